@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { tiers, type Tier } from './lane.ts';
+
+/** What a model can do beyond text in, text out. `resume`: continues a broken answer exactly where it stopped. */
+export const capabilities = ['stream', 'tools', 'vision', 'thinking', 'json', 'resume'] as const;
+export type Capability = (typeof capabilities)[number];
+
+const model = z.object({
+  id: z.string().min(1),
+  capabilities: z.array(z.enum(capabilities)),
+  /** Tokens of input and output together, where the engine tells. */
+  contextWindow: z.number().int().positive().optional(),
+  /** Tokens of output at most, where the engine tells. */
+  maxOutput: z.number().int().positive().optional(),
+});
+
+const tool = z.object({ name: z.string(), description: z.string(), inputSchema: z.record(z.string(), z.unknown()) });
+
+/** What a worker tells everyone each second and on change, on `rtr.beat.<worker>`. Times in milliseconds since 1970. */
+export const announcementSchema = z.object({
+  v: z.literal(1),
+  worker: z.string().regex(/^[\w-]{1,64}$/),
+  tier: z.enum(tiers),
+  pool: z.string().regex(/^[\w-]{1,64}$/),
+  models: z.array(model),
+  tools: z.array(tool).default([]),
+  slots: z.number().int().nonnegative(),
+  busy: z.number().int().nonnegative(),
+  /** False while the worker drains, its engine is ill, or it paces itself. */
+  accepting: z.boolean(),
+  version: z.string(),
+  startedAt: z.number(),
+});
+
+export type Announcement = z.infer<typeof announcementSchema>;
+export type ModelInfo = z.infer<typeof model>;
+export type ToolInfo = z.infer<typeof tool>;
+
+/**
+ * The pool a worker belongs to: workers of one tier, one engine kind and the same models are interchangeable, so they
+ * share a pool, and its token is derived from just that.
+ */
+export function poolOf(tier: Tier, kind: string, models: readonly ModelInfo[]): string {
+  const facts = models.map(({ id, capabilities, contextWindow, maxOutput }) =>
+    JSON.stringify([id, [...capabilities].sort(), contextWindow, maxOutput]),
+  );
+  const digest = createHash('sha256')
+    .update([tier, kind, ...facts.sort()].join('\n'))
+    .digest('hex')
+    .slice(0, 12);
+  return `${kind.replaceAll(/[^\w-]/g, '-')}-${digest}`;
+}

@@ -1,0 +1,45 @@
+import type { Usage } from '#shared/core/usage.ts';
+
+/** The wire formats a client can speak. */
+export const families = ['chat', 'messages', 'tools'] as const;
+export type Family = (typeof families)[number];
+
+/** What a job asks of a worker. */
+export const operations = ['generate', 'count_tokens', 'execute_tool'] as const;
+export type Operation = (typeof operations)[number];
+
+/** A job as a worker's handler gets it, body complete. */
+export interface GrantedJob {
+  id: string;
+  /** The client's `x-request-id`, for every log line. */
+  requestId: string;
+  operation: Operation;
+  /** The family the client speaks, and so the family of the bytes to answer with. */
+  family: Family;
+  /** Whether the client wants server-sent events. */
+  stream: boolean;
+  /** The concrete model to serve it with: one that the worker announced. */
+  model: string;
+  /** The client's body as it came: JSON in UTF-8, already checked by the ingress. */
+  body: Buffer;
+}
+
+/** What a worker tells about an answer that ended well. */
+export interface JobEnd {
+  usage: Usage;
+  /** In the chat family's words: stop, length, tool_calls, content_filter. */
+  finishReason: string;
+}
+
+/** Where a handler puts the answer: bytes in the client's family, server-sent events when the job streams. */
+export interface Reply {
+  /** Queues a piece of the answer; pieces that follow each other within the coalescing window travel together. */
+  write(piece: string | Uint8Array): void;
+}
+
+/**
+ * Serves one job. Resolves when the answer is complete and everything was written.
+ * Throws a RouterError for what the client is to be told; any other error counts as `internal`.
+ * Must settle soon after the signal aborts (client gone, worker stopping), having ended the generation.
+ */
+export type JobHandler = (job: GrantedJob, reply: Reply, signal: AbortSignal) => Promise<JobEnd>;

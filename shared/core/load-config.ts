@@ -1,0 +1,55 @@
+import { z } from 'zod';
+
+/** The environment a service is configured from: `process.env`, or an object in tests. */
+export type Environment = Record<string, string | undefined>;
+
+/** A setting is missing or wrong. The message names the variable and is fit to be shown to the operator as it is. */
+export class ConfigError extends Error {
+  override name = 'ConfigError';
+}
+
+/** One variable of the environment with its doc sentence; the configuration tables of the README are made from these. */
+export const setting = {
+  text: (doc: string, fallback: string) => z.string().min(1).default(fallback).describe(doc),
+  optionalText: (doc: string) => z.string().min(1).optional().describe(doc),
+  integer: (doc: string, fallback: number, min: number, max: number) =>
+    z.coerce.number().int().min(min).max(max).default(fallback).describe(doc),
+  flag: (doc: string, fallback: boolean) =>
+    z
+      .enum(['true', 'false', '1', '0'])
+      .transform((value) => value === 'true' || value === '1')
+      .default(fallback)
+      .describe(doc),
+  choice: <const T extends [string, ...string[]]>(doc: string, fallback: NoInfer<T[number]>, values: T) =>
+    z.enum(values).prefault(fallback).describe(doc),
+  list: (doc: string) =>
+    z
+      .string()
+      .default('')
+      .transform((value) =>
+        value
+          .split(',')
+          .map((item) => item.trim())
+          .filter((item) => item !== ''),
+      )
+      .describe(doc),
+};
+
+/**
+ * Reads a service's settings from the environment. An empty variable counts as unset.
+ * @throws ConfigError with one sentence for every bad variable
+ */
+export function loadConfig<T extends z.ZodObject>(schema: T, environment: Environment): z.output<T> {
+  const given: Environment = {};
+  for (const name of Object.keys(schema.shape)) {
+    if (environment[name] !== undefined && environment[name] !== '') given[name] = environment[name];
+  }
+  const parsed = schema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const sentences = parsed.error.issues.map((issue) => {
+    const name = String(issue.path[0]);
+    const doc = schema.shape[name]?.description ?? '';
+    return `${name}=${JSON.stringify(given[name] ?? '')} is not valid: ${issue.message} (${doc})`;
+  });
+  throw new ConfigError(sentences.join('\n'));
+}
