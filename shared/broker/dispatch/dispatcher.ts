@@ -231,7 +231,10 @@ export class Dispatcher {
     if (!decoded)
       return this.#abandon(job, new RouterError('internal', 'The worker ended the answer in a way it could not tell.'));
     const { end, lastBytes } = decoded;
-    if (job.state === 'claimed') job.firstByteAt = now;
+    if (job.state === 'claimed') {
+      job.firstByteAt = now;
+      job.sink.begin(job);
+    }
     const bytes = job.parts.length === 0 ? lastBytes : Buffer.concat([...job.parts, lastBytes]);
     job.on('end');
     job.sink.end(bytes);
@@ -243,6 +246,7 @@ export class Dispatcher {
     job.lastWriteAt = now;
     if (job.state !== 'claimed') return;
     job.on('output');
+    job.sink.begin(job);
     job.firstByteAt = now;
     job.body = undefined;
   }

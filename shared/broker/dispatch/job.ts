@@ -53,6 +53,8 @@ export interface JobRequest {
 
 /** Where a job's answer goes. One of `end` and `fail` is called, once, unless the job is cancelled before. */
 export interface JobSink {
+  /** Called once, before the first bytes of the answer: it is decided who serves the job. */
+  begin(job: Job): void;
   /** A piece of a streamed answer, ready for the client's socket. */
   data(bytes: Uint8Array): void;
   /** The client of a stream has heard nothing for a while. */
