@@ -15,6 +15,7 @@ export const gpuWorkerConfig = z.object({
   FIRST_TOKEN_TIMEOUT_MS: setting.integer('From the request to the first token of a stream', 300_000, 50, 3_600_000),
   IDLE_TIMEOUT_MS: setting.integer('Between two tokens of a stream', 60_000, 50, 3_600_000),
   ANSWER_TIMEOUT_MS: setting.integer('From the request to a whole answer that is not streamed', 600_000, 50, 3_600_000),
+  DRAIN_TIMEOUT_MS: setting.integer('For running jobs to finish when the worker stops', 30_000, 0, 3_600_000),
   NATS_URL: setting.text('Addresses of the broker, separated by commas', 'nats://127.0.0.1:4222'),
   RTR_PREFIX: setting.text("What the cluster's subjects begin with", 'rtr'),
   WORKER_ID: z

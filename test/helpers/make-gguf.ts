@@ -156,9 +156,7 @@ const chatTemplate = `{%- if tools %}<|im_start|>system
 <tools>
 {% for tool in tools %}{{ tool | tojson }}
 {% endfor %}</tools>
-Call one as <tool_call>
-{"name": <name>, "arguments": <object>}
-</tool_call><|im_end|>
+Call one with its name and arguments as JSON.<|im_end|>
 {% elif messages[0].role == 'system' %}<|im_start|>system
 {{ messages[0].content }}<|im_end|>
 {% endif %}
@@ -166,15 +164,9 @@ Call one as <tool_call>
 {%- if message.role == 'user' or (message.role == 'system' and not loop.first) %}<|im_start|>{{ message.role }}
 {{ message.content }}<|im_end|>
 {% elif message.role == 'assistant' %}<|im_start|>assistant
-{% if message.reasoning_content %}<think>
-{{ message.reasoning_content }}
-</think>
-
-{% endif %}{% if message.content %}{{ message.content }}{% endif %}
+{% if message.reasoning_content %}<think>{{ message.reasoning_content }}</think>{% endif %}{% if message.content %}{{ message.content }}{% endif %}
 {%- for tool_call in message.tool_calls or [] %}
-<tool_call>
-{"name": "{{ tool_call.function.name }}", "arguments": {{ tool_call.function.arguments | tojson }}}
-</tool_call>
+<tool_call>{"name": "{{ tool_call.function.name }}", "arguments": {{ tool_call.function.arguments | tojson }}}</tool_call>
 {%- endfor %}<|im_end|>
 {% elif message.role == 'tool' %}<|im_start|>user
 <tool_response>
@@ -183,11 +175,7 @@ Call one as <tool_call>
 {% endif %}
 {%- endfor %}
 {%- if add_generation_prompt %}<|im_start|>assistant
-<think>
-{% if enable_thinking is defined and enable_thinking is false %}
-</think>
-
-{% endif %}{% endif %}`;
+<think>{% if enable_thinking is defined and enable_thinking is false %}</think>{% endif %}{% endif %}`;
 
 function string(value: string): Value {
   return { type: 8, bytes: text(value) };
