@@ -6,8 +6,10 @@ import type { Health } from './health.ts';
 export function createAdminServer(registry: Registry, health: () => Promise<Health>): Server {
   return createServer((request, response) => {
     const answer = async (): Promise<{ status: number; type: string; body: string }> => {
-      if (request.url === '/metrics') return { status: 200, type: registry.contentType, body: await registry.metrics() };
-      if (request.url === '/health') return { status: 200, type: 'application/json', body: JSON.stringify(await health()) };
+      if (request.url === '/metrics')
+        return { status: 200, type: registry.contentType, body: await registry.metrics() };
+      if (request.url === '/health')
+        return { status: 200, type: 'application/json', body: JSON.stringify(await health()) };
       return { status: 404, type: 'text/plain', body: 'Here are /metrics and /health.\n' };
     };
     answer()

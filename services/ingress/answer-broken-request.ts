@@ -15,7 +15,12 @@ export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex
   const told = explain(error);
   const { status, headers, body } = family.errorAnswer(told, 'none');
   const text = JSON.stringify(body);
-  const head = { ...headers, 'content-type': 'application/json', 'content-length': Buffer.byteLength(text), connection: 'close' };
+  const head = {
+    ...headers,
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+    connection: 'close',
+  };
   const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[errorTable[told.code].status]}\r\n${lines.join('')}\r\n${text}`);
 }

@@ -76,7 +76,8 @@ function answerError(family: EdgeFamily, { log, countRefusal }: AppParts) {
     const told = asRouterError(error);
     const requestId = requestIdOf(response);
     const { method, path } = request;
-    if (told.code === 'internal') log.error({ err: told.cause, requestId, method, path }, 'request failed unexpectedly');
+    if (told.code === 'internal')
+      log.error({ err: told.cause, requestId, method, path }, 'request failed unexpectedly');
     else log.info({ requestId, method, path, code: told.code }, 'request refused');
     countRefusal(family.name, told);
     if (response.headersSent) next(error);

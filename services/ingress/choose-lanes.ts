@@ -23,7 +23,11 @@ interface Candidate extends Placement {
  * The pools that can serve a request right now, best first: a named model wherever it is served, `auto` by any model
  * able to. GPU before CLI before cloud; inside a tier, those that think when asked to, then the most free slots.
  */
-export function chooseLanes(wish: Pick<Wish, 'model' | 'needs'>, pools: Iterable<LivePool>, avoid: ReadonlySet<string>): Placement[] {
+export function chooseLanes(
+  wish: Pick<Wish, 'model' | 'needs'>,
+  pools: Iterable<LivePool>,
+  avoid: ReadonlySet<string>,
+): Placement[] {
   const candidates: Candidate[] = [];
   for (const pool of pools) {
     if (pool.tier === 'tools' || !isServing(pool, avoid)) continue;
@@ -37,7 +41,8 @@ export function chooseLanes(wish: Pick<Wish, 'model' | 'needs'>, pools: Iterable
 }
 
 function isServing(pool: LivePool, avoid: ReadonlySet<string>): boolean {
-  for (const { announcement } of pool.workers) if (announcement.accepting && !avoid.has(announcement.worker)) return true;
+  for (const { announcement } of pool.workers)
+    if (announcement.accepting && !avoid.has(announcement.worker)) return true;
   return false;
 }
 

@@ -25,8 +25,18 @@ export const ingressConfig = z.object({
   MAX_QUEUED: setting.integer('Tickets waiting in the whole cluster', 100_000, 1, 10_000_000),
   BODY_TIMEOUT_MS: setting.integer('For a request body to arrive', 60_000, 100, 3_600_000),
   QUEUE_TIMEOUT_MS: setting.integer('In the queue until a worker takes the request', 120_000, 100, 3_600_000),
-  NO_WORKER_TIMEOUT_MS: setting.integer('In the queue while no live worker can serve the request', 15_000, 0, 3_600_000),
-  FIRST_TOKEN_TIMEOUT_MS: setting.integer('From a worker taking the request to the first token', 300_000, 100, 3_600_000),
+  NO_WORKER_TIMEOUT_MS: setting.integer(
+    'In the queue while no live worker can serve the request',
+    15_000,
+    0,
+    3_600_000,
+  ),
+  FIRST_TOKEN_TIMEOUT_MS: setting.integer(
+    'From a worker taking the request to the first token',
+    300_000,
+    100,
+    3_600_000,
+  ),
   IDLE_TIMEOUT_MS: setting.integer('Between two tokens of a stream', 120_000, 100, 3_600_000),
   TOTAL_TIMEOUT_MS: setting.integer('For the whole request', 3_600_000, 100, 86_400_000),
   SILENCE_TIMEOUT_MS: setting.integer('Without a sign of life from a worker in work', 10_000, 3_000, 600_000),
@@ -34,7 +44,14 @@ export const ingressConfig = z.object({
   KEEP_ALIVE_MS: setting.integer('Without a byte until the client of a stream gets a keep-alive', 10_000, 100, 600_000),
   MAX_ATTEMPTS: setting.integer('Workers that a request is given to at most', 3, 1, 10),
   DRAIN_MS: setting.integer('For running answers to finish after SIGTERM', 30_000, 0, 3_600_000),
-  LOG_LEVEL: setting.choice('Least severe log lines to write', 'info', ['trace', 'debug', 'info', 'warn', 'error', 'fatal']),
+  LOG_LEVEL: setting.choice('Least severe log lines to write', 'info', [
+    'trace',
+    'debug',
+    'info',
+    'warn',
+    'error',
+    'fatal',
+  ]),
   LOG_FORMAT: setting.choice('auto: readable at a terminal, JSON elsewhere', 'auto', ['auto', 'json', 'pretty']),
 });
 

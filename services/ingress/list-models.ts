@@ -7,7 +7,9 @@ export function listModels(pools: Iterable<LivePool>): ModelCard[] {
   const cards = new Map<string, ModelCard>();
   for (const pool of pools) {
     if (pool.tier === 'tools') continue;
-    const created = Math.floor(Math.min(...Array.from(pool.workers, ({ announcement }) => announcement.startedAt)) / 1000);
+    const created = Math.floor(
+      Math.min(...Array.from(pool.workers, ({ announcement }) => announcement.startedAt)) / 1000,
+    );
     for (const { id, contextWindow, maxOutput } of pool.models) {
       const known = cards.get(id);
       cards.set(id, {

@@ -67,7 +67,10 @@ await runService(async (environment, releases) => {
   const admin = createAdminServer(metrics.registry, () => readHealth(healthParts));
   await listen(admin, config.ADMIN_PORT, config.ADMIN_HOST, releases);
 
-  const server = createServer({ keepAliveTimeout: keepAliveTimeoutMs, requestTimeout: config.BODY_TIMEOUT_MS + 10_000 }, app);
+  const server = createServer(
+    { keepAliveTimeout: keepAliveTimeoutMs, requestTimeout: config.BODY_TIMEOUT_MS + 10_000 },
+    app,
+  );
   server.on('clientError', (error, socket) => answerBrokenRequest(error, socket, chatFamily));
   await listen(server, config.PORT, config.HOST, releases);
   releases.add('running answers', async () => {

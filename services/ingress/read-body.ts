@@ -21,7 +21,9 @@ export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody 
   return (request, response) =>
     new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
-        reject(new RouterError('request_timeout', `The request body did not arrive within ${timeoutMs / 1000} seconds.`));
+        reject(
+          new RouterError('request_timeout', `The request body did not arrive within ${timeoutMs / 1000} seconds.`),
+        );
       }, timeoutMs);
       void parse(request, response, (error?: unknown) => {
         clearTimeout(timer);
@@ -53,7 +55,9 @@ function explain(error: unknown, maxBytes: number): unknown {
     case 'entity.too.large':
       return new RouterError('body_too_large', `The request body is larger than ${maxBytes} bytes.`, { cause: error });
     case 'encoding.unsupported':
-      return new RouterError('unsupported_encoding', 'The content-encoding of the request is not supported.', { cause: error });
+      return new RouterError('unsupported_encoding', 'The content-encoding of the request is not supported.', {
+        cause: error,
+      });
     case 'request.aborted':
     case 'request.size.invalid':
       return new RouterError('invalid_json', 'The request body was cut off.', { cause: error });

@@ -8,7 +8,11 @@ export function refuse(response: ServerResponse, family: EdgeFamily, error: Rout
   // A client that is still sending after its time was up gets the answer, and no further request on this connection.
   if (error.code === 'request_timeout') response.setHeader('connection', 'close');
   const text = JSON.stringify(body);
-  response.writeHead(status, { ...headers, 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
+  response.writeHead(status, {
+    ...headers,
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+  });
   response.end(text);
 }
 

@@ -13,7 +13,10 @@ export function requireKey(verify: VerifyKey, alsoHeader?: string): RequestHandl
   return async (request: Request, response: Response, next: NextFunction): Promise<void> => {
     const rawKey = bearerToken(request.get('authorization')) ?? (alsoHeader ? request.get(alsoHeader) : undefined);
     if (!rawKey) {
-      throw new RouterError('missing_key', "You didn't provide an API key. Send it in the header `Authorization: Bearer <key>`.");
+      throw new RouterError(
+        'missing_key',
+        "You didn't provide an API key. Send it in the header `Authorization: Bearer <key>`.",
+      );
     }
     const identity = verify(rawKey);
     response.locals['identity'] = identity instanceof Promise ? await identity : identity;

@@ -62,7 +62,11 @@ function classOf({ serviceTier }: Wish, identity: KeyIdentity): PriorityClass {
 }
 
 function unknownModel(model: string): RouterError {
-  return new RouterError('model_not_found', `The model '${model}' does not exist or no worker has ever served it here.`, {
-    param: 'model',
-  });
+  return new RouterError(
+    'model_not_found',
+    `The model '${model}' does not exist or no worker has ever served it here.`,
+    {
+      param: 'model',
+    },
+  );
 }

@@ -6,7 +6,9 @@ import { Releases } from './release.ts';
  * with an IPC channel is gone. Exits with 0 when everything was released, with 1 when not or when the start failed.
  * A second signal ends the process at once.
  */
-export async function runService(build: (environment: Environment, releases: Releases) => Promise<void>): Promise<void> {
+export async function runService(
+  build: (environment: Environment, releases: Releases) => Promise<void>,
+): Promise<void> {
   const releases = new Releases();
   let stopping = false;
   const stop = async (code: number): Promise<void> => {
