@@ -25,7 +25,7 @@ export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody 
           new RouterError('request_timeout', `The request body did not arrive within ${timeoutMs / 1000} seconds.`),
         );
       }, timeoutMs);
-      void parse(request, response, (error?: unknown) => {
+      parse(request, response, (error?: unknown) => {
         clearTimeout(timer);
         if (error) reject(explain(error, maxBytes));
         else resolve(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
