@@ -31,7 +31,7 @@ export function findHints(whole: string): Hints {
     path: distinct([
       ...quotedPaths,
       ...plainPaths.filter((path) => !quotedPaths.some((longer) => longer.startsWith(path))),
-    ]),
+    ]).toSorted((one, other) => text.indexOf(one) - text.indexOf(other)),
     url: distinct([...text.matchAll(urls)].map(([url]) => trimEnd(url))),
     name: distinct([...withoutUrls.matchAll(names)].map((match) => match[1] ?? '')),
     number: [...withoutUrls.matchAll(numbers)].map(([number]) => number),
