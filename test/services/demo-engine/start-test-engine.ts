@@ -52,6 +52,7 @@ export function tool(name: string, ...properties: string[]) {
     type: 'function' as const,
     function: {
       name,
+      description: `Does ${name}.`,
       parameters: {
         type: 'object',
         properties: Object.fromEntries(properties.map((property) => [property, { type: 'string' }])),
