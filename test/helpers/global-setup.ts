@@ -31,7 +31,6 @@ async function startShared(): Promise<{ source: ServerSource; servers: [TestServ
     try {
       return { source: 'containers', servers: await startBoth('containers') };
     } catch (error) {
-      // oxlint-disable-next-line no-console -- whoever runs the tests must know on what they ran
       console.warn(`Docker answers, but the containers did not start (${String(error)}): using local servers.`);
     }
   }

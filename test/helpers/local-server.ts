@@ -16,7 +16,6 @@ const start = { nats: startNatsServer, redis: startRedisServer };
  * with a temporary folder. It ends with the test process, however that ends.
  */
 export async function startLocalServer(kind: ServerKind): Promise<TestServer> {
-  // oxlint-disable-next-line no-console -- the installation of a program must be seen
   const program = await provideServer(kind, process.env, (line) => console.info(line));
   const folder = mkdtempSync(join(tmpdir(), `rtr-test-${kind}-`));
   let { port, child }: Started = await start[kind]({ program, folder });

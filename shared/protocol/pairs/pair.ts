@@ -9,6 +9,8 @@ export interface Minted {
   model: string;
   /** Seconds since 1970. */
   created: number;
+  /** Estimates the input's tokens, never 0. Asked when the upstream does not tell them, or has not told them yet. */
+  promptTokens?: (() => number) | undefined;
 }
 
 /** What a translated request needs to know of the model it goes to. */

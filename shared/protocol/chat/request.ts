@@ -1,0 +1,53 @@
+import type { Json, JsonObject } from '#shared/core/json.ts';
+
+/** A part of a message's content. Kinds that the router does not know pass through to upstreams of the same family. */
+export type ChatPart =
+  | (JsonObject & { type: 'text'; text: string })
+  | (JsonObject & { type: 'image_url'; image_url: JsonObject & { url: string } })
+  | (JsonObject & { type: 'file'; file: JsonObject })
+  | (JsonObject & { type: 'input_audio'; input_audio: JsonObject })
+  | (JsonObject & { type: 'refusal'; refusal: string });
+
+/** A call that the model made of a client's tool. `arguments` is JSON text as the model wrote it, valid or not. */
+export type ChatToolCall = JsonObject & {
+  id: string;
+  type: 'function';
+  function: JsonObject & { name: string; arguments: string };
+};
+
+export type ChatContent = string | ChatPart[];
+
+export type ChatMessage =
+  | (JsonObject & { role: 'system' | 'developer' | 'user'; content: ChatContent })
+  | (JsonObject & { role: 'assistant'; content?: ChatContent | null; tool_calls?: ChatToolCall[] | null })
+  | (JsonObject & { role: 'tool'; tool_call_id: string; content: ChatContent });
+
+export type ChatTool = JsonObject & {
+  type: 'function';
+  function: JsonObject & {
+    name: string;
+    description?: string | null;
+    parameters?: JsonObject | null;
+    strict?: boolean | null;
+  };
+};
+
+export type ChatToolChoice = 'auto' | 'none' | 'required' | (JsonObject & { type: string });
+
+/** A request for a chat completion, as `parseChatRequest` has checked it: the fields that the router itself reads. */
+export type ChatRequest = JsonObject & {
+  model: string;
+  messages: ChatMessage[];
+  stream?: boolean | null;
+  stream_options?: JsonObject | null;
+  temperature?: number | null;
+  top_p?: number | null;
+  max_tokens?: number | null;
+  max_completion_tokens?: number | null;
+  stop?: string | string[] | null;
+  tools?: ChatTool[] | null;
+  tool_choice?: ChatToolChoice | null;
+  parallel_tool_calls?: boolean | null;
+  response_format?: (JsonObject & { type: string }) | null;
+  reasoning_effort?: Json;
+};

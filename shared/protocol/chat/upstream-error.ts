@@ -1,0 +1,61 @@
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import type { RouterError } from '#shared/core/errors.ts';
+import type { Overflow } from '#shared/protocol/context-overflow.ts';
+import { parseUpstreamJson } from '#shared/protocol/parse-upstream-json.ts';
+import { readOverflowText } from '#shared/protocol/overflow-texts.ts';
+import { readRetryAfter, upstreamError } from '#shared/protocol/upstream-error.ts';
+
+/**
+ * The router's error for a chat upstream's error answer. Reads `{error: {message, …}}` as most send it, `{error: "…"}`
+ * and `{message}` (older vLLM, Ollama, proxies), and bodies that are not JSON.
+ * @param body the answer's body as text
+ */
+export function upstreamErrorFromChat(
+  status: number,
+  body: string,
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+): RouterError {
+  const error = errorField(parseUpstreamJson(body));
+  return upstreamError({
+    status,
+    message: messageOf(error),
+    retryAfter: readRetryAfter(headers['retry-after']),
+    overflow: overflowOf(error),
+  });
+}
+
+/**
+ * The router's error for an error that a chat upstream sent inside a stream, under status 200; `undefined` when the
+ * event is not an error. vLLM puts the status it would have answered with into `code`.
+ */
+export function upstreamErrorFromChatEvent(event: JsonObject): RouterError | undefined {
+  if (event['error'] === undefined || event['error'] === null) return undefined;
+  const error = errorField(event);
+  const code = error['code'];
+  const status = typeof code === 'number' && code >= 400 && code <= 599 ? code : 500;
+  return upstreamError({ status, message: messageOf(error), retryAfter: undefined, overflow: overflowOf(error) });
+}
+
+function errorField(body: Json | undefined): JsonObject {
+  if (!isJsonObject(body)) return {};
+  const { error } = body;
+  if (isJsonObject(error)) return error;
+  return typeof error === 'string' ? { message: error } : body;
+}
+
+function messageOf(error: JsonObject): string {
+  const { message, detail } = error;
+  return typeof message === 'string' ? message : typeof detail === 'string' ? detail : '';
+}
+
+function overflowOf(error: JsonObject): Overflow | undefined {
+  if (error['type'] === 'exceed_context_size_error') {
+    return { input: whole(error['n_prompt_tokens']), maximum: whole(error['n_ctx']) };
+  }
+  if (error['code'] !== 'context_length_exceeded') return undefined;
+  return readOverflowText(messageOf(error)) ?? {};
+}
+
+function whole(value: Json | undefined): number | undefined {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined;
+}

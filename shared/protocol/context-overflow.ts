@@ -1,0 +1,35 @@
+import { RouterError } from '#shared/core/errors.ts';
+
+/** Token counts of a request that does not fit, as far as the upstream told them. */
+export interface Overflow {
+  input?: number | undefined;
+  /** Tokens of output asked for, where they are what breaks the limit. */
+  output?: number | undefined;
+  maximum?: number | undefined;
+}
+
+/**
+ * The error for a request that does not fit into the model's context. The counts travel as details, so that each family
+ * can word them as its clients expect.
+ */
+export function contextOverflow({ input, output, maximum }: Overflow): RouterError {
+  const limit =
+    maximum === undefined
+      ? "This model's maximum context length is exceeded."
+      : `This model's maximum context length is ${maximum} tokens.`;
+  const asked =
+    input === undefined
+      ? ''
+      : output === undefined
+        ? ` However, your messages resulted in ${input} tokens.`
+        : ` However, you requested ${input + output} tokens (${input} in the messages, ${output} in the completion).`;
+  return new RouterError('context_length_exceeded', `${limit}${asked} Please reduce the length of the messages.`, {
+    param: 'messages',
+    details: {
+      error_code: 'context_length_exceeded',
+      ...(input !== undefined && { input_tokens: String(input) }),
+      ...(output !== undefined && { output_tokens: String(output) }),
+      ...(maximum !== undefined && { maximum_tokens: String(maximum) }),
+    },
+  });
+}

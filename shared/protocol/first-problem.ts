@@ -1,0 +1,79 @@
+import type { z } from 'zod';
+
+/** Steps from a request's body to a field: names of fields and positions in arrays. */
+export type FieldPath = readonly (string | number)[];
+
+/** What is wrong with one field of a request; each family words it in its own way. */
+export type Problem = { path: FieldPath; got: unknown } & (
+  | { kind: 'missing' }
+  /** The value has none of these JSON types and, where `values` is not empty, is none of these strings. */
+  | { kind: 'expected'; types: readonly string[]; values: readonly string[] }
+  | { kind: 'too_small'; of: 'number' | 'array' | 'string'; minimum: number }
+  | { kind: 'too_big'; of: 'number' | 'array' | 'string'; maximum: number }
+);
+
+type Issue = z.core.$ZodIssue;
+
+/**
+ * The first thing that a schema found wrong, without the noise of unions: of their branches the one that fits the value
+ * best is told, or what all of them together would take.
+ */
+export function firstProblem(error: z.ZodError, body: unknown): Problem {
+  const issue = error.issues[0];
+  if (issue === undefined) throw new Error('a schema failed without an issue');
+  return describe(issue, [], body);
+}
+
+function describe(issue: Issue, parent: FieldPath, body: unknown): Problem {
+  const path = [...parent, ...issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step))];
+  const got = valueAt(body, path);
+  if (got === undefined && path.length > 0) return { path, got, kind: 'missing' };
+  switch (issue.code) {
+    case 'invalid_type':
+      return { path, got, kind: 'expected', types: [typeName(issue.expected)], values: [] };
+    case 'invalid_value':
+      return { path, got, kind: 'expected', types: [], values: issue.values.map(String) };
+    case 'too_small':
+      return { path, got, kind: 'too_small', of: sizeOf(issue.origin), minimum: Number(issue.minimum) };
+    case 'too_big':
+      return { path, got, kind: 'too_big', of: sizeOf(issue.origin), maximum: Number(issue.maximum) };
+    case 'invalid_union':
+      return describeUnion(issue, path, got, body);
+    default:
+      throw new Error(`no words for what a schema found: ${issue.code}`);
+  }
+}
+
+function describeUnion(issue: z.core.$ZodIssueInvalidUnion, path: FieldPath, got: unknown, body: unknown): Problem {
+  if (issue.errors.length === 0) {
+    const { options } = issue as { options?: readonly unknown[] };
+    return { path, got, kind: 'expected', types: [], values: (options ?? []).map(String) };
+  }
+  const firsts = issue.errors.flatMap((issues) => issues.slice(0, 1));
+  const fitting = firsts.find(({ code, path }) => path.length > 0 || !['invalid_type', 'invalid_value'].includes(code));
+  if (fitting) return describe(fitting, path, body);
+  return {
+    path,
+    got,
+    kind: 'expected',
+    types: firsts.flatMap((first) => (first.code === 'invalid_type' ? [typeName(first.expected)] : [])),
+    values: firsts.flatMap((first) => (first.code === 'invalid_value' ? first.values.map(String) : [])),
+  };
+}
+
+function valueAt(body: unknown, path: FieldPath): unknown {
+  let value = body;
+  for (const step of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;
+    value = (value as Record<string | number, unknown>)[step];
+  }
+  return value;
+}
+
+function typeName(zodName: string): string {
+  return zodName === 'int' ? 'integer' : zodName === 'record' ? 'object' : zodName;
+}
+
+function sizeOf(origin: string): 'number' | 'array' | 'string' {
+  return origin === 'array' || origin === 'string' ? origin : 'number';
+}

@@ -1,0 +1,70 @@
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { readFinishReason } from '#shared/protocol/chat/finish-reason.ts';
+import { reasoningOf, unifyReasoning } from '#shared/protocol/chat/reasoning.ts';
+import { ToolCallOrder } from '#shared/protocol/chat/tool-call-order.ts';
+import { toolCallPrefix } from '#shared/protocol/chat/tool-call-prefix.ts';
+import { upstreamErrorFromChatEvent } from '#shared/protocol/chat/upstream-error.ts';
+import { completeUsage, readChatUsage, writeChatUsage } from '#shared/protocol/chat/usage.ts';
+import { estimateTokens } from '#shared/protocol/estimate-tokens.ts';
+import type { Ending, Minted } from './pair.ts';
+
+/**
+ * The answer that a chat client gets for a chat upstream's: id, model and time are the router's; a message with tool calls
+ * has no text (`content: null`) and its arguments are JSON text; thinking is `reasoning_content`; the three usage counts
+ * are there. All other fields pass.
+ * @throws RouterError `upstream_failed` when it is not an answer
+ */
+export function chatToChatReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
+  const failure = upstreamErrorFromChatEvent(body);
+  if (failure) throw failure;
+  const choice = Array.isArray(body['choices']) ? body['choices'][0] : undefined;
+  if (!isJsonObject(choice) || !isJsonObject(choice['message'])) {
+    throw new RouterError('upstream_failed', 'The upstream sent an answer without a message.');
+  }
+  const { message, output } = repairMessage(choice['message'], minted);
+  const finishReason = readFinishReason(choice['finish_reason'], Array.isArray(message['tool_calls']));
+  const usage = completeUsage(readChatUsage(body['usage']), {
+    prompt: minted.promptTokens,
+    completion: estimateTokens(output),
+  });
+  return {
+    body: {
+      ...body,
+      id: minted.id,
+      object: 'chat.completion',
+      created: minted.created,
+      model: minted.model,
+      choices: [{ ...choice, index: 0, message, finish_reason: finishReason }],
+      usage: writeChatUsage(usage, body['usage']),
+    },
+    ending: { usage, finishReason },
+  };
+}
+
+function repairMessage(given: JsonObject, minted: Minted): { message: JsonObject; output: string } {
+  const message: JsonObject = { ...given, role: 'assistant' };
+  unifyReasoning(message);
+  const text = typeof given['content'] === 'string' ? given['content'] : '';
+  const calls = repairToolCalls(given['tool_calls'], minted);
+  if (calls === undefined) {
+    delete message['tool_calls'];
+    message['content'] = given['content'] ?? '';
+  } else {
+    message['tool_calls'] = calls;
+    message['content'] = null;
+  }
+  return { message, output: `${reasoningOf(message)}${text}${calls ? JSON.stringify(calls) : ''}` };
+}
+
+function repairToolCalls(given: Json | undefined, minted: Minted): Json[] | undefined {
+  if (!Array.isArray(given) || given.length === 0) return undefined;
+  const order = new ToolCallOrder(toolCallPrefix(minted.id));
+  return given.map((call, position) => {
+    // In a whole answer every element is a call of its own, whatever index it carries.
+    const { id, name, arguments: text } = order.place(isJsonObject(call) ? { ...call, index: position } : call);
+    const { index: _, ...rest } = call as JsonObject;
+    const fn = isJsonObject(rest['function']) ? rest['function'] : {};
+    return { ...rest, id, type: 'function', function: { ...fn, name: name ?? '', arguments: text || '{}' } };
+  });
+}

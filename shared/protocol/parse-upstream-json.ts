@@ -1,0 +1,21 @@
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+
+/** The JSON value of an upstream's text, undefined when it is not JSON. */
+export function parseUpstreamJson(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * One event of an upstream's stream.
+ * @throws RouterError `upstream_failed` when it is not a JSON object
+ */
+export function parseUpstreamEvent(data: string): JsonObject {
+  const event = parseUpstreamJson(data);
+  if (isJsonObject(event)) return event;
+  throw new RouterError('upstream_failed', 'The upstream sent an event that cannot be read.');
+}
