@@ -138,8 +138,8 @@ export class KeyVerifier {
       known.trustedUntil = performance.now() + storeRetryMs;
       return;
     }
-    // Dropped or marked stale in the meantime: what was read may be older than that.
-    if (this.#known.peek(id) !== known || this.#timesMarkedStale !== timesMarkedStale) return;
+    // Marked stale in the meantime: what was read may be older than that. (Dropped: nobody finds this entry any more.)
+    if (this.#timesMarkedStale !== timesMarkedStale) return;
     if (record === undefined || record.revokedAt !== undefined || record.hash !== known.hash) {
       this.#known.delete(id);
       return;
