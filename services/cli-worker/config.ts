@@ -20,7 +20,7 @@ export const cliWorkerConfig = z.object({
   RECYCLE_AFTER: setting.integer('Conversations after which a process is replaced', 100, 1, 100_000),
   RECYCLE_MB: setting.integer('Mebibytes of memory from which on a process is replaced', 1024, 64, 1_048_576),
   COALESCE_MS: setting.integer('Fragments that follow within this time travel together; 0 is off', 5, 0, 1000),
-  START_TIMEOUT_MS: setting.integer('For a process to become ready', 30_000, 50, 600_000),
+  START_TIMEOUT_MS: setting.integer('For a process to become ready', 60_000, 50, 600_000),
   FIRST_TOKEN_TIMEOUT_MS: setting.integer('From the request to the first piece of the answer', 300_000, 50, 3_600_000),
   IDLE_TIMEOUT_MS: setting.integer('Between two pieces of the answer', 120_000, 50, 3_600_000),
   ANSWER_TIMEOUT_MS: setting.integer('From the request to the end of the answer', 1_800_000, 50, 86_400_000),

@@ -14,7 +14,7 @@ export interface UpstreamCall {
   aborted: boolean;
 }
 
-/** A server that speaks the APIs that command-line agents ask: messages, responses, generateContent. */
+/** A server that speaks the APIs that command-line agents ask: messages, responses, chat completions, generateContent. */
 export interface FakeModelApis {
   url: string;
   calls: UpstreamCall[];
@@ -81,11 +81,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, calls:
     delayMs: Number(/delay=(\d+)/.exec(asked)?.[1] ?? 0),
   };
   response.writeHead(200, { 'content-type': 'text/event-stream' });
-  const events = path.endsWith('/messages')
-    ? messagesEvents(plan, body)
-    : path.endsWith('/responses')
-      ? responsesEvents(plan)
-      : geminiEvents(plan);
+  const events = eventsOf(path, plan, body);
   let sent = 0;
   for (const { event, data, isPiece } of events) {
     if (isPiece && plan.delayMs > 0) await sleep(plan.delayMs);
@@ -106,6 +102,12 @@ interface Event {
   event?: string;
   data: JsonObject;
   isPiece?: boolean;
+}
+
+function eventsOf(path: string, plan: Answer, body: JsonObject): Iterable<Event> {
+  if (path.endsWith('/messages')) return messagesEvents(plan, body);
+  if (path.endsWith('/responses')) return responsesEvents(plan);
+  return path.endsWith('/chat/completions') ? chatEvents(plan) : geminiEvents(plan);
 }
 
 function* messagesEvents({ thinking, pieces }: Answer, { model }: JsonObject): Generator<Event> {
@@ -196,6 +198,22 @@ function* responsesEvents({ thinking, pieces }: Answer): Generator<Event> {
   });
 }
 
+function* chatEvents({ thinking, pieces }: Answer): Generator<Event> {
+  const chunk = (delta: JsonObject, finish: string | null = null, rest: JsonObject = {}): JsonObject => ({
+    id: 'chatcmpl-fake',
+    object: 'chat.completion.chunk',
+    created: 1,
+    model: 'fake',
+    choices: [{ index: 0, delta, finish_reason: finish }],
+    ...rest,
+  });
+  yield { data: chunk({ role: 'assistant', content: '' }) };
+  if (thinking !== '') yield { data: chunk({ reasoning_content: thinking }) };
+  for (const content of pieces) yield { data: chunk({ content }), isPiece: true };
+  const usage = { prompt_tokens: 11, completion_tokens: pieces.length, total_tokens: 11 + pieces.length };
+  yield { data: chunk({}, 'stop', { usage: { ...usage, prompt_tokens_details: { cached_tokens: 3 } } }) };
+}
+
 function* geminiEvents({ thinking, pieces }: Answer): Generator<Event> {
   const chunk = (text: string, further: JsonObject, rest: JsonObject = {}): JsonObject => ({
     candidates: [{ index: 0, content: { role: 'model', parts: [{ text, ...further }] }, ...rest }],
@@ -221,7 +239,9 @@ function errorBody(path: string, status: number): JsonObject {
     const type = status === 429 ? 'rate_limit_error' : status === 401 ? 'authentication_error' : 'api_error';
     return { type: 'error', error: { type, message } };
   }
-  if (path.endsWith('/responses')) return { error: { message, type: 'fake', param: null, code: null } };
+  if (path.endsWith('/responses') || path.endsWith('/chat/completions')) {
+    return { error: { message, type: 'fake', param: null, code: null } };
+  }
   return { error: { code: status, message, status: 'UNAVAILABLE' } };
 }
 

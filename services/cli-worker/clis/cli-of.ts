@@ -1,11 +1,13 @@
 import { ConfigError } from '#shared/core/load-config.ts';
 import { claude } from './claude/claude.ts';
+import { codex } from './codex/codex.ts';
 import type { Cli, CliKind } from './cli.ts';
 import { commandCli } from './command/command.ts';
+import { opencode } from './opencode/opencode.ts';
 import { splitCommand } from './command/split-command.ts';
 
 /** The CLIs that are known, each with the name of its program. */
-const clis: Readonly<Record<Exclude<CliKind, 'command'>, Cli>> = { claude };
+const clis: Readonly<Record<Exclude<CliKind, 'command'>, Cli>> = { claude, codex, opencode };
 
 /**
  * The CLI of a kind, and the program to run: a name on the PATH, or a path.

@@ -37,15 +37,8 @@ export class ClaudeSession implements CliSession {
   }
 
   /** Resolves when it answers. */
-  async ready(signal: AbortSignal): Promise<void> {
-    const kill = (): void => this.process.kill();
-    signal.addEventListener('abort', kill, { once: true });
-    try {
-      signal.throwIfAborted();
-      await this.#control({ subtype: 'apply_flag_settings', settings: {} });
-    } finally {
-      signal.removeEventListener('abort', kill);
-    }
+  async ready(): Promise<void> {
+    await this.#control({ subtype: 'apply_flag_settings', settings: {} });
   }
 
   async converse(

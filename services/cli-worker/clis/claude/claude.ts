@@ -1,3 +1,4 @@
+import { killOnAbort } from '../../process/kill-on-abort.ts';
 import type { ProcessStarter } from '../../process/process-starter.ts';
 import type { Cli, CliSession, SessionStart } from '../cli.ts';
 import { ClaudeSession } from './claude-session.ts';
@@ -52,7 +53,7 @@ async function startClaude({ starter, workspace, models, signal }: SessionStart)
     },
   });
   const session = new ClaudeSession(process, model);
-  await session.ready(signal);
+  await killOnAbort(process, signal, () => session.ready());
   return session;
 }
 
