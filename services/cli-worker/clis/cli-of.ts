@@ -3,11 +3,12 @@ import { claude } from './claude/claude.ts';
 import { codex } from './codex/codex.ts';
 import type { Cli, CliKind } from './cli.ts';
 import { commandCli } from './command/command.ts';
+import { gemini } from './gemini/gemini.ts';
 import { opencode } from './opencode/opencode.ts';
 import { splitCommand } from './command/split-command.ts';
 
 /** The CLIs that are known, each with the name of its program. */
-const clis: Readonly<Record<Exclude<CliKind, 'command'>, Cli>> = { claude, codex, opencode };
+const clis: Readonly<Record<Exclude<CliKind, 'command'>, Cli>> = { claude, codex, gemini, opencode };
 
 /**
  * The CLI of a kind, and the program to run: a name on the PATH, or a path.

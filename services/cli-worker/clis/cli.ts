@@ -6,7 +6,7 @@ import type { ProcessStarter } from '../process/process-starter.ts';
 import type { Workspace } from '../process/workspace.ts';
 
 /** The command-line agents that are known by name, and `command` for anything that reads a prompt and prints an answer. */
-export const cliKinds = ['claude', 'codex', 'opencode', 'command'] as const;
+export const cliKinds = ['claude', 'codex', 'gemini', 'opencode', 'command'] as const;
 export type CliKind = (typeof cliKinds)[number];
 
 /** What a session is started with. */

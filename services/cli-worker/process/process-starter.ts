@@ -34,9 +34,7 @@ export class ProcessStarter {
   }
 
   /** A variable of the worker's environment; undefined when it is unset or empty. */
-  variable(name: string): string | undefined {
-    return this.#options.environment[name] || undefined;
-  }
+  readonly variable = (name: string): string | undefined => this.#options.environment[name] || undefined;
 
   start({ args, workspace, allowed, set }: ProcessWish): CliProcess {
     const { command, guard, further } = this.#options;

@@ -64,7 +64,7 @@ export class ClaudeSession implements CliSession {
         const value = answer.hear(message);
         return value && { value };
       });
-      this.#send({ type: 'user', message: { role: 'user', content: question } });
+      this.#send({ type: 'user', message: { role: 'user', content: question.map(asSpeech) } });
       return (await ended) as Outcome;
     } finally {
       signal.removeEventListener('abort', interrupt);
@@ -84,7 +84,7 @@ export class ClaudeSession implements CliSession {
   /** Puts in a turn of the user's that is not to be answered. */
   async #tell(content: TurnBlock[]): Promise<void> {
     const taken = this.#expect((message) => (message['type'] === 'result' ? { value: message } : undefined));
-    this.#send({ type: 'user', message: { role: 'user', content }, shouldQuery: false });
+    this.#send({ type: 'user', message: { role: 'user', content: content.map(asSpeech) }, shouldQuery: false });
     await taken;
   }
 
@@ -145,6 +145,11 @@ export class ClaudeSession implements CliSession {
   #send(message: JsonObject & { type: Json }): void {
     this.process.write(`${JSON.stringify(message)}\n`);
   }
+}
+
+/** A text that begins with a slash would be taken for a command to Claude Code; with a space before it is not. */
+function asSpeech(block: TurnBlock): TurnBlock {
+  return block.type === 'text' && block.text.startsWith('/') ? { ...block, text: ` ${block.text}` } : block;
 }
 
 function controlRequest(id: string, request: JsonObject): JsonObject & { type: string } {

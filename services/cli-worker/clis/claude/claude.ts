@@ -1,16 +1,10 @@
 import { killOnAbort } from '../../process/kill-on-abort.ts';
-import type { ProcessStarter } from '../../process/process-starter.ts';
 import type { Cli, CliSession, SessionStart } from '../cli.ts';
+import { hasKey, logins } from '../logins.ts';
 import { ClaudeSession } from './claude-session.ts';
 
 /** Its keys and addresses. Without a key it goes by the login that is kept in its own folder. */
-const allowed = [
-  'ANTHROPIC_API_KEY',
-  'ANTHROPIC_AUTH_TOKEN',
-  'ANTHROPIC_BASE_URL',
-  'ANTHROPIC_CUSTOM_HEADERS',
-  'CLAUDE_CODE_OAUTH_TOKEN',
-];
+const allowed = [...logins.claude.keys, 'ANTHROPIC_BASE_URL', 'ANTHROPIC_CUSTOM_HEADERS'];
 
 /**
  * No tools, no MCP servers, no settings files, no skills, nothing saved: what is left is the model. What would ask a
@@ -38,7 +32,9 @@ async function startClaude({ starter, workspace, models, signal }: SessionStart)
   const has = (name: string): boolean => starter.variable(name) !== undefined;
   // With a key it needs no login, and so can leave out all that it would tell the model of this machine.
   const bare = has('ANTHROPIC_API_KEY') || has('ANTHROPIC_AUTH_TOKEN');
-  const login = bare || has('CLAUDE_CODE_OAUTH_TOKEN') ? {} : { CLAUDE_CONFIG_DIR: loginFolder(starter) };
+  const login = hasKey(logins.claude, starter.variable)
+    ? {}
+    : { CLAUDE_CONFIG_DIR: logins.claude.folder(starter.variable) };
   const process = starter.start({
     args: [...args, '--model', model, ...(bare ? ['--bare'] : [])],
     workspace,
@@ -47,6 +43,8 @@ async function startClaude({ starter, workspace, models, signal }: SessionStart)
       ...login,
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
       CLAUDE_CODE_ATTRIBUTION_HEADER: '0',
+      // It would read the files of this machine that a client names with an @.
+      CLAUDE_CODE_DISABLE_ATTACHMENTS: '1',
       DISABLE_AUTOUPDATER: '1',
       // A failure is the router's to move to another worker.
       CLAUDE_CODE_MAX_RETRIES: '0',
@@ -55,9 +53,4 @@ async function startClaude({ starter, workspace, models, signal }: SessionStart)
   const session = new ClaudeSession(process, model);
   await killOnAbort(process, signal, () => session.ready());
   return session;
-}
-
-/** Where the user's login is: in a folder that a variable names, or in the home folder. */
-function loginFolder(starter: ProcessStarter): string {
-  return starter.variable('CLAUDE_CONFIG_DIR') ?? `${starter.variable('HOME') ?? ''}/.claude`;
 }

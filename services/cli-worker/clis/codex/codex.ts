@@ -1,9 +1,11 @@
-import { mkdir, symlink } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ProcessStarter } from '../../process/process-starter.ts';
 import { killOnAbort } from '../../process/kill-on-abort.ts';
 import type { Cli, CliSession, SessionStart } from '../cli.ts';
+import { linkLogin } from '../link-login.ts';
+import { hasKey, logins } from '../logins.ts';
 import { CodexSession } from './codex-session.ts';
 import { codexSettings } from './codex-settings.ts';
 
@@ -21,18 +23,17 @@ export const codex: Cli = {
 
 async function startCodex({ starter, workspace, models, signal }: SessionStart): Promise<CliSession> {
   const home = join(workspace.home, '.codex');
-  await mkdir(home);
-  const hasKey = starter.variable('OPENAI_API_KEY') !== undefined;
-  // A folder of its own, so that it finds no settings, servers or memories of the user's: only the login.
-  if (!hasKey) await symlink(join(loginFolder(starter), 'auth.json'), join(home, 'auth.json'));
-  const settings = [...codexSettings, ...(hasKey ? keyedProvider(starter) : [])];
+  const keyed = hasKey(logins.codex, starter.variable);
+  if (keyed) await mkdir(home);
+  else await linkLogin(logins.codex, starter.variable, home);
+  const settings = [...codexSettings, ...(keyed ? keyedProvider(starter) : [])];
   const process = starter.start({
     args: ['app-server', ...settings.flatMap((setting) => ['-c', setting])],
     workspace,
-    allowed: hasKey ? ['OPENAI_API_KEY'] : [],
+    allowed: logins.codex.keys,
     set: { CODEX_HOME: home },
   });
-  const threads: JsonObject = hasKey ? { modelProvider: provider } : {};
+  const threads: JsonObject = keyed ? { modelProvider: provider } : {};
   const session = new CodexSession(process, { ...threads, cwd: workspace.cwd });
   await killOnAbort(process, signal, () => session.ready(models[0]));
   return session;
@@ -45,9 +46,4 @@ function keyedProvider(starter: ProcessStarter): string[] {
     `model_provider="${provider}"`,
     `model_providers.${provider}={name="OpenAI",base_url=${baseUrl},env_key="OPENAI_API_KEY",wire_api="responses",request_max_retries=0,stream_max_retries=0}`,
   ];
-}
-
-/** Where the user's login is: in a folder that a variable names, or in the home folder. */
-function loginFolder(starter: ProcessStarter): string {
-  return starter.variable('CODEX_HOME') ?? join(starter.variable('HOME') ?? '', '.codex');
 }

@@ -1,30 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RouterError } from '#shared/core/errors.ts';
 import type { CliProcess } from '../../process/cli-process.ts';
 import { killOnAbort } from '../../process/kill-on-abort.ts';
 import { lineReader } from '../../process/line-reader.ts';
-import type { ProcessStarter } from '../../process/process-starter.ts';
-import type { Workspace } from '../../process/workspace.ts';
 import type { Cli, CliSession, SessionStart } from '../cli.ts';
+import { linkLogin } from '../link-login.ts';
+import { logins } from '../logins.ts';
 import { opencodeConfig } from './opencode-config.ts';
 import { OpencodeHttp } from './opencode-http.ts';
 import { OpencodeSession } from './opencode-session.ts';
-
-/** The keys of the providers that it knows by name; others are let through by the operator. */
-const allowed = [
-  'OPENCODE_API_KEY',
-  'ANTHROPIC_API_KEY',
-  'OPENAI_API_KEY',
-  'OPENROUTER_API_KEY',
-  'GEMINI_API_KEY',
-  'GOOGLE_GENERATIVE_AI_API_KEY',
-  'GROQ_API_KEY',
-  'MISTRAL_API_KEY',
-  'DEEPSEEK_API_KEY',
-  'XAI_API_KEY',
-];
 
 /** opencode, driven over the server that it is. Each conversation is a session of its own that is deleted afterwards. */
 export const opencode: Cli = {
@@ -36,11 +21,12 @@ export const opencode: Cli = {
 
 async function startOpencode({ starter, workspace, signal }: SessionStart): Promise<CliSession> {
   const password = randomBytes(24).toString('base64url');
-  const dataFolder = await makeDataFolder(workspace, starter);
+  const data = join(workspace.home, '.local', 'share');
+  await linkLogin(logins.opencode, starter.variable, join(data, 'opencode'));
   const process = starter.start({
     args: ['serve', '--hostname', '127.0.0.1', '--port', '0', '--pure'],
     workspace,
-    allowed,
+    allowed: logins.opencode.keys,
     set: {
       // Everybody on this machine can reach its port.
       OPENCODE_SERVER_PASSWORD: password,
@@ -48,7 +34,7 @@ async function startOpencode({ starter, workspace, signal }: SessionStart): Prom
       OPENCODE_DISABLE_AUTOUPDATE: '1',
       OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
       OPENCODE_DISABLE_CLAUDE_CODE: '1',
-      XDG_DATA_HOME: dataFolder,
+      XDG_DATA_HOME: data,
       XDG_CONFIG_HOME: join(workspace.home, '.config'),
       XDG_CACHE_HOME: join(workspace.home, '.cache'),
       XDG_STATE_HOME: join(workspace.home, '.state'),
@@ -60,15 +46,6 @@ async function startOpencode({ starter, workspace, signal }: SessionStart): Prom
     await session.ready(signal);
     return session;
   });
-}
-
-/** Its data folder, with nothing in it but the user's login. */
-async function makeDataFolder({ home }: Workspace, starter: ProcessStarter): Promise<string> {
-  const data = join(home, '.local', 'share');
-  await mkdir(join(data, 'opencode'), { recursive: true });
-  const usersData = starter.variable('XDG_DATA_HOME') ?? join(starter.variable('HOME') ?? '', '.local', 'share');
-  await symlink(join(usersData, 'opencode', 'auth.json'), join(data, 'opencode', 'auth.json'));
-  return data;
 }
 
 /** Where it listens, as it says when it does. */
