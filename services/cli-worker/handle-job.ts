@@ -36,6 +36,9 @@ interface Answer {
   end: (outcome: { finishReason: string }) => JobEnd;
 }
 
+/** Processes that are tried for one job when they die without a word. */
+const maxTries = 3;
+
 /** What came of one session's try at a conversation. */
 type Attempt = { end: JobEnd } | { error: unknown; diedSilently: boolean };
 
@@ -62,15 +65,15 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
   };
 
   /**
-   * A process that stood ready may have died in the very moment that it was taken: while nothing was heard of it, another one
-   * is tried, once.
+   * A process that stood ready may have died in the very moment that it was taken, and others with it: while nothing was
+   * heard of one, the next is tried.
    */
   async function converse(conversation: Conversation, answer: Answer, signal: AbortSignal): Promise<JobEnd> {
-    const first = await attempt(conversation, answer, signal);
-    if ('end' in first) return first.end;
-    const second = first.diedSilently ? await attempt(conversation, answer, signal) : first;
-    if ('end' in second) return second.end;
-    throw second.error;
+    for (let tries = 1; ; tries += 1) {
+      const came = await attempt(conversation, answer, signal);
+      if ('end' in came) return came.end;
+      if (!came.diedSilently || tries === maxTries) throw came.error;
+    }
   }
 
   async function attempt(conversation: Conversation, answer: Answer, signal: AbortSignal): Promise<Attempt> {

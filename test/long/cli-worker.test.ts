@@ -1,6 +1,6 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -123,6 +123,7 @@ describe.each(cases.filter(({ name }) => installed.has(name)))('$name as a worke
     expect(answer.choices[0]?.message.content).toBe('You said: Hello there.');
     expect(answer.usage?.prompt_tokens).toBeGreaterThanOrEqual(11);
     expect(answer.usage?.completion_tokens).toBe(4);
+    expect(JSON.stringify(lastCall().body)).not.toContain('(no content)');
   });
 
   it('answers a messages client, streamed, with the other model', async () => {
@@ -254,8 +255,9 @@ describe.each(cases.filter(({ name }) => installed.has(name)))('$name as a worke
       await quiet();
     }
     added.sort((a, b) => a - b);
-    // Other work on the machine only adds to it, so the least of them tells.
-    expect(added[0], `milliseconds: ${added.join(', ')}`).toBeLessThan(150);
+    // Other work on the machine only adds to it, so the least of them tells, unless nobody is ever left alone.
+    const isCrowded = (loadavg()[0] ?? 0) > availableParallelism();
+    expect(added[0], `milliseconds: ${added.join(', ')}`).toBeLessThan(isCrowded ? 450 : 150);
   });
 
   it('has as many processes as before when all is quiet again', async () => {

@@ -74,7 +74,7 @@ export class SessionPool {
    */
   async take(signal: AbortSignal): Promise<Lease> {
     signal.throwIfAborted();
-    const seat = this.#ready.shift() ?? (await this.#wait(signal));
+    const seat = this.#takeReady() ?? (await this.#wait(signal));
     this.#held.add(seat);
     seat.live.session.process.confide();
     return this.#lease(seat);
@@ -88,6 +88,15 @@ export class SessionPool {
     await Promise.all(this.#starting);
     for (const seat of [...this.#ready.splice(0), ...this.#held]) this.#close(seat);
     await Promise.all(this.#closing);
+  }
+
+  /** The session that has been ready longest, without those whose end is on its way here. */
+  #takeReady(): Seat | undefined {
+    for (let seat = this.#ready.shift(); seat; seat = this.#ready.shift()) {
+      if (seat.live.session.process.isRunning) return seat;
+      this.#close(seat);
+    }
+    return undefined;
   }
 
   #lease(seat: Seat): Lease {
@@ -109,7 +118,7 @@ export class SessionPool {
     seat.conversations += 1;
     const isGood = endedWell && !(await this.#isWorn(seat));
     this.#held.delete(seat);
-    if (isGood && !this.#stop.signal.aborted && !seat.live.session.process.hasEnded) this.#offer(seat);
+    if (isGood && !this.#stop.signal.aborted && seat.live.session.process.isRunning) this.#offer(seat);
     else this.#close(seat);
     this.#fill();
   }

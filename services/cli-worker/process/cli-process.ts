@@ -77,8 +77,14 @@ export class CliProcess {
     return this.#child.pid;
   }
 
+  /** Whether it is gone and all that it printed was read. */
   get hasEnded(): boolean {
     return this.#hasEnded;
+  }
+
+  /** Whether it still runs; turns false before `hasEnded` turns true. */
+  get isRunning(): boolean {
+    return this.pid !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
   /** Who takes its standard output from now on, piece by piece. An error thrown ends the process, which fails with it. */

@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { AnswerPart, Outcome } from '../../answer/answer-part.ts';
-import type { Conversation, TurnBlock } from '../../conversation/conversation.ts';
+import type { Conversation, Turn, TurnBlock } from '../../conversation/conversation.ts';
 import type { CliProcess } from '../../process/cli-process.ts';
 import { lineReader } from '../../process/line-reader.ts';
 import { parseProtocolLine } from '../../process/parse-protocol-line.ts';
@@ -10,10 +10,9 @@ import { ClaudeAnswer } from './claude-answer.ts';
 
 /** What is waited for among the lines that it prints. */
 interface Expectation {
-  /** Takes a line; undefined when it is not the last one waited for. May throw, which fails the wait. */
-  hear: (message: JsonObject) => { value: JsonObject | Outcome } | undefined;
-  resolve: (value: JsonObject | Outcome) => void;
-  reject: (error: unknown) => void;
+  /** Takes a line and tells whether it was what is waited for. May throw, which fails the wait. */
+  hear: (message: JsonObject) => boolean;
+  fail: (error: unknown) => void;
 }
 
 /**
@@ -26,23 +25,21 @@ interface Expectation {
 export class ClaudeSession implements CliSession {
   readonly process: CliProcess;
   readonly #startModel: string;
-  #expected: Expectation | undefined;
+  readonly #expected = new Set<Expectation>();
   #requests = 0;
 
   constructor(process: CliProcess, startModel: string) {
     this.process = process;
     this.#startModel = startModel;
     process.onOutput = lineReader((line) => this.#onMessage(parseProtocolLine(line)));
-    void process.failure().then((error) => this.#settle((expected) => expected.reject(error)));
+    void process.failure().then((error) => {
+      for (const { fail } of this.#expected) fail(error);
+    });
   }
 
-  /**
-   * Resolves when it can take a conversation at once: when it answers, and has taken an empty turn, for which it loads most
-   * of what a first turn needs, and which leaves no trace in the conversation.
-   */
+  /** Resolves when it answers. */
   async ready(): Promise<void> {
     await this.#control({ subtype: 'apply_flag_settings', settings: {} });
-    await this.#tell([]);
   }
 
   async converse(
@@ -54,40 +51,40 @@ export class ClaudeSession implements CliSession {
     signal.addEventListener('abort', interrupt, { once: true });
     try {
       signal.throwIfAborted();
-      // Without a field, its own prompt would be used; with an empty one, none is.
-      await this.#control({ subtype: 'initialize', systemPrompt: system });
-      await this.#choose(model, effort);
-      for (const { role, blocks } of history) {
-        signal.throwIfAborted();
-        if (role === 'user') await this.#tell(blocks);
-        else this.#send({ type: 'assistant', message: { role, content: blocks } });
-      }
-      signal.throwIfAborted();
-      const answer = new ClaudeAnswer(onPart);
-      const ended = this.#expect((message) => {
-        const value = answer.hear(message);
-        return value && { value };
-      });
-      this.#send({ type: 'user', message: { role: 'user', content: question.map(asSpeech) } });
-      return (await ended) as Outcome;
+      // It takes what it is told in order, so nothing of this is waited for before the next is sent.
+      const set = Promise.all(
+        settings(system, model === this.#startModel ? undefined : model, effort).map((request) =>
+          this.#control(request),
+        ),
+      );
+      const [outcome] = await Promise.all([this.#talk(history, question, onPart, signal), set]);
+      return outcome;
     } finally {
       signal.removeEventListener('abort', interrupt);
     }
   }
 
-  /** Model and effort, where they are not those that it was started with. A change of settings asks the upstream nothing. */
-  async #choose(model: string, effort: string | undefined): Promise<void> {
-    if (effort === 'none') await this.#control({ subtype: 'set_max_thinking_tokens', max_thinking_tokens: 0 });
-    const settings: JsonObject = {
-      ...(model !== this.#startModel && { model }),
-      ...(effort !== undefined && effort !== 'none' && { effortLevel: effort === 'minimal' ? 'low' : effort }),
-    };
-    if (Object.keys(settings).length > 0) await this.#control({ subtype: 'apply_flag_settings', settings });
+  async #talk(
+    history: readonly Turn[],
+    question: TurnBlock[],
+    onPart: (part: AnswerPart) => void,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    for (const { role, blocks } of history) {
+      signal.throwIfAborted();
+      if (role === 'user') await this.#tell(blocks);
+      else this.#send({ type: 'assistant', message: { role, content: blocks } });
+    }
+    signal.throwIfAborted();
+    const answer = new ClaudeAnswer(onPart);
+    const ended = this.#expect((message) => answer.hear(message));
+    this.#send({ type: 'user', message: { role: 'user', content: question.map(asSpeech) } });
+    return ended;
   }
 
   /** Puts in a turn of the user's that is not to be answered. */
   async #tell(content: TurnBlock[]): Promise<void> {
-    const taken = this.#expect((message) => (message['type'] === 'result' ? { value: message } : undefined));
+    const taken = this.#expect((message) => (message['type'] === 'result' ? message : undefined));
     this.#send({ type: 'user', message: { role: 'user', content: content.map(asSpeech) }, shouldQuery: false });
     await taken;
   }
@@ -96,24 +93,32 @@ export class ClaudeSession implements CliSession {
     this.#requests += 1;
     const id = `r${this.#requests}`;
     const answered = this.#expect(({ type, response }) =>
-      type === 'control_response' && isJsonObject(response) && response['request_id'] === id
-        ? { value: response }
-        : undefined,
+      type === 'control_response' && isJsonObject(response) && response['request_id'] === id ? response : undefined,
     );
     this.#send(controlRequest(id, request));
-    const response = (await answered) as JsonObject;
-    if (response['subtype'] !== 'success') {
-      throw new RouterError('upstream_failed', `The CLI refused '${request.subtype}'.`, {
-        cause: response['error'],
-      });
-    }
+    const { subtype, error } = await answered;
+    if (subtype === 'success') return;
+    throw new RouterError('upstream_failed', `The CLI refused '${request.subtype}'.`, { cause: error });
   }
 
-  #expect(hear: Expectation['hear']): Promise<JsonObject | Outcome> {
-    return new Promise((resolve, reject) => {
-      this.#expected = { hear, resolve, reject };
-      if (this.process.hasEnded) void this.process.failure().then(reject);
-    });
+  /**
+   * Waits for a line.
+   * @param hear takes each line until it returns something for one
+   * @throws what `hear` throws, and RouterError when the process ends
+   */
+  async #expect<T>(hear: (message: JsonObject) => T | undefined): Promise<T> {
+    if (this.process.hasEnded) throw await this.process.failure();
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const expectation: Expectation = {
+      hear: (message) => {
+        const heard = hear(message);
+        if (heard !== undefined) resolve(heard);
+        return heard !== undefined;
+      },
+      fail: reject,
+    };
+    this.#expected.add(expectation);
+    return promise.finally(() => this.#expected.delete(expectation));
   }
 
   #onMessage(message: JsonObject): void {
@@ -121,13 +126,13 @@ export class ClaudeSession implements CliSession {
       this.#refuse(message);
       return;
     }
-    const expected = this.#expected;
-    if (!expected) return;
-    try {
-      const heard = expected.hear(message);
-      if (heard) this.#settle(({ resolve }) => resolve(heard.value));
-    } catch (error) {
-      this.#settle(({ reject }) => reject(error));
+    for (const expectation of this.#expected) {
+      try {
+        if (expectation.hear(message)) return;
+      } catch (error) {
+        expectation.fail(error);
+        return;
+      }
     }
   }
 
@@ -140,15 +145,27 @@ export class ClaudeSession implements CliSession {
     this.#send({ type: 'control_response', response });
   }
 
-  #settle(how: (expected: Expectation) => void): void {
-    const expected = this.#expected;
-    this.#expected = undefined;
-    if (expected) how(expected);
-  }
-
   #send(message: JsonObject & { type: Json }): void {
     this.process.write(`${JSON.stringify(message)}\n`);
   }
+}
+
+/** What sets it up for a conversation. None of it makes it ask its upstream anything. */
+function settings(
+  system: string,
+  model: string | undefined,
+  effort: string | undefined,
+): (JsonObject & { subtype: string })[] {
+  const flags: JsonObject = {
+    ...(model !== undefined && { model }),
+    ...(effort !== undefined && effort !== 'none' && { effortLevel: effort === 'minimal' ? 'low' : effort }),
+  };
+  return [
+    // Without a field, its own prompt would be used; with an empty one, none is.
+    { subtype: 'initialize', systemPrompt: system },
+    ...(effort === 'none' ? [{ subtype: 'set_max_thinking_tokens', max_thinking_tokens: 0 }] : []),
+    ...(Object.keys(flags).length > 0 ? [{ subtype: 'apply_flag_settings', settings: flags }] : []),
+  ];
 }
 
 /** A text that begins with a slash would be taken for a command to Claude Code; with a space before it is not. */
