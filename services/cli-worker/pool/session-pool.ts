@@ -37,8 +37,11 @@ interface Waiter {
   refuse: (error: unknown) => void;
 }
 
+/** Failures in a row that say that no process can be started. */
+const failuresUntilIll = 2;
+
 /** Milliseconds before a start is tried again, doubled with each failure in a row. */
-const firstPauseMs = 500;
+const firstPauseMs = 250;
 const longestPauseMs = 30_000;
 
 /**
@@ -203,7 +206,9 @@ export class SessionPool {
       if (this.#stop.signal.aborted) return;
       log.error({ err: error }, 'the CLI could not be started');
       this.#failed();
-      this.#waiters.shift()?.refuse(error);
+      // Once can happen to any process; those who wait get the next one.
+      if (this.#failures < failuresUntilIll) return;
+      for (const waiter of this.#waiters.splice(0)) waiter.refuse(error);
       if (this.#ready.length === 0 && this.#held.size === 0) onHealth(false);
     }
   }
