@@ -100,13 +100,13 @@ describe.each([
     const runner = client().chat.completions.runTools({
       model: 'demo',
       stream: true,
-      messages: [{ role: 'user', content: 'Call weather and population in parallel for "Oslo".' }],
-      tools: [tool('weather'), tool('population')],
+      messages: [{ role: 'user', content: 'Use get_weather and get_population in parallel for "Oslo".' }],
+      tools: [tool('get_weather'), tool('get_population')],
     });
     const answer = await runner.finalContent();
-    expect(called.sort()).toEqual(['population', 'weather']);
-    expect(answer).toContain('weather of Oslo: fine');
-    expect(answer).toContain('population of Oslo: fine');
+    expect(called.sort()).toEqual(['get_population', 'get_weather']);
+    expect(answer).toContain('get_weather of Oslo: fine');
+    expect(answer).toContain('get_population of Oslo: fine');
   });
 
   it('sends an image', async () => {
@@ -147,7 +147,7 @@ describe.each([
       {
         model: 'demo',
         stream,
-        messages: [{ role: 'user', content: 'Go on for long. [demo answer_tokens=100000 tokens_per_second=50]' }],
+        messages: [{ role: 'user', content: 'Go on for long.\n[demo answer_tokens=100000 tokens_per_second=50]' }],
       },
       { signal: controller.signal },
     );
@@ -189,7 +189,7 @@ describe.each([
     const stream = await client().chat.completions.create({
       model: 'demo',
       stream: true,
-      messages: [{ role: 'user', content: 'Break. [demo fault=drop fault_after_tokens=5]' }],
+      messages: [{ role: 'user', content: 'Break.\n[demo fault=drop fault_after_tokens=5]' }],
     });
     const read = async (): Promise<void> => {
       for await (const _ of stream) continue;

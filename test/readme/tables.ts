@@ -43,12 +43,8 @@ function renderErrors(): string {
 
 function renderSettings(schema: z.ZodObject): string {
   const rows = Object.entries(schema.shape).map(([name, field]) => {
-    const fallback: unknown = field.safeParse(undefined).data;
-    return [
-      `\`${name}\``,
-      fallback === undefined || fallback === '' || String(fallback) === '' ? '–' : `\`${String(fallback)}\``,
-      field.description ?? '',
-    ];
+    const fallback = JSON.stringify(field.safeParse(undefined).data)?.replaceAll('"', '') ?? '';
+    return [`\`${name}\``, fallback === '' || fallback === '[]' ? '–' : `\`${fallback}\``, field.description ?? ''];
   });
   return renderTable(['variable', 'default', 'meaning'], rows);
 }
