@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Capability } from '#shared/broker/announcement.ts';
 import { fit } from '../engine-http.ts';
+import { continueLastMessage } from '../requests/continue-last-message.ts';
 import { developerAsSystem } from '../requests/developer-as-system.ts';
 import { mapMessages } from '../requests/map-messages.ts';
 import { replayThinking } from '../requests/replay-thinking.ts';
@@ -53,7 +54,9 @@ export const sglang: Engine = {
 
   adapt(request) {
     const { rest, wish } = takeThinkingWish(request);
-    const adapted = mapMessages(rest, (message) => replayThinking(developerAsSystem(message), ['reasoning_content']));
+    const adapted = continueLastMessage(
+      mapMessages(rest, (message) => replayThinking(developerAsSystem(message), ['reasoning_content'])),
+    );
     if (wish === undefined) return adapted;
     const switched = templateThinking(adapted, wish.on);
     return wish.effort === undefined ? switched : { ...switched, reasoning_effort: wish.effort };

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Capability, ModelInfo } from '#shared/broker/announcement.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { fit, type EngineHttp } from '../engine-http.ts';
+import { continueLastMessage } from '../requests/continue-last-message.ts';
 import { developerAsSystem } from '../requests/developer-as-system.ts';
 import { mapMessages } from '../requests/map-messages.ts';
 import { replayThinking } from '../requests/replay-thinking.ts';
@@ -37,7 +38,7 @@ export const vllm: Engine = {
     let adapted = mapMessages(rest, (message) =>
       replayThinking(developerAsSystem(message), ['reasoning', 'reasoning_content']),
     );
-    adapted = withoutUnusable(adapted);
+    adapted = continueLastMessage(withoutUnusable(adapted));
     if (wish === undefined) return adapted;
     if (wish.effort !== undefined) adapted = { ...adapted, reasoning_effort: wish.effort };
     return takesTemplateSettings(model.id) ? templateThinking(adapted, wish.on) : adapted;

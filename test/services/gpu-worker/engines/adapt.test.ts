@@ -63,18 +63,24 @@ describe('a wish to think, in each dialect', () => {
     { said: { thinking: { type: 'enabled', budget_tokens: 20_000 } }, effort: 'high' },
     { said: { reasoning: { effort: 'low' } }, effort: 'low' },
     { said: { reasoning_effort: 'minimal' }, effort: 'low' },
+    { said: { reasoning_effort: 0.5 }, effort: 'medium' },
     { said: { reasoning_effort: 'max' }, effort: 'high' },
   ])('$said is effort $effort', ({ said, effort }) => {
     for (const kind of ['vllm', 'ollama'] as const) expect(adapt(kind, said)['reasoning_effort']).toBe(effort);
   });
 
-  it.each([{ thinking: { type: 'disabled' } }, { chat_template_kwargs: { enable_thinking: false } }])(
-    '%s turns it off',
-    (said) => {
-      expect(adapt('ollama', said)['reasoning_effort']).toBe('none');
-      expect(adapt('vllm', said)['chat_template_kwargs']).toMatchObject({ enable_thinking: false });
-    },
-  );
+  it.each([
+    { thinking: { type: 'disabled' } },
+    { reasoning: { enabled: false } },
+    { chat_template_kwargs: { enable_thinking: false } },
+  ])('%s turns it off', (said) => {
+    expect(adapt('ollama', said)['reasoning_effort']).toBe('none');
+    expect(adapt('vllm', said)['chat_template_kwargs']).toMatchObject({ enable_thinking: false });
+  });
+
+  it('that nobody understands stays for the engine', () => {
+    expect(thinkingFields(adapt('vllm', { thinking: 'hard' }))).toEqual({ thinking: 'hard' });
+  });
 
   it('gives llama.cpp the budget itself', () => {
     const adapted = adapt('llama-cpp', { thinking: { type: 'enabled', budget_tokens: 3000 } });
@@ -118,6 +124,13 @@ describe('earlier messages', () => {
       { role: 'user', content: 'Hi' },
       { role: 'assistant', content: 'Yes?', ...thinking },
     ]);
+  });
+
+  it.each(['vllm', 'sglang'] as const)('%s: goes on with the beginning of an answer', (kind) => {
+    const prefilled = [...messages, { role: 'user', content: 'More' }, { role: 'assistant', content: 'More is' }];
+    const going = { continue_final_message: true, add_generation_prompt: false };
+    expect(adapt(kind, { messages: prefilled })).toMatchObject(going);
+    expect(adapt(kind, { messages: [{ role: 'user', content: 'Hi' }] })).not.toHaveProperty('continue_final_message');
   });
 
   it('ollama: parts of text become one text, parts with images stay', () => {
