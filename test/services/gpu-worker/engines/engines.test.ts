@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
+import { loadConfig } from '#shared/core/load-config.ts';
+import { demoEngineSettings } from '../../../../services/demo-engine/config.ts';
+import { startDemoEngine } from '../../../../services/demo-engine/start-demo-engine.ts';
 import { detectEngine } from '../../../../services/gpu-worker/detect-engine.ts';
 import { EngineHttp } from '../../../../services/gpu-worker/engine-http.ts';
 import { engineOf } from '../../../../services/gpu-worker/engines/engine-of.ts';
@@ -139,6 +142,53 @@ describe('an engine whose models come and go', () => {
       }
     },
   );
+});
+
+describe('the tokens of an input', () => {
+  const body = { messages: [{ role: 'user', content: 'Hello, how many tokens may this be?' }] };
+
+  it.each([
+    { folder: 'vllm', tokens: 11 },
+    { folder: 'sglang', tokens: 9 },
+  ] as const)('are counted by $folder itself', async ({ folder, tokens }) => {
+    expect(await count(folder, body)).toBe(tokens);
+  });
+
+  it('are counted by a tokenizer of ours where the engine offers no way', async () => {
+    const text = await count('ollama', body);
+    expect(text).toBeGreaterThan(8);
+    expect(text).toBeLessThan(20);
+    const tools = [{ type: 'function', function: { name: 'get_weather', description: 'The weather of a city' } }];
+    expect(await count('ollama', { ...body, tools })).toBeGreaterThan(text + 10);
+    expect(await count('ollama', { messages: [{ role: 'user', content: '' }] })).toBeGreaterThan(0);
+  });
+
+  async function count(kind: EngineKind, body: JsonObject): Promise<number> {
+    const server = await startReplayEngine(`test/fixtures/engines/${kind}`);
+    try {
+      const engine = engineOf(kind);
+      const { pieces, end } = await runJob({ engine, url: server.url }, { body, operation: 'count_tokens' });
+      expect(end.usage.promptTokens).toBe(0);
+      return JSON.parse(pieces.join('')).input_tokens;
+    } finally {
+      await server.stop();
+    }
+  }
+});
+
+describe('the demo engine', () => {
+  it('counts as vLLM, and sees images', async () => {
+    const demo = await startDemoEngine({ ...loadConfig(demoEngineSettings, {}), PORT: 0 }, () => undefined);
+    const http = new EngineHttp({ url: demo.url, connections: 2, connectTimeoutMs: 1000 });
+    try {
+      expect(await detectEngine(http)).toBe('vllm');
+      const { models } = await engineOf('vllm').discover(http, []);
+      expect(models).toMatchObject([{ id: 'demo', capabilities: expect.arrayContaining(['vision', 'tools']) }]);
+    } finally {
+      await http.close();
+      await demo.close();
+    }
+  });
 });
 
 describe('what engines say when they refuse', () => {
