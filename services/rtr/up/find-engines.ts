@@ -35,7 +35,7 @@ export async function findLocalEngines(without: readonly number[], engines = usu
 }
 
 /** Whether an engine answers there: what is asked for is the list of models, in the form that only engines give it. */
-async function listsModels(url: string): Promise<boolean> {
+export async function listsModels(url: string): Promise<boolean> {
   try {
     const answer = await fetch(`${url}/v1/models`, { signal: AbortSignal.timeout(500), redirect: 'error' });
     if (!answer.ok) {
