@@ -39,7 +39,7 @@ export interface WorkerOptions extends WorkerFacts {
   /** The worker's id: letters, digits, `_`, `-`; unique in the cluster. */
   id: string;
   tier: Tier;
-  /** The kind of thing behind the worker, as `vllm`: workers of one kind with the same models are interchangeable. */
+  /** The kind of thing behind the worker, as `vllm`: workers of one kind with the same models and tools are interchangeable. */
   kind: string;
   version: string;
   handler: JobHandler;
@@ -80,7 +80,7 @@ export class Worker {
     this.#broker = broker;
     this.#log = log;
     this.#facts = options;
-    this.#pool = poolOf(tier, kind, options.models);
+    this.#pool = poolOf(tier, kind, options.models, options.tools);
     const inbox = createInbox();
     this.#claimer = new Claimer(broker, id, `${inbox}.claim`);
     const inboxSubscription = broker.subscribe(`${inbox}.>`, (message) => this.#onInbox(message, inbox.length));
@@ -104,7 +104,8 @@ export class Worker {
   /** Changes what the worker announces; the cluster hears of it at once. */
   update(change: Partial<WorkerFacts>): void {
     this.#facts = { ...this.#facts, ...change };
-    const pool = poolOf(this.#options.tier, this.#options.kind, this.#facts.models);
+    const { tier, kind } = this.#options;
+    const pool = poolOf(tier, kind, this.#facts.models, this.#facts.tools);
     if (pool !== this.#pool) {
       this.#pool = pool;
       this.#puller.moveTo(pool);
