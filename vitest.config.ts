@@ -1,10 +1,12 @@
 import { defineConfig } from 'vitest/config';
 
+const settings = { globalSetup: ['test/helpers/global-setup.ts'], testTimeout: 20_000, hookTimeout: 60_000 };
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    exclude: ['test/long/**'],
-    testTimeout: 20_000,
-    hookTimeout: 60_000,
+    projects: [
+      { test: { ...settings, name: 'quick', include: ['test/**/*.test.ts'], exclude: ['test/long/**'] } },
+      { test: { ...settings, name: 'long', include: ['test/long/**/*.test.ts'], testTimeout: 300_000 } },
+    ],
   },
 });

@@ -61,7 +61,11 @@ export const errorTable = {
   queue_timeout: row(503, 'server_error', 'queue_timeout', 'overloaded_error', false, true, 529),
   store_unavailable: row(503, 'server_error', 'store_unavailable', 'api_error', false, true),
   broker_unavailable: row(503, 'server_error', 'broker_unavailable', 'api_error', false, true),
+  shutting_down: row(503, 'server_error', 'shutting_down', 'overloaded_error', true, true, 529),
   upstream_timeout: row(504, 'server_error', 'upstream_timeout', 'timeout_error', true, true),
+  first_token_timeout: row(504, 'server_error', 'first_token_timeout', 'timeout_error', false, true),
+  idle_timeout: row(504, 'server_error', 'idle_timeout', 'timeout_error', false, true),
+  total_timeout: row(504, 'server_error', 'total_timeout', 'timeout_error', false, false),
 } as const;
 
 /** The name of one row of the error table. */

@@ -22,8 +22,9 @@ export function messagesToChatRequest(body: JsonObject, target: Target): JsonObj
     ...furtherFields(request),
     model: target.model,
     messages: messagesHistoryToChat(system, messages, target),
-    // The field that every engine reads. 0 asks for nothing but a warm cache; engines make at least one token.
-    max_tokens: Math.max(1, maxTokens),
+    // The field that every engine reads. 0 asks for nothing but a warm cache; engines make at least one token. A request
+    // to count tokens has no limit.
+    ...(maxTokens !== undefined && { max_tokens: Math.max(1, maxTokens) }),
     ...messagesToolsToChat(request),
     ...given(request, 'temperature'),
     ...given(request, 'top_p'),

@@ -1,0 +1,30 @@
+import type { Piece } from './split-into-tokens.ts';
+
+/** A text up to its first stop string. */
+export interface Stopped {
+  pieces: Piece[];
+  /** The stop string that was met; null when the text ran to its end. */
+  stop: string | null;
+}
+
+/**
+ * Cuts a text before the stop string that is complete first, wherever the borders of the pieces lie. The tokens of the
+ * stop string count, for they were generated.
+ */
+export function applyStop(pieces: readonly Piece[], stops: readonly string[]): Stopped {
+  const text = stops.length > 0 ? pieces.map((piece) => piece.text).join('') : '';
+  const found = stops
+    .map((stop) => ({ stop, at: stop === '' ? -1 : text.indexOf(stop) }))
+    .filter(({ at }) => at >= 0)
+    .toSorted((one, other) => one.at + one.stop.length - (other.at + other.stop.length) || one.at - other.at);
+  const [first] = found;
+  if (!first) return { pieces: [...pieces], stop: null };
+  const kept: Piece[] = [];
+  let position = 0;
+  for (const piece of pieces) {
+    if (position >= first.at + first.stop.length) break;
+    kept.push({ text: piece.text.slice(0, Math.max(0, first.at - position)), tokens: piece.tokens });
+    position += piece.text.length;
+  }
+  return { pieces: kept, stop: first.stop };
+}

@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+import { isJsonObject } from '#shared/core/json.ts';
+import type { ChatRequest, ChatTool } from '../request/chat-request.ts';
+import type { Turn } from '../request/read-turn.ts';
+import { fillSchema } from './fill-schema.ts';
+import { isPathLike } from './fill-string.ts';
+import { findHints, type Hints } from './find-hints.ts';
+import { asksForTools, asksToRead, findMentions, type Mention } from './find-mentions.ts';
+import { HintTaker } from './hint-taker.ts';
+
+/** A call of one of the client's tools. */
+export interface ToolCall {
+  id: string;
+  name: string;
+  /** A JSON object. */
+  arguments: string;
+}
+
+const maxCalls = 8;
+
+/**
+ * Chooses the calls of an answer: none once tools have answered in this turn, so that no agent goes round in circles;
+ * else what `tool_choice` demands; else what the user asks for.
+ */
+export function chooseToolCalls(request: ChatRequest, turn: Turn): ToolCall[] {
+  const tools = request.tools ?? [];
+  if (tools.length === 0 || turn.toolResults.length > 0 || request.tool_choice === 'none') return [];
+  const mentions = chooseTools(request, tools, turn.userText);
+  const calls = mentions.length > 1 ? callEach(mentions, turn.userText) : callOne(mentions[0], turn.userText);
+  return calls.slice(0, request.parallel_tool_calls === false ? 1 : maxCalls);
+}
+
+function chooseTools({ tool_choice: choice }: ChatRequest, tools: readonly ChatTool[], text: string): Mention[] {
+  const all = tools.map((tool) => ({ tool, at: 0 }));
+  if (typeof choice === 'object' && choice !== null) {
+    return all.filter(({ tool }) => tool.function.name === choice.function.name).slice(0, 1);
+  }
+  const mentions = findMentions(tools, text);
+  if (mentions.length > 0) return mentions;
+  const asked = asksForTools(text) ?? (choice === 'required' ? 'one' : undefined);
+  if (asked === 'all') return all;
+  if (asked === 'one') return all.toSorted((one, other) => score(other.tool, text) - score(one.tool, text)).slice(0, 1);
+  // Reading does no harm, so that "read /etc/hosts" need not name the tool.
+  const reads = asksToRead(text) && findHints(text).path.length > 0;
+  return reads ? all.filter(({ tool }) => /^read(?:_?file)?$/i.test(tool.function.name)).slice(0, 1) : [];
+}
+
+/** How many words of a tool's name the text contains. */
+function score(tool: ChatTool, text: string): number {
+  const words = tool.function.name
+    .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z]+/);
+  const said = text.toLowerCase();
+  return words.filter((word) => word.length > 2 && said.includes(word)).length;
+}
+
+/** Several tools: each gets what is said between its name and the next one's, and what that lacks from the whole text. */
+function callEach(mentions: readonly Mention[], text: string): ToolCall[] {
+  const whole = findHints(text);
+  return mentions.map(({ tool, at }, index) => {
+    const near = findHints(text.slice(at, mentions[index + 1]?.at));
+    const either = (kind: 'quoted' | 'path' | 'url' | 'name' | 'number'): string[] =>
+      near[kind].length > 0 ? near[kind] : whole[kind];
+    const hints: Hints = {
+      text,
+      quoted: either('quoted'),
+      path: either('path'),
+      url: either('url'),
+      name: either('name'),
+      number: either('number'),
+    };
+    return callTool(tool, hints, 0);
+  });
+}
+
+/** One tool: as often as the user says, or once for each path where it takes one. */
+function callOne(mention: Mention | undefined, text: string): ToolCall[] {
+  if (!mention) return [];
+  const hints = findHints(text);
+  const times = Math.min(timesOf(mention.tool, text, hints), maxCalls);
+  return Array.from({ length: times }, (_, call) => callTool(mention.tool, hints, call));
+}
+
+function timesOf(tool: ChatTool, text: string, hints: Hints): number {
+  if (/\b(?:twice|two times)\b/i.test(text)) return 2;
+  if (/\bthree times\b/i.test(text)) return 3;
+  const times = /\b(\d{1,3}) times\b/i.exec(text);
+  if (times) return Math.max(Number(times[1]), 1);
+  const required = tool.function.parameters?.['required'];
+  const takesPath =
+    Array.isArray(required) && required.filter((name) => typeof name === 'string' && isPathLike(name)).length === 1;
+  const separate = takesPath ? hints.path.length : 0;
+  const inParallel = /\b(?:in|as) parallel\b|\bparallel (?:tool )?calls?\b/i.test(text);
+  return inParallel ? Math.max(separate, hints.quoted.length, hints.name.length, 2) : Math.max(separate, 1);
+}
+
+function callTool(tool: ChatTool, hints: Hints, call: number): ToolCall {
+  const { name, parameters } = tool.function;
+  // A tool's own name is no argument, as in "use Read and Write" or "call `get_time`".
+  const foreign = (hint: string): boolean => hint.toLowerCase() !== name.toLowerCase();
+  const taker = new HintTaker(
+    { ...hints, name: hints.name.filter(foreign), quoted: hints.quoted.filter(foreign) },
+    call,
+  );
+  const value = fillSchema({ type: 'object', ...parameters }, taker, 'required');
+  return {
+    id: `call_${randomUUID().replaceAll('-', '').slice(0, 24)}`,
+    name,
+    arguments: JSON.stringify(isJsonObject(value) ? value : {}),
+  };
+}

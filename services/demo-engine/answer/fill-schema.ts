@@ -1,0 +1,117 @@
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { fillString } from './fill-string.ts';
+import type { HintTaker } from './hint-taker.ts';
+import { resolveSchema } from './resolve-schema.ts';
+
+/** Which properties of an object get a value: those that have to be there and those the user named, or all. */
+export type Fullness = 'required' | 'all';
+
+/** Below it, only what has to be there is filled in; a schema may contain itself. */
+const maxDepthOfOptional = 3;
+const maxDepth = 24;
+const maxItems = 100;
+
+/**
+ * Makes a value that a JSON schema accepts (draft 2020-12, as far as tools and structured outputs use it), out of what
+ * the user said where that fits. What is not honoured: `not`, `if`, `patternProperties`, and a `pattern` that none of the
+ * samples of `fill-string.ts` matches.
+ */
+export function fillSchema(schema: JsonObject, hints: HintTaker, fullness: Fullness): Json {
+  const fill = (unresolved: Json | undefined, property: string, depth: number): Json => {
+    const at = resolveSchema(schema, unresolved);
+    if (at['const'] !== undefined) return at['const'];
+    if (Array.isArray(at['enum'])) return chooseFrom(at['enum'], property, hints);
+    if (depth > maxDepth) return null;
+    switch (typeOf(at)) {
+      case 'object':
+        return fillObject(at, depth);
+      case 'array':
+        return fillArray(at, property, depth);
+      case 'number':
+        return fillNumber(at, property, hints, false);
+      case 'integer':
+        return fillNumber(at, property, hints, true);
+      case 'boolean':
+        return hints.named(property) === 'true' || (hints.named(property) === undefined && at['default'] === true);
+      case 'null':
+        return null;
+      default:
+        return fillString(at, property, hints);
+    }
+  };
+
+  const fillObject = (at: JsonObject, depth: number): JsonObject => {
+    const properties = isJsonObject(at['properties']) ? at['properties'] : {};
+    const required = Array.isArray(at['required']) ? at['required'].filter((name) => typeof name === 'string') : [];
+    const wanted = (name: string): boolean =>
+      required.includes(name) ||
+      (fullness === 'all' ? depth < maxDepthOfOptional : depth === 0 && hints.named(name) !== undefined);
+    const names = new Set([...Object.keys(properties).filter(wanted), ...required]);
+    return Object.fromEntries([...names].map((name) => [name, fill(properties[name], name, depth + 1)]));
+  };
+
+  const fillArray = (at: JsonObject, property: string, depth: number): Json[] => {
+    const first = Array.isArray(at['prefixItems']) ? at['prefixItems'] : [];
+    const least = typeof at['minItems'] === 'number' ? at['minItems'] : 0;
+    const most = typeof at['maxItems'] === 'number' ? at['maxItems'] : maxItems;
+    const usual = depth > maxDepthOfOptional ? 0 : 1;
+    const length = Math.min(Math.max(first.length, least, usual), most, maxItems);
+    const items = Array.from({ length }, (_, index) => fill(first[index] ?? at['items'], property, depth + 1));
+    return at['uniqueItems'] === true ? makeUnique(items, resolveSchema(schema, at['items'])) : items;
+  };
+
+  return fill(schema, '', 0);
+}
+
+function typeOf(schema: JsonObject): string {
+  const { type } = schema;
+  const types = Array.isArray(type) ? type : [type];
+  const told = types.find((name) => name !== 'null') ?? types[0];
+  if (typeof told === 'string') return told;
+  if (isJsonObject(schema['properties']) || schema['required']) return 'object';
+  return schema['items'] || schema['prefixItems'] ? 'array' : 'string';
+}
+
+/** The value of an enumeration that the user mentions, else its first. */
+function chooseFrom(values: readonly Json[], property: string, hints: HintTaker): Json {
+  const named = hints.named(property);
+  const words = hints.text.toLowerCase().split(/[^\p{L}\p{N}_-]+/u);
+  return (
+    values.find((value) => value === named) ??
+    values.find((value) => typeof value === 'string' && words.includes(value.toLowerCase())) ??
+    values[0] ??
+    null
+  );
+}
+
+function fillNumber(schema: JsonObject, property: string, hints: HintTaker, whole: boolean): number {
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema;
+  const step = typeof multipleOf === 'number' && multipleOf > 0 ? multipleOf : whole ? 1 : 0;
+  const nudge = step || 1e-6;
+  const low =
+    typeof minimum === 'number' ? minimum : typeof exclusiveMinimum === 'number' ? exclusiveMinimum + nudge : -Infinity;
+  const high =
+    typeof maximum === 'number' ? maximum : typeof exclusiveMaximum === 'number' ? exclusiveMaximum - nudge : Infinity;
+  const fits = (text: string): boolean => {
+    const value = Number(text);
+    return value >= low && value <= high && (step === 0 || Number.isInteger(value / step));
+  };
+  const named = hints.named(property);
+  const hint = named !== undefined && fits(named) ? named : hints.take(['number'], fits);
+  if (hint !== undefined) return Number(hint);
+  if (typeof schema['default'] === 'number') return schema['default'];
+  const usual = Math.min(Math.max(1, low), high);
+  if (step === 0) return usual;
+  const above = Math.ceil(usual / step) * step;
+  return above <= high ? above : Math.floor(high / step) * step;
+}
+
+function makeUnique(items: readonly Json[], itemSchema: JsonObject): Json[] {
+  const values = Array.isArray(itemSchema['enum']) ? itemSchema['enum'] : undefined;
+  return items.map((item, index) => {
+    if (values) return values[index % values.length] ?? null;
+    if (index === 0) return item;
+    if (typeof item === 'number') return item + index;
+    return typeof item === 'string' ? `${item} ${index + 1}` : item;
+  });
+}

@@ -1,0 +1,109 @@
+import type { JsonObject } from '#shared/core/json.ts';
+import type { HintKind } from './find-hints.ts';
+import type { HintTaker } from './hint-taker.ts';
+
+/** A value for a string property: what the user named for it, else a hint that suits its name, else an example. */
+export function fillString(schema: JsonObject, property: string, hints: HintTaker): string {
+  const fits = (value: string): boolean => fitsSchema(value, schema);
+  const named = hints.named(property);
+  if (named !== undefined && fits(named)) return named;
+  const { kinds, example } = suitable(schema, property);
+  const hint = hints.take(kinds, fits);
+  if (hint !== undefined) return hint;
+  const candidates = [
+    schema['default'],
+    ...listOf(schema['examples']),
+    example,
+    hints.text.trim().slice(0, 80),
+    ...samples,
+  ];
+  const candidate = candidates.find((value) => typeof value === 'string' && fits(value));
+  return typeof candidate === 'string' ? candidate : resize(example, schema);
+}
+
+/** Tried against a `pattern`; one that fits none of them is beyond an engine without weights. */
+const samples = [
+  'demo',
+  'DEMO',
+  'Demo',
+  '0',
+  '1',
+  '12',
+  '123',
+  '1234',
+  '12345',
+  'a',
+  'A',
+  'ab',
+  'AB',
+  'a1',
+  'a-b',
+  'a_b',
+  'A-1',
+  '#aabbcc',
+  '1.0.0',
+  'true',
+];
+
+const formats: Record<string, string> = {
+  'date-time': '2026-01-01T00:00:00Z',
+  date: '2026-01-01',
+  time: '00:00:00Z',
+  duration: 'PT1S',
+  email: 'demo@example.com',
+  uri: 'https://example.com/',
+  url: 'https://example.com/',
+  uuid: '00000000-0000-4000-8000-000000000000',
+  ipv4: '127.0.0.1',
+  ipv6: '::1',
+  hostname: 'example.com',
+};
+
+function suitable(schema: JsonObject, property: string): { kinds: HintKind[]; example: string } {
+  const format = typeof schema['format'] === 'string' ? formats[schema['format']] : undefined;
+  if (/ur[il]|link|href|website/i.test(property) || schema['format'] === 'uri') {
+    return { kinds: ['url'], example: 'https://example.com/' };
+  }
+  if (format !== undefined) return { kinds: [], example: format };
+  if (isPathLike(property)) return { kinds: ['path', 'quoted'], example: 'demo.txt' };
+  // Agents run what they are given here: nothing but a command that the user wrote as such, or a harmless one.
+  if (/command|cmd|script|code/i.test(property)) return { kinds: ['quoted'], example: 'echo demo' };
+  return { kinds: ['quoted', 'name', 'path', 'url'], example: 'demo' };
+}
+
+/** Whether a property's name says that its value is a file or folder. */
+export function isPathLike(property: string): boolean {
+  return /path|file|dir(?:ectory)?$|folder|cwd/i.test(property);
+}
+
+function fitsSchema(value: string, schema: JsonObject): boolean {
+  const { minLength, maxLength, pattern, format } = schema;
+  // JSON schema counts code points.
+  const { length } = Array.from(value);
+  if (typeof minLength === 'number' && length < minLength) return false;
+  if (typeof maxLength === 'number' && length > maxLength) return false;
+  if (typeof format === 'string' && Object.hasOwn(formats, format) && format !== 'uri')
+    return value === formats[format];
+  return typeof pattern !== 'string' || matches(value, pattern);
+}
+
+/** A pattern in a dialect that is not JavaScript's cannot be tried: then anything fits. */
+function matches(value: string, pattern: string): boolean {
+  let regExp: RegExp;
+  try {
+    regExp = new RegExp(pattern, 'u');
+  } catch (error) {
+    if (error instanceof SyntaxError) return true;
+    throw error;
+  }
+  return regExp.test(value);
+}
+
+function resize(value: string, { minLength, maxLength }: JsonObject): string {
+  const longEnough = typeof minLength === 'number' ? value.padEnd(Math.min(minLength, 10_000), '.') : value;
+  return typeof maxLength === 'number' ? longEnough.slice(0, maxLength) : longEnough;
+}
+
+function listOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}

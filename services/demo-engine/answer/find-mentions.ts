@@ -1,0 +1,60 @@
+import type { ChatTool } from '../request/chat-request.ts';
+
+/** A tool that the user asks for, and where in the text it is named. */
+export interface Mention {
+  tool: ChatTool;
+  at: number;
+}
+
+const saysNo = /\b(?:do not|don['’]t|never|without|not|no)\b[^.!?,;\n]*$/i;
+
+/**
+ * Finds the tools that a text asks for by name, in the order in which it names them.
+ *
+ * A name that is no plain word (`get_weather`, `WebFetch`) counts wherever it stands. A plain word (`Read`, `Task`)
+ * counts only where it can be nothing but a tool, for an agent really does what it is told to: before or after the word
+ * "tool", after "use" or "call", or in quotation marks. Where the same clause says no before it, it does not count.
+ */
+export function findMentions(tools: readonly ChatTool[], text: string): Mention[] {
+  return tools
+    .flatMap((tool) => {
+      const match = findWithoutNo(text, mentionOf(tool.function.name));
+      return match ? [{ tool, at: match.index }] : [];
+    })
+    .toSorted((one, other) => one.at - other.at);
+}
+
+const anyTools =
+  /\b(?:use|using|call|calling|invoke|with)\s+((?:(?:a|an|any|the|your|one|both|all|some|every|each|offered|available|of|these|two)\s+)*)(?:tools?|functions?)\b/gi;
+
+/** Whether a text asks for the use of tools without naming one. */
+export function asksForTools(text: string): 'one' | 'all' | undefined {
+  const match = findWithoutNo(text, anyTools);
+  if (!match) return undefined;
+  return /\b(?:both|all|every|each|two)\b/i.test(match[1] ?? '') ? 'all' : 'one';
+}
+
+/** Whether a text asks to read something. */
+export function asksToRead(text: string): boolean {
+  return findWithoutNo(text, /\bread\b/gi) !== undefined;
+}
+
+/** The first match that is not denied in its clause. */
+function findWithoutNo(text: string, wanted: RegExp): RegExpExecArray | undefined {
+  return [...text.matchAll(wanted)].find(({ index }) => !saysNo.test(text.slice(Math.max(0, index - 60), index)));
+}
+
+function mentionOf(toolName: string): RegExp {
+  const name = `(?<![\\w-])${toolName.replaceAll(/\W/g, String.raw`\$&`)}(?![\\w-])`;
+  const isPlainWord = /^[A-Z]?[a-z]+$/.test(toolName);
+  if (!isPlainWord) return new RegExp(name, 'gi');
+  const otherNames = String.raw`(?:(?:\s*,\s*|\s+and\s+|\s+or\s+)[\w-]+)*`;
+  return new RegExp(
+    [
+      `${name}${otherNames}\\s+(?:tools?|functions?)\\b`,
+      `(?<=\\b(?:tools?|functions?|use|using|call|calling|invoke)\\s+(?:the\\s+)?)${name}`,
+      `(?<=["'\`“])${name}(?=["'\`”])`,
+    ].join('|'),
+    'gi',
+  );
+}

@@ -1,0 +1,38 @@
+import type { HintKind, Hints } from './find-hints.ts';
+
+/**
+ * Hands out hints, each once, so that two arguments of a call get different ones. The n-th of several calls begins with
+ * the n-th hint of each kind, so that parallel calls differ too.
+ */
+export class HintTaker {
+  readonly text: string;
+  readonly #left: Record<HintKind, string[]>;
+
+  constructor(hints: Hints, call = 0) {
+    const from = (kind: HintKind): string[] => (hints[kind].length > call ? hints[kind].slice(call) : [...hints[kind]]);
+    this.text = hints.text;
+    this.#left = {
+      quoted: from('quoted'),
+      path: from('path'),
+      url: from('url'),
+      name: from('name'),
+      number: from('number'),
+    };
+  }
+
+  /** The next hint of the first of these kinds that has one left and fits. */
+  take(kinds: readonly HintKind[], fits: (hint: string) => boolean = () => true): string | undefined {
+    for (const kind of kinds) {
+      const at = this.#left[kind].findIndex(fits);
+      if (at >= 0) return this.#left[kind].splice(at, 1)[0];
+    }
+    return undefined;
+  }
+
+  /** What the user wrote as `property=value` or `property: value`. */
+  named(property: string): string | undefined {
+    const name = property.replaceAll(/\W/g, String.raw`\$&`);
+    const match = new RegExp(`(?<![\\w-])${name}\\s*[=:]\\s*(?:"([^"]*)"|\`([^\`]*)\`|([^\\s,;]+))`).exec(this.text);
+    return match?.slice(1).find((value) => value !== undefined);
+  }
+}

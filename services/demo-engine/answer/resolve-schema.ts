@@ -1,0 +1,47 @@
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+
+/**
+ * The schema that a schema stands for: references within the root are followed, `allOf` is merged, and of `anyOf` and
+ * `oneOf` the first alternative that is not null is taken. A reference that leads nowhere stands for anything.
+ */
+export function resolveSchema(root: JsonObject, schema: Json | undefined, hops = 0): JsonObject {
+  if (!isJsonObject(schema) || hops > 32) return {};
+  const { $ref: reference, allOf, anyOf, oneOf, ...own } = schema;
+  let resolved: JsonObject = own;
+  if (typeof reference === 'string') {
+    resolved = merge(resolveSchema(root, follow(root, reference), hops + 1), resolved);
+  }
+  if (Array.isArray(allOf)) {
+    for (const part of allOf) resolved = merge(resolveSchema(root, part, hops + 1), resolved);
+  }
+  const alternatives = anyOf ?? oneOf;
+  if (Array.isArray(alternatives)) {
+    const first = alternatives.find((alternative) => !isJsonObject(alternative) || alternative['type'] !== 'null');
+    resolved = merge(resolveSchema(root, first, hops + 1), resolved);
+  }
+  return resolved;
+}
+
+function merge(base: JsonObject, over: JsonObject): JsonObject {
+  const merged: JsonObject = { ...base, ...over };
+  if (isJsonObject(base['properties']) && isJsonObject(over['properties'])) {
+    merged['properties'] = { ...base['properties'], ...over['properties'] };
+  }
+  if (Array.isArray(base['required']) && Array.isArray(over['required'])) {
+    merged['required'] = [...base['required'], ...over['required']];
+  }
+  return merged;
+}
+
+/** Follows a JSON pointer (RFC 6901) within a document: `#/$defs/step`. */
+function follow(root: JsonObject, reference: string): Json | undefined {
+  if (!reference.startsWith('#')) return undefined;
+  let at: Json | undefined = root;
+  for (const key of reference.slice(1).split('/').slice(1)) {
+    const name = decodeURIComponent(key).replaceAll('~1', '/').replaceAll('~0', '~');
+    if (Array.isArray(at)) at = at[Number(name)];
+    else if (isJsonObject(at) && Object.hasOwn(at, name)) at = at[name];
+    else return undefined;
+  }
+  return at;
+}

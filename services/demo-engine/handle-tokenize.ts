@@ -1,0 +1,27 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { RouterError } from '#shared/core/errors.ts';
+import type { Engine } from './engine.ts';
+import { sendJson } from './reply/send-json.ts';
+import { tokenizeRequestSchema } from './request/chat-request.ts';
+import { countPromptTokens } from './request/count-prompt-tokens.ts';
+import { countTokens } from './request/count-tokens.ts';
+import { parseBody } from './request/parse-body.ts';
+import { readJsonBody } from './request/read-json-body.ts';
+
+/**
+ * `POST /tokenize` in vLLM's form. `count` is what `prompt_tokens` of the chat would be. `tokens` is always empty: images
+ * and message marks have no ids here, and a list that does not add up to the count would mislead.
+ */
+export async function handleTokenize(
+  engine: Engine,
+  request: IncomingMessage,
+  response: ServerResponse,
+  signal: AbortSignal,
+): Promise<void> {
+  const { prompt, messages, tools } = parseBody(tokenizeRequestSchema, await readJsonBody(request));
+  if (typeof prompt !== 'string' && !messages) {
+    throw new RouterError('missing_parameter', 'Either messages or prompt is required.', { param: 'messages' });
+  }
+  const count = messages ? await countPromptTokens(messages, tools, signal) : await countTokens(prompt ?? '', signal);
+  sendJson(response, 200, { count, max_model_len: engine.contextWindow, tokens: [] });
+}

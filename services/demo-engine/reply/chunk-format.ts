@@ -1,0 +1,59 @@
+import type { Plan, Step } from '../answer/plan-answer.ts';
+import type { DemoOptions } from '../request/demo-options.ts';
+import type { AnswerHead } from './answer-head.ts';
+
+/** Writes the chunks of one streamed answer, as vLLM does unless the options ask for another dialect. */
+export class ChunkFormat {
+  readonly #demo: DemoOptions;
+  /** The same in all chunks, so written once. */
+  readonly #head: string;
+
+  constructor({ id, created, model }: AnswerHead, demo: DemoOptions) {
+    this.#demo = demo;
+    this.#head = JSON.stringify({ id, object: 'chat.completion.chunk', created, model }).slice(0, -1);
+  }
+
+  /** The first chunk. */
+  role(): string {
+    return this.#choice({ role: 'assistant', content: '' }, null);
+  }
+
+  /** The chunk of one step; nothing for a step that shows nothing. */
+  step({ delta }: Step): string {
+    if ('text' in delta && delta.text === '') return '';
+    const fields = this.#delta(delta);
+    return this.#choice(this.#demo.role_on_every_delta ? { role: 'assistant', ...fields } : fields, null);
+  }
+
+  /** The chunk with the finish_reason. */
+  finish(plan: Plan): string {
+    const reason = plan.finish === 'tool_calls' && this.#demo.finish_stop ? 'stop' : plan.finish;
+    return this.#choice({}, reason, plan.stop);
+  }
+
+  /** The chunk of its own that carries the token counts. */
+  usage(usage: object): string {
+    return `data: ${this.#head},"choices":[],"usage":${JSON.stringify(usage)}}\n\n`;
+  }
+
+  /** A chunk that ends in the middle of its JSON. */
+  broken(): string {
+    return `data: ${this.#head},"choices":[{"index":0,"delta":{"conte\n\n`;
+  }
+
+  #delta(delta: Step['delta']): object {
+    if (delta.kind === 'reasoning') return { [this.#demo.reasoning_field]: delta.text };
+    if (delta.kind === 'content') return { content: delta.text };
+    if (delta.kind === 'tool_arguments') {
+      return { tool_calls: [{ index: delta.index, function: { arguments: delta.text } }] };
+    }
+    const { index, id, name } = delta;
+    return { tool_calls: [{ index, id, type: 'function', function: { name, arguments: delta.arguments } }] };
+  }
+
+  #choice(delta: object, finishReason: string | null, stop?: string | null): string {
+    const choice = { index: 0, delta, logprobs: null, finish_reason: finishReason };
+    const told = stop === undefined ? choice : { ...choice, stop_reason: stop };
+    return `data: ${this.#head},"choices":[${JSON.stringify(told)}]}\n\n`;
+  }
+}

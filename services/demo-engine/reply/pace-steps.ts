@@ -1,0 +1,40 @@
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import type { Step } from '../answer/plan-answer.ts';
+
+const stepsPerTurn = 256;
+/** Timers are no finer than that, and thousands of streams at once need not wake more often. */
+const shortestSleepMs = 4;
+
+/**
+ * Gives an answer's steps when they are due, those together that are due at once. One timer at a time; a consumer that
+ * takes its time finds all the more steps due afterwards.
+ * @throws the signal's reason as soon as it aborts
+ */
+export async function* paceSteps(
+  steps: readonly Step[],
+  pace: { first_token_delay_ms: number; tokens_per_second: number },
+  signal: AbortSignal,
+): AsyncGenerator<readonly Step[]> {
+  if (pace.first_token_delay_ms > 0) await sleep(pace.first_token_delay_ms, undefined, { signal });
+  const begun = performance.now();
+  const perMillisecond = pace.tokens_per_second === 0 ? Infinity : pace.tokens_per_second / 1000;
+  let tokens = 0;
+  for (let at = 0; at < steps.length;) {
+    signal.throwIfAborted();
+    // The first token is due at once.
+    const due = perMillisecond === Infinity ? Infinity : 1 + (performance.now() - begun) * perMillisecond;
+    let end = at;
+    for (let step = steps[end]; step && tokens < due && end - at < stepsPerTurn; step = steps[end]) {
+      tokens += step.tokens;
+      end += 1;
+    }
+    if (end > at) yield steps.slice(at, end);
+    at = end;
+    if (at === steps.length) return;
+    if (tokens < due) await nextTurn(undefined, { signal });
+    else
+      await sleep(Math.max(shortestSleepMs, begun + tokens / perMillisecond - performance.now()), undefined, {
+        signal,
+      });
+  }
+}

@@ -1,0 +1,68 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { firstTokens } from '../answer/plan-answer.ts';
+import { ChunkFormat } from './chunk-format.ts';
+import { hang } from './hang.ts';
+import { paceSteps } from './pace-steps.ts';
+import type { Reply, ReplyEnding } from './reply.ts';
+import { errorBody } from './send-error.ts';
+
+/**
+ * Streams a reply as server-sent events, no faster than the client reads, with its fault if it has one.
+ * @throws the signal's reason as soon as the client has gone
+ */
+export async function streamReply(reply: Reply, response: ServerResponse, signal: AbortSignal): Promise<ReplyEnding> {
+  const { demo, plan } = reply;
+  const format = new ChunkFormat(reply.head, demo);
+  const breaks = demo.fault !== 'none' && demo.fault !== 'no_usage';
+  const before = breaks ? firstTokens(plan.steps, demo.fault_after_tokens) : plan.steps;
+  const send = async (text: string): Promise<void> => {
+    if (!response.write(text)) await once(response, 'drain', { signal });
+  };
+
+  response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' });
+  response.flushHeaders();
+  let role = format.role();
+  for await (const steps of paceSteps(before, demo, signal)) {
+    await send(role + steps.map((step) => format.step(step)).join(''));
+    role = '';
+    reply.onSent(steps);
+  }
+
+  switch (demo.fault) {
+    case 'drop':
+      // In the middle of an event, and only when all before it has left: what is buffered would be lost with the connection.
+      await new Promise((resolve) => response.write(format.broken().trimEnd(), resolve));
+      response.destroy();
+      return 'faulted';
+    case 'hang':
+      await hang(response, signal);
+      return 'faulted';
+    case 'error_event': {
+      const error = errorBody({ code: 'internal', message: 'The demo engine failed on demand.', param: undefined });
+      response.end(`data: ${JSON.stringify(error)}\n\ndata: [DONE]\n\n`);
+      return 'faulted';
+    }
+    case 'close_early':
+      response.end();
+      return 'faulted';
+    case 'malformed': {
+      const rest = plan.steps.slice(before.length);
+      await send(role + format.broken());
+      for await (const steps of paceSteps(rest, { ...demo, first_token_delay_ms: 0 }, signal)) {
+        await send(steps.map((step) => format.step(step)).join(''));
+        reply.onSent(steps);
+      }
+      break;
+    }
+    case 'none':
+    case 'no_usage':
+    case '429':
+    case '500':
+    case '503':
+      break;
+  }
+  const usage = reply.includeUsage && demo.fault !== 'no_usage' ? format.usage(reply.usage) : '';
+  response.end(`${role}${format.finish(plan)}${usage}data: [DONE]\n\n`);
+  return demo.fault === 'none' ? 'finished' : 'faulted';
+}

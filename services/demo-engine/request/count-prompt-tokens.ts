@@ -1,0 +1,29 @@
+import type { ChatMessage, ChatTool } from './chat-request.ts';
+import { countTokens } from './count-tokens.ts';
+import { imagesOf } from './images-of.ts';
+import { textOf } from './text-of.ts';
+
+/** What each image costs, whatever its size: the demo engine does not look into it. */
+export const tokensPerImage = 256;
+/** The marks around a message, and the opening of the answer: as OpenAI's chat format counts them. */
+const tokensPerMessage = 3;
+const tokensOfOpening = 3;
+
+/** Tokens of a chat with the tools on offer: the `prompt_tokens` of its answer and the `count` of `/tokenize` alike. */
+export async function countPromptTokens(
+  messages: readonly ChatMessage[],
+  tools: readonly ChatTool[] | null | undefined,
+  signal: AbortSignal,
+): Promise<number> {
+  let tokens = tokensOfOpening;
+  if (tools?.length) tokens += await countTokens(JSON.stringify(tools), signal);
+  for (const message of messages) {
+    const calls = (message.tool_calls ?? []).flatMap(({ function: call }) => [call.name, call.arguments]);
+    const reasoning = message.reasoning_content ?? message.reasoning ?? '';
+    for (const text of [message.role, message.name ?? '', reasoning, textOf(message), ...calls]) {
+      if (text !== '') tokens += await countTokens(text, signal);
+    }
+    tokens += tokensPerMessage + tokensPerImage * imagesOf(message).length;
+  }
+  return tokens;
+}

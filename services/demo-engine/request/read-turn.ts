@@ -1,0 +1,50 @@
+import type { ChatMessage } from './chat-request.ts';
+import { textOf } from './text-of.ts';
+
+/** What the answer is to: the last thing the user said, and what tools have found since. */
+export interface Turn {
+  /**
+   * Without what agents slip in, and without the demo line. Empty when no user message has text. Of a long text only the
+   * beginning and the end, where people say what they want of the rest.
+   */
+  userText: string;
+  /** The words of a `[demo …]` line in it. */
+  demoWords: string | undefined;
+  toolResults: { name: string; text: string }[];
+}
+
+const maxEnd = 10_000;
+
+const demoLine = /^[ \t]*\[demo((?:[ \t]+\w+=[^\s\]]+)+)\][ \t]*$/m;
+
+/**
+ * Finds the current turn. Agents put `<system-reminder>` blocks into user texts, send user messages that hold nothing
+ * else, and end with a message of role system: none of these begins a turn.
+ */
+export function readTurn(messages: readonly ChatMessage[]): Turn {
+  const said = messages.map((message) => (message.role === 'user' ? withoutReminders(textOf(message)) : ''));
+  const start = said.findLastIndex((text) => text !== '');
+  const text = said[start] ?? '';
+  const names = new Map(
+    messages.flatMap((message) => (message.tool_calls ?? []).map((call) => [call.id, call.function.name] as const)),
+  );
+  return {
+    userText: beginningAndEnd(text.replace(demoLine, '').trim()),
+    demoWords: demoLine.exec(text)?.[1],
+    toolResults: messages
+      .slice(start + 1)
+      .filter(({ role }) => role === 'tool')
+      .map((message) => ({
+        name: names.get(message.tool_call_id ?? '') ?? message.name ?? 'tool',
+        text: withoutReminders(textOf(message)),
+      })),
+  };
+}
+
+function withoutReminders(text: string): string {
+  return text.replaceAll(/<system-reminder>[\s\S]*?(?:<\/system-reminder>|$)/g, '').trim();
+}
+
+function beginningAndEnd(text: string): string {
+  return text.length <= 2 * maxEnd ? text : `${text.slice(0, maxEnd)}\n${text.slice(-maxEnd)}`;
+}

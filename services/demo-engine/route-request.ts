@@ -1,0 +1,73 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { RouterError } from '#shared/core/errors.ts';
+import { version } from '#shared/core/version.ts';
+import { engineName, type Engine } from './engine.ts';
+import { handleChatCompletion } from './handle-chat-completion.ts';
+import { handleTokenize } from './handle-tokenize.ts';
+import { sendError } from './reply/send-error.ts';
+import { sendJson } from './reply/send-json.ts';
+
+type Handle = (engine: Engine, request: IncomingMessage, response: ServerResponse, signal: AbortSignal) => unknown;
+
+/** The whole API. */
+const routes: Record<string, { method: 'GET' | 'POST'; handle: Handle }> = {
+  '/health': { method: 'GET', handle: (_engine, _request, response) => sendJson(response, 200, { status: 'ok' }) },
+  '/version': {
+    method: 'GET',
+    handle: ({ slots }, _request, response) =>
+      sendJson(response, 200, { version, engine: engineName, slots: slots.total }),
+  },
+  '/v1/models': {
+    method: 'GET',
+    handle: (engine, _request, response) => sendJson(response, 200, listModels(engine)),
+  },
+  '/v1/chat/completions': { method: 'POST', handle: handleChatCompletion },
+  '/tokenize': { method: 'POST', handle: handleTokenize },
+  '/demo/state': {
+    method: 'GET',
+    handle: ({ slots, state }, _request, response) =>
+      sendJson(response, 200, { ...state.snapshot(), waiting: slots.waiting }),
+  },
+};
+
+/** Answers one HTTP request. Never rejects: a failure becomes an error answer, a client that leaves ends the work. */
+export async function routeRequest(
+  engine: Engine,
+  request: IncomingMessage,
+  response: ServerResponse,
+  onError: (error: unknown) => void,
+): Promise<void> {
+  const gone = new AbortController();
+  response.once('close', () => {
+    if (!response.writableFinished) gone.abort();
+  });
+  try {
+    const path = request.url?.split('?', 1)[0] ?? '';
+    const route = Object.hasOwn(routes, path) ? routes[path] : undefined;
+    if (!route) throw new RouterError('not_found', `Unknown path: ${request.method} ${path}`);
+    if (route.method !== request.method) {
+      response.setHeader('allow', route.method);
+      throw new RouterError('method_not_allowed', `${path} takes ${route.method} only.`);
+    }
+    await route.handle(engine, request, response, gone.signal);
+  } catch (error) {
+    if (gone.signal.aborted) return;
+    if (!(error instanceof RouterError)) onError(error);
+    sendError(response, error);
+  }
+}
+
+function listModels({ models, contextWindow, startedAt }: Engine) {
+  return {
+    object: 'list',
+    data: models.map((id) => ({
+      id,
+      object: 'model',
+      created: startedAt,
+      owned_by: engineName,
+      root: id,
+      parent: null,
+      max_model_len: contextWindow,
+    })),
+  };
+}

@@ -1,0 +1,42 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { DemoEngineConfig } from './config.ts';
+import { createEngine } from './engine.ts';
+import { routeRequest } from './route-request.ts';
+
+/** A running demo engine. */
+export interface RunningDemoEngine {
+  /** Where it listens, as `http://127.0.0.1:40123`; the API is under `/v1`. */
+  url: string;
+  /** Stops listening and cuts open answers. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts the demo engine: a server that speaks the chat API of OpenAI as vLLM does, without weights.
+ * @param onError hears of defects of the engine itself, which a client sees as status 500
+ * @throws ConfigError when `DEMO_OPTIONS` is not understood; the listen error when the port is taken
+ */
+export async function startDemoEngine(
+  config: DemoEngineConfig,
+  onError: (error: unknown) => void = (error) =>
+    process.emitWarning(error instanceof Error ? error : new Error(String(error))),
+): Promise<RunningDemoEngine> {
+  const engine = createEngine(config);
+  // Longer than the pools of usual clients keep an idle connection, so that none is closed under a request.
+  const server = createServer({ keepAliveTimeout: 75_000 }, (request, response) => {
+    void routeRequest(engine, request, response, onError);
+  });
+  server.listen(config.PORT, config.HOST);
+  await once(server, 'listening');
+  const { address, family, port } = server.address() as AddressInfo;
+  return {
+    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
+    close: () =>
+      new Promise((resolve, reject) => {
+        server.close((error) => (error ? reject(error) : resolve()));
+        server.closeAllConnections();
+      }),
+  };
+}

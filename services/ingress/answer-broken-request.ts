@@ -1,0 +1,37 @@
+import type { Duplex } from 'node:stream';
+import { STATUS_CODES } from 'node:http';
+import { errorTable, RouterError } from '#shared/core/errors.ts';
+import type { EdgeFamily } from './edge-family.ts';
+
+/**
+ * Answers what Node's parser refused before it was a request: headers too large, too slow, or not HTTP. Node closes
+ * such connections, by default without a body.
+ */
+export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex, family: EdgeFamily): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const told = explain(error);
+  const { status, headers, body } = family.errorAnswer(told, 'none');
+  const text = JSON.stringify(body);
+  const head = {
+    ...headers,
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+    connection: 'close',
+  };
+  const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[errorTable[told.code].status]}\r\n${lines.join('')}\r\n${text}`);
+}
+
+function explain(error: NodeJS.ErrnoException): RouterError {
+  switch (error.code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new RouterError('headers_too_large', 'The request headers are too large.', { cause: error });
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new RouterError('request_timeout', 'The request did not arrive in time.', { cause: error });
+    default:
+      return new RouterError('invalid_request', 'This is not a valid HTTP request.', { cause: error });
+  }
+}

@@ -1,0 +1,23 @@
+import { chatErrorAnswer, chatErrorEvent } from '#shared/protocol/chat/error.ts';
+import { chatNeeds } from '#shared/protocol/chat/needs.ts';
+import { parseChatRequest } from '#shared/protocol/chat/parse-chat-request.ts';
+import { chatKeepAlive } from '#shared/protocol/sse/encode.ts';
+import type { EdgeFamily } from './edge-family.ts';
+
+/** OpenAI's chat completions at the edge. */
+export const chatFamily: EdgeFamily = {
+  name: 'chat',
+  readWish(body) {
+    const request = parseChatRequest(body);
+    return {
+      model: request.model,
+      stream: request.stream === true,
+      needs: chatNeeds(request),
+      serviceTier: typeof request['service_tier'] === 'string' ? request['service_tier'] : undefined,
+    };
+  },
+  requestIdHeader: 'x-request-id',
+  errorAnswer: chatErrorAnswer,
+  errorEvent: chatErrorEvent,
+  keepAlive: chatKeepAlive,
+};

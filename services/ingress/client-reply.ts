@@ -1,0 +1,68 @@
+import type { ServerResponse } from 'node:http';
+import type { RouterError } from '#shared/core/errors.ts';
+import type { Job, JobSink } from '#shared/broker/dispatch/job.ts';
+import type { EdgeFamily } from './edge-family.ts';
+import { refuse } from './refuse.ts';
+
+/** Bytes that may wait for a client that reads too slowly before it is cut off. */
+const maxUnreadBytes = 8 * 1024 * 1024;
+
+/**
+ * Writes one job's answer to the client. The status is decided by the first thing there is to say; after it, a failure
+ * is an explicit error event and a closed stream.
+ */
+export class ClientReply implements JobSink {
+  readonly #response: ServerResponse;
+  readonly #family: EdgeFamily;
+  readonly #requestId: string;
+  readonly #stream: boolean;
+
+  constructor(response: ServerResponse, family: EdgeFamily, requestId: string, stream: boolean) {
+    this.#response = response;
+    this.#family = family;
+    this.#requestId = requestId;
+    this.#stream = stream;
+  }
+
+  begin({ served, attempt, claimedAt, queuedAt }: Job): void {
+    if (!served || this.#response.headersSent) return;
+    const { worker, tier } = served.worker.announcement;
+    this.#response.setHeader('x-rtr-tier', tier);
+    this.#response.setHeader('x-rtr-worker', worker);
+    this.#response.setHeader('x-rtr-attempts', attempt);
+    this.#response.setHeader('x-rtr-queue-ms', Math.round((claimedAt ?? queuedAt) - queuedAt));
+  }
+
+  data(bytes: Uint8Array): void {
+    this.#startStream();
+    this.#response.write(bytes);
+    // A client that is cut off closes the response, and so cancels its job.
+    if (this.#response.writableLength > maxUnreadBytes) this.#response.destroy();
+  }
+
+  keepAlive(): void {
+    this.#startStream();
+    this.#response.write(this.#family.keepAlive);
+  }
+
+  end(bytes: Uint8Array): void {
+    if (this.#stream) this.#startStream();
+    else this.#response.writeHead(200, { 'content-type': 'application/json', 'content-length': bytes.length });
+    this.#response.end(bytes);
+  }
+
+  fail(error: RouterError): void {
+    if (this.#response.headersSent) this.#response.end(this.#family.errorEvent(error, this.#requestId));
+    else refuse(this.#response, this.#family, error, this.#requestId);
+  }
+
+  #startStream(): void {
+    if (this.#response.headersSent) return;
+    this.#response.writeHead(200, {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-cache, no-transform',
+      // Proxies that follow nginx's convention pass a stream on as it comes.
+      'x-accel-buffering': 'no',
+    });
+  }
+}

@@ -1,0 +1,30 @@
+import type { RouterError } from '#shared/core/errors.ts';
+import type { Family } from '#shared/broker/job-contract.ts';
+import type { Needs } from '#shared/protocol/needs.ts';
+
+/** What the edge reads of a request to generate; the rest of the body is the worker's business. */
+export interface Wish {
+  /** A model's id, a registry name, or `auto`. */
+  model: string;
+  stream: boolean;
+  needs: Needs;
+  /** The client's `service_tier`, which may ask for another priority than its key's. */
+  serviceTier: string | undefined;
+}
+
+/** One wire format, as the edge needs it: reading requests, and saying what the router itself has to say. */
+export interface EdgeFamily {
+  name: Family;
+  /**
+   * Checks a body.
+   * @throws RouterError 400 that names the field
+   */
+  readWish(body: unknown): Wish;
+  /** Header that carries the request's id back to the client's SDK. */
+  requestIdHeader: string;
+  errorAnswer(error: RouterError, requestId: string): { status: number; headers: Record<string, string>; body: object };
+  /** The event that ends a stream which failed midway. */
+  errorEvent(error: RouterError, requestId: string): string;
+  /** What the client of a waiting stream is sent from time to time. */
+  keepAlive: string;
+}

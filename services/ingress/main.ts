@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connectRedis } from '#shared/accounts/connect-redis.ts';
+import { KeyStore } from '#shared/accounts/key-store.ts';
+import { KeyVerifier } from '#shared/accounts/key-verifier.ts';
+import { connectBroker } from '#shared/broker/connect-broker.ts';
+import { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
+import { LiveWorkers } from '#shared/broker/dispatch/live-workers.ts';
+import { onKeyChange } from '#shared/broker/key-changes.ts';
+import { loadConfig } from '#shared/core/load-config.ts';
+import { createLog } from '#shared/core/log.ts';
+import { Releases } from '#shared/core/release.ts';
+import { runService } from '#shared/core/run-service.ts';
+import { version } from '#shared/core/version.ts';
+import { createAdminServer } from './admin.ts';
+import { answerBrokenRequest } from './answer-broken-request.ts';
+import { createApp } from './app.ts';
+import { chatFamily } from './chat-family.ts';
+import { ingressConfig } from './config.ts';
+import { HeldBodies } from './held-bodies.ts';
+import { readHealth } from './health.ts';
+import { IngressMetrics } from './metrics.ts';
+import { createBodyReader } from './read-body.ts';
+import { recordJob } from './record-job.ts';
+
+/** Milliseconds that idle keep-alive connections stay open; longer than load balancers keep theirs. */
+const keepAliveTimeoutMs = 75_000;
+
+await runService(async (environment, releases) => {
+  const config = loadConfig(ingressConfig, environment);
+  const log = createLog({ service: 'ingress', level: config.LOG_LEVEL, format: config.LOG_FORMAT });
+  const id = randomBytes(6).toString('hex');
+  const { RTR_PREFIX: prefix } = config;
+
+  const redis = connectRedis(config.REDIS_URL, { log, name: `ingress-${id}` });
+  releases.add('redis', () => redis.close());
+  const verifier = new KeyVerifier(new KeyStore(redis.redis, `${prefix}:`));
+
+  const broker = await connectBroker({ url: config.NATS_URL, name: `ingress-${id}`, prefix, log });
+  releases.add('broker', () => broker.nc.close());
+  onKeyChange(broker, (keyId) => verifier.drop(keyId));
+  broker.onReconnect(() => verifier.markStale());
+
+  const workers = new LiveWorkers(broker, log);
+  releases.add('workers', () => workers.close());
+  const dispatcher = new Dispatcher(broker, workers, dispatchSettings(id), log);
+  releases.add('dispatcher', () => dispatcher.close());
+  await dispatcher.prepare();
+
+  const metrics = new IngressMetrics(dispatcher);
+  let draining = false;
+  const healthParts = { workers, broker, redis, isDraining: () => draining };
+  const app = createApp({
+    ...healthParts,
+    log,
+    dispatcher,
+    verifyKey: (rawKey) => verifier.verify(rawKey),
+    chatSegment: config.CHAT_FAMILY,
+    readBody: createBodyReader({ maxBytes: config.MAX_BODY_BYTES, timeoutMs: config.BODY_TIMEOUT_MS }),
+    held: new HeldBodies(config.MAX_HELD_BYTES, config.MAX_ACTIVE),
+    record: recordJob(log, metrics),
+    countRefusal: (family, error) => metrics.countRefusal(family, error),
+  });
+
+  const admin = createAdminServer(metrics.registry, () => readHealth(healthParts));
+  await listen(admin, config.ADMIN_PORT, config.ADMIN_HOST, releases);
+
+  const server = createServer(
+    { keepAliveTimeout: keepAliveTimeoutMs, requestTimeout: config.BODY_TIMEOUT_MS + 10_000 },
+    app,
+  );
+  server.on('clientError', (error, socket) => answerBrokenRequest(error, socket, chatFamily));
+  await listen(server, config.PORT, config.HOST, releases);
+  releases.add('running answers', async () => {
+    draining = true;
+    log.info({ active: dispatcher.active }, 'finishing running answers');
+    server.close();
+    await dispatcher.drain(config.DRAIN_MS);
+  });
+  log.info({ id, version, address: server.address(), admin: admin.address() }, 'ingress is ready');
+
+  function dispatchSettings(ingress: string) {
+    return {
+      ingress,
+      bounds: {
+        queueMs: config.QUEUE_TIMEOUT_MS,
+        noWorkerMs: config.NO_WORKER_TIMEOUT_MS,
+        firstTokenMs: config.FIRST_TOKEN_TIMEOUT_MS,
+        idleMs: config.IDLE_TIMEOUT_MS,
+        totalMs: config.TOTAL_TIMEOUT_MS,
+        silenceMs: config.SILENCE_TIMEOUT_MS,
+      },
+      queue: { maxQueued: config.MAX_QUEUED, maxAgeMs: config.QUEUE_TIMEOUT_MS },
+      spillMs: config.SPILL_MS,
+      keepAliveMs: config.KEEP_ALIVE_MS,
+      maxAttempts: config.MAX_ATTEMPTS,
+    };
+  }
+});
+
+async function listen(server: Server, port: number, host: string, releases: Releases): Promise<void> {
+  server.listen(port, host);
+  await once(server, 'listening');
+  releases.add(`port ${port}`, async () => {
+    if (server.listening) server.close();
+    server.closeIdleConnections();
+    // What still hangs on after the drain was answered: its last bytes get a moment to leave.
+    await sleep(100);
+    server.closeAllConnections();
+  });
+}

@@ -1,0 +1,60 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The major version that the project's code is written for. */
+export const neededNode = 24;
+
+/** Whether the Node that runs this file can run the project too. */
+export const hostNodeSuffices = Number(process.versions.node.split('.')[0]) >= neededNode;
+
+/** One key press reaches us more than once, from the terminal and from npm; within this time it counts as one. */
+const oneKeyPressMs = 500;
+
+/**
+ * Runs a file of the project on Node 24 with our terminal, forwards signals to it, and ends as it ends.
+ *
+ * It runs in a process group of its own, so that each signal reaches it exactly once, through us. It has an IPC channel to
+ * us, whose end tells it that we are gone.
+ * @param {string} root folder of the project
+ * @param {string} file path inside the project
+ * @param {readonly string[]} args
+ */
+export function runOnNode(root, file, args) {
+  const packaged = join(root, 'node_modules', 'node', 'bin', 'node');
+  if (!existsSync(packaged) && !hostNodeSuffices) {
+    console.error(
+      `Node ${neededNode} is needed and its package did not install: allow npm install scripts, or use Node ${neededNode}.`,
+    );
+    process.exit(1);
+  }
+  const child = spawn(existsSync(packaged) ? packaged : process.execPath, [join(root, file), ...args], {
+    detached: true,
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    // Compiled code is kept, which makes later starts quicker.
+    env: { NODE_COMPILE_CACHE: join(root, '.rtr', 'compile-cache'), ...process.env },
+  });
+  forwardSignals(child);
+  child.on('error', (error) => {
+    console.error(`Node ${neededNode} could not be started: ${error.message}`);
+    process.exit(1);
+  });
+  child.on('exit', (code, signal) => {
+    if (!signal) process.exit(code ?? 1);
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  });
+}
+
+/** @param {import('node:child_process').ChildProcess} child */
+function forwardSignals(child) {
+  for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
+    let last = -Infinity;
+    process.on(signal, () => {
+      if (child.pid === undefined || performance.now() - last < oneKeyPressMs) return;
+      last = performance.now();
+      // To the whole group, as a terminal does it.
+      process.kill(-child.pid, signal);
+    });
+  }
+}

@@ -1,0 +1,103 @@
+import { createKey, type CreatedKey } from '#shared/accounts/create-key.ts';
+import { keyNameSchema, maskedKey, type KeyRecord } from '#shared/accounts/key-record.ts';
+import type { Revocation } from '#shared/accounts/key-store.ts';
+import { isKeyId, parseKey } from '#shared/accounts/parse-key.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import type { PriorityClass } from '#shared/core/priority-class.ts';
+import { announceChange, type KeyCommandContext } from './key-command.ts';
+
+/**
+ * `rtr keys create --name <name> [--class high|normal|low]`: makes a router key and prints it, once.
+ * @throws RouterError `invalid_request` for a name that cannot be used
+ */
+export async function createRouterKey(
+  context: KeyCommandContext,
+  wish: { name: string; class: PriorityClass },
+): Promise<CreatedKey> {
+  const name = keyNameSchema.safeParse(wish.name);
+  if (!name.success) {
+    const reasons = name.error.issues.map(({ message }) => message).join(', ');
+    throw new RouterError('invalid_request', `This name cannot be used: ${reasons}.`, { param: 'name' });
+  }
+  const created = await createKey(context.store, { kind: 'router', name: name.data, class: wish.class });
+  const warning = await announceChange(context, created.record.id);
+  if (context.json) {
+    context.print(JSON.stringify({ key: created.raw, ...shown(created.record), warning }));
+  } else {
+    context.print(`Key "${name.data}", shown only this once: ${created.raw}`);
+    if (warning !== undefined) context.print(warning);
+  }
+  return created;
+}
+
+/** `rtr keys list`: every key, revoked ones included, oldest first; with `json` one object a line. */
+export async function listKeys({ store, print, json }: KeyCommandContext): Promise<KeyRecord[]> {
+  const records = await store.list();
+  if (json) {
+    for (const record of records) print(JSON.stringify(shown(record)));
+  } else if (records.length === 0) {
+    print('There are no keys yet. Make one with: rtr keys create --name <name>');
+  } else {
+    for (const line of table(records)) print(line);
+  }
+  return records;
+}
+
+/**
+ * `rtr keys revoke <id or raw key>`: from now on every ingress refuses the key. Revoking it again changes nothing.
+ * @throws RouterError `not_found` when there is no such key, `invalid_request` for what cannot be a key
+ */
+export async function revokeKey(context: KeyCommandContext, idOrRawKey: string): Promise<Revocation> {
+  const { store, print, json } = context;
+  const id = parseKey(idOrRawKey)?.id ?? idOrRawKey;
+  // The text is not repeated in the sentence: it may be a secret with a typo.
+  if (!isKeyId(id)) throw new RouterError('invalid_request', 'This is neither the id of a key nor a key.');
+  const outcome = await store.revoke(id, Date.now());
+  if (outcome === 'unknown') throw new RouterError('not_found', `There is no key with the id ${id}.`);
+  // Announced in any case: whoever revokes a key twice may do so because the first announcement was lost.
+  const warning = await announceChange(context, id);
+  if (json) {
+    print(JSON.stringify({ id, outcome, warning }));
+  } else {
+    print(outcome === 'revoked' ? `Key ${id} is revoked.` : `Key ${id} was revoked before.`);
+    if (warning !== undefined) print(warning);
+  }
+  return outcome;
+}
+
+function shown(record: KeyRecord): Record<string, string | null> {
+  const { id, kind, name, class: priority, createdAt, revokedAt } = record;
+  return {
+    id,
+    kind,
+    name,
+    class: priority,
+    masked: maskedKey(record),
+    createdAt: new Date(createdAt).toISOString(),
+    revokedAt: revokedAt === undefined ? null : new Date(revokedAt).toISOString(),
+  };
+}
+
+function table(records: KeyRecord[]): string[] {
+  const rows = [
+    ['ID', 'KEY', 'CLASS', 'CREATED', 'STATE', 'NAME'],
+    ...records.map((record) => [
+      record.id,
+      maskedKey(record),
+      record.class,
+      new Date(record.createdAt).toISOString().slice(0, 10),
+      record.revokedAt === undefined ? 'usable' : 'revoked',
+      record.name,
+    ]),
+  ];
+  const widths = rows.reduce<number[]>(
+    (widest, row) => row.map((cell, i) => Math.max(cell.length, widest[i] ?? 0)),
+    [],
+  );
+  return rows.map((row) =>
+    row
+      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}

@@ -1,0 +1,82 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Environment } from '#shared/core/load-config.ts';
+import { findServer, type ServerKind } from './find-server.ts';
+
+interface Packages {
+  title: string;
+  apt: string;
+  brew: string;
+}
+
+const packages: Record<ServerKind, Packages> = {
+  nats: { title: 'NATS', apt: 'nats-server', brew: 'nats-server' },
+  redis: { title: 'Redis', apt: 'redis-server', brew: 'redis' },
+};
+
+/** The server is missing and cannot be installed without the user. The message is one sentence that says what to do. */
+export class ServerMissingError extends Error {
+  override name = 'ServerMissingError';
+}
+
+/**
+ * Path of the program for this server; when there is none it is installed with the system's package manager, provided
+ * that this needs no password (apt-get as root or through `sudo -n`, or brew).
+ * @throws ServerMissingError
+ */
+export async function provideServer(
+  kind: ServerKind,
+  environment: Environment,
+  say: (line: string) => void,
+): Promise<string> {
+  const { title, apt, brew } = packages[kind];
+  const found = await findServer(kind, environment['PATH']);
+  if (found) return found;
+
+  const apt_get = await aptCommand(environment);
+  const steps = apt_get
+    ? [
+        [...apt_get, 'update', '-qq'],
+        [...apt_get, 'install', '-y', '-qq', '--no-install-recommends', apt],
+      ]
+    : (await runs(['brew', '--version'], environment))
+      ? [['brew', 'install', '--quiet', brew]]
+      : [];
+  for (const step of steps) {
+    say(`${title} is not installed: running ${step.join(' ')}`);
+    await runs(step, environment, say);
+  }
+  const installed = await findServer(kind, environment['PATH']);
+  if (installed) return installed;
+  throw new ServerMissingError(
+    `${title} is missing: install it (apt-get install ${apt}, or brew install ${brew}), or set ${kind.toUpperCase()}_URL to a server that runs elsewhere.`,
+  );
+}
+
+async function aptCommand(environment: Environment): Promise<string[] | undefined> {
+  if (!(await runs(['apt-get', '--version'], environment))) return undefined;
+  if (process.getuid?.() === 0) return ['apt-get'];
+  return (await runs(['sudo', '-n', 'true'], environment)) ? ['sudo', '-n', 'apt-get'] : undefined;
+}
+
+/** Runs a command to its end, at most ten minutes; whether it succeeded. Its complaints are passed on when asked for. */
+async function runs(
+  [command = '', ...args]: readonly string[],
+  environment: Environment,
+  say?: (line: string) => void,
+): Promise<boolean> {
+  const child = spawn(command, args, {
+    env: { ...environment, DEBIAN_FRONTEND: 'noninteractive' },
+    stdio: ['ignore', 'ignore', 'pipe'],
+    timeout: 600_000,
+  });
+  let complaints = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (complaints = (complaints + text).slice(-2_000)));
+  try {
+    const [code] = await once(child, 'close');
+    if (code !== 0 && say && complaints) say(complaints.trim());
+    return code === 0;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,94 @@
+import { Redis } from 'ioredis';
+import { RouterError } from '#shared/core/errors.ts';
+import type { Logger } from '#shared/core/log.ts';
+
+const commandTimeoutMs = 1_000;
+const connectTimeoutMs = 3_000;
+const longestPauseMs = 2_000;
+const quietBetweenWarningsMs = 10_000;
+
+/** A connection to Redis that heals itself. While Redis is away, commands fail at once instead of piling up. */
+export interface RedisConnection {
+  readonly redis: Redis;
+  /** Whether Redis answers now; settles within a second. */
+  ready(): Promise<boolean>;
+  /** Resolves when Redis can be used; rejects with `store_unavailable` when the signal aborts before. */
+  whenReady(signal: AbortSignal): Promise<void>;
+  /** Ends the connection. Commands that are under way fail. */
+  close(): void;
+}
+
+/**
+ * Begins to connect to Redis and returns without waiting for it; it tries again for ever, at most two seconds apart.
+ * A command that gets no answer within a second fails, and so does every later one until Redis answers again.
+ * @param url `redis://[user:password@]host:port[/database]`, or `rediss://` for TLS
+ */
+export function connectRedis(url: string, { log, name }: { log: Logger; name: string }): RedisConnection {
+  const redis = new Redis(url, {
+    connectionName: name,
+    commandTimeout: commandTimeoutMs,
+    // A server that is silent for as long counts as gone: the next command need not find that out by waiting again.
+    socketTimeout: commandTimeoutMs,
+    connectTimeout: connectTimeoutMs,
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    // A command whose answer was lost may have been done: the caller decides what that means, not the connection.
+    autoResendUnfulfilledCommands: false,
+    retryStrategy: (attempt) => Math.min(longestPauseMs, 50 * 2 ** Math.min(attempt, 10)) * (0.75 + Math.random() / 4),
+  });
+  reportHealth(redis, log);
+
+  let asking: Promise<boolean> | undefined;
+  return {
+    redis,
+    ready() {
+      asking ??= redis
+        .ping()
+        .then(
+          () => true,
+          () => false,
+        )
+        .finally(() => {
+          asking = undefined;
+        });
+      return asking;
+    },
+    whenReady: (signal) => becomesReady(redis, signal),
+    close() {
+      redis.disconnect();
+    },
+  };
+}
+
+function becomesReady(redis: Redis, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const settle = (): void => {
+      redis.off('ready', settle);
+      signal.removeEventListener('abort', settle);
+      if (redis.status === 'ready') resolve();
+      else reject(new RouterError('store_unavailable', 'Redis does not answer.', { cause: signal.reason }));
+    };
+    redis.on('ready', settle);
+    signal.addEventListener('abort', settle);
+    if (redis.status === 'ready' || signal.aborted) settle();
+  });
+}
+
+/** Logs that Redis is away, at most once in ten seconds, and that it is back. */
+function reportHealth(redis: Redis, log: Logger): void {
+  let away = false;
+  let warnedAt = -Infinity;
+  redis.on('error', (error: NodeJS.ErrnoException) => {
+    away = true;
+    const now = performance.now();
+    if (now - warnedAt < quietBetweenWarningsMs) return;
+    warnedAt = now;
+    // Only code and message: the library's errors carry the command that failed, AUTH with its password among them.
+    log.warn({ reason: error.message || error.code }, 'redis is away');
+  });
+  redis.on('ready', () => {
+    if (away) log.info('redis is back');
+    away = false;
+    warnedAt = -Infinity;
+  });
+}

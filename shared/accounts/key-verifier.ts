@@ -1,0 +1,214 @@
+import { verify as matchesHash } from 'argon2';
+import { LRUCache } from 'lru-cache';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { availableParallelism } from 'node:os';
+import { RouterError } from '#shared/core/errors.ts';
+import { FairQueue, QueueFullError } from './fair-queue.ts';
+import type { ParsedKey } from './key-format.ts';
+import type { KeyIdentity, KeyRecord } from './key-record.ts';
+import { parseKey } from './parse-key.ts';
+
+/** Bounds of a KeyVerifier. All have defaults. */
+export interface KeyVerifierOptions {
+  /** Argon2 computations at once. Default: the machine's cores but one, at least 1 and at most 3. */
+  concurrency?: number;
+  /** Verified keys kept in memory. Default 10,000. */
+  maxKnown?: number;
+  /** Milliseconds for which a verified key is trusted before its record is read again. Default 30 s. */
+  freshMs?: number;
+  /** Milliseconds for which a verified key works on while the store is away. Default 1 h. */
+  graceMs?: number;
+}
+
+const wrongKeysKept = 10_000;
+const wrongKeptMs = 10_000;
+const storeRetryMs = 1_000;
+const verificationsAtOnce = 4_096;
+const waitingLimits = { waitingPerOwner: 4, waiting: 256 };
+
+/** A key whose secret was proven against the hash of its record. Replaced, not changed, by markStale. */
+interface KnownKey {
+  readonly digest: Buffer;
+  readonly hash: string;
+  identity: KeyIdentity;
+  /** When the record was last read. This and the next are times of performance.now(). */
+  seenAt: number;
+  trustedUntil: number;
+  looking: Promise<void> | undefined;
+}
+
+interface Verification {
+  readonly id: string;
+  /** An announcement came while this was under way: what was read before it counts no more. */
+  changed: boolean;
+}
+
+/**
+ * Tells whose key a raw key is. A key in use is answered from memory in about a microsecond; only a key that this
+ * process has not seen costs a read of the store and an Argon2 computation, and those are shared between callers with
+ * the same key and rationed between keys, so that a flood of wrong keys delays nobody for long.
+ *
+ * Raw keys are recognised by a digest keyed with a secret of this process: its memory holds nothing to log in with.
+ */
+export class KeyVerifier {
+  readonly #store: { find(id: string): Promise<KeyRecord | undefined> };
+  readonly #freshMs: number;
+  readonly #graceMs: number;
+  readonly #queue: FairQueue;
+  readonly #digestKey = randomBytes(32).toString('base64');
+  /** By id. One secret at most is right for an id, so any other is known to be wrong as well. */
+  readonly #known: LRUCache<string, KnownKey>;
+  /** By digest. Apart from the known keys, so that wrong keys never push out good ones. */
+  readonly #wrong = new LRUCache<string, true>({ max: wrongKeysKept, ttl: wrongKeptMs });
+  /** Under way, by digest. */
+  readonly #verifications = new Map<string, { verification: Verification; outcome: Promise<KeyIdentity> }>();
+
+  /** @param store where records are found; its `find` throws RouterError `store_unavailable` when it is away */
+  constructor(store: { find(id: string): Promise<KeyRecord | undefined> }, options: KeyVerifierOptions = {}) {
+    const { concurrency = Math.min(3, Math.max(1, availableParallelism() - 1)), maxKnown = 10_000 } = options;
+    this.#store = store;
+    this.#freshMs = options.freshMs ?? 30_000;
+    this.#graceMs = options.graceMs ?? 3_600_000;
+    this.#queue = new FairQueue({ concurrency, ...waitingLimits });
+    this.#known = new LRUCache({ max: maxKnown });
+  }
+
+  /**
+   * Whose key this is: at once for a key in use, else as a promise.
+   *
+   * Throws, or rejects with, a RouterError: `invalid_api_key` for a wrong, unknown or revoked key; `store_unavailable`
+   * for a key that cannot be judged while the store is away; `overloaded` when too many verifications wait.
+   */
+  verify(rawKey: string): KeyIdentity | Promise<KeyIdentity> {
+    const key = parseKey(rawKey);
+    if (key === undefined) throw invalidKey();
+    const digest = this.#digest(rawKey);
+    const known = this.#known.get(key.id);
+    if (known !== undefined) {
+      if (performance.now() >= known.trustedUntil) return this.#verifyStale(rawKey, key.id, known);
+      if (timingSafeEqual(known.digest, Buffer.from(digest))) return known.identity;
+      throw invalidKey();
+    }
+    if (this.#wrong.has(digest)) throw invalidKey();
+    return this.#verifyUnknown(key, digest);
+  }
+
+  /** Forgets what is known of a key, because it was announced to have changed. The next use asks the store. */
+  drop(keyId: string): void {
+    this.#known.delete(keyId);
+    this.#wrong.clear();
+    for (const { verification } of this.#verifications.values()) {
+      if (verification.id === keyId) verification.changed = true;
+    }
+  }
+
+  /** Has every key looked up again on its next use, because announcements may have been missed. */
+  markStale(): void {
+    for (const [id, known] of this.#known.entries()) {
+      this.#known.set(id, { ...known, trustedUntil: 0, looking: undefined });
+    }
+    this.#wrong.clear();
+    for (const { verification } of this.#verifications.values()) verification.changed = true;
+  }
+
+  #digest(rawKey: string): string {
+    return hash('sha256', this.#digestKey + rawKey, 'base64url');
+  }
+
+  async #verifyStale(rawKey: string, id: string, known: KnownKey): Promise<KeyIdentity> {
+    known.looking ??= this.#lookAgain(id, known).finally(() => {
+      known.looking = undefined;
+    });
+    await known.looking;
+    return this.verify(rawKey);
+  }
+
+  /** Reads the record of a known key: renews the trust in it or forgets it. While the store is away, grace is given. */
+  async #lookAgain(id: string, known: KnownKey): Promise<void> {
+    const now = performance.now();
+    let record: KeyRecord | undefined;
+    try {
+      record = await this.#store.find(id);
+    } catch (error) {
+      const away = error instanceof RouterError && error.code === 'store_unavailable';
+      if (!away || now - known.seenAt >= this.#graceMs) throw error;
+      known.trustedUntil = performance.now() + storeRetryMs;
+      return;
+    }
+    // Dropped or marked stale in the meantime: what was read may be older than that.
+    if (this.#known.peek(id) !== known) return;
+    if (record === undefined || record.revokedAt !== undefined || record.hash !== known.hash) {
+      this.#known.delete(id);
+      return;
+    }
+    known.identity = identityOf(record);
+    known.seenAt = now;
+    known.trustedUntil = performance.now() + this.#freshMs;
+  }
+
+  #verifyUnknown(key: ParsedKey, digest: string): Promise<KeyIdentity> {
+    const underWay = this.#verifications.get(digest);
+    if (underWay !== undefined) return underWay.outcome;
+    if (this.#verifications.size >= verificationsAtOnce) throw overloaded();
+    const verification = { id: key.id, changed: false };
+    const outcome = this.#prove(key, digest, verification).finally(() => {
+      this.#verifications.delete(digest);
+    });
+    this.#verifications.set(digest, { verification, outcome });
+    return outcome;
+  }
+
+  /** Reads the record and compares the secret; once more from the start for every announcement that comes between. */
+  async #prove(key: ParsedKey, digest: string, verification: Verification): Promise<KeyIdentity> {
+    let provenHash: string | undefined;
+    for (;;) {
+      verification.changed = false;
+      const now = performance.now();
+      const record = await this.#store.find(key.id);
+      const usable = record !== undefined && record.kind === key.kind && record.revokedAt === undefined;
+      if (usable && record.hash !== provenHash && (await this.#matches(key, record.hash))) provenHash = record.hash;
+      if (verification.changed) continue;
+      if (!usable || record.hash !== provenHash) {
+        this.#wrong.set(digest, true);
+        throw invalidKey();
+      }
+      const identity = identityOf(record);
+      this.#known.set(key.id, {
+        digest: Buffer.from(digest),
+        hash: record.hash,
+        identity,
+        seenAt: now,
+        trustedUntil: now + this.#freshMs,
+        looking: undefined,
+      });
+      return identity;
+    }
+  }
+
+  async #matches({ id, secret }: ParsedKey, phc: string): Promise<boolean> {
+    try {
+      return await this.#queue.run(id, async () => {
+        // The right secret was found while this one waited, and it is another: verifications of one key are shared.
+        if (this.#known.peek(id)?.hash === phc) return false;
+        return matchesHash(phc, secret);
+      });
+    } catch (error) {
+      throw error instanceof QueueFullError ? overloaded(error) : error;
+    }
+  }
+}
+
+function identityOf({ id, kind, name, class: priority }: KeyRecord): KeyIdentity {
+  return Object.freeze({ id, kind, name, class: priority });
+}
+
+function invalidKey(): RouterError {
+  return new RouterError('invalid_api_key', 'Incorrect API key provided.');
+}
+
+function overloaded(cause?: Error): RouterError {
+  return new RouterError('overloaded', 'Too many keys are being verified. Please try again soon.', {
+    retryAfter: 2,
+    cause,
+  });
+}

@@ -1,0 +1,34 @@
+import {
+  checksumLength,
+  idLength,
+  keyAlphabet,
+  keyChecksum,
+  keyKinds,
+  keySpelling,
+  randomLength,
+  type ParsedKey,
+} from './key-format.ts';
+
+const idPattern = `[${keyAlphabet}]{${idLength}}`;
+const secretPattern = `[${keyAlphabet}]{${randomLength + checksumLength}}`;
+const idForm = new RegExp(`^${idPattern}$`);
+const keyForms = keyKinds.map((kind) => {
+  const { word, separator } = keySpelling[kind];
+  return { kind, form: new RegExp(`^${word}[${separator}](${idPattern})[${separator}](${secretPattern})$`) };
+});
+
+/** Takes a raw key apart, or returns undefined when it cannot be a key: wrong form, or a checksum that does not fit. */
+export function parseKey(raw: string): ParsedKey | undefined {
+  for (const { kind, form } of keyForms) {
+    const [, id, secret] = form.exec(raw) ?? [];
+    if (id === undefined || secret === undefined) continue;
+    if (keyChecksum(raw.slice(0, -checksumLength)) !== raw.slice(-checksumLength)) return undefined;
+    return { kind, id, secret };
+  }
+  return undefined;
+}
+
+/** Whether a text has the form of a key's id. */
+export function isKeyId(text: string): boolean {
+  return idForm.test(text);
+}

@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { families, operations } from './job-contract.ts';
+import { parseJson } from './ticket.ts';
+
+/** Bodies travel in parts of at most this many bytes, so that they meet no payload limit and delay no one's frames. */
+export const bodyPartBytes = 512 * 1024;
+
+const claimSchema = z.object({ v: z.literal(1), job: z.string(), worker: z.string() });
+
+/** A worker's claim for a job that it holds a ticket of. */
+export type Claim = z.infer<typeof claimSchema>;
+
+const grantSchema = z.object({
+  answer: z.literal('grant'),
+  job: z.string(),
+  requestId: z.string(),
+  operation: z.enum(operations),
+  family: z.enum(families),
+  stream: z.boolean(),
+  model: z.string(),
+  /** Subject that the frames of this attempt go to, before kind and number. */
+  reply: z.string(),
+  /** Bytes of the whole body, over all parts. */
+  bodyBytes: z.number().int().nonnegative(),
+});
+
+const answerSchema = z.discriminatedUnion('answer', [
+  grantSchema,
+  /** The job is over, cancelled or unknown: forget the ticket. */
+  z.object({ answer: z.literal('gone') }),
+  /** Another worker has the job: forget the ticket. */
+  z.object({ answer: z.literal('taken') }),
+  /** Not this worker, it has just failed on the job: give the ticket back for another one. */
+  z.object({ answer: z.literal('later') }),
+]);
+
+export type Grant = z.infer<typeof grantSchema>;
+export type ClaimAnswer = z.infer<typeof answerSchema>;
+
+export function encodeClaim(claim: Claim): string {
+  return JSON.stringify(claim);
+}
+
+export function decodeClaim(payload: Uint8Array): Claim | undefined {
+  return parseJson(payload, claimSchema);
+}
+
+/** The first message of an answer: one line of JSON, then, for a grant, the first part of the body. */
+export function encodeClaimAnswer(answer: ClaimAnswer, firstPart: Uint8Array): Uint8Array {
+  return Buffer.concat([Buffer.from(`${JSON.stringify(answer)}\n`), firstPart]);
+}
+
+export function decodeClaimAnswer(payload: Uint8Array): { answer: ClaimAnswer; firstPart: Uint8Array } | undefined {
+  const newline = payload.indexOf(0x0a);
+  const answer = newline < 0 ? undefined : parseJson(payload.subarray(0, newline), answerSchema);
+  return answer && { answer, firstPart: payload.subarray(newline + 1) };
+}

@@ -1,0 +1,153 @@
+import { RouterError } from '#shared/core/errors.ts';
+import type { Family, JobEnd, Operation } from '../job-contract.ts';
+import type { PriorityClass } from '../lane.ts';
+import type { LivePool, LiveWorker } from './live-workers.ts';
+
+/**
+ * A job's life, as its ingress sees it:
+ *
+ * ```
+ * queued ──claim──▶ claimed ──output──▶ streaming ──end──▶ done
+ *   ▲                 │ └─────────────end────────────────▶ done
+ *   └──────lose───────┘        any of the three ──fail──▶ failed, ──cancel──▶ cancelled
+ * ```
+ *
+ * `streaming` means that the client has seen a part of the answer: from there a job cannot be moved any more.
+ */
+export type JobState = 'queued' | 'claimed' | 'streaming' | 'done' | 'failed' | 'cancelled';
+export type JobEvent = 'claim' | 'output' | 'lose' | 'end' | 'fail' | 'cancel';
+
+const transitions: Record<JobState, Partial<Record<JobEvent, JobState>>> = {
+  queued: { claim: 'claimed', fail: 'failed', cancel: 'cancelled' },
+  claimed: { output: 'streaming', lose: 'queued', end: 'done', fail: 'failed', cancel: 'cancelled' },
+  streaming: { end: 'done', fail: 'failed', cancel: 'cancelled' },
+  done: {},
+  failed: {},
+  cancelled: {},
+};
+
+/** The state after an event. Throws on an event that the state does not know: that is a bug, not bad luck. */
+export function nextState(state: JobState, event: JobEvent): JobState {
+  const next = transitions[state][event];
+  if (next === undefined) throw new Error(`a ${state} job cannot ${event}`);
+  return next;
+}
+
+/** A pool that can serve a job, and the model it would serve it with. */
+export interface Placement {
+  pool: LivePool;
+  model: string;
+}
+
+/** What the edge asks the dispatcher to get done. */
+export interface JobRequest {
+  requestId: string;
+  operation: Operation;
+  family: Family;
+  stream: boolean;
+  class: PriorityClass;
+  body: Buffer;
+  /** The pools that can serve it right now, best first. Workers to avoid count as absent. */
+  place(avoid: ReadonlySet<string>): Placement[];
+}
+
+/** Where a job's answer goes. One of `end` and `fail` is called, once, unless the job is cancelled before. */
+export interface JobSink {
+  /** Called once, before the first bytes of the answer: it is decided who serves the job. */
+  begin(job: Job): void;
+  /** A piece of a streamed answer, ready for the client's socket. */
+  data(bytes: Uint8Array): void;
+  /** The client of a stream has heard nothing for a while. */
+  keepAlive(): void;
+  /** The last bytes of a streamed answer, or the whole of one that is not streamed. */
+  end(bytes: Uint8Array): void;
+  fail(error: RouterError): void;
+}
+
+/** How a job went. Times are milliseconds of `performance.now()`. */
+export interface JobReport {
+  state: JobState;
+  attempts: number;
+  queuedAt: number;
+  claimedAt: number | undefined;
+  firstByteAt: number | undefined;
+  endedAt: number;
+  served: Served | undefined;
+  end: JobEnd | undefined;
+  error: RouterError | undefined;
+}
+
+/** Who serves a job. */
+export interface Served {
+  worker: LiveWorker;
+  placement: Placement;
+}
+
+/** One request on its way through the cluster. Fields change only in the dispatcher. */
+export class Job {
+  readonly id: string;
+  readonly request: Omit<JobRequest, 'body'>;
+  readonly sink: JobSink;
+  readonly finished: Promise<JobReport>;
+  readonly queuedAt = performance.now();
+  /** Workers that failed on this job. */
+  readonly avoid = new Set<string>();
+  /** Pools that a ticket was published to, with the model each would serve. */
+  readonly placed = new Map<LivePool, PlacedTicket>();
+  /** Kept until the client has seen something of the answer: until then another worker may need it. */
+  body: Buffer | undefined;
+  state: JobState = 'queued';
+  attempt = 0;
+  served: Served | undefined;
+  nextSeq = 0;
+  /** Parts of an answer that is not streamed. */
+  parts: Uint8Array[] = [];
+  partsBytes = 0;
+  claimedAt: number | undefined;
+  firstByteAt: number | undefined;
+  lastFrameAt = 0;
+  lastDataAt = 0;
+  /** When the client last got anything, keep-alives included. */
+  lastWriteAt = performance.now();
+  /** Since when the job waits in the queue for this attempt. */
+  waitingSince = performance.now();
+  /** Since when no live worker could serve it. */
+  noWorkerSince: number | undefined;
+  /** When a ticket goes to the next lane too. */
+  spillAt = Number.POSITIVE_INFINITY;
+  readonly #finish: (report: JobReport) => void;
+
+  constructor(id: string, { body, ...request }: JobRequest, sink: JobSink) {
+    this.id = id;
+    this.request = request;
+    this.body = body;
+    this.sink = sink;
+    const { promise, resolve } = Promise.withResolvers<JobReport>();
+    this.finished = promise;
+    this.#finish = resolve;
+  }
+
+  get isOver(): boolean {
+    return this.state === 'done' || this.state === 'failed' || this.state === 'cancelled';
+  }
+
+  on(event: JobEvent): void {
+    this.state = nextState(this.state, event);
+  }
+
+  /** Tells whoever waits for the job how it went. */
+  report(end: JobEnd | undefined, error: RouterError | undefined): void {
+    const { state, attempt: attempts, queuedAt, claimedAt, firstByteAt, served } = this;
+    this.#finish({ state, attempts, queuedAt, claimedAt, firstByteAt, served, end, error, endedAt: performance.now() });
+  }
+}
+
+/** A ticket that stands for a job in one pool's lane. */
+export interface PlacedTicket {
+  model: string;
+  /** Counts the job's tickets, so that the broker's answers can be told apart. */
+  number: number;
+  publishedAt: number;
+  /** The broker has said that it holds the ticket. */
+  stored: boolean;
+}

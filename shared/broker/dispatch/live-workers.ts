@@ -1,0 +1,201 @@
+import type { Logger } from '#shared/core/log.ts';
+import { announcementSchema, type Announcement, type ModelInfo } from '../announcement.ts';
+import type { Broker } from '../connect-broker.ts';
+import type { Tier } from '../lane.ts';
+import { parseJson } from '../ticket.ts';
+
+/** Milliseconds without a beat after which a worker counts as lost: three missed beats and a little. */
+const lostAfterMs = 3_300;
+
+/** Announcements kept at most; more workers than this on one broker are ignored, with a log line. */
+const maxWorkers = 10_000;
+
+/** Names of models of lost pools that are remembered, so that a request for one waits instead of being told 404. */
+const maxRememberedModels = 1_000;
+
+/** One worker as this ingress sees it. */
+export interface LiveWorker {
+  announcement: Announcement;
+  pool: LivePool;
+  /** The announcement's bytes, to skip reading one that says nothing new. */
+  raw: Buffer;
+  lastBeat: number;
+  /** Jobs that this ingress has granted to the worker and that are not over. */
+  held: Set<string>;
+}
+
+/** Interchangeable workers: the unit that a request's lanes are chosen from. */
+export interface LivePool {
+  tier: Tier;
+  pool: string;
+  models: readonly ModelInfo[];
+  workers: Set<LiveWorker>;
+  /** Tickets of this ingress that wait in the pool's lanes. */
+  waiting: number;
+}
+
+/** Slots of a pool that nobody uses and no ticket of this ingress is on its way to. Negative when requests wait. */
+export function freeSlots(pool: LivePool): number {
+  let free = -pool.waiting;
+  for (const { announcement, held } of pool.workers) {
+    if (announcement.accepting) free += Math.max(0, announcement.slots - Math.max(announcement.busy, held.size));
+  }
+  return free;
+}
+
+/**
+ * The workers that beat, and the pools they form. While the connection to the broker is down nobody is declared lost:
+ * what cannot be heard says nothing about who lives.
+ */
+export class LiveWorkers {
+  readonly #broker: Broker;
+  readonly #log: Logger;
+  readonly #workers = new Map<string, LiveWorker>();
+  readonly #pools = new Map<string, LivePool>();
+  readonly #rememberedModels = new Map<string, ModelInfo>();
+  readonly #lostListeners = new Set<(worker: LiveWorker) => void>();
+  readonly #changeListeners = new Set<() => void>();
+  readonly #timer: NodeJS.Timeout;
+  readonly #stopListening: () => void;
+  #lastCheck = performance.now();
+
+  constructor(broker: Broker, log: Logger) {
+    this.#broker = broker;
+    this.#log = log;
+    const beats = broker.subscribe(broker.subjects.allBeats, ({ data, subject }) => this.#onBeat(data, subject));
+    const stopReconnect = broker.onReconnect(() => this.#forgiveSilence());
+    this.#timer = setInterval(() => this.#dropSilent(), 250);
+    this.#stopListening = () => {
+      beats.unsubscribe();
+      stopReconnect();
+    };
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#stopListening();
+  }
+
+  get(worker: string): LiveWorker | undefined {
+    return this.#workers.get(worker);
+  }
+
+  workers(): Iterable<LiveWorker> {
+    return this.#workers.values();
+  }
+
+  pools(): Iterable<LivePool> {
+    return this.#pools.values();
+  }
+
+  /** Whether any worker serves this model, or did since this ingress started. */
+  isKnownModel(id: string): boolean {
+    if (this.#rememberedModels.has(id)) return true;
+    for (const pool of this.#pools.values()) if (pool.models.some((model) => model.id === id)) return true;
+    return false;
+  }
+
+  /** Calls back with a worker that is gone, still holding its jobs. */
+  onLost(listener: (worker: LiveWorker) => void): void {
+    this.#lostListeners.add(listener);
+  }
+
+  /** Calls back when pools or what they accept changed, so that waiting requests may have a new place to go. */
+  onChange(listener: () => void): void {
+    this.#changeListeners.add(listener);
+  }
+
+  #onBeat(payload: Uint8Array, subject: string): void {
+    const id = subject.slice(subject.lastIndexOf('.') + 1);
+    const known = this.#workers.get(id);
+    if (payload.length === 0) {
+      if (known) this.#remove(known, 'worker left');
+      return;
+    }
+    if (known && known.raw.equals(payload)) {
+      known.lastBeat = performance.now();
+      return;
+    }
+    const announcement = parseJson(payload, announcementSchema);
+    if (!announcement || announcement.worker !== id) {
+      this.#log.warn({ worker: id }, 'an announcement cannot be read');
+      return;
+    }
+    if (known && known.announcement.startedAt !== announcement.startedAt)
+      this.#remove(known, 'worker was started anew');
+    this.#record(announcement, Buffer.from(payload));
+  }
+
+  #record(announcement: Announcement, raw: Buffer): void {
+    const known = this.#workers.get(announcement.worker);
+    if (!known && this.#workers.size >= maxWorkers) {
+      this.#log.error({ worker: announcement.worker, maxWorkers }, 'too many workers, one is ignored');
+      return;
+    }
+    const pool = this.#poolFor(announcement);
+    const worker: LiveWorker = known ?? { announcement, pool, raw, lastBeat: 0, held: new Set() };
+    const changed =
+      !known ||
+      known.pool !== pool ||
+      known.announcement.accepting !== announcement.accepting ||
+      known.announcement.slots !== announcement.slots;
+    if (worker.pool !== pool) this.#leavePool(worker);
+    Object.assign(worker, { announcement, pool, raw, lastBeat: performance.now() });
+    pool.workers.add(worker);
+    this.#workers.set(announcement.worker, worker);
+    if (!known) {
+      const { worker: id, tier, models, slots } = announcement;
+      this.#log.info({ worker: id, tier, pool: pool.pool, models: models.length, slots }, 'worker joined');
+    }
+    if (changed) for (const listener of this.#changeListeners) listener();
+  }
+
+  #poolFor({ tier, pool, models }: Announcement): LivePool {
+    const key = `${tier}.${pool}`;
+    let live = this.#pools.get(key);
+    if (!live) {
+      live = { tier, pool, models, workers: new Set(), waiting: 0 };
+      this.#pools.set(key, live);
+    }
+    return live;
+  }
+
+  #leavePool(worker: LiveWorker): void {
+    const { pool } = worker;
+    pool.workers.delete(worker);
+    if (pool.workers.size > 0) return;
+    this.#pools.delete(`${pool.tier}.${pool.pool}`);
+    for (const model of pool.models) {
+      this.#rememberedModels.delete(model.id);
+      this.#rememberedModels.set(model.id, model);
+    }
+    for (const oldest of this.#rememberedModels.keys()) {
+      if (this.#rememberedModels.size <= maxRememberedModels) break;
+      this.#rememberedModels.delete(oldest);
+    }
+  }
+
+  #remove(worker: LiveWorker, reason: string): void {
+    this.#workers.delete(worker.announcement.worker);
+    this.#leavePool(worker);
+    this.#log.info({ worker: worker.announcement.worker, held: worker.held.size }, reason);
+    for (const listener of this.#lostListeners) listener(worker);
+    for (const listener of this.#changeListeners) listener();
+  }
+
+  /** A process that stood still itself (stopped, starved) has missed beats that were sent: it forgives before it judges. */
+  #dropSilent(): void {
+    const now = performance.now();
+    const stoodStill = now - this.#lastCheck > 1_000;
+    this.#lastCheck = now;
+    if (!this.#broker.connected) return;
+    if (stoodStill) this.#forgiveSilence();
+    const oldest = now - lostAfterMs;
+    for (const worker of this.#workers.values()) if (worker.lastBeat < oldest) this.#remove(worker, 'worker is lost');
+  }
+
+  #forgiveSilence(): void {
+    const now = performance.now();
+    for (const worker of this.#workers.values()) worker.lastBeat = now;
+  }
+}

@@ -1,0 +1,21 @@
+import type { Broker } from '../connect-broker.ts';
+import { bodyPartBytes, encodeClaimAnswer, type ClaimAnswer } from '../claim.ts';
+
+const nothing = new Uint8Array(0);
+
+/** Refuses a claim. */
+export function refuseClaim(broker: Broker, to: string, answer: 'gone' | 'taken' | 'later'): void {
+  broker.publish(to, encodeClaimAnswer({ answer }, nothing));
+}
+
+/**
+ * Grants a claim: the answer with the first part of the body, then the other parts to the same subject, in order.
+ * Every second part waits for the connection to drain, so that a large body does not stand before other jobs' frames.
+ */
+export async function sendGrant(broker: Broker, to: string, grant: ClaimAnswer, body: Uint8Array): Promise<void> {
+  broker.publish(to, encodeClaimAnswer(grant, body.subarray(0, bodyPartBytes)));
+  for (let start = bodyPartBytes, part = 1; start < body.length; start += bodyPartBytes, part += 1) {
+    if (part % 2 === 0) await broker.nc.flush();
+    broker.publish(to, body.subarray(start, start + bodyPartBytes));
+  }
+}

@@ -1,0 +1,101 @@
+import type { Broker } from '../connect-broker.ts';
+import { encodeTicket } from '../ticket.ts';
+import type { Job, Placement } from './job.ts';
+import { freeSlots, type LivePool } from './live-workers.ts';
+
+/** Milliseconds after which a ticket that the broker has not confirmed is published again. */
+const confirmMs = 2_000;
+
+const nobody: ReadonlySet<string> = new Set();
+
+/** Publishes the tickets of waiting jobs, and keeps count of how many wait in each pool. */
+export class Tickets {
+  readonly #broker: Broker;
+  readonly #ingress: string;
+  readonly #spillMs: number;
+
+  constructor(broker: Broker, ingress: string, spillMs: number) {
+    this.#broker = broker;
+    this.#ingress = ingress;
+    this.#spillMs = spillMs;
+  }
+
+  /** Publishes tickets for a queued job: into the first lane with a free slot, else into every lane that can serve it. */
+  place(job: Job): void {
+    const placements = this.#placements(job);
+    if (placements.length === 0) {
+      job.noWorkerSince ??= performance.now();
+      return;
+    }
+    job.noWorkerSince = undefined;
+    const free = placements.find(({ pool }) => freeSlots(pool) > 0);
+    for (const placement of free ? [free] : placements) this.#add(job, placement);
+    this.#planSpill(job, placements.length);
+  }
+
+  /** Publishes a ticket into one more lane: the first with a free slot, else the first. */
+  spill(job: Job): void {
+    const placements = this.#placements(job).filter(({ pool }) => !job.placed.has(pool));
+    const next = placements.find(({ pool }) => freeSlots(pool) > 0) ?? placements[0];
+    if (next) this.#add(job, next);
+    this.#planSpill(job, placements.length);
+  }
+
+  /** Looks again at a job that waits, after workers came, went or changed. */
+  replace(job: Job): void {
+    for (const pool of job.placed.keys()) if (pool.workers.size === 0) this.withdraw(job, pool);
+    if (job.placed.size === 0) this.place(job);
+    else job.spillAt = Math.min(job.spillAt, performance.now() + this.#spillMs);
+  }
+
+  /** What a waiting job needs from time to time: the next lane, and tickets that the broker never confirmed once more. */
+  attend(job: Job, now: number): void {
+    if (now > job.spillAt) this.spill(job);
+    for (const [pool, ticket] of job.placed) {
+      if (!ticket.stored && now - ticket.publishedAt > confirmMs) this.#publish(job, pool);
+    }
+  }
+
+  /** Publishes all tickets of a job once more, when the broker may have forgotten them. */
+  publishAgain(job: Job): void {
+    for (const pool of job.placed.keys()) this.#publish(job, pool);
+  }
+
+  /** Forgets one ticket. A claim for it is still answered rightly; it only no longer counts as waiting in that pool. */
+  withdraw(job: Job, pool: LivePool): void {
+    if (job.placed.delete(pool)) pool.waiting -= 1;
+  }
+
+  withdrawAll(job: Job): void {
+    for (const pool of job.placed.keys()) pool.waiting -= 1;
+    job.placed.clear();
+  }
+
+  /** Workers that failed on the job are avoided, unless there is nobody else. */
+  #placements(job: Job): Placement[] {
+    const placements = job.request.place(job.avoid);
+    return placements.length > 0 || job.avoid.size === 0 ? placements : job.request.place(nobody);
+  }
+
+  #planSpill(job: Job, candidates: number): void {
+    job.spillAt = candidates > 1 ? performance.now() + this.#spillMs : Number.POSITIVE_INFINITY;
+  }
+
+  #add(job: Job, { pool, model }: Placement): void {
+    if (job.placed.has(pool)) return;
+    pool.waiting += 1;
+    job.placed.set(pool, { model, number: job.placed.size, publishedAt: 0, stored: false });
+    this.#publish(job, pool);
+  }
+
+  #publish(job: Job, pool: LivePool): void {
+    const ticket = job.placed.get(pool);
+    if (!ticket) return;
+    ticket.publishedAt = performance.now();
+    ticket.stored = false;
+    const { subjects } = this.#broker;
+    const lane = { tier: pool.tier, pool: pool.pool, class: job.request.class };
+    const answerTo = `${subjects.reply(this.#ingress, job.id, job.attempt)}.t.${ticket.number}`;
+    this.#broker.publish(subjects.jobs(lane), encodeTicket({ v: 1, ingress: this.#ingress, job: job.id }), answerTo);
+  }
+}

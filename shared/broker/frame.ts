@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { RouterError, isErrorCode } from '#shared/core/errors.ts';
+import type { JobEnd } from './job-contract.ts';
+import { parseJson } from './ticket.ts';
+
+const count = z.number().int().nonnegative();
+
+const endSchema = z.object({
+  usage: z.object({
+    promptTokens: count,
+    cachedTokens: count,
+    cacheWriteTokens: count,
+    completionTokens: count,
+    reasoningTokens: count,
+  }),
+  finishReason: z.string(),
+});
+
+const errorSchema = z.object({
+  code: z.string().refine(isErrorCode),
+  message: z.string(),
+  param: z.string().optional(),
+  retryAfter: z.number().optional(),
+  details: z.looseObject({ error_code: z.string() }).optional(),
+});
+
+/** An end frame: one line of JSON, then the last bytes of the answer, which for a short one are all of it. */
+export function encodeEnd(end: JobEnd, lastBytes: Uint8Array): Uint8Array {
+  return Buffer.concat([Buffer.from(`${JSON.stringify(end)}\n`), lastBytes]);
+}
+
+export function decodeEnd(payload: Uint8Array): { end: JobEnd; lastBytes: Uint8Array } | undefined {
+  const newline = payload.indexOf(0x0a);
+  const end = newline < 0 ? undefined : parseJson(payload.subarray(0, newline), endSchema);
+  return end && { end, lastBytes: payload.subarray(newline + 1) };
+}
+
+/** An error frame. The cause stays in the worker's log. */
+export function encodeError(error: RouterError): string {
+  const { code, message, param, retryAfter, details } = error;
+  return JSON.stringify({ code, message, param, retryAfter, details });
+}
+
+export function decodeError(payload: Uint8Array): RouterError {
+  const error = parseJson(payload, errorSchema);
+  if (!error || !isErrorCode(error.code))
+    return new RouterError('internal', 'The worker failed in a way it could not tell.');
+  const { code, message, param, retryAfter } = error;
+  return new RouterError(code, message, { param, retryAfter, details: parseDetails(error.details) });
+}
+
+function parseDetails(details: { error_code: string } | undefined): RouterError['details'] {
+  return details && { ...details };
+}

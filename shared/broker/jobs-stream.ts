@@ -1,0 +1,70 @@
+import {
+  AckPolicy,
+  DeliverPolicy,
+  DiscardPolicy,
+  JetStreamApiError,
+  RetentionPolicy,
+  StorageType,
+  jetstreamManager,
+  type JetStreamManager,
+} from '@nats-io/jetstream';
+import { nanos } from '@nats-io/transport-node';
+import type { Broker } from './connect-broker.ts';
+import type { Lane } from './lane.ts';
+import { consumerName } from './subjects.ts';
+
+/** Bounds of the queue; all nodes of a cluster are given the same. */
+export interface QueueSettings {
+  /** Tickets that may wait in all lanes together. One more is refused. */
+  maxQueued: number;
+  /** Milliseconds after which a waiting ticket is dropped. Its ingress gave up before. */
+  maxAgeMs: number;
+}
+
+/** Milliseconds until a delivered ticket whose worker never answered for it goes to another one. */
+const ackWaitMs = 3_000;
+
+/** JetStream's error for a stream that exists with other settings. */
+const streamNameInUse = 10058;
+
+/**
+ * Makes the stream of tickets, or brings an existing one to these settings. Safe to call from many nodes at once.
+ * A work queue in memory: tickets are only hints, their ingress makes them again when the server forgets.
+ */
+export async function ensureJobsStream(broker: Broker, settings: QueueSettings): Promise<JetStreamManager> {
+  const manager = await jetstreamManager(broker.nc, { checkAPI: false, timeout: 5_000 });
+  const config = {
+    name: broker.subjects.stream,
+    subjects: [broker.subjects.allJobs],
+    retention: RetentionPolicy.Workqueue,
+    storage: StorageType.Memory,
+    discard: DiscardPolicy.New,
+    max_msgs: settings.maxQueued,
+    max_age: nanos(settings.maxAgeMs),
+  };
+  try {
+    await manager.streams.add(config);
+  } catch (error) {
+    if (!(error instanceof JetStreamApiError) || error.code !== streamNameInUse) throw error;
+    await manager.streams.update(config.name, config);
+  }
+  return manager;
+}
+
+/**
+ * Makes the durable consumer of one lane. Deliveries are not counted out: a ticket that idle workers hand back is still
+ * good, and how often a job is tried is counted by its ingress.
+ */
+export async function ensureLaneConsumer(manager: JetStreamManager, broker: Broker, lane: Lane): Promise<void> {
+  await manager.consumers.add(broker.subjects.stream, {
+    durable_name: consumerName(lane),
+    filter_subject: broker.subjects.jobs(lane),
+    ack_policy: AckPolicy.Explicit,
+    deliver_policy: DeliverPolicy.All,
+    ack_wait: nanos(ackWaitMs),
+    max_deliver: -1,
+    max_ack_pending: -1,
+    max_waiting: 4_096,
+    inactive_threshold: nanos(10 * 60_000),
+  });
+}

@@ -1,0 +1,100 @@
+import type { Msg } from '@nats-io/transport-node';
+import { noResponders, type Broker } from '../connect-broker.ts';
+import { decodeClaimAnswer, encodeClaim, type ClaimAnswer, type Grant } from '../claim.ts';
+import type { Ticket } from '../ticket.ts';
+
+/** Milliseconds until an ingress that does not answer a claim, or stops in the middle of a body, is given up. */
+const answerMs = 5_000;
+
+/**
+ * What came of a claim. `gone` and `taken` need no further care; `later` wants the ticket given back;
+ * `silent` means that the ingress did not answer, or not to the end, in time.
+ */
+export type ClaimOutcome =
+  | { kind: 'grant'; grant: Grant; body: Buffer }
+  | { kind: 'gone' | 'taken' | 'later' }
+  | { kind: 'silent'; grant: Grant | undefined };
+
+interface Pending {
+  onAnswer: (answer: ClaimAnswer['answer']) => void;
+  resolve: (outcome: ClaimOutcome) => void;
+  timer: NodeJS.Timeout;
+  grant: Grant | undefined;
+  parts: Uint8Array[];
+  received: number;
+}
+
+/** Claims jobs for one worker. All answers come to one inbox; the body's parts follow the answer in order. */
+export class Claimer {
+  readonly #broker: Broker;
+  readonly #worker: string;
+  readonly #inbox: string;
+  readonly #pending = new Map<string, Pending>();
+  #count = 0;
+
+  constructor(broker: Broker, worker: string, inbox: string) {
+    this.#broker = broker;
+    this.#worker = worker;
+    this.#inbox = inbox;
+  }
+
+  /**
+   * Claims the job that a ticket stands for.
+   * @param onAnswer called once when the ingress has answered, while the rest of a long body may still be on its way
+   */
+  claim(ticket: Ticket, onAnswer: Pending['onAnswer']): Promise<ClaimOutcome> {
+    const { promise, resolve } = Promise.withResolvers<ClaimOutcome>();
+    this.#count += 1;
+    const id = String(this.#count);
+    const timer = setTimeout(() => this.#giveUp(id), answerMs);
+    this.#pending.set(id, { onAnswer, resolve, timer, grant: undefined, parts: [], received: 0 });
+    const claim = encodeClaim({ v: 1, job: ticket.job, worker: this.#worker });
+    this.#broker.publish(this.#broker.subjects.claim(ticket.ingress), claim, `${this.#inbox}.${id}`);
+    return promise;
+  }
+
+  /** Takes a message that came to the inbox. */
+  onMessage(id: string, { data: payload, headers }: Msg): void {
+    const pending = this.#pending.get(id);
+    if (!pending) return;
+    if (pending.grant) return this.#addPart(id, pending, payload);
+    if (headers?.code === noResponders) {
+      pending.onAnswer('gone');
+      return this.#settle(id, { kind: 'gone' });
+    }
+    const decoded = decodeClaimAnswer(payload);
+    if (!decoded) return this.#giveUp(id);
+    pending.onAnswer(decoded.answer.answer);
+    if (decoded.answer.answer !== 'grant') return this.#settle(id, { kind: decoded.answer.answer });
+    pending.grant = decoded.answer;
+    this.#addPart(id, pending, decoded.firstPart);
+  }
+
+  #addPart(id: string, pending: Pending, part: Uint8Array): void {
+    const { grant } = pending;
+    if (!grant) return;
+    pending.parts.push(part);
+    pending.received += part.length;
+    pending.timer.refresh();
+    if (pending.received >= grant.bodyBytes) this.#settle(id, { kind: 'grant', grant, body: join(pending.parts) });
+  }
+
+  #giveUp(id: string): void {
+    this.#settle(id, { kind: 'silent', grant: this.#pending.get(id)?.grant });
+  }
+
+  #settle(id: string, outcome: ClaimOutcome): void {
+    const pending = this.#pending.get(id);
+    if (!pending) return;
+    clearTimeout(pending.timer);
+    this.#pending.delete(id);
+    pending.resolve(outcome);
+  }
+}
+
+function join(parts: Uint8Array[]): Buffer {
+  const [first] = parts;
+  return parts.length === 1 && first
+    ? Buffer.from(first.buffer, first.byteOffset, first.byteLength)
+    : Buffer.concat(parts);
+}

@@ -1,0 +1,222 @@
+import type { JetStreamManager } from '@nats-io/jetstream';
+import { nanos, type Msg } from '@nats-io/transport-node';
+import type { Logger } from '#shared/core/log.ts';
+import { noResponders, type Broker } from '../connect-broker.ts';
+import { ensureLaneConsumer } from '../jobs-stream.ts';
+import { priorityClasses, type Lane, type PriorityClass } from '../lane.ts';
+import { consumerName, isPriorityClass } from '../subjects.ts';
+
+/** Milliseconds that a pull waits for tickets at the server. */
+const expiresMs = 30_000;
+
+/** Milliseconds after which a pull that the server never ended is taken for forgotten. */
+const forgottenMs = expiresMs + 3_000;
+
+/** Milliseconds until an empty-handed server has to have said so. */
+const scanAnswerMs = 2_000;
+
+/** Milliseconds before a lane whose consumer is missing is tried again. */
+const repairMs = 250;
+
+/**
+ * One lane, as its pulls see it.
+ *
+ * - `empty`: nothing is asked of the server.
+ * - `scanning`: one pull that does not wait is under way; `open` counts what it may still deliver.
+ * - `waiting`: pulls wait at the server; `open` counts what they may still deliver.
+ * - `broken`: the consumer is missing and being made.
+ */
+interface LanePull {
+  lane: Lane;
+  state: 'empty' | 'scanning' | 'waiting' | 'broken';
+  open: number;
+  deadline: number;
+}
+
+export interface PullerOptions {
+  broker: Broker;
+  manager: JetStreamManager;
+  log: Logger;
+  /** Subject prefix of the worker's own inbox for what the server says to pulls. */
+  inbox: string;
+  /** Slots that are free right now; 0 while the worker takes nothing. */
+  free: () => number;
+}
+
+/**
+ * Pulls tickets for one worker, by hand: recovers from a broker restart within a fraction of a second, and never hoards.
+ *
+ * After it was full, a worker scans its lanes in class order with pulls that do not wait, so that a backlog drains in
+ * that order. When all are empty it waits in all of them at once; whatever comes first is taken.
+ */
+export class Puller {
+  readonly #broker: Broker;
+  readonly #manager: JetStreamManager;
+  readonly #log: Logger;
+  readonly #inbox: string;
+  readonly #free: () => number;
+  readonly #timer: NodeJS.Timeout;
+  #lanes = new Map<PriorityClass, LanePull>();
+  #tier: Lane['tier'];
+  #pool: string;
+  #scans = 0;
+  #scanOrder: PriorityClass[] = [];
+  #closed = false;
+
+  constructor({ broker, manager, log, inbox, free }: PullerOptions, tier: Lane['tier'], pool: string) {
+    this.#broker = broker;
+    this.#manager = manager;
+    this.#log = log;
+    this.#inbox = inbox;
+    this.#free = free;
+    this.#tier = tier;
+    this.#pool = pool;
+    this.moveTo(pool);
+    this.#timer = setInterval(() => this.#watch(), 500);
+  }
+
+  /** Pulls from another pool's lanes from now on. Tickets of the old ones that still come are not its own any more. */
+  moveTo(pool: string): void {
+    this.#pool = pool;
+    this.#lanes = new Map(
+      priorityClasses.map((name) => [
+        name,
+        { lane: { tier: this.#tier, pool, class: name }, state: 'broken', open: 0, deadline: 0 },
+      ]),
+    );
+    this.#scanOrder = [];
+    for (const pull of this.#lanes.values()) this.#repair(pull);
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearInterval(this.#timer);
+  }
+
+  /** The connection is back: whatever was asked before is forgotten. */
+  reset(): void {
+    this.moveTo(this.#pool);
+  }
+
+  /** Call when slots may have become free. */
+  kick(): void {
+    if (this.#closed || this.#scanOrder.length > 0 || this.#free() <= 0) return;
+    const unasked = [...this.#lanes.values()].some(({ state }) => state === 'empty');
+    if (unasked) this.#scan();
+    else this.#wait();
+  }
+
+  /** Counts a ticket that came. @returns false when it is of a lane that the worker does not serve any more */
+  onTicket(subject: string): boolean {
+    const [pool, name] = subject.split('.').slice(-2);
+    const pull = pool === this.#pool && name !== undefined && isPriorityClass(name) ? this.#lanes.get(name) : undefined;
+    if (!pull) return false;
+    pull.open = Math.max(0, pull.open - 1);
+    if (pull.open === 0) this.#exhausted(pull);
+    return true;
+  }
+
+  /** Takes what the server says to a pull: it expired, found nothing, or has no consumer. */
+  onStatus(name: string, { headers }: Msg): void {
+    const pull = isPriorityClass(name) ? this.#lanes.get(name) : undefined;
+    if (!pull || !headers) return;
+    if (headers.code === 404 || headers.code === 408) {
+      const undelivered = Number(headers.get('Nats-Pending-Messages') || pull.open);
+      pull.open = pull.state === 'scanning' ? 0 : Math.max(0, pull.open - undelivered);
+      if (pull.open === 0) this.#exhausted(pull);
+      this.kick();
+    } else if (headers.code === noResponders || headers.code === 409) {
+      this.#repair(pull);
+    } else {
+      this.#log.warn({ code: headers.code, description: headers.description }, 'the broker refused a pull');
+      this.#repair(pull);
+    }
+  }
+
+  // ---- scanning: lane after lane, without waiting
+
+  #scan(): void {
+    this.#scans += 1;
+    this.#scanOrder = classOrder(this.#scans).filter((name) => this.#lanes.get(name)?.state === 'empty');
+    this.#scanNext();
+  }
+
+  #scanNext(): void {
+    const [name] = this.#scanOrder;
+    const free = this.#free();
+    const pull = name && this.#lanes.get(name);
+    if (!pull || free <= 0) {
+      this.#scanOrder = [];
+      if (free > 0) this.#wait();
+      return;
+    }
+    pull.state = 'scanning';
+    this.#ask(pull, free, { batch: free, no_wait: true }, scanAnswerMs);
+  }
+
+  #exhausted(pull: LanePull): void {
+    const scanned = pull.state === 'scanning';
+    pull.state = 'empty';
+    if (!scanned) return;
+    this.#scanOrder.shift();
+    this.#scanNext();
+  }
+
+  // ---- waiting: in all lanes at once
+
+  #wait(): void {
+    const free = this.#free();
+    for (const pull of this.#lanes.values()) {
+      if (pull.state !== 'empty' && pull.state !== 'waiting') continue;
+      // Topping up only below half saves a pull for every ticket when they come one by one.
+      if (pull.open > free / 2) continue;
+      pull.state = 'waiting';
+      this.#ask(pull, free - pull.open, { batch: free - pull.open, expires: nanos(expiresMs) }, forgottenMs);
+    }
+  }
+
+  #ask(pull: LanePull, batch: number, options: object, deadlineMs: number): void {
+    pull.open += batch;
+    pull.deadline = performance.now() + deadlineMs;
+    const next = `$JS.API.CONSUMER.MSG.NEXT.${this.#broker.subjects.stream}.${consumerName(pull.lane)}`;
+    this.#broker.publish(next, JSON.stringify(options), `${this.#inbox}.${pull.lane.class}`);
+  }
+
+  // ---- care
+
+  /** Makes the lane's consumer (again), then goes on pulling. */
+  #repair(pull: LanePull): void {
+    pull.state = 'broken';
+    pull.open = 0;
+    pull.deadline = Number.POSITIVE_INFINITY;
+    this.#scanOrder = [];
+    ensureLaneConsumer(this.#manager, this.#broker, pull.lane)
+      .then(() => {
+        pull.state = 'empty';
+        this.kick();
+      })
+      .catch((error: unknown) => {
+        // No stream yet (an ingress makes it), or no connection: the watch tries again.
+        this.#log.debug({ err: error, consumer: consumerName(pull.lane) }, 'the lane cannot be read yet');
+        pull.deadline = performance.now() + repairMs;
+      });
+  }
+
+  #watch(): void {
+    const now = performance.now();
+    for (const pull of this.#lanes.values()) {
+      if (pull.state !== 'empty' && now > pull.deadline && this.#broker.connected) this.#repair(pull);
+    }
+    this.kick();
+  }
+}
+
+/**
+ * The order in which one scan looks at the lanes. High first, but one scan in four begins with normal and one in
+ * sixteen with low, so that no class starves behind a backlog of a higher one.
+ */
+export function classOrder(scan: number): PriorityClass[] {
+  if (scan % 16 === 0) return ['low', 'normal', 'high'];
+  if (scan % 4 === 0) return ['normal', 'high', 'low'];
+  return ['high', 'normal', 'low'];
+}

@@ -1,0 +1,49 @@
+import type { TestProject } from 'vitest/node';
+import { dockerAnswers } from './docker-answers.ts';
+import { startServer } from './start-server.ts';
+import type { ServerSource, TestServer } from './test-server.ts';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** A NATS server with JetStream that all test files share: use a prefix of your own. */
+    natsUrl: string;
+    /** A Redis server that all test files share: use a prefix of your own. */
+    redisUrl: string;
+    /** Where `startNats` and `startRedis` get theirs from. */
+    serverSource: ServerSource;
+  }
+}
+
+/** Starts the servers that all test files share, and decides once where servers come from. */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const { source, servers } = await startShared();
+  const [nats, redis] = servers;
+  project.provide('serverSource', source);
+  project.provide('natsUrl', nats.url);
+  project.provide('redisUrl', redis.url);
+  return async () => {
+    await Promise.all(servers.map((server) => server.stop()));
+  };
+}
+
+async function startShared(): Promise<{ source: ServerSource; servers: [TestServer, TestServer] }> {
+  if (await dockerAnswers()) {
+    try {
+      return { source: 'containers', servers: await startBoth('containers') };
+    } catch (error) {
+      console.warn(`Docker answers, but the containers did not start (${String(error)}): using local servers.`);
+    }
+  }
+  return { source: 'local', servers: await startBoth('local') };
+}
+
+async function startBoth(source: ServerSource): Promise<[TestServer, TestServer]> {
+  const [nats, redis] = await Promise.allSettled([startServer('nats', source), startServer('redis', source)]);
+  if (nats.status === 'fulfilled' && redis.status === 'fulfilled') return [nats.value, redis.value];
+  for (const started of [nats, redis]) if (started.status === 'fulfilled') await started.value.stop();
+  throw nats.status === 'rejected'
+    ? nats.reason
+    : redis.status === 'rejected'
+      ? redis.reason
+      : new Error('unreachable');
+}

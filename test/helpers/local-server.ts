@@ -1,0 +1,43 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { provideServer } from '../../services/rtr/up/install-server.ts';
+import { startNatsServer } from '../../services/rtr/up/start-nats-server.ts';
+import type { Started } from '../../services/rtr/up/start-on-port.ts';
+import { startRedisServer } from '../../services/rtr/up/start-redis-server.ts';
+import { isRunning, killChild, stopChild } from '../../services/rtr/up/stop-child.ts';
+import type { ServerKind, TestServer } from './test-server.ts';
+
+const start = { nats: startNatsServer, redis: startRedisServer };
+
+/**
+ * Runs a server program of this machine (installed first when it is missing and that needs no password) on a free port,
+ * with a temporary folder. It ends with the test process, however that ends.
+ */
+export async function startLocalServer(kind: ServerKind): Promise<TestServer> {
+  const program = await provideServer(kind, process.env, (line) => console.info(line));
+  const folder = mkdtempSync(join(tmpdir(), `rtr-test-${kind}-`));
+  let { port, child }: Started = await start[kind]({ program, folder });
+  return {
+    url: `${kind}://127.0.0.1:${port}`,
+    port,
+    stop: async () => {
+      await stopChild(child, 5_000);
+      rmSync(folder, { recursive: true, force: true });
+    },
+    kill: async () => {
+      if (!isRunning(child)) return;
+      const gone = once(child, 'exit');
+      killChild(child);
+      await gone;
+    },
+    restart: async ({ keepData = true } = {}) => {
+      await stopChild(child, 5_000);
+      if (!keepData) rmSync(folder, { recursive: true, force: true });
+      const again = await start[kind]({ program, folder, wantedPort: port });
+      child = again.child;
+      if (again.port !== port) throw new Error(`port ${port} was taken while the ${kind} server was down`);
+    },
+  };
+}

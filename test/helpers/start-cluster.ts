@@ -1,0 +1,142 @@
+import { randomBytes } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { inject } from 'vitest';
+import { connectRedis } from '#shared/accounts/connect-redis.ts';
+import { createKey } from '#shared/accounts/create-key.ts';
+import { KeyStore } from '#shared/accounts/key-store.ts';
+import { createLog } from '#shared/core/log.ts';
+import { startProcess, type ServiceProcess } from './start-process.ts';
+
+export interface ClusterOptions {
+  natsUrl?: string;
+  redisUrl?: string;
+  /** Further environment of the ingress, each gpu-worker and the demo engine. */
+  ingress?: Record<string, string>;
+  worker?: Record<string, string>;
+  engine?: Record<string, string>;
+  /** How many gpu-workers serve the demo engine. Default 1. */
+  workers?: number;
+  /** Another engine's URL instead of the demo engine. */
+  engineUrl?: string;
+}
+
+/** A whole cluster of real processes on the shared servers: demo engine, gpu-workers, ingress. */
+export interface Cluster {
+  /** Where clients connect to, as `http://127.0.0.1:1234`. */
+  url: string;
+  adminUrl: string;
+  /** A valid router key. */
+  key: string;
+  keyId: string;
+  prefix: string;
+  engineUrl: string;
+  ingress: ServiceProcess;
+  workers: ServiceProcess[];
+  engine: ServiceProcess | undefined;
+  /** Starts one more gpu-worker and waits until the ingress knows it. */
+  addWorker(environment?: Record<string, string>): Promise<ServiceProcess>;
+  /** Starts one more ingress on the same broker and accounts. */
+  addIngress(environment?: Record<string, string>): Promise<{ process: ServiceProcess; url: string }>;
+  stop(): Promise<void>;
+}
+
+/** Starts a cluster and waits until it serves. Its `stop` belongs into `afterAll`. */
+export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
+  const prefix = `t${randomBytes(6).toString('hex')}`;
+  const common = {
+    NATS_URL: options.natsUrl ?? inject('natsUrl'),
+    REDIS_URL: options.redisUrl ?? inject('redisUrl'),
+    RTR_PREFIX: prefix,
+  };
+  const started: ServiceProcess[] = [];
+  const start = (file: string, environment: Record<string, string>): ServiceProcess => {
+    const service = startProcess(file, { ...common, ...environment });
+    started.push(service);
+    return service;
+  };
+  const stop = async (): Promise<void> => {
+    await Promise.all(started.map((service) => service.stop()));
+  };
+  try {
+    const engine =
+      options.engineUrl === undefined ? start('services/demo-engine/main.ts', engineSettings(options)) : undefined;
+    const engineUrl = options.engineUrl ?? (await engineUrlOf(engine));
+    const addIngress = async (environment: Record<string, string> = {}) => {
+      const process = start('services/ingress/main.ts', {
+        PORT: '0',
+        ADMIN_PORT: '0',
+        ...options.ingress,
+        ...environment,
+      });
+      const { address, admin } = await process.line('ingress is ready');
+      return { process, url: urlOf(address as AddressInfo), adminUrl: urlOf(admin as AddressInfo) };
+    };
+    const { process: ingress, url, adminUrl } = await addIngress();
+    const workers: ServiceProcess[] = [];
+    const addWorker = async (environment: Record<string, string> = {}): Promise<ServiceProcess> => {
+      const id = `w${randomBytes(4).toString('hex')}`;
+      const worker = start('services/gpu-worker/main.ts', {
+        ENGINE_URL: engineUrl,
+        WORKER_ID: id,
+        ...options.worker,
+        ...environment,
+      });
+      workers.push(worker);
+      await until(async () =>
+        ingress.lines.some(({ msg, worker: joined }) => msg === 'worker joined' && joined === id),
+      );
+      return worker;
+    };
+    for (let count = options.workers ?? 1; count > 0; count -= 1) await addWorker();
+    const { raw: key, id: keyId } = await makeKey(common.REDIS_URL, prefix);
+    return { url, adminUrl, key, keyId, prefix, engineUrl, ingress, workers, engine, addWorker, addIngress, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Waits until something holds, looking every 20 ms; rejects after this many milliseconds. */
+export async function until(holds: () => boolean | Promise<boolean>, ms = 15_000): Promise<void> {
+  const deadline = performance.now() + ms;
+  while (!(await holds())) {
+    if (performance.now() > deadline) throw new Error(`what was waited for did not come within ${ms} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+function engineSettings(options: ClusterOptions): Record<string, string> {
+  return { PORT: '0', DEMO_TOKENS_PER_SECOND: '0', ...options.engine };
+}
+
+async function engineUrlOf(engine: ServiceProcess | undefined): Promise<string> {
+  if (!engine) throw new Error('there is no engine');
+  let url: unknown;
+  await until(() => {
+    url = engine.lines.find((line) => typeof line['url'] === 'string')?.['url'];
+    return url !== undefined;
+  });
+  return String(url);
+}
+
+function urlOf({ address, port }: AddressInfo): string {
+  return `http://${address}:${port}`;
+}
+
+async function makeKey(redisUrl: string, prefix: string): Promise<{ raw: string; id: string }> {
+  const connection = connectRedis(redisUrl, {
+    log: createLog({ service: 'test', level: 'fatal', format: 'json' }),
+    name: 'test',
+  });
+  try {
+    await connection.whenReady(AbortSignal.timeout(5_000));
+    const { raw, record } = await createKey(new KeyStore(connection.redis, `${prefix}:`), {
+      kind: 'router',
+      name: 'test',
+      class: 'normal',
+    });
+    return { raw, id: record.id };
+  } finally {
+    connection.close();
+  }
+}

@@ -1,0 +1,73 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+
+/** A service's process, started for a test, with every line it logged. */
+export interface ServiceProcess {
+  child: ChildProcess;
+  /** Its log lines, as objects; a line that is no JSON stands as `{ msg }`. */
+  lines: Record<string, unknown>[];
+  /** The first line with this message, waiting for it if need be; rejects when the process ends or time is up. */
+  line(message: string, ms?: number): Promise<Record<string, unknown>>;
+  /** Asks it to stop, with SIGTERM, and waits until it is gone. */
+  stop(): Promise<number | null>;
+  /** Ends it with SIGKILL and waits until it is gone. */
+  kill(): Promise<void>;
+}
+
+/** Starts a service's main file. The IPC channel makes it stop by itself when the test process dies. */
+export function startProcess(file: string, environment: Record<string, string>): ServiceProcess {
+  const child = fork(file, {
+    env: { PATH: process.env['PATH'], LOG_FORMAT: 'json', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  const lines: Record<string, unknown>[] = [];
+  const waiting = new Set<() => void>();
+  for (const stream of [child.stdout, child.stderr]) {
+    if (!stream) continue;
+    createInterface({ input: stream }).on('line', (line) => {
+      lines.push(readLine(line));
+      for (const look of waiting) look();
+    });
+  }
+  const gone = once(child, 'exit');
+  return {
+    child,
+    lines,
+    line: (message, ms = 15_000) =>
+      new Promise((resolve, reject) => {
+        const timer = setTimeout(() => fail(`did not log "${message}" within ${ms} ms`), ms);
+        const look = (): void => {
+          const found = lines.find(({ msg }) => msg === message);
+          if (found) done(() => resolve(found));
+        };
+        const fail = (why: string): void =>
+          done(() => reject(new Error(`${file} ${why}; its last lines: ${JSON.stringify(lines.slice(-5))}`)));
+        const done = (settle: () => void): void => {
+          clearTimeout(timer);
+          waiting.delete(look);
+          settle();
+        };
+        waiting.add(look);
+        child.once('exit', (code) => fail(`ended with code ${code}`));
+        look();
+      }),
+    stop: async () => {
+      if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
+      await gone;
+      return child.exitCode;
+    },
+    kill: async () => {
+      child.kill('SIGKILL');
+      await gone;
+    },
+  };
+}
+
+function readLine(line: string): Record<string, unknown> {
+  try {
+    return JSON.parse(line) as Record<string, unknown>;
+  } catch {
+    return { msg: line };
+  }
+}

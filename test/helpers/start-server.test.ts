@@ -1,0 +1,50 @@
+import { connect } from '@nats-io/transport-node';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { Redis } from 'ioredis';
+import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
+import { isPortFree } from '../../services/rtr/up/free-port.ts';
+import { startNats } from './start-nats.ts';
+import { startRedis } from './start-redis.ts';
+
+describe('the servers for tests', () => {
+  it('are there for every test file', async () => {
+    const nc = await connect({ servers: inject('natsUrl') });
+    const redis = new Redis(inject('redisUrl'));
+    expect(await redis.ping()).toBe('PONG');
+    const manager = await jetstreamManager(nc);
+    expect(await manager.getAccountInfo()).toMatchObject({ streams: expect.any(Number) });
+    redis.disconnect();
+    await nc.close();
+  });
+
+  it('give NATS back on the same port after a kill', async () => {
+    const nats = await startNats();
+    onTestFinished(() => nats.stop());
+    const nc = await connect({ servers: nats.url, maxReconnectAttempts: -1, reconnectTimeWait: 20 });
+    onTestFinished(() => nc.close());
+    await nats.kill();
+    expect(await isPortFree(nats.port, '127.0.0.1')).toBe(true);
+    await nats.restart();
+    await vi.waitFor(() => nc.rtt(), { timeout: 5_000 });
+  });
+
+  it('give Redis back with its data, or without when asked', async () => {
+    const server = await startRedis();
+    onTestFinished(() => server.stop());
+    const redis = new Redis(server.url, { retryStrategy: () => 20, maxRetriesPerRequest: null });
+    redis.on('error', () => expect(redis.status).not.toBe('ready'));
+    onTestFinished(() => redis.disconnect());
+    await redis.set('word', 'kept');
+    await server.restart();
+    expect(await redis.get('word')).toBe('kept');
+    await server.restart({ keepData: false });
+    expect(await redis.get('word')).toBeNull();
+  });
+
+  it('are gone after stop', async () => {
+    const nats = await startNats();
+    await nats.stop();
+    expect(await isPortFree(nats.port, '127.0.0.1')).toBe(true);
+    await nats.stop();
+  });
+});

@@ -1,0 +1,65 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+
+/*
+ * All checks of the project in one run: format, types, lint, then the tests (the architecture test among them).
+ * `npm test` runs the quick tests, `npm run test:long` the long ones. The last line counts what passed and what failed,
+ * each check besides the tests counting as one.
+ */
+
+const testResult = z.object({ success: z.boolean(), numPassedTests: z.number(), numFailedTests: z.number() });
+
+const root = join(import.meta.dirname, '..');
+const project = process.argv[2] === 'long' ? 'long' : 'quick';
+const folder = mkdtempSync(join(tmpdir(), 'rtr-checks-'));
+const resultFile = join(folder, 'result.json');
+
+const checks =
+  project === 'quick'
+    ? [
+        ['oxfmt', '--check', '.'],
+        ['tsc', '--pretty'],
+        ['oxlint', '--type-aware'],
+      ]
+    : [];
+let passed = 0;
+let failed = 0;
+for (const check of checks) {
+  if (await succeeds(check)) passed += 1;
+  else failed += 1;
+}
+
+const reports = ['--reporter=default', '--reporter=json', `--outputFile.json=${resultFile}`];
+const succeeded = await succeeds(['vitest', 'run', '--project', project, ...reports]);
+const tests = readResult();
+passed += tests?.numPassedTests ?? 0;
+// A test file that cannot even be loaded has no failed test, yet it is a failure.
+failed += Math.max(tests?.numFailedTests ?? 0, succeeded && tests?.success ? 0 : 1);
+rmSync(folder, { recursive: true });
+
+process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
+process.exitCode = failed === 0 ? 0 : 1;
+
+async function succeeds([tool = '', ...args]: readonly string[]): Promise<boolean> {
+  process.stdout.write(`\n> ${[tool, ...args].join(' ')}\n`);
+  const child = spawn(join(root, 'node_modules', '.bin', tool), args, {
+    cwd: root,
+    stdio: 'inherit',
+    // The tools' own start scripts look for `node` on the PATH: they must find the one that runs this file.
+    env: { ...process.env, PATH: `${join(process.execPath, '..')}:${process.env['PATH']}` },
+  });
+  const [code] = await once(child, 'exit');
+  return code === 0;
+}
+
+function readResult(): z.infer<typeof testResult> | undefined {
+  try {
+    return testResult.parse(JSON.parse(readFileSync(resultFile, 'utf8')));
+  } catch {
+    return undefined;
+  }
+}
