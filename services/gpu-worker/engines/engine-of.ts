@@ -1,0 +1,21 @@
+import type { Engine, EngineKind } from './engine.ts';
+import { llamaCpp } from './llama-cpp.ts';
+import { lmStudio } from './lm-studio.ts';
+import { ollama } from './ollama.ts';
+import { openai } from './openai.ts';
+import { sglang } from './sglang.ts';
+import { vllm } from './vllm.ts';
+
+const engines: Record<EngineKind, Engine> = {
+  vllm,
+  sglang,
+  'llama-cpp': llamaCpp,
+  ollama,
+  'lm-studio': lmStudio,
+  openai,
+};
+
+/** What there is to know of a kind of engine. To add a kind: its name in `engineKinds`, its file, a line here. */
+export function engineOf(kind: EngineKind): Engine {
+  return engines[kind];
+}

@@ -1,0 +1,126 @@
+import { z } from 'zod';
+import type { Capability, ModelInfo } from '#shared/broker/announcement.ts';
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import type { EngineHttp } from '../engine-http.ts';
+import { developerAsSystem } from '../requests/developer-as-system.ts';
+import { mapMessages } from '../requests/map-messages.ts';
+import { replayThinking } from '../requests/replay-thinking.ts';
+import { requireNamedTool } from '../requests/require-named-tool.ts';
+import { sameMaxTokens } from '../requests/same-max-tokens.ts';
+import { takeThinkingWish } from '../requests/take-thinking-wish.ts';
+import type { Engine } from './engine.ts';
+import { modelList } from './model-list.ts';
+
+const positive = z.number().int().positive().optional().catch(undefined);
+
+/** `GET /api/v1/models`, from version 0.4.0. */
+const nativeModels = z.looseObject({
+  models: z.array(
+    z.looseObject({
+      type: z.string(),
+      key: z.string(),
+      loaded_instances: z
+        .array(
+          z.looseObject({ id: z.string(), config: z.looseObject({ context_length: positive, parallel: positive }) }),
+        )
+        .catch([]),
+      capabilities: z
+        .looseObject({
+          vision: z.boolean().optional(),
+          trained_for_tool_use: z.boolean().optional(),
+          reasoning: z.unknown().optional(),
+        })
+        .optional()
+        .catch(undefined),
+    }),
+  ),
+});
+
+/** `GET /api/v0/models`, before that. */
+const olderModels = z.looseObject({
+  data: z.array(
+    z.looseObject({
+      id: z.string(),
+      type: z.string(),
+      loaded_context_length: positive,
+      capabilities: z.array(z.string()).optional().catch(undefined),
+    }),
+  ),
+});
+
+interface Facts extends Omit<ModelInfo, 'id'> {
+  chats: boolean;
+  parallel?: number | undefined;
+}
+
+/**
+ * LM Studio. `/v1/models` tells what a request may name (with loading on demand also what is not loaded), the native
+ * pages tell about it. As with Ollama, the context that counts is the one a model is loaded with.
+ */
+export const lmStudio: Engine = {
+  kind: 'lm-studio',
+  healthPath: '/v1/models',
+  fetchesImages: false,
+
+  async discover(http, before) {
+    const [{ data }, facts] = await Promise.all([http.ask('/v1/models', modelList), readFacts(http)]);
+    const models: ModelInfo[] = [];
+    const parallel: number[] = [];
+    for (const { id } of data) {
+      const fact = facts.get(id);
+      if (fact?.chats === false) continue;
+      const contextWindow = fact?.contextWindow ?? before.find((model) => model.id === id)?.contextWindow;
+      models.push({ id, capabilities: fact?.capabilities ?? ['stream', 'tools', 'json'], contextWindow });
+      if (fact?.parallel !== undefined) parallel.push(fact.parallel);
+    }
+    return { models, slots: parallel.length > 0 ? Math.max(...parallel) : undefined };
+  },
+
+  adapt(request, model) {
+    const { rest, wish } = takeThinkingWish(request);
+    const adapted = mapMessages(withSchema(requireNamedTool(sameMaxTokens(rest))), (message) =>
+      replayThinking(developerAsSystem(message), ['reasoning_content']),
+    );
+    if (wish === undefined || !model.capabilities.includes('thinking')) return adapted;
+    return { ...adapted, reasoning_effort: wish.on ? (wish.effort ?? 'medium') : 'none' };
+  },
+};
+
+/** What the native pages tell, by the ids that `/v1/models` may list: a model's own, and those of its instances. */
+async function readFacts(http: EngineHttp): Promise<Map<string, Facts>> {
+  const native = await http.askOptional('/api/v1/models', nativeModels);
+  if (native === undefined) {
+    const older = await http.askOptional('/api/v0/models', olderModels);
+    return new Map(older?.data.map((model) => [model.id, factsOfOlder(model)]));
+  }
+  const facts = new Map<string, Facts>();
+  for (const { key, type, loaded_instances: instances, capabilities: can } of native.models) {
+    const capabilities: Capability[] = ['stream', 'json'];
+    if (can?.trained_for_tool_use === true) capabilities.push('tools');
+    if (can?.vision === true) capabilities.push('vision');
+    if (can?.reasoning !== undefined) capabilities.push('thinking');
+    const common = { chats: type === 'llm', capabilities };
+    facts.set(key, common);
+    for (const { id, config } of instances) {
+      facts.set(id, { ...common, contextWindow: config.context_length, parallel: config.parallel });
+    }
+  }
+  return facts;
+}
+
+function factsOfOlder(model: z.output<typeof olderModels>['data'][number]): Facts {
+  const capabilities: Capability[] = ['stream', 'json'];
+  if (model.capabilities === undefined || model.capabilities.includes('tool_use')) capabilities.push('tools');
+  if (model.type === 'vlm') capabilities.push('vision');
+  return { chats: model.type !== 'embeddings', capabilities, contextWindow: model.loaded_context_length };
+}
+
+/** It knows `json_schema` and `text` only; any JSON object is a schema too. */
+function withSchema(request: JsonObject): JsonObject {
+  const format = request.response_format;
+  if (!isJsonObject(format) || format.type !== 'json_object') return request;
+  return {
+    ...request,
+    response_format: { type: 'json_schema', json_schema: { name: 'object', schema: { type: 'object' } } },
+  };
+}

@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import type { Capability } from '#shared/broker/announcement.ts';
+import { fit } from '../engine-http.ts';
+import { developerAsSystem } from '../requests/developer-as-system.ts';
+import { mapMessages } from '../requests/map-messages.ts';
+import { replayThinking } from '../requests/replay-thinking.ts';
+import { takeThinkingWish } from '../requests/take-thinking-wish.ts';
+import { templateThinking } from '../requests/template-thinking.ts';
+import type { Engine } from './engine.ts';
+import { modelList } from './model-list.ts';
+
+const positive = z.number().int().positive().nullish().catch(undefined);
+
+const modelInfo = z.looseObject({
+  model_path: z.string(),
+  has_image_understanding: z.boolean().optional().catch(undefined),
+});
+
+const serverInfo = z.looseObject({
+  dp_size: positive,
+  max_running_requests: positive,
+  internal_states: z
+    .array(z.looseObject({ effective_max_running_requests_per_dp: positive }))
+    .optional()
+    .catch(undefined),
+});
+
+const tokenized = z.looseObject({ count: z.number().int().nonnegative() });
+
+/** SGLang. Its information pages were renamed: the newer name is asked first. */
+export const sglang: Engine = {
+  kind: 'sglang',
+  healthPath: '/health',
+  fetchesImages: true,
+
+  async discover(http) {
+    const [{ data }, model, server] = await Promise.all([
+      http.ask('/v1/models', modelList),
+      http.askOptional('/model_info', modelInfo).then((info) => info ?? http.askOptional('/get_model_info', modelInfo)),
+      http.askOptional('/server_info', serverInfo).then((i) => i ?? http.askOptional('/get_server_info', serverInfo)),
+    ]);
+    const vision: Capability[] = model?.has_image_understanding === true ? ['vision'] : [];
+    const perReplica = server?.internal_states?.[0]?.effective_max_running_requests_per_dp;
+    return {
+      models: data.map(({ id, max_model_len: contextWindow }) => ({
+        id,
+        capabilities: ['stream', 'tools', ...vision, 'thinking', 'json'],
+        contextWindow,
+      })),
+      slots: perReplica ? perReplica * (server?.dp_size ?? 1) : (server?.max_running_requests ?? undefined),
+    };
+  },
+
+  adapt(request) {
+    const { rest, wish } = takeThinkingWish(request);
+    const adapted = mapMessages(rest, (message) => replayThinking(developerAsSystem(message), ['reasoning_content']));
+    if (wish === undefined) return adapted;
+    const switched = templateThinking(adapted, wish.on);
+    return wish.effort === undefined ? switched : { ...switched, reasoning_effort: wish.effort };
+  },
+
+  async countTokens(http, request, signal) {
+    const { model, messages, tools, chat_template_kwargs: kwargs } = request;
+    const question = JSON.stringify({ model, messages, tools, chat_template_kwargs: kwargs });
+    return fit('/tokenize', await http.post('/tokenize', question, signal), tokenized).count;
+  },
+};

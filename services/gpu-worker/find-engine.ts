@@ -1,0 +1,40 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '#shared/core/log.ts';
+import { detectEngine } from './detect-engine.ts';
+import type { EngineHttp } from './engine-http.ts';
+import { engineOf } from './engines/engine-of.ts';
+import type { Discovery, Engine, EngineKind } from './engines/engine.ts';
+
+export interface FindOptions {
+  http: EngineHttp;
+  kind: EngineKind | 'auto';
+  log: Logger;
+  signal: AbortSignal;
+  /** Milliseconds between two tries. */
+  retryMs?: number;
+}
+
+/**
+ * Waits until an engine answers and has told what it serves: an engine may take minutes to load its model, and worker
+ * and engine may start in any order.
+ * @throws the signal's reason when it aborts
+ */
+export async function findEngine({ http, kind, log, signal, retryMs = 1000 }: FindOptions): Promise<{
+  engine: Engine;
+  found: Discovery;
+}> {
+  for (let isFirst = true; ; isFirst = false) {
+    const detected = kind === 'auto' ? await detectEngine(http) : kind;
+    const engine = detected && engineOf(detected);
+    const found = await engine?.discover(http, []).catch((error: unknown) => {
+      log.debug({ err: error }, 'the engine did not tell what it serves');
+      return undefined;
+    });
+    if (engine && found) {
+      log.info({ engine: engine.kind, models: found.models.map(({ id }) => id) }, 'engine found');
+      return { engine, found };
+    }
+    if (isFirst) log.warn('no engine answers yet: waiting for it');
+    await sleep(retryMs, undefined, { signal });
+  }
+}

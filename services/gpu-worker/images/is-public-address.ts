@@ -1,0 +1,47 @@
+import { BlockList, isIP } from 'node:net';
+
+/**
+ * The networks that are not the public internet: IANA's special-purpose registries for IPv4 and IPv6 (RFC 6890),
+ * multicast, and the IPv6 ranges that carry IPv4 addresses inside, which would lead around the first list.
+ */
+const reserved = new BlockList();
+for (const network of [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+]) {
+  const [address = '', prefix] = network.split('/');
+  reserved.addSubnet(address, Number(prefix), 'ipv4');
+}
+
+/** All of IPv6 that is given out to the public today lies in here. */
+const globalUnicast = new BlockList();
+globalUnicast.addSubnet('2000::', 3, 'ipv6');
+for (const network of ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']) {
+  const [address = '', prefix] = network.split('/');
+  reserved.addSubnet(address, Number(prefix), 'ipv6');
+}
+
+/** Whether an IP address belongs to the public internet. Anything that is not an IP address does not. */
+export function isPublicAddress(address: string): boolean {
+  switch (isIP(address)) {
+    case 4:
+      return !reserved.check(address, 'ipv4');
+    case 6:
+      return globalUnicast.check(address, 'ipv6') && !reserved.check(address, 'ipv6');
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,79 @@
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { ImageError, type ImageFetcher } from './image-fetcher.ts';
+
+/** Bytes of all images together that are fetched for one request. */
+const maxBytes = 32 * 1024 * 1024;
+
+/** Parts that name a file by address. Only images are fetched; the others are no part of either family. */
+const mediaParts = ['image_url', 'video_url', 'audio_url'] as const;
+
+/**
+ * Makes the addresses of images fit for the engine. Addresses other than http, https and data are refused, because some
+ * engines read local files; where the engine does not fetch, the image takes its address's place.
+ * @throws RouterError `invalid_request` that names the part
+ */
+export async function settleImages(
+  request: JsonObject,
+  engineFetches: boolean,
+  fetchImage: ImageFetcher,
+  signal: AbortSignal,
+): Promise<JsonObject> {
+  const { messages } = request;
+  if (!Array.isArray(messages) || !messages.some(hasMedia)) return request;
+  const settled: Json[] = [];
+  let left = maxBytes;
+  for (const [m, message] of messages.entries()) {
+    if (!isJsonObject(message) || !Array.isArray(message.content)) {
+      settled.push(message);
+      continue;
+    }
+    const content: Json[] = [];
+    for (const [p, part] of message.content.entries()) {
+      const url = mediaUrl(part, `messages[${m}].content[${p}]`);
+      if (url === undefined || engineFetches || url.address.protocol === 'data:' || url.kind !== 'image_url') {
+        content.push(part);
+        continue;
+      }
+      const image = await fetchImage(url.address, left, signal).catch((error: unknown) => {
+        throw error instanceof ImageError ? refused(`The image was not fetched: ${error.message}.`, url.param) : error;
+      });
+      left -= image.length;
+      content.push({ type: 'image_url', image_url: { url: image } });
+    }
+    settled.push({ ...message, content });
+  }
+  return { ...request, messages: settled };
+}
+
+function hasMedia(message: Json): boolean {
+  return isJsonObject(message) && Array.isArray(message.content) && message.content.some((part) => kindOf(part));
+}
+
+function kindOf(part: Json): (typeof mediaParts)[number] | undefined {
+  return isJsonObject(part) ? mediaParts.find((kind) => part.type === kind) : undefined;
+}
+
+/** The address that a part names, checked; undefined for parts that name none. */
+function mediaUrl(
+  part: Json,
+  path: string,
+): { kind: (typeof mediaParts)[number]; address: URL; param: string } | undefined {
+  const kind = kindOf(part);
+  if (kind === undefined || !isJsonObject(part)) return undefined;
+  const named = part[kind];
+  const param = `${path}.${kind}.url`;
+  const text = isJsonObject(named) ? named.url : named;
+  if (typeof text !== 'string') throw refused(`${param} must be a string.`, param);
+  // Parsing a long data URL would copy it several times.
+  if (/^data:/i.test(text)) return { kind, address: new URL('data:,'), param };
+  const address = URL.parse(text);
+  if (address?.protocol !== 'http:' && address?.protocol !== 'https:') {
+    throw refused(`${param} must be an http, https or data address.`, param);
+  }
+  return { kind, address, param };
+}
+
+function refused(message: string, param: string): RouterError {
+  return new RouterError('invalid_request', message, { param });
+}

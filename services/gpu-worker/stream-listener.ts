@@ -1,0 +1,66 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { JobEnd, Reply } from '#shared/broker/job-contract.ts';
+import { upstreamErrorFromChat } from '#shared/protocol/chat/upstream-error.ts';
+import type { StreamTranslation } from '#shared/protocol/pairs/pair.ts';
+import { SseReader } from '#shared/protocol/sse/sse-reader.ts';
+import { AnswerBody } from './answer-body.ts';
+import type { Listener } from './exchange.ts';
+
+/** An error's text is short; what is longer is none. */
+const maxErrorBytes = 256 * 1024;
+
+/** Last event of a stream in the chat family. */
+const done = '[DONE]';
+
+/** Takes a streamed answer: each event is translated and written as soon as its last byte is here. */
+export class StreamListener implements Listener {
+  readonly #translation: StreamTranslation;
+  readonly #reply: Reply;
+  readonly #reader = new SseReader();
+  readonly #errorBody = new AnswerBody(maxErrorBytes);
+  #status = 0;
+  #headers: IncomingHttpHeaders = {};
+  #isStream = false;
+
+  constructor(translation: StreamTranslation, reply: Reply) {
+    this.#translation = translation;
+    this.#reply = reply;
+  }
+
+  onStart(status: number, headers: IncomingHttpHeaders): void {
+    this.#status = status;
+    this.#headers = headers;
+    this.#isStream = status === 200 && (headers['content-type']?.startsWith('text/event-stream') ?? false);
+  }
+
+  onData(chunk: Buffer): 'nothing' | 'more' | 'complete' {
+    if (this.#isStream) return this.#translate(this.#reader.push(chunk));
+    this.#errorBody.add(chunk);
+    return 'nothing';
+  }
+
+  /**
+   * Writes the answer's end. Call when all of it has come.
+   * @throws RouterError for an answer that is an error, or was not complete
+   */
+  end(): JobEnd {
+    // Some engines report an error with status 200, but never as a stream.
+    if (!this.#isStream) {
+      throw upstreamErrorFromChat(this.#status === 200 ? 500 : this.#status, this.#errorBody.text(), this.#headers);
+    }
+    this.#translate(this.#reader.end());
+    const { text, ending } = this.#translation.end();
+    this.#reply.write(text);
+    return ending;
+  }
+
+  /** Comments complete no event, so they are no sign that the answer goes on. */
+  #translate(events: string[]): 'nothing' | 'more' | 'complete' {
+    for (const data of events) {
+      const text = this.#translation.event(data);
+      if (text !== '') this.#reply.write(text);
+      if (data === done) return 'complete';
+    }
+    return events.length > 0 ? 'more' : 'nothing';
+  }
+}

@@ -1,0 +1,76 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setImmediate as turn } from 'node:timers/promises';
+import { isJsonObject, type Json } from '#shared/core/json.ts';
+
+/** One answer of an engine, as `index.json` of a fixture folder lists it. */
+export interface Exchange {
+  name: string;
+  method: 'GET' | 'POST';
+  path: string;
+  /** What the request must contain for this answer, at any depth. The first exchange that fits answers. */
+  when?: Json;
+  status: number;
+  headers: Record<string, string>;
+  /** The body's bytes, in the same folder. */
+  file: string;
+}
+
+export interface ReplayEngine {
+  url: string;
+  /** The bodies of the chat requests that came, in order. */
+  requests: Json[];
+  stop(): Promise<void>;
+}
+
+/** An engine that answers with the bytes of a fixture folder, each body in pieces of 700 bytes; 404 to anything else. */
+export async function startReplayEngine(folder: string): Promise<ReplayEngine> {
+  const index: Exchange[] = JSON.parse(readFileSync(join(folder, 'index.json'), 'utf8'));
+  const requests: Json[] = [];
+  const server = createServer((request, response) => {
+    answer(request, response).catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));
+  });
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const asked = await text(request);
+    const body: Json = asked === '' ? null : JSON.parse(asked);
+    if (request.url === '/v1/chat/completions') requests.push(body);
+    const exchange = index.find(
+      ({ method, path, when = null }) => method === request.method && path === request.url && contains(body, when),
+    );
+    response.writeHead(exchange?.status ?? 404, exchange?.headers ?? { 'content-type': 'application/json' });
+    const bytes = exchange ? readFileSync(join(folder, exchange.file)) : Buffer.from('{"error":"no such page"}');
+    for (let at = 0; at < bytes.length; at += 700) {
+      response.write(bytes.subarray(at, at + 700));
+      await turn();
+    }
+    response.end();
+  }
+
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    stop: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** Whether a value has everything that another has, at any depth; lists are compared item by item from the first. */
+function contains(value: Json | undefined, part: Json | undefined): boolean {
+  if (part === null) return true;
+  if (Array.isArray(part)) return Array.isArray(value) && part.every((item, index) => contains(value[index], item));
+  if (isJsonObject(part)) {
+    return isJsonObject(value) && Object.entries(part).every(([name, item]) => contains(value[name], item));
+  }
+  return value === part;
+}

@@ -1,0 +1,63 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { spawnGuarded } from '../../services/rtr/up/spawn-guarded.ts';
+import { killChild, stopChild } from '../../services/rtr/up/stop-child.ts';
+import { makeGguf } from './make-gguf.ts';
+
+export interface LlamaServer {
+  url: string;
+  stop(): Promise<void>;
+  kill(): void;
+}
+
+/** What `get-llama-server.sh` unpacks, seen from the root of the project. */
+const unpacked = '.rtr/cache/llama-server/llama-server';
+
+/**
+ * The llama-server of this machine: `LLAMA_SERVER`, one on the PATH, or the one that `get-llama-server.sh` has unpacked.
+ * Undefined when there is none.
+ */
+export function findLlamaServer(): string | undefined {
+  const candidates = [process.env['LLAMA_SERVER'], 'llama-server', resolve(unpacked)];
+  return candidates.find((program) => {
+    if (program === undefined || (program.includes('/') && !existsSync(program))) return false;
+    return spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0;
+  });
+}
+
+/** Runs llama-server on a free port, with the tiny model, two slots of 8192 tokens, and nothing else to its name. */
+export async function startLlamaServer(program: string): Promise<LlamaServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'rtr-test-llama-'));
+  const model = join(folder, 'tiny.gguf');
+  writeFileSync(model, makeGguf());
+  const options = { model, alias: 'tiny', port: '0', threads: '1', parallel: '2', 'ctx-size': '16384', seed: '7' };
+  const child = spawnGuarded(
+    program,
+    Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]),
+  );
+  const { promise, resolve: found, reject } = Promise.withResolvers<string>();
+  const timer = setTimeout(() => reject(new Error('llama-server did not start within 20 s')), 20_000);
+  let seen = '';
+  for (const output of [child.stdout, child.stderr]) {
+    output.setEncoding('utf8').on('data', (text: string) => {
+      seen = (seen + text).slice(-4096);
+      const url = /listening on (http:\/\/[\d.]+:\d+)/.exec(seen)?.[1];
+      if (url !== undefined) found(url);
+    });
+  }
+  child.once('error', reject).once('exit', () => reject(new Error(`llama-server ended: ${seen}`)));
+  const stop = async (): Promise<void> => {
+    await stopChild(child, 5000);
+    rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    return { url: await promise, stop, kill: () => killChild(child) };
+  } catch (error) {
+    await stop();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
