@@ -24,3 +24,5 @@ process.on('message', () => {
   process.send?.({ rss, heapUsed, external } satisfies ProbedMemory);
 });
 process.on('disconnect', () => process.exit());
+// The channel is not to keep a service alive that has ended all it does.
+process.channel?.unref();
