@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { RouterError } from '#shared/core/errors.ts';
+import { version } from '#shared/core/version.ts';
 import { engineName, type Engine } from './engine.ts';
 import { handleChatCompletion } from './handle-chat-completion.ts';
 import { handleTokenize } from './handle-tokenize.ts';
@@ -14,7 +15,7 @@ const routes: Record<string, { method: 'GET' | 'POST'; handle: Handle }> = {
   '/version': {
     method: 'GET',
     handle: ({ slots }, _request, response) =>
-      sendJson(response, 200, { version: '1.0.0', engine: engineName, slots: slots.total }),
+      sendJson(response, 200, { version, engine: engineName, slots: slots.total }),
   },
   '/v1/models': {
     method: 'GET',

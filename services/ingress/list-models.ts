@@ -1,3 +1,4 @@
+import { modelNotFound } from '#shared/protocol/model-not-found.ts';
 import type { ModelCard } from '#shared/protocol/model-card.ts';
 import type { LivePool } from '#shared/broker/dispatch/live-workers.ts';
 import { autoModel } from './choose-lanes.ts';
@@ -24,6 +25,18 @@ export function listModels(pools: Iterable<LivePool>): ModelCard[] {
   const named = [...cards.values()].sort((a, b) => a.id.localeCompare(b.id));
   const created = Math.min(...named.map((card) => card.created));
   return named.length === 0 ? [] : [{ id: autoModel, created, ownedBy: 'rtr' }, ...named];
+}
+
+/**
+ * The model of this name.
+ * @param id the path behind `/models/`, in parts: ids may hold slashes, percent-encoded or not
+ * @throws RouterError `model_not_found`
+ */
+export function findModel(pools: Iterable<LivePool>, id: string | string[] | undefined): ModelCard {
+  const name = Array.isArray(id) ? id.join('/') : (id ?? '');
+  const card = listModels(pools).find((each) => each.id === name);
+  if (!card) throw modelNotFound(name);
+  return card;
 }
 
 function larger(a: number | undefined, b: number | undefined): number | undefined {

@@ -57,7 +57,7 @@ await runService(async (environment, releases) => {
     log,
     dispatcher,
     verifyKey: (rawKey) => verifier.verify(rawKey),
-    chatSegment: config.CHAT_FAMILY,
+    segments: { chat: config.CHAT_FAMILY, messages: config.MESSAGES_FAMILY },
     readBody: createBodyReader({ maxBytes: config.MAX_BODY_BYTES, timeoutMs: config.BODY_TIMEOUT_MS }),
     held: new HeldBodies(config.MAX_HELD_BYTES, config.MAX_ACTIVE),
     record: recordJob(log, metrics),

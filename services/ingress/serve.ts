@@ -1,9 +1,10 @@
 import type { Request, RequestHandler, Response } from 'express';
-import { RouterError } from '#shared/core/errors.ts';
 import type { KeyIdentity } from '#shared/accounts/key-record.ts';
 import type { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
 import type { JobReport } from '#shared/broker/dispatch/job.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/live-workers.ts';
+import { modelNotFound } from '#shared/protocol/model-not-found.ts';
+import type { Operation } from '#shared/broker/job-contract.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
 import { autoModel, chooseLanes } from './choose-lanes.ts';
 import { ClientReply } from './client-reply.ts';
@@ -23,22 +24,26 @@ export interface ServeParts {
 }
 
 /**
- * Serves one request to generate, from its body to its last byte:
+ * Serves one request to a model, from its body to its last byte:
  * read, check, choose lanes, dispatch, relay (`ClientReply`), and cancel when the client goes.
  */
-export function serve(family: EdgeFamily, { dispatcher, workers, readBody, held, record }: ServeParts): RequestHandler {
+export function serve(
+  family: EdgeFamily,
+  operation: Operation,
+  { dispatcher, workers, readBody, held, record }: ServeParts,
+): RequestHandler {
   return async (request: Request, response: Response): Promise<void> => {
     const body = await readBody(request, response);
     if (response.destroyed) return;
-    const wish = family.readWish(parseBody(body));
-    if (wish.model !== autoModel && !workers.isKnownModel(wish.model)) throw unknownModel(wish.model);
+    const wish = family.readWish(parseBody(body), operation);
+    if (wish.model !== autoModel && !workers.isKnownModel(wish.model)) throw modelNotFound(wish.model);
     const letGo = held.hold(body.length);
     const requestId = requestIdOf(response);
     const sink = new ClientReply(response, family, requestId, wish.stream);
     const job = dispatcher.dispatch(
       {
         requestId,
-        operation: 'generate',
+        operation,
         family: family.name,
         stream: wish.stream,
         class: classOf(wish, identityOf(response)),
@@ -59,14 +64,4 @@ function classOf({ serviceTier }: Wish, identity: KeyIdentity): PriorityClass {
   if (serviceTier === 'flex') return 'low';
   if (serviceTier === 'priority' && identity.class !== 'low') return 'high';
   return identity.class;
-}
-
-function unknownModel(model: string): RouterError {
-  return new RouterError(
-    'model_not_found',
-    `The model '${model}' does not exist or no worker has ever served it here.`,
-    {
-      param: 'model',
-    },
-  );
 }

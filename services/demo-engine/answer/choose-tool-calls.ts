@@ -5,7 +5,7 @@ import type { Turn } from '../request/read-turn.ts';
 import { fillSchema } from './fill-schema.ts';
 import { isPathLike } from './fill-string.ts';
 import { findHints, type Hints } from './find-hints.ts';
-import { asksForTools, findMentions, type Mention } from './find-mentions.ts';
+import { asksForTools, asksToRead, findMentions, type Mention } from './find-mentions.ts';
 import { HintTaker } from './hint-taker.ts';
 
 /** A call of one of the client's tools. */
@@ -41,7 +41,7 @@ function chooseTools({ tool_choice: choice }: ChatRequest, tools: readonly ChatT
   if (asked === 'all') return all;
   if (asked === 'one') return all.toSorted((one, other) => score(other.tool, text) - score(one.tool, text)).slice(0, 1);
   // Reading does no harm, so that "read /etc/hosts" need not name the tool.
-  const reads = /\bread\b/i.test(text) && findHints(text).path.length > 0;
+  const reads = asksToRead(text) && findHints(text).path.length > 0;
   return reads ? all.filter(({ tool }) => /^read(?:_?file)?$/i.test(tool.function.name)).slice(0, 1) : [];
 }
 

@@ -7,9 +7,6 @@ export type Hints = Record<HintKind, string[]> & {
   text: string;
 };
 
-/** The part of a long text that is searched: what is wanted usually stands at its end. */
-const maxSearched = 20_000;
-
 const quotes =
   /"([^"\n]{1,500})"|“([^”\n]{1,500})”|`([^`\n]{1,500})`|(?<![\p{L}\p{N}])'([^'\n]{1,500})'(?![\p{L}\p{N}])/gu;
 const urls = /\bhttps?:\/\/[^\s"'`<>)\]]+/g;
@@ -19,8 +16,7 @@ const names = /(?:\b(?:in|at|for|of|from|to|about|and|or)|,)\s+(\p{Lu}[\p{L}\p{N
 const numbers = /(?<![\w.])-?\d+(?:\.\d+)?(?![\w])/g;
 
 /** Finds what a text holds that can be an argument: quoted words, paths, URLs, names of things, numbers. */
-export function findHints(whole: string): Hints {
-  const text = whole.slice(-maxSearched);
+export function findHints(text: string): Hints {
   const quoted = distinct([...text.matchAll(quotes)].map((match) => match.slice(1).find(Boolean) ?? ''));
   const withoutUrls = text.replaceAll(urls, ' ');
   const quotedPaths = quoted.filter((words) => /^(?:~|\.{1,2})?\//.test(words));
@@ -31,7 +27,7 @@ export function findHints(whole: string): Hints {
     path: distinct([
       ...quotedPaths,
       ...plainPaths.filter((path) => !quotedPaths.some((longer) => longer.startsWith(path))),
-    ]),
+    ]).toSorted((one, other) => text.indexOf(one) - text.indexOf(other)),
     url: distinct([...text.matchAll(urls)].map(([url]) => trimEnd(url))),
     name: distinct([...withoutUrls.matchAll(names)].map((match) => match[1] ?? '')),
     number: [...withoutUrls.matchAll(numbers)].map(([number]) => number),

@@ -18,22 +18,30 @@ const saysNo = /\b(?:do not|don['’]t|never|without|not|no)\b[^.!?,;\n]*$/i;
 export function findMentions(tools: readonly ChatTool[], text: string): Mention[] {
   return tools
     .flatMap((tool) => {
-      const match = [...text.matchAll(mentionOf(tool.function.name))].find(
-        ({ index }) => !saysNo.test(text.slice(Math.max(0, index - 60), index)),
-      );
+      const match = findWithoutNo(text, mentionOf(tool.function.name));
       return match ? [{ tool, at: match.index }] : [];
     })
     .toSorted((one, other) => one.at - other.at);
 }
 
+const anyTools =
+  /\b(?:use|using|call|calling|invoke|with)\s+((?:(?:a|an|any|the|your|one|both|all|some|every|each|offered|available|of|these|two)\s+)*)(?:tools?|functions?)\b/gi;
+
 /** Whether a text asks for the use of tools without naming one. */
 export function asksForTools(text: string): 'one' | 'all' | undefined {
-  const match =
-    /\b(?:use|using|call|calling|invoke|with)\s+((?:(?:a|an|any|the|your|one|both|all|some|every|each|offered|available|of|these|two)\s+)*)(?:tools?|functions?)\b/i.exec(
-      text,
-    );
-  if (!match || saysNo.test(text.slice(Math.max(0, match.index - 60), match.index))) return undefined;
+  const match = findWithoutNo(text, anyTools);
+  if (!match) return undefined;
   return /\b(?:both|all|every|each|two)\b/i.test(match[1] ?? '') ? 'all' : 'one';
+}
+
+/** Whether a text asks to read something. */
+export function asksToRead(text: string): boolean {
+  return findWithoutNo(text, /\bread\b/gi) !== undefined;
+}
+
+/** The first match that is not denied in its clause. */
+function findWithoutNo(text: string, wanted: RegExp): RegExpExecArray | undefined {
+  return [...text.matchAll(wanted)].find(({ index }) => !saysNo.test(text.slice(Math.max(0, index - 60), index)));
 }
 
 function mentionOf(toolName: string): RegExp {

@@ -3,12 +3,17 @@ import { textOf } from './text-of.ts';
 
 /** What the answer is to: the last thing the user said, and what tools have found since. */
 export interface Turn {
-  /** Without what agents slip in, and without the demo line. Empty when no user message has text. */
+  /**
+   * Without what agents slip in, and without the demo line. Empty when no user message has text. Of a long text only the
+   * beginning and the end, where people say what they want of the rest.
+   */
   userText: string;
   /** The words of a `[demo …]` line in it. */
   demoWords: string | undefined;
   toolResults: { name: string; text: string }[];
 }
+
+const maxEnd = 10_000;
 
 const demoLine = /^[ \t]*\[demo((?:[ \t]+\w+=[^\s\]]+)+)\][ \t]*$/m;
 
@@ -24,7 +29,7 @@ export function readTurn(messages: readonly ChatMessage[]): Turn {
     messages.flatMap((message) => (message.tool_calls ?? []).map((call) => [call.id, call.function.name] as const)),
   );
   return {
-    userText: text.replace(demoLine, '').trim(),
+    userText: beginningAndEnd(text.replace(demoLine, '').trim()),
     demoWords: demoLine.exec(text)?.[1],
     toolResults: messages
       .slice(start + 1)
@@ -38,4 +43,8 @@ export function readTurn(messages: readonly ChatMessage[]): Turn {
 
 function withoutReminders(text: string): string {
   return text.replaceAll(/<system-reminder>[\s\S]*?(?:<\/system-reminder>|$)/g, '').trim();
+}
+
+function beginningAndEnd(text: string): string {
+  return text.length <= 2 * maxEnd ? text : `${text.slice(0, maxEnd)}\n${text.slice(-maxEnd)}`;
 }

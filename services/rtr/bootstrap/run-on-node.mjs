@@ -8,11 +8,14 @@ export const neededNode = 24;
 /** Whether the Node that runs this file can run the project too. */
 export const hostNodeSuffices = Number(process.versions.node.split('.')[0]) >= neededNode;
 
-const signals = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
+/** One key press reaches us more than once, from the terminal and from npm; within this time it counts as one. */
+const oneKeyPressMs = 500;
 
 /**
- * Runs a file of the project on Node 24 with our terminal, forwards signals to it, and ends as it ends. The file's process
- * has an IPC channel to this one, whose end tells it that we are gone.
+ * Runs a file of the project on Node 24 with our terminal, forwards signals to it, and ends as it ends.
+ *
+ * It runs in a process group of its own, so that each signal reaches it exactly once, through us. It has an IPC channel to
+ * us, whose end tells it that we are gone.
  * @param {string} root folder of the project
  * @param {string} file path inside the project
  * @param {readonly string[]} args
@@ -26,11 +29,12 @@ export function runOnNode(root, file, args) {
     process.exit(1);
   }
   const child = spawn(existsSync(packaged) ? packaged : process.execPath, [join(root, file), ...args], {
+    detached: true,
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     // Compiled code is kept, which makes later starts quicker.
     env: { NODE_COMPILE_CACHE: join(root, '.rtr', 'compile-cache'), ...process.env },
   });
-  for (const signal of signals) process.on(signal, () => child.kill(signal));
+  forwardSignals(child);
   child.on('error', (error) => {
     console.error(`Node ${neededNode} could not be started: ${error.message}`);
     process.exit(1);
@@ -40,4 +44,17 @@ export function runOnNode(root, file, args) {
     process.removeAllListeners(signal);
     process.kill(process.pid, signal);
   });
+}
+
+/** @param {import('node:child_process').ChildProcess} child */
+function forwardSignals(child) {
+  for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
+    let last = -Infinity;
+    process.on(signal, () => {
+      if (child.pid === undefined || performance.now() - last < oneKeyPressMs) return;
+      last = performance.now();
+      // To the whole group, as a terminal does it.
+      process.kill(-child.pid, signal);
+    });
+  }
 }

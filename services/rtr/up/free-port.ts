@@ -13,6 +13,11 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
+/** The wanted port of the loopback interface when it is free, else another free one. */
+export async function chooseFreePort(wanted: number | undefined): Promise<number> {
+  return wanted !== undefined && (await isPortFree(wanted, '127.0.0.1')) ? wanted : freePort();
+}
+
 async function listenBriefly(port: number, host: string): Promise<number | undefined> {
   const server = createServer();
   try {

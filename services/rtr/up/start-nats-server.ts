@@ -31,7 +31,8 @@ export function startNatsServer({ program, folder, wantedPort, password }: NatsS
         writeFileSync(configFile, natsConfig(port, serverName, folder, password), { mode: 0o600 });
         return spawnGuarded(program, ['-c', configFile]);
       },
-      isReady: async (port) => (await askPort(port, '', /\r\n/))?.includes(`"server_name":"${serverName}"`) ?? false,
+      isReady: async (port) =>
+        (await askPort({ host: '127.0.0.1', port }, '', /\r\n/))?.includes(`"server_name":"${serverName}"`) ?? false,
     },
     wantedPort,
   );

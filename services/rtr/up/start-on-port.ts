@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort, isPortFree } from './free-port.ts';
+import { chooseFreePort } from './free-port.ts';
 import { collectLastLines } from './last-lines.ts';
 import type { Child } from './spawn-guarded.ts';
 import { isRunning, stopChild } from './stop-child.ts';
@@ -29,7 +29,7 @@ const readyWithinMs = 15_000;
 export async function startOnPort(server: PortServer, wanted?: number): Promise<Started> {
   let failure = '';
   for (let attempt = 0; attempt < tries; attempt += 1) {
-    const port = attempt === 0 && wanted && (await isPortFree(wanted, '127.0.0.1')) ? wanted : await freePort();
+    const port = await chooseFreePort(attempt === 0 ? wanted : undefined);
     const child = server.start(port);
     const lastLines = collectLastLines(child);
     if (await untilReady(server, port, child)) return { port, child };

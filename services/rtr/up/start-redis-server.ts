@@ -32,7 +32,11 @@ export function startRedisServer({ program, folder, wantedPort, password }: Redi
       },
       // The answer to PING says that the data are loaded, the process id that it is not some other Redis.
       isReady: async (port, child) => {
-        const answer = await askPort(port, `${login}INFO server\r\nPING\r\n`, /(\+PONG|-LOADING.*|-NOAUTH.*)\r\n$/);
+        const answer = await askPort(
+          { host: '127.0.0.1', port },
+          `${login}INFO server\r\nPING\r\n`,
+          /(\+PONG|-LOADING.*|-NOAUTH.*)\r\n$/,
+        );
         return answer !== undefined && answer.endsWith('+PONG\r\n') && answer.includes(`process_id:${child.pid}\r\n`);
       },
     },

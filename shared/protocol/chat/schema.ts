@@ -60,5 +60,6 @@ export const chatRequestSchema = z.looseObject({
   tools: z.array(tool).nullish(),
   tool_choice: z.union([z.enum(['auto', 'none', 'required']), toolChoice]).nullish(),
   parallel_tool_calls: z.boolean().nullish(),
+  reasoning_effort: z.union([z.string(), z.number()]).nullish(),
   response_format: z.looseObject({ type: z.string() }).nullish(),
 });

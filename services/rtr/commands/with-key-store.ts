@@ -1,0 +1,44 @@
+import { connectRedis } from '#shared/accounts/connect-redis.ts';
+import { KeyStore } from '#shared/accounts/key-store.ts';
+import { connectBroker } from '#shared/broker/connect-broker.ts';
+import { announceKeyChange } from '#shared/broker/key-changes.ts';
+import { createLog } from '#shared/core/log.ts';
+import { UpError } from '../up/up-error.ts';
+import type { KeyCommandContext } from './key-command.ts';
+
+/** Where a command about keys works, and how it talks. */
+export interface KeyStoreOptions {
+  NATS_URL: string;
+  REDIS_URL: string;
+  prefix: string;
+  json: boolean;
+  print: (line: string) => void;
+}
+
+/**
+ * Runs a command about keys with a connection to Redis, and one to NATS as soon as there is something to announce.
+ * @throws UpError when Redis does not answer within five seconds
+ */
+export async function withKeyStore(
+  { NATS_URL, REDIS_URL, prefix, json, print }: KeyStoreOptions,
+  command: (context: KeyCommandContext) => Promise<unknown>,
+): Promise<void> {
+  const log = createLog({ service: 'rtr', level: 'silent', format: 'json' });
+  const connection = connectRedis(REDIS_URL, { log, name: 'rtr' });
+  try {
+    await connection.whenReady(AbortSignal.timeout(5_000)).catch((cause: unknown) => {
+      throw new UpError(`Redis does not answer at ${new URL(REDIS_URL).host}: is the cluster running?`, { cause });
+    });
+    const announce = async (keyId: string) => {
+      const broker = await connectBroker({ url: NATS_URL, name: 'rtr', prefix, log });
+      try {
+        await announceKeyChange(broker, keyId);
+      } finally {
+        await broker.nc.close();
+      }
+    };
+    await command({ store: new KeyStore(connection.redis, `${prefix}:`), announce, print, json });
+  } finally {
+    connection.close();
+  }
+}

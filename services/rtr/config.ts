@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { setting } from '#shared/core/load-config.ts';
+
+/** Settings of the commands that talk to a running cluster. */
+export const clusterSettings = z.object({
+  NATS_URL: setting.optionalText('Address of NATS; without it the cluster of this folder is meant'),
+  REDIS_URL: setting.optionalText('Address of Redis; without it the cluster of this folder is meant'),
+  RTR_PREFIX: setting.text("What the cluster's subjects in NATS and names in Redis begin with", 'rtr'),
+});
+
+/** Settings of `rtr up`. All variables are also passed on to the services it starts. */
+export const upSettings = clusterSettings.extend({
+  NATS_URL: setting.optionalText('Address of NATS; without it a server is run on this machine'),
+  REDIS_URL: setting.optionalText('Address of Redis; without it a server is run on this machine'),
+  PORT: setting.integer('Port of the router', 8484, 1, 65_535),
+  HOST: setting.text('Address the router listens on; 0.0.0.0 lets other machines in', '127.0.0.1'),
+  ADMIN_PORT: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(65_535)
+    .optional()
+    .describe('Port of the metrics; without it a free one of the loopback interface'),
+  ENGINE_URLS: setting.list('Addresses of further engines, separated by commas, as http://10.0.0.5:8000'),
+  CHAT_FAMILY: setting.text('Path segment of the chat family', 'openai'),
+  DRAIN_MS: setting.integer('Milliseconds that running answers get to finish at the end', 10_000, 0, 3_600_000),
+  LOG_FORMAT: setting.choice('json for machines, pretty for people, auto by terminal', 'auto', [
+    'auto',
+    'json',
+    'pretty',
+  ]),
+});
+
+export type ClusterConfig = z.output<typeof clusterSettings>;
+export type UpConfig = z.output<typeof upSettings>;

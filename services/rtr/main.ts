@@ -1,0 +1,111 @@
+import { dirname, join } from 'node:path';
+import { Argument, Command, Option } from 'commander';
+import { ConfigError, loadConfig } from '#shared/core/load-config.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import { priorityClasses, type PriorityClass } from '#shared/core/priority-class.ts';
+import { version } from '#shared/core/version.ts';
+import { createRouterKey, listKeys, revokeKey } from './commands/keys.ts';
+import { setup } from './commands/setup.ts';
+import type { KeyCommandContext } from './commands/key-command.ts';
+import { withKeyStore } from './commands/with-key-store.ts';
+import { clusterSettings, upSettings } from './config.ts';
+import { clusterAddresses } from './up/cluster-addresses.ts';
+import { ServerMissingError } from './up/install-server.ts';
+import { createLogRelay } from './up/log-relay.ts';
+import { stopSignals } from './up/stop-signals.ts';
+import { UpError } from './up/up-error.ts';
+import { up } from './up/up.ts';
+
+const root = dirname(dirname(import.meta.dirname));
+const folder = join(root, '.rtr');
+const print = (text: string) => {
+  process.stdout.write(`${text}\n`);
+};
+/** The workers that `rtr worker <tier>` runs. */
+const workers = { gpu: () => import('../gpu-worker/main.ts') };
+const json = new Option('--json', 'print JSON instead of sentences');
+
+const program = new Command('rtr')
+  .description('One address in front of all the language models you can reach.')
+  .version(version, '-v, --version')
+  .showHelpAfterError();
+
+program
+  .command('up')
+  .description('run the whole cluster on this machine, NATS and Redis included')
+  .action(async () => {
+    const config = loadConfig(upSettings, process.env);
+    const pretty = config.LOG_FORMAT === 'pretty' || (config.LOG_FORMAT === 'auto' && process.stderr.isTTY);
+    const logs = createLogRelay(process.stderr, pretty ? 'pretty' : 'json');
+    await up({ config, environment: process.env, root, logs, say: print, ...stopSignals() });
+    process.exit(0);
+  });
+
+program
+  .command('setup')
+  .description('make the first router key and print it, unless there was one before')
+  .addOption(json)
+  .action((options: { json?: true }) => withKeys(options, setup));
+
+const keys = program.command('keys').description('the keys of the router');
+keys
+  .command('create')
+  .description('make a router key and print it, once')
+  .requiredOption('--name <name>', 'what the key is for')
+  .addOption(new Option('--class <class>', 'priority of its requests').choices(priorityClasses).default('normal'))
+  .addOption(json)
+  .action((options: { name: string; class: PriorityClass; json?: true }) =>
+    withKeys(options, (context) => createRouterKey(context, options)),
+  );
+keys
+  .command('list')
+  .description('list all keys, revoked ones too')
+  .addOption(json)
+  .action((options: { json?: true }) => withKeys(options, listKeys));
+keys
+  .command('revoke')
+  .description('refuse a key from now on')
+  .argument('<key>', 'id of the key, or the key itself')
+  .addOption(json)
+  .action((key: string, options: { json?: true }) => withKeys(options, (context) => revokeKey(context, key)));
+
+program
+  .command('worker')
+  .description('run one worker, configured by environment variables')
+  .addArgument(new Argument('<tier>', 'what it serves').choices(Object.keys(workers)))
+  .action((tier: 'gpu') => runService(workers[tier]));
+program
+  .command('ingress')
+  .description('run one ingress, configured by environment variables')
+  .action(() => runService(() => import('../ingress/main.ts')));
+program
+  .command('demo-engine')
+  .description('run the demo engine, an OpenAI-compatible server without weights')
+  .action(async () => {
+    await import('../demo-engine/main.ts');
+  });
+program
+  .command('version')
+  .description('print the version')
+  .action(() => print(version));
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  const expected = [ConfigError, RouterError, ServerMissingError, UpError].some((kind) => error instanceof kind);
+  const text = error instanceof Error ? (expected ? error.message : error.stack) : String(error);
+  process.stderr.write(`${text}\n`);
+  process.exit(1);
+}
+
+function withKeys(options: { json?: true }, command: (context: KeyCommandContext) => Promise<unknown>): Promise<void> {
+  const config = loadConfig(clusterSettings, process.env);
+  const addresses = clusterAddresses(config, folder);
+  return withKeyStore({ ...addresses, prefix: config.RTR_PREFIX, json: options.json ?? false, print }, command);
+}
+
+/** Runs a service in this process. It finds the cluster of this folder when no variable names another. */
+async function runService(load: () => Promise<unknown>): Promise<void> {
+  Object.assign(process.env, clusterAddresses(loadConfig(clusterSettings, process.env), folder));
+  await load();
+}

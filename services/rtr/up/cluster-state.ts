@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+
+const port = z.number().int().min(1).max(65_535).optional();
+
+const clusterStateSchema = z.object({
+  natsPassword: z.string().min(1),
+  redisPassword: z.string().min(1),
+  /** Ports of last time, taken again when they are free. */
+  ports: z.object({ nats: port, redis: port, admin: port, demo: port }),
+});
+
+/** What a cluster on one machine remembers between starts. */
+export type ClusterState = z.output<typeof clusterStateSchema>;
+
+/** Reads what was remembered; undefined when this folder never had a cluster. */
+export function readClusterState(folder: string): ClusterState | undefined {
+  let text: string;
+  try {
+    text = readFileSync(stateFile(folder), 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+  return clusterStateSchema.parse(JSON.parse(text));
+}
+
+/** Reads what was remembered, or begins with new passwords. */
+export function loadClusterState(folder: string): ClusterState {
+  const password = () => randomBytes(24).toString('hex');
+  return readClusterState(folder) ?? { natsPassword: password(), redisPassword: password(), ports: {} };
+}
+
+/** Writes it in one step, readable by its owner only. */
+export function saveClusterState(folder: string, state: ClusterState): void {
+  mkdirSync(folder, { recursive: true });
+  const draft = `${stateFile(folder)}.${process.pid}`;
+  writeFileSync(draft, `${JSON.stringify(state, undefined, 2)}\n`, { mode: 0o600 });
+  renameSync(draft, stateFile(folder));
+}
+
+/** Address of the NATS server that `rtr up` runs on this machine. */
+export function localNatsUrl({ natsPassword }: ClusterState, port: number): string {
+  return `nats://rtr:${natsPassword}@127.0.0.1:${port}`;
+}
+
+/** Address of the Redis server that `rtr up` runs on this machine. */
+export function localRedisUrl({ redisPassword }: ClusterState, port: number): string {
+  return `redis://:${redisPassword}@127.0.0.1:${port}`;
+}
+
+function stateFile(folder: string): string {
+  return join(folder, 'cluster.json');
+}

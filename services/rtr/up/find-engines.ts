@@ -1,0 +1,49 @@
+import { z } from 'zod';
+
+/** Ports on which local engines listen unless told otherwise. */
+const usualEngines = [
+  { name: 'Ollama', port: 11_434 },
+  { name: 'vLLM', port: 8000 },
+  { name: 'SGLang', port: 30_000 },
+  { name: 'LM Studio', port: 1234 },
+  { name: 'llama.cpp', port: 8080 },
+];
+
+const modelList = z.object({ object: z.literal('list'), data: z.array(z.object({ id: z.string().min(1) })) });
+
+/** An engine and its address without a trailing `/v1`. */
+export interface Engine {
+  name: string;
+  url: string;
+}
+
+/** The engines that `ENGINE_URLS` names. They are taken as they are: their workers wait for them. */
+export function namedEngines(urls: readonly string[]): Engine[] {
+  return urls.map((url) => ({ name: 'engine', url: url.replace(/\/+(v1\/*)?$/, '') }));
+}
+
+/**
+ * The local engines that answer now, looked for on their usual ports, all at once and for at most half a second.
+ * @param without ports not to look at, because we ourselves listen there
+ */
+export async function findLocalEngines(without: readonly number[], engines = usualEngines): Promise<Engine[]> {
+  const candidates = engines
+    .filter(({ port }) => !without.includes(port))
+    .map(({ name, port }) => ({ name, url: `http://127.0.0.1:${port}` }));
+  const answers = await Promise.all(candidates.map(({ url }) => listsModels(url)));
+  return candidates.filter((_, index) => answers[index]);
+}
+
+/** Whether an engine answers there: what is asked for is the list of models, in the form that only engines give it. */
+export async function listsModels(url: string): Promise<boolean> {
+  try {
+    const answer = await fetch(`${url}/v1/models`, { signal: AbortSignal.timeout(500), redirect: 'error' });
+    if (!answer.ok) {
+      await answer.body?.cancel();
+      return false;
+    }
+    return modelList.safeParse(await answer.json()).success;
+  } catch {
+    return false;
+  }
+}

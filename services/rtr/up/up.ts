@@ -1,0 +1,182 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Environment } from '#shared/core/load-config.ts';
+import { Releases } from '#shared/core/release.ts';
+import { takeLock } from '../bootstrap/take-lock.mjs';
+import type { UpConfig } from '../config.ts';
+import { Children } from './children.ts';
+import { loadClusterState, saveClusterState } from './cluster-state.ts';
+import { EngineWorkers } from './engine-workers.ts';
+import { findLocalEngines, listsModels, namedEngines } from './find-engines.ts';
+import { chooseFreePort, isPortFree } from './free-port.ts';
+import type { LogRelay } from './log-relay.ts';
+import { readGpuWorkers } from './read-health.ts';
+import { endLeftovers } from './running-children.ts';
+import { setUpKeys } from './set-up-keys.ts';
+import { spawnGuarded } from './spawn-guarded.ts';
+import { startServers } from './start-servers.ts';
+import { UpError } from './up-error.ts';
+import { welcome } from './welcome.ts';
+
+export interface UpOptions {
+  config: UpConfig;
+  /** Passed on to all children. */
+  environment: Environment;
+  /** Folder of the project; what the cluster keeps is in its `.rtr` folder. */
+  root: string;
+  logs: LogRelay;
+  /** Prints lines for the person who has started the cluster. */
+  say: (text: string) => void;
+  /** Aborts when the cluster is to end. */
+  stop: AbortSignal;
+  /** Aborts when it is to end at once, unfinished answers or not. */
+  kill: AbortSignal;
+}
+
+const usualAdminPort = 8485;
+const readyWithinMs = 30_000;
+const workersWithinMs = 15_000;
+const lookForEnginesEveryMs = 10_000;
+const serverPatienceMs = 5_000;
+/** What the ingress gets beyond its own bound for running answers before it is ended by force. */
+const extraPatienceMs = 2_000;
+
+/**
+ * Runs a whole cluster on this machine until it is told to stop: NATS and Redis, workers for the local engines (or the
+ * demo engine), and the ingress. Then it stops them in the reverse order, so that running answers can finish.
+ * @throws UpError, ServerMissingError and others when it cannot start, or when a necessary part cannot be kept running
+ */
+export async function up(options: UpOptions): Promise<void> {
+  const releases = new Releases();
+  try {
+    await runCluster(options, releases);
+  } catch (error) {
+    if (!options.stop.aborted) throw error;
+  } finally {
+    for (const failure of await releases.run())
+      options.logs.write('error', `${failure.message}: ${String(failure.cause)}`);
+  }
+}
+
+async function runCluster(options: UpOptions, releases: Releases): Promise<void> {
+  const { config, environment, root, logs, say, stop, kill } = options;
+  const folder = join(root, '.rtr');
+  await takeFolder(folder, releases);
+  await checkPort(config);
+
+  const children = new Children(folder, logs);
+  kill.addEventListener('abort', () => children.killAll(), { once: true });
+  const ended = AbortSignal.any([stop, children.failure]);
+  const state = loadClusterState(folder);
+  const ports = {
+    admin: config.ADMIN_PORT ?? (await chooseFreePort(usualAdminPort)),
+    demo: await chooseFreePort(state.ports.demo),
+  };
+  state.ports.demo = ports.demo;
+  const findLocal = () => findLocalEngines([config.PORT, ...Object.values(ports)]);
+  const firstLook = findLocal();
+
+  const supervise = (name: string, start: Parameters<Children['start']>[2]) => children.start(name, true, start);
+  const servers = await startServers({ config, environment, folder, state, supervise, say });
+  releases.add('servers', async () => {
+    await Promise.all(servers.children.map((child) => child.stop(serverPatienceMs)));
+  });
+  saveClusterState(folder, state);
+  stop.throwIfAborted();
+
+  const startService = (name: string, service: string, necessary: boolean, settings: Environment) =>
+    children.start(name, necessary, () => {
+      const child = spawnGuarded(process.execPath, [join(root, 'services', service, 'main.ts')], {
+        env: {
+          ...environment,
+          NATS_URL: servers.natsUrl,
+          REDIS_URL: servers.redisUrl,
+          RTR_PREFIX: config.RTR_PREFIX,
+          // One place makes the lines readable: here.
+          LOG_FORMAT: 'json',
+          ...settings,
+        },
+      });
+      logs.follow(name, child);
+      return child;
+    });
+  const baseUrl = `http://${reachableHost(config.HOST)}:${config.PORT}`;
+  const engineWorkers = new EngineWorkers({
+    named: namedEngines(config.ENGINE_URLS),
+    findLocal,
+    startWorker: ({ url }) => startService(`gpu-worker ${url}`, 'gpu-worker', false, { ENGINE_URL: url }),
+    startDemo: async () => {
+      const url = `http://127.0.0.1:${ports.demo}`;
+      const settings = { HOST: '127.0.0.1', PORT: String(ports.demo) };
+      const child = await startService('demo-engine', 'demo-engine', false, settings);
+      // A worker that finds no engine waits longer than the demo engine takes to be there.
+      await untilTrue(() => listsModels(url), readyWithinMs, ended);
+      return { engine: { name: 'demo engine', url }, child };
+    },
+    countServing: () => readGpuWorkers(baseUrl),
+    say: (sentence) => logs.write('info', sentence),
+  });
+  releases.add('workers', () => engineWorkers.stop());
+
+  // The ingress is started first and stopped first: it is the slowest to be ready and the one with open answers.
+  const ingress = await startService('ingress', 'ingress', true, {
+    PORT: String(config.PORT),
+    HOST: config.HOST,
+    ADMIN_PORT: String(ports.admin),
+    DRAIN_MS: String(config.DRAIN_MS),
+  });
+  releases.add('ingress', () => ingress.stop(config.DRAIN_MS + extraPatienceMs));
+  const [engines, keys] = await Promise.all([
+    engineWorkers.begin(await firstLook),
+    setUpKeys(servers.redisUrl, config.RTR_PREFIX),
+  ]);
+
+  if (!(await untilTrue(async () => (await readGpuWorkers(baseUrl)) !== undefined, readyWithinMs, ended))) {
+    throw new UpError(`The router did not become ready within ${readyWithinMs / 1000} s: the log above says why.`);
+  }
+  const serving = await untilTrue(async () => ((await readGpuWorkers(baseUrl)) ?? 0) > 0, workersWithinMs, ended);
+  const metricsUrl = `http://127.0.0.1:${ports.admin}/metrics`;
+  say(welcome({ baseUrl, chatFamily: config.CHAT_FAMILY, metricsUrl, ...keys, engines, serving }));
+
+  for (;;) {
+    await sleep(lookForEnginesEveryMs, undefined, { signal: ended }).catch(() => ended.throwIfAborted());
+    await engineWorkers.lookAgain();
+  }
+}
+
+/** Makes this process the only one that runs a cluster from this folder, and ends what an earlier one has left running. */
+async function takeFolder(folder: string, releases: Releases): Promise<void> {
+  const lock = takeLock(join(folder, 'up.lock'));
+  if ('holder' in lock) {
+    throw new UpError(
+      `A cluster runs in this folder already: stop it first, with Ctrl-C where it was started or with kill ${lock.holder}.`,
+    );
+  }
+  releases.add('lock', () => {
+    lock.release();
+  });
+  await endLeftovers(folder);
+}
+
+async function checkPort({ PORT, HOST }: UpConfig): Promise<void> {
+  if (await isPortFree(PORT, HOST)) return;
+  throw new UpError(
+    `Port ${PORT} is taken by another program: stop that, or choose another port, as in PORT=${PORT + 1} npm start.`,
+  );
+}
+
+function reachableHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+/** Asks every 50 ms until the answer is yes, for so long at most. @throws the signal's reason when it aborts */
+async function untilTrue(ask: () => Promise<boolean>, withinMs: number, signal: AbortSignal): Promise<boolean> {
+  const deadline = Date.now() + withinMs;
+  for (;;) {
+    signal.throwIfAborted();
+    if (await ask()) return true;
+    if (Date.now() > deadline) return false;
+    await sleep(50);
+  }
+}

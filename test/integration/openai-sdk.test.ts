@@ -1,0 +1,199 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import OpenAI7 from 'openai';
+import OpenAI6 from 'openai-6';
+import { startCluster, until, type Cluster } from '../helpers/start-cluster.ts';
+
+/** A red dot, 1 × 1 pixel. */
+const image =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
+
+let cluster: Cluster;
+beforeAll(async () => {
+  cluster = await startCluster();
+});
+afterAll(() => cluster.stop());
+
+interface EngineState {
+  active: number;
+  aborted: number;
+}
+
+async function engineState(): Promise<EngineState> {
+  const answer = await fetch(`${cluster.engineUrl}/demo/state`);
+  return (await answer.json()) as EngineState;
+}
+
+describe.each([
+  { name: 'the current openai SDK', OpenAI: OpenAI7 },
+  { name: 'the openai SDK for Node 20', OpenAI: OpenAI6 as unknown as typeof OpenAI7 },
+])('$name', ({ OpenAI }) => {
+  const client = (path = '/api/openai/v1', options: object = {}) =>
+    new OpenAI({ baseURL: cluster.url + path, apiKey: cluster.key, maxRetries: 0, ...options });
+
+  it('creates a completion, with /v1 in the base URL and without', async () => {
+    for (const path of ['/api/openai/v1', '/api/openai']) {
+      const { data, response } = await client(path)
+        .chat.completions.create({ model: 'auto', messages: [{ role: 'user', content: 'Say hello.' }] })
+        .withResponse();
+      expect(data.id).toMatch(/^chatcmpl-/);
+      expect(data).toMatchObject({ object: 'chat.completion', model: 'demo' });
+      expect(data.choices[0]).toMatchObject({ finish_reason: 'stop', message: { role: 'assistant' } });
+      expect(data.choices[0]?.message.content).toContain('Say hello.');
+      const { prompt_tokens: prompt = 0, completion_tokens: completion = 0, total_tokens: total } = data.usage ?? {};
+      expect(prompt).toBeGreaterThan(0);
+      expect(completion).toBeGreaterThan(0);
+      expect(total).toBe(prompt + completion);
+      expect(response.headers.get('x-rtr-tier')).toBe('gpu');
+      expect(response.headers.get('x-request-id')).toBeTruthy();
+    }
+  });
+
+  it('streams: role first, one id, and the last chunk with finish reason and usage', async () => {
+    const stream = await client().chat.completions.create({
+      model: 'demo',
+      stream: true,
+      messages: [{ role: 'user', content: 'Count the planets.' }],
+    });
+    const chunks = [];
+    for await (const chunk of stream) chunks.push(chunk);
+    expect(new Set(chunks.map(({ id }) => id)).size).toBe(1);
+    expect(chunks[0]?.choices[0]?.delta.role).toBe('assistant');
+    expect(chunks.filter(({ choices }) => choices[0]?.delta.role).length).toBe(1);
+    const last = chunks.at(-1);
+    expect(last?.choices[0]).toMatchObject({ delta: {}, finish_reason: 'stop' });
+    expect(Object.keys(last?.choices[0]?.delta ?? { none: true })).toEqual([]);
+    expect(last?.usage?.completion_tokens).toBeGreaterThan(0);
+    expect(chunks.slice(0, -1).every(({ usage, choices }) => !usage && choices[0]?.finish_reason === null)).toBe(true);
+    expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).toContain('Count the planets.');
+  });
+
+  it('accumulates with the .stream() helper', async () => {
+    const stream = client().chat.completions.stream({
+      model: 'demo',
+      messages: [{ role: 'user', content: 'A short answer, please.' }],
+    });
+    let text = '';
+    stream.on('content', (piece) => {
+      text += piece;
+    });
+    const final = await stream.finalChatCompletion();
+    expect(final.choices[0]?.message.content).toBe(text);
+    expect(final.choices[0]?.finish_reason).toBe('stop');
+    expect((await stream.totalUsage()).completion_tokens).toBeGreaterThan(0);
+  });
+
+  it('runs a loop of parallel tools to its end', async () => {
+    const called: string[] = [];
+    const tool = (name: string) => ({
+      type: 'function' as const,
+      function: {
+        name,
+        description: `Tells the ${name} of a city`,
+        parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+        parse: JSON.parse,
+        function: (input: { city: string }) => {
+          called.push(name);
+          return `${name} of ${input.city}: fine`;
+        },
+      },
+    });
+    const runner = client().chat.completions.runTools({
+      model: 'demo',
+      stream: true,
+      messages: [{ role: 'user', content: 'Use get_weather and get_population in parallel for "Oslo".' }],
+      tools: [tool('get_weather'), tool('get_population')],
+    });
+    const answer = await runner.finalContent();
+    expect(called.sort()).toEqual(['get_population', 'get_weather']);
+    expect(answer).toContain('get_weather of Oslo: fine');
+    expect(answer).toContain('get_population of Oslo: fine');
+  });
+
+  it('sends an image', async () => {
+    const { choices } = await client().chat.completions.create({
+      model: 'auto',
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'What is in this picture?' },
+            { type: 'image_url', image_url: { url: image } },
+          ],
+        },
+      ],
+    });
+    expect(choices[0]?.message.content).toMatch(/image/i);
+  });
+
+  it('relays thinking as reasoning_content', async () => {
+    const stream = await client().chat.completions.create({
+      model: 'demo',
+      stream: true,
+      reasoning_effort: 'high',
+      messages: [{ role: 'user', content: 'Think first.' }],
+    });
+    let thinking = '';
+    for await (const { choices } of stream) {
+      const delta = choices[0]?.delta as { reasoning_content?: string } | undefined;
+      thinking += delta?.reasoning_content ?? '';
+    }
+    expect(thinking.length).toBeGreaterThan(0);
+  });
+
+  it.each([true, false])('stops the engine within a second of an abort (stream: %s)', async (stream) => {
+    const before = await engineState();
+    const controller = new AbortController();
+    const request = client().chat.completions.create(
+      {
+        model: 'demo',
+        stream,
+        messages: [{ role: 'user', content: 'Go on for long.\n[demo answer_tokens=100000 tokens_per_second=50]' }],
+      },
+      { signal: controller.signal },
+    );
+    const reading = (async () => {
+      const answer = await request;
+      if (Symbol.asyncIterator in answer) for await (const _ of answer) continue;
+    })();
+    reading.catch(() => undefined);
+    await until(async () => (await engineState()).active > before.active);
+    controller.abort();
+    const abortedAt = performance.now();
+    await until(async () => (await engineState()).aborted > before.aborted, 2_000);
+    expect(performance.now() - abortedAt).toBeLessThan(1_000);
+    await reading.catch((error: unknown) => {
+      if (!(error instanceof Error && /abort/i.test(error.name + error.message))) throw error;
+    });
+  });
+
+  it('lists the models and finds one', async () => {
+    const ids = [];
+    for await (const { id } of client().models.list()) ids.push(id);
+    expect(ids).toEqual(['auto', 'demo']);
+    expect(await client().models.retrieve('demo')).toMatchObject({ id: 'demo', object: 'model' });
+  });
+
+  it('throws the SDK’s own error classes', async () => {
+    const messages = [{ role: 'user' as const, content: 'hi' }];
+    const create = (body: object, options: object = {}) =>
+      client('/api/openai/v1', options).chat.completions.create({ model: 'demo', messages, ...body });
+    await expect(create({}, { apiKey: 'rtr_wrong' })).rejects.toThrow(OpenAI.AuthenticationError);
+    await expect(create({ model: 'no-such-model' })).rejects.toThrow(OpenAI.NotFoundError);
+    await expect(create({ temperature: 3 })).rejects.toThrow(OpenAI.BadRequestError);
+    await expect(create({ temperature: 3 })).rejects.toMatchObject({ param: 'temperature' });
+    await expect(create({ demo: { fault: '429', retry_after: 7 } })).rejects.toThrow(OpenAI.RateLimitError);
+    await expect(create({ demo: { fault: '500' } })).rejects.toThrow(OpenAI.InternalServerError);
+  });
+
+  it('tells of a stream that broke', async () => {
+    const stream = await client().chat.completions.create({
+      model: 'demo',
+      stream: true,
+      messages: [{ role: 'user', content: 'Break.\n[demo fault=drop fault_after_tokens=5]' }],
+    });
+    const read = async (): Promise<void> => {
+      for await (const _ of stream) continue;
+    };
+    await expect(read()).rejects.toThrow(OpenAI.APIError);
+  });
+});

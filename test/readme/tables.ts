@@ -1,0 +1,60 @@
+import type { z } from 'zod';
+import { errorTable } from '#shared/core/errors.ts';
+import { ingressConfig } from '../../services/ingress/config.ts';
+import { gpuWorkerConfig } from '../../services/gpu-worker/config.ts';
+import { upSettings } from '../../services/rtr/config.ts';
+import { demoEngineSettings } from '../../services/demo-engine/config.ts';
+
+/** Every table of the README, by the name in its marker, made from what the code really does. */
+export const tables: Record<string, () => string> = {
+  errors: renderErrors,
+  'settings:ingress': () => renderSettings(ingressConfig),
+  'settings:up': () => renderSettings(upSettings),
+  'settings:gpu-worker': () => renderSettings(gpuWorkerConfig),
+  'settings:demo-engine': () => renderSettings(demoEngineSettings),
+};
+
+/** The README with every table between `<!-- table NAME -->` and `<!-- /table -->` made anew. */
+export function withTables(readme: string): string {
+  return readme.replaceAll(
+    /(<!-- table (\S+) -->\n)[\s\S]*?(<!-- \/table -->)/g,
+    (_, start: string, name: string, end: string) => {
+      const render = tables[name];
+      if (!render) throw new Error(`the README asks for an unknown table: ${name}`);
+      return `${start}\n${render()}\n${end}`;
+    },
+  );
+}
+
+function renderErrors(): string {
+  const rows = Object.entries(errorTable).map(([name, row]) => {
+    const { status, messagesStatus, chatType, chatCode, messagesType, clientMayRetry } = row;
+    const statuses = status === messagesStatus ? `${status}` : `${status} / ${messagesStatus}`;
+    return [
+      `\`${name}\``,
+      statuses,
+      `\`${chatType}\``,
+      chatCode === null ? '–' : `\`${chatCode}\``,
+      `\`${messagesType}\``,
+      clientMayRetry ? 'yes' : 'no',
+    ];
+  });
+  return renderTable(
+    ['error', 'status (chat / messages)', 'chat `type`', 'chat `code`', 'messages `type`', 'worth a retry'],
+    rows,
+  );
+}
+
+function renderSettings(schema: z.ZodObject): string {
+  const rows = Object.entries(schema.shape).map(([name, field]) => {
+    const fallback = JSON.stringify(field.safeParse(undefined).data)?.replaceAll('"', '') ?? '';
+    return [`\`${name}\``, fallback === '' || fallback === '[]' ? '–' : `\`${fallback}\``, field.description ?? ''];
+  });
+  return renderTable(['variable', 'default', 'meaning'], rows);
+}
+
+function renderTable(head: string[], rows: string[][]): string {
+  const line = (cells: string[]): string =>
+    `| ${cells.map((cell) => cell.replaceAll('|', String.raw`\|`)).join(' | ')} |`;
+  return `${[line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')}\n`;
+}

@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import { chooseToolCalls } from '../../../../services/demo-engine/answer/choose-tool-calls.ts';
+import { chatRequestSchema } from '../../../../services/demo-engine/request/chat-request.ts';
+import { readTurn } from '../../../../services/demo-engine/request/read-turn.ts';
+import { tool, user } from '../start-test-engine.ts';
+
+const agentTools = [
+  tool('Task', 'description', 'prompt'),
+  tool('Bash', 'command'),
+  tool('Read', 'file_path'),
+  tool('Write', 'file_path', 'content'),
+  tool('WebFetch', 'url', 'prompt'),
+];
+
+/** The calls for some messages, as `[name, arguments]`. */
+function callsFor(messages: object[] | string, tools: object[] = agentTools, more: object = {}): [string, unknown][] {
+  const request = chatRequestSchema.parse({
+    model: 'demo',
+    messages: typeof messages === 'string' ? [user(messages)] : messages,
+    tools,
+    ...more,
+  });
+  const calls = chooseToolCalls(request, readTurn(request.messages));
+  return calls.map((call) => [call.name, JSON.parse(call.arguments) as unknown]);
+}
+
+describe('the calls of an answer', () => {
+  it('reads the file that the user names, with the tool that the user names', () => {
+    expect(callsFor('Read the file /x/y.txt with the Read tool and tell me what it says.')).toEqual([
+      ['Read', { file_path: '/x/y.txt' }],
+    ]);
+    expect(callsFor('use the read tool on src/app.ts', [tool('read', 'filePath')])).toEqual([
+      ['read', { filePath: 'src/app.ts' }],
+    ]);
+    expect(callsFor('Please read /etc/hosts.')).toEqual([['Read', { file_path: '/etc/hosts' }]]);
+  });
+
+  it('calls once for each of several files', () => {
+    expect(callsFor('Read /a.txt and "/b c.txt" with the Read tool')).toEqual([
+      ['Read', { file_path: '/a.txt' }],
+      ['Read', { file_path: '/b c.txt' }],
+    ]);
+  });
+
+  it.each([
+    'Hello!',
+    'Write a poem about the sea.',
+    'Help me with task 3.',
+    'Do not use the Read tool on /x/y.txt.',
+    'Answer without tools.',
+    "Don't call any tool.",
+    'Can a tool be both sharp and safe?',
+  ])('calls nothing for “%s”', (text) => {
+    expect(callsFor(text)).toEqual([]);
+  });
+
+  it('runs only a command that is written as one', () => {
+    expect(callsFor('Use the Bash tool to run `ls -la`')).toEqual([['Bash', { command: 'ls -la' }]]);
+    expect(callsFor('Use the Bash tool to clean up')).toEqual([['Bash', { command: 'echo demo' }]]);
+  });
+
+  it('gives several tools the words that stand beside their names', () => {
+    const tools = [tool('get_time', 'city'), tool('get_weather', 'city')];
+    expect(callsFor('Call get_weather for Paris and get_time for New York.', tools)).toEqual([
+      ['get_weather', { city: 'Paris' }],
+      ['get_time', { city: 'New York' }],
+    ]);
+    expect(callsFor('Call get_weather and get_time for Oslo', tools, { parallel_tool_calls: false })).toHaveLength(1);
+  });
+
+  it('repeats a call as often as it is told', () => {
+    const tools = [tool('roll_dice', 'name')];
+    expect(callsFor('Use roll_dice twice', tools)).toHaveLength(2);
+    expect(callsFor('Use roll_dice 3 times', tools)).toHaveLength(3);
+    expect(callsFor('Use roll_dice in parallel', tools)).toHaveLength(2);
+    expect(callsFor('Use roll_dice 999 times', tools)).toHaveLength(8);
+  });
+
+  it('finds the tool that suits when none is named', () => {
+    const tools = [tool('get_time', 'city'), tool('get_weather', 'city')];
+    expect(callsFor('What is the weather in Rome? Use a tool.', tools)).toEqual([['get_weather', { city: 'Rome' }]]);
+    expect(callsFor('Use both tools for Rome', tools)).toHaveLength(2);
+  });
+
+  it('does what tool_choice demands', () => {
+    expect(callsFor('Hello', agentTools, { tool_choice: 'required' })).toHaveLength(1);
+    expect(callsFor('Use the Read tool', agentTools, { tool_choice: 'none' })).toEqual([]);
+    const named = { tool_choice: { type: 'function', function: { name: 'WebFetch' } } };
+    expect(callsFor('Look at https://example.org/x?y=1.', agentTools, named)).toMatchObject([
+      ['WebFetch', { url: 'https://example.org/x?y=1' }],
+    ]);
+  });
+
+  const call = { role: 'assistant', tool_calls: [{ id: 'c', function: { name: 'Read', arguments: '{}' } }] };
+  const result = { role: 'tool', tool_call_id: 'c', content: 'hello' };
+  const ask = user('Read /x/y.txt with the Read tool');
+
+  it('never calls again once tools have answered, even when it is forced', () => {
+    expect(callsFor([ask, call, result])).toEqual([]);
+    expect(callsFor([ask, call, result], agentTools, { tool_choice: 'required' })).toEqual([]);
+  });
+
+  it('looks past what agents slip in', () => {
+    const reminder = user('<system-reminder>Use the Bash tool often.</system-reminder>');
+    const late = { role: 'system', content: 'Use the Write tool.' };
+    expect(callsFor([reminder, ask, late])).toEqual([['Read', { file_path: '/x/y.txt' }]]);
+    expect(callsFor([ask, call, result, reminder, late])).toEqual([]);
+    const mixed = {
+      role: 'user',
+      content: [
+        { type: 'text', text: reminder.content },
+        { type: 'text', text: ask.content },
+      ],
+    };
+    expect(callsFor([mixed])).toEqual([['Read', { file_path: '/x/y.txt' }]]);
+  });
+
+  it('calls again when the user asks again', () => {
+    expect(callsFor([ask, call, result, { role: 'assistant', content: 'It says hello.' }, ask])).toHaveLength(1);
+  });
+});

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { fillSchema } from '../../../../services/demo-engine/answer/fill-schema.ts';
+import { findHints } from '../../../../services/demo-engine/answer/find-hints.ts';
+import { HintTaker } from '../../../../services/demo-engine/answer/hint-taker.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+
+const fill = (schema: JsonObject, text = '', fullness: 'required' | 'all' = 'all') =>
+  fillSchema(schema, new HintTaker(findHints(text)), fullness);
+
+describe('a value for a JSON schema', () => {
+  it.each<[string, z.ZodType]>([
+    ['flat object', z.object({ name: z.string(), age: z.int().min(18).max(99), ok: z.boolean() })],
+    [
+      'strict object',
+      z.strictObject({ steps: z.array(z.strictObject({ explanation: z.string(), output: z.string() })) }),
+    ],
+    ['enumeration', z.object({ unit: z.enum(['celsius', 'fahrenheit']), fixed: z.literal('x') })],
+    ['nullable and union', z.object({ a: z.string().nullable(), b: z.union([z.number(), z.string()]) })],
+    [
+      'limits',
+      z.object({ a: z.string().min(20).max(30), b: z.number().gt(5).lt(6), c: z.array(z.int()).min(3).max(4) }),
+    ],
+    ['multiples', z.object({ a: z.int().min(7).multipleOf(5), b: z.number().max(-3) })],
+    ['formats', z.object({ a: z.email(), b: z.uuid(), c: z.iso.datetime(), d: z.iso.date(), e: z.url() })],
+    ['tuple', z.object({ pair: z.tuple([z.string(), z.int()]) })],
+    ['pattern', z.object({ code: z.string().regex(/^[A-Z]{2}$/) })],
+    ['intersection', z.intersection(z.object({ a: z.string() }), z.object({ b: z.int() }))],
+    ['deep object', z.object({ a: z.object({ b: z.object({ c: z.object({ d: z.object({ e: z.int() }) }) }) }) })],
+  ])('satisfies it: %s', (_name, schema) => {
+    const value = fill(z.toJSONSchema(schema) as JsonObject, 'Anna is 42 years old, at https://example.org.');
+    expect(() => schema.parse(value)).not.toThrow();
+  });
+
+  it('ends for a schema that contains itself', () => {
+    const node = {
+      type: 'object',
+      properties: { name: { type: 'string' }, next: { $ref: '#/$defs/node' } },
+      required: ['name'],
+    };
+    const value = fill({ $ref: '#/$defs/node', $defs: { node } });
+    expect(value).toMatchObject({ name: 'demo', next: { name: 'demo' } });
+    expect(() => fill({ $ref: '#' })).not.toThrow();
+    expect(() => fill({ type: 'object', properties: { a: { $ref: '#' } }, required: ['a'] })).not.toThrow();
+  });
+
+  it('takes values from the text where they fit', () => {
+    const schema = z.toJSONSchema(
+      z.object({ city: z.string(), days: z.int(), unit: z.enum(['celsius', 'fahrenheit']), file_path: z.string() }),
+    ) as JsonObject;
+    expect(fill(schema, 'Weather in Paris for 3 days in Fahrenheit into "/tmp/my file.txt"')).toEqual({
+      city: 'Paris',
+      days: 3,
+      unit: 'fahrenheit',
+      file_path: '/tmp/my file.txt',
+    });
+  });
+
+  it('fills an optional property only when the user names it', () => {
+    const schema = {
+      type: 'object',
+      properties: { path: { type: 'string' }, limit: { type: 'integer' } },
+      required: ['path'],
+    };
+    expect(fill(schema, '/a.txt', 'required')).toEqual({ path: '/a.txt' });
+    expect(fill(schema, 'path=/b limit: 5', 'required')).toEqual({ path: '/b', limit: 5 });
+  });
+});

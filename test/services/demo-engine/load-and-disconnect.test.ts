@@ -1,0 +1,84 @@
+import { describe, expect, it, vi } from 'vitest';
+import { startTestEngine, user } from './start-test-engine.ts';
+
+const body = (demo: object = {}, more: object = {}) => ({ model: 'demo', messages: [user('Hi')], demo, ...more });
+
+describe('the demo engine, when its clients leave', () => {
+  it.each([
+    ['before the first token of a stream', { stream: true, demo: { first_token_delay_ms: 60_000 } }],
+    ['in the middle of a stream', { stream: true, demo: { tokens_per_second: 5 } }],
+    ['before an answer that is not streamed', { demo: { tokens_per_second: 5 } }],
+    ['while it hangs', { stream: true, demo: { fault: 'hang' } }],
+  ])('stops at once: %s', async (_when, request) => {
+    const { post, state } = await startTestEngine();
+    const client = new AbortController();
+    const answer = post({ ...body(), ...request }, client.signal)
+      .then((response) => response.text())
+      .catch((error: unknown) => error);
+    await vi.waitFor(async () => expect((await state()).active).toBe(1), { interval: 5 });
+    client.abort();
+    await vi.waitFor(async () => expect(await state()).toMatchObject({ active: 0, aborted: 1 }), { interval: 5 });
+    expect(await answer).toBeInstanceOf(Error);
+  });
+
+  it('lets a client leave the line for a slot, and gives the slot to the next', async () => {
+    const { post, state } = await startTestEngine({ DEMO_SLOTS: '1' });
+    const [first, second] = [new AbortController(), new AbortController()];
+    const slow = { first_token_delay_ms: 60_000 };
+    const held = post(body(slow), first.signal).catch((error: unknown) => error);
+    await vi.waitFor(async () => expect((await state()).active).toBe(1), { interval: 5 });
+    const leaving = post(body(slow), second.signal).catch((error: unknown) => error);
+    const staying = post(body());
+    await vi.waitFor(async () => expect((await state()).waiting).toBe(2), { interval: 5 });
+    second.abort();
+    await vi.waitFor(async () => expect((await state()).waiting).toBe(1), { interval: 5 });
+    first.abort();
+    expect((await staying).status).toBe(200);
+    await Promise.all([held, leaving]);
+    expect(await state()).toMatchObject({ active: 0, waiting: 0, started: 2, finished: 1, aborted: 1 });
+  });
+});
+
+describe('the demo engine under load', () => {
+  it('streams a thousand answers at once', async () => {
+    const { post, state } = await startTestEngine({ DEMO_SLOTS: '2000' });
+    const request = body({ answer_tokens: 20, tokens_per_second: 40 }, { stream: true });
+    const texts = await Promise.all(Array.from({ length: 1000 }, async () => (await post(request)).text()));
+    expect(texts.every((text) => text.endsWith('data: [DONE]\n\n'))).toBe(true);
+    expect(await state()).toMatchObject({ active: 0, finished: 1000 });
+  });
+
+  it('makes no more than the client takes', async () => {
+    const { post, state } = await startTestEngine({ DEMO_CONTEXT_WINDOW: '1000000' });
+    const client = new AbortController();
+    const response = await post(body({ answer_tokens: 200_000 }, { stream: true }), client.signal);
+    let seen = -1;
+    // Nobody reads: the buffers fill up, and then the count of sent tokens stands still.
+    await vi.waitFor(
+      async () => {
+        const sent = (await state()).last?.completion_tokens ?? 0;
+        const stands = sent > 0 && sent === seen;
+        seen = sent;
+        expect(stands).toBe(true);
+      },
+      { interval: 100, timeout: 10_000 },
+    );
+    expect(seen).toBeLessThan(200_000);
+    client.abort();
+    await vi.waitFor(async () => expect((await state()).active).toBe(0));
+    await response.body?.cancel().catch((error: unknown) => expect(error).toBeInstanceOf(Error));
+  });
+
+  it('goes on serving while it counts a body of one endless word', async () => {
+    const { post, get } = await startTestEngine();
+    const client = new AbortController();
+    const long = post({ model: 'demo', messages: [user('a'.repeat(2_000_000))] }, client.signal).catch(
+      (error: unknown) => error,
+    );
+    const begun = performance.now();
+    await get('/health');
+    expect(performance.now() - begun).toBeLessThan(1000);
+    client.abort();
+    await long;
+  });
+});

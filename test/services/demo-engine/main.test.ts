@@ -1,0 +1,44 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { describe, expect, it, onTestFinished } from 'vitest';
+
+function startMain(environment: Record<string, string>) {
+  const child = spawn(process.execPath, ['services/demo-engine/main.ts'], {
+    env: { PATH: process.env['PATH'], LOG_FORMAT: 'json', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return child;
+}
+
+describe('the demo engine as a process', () => {
+  it('tells its address, answers there, and stops at once on SIGTERM even with an answer running', async () => {
+    const child = startMain({});
+    const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+    const { url } = JSON.parse(line) as { url: string };
+    expect((await fetch(`${url}/health`)).status).toBe(200);
+    const running = fetch(`${url}/v1/chat/completions`, {
+      method: 'POST',
+      body: JSON.stringify({
+        model: 'demo',
+        stream: true,
+        messages: [{ role: 'user', content: 'Hi' }],
+        demo: { fault: 'hang' },
+      }),
+    });
+    const cut = expect((await running).text()).rejects.toThrow('terminated');
+    child.kill('SIGTERM');
+    const [code] = (await once(child, 'exit')) as [number];
+    expect(code).toBe(0);
+    await cut;
+  });
+
+  it('stops with a sentence that names the setting that is wrong', async () => {
+    const child = startMain({ DEMO_OPTIONS: 'fault=dorp' });
+    const [said] = (await once(child.stderr, 'data')) as [Buffer];
+    expect(said.toString()).toMatch(/^DEMO_OPTIONS="fault=dorp" is not valid: fault: /);
+    const [code] = (await once(child, 'exit')) as [number];
+    expect(code).toBe(1);
+  });
+});

@@ -1,0 +1,193 @@
+import type OpenAI from 'openai';
+import { describe, expect, it, vi } from 'vitest';
+import { startTestEngine, tool, user } from '../start-test-engine.ts';
+
+const ask = (demo: object, more: object = {}) => ({
+  model: 'demo',
+  messages: [user('Hi')],
+  stream: true,
+  demo,
+  ...more,
+});
+const events = (text: string): string[] => text.split('\n\n').filter((event) => event !== '');
+const chunk = (event: string): OpenAI.ChatCompletionChunk =>
+  JSON.parse(event.slice('data: '.length)) as OpenAI.ChatCompletionChunk;
+const contents = (text: string): string[] =>
+  events(text).flatMap((event) => /"content":"([^"]+)"/.exec(event)?.slice(1) ?? []);
+
+describe('faults of a stream', () => {
+  it('drop cuts the connection in the middle of an event, after so many tokens', async () => {
+    const { post, state } = await startTestEngine();
+    const response = await post(ask({ fault: 'drop', fault_after_tokens: 3, answer_tokens: 10 }));
+    const received: Uint8Array[] = [];
+    const reading = (async () => {
+      for await (const part of response.body ?? []) received.push(part);
+    })();
+    await expect(reading).rejects.toThrow('terminated');
+    expect(contents(Buffer.concat(received).toString())).toEqual(['One', ' two', ' three']);
+    expect(await state()).toMatchObject({ active: 0, faulted: 1, last: { completion_tokens: 3 } });
+  });
+
+  it('error_event is an error in the stream, after so many tokens', async () => {
+    const { post } = await startTestEngine();
+    const text = await (await post(ask({ fault: 'error_event', fault_after_tokens: 2, answer_tokens: 10 }))).text();
+    expect(contents(text)).toEqual(['One', ' two']);
+    expect(JSON.parse(events(text).at(-2)?.slice(6) ?? '')).toMatchObject({ error: { type: 'server_error' } });
+    expect(text).not.toContain('"finish_reason":"stop"');
+  });
+
+  it('close_early ends cleanly, without finish_reason and [DONE]', async () => {
+    const { post } = await startTestEngine();
+    const text = await (await post(ask({ fault: 'close_early', answer_tokens: 10 }))).text();
+    expect(contents(text)).toHaveLength(5);
+    expect(text).not.toMatch(/DONE|"finish_reason":"/);
+  });
+
+  it('malformed breaks one chunk and goes on to the end', async () => {
+    const { post } = await startTestEngine();
+    const text = await (await post(ask({ fault: 'malformed', fault_after_tokens: 2, answer_tokens: 4 }))).text();
+    const broken = events(text).filter((event) => event !== 'data: [DONE]' && !parses(event.slice(6)));
+    expect(broken).toHaveLength(1);
+    expect(contents(text)).toEqual(['One', ' two', ' three', ' four']);
+    expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
+  });
+
+  it('no_usage leaves the token counts out', async () => {
+    const { post } = await startTestEngine();
+    const request = ask({ fault: 'no_usage' }, { stream_options: { include_usage: true } });
+    const text = await (await post(request)).text();
+    expect(text).toContain('"finish_reason":"stop"');
+    expect(text).not.toContain('usage');
+  });
+
+  it('hang sends so many tokens and then nothing', async () => {
+    const { post, state } = await startTestEngine();
+    const client = new AbortController();
+    const response = await post(ask({ fault: 'hang', fault_after_tokens: 0 }), client.signal);
+    expect(response.status).toBe(200);
+    expect(await state()).toMatchObject({ active: 1, last: { completion_tokens: 0 } });
+    client.abort();
+    await vi.waitFor(async () => expect(await state()).toMatchObject({ active: 0, aborted: 1 }));
+  });
+
+  it.each([
+    ['429', 429, 'rate_limit_exceeded'],
+    [500, 500, 'internal_error'],
+    ['503', 503, 'overloaded'],
+  ])('%s is an error answer', async (fault, status, code) => {
+    const { post } = await startTestEngine();
+    const response = await post(ask({ fault, retry_after: 7 }));
+    expect([response.status, response.headers.get('retry-after')]).toEqual([status, '7']);
+    expect(await response.json()).toMatchObject({ error: { code } });
+  });
+
+  it('can be asked for in a line of the text, and as a default that a request can switch off', async () => {
+    const { post } = await startTestEngine({ DEMO_OPTIONS: 'fault=close_early after=1 tokens=4' });
+    const text = async (body: object): Promise<string> => (await post(body)).text();
+    expect(contents(await text(ask({})))).toEqual(['One']);
+    expect(contents(await text(ask({ fault: 'none' })))).toHaveLength(4);
+    const line = { model: 'demo', stream: true, messages: [user('Hi\n[demo after=2 tokens=9]\nthere')] };
+    expect(contents(await text(line))).toEqual(['One', ' two']);
+  });
+
+  it('refuses to start with a default that it does not know', async () => {
+    await expect(startTestEngine({ DEMO_OPTIONS: 'fault=dorp' })).rejects.toThrow(/DEMO_OPTIONS.*dorp.*fault/);
+  });
+});
+
+describe('faults of an answer that is not streamed', () => {
+  const whole = (fault: string) => ({ model: 'demo', messages: [user('Hi')], demo: { fault } });
+
+  it('drop gives no answer at all', async () => {
+    const { post } = await startTestEngine();
+    await expect(post(whole('drop'))).rejects.toThrow('fetch failed');
+  });
+
+  it('close_early sends less than it announced', async () => {
+    const { post } = await startTestEngine();
+    await expect((await post(whole('close_early'))).text()).rejects.toThrow('terminated');
+  });
+
+  it('malformed is broken JSON', async () => {
+    const { post } = await startTestEngine();
+    expect(parses(await (await post(whole('malformed'))).text())).toBe(false);
+  });
+
+  it('error_event is status 500, no_usage an answer without counts', async () => {
+    const { post } = await startTestEngine();
+    expect((await post(whole('error_event'))).status).toBe(500);
+    expect(await (await post(whole('no_usage'))).json()).not.toHaveProperty('usage');
+  });
+});
+
+describe('dialects', () => {
+  const call = {
+    messages: [user('Use get_weather and get_time for Paris in parallel')],
+    tools: [tool('get_weather', 'city'), tool('get_time', 'city')],
+  };
+  const deltas = async (demo: object, more: object) => {
+    const { post } = await startTestEngine();
+    const text = await (await post(ask(demo, more))).text();
+    return events(text)
+      .slice(0, -1)
+      .map((event) => chunk(event).choices[0]);
+  };
+
+  it('numbers parallel calls and sends their arguments in fragments, one call after the other', async () => {
+    const sent = await deltas({}, call);
+    const indexes = sent.flatMap((choice) => choice?.delta.tool_calls?.map(({ index }) => index) ?? []);
+    expect(new Set(indexes)).toEqual(new Set([0, 1]));
+    expect(indexes).toEqual(indexes.toSorted((one, other) => one - other));
+    expect(indexes.length).toBeGreaterThan(6);
+    expect(sent.at(-1)?.finish_reason).toBe('tool_calls');
+  });
+
+  it('interleave_tools lets the fragments alternate', async () => {
+    const sent = await deltas({ interleave_tools: true }, call);
+    const indexes = sent.flatMap((choice) => choice?.delta.tool_calls?.map(({ index }) => index) ?? []);
+    expect(indexes.slice(0, 6)).toEqual([0, 1, 0, 1, 0, 1]);
+    const argumentsOf = (wanted: number): string =>
+      sent
+        .flatMap((choice) => choice?.delta.tool_calls ?? [])
+        .flatMap(({ index, function: part }) => (index === wanted ? [part?.arguments ?? ''] : []))
+        .join('');
+    expect([argumentsOf(0), argumentsOf(1)]).toEqual(['{"city":"Paris"}', '{"city":"Paris"}']);
+  });
+
+  it('looks like Ollama when asked to', async () => {
+    const demo = { tool_args_whole: true, role_on_every_delta: true, finish_stop: true, reasoning_field: 'reasoning' };
+    const sent = await deltas(demo, { ...call, reasoning_effort: 'low' });
+    const calls = sent.flatMap((choice) => choice?.delta.tool_calls ?? []);
+    expect(calls.map(({ function: part }) => part?.arguments)).toEqual(['{"city":"Paris"}', '{"city":"Paris"}']);
+    expect(sent.slice(0, -1).every((choice) => choice?.delta.role === 'assistant')).toBe(true);
+    expect(sent.some((choice) => 'reasoning' in (choice?.delta ?? {}))).toBe(true);
+    expect(sent.at(-1)?.finish_reason).toBe('stop');
+  });
+
+  it('text_before_tools says something before it calls', async () => {
+    const sent = await deltas({ text_before_tools: true }, call);
+    const text = sent.map((choice) => choice?.delta.content ?? '').join('');
+    expect(text).toBe('I call get_weather, get_time.');
+  });
+});
+
+describe('pace', () => {
+  it('keeps to the first-token delay and the rate', async () => {
+    const { post } = await startTestEngine();
+    const begun = performance.now();
+    await (await post(ask({ first_token_delay_ms: 50, tokens_per_second: 100, answer_tokens: 11 }))).text();
+    const took = performance.now() - begun;
+    // The first token comes after 50 ms, each of the ten others 10 ms after the one before; timers may be 1 ms early.
+    expect(took).toBeGreaterThanOrEqual(148);
+  });
+});
+
+function parses(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch (error) {
+    expect(error).toBeInstanceOf(SyntaxError);
+    return false;
+  }
+}

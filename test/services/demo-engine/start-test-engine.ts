@@ -1,0 +1,63 @@
+import OpenAI from 'openai';
+import { onTestFinished } from 'vitest';
+import { loadConfig, type Environment } from '#shared/core/load-config.ts';
+import { demoEngineSettings } from '../../../services/demo-engine/config.ts';
+import { startDemoEngine } from '../../../services/demo-engine/start-demo-engine.ts';
+
+/** Starts a demo engine that answers as fast as it can, with clients for it; stopped when the test ends. */
+export async function startTestEngine(environment: Environment = {}) {
+  const failures: unknown[] = [];
+  const engine = await startDemoEngine(
+    loadConfig(demoEngineSettings, { DEMO_TOKENS_PER_SECOND: '0', ...environment }),
+    (error) => failures.push(error),
+  );
+  onTestFinished(async () => {
+    await engine.close();
+    if (failures.length > 0) throw new AggregateError(failures, 'the engine failed unexpectedly');
+  });
+  const post = (body: unknown, signal?: AbortSignal): Promise<Response> =>
+    fetch(`${engine.url}/v1/chat/completions`, {
+      method: 'POST',
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+      ...(signal ? { signal } : {}),
+    });
+  const get = async (path: string): Promise<unknown> => (await fetch(`${engine.url}${path}`)).json();
+  return {
+    url: engine.url,
+    openai: new OpenAI({ baseURL: `${engine.url}/v1`, apiKey: 'none', maxRetries: 0 }),
+    post,
+    get,
+    state: async () => (await get('/demo/state')) as DemoState,
+  };
+}
+
+interface DemoState {
+  active: number;
+  waiting: number;
+  started: number;
+  finished: number;
+  aborted: number;
+  faulted: number;
+  last: { completion_tokens: number; fields: string[]; ended: string | null } | null;
+}
+
+/** A user message. */
+export function user(content: string): { role: 'user'; content: string } {
+  return { role: 'user', content };
+}
+
+/** A function tool whose named string properties are all required. */
+export function tool(name: string, ...properties: string[]) {
+  return {
+    type: 'function' as const,
+    function: {
+      name,
+      description: `Does ${name}.`,
+      parameters: {
+        type: 'object',
+        properties: Object.fromEntries(properties.map((property) => [property, { type: 'string' }])),
+        required: properties,
+      },
+    },
+  };
+}
