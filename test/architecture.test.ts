@@ -67,7 +67,7 @@ describe('the architecture', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('has no cycles', () => {
+  it('has no cycles among the files that are loaded at run time', () => {
     expect(findCycle()).toBeUndefined();
   });
 
@@ -83,9 +83,9 @@ describe('the architecture', () => {
 });
 
 /** Every import of one file of the project by another, data aside. */
-function imports(): { from: string; to: string }[] {
+function imports(kind: 'imports' | 'loads' = 'imports'): { from: string; to: string }[] {
   return [...sources].flatMap(([from, source]) =>
-    source.imports.flatMap((written) => {
+    source[kind].flatMap((written) => {
       if (written.endsWith('.json')) return [];
       if (written.startsWith('#shared/')) return { from, to: written.slice(1) };
       return written.startsWith('.') ? { from, to: normalize(join(dirname(from), written)) } : [];
@@ -99,7 +99,7 @@ function partOf(file: string): string {
 
 /** The first chain of imports that comes back to where it began. */
 function findCycle(): string[] | undefined {
-  const next = Map.groupBy(imports(), ({ from }) => from);
+  const next = Map.groupBy(imports('loads'), ({ from }) => from);
   const finished = new Set<string>();
   const visit = (file: string, path: string[]): string[] | undefined => {
     if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
