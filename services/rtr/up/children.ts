@@ -55,9 +55,6 @@ export class Children {
 
   #record(): void {
     for (const child of this.#all) if (!child.active && child.pid === undefined) this.#all.delete(child);
-    recordChildren(
-      this.#folder,
-      [...this.#all].map(({ pid }) => pid).filter((pid) => pid !== undefined),
-    );
+    recordChildren(this.#folder, [...this.#all]);
   }
 }

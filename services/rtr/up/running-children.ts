@@ -4,13 +4,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { processIdentity } from '../bootstrap/process-identity.mjs';
 
-const recordSchema = z.array(z.object({ pid: z.number().int().positive(), identity: z.string() }));
+const recordSchema = z.array(z.object({ name: z.string(), pid: z.number().int().positive(), identity: z.string() }));
 
 const patienceMs = 12_000;
 
 /** Writes down which processes this cluster runs, for a later start to find what an unclean end has left. */
-export function recordChildren(folder: string, pids: readonly number[]): void {
-  const records = pids.map((pid) => ({ pid, identity: processIdentity(pid) })).filter(({ identity }) => identity);
+export function recordChildren(folder: string, children: readonly { name: string; pid: number | undefined }[]): void {
+  const records = children.flatMap(({ name, pid }) => {
+    const identity = pid === undefined ? undefined : processIdentity(pid);
+    return identity === undefined ? [] : [{ name, pid, identity }];
+  });
   writeFileSync(recordFile(folder), JSON.stringify(records));
 }
 
