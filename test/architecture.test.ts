@@ -14,8 +14,9 @@ const mayImport: Record<string, readonly string[]> = {
   'shared/protocol': ['shared/core'],
   'shared/broker': ['shared/core'],
   'shared/accounts': ['shared/core'],
+  'shared/registry': ['shared/core'],
 };
-const everyService = ['shared/core', 'shared/protocol', 'shared/broker', 'shared/accounts'];
+const everyService = ['shared/core', 'shared/protocol', 'shared/broker', 'shared/accounts', 'shared/registry'];
 
 /** Packages that belong to one corner of the project. */
 const homes: Record<string, readonly string[]> = {

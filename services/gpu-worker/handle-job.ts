@@ -4,6 +4,8 @@ import type { Family, GrantedJob, JobEnd, JobHandler, Reply } from '#shared/brok
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { noUsage } from '#shared/core/usage.ts';
+import { chatNeeds } from '#shared/protocol/chat/needs.ts';
+import type { ChatRequest } from '#shared/protocol/chat/request.ts';
 import { pairFor } from '#shared/protocol/pairs/pair-for.ts';
 import type { Minted, Pair } from '#shared/protocol/pairs/pair.ts';
 import { countTokens } from './count-tokens.ts';
@@ -39,7 +41,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     if (!model) throw new RouterError('upstream_failed', `The engine no longer serves ${job.model}.`);
     const pair = pairOf(job.family);
     const translated = pair.request(bodyOf(job), { model: model.id, maxOutput: model.maxOutput });
-    const request = await settleImages(engine.adapt(translated, model), engine.fetchesImages, fetchImage, signal);
+    const request = await settleImages(engine.adapt(translated, model), fetchImage, signal);
     try {
       if (job.operation === 'count_tokens') return await count(request, reply, signal);
       return await generate(pair, request, job, reply, signal);
@@ -57,7 +59,8 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     signal: AbortSignal,
   ): Promise<JobEnd> {
     const body = JSON.stringify(request);
-    const minted = mint(job.family, job.model);
+    const promptTokens = chatNeeds(request as ChatRequest).inputTokens;
+    const minted = { ...mint(job.family, job.model), promptTokens: () => Math.max(1, promptTokens) };
     if (job.stream) {
       const listener = new StreamListener(pair.stream(minted), reply);
       await http.generate(body, listener, { firstMs: options.firstTokenMs, idleMs: options.idleMs }, signal);
