@@ -1,8 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { processIdentity } from '../bootstrap/process-identity.mjs';
+import { replaceFile } from './replace-file.ts';
 
 const recordSchema = z.array(z.object({ name: z.string(), pid: z.number().int().positive(), identity: z.string() }));
 
@@ -14,7 +15,7 @@ export function recordChildren(folder: string, children: readonly { name: string
     const identity = pid === undefined ? undefined : processIdentity(pid);
     return identity === undefined ? [] : [{ name, pid, identity }];
   });
-  writeFileSync(recordFile(folder), JSON.stringify(records));
+  replaceFile(recordFile(folder), JSON.stringify(records));
 }
 
 /**
@@ -48,7 +49,7 @@ function readRecords(folder: string): z.output<typeof recordSchema> {
   try {
     return recordSchema.parse(JSON.parse(readFileSync(recordFile(folder), 'utf8')));
   } catch {
-    // Never written, or cut off in the middle of a write: then there is nothing that could be told for sure.
+    // Never written: there was no cluster before.
     return [];
   }
 }
