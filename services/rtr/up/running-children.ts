@@ -49,7 +49,7 @@ function readRecords(folder: string): z.output<typeof recordSchema> {
   try {
     return recordSchema.parse(JSON.parse(readFileSync(recordFile(folder), 'utf8')));
   } catch {
-    // Never written: there was no cluster before.
+    // Never written, or by another version of this program: nothing that could be told for sure.
     return [];
   }
 }
