@@ -41,7 +41,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     if (!model) throw new RouterError('upstream_failed', `The engine no longer serves ${job.model}.`);
     const pair = pairOf(job.family);
     const translated = pair.request(bodyOf(job), { model: model.id, maxOutput: model.maxOutput });
-    const request = await settleImages(engine.adapt(translated, model), engine.fetchesImages, fetchImage, signal);
+    const request = await settleImages(engine.adapt(translated, model), fetchImage, signal);
     try {
       if (job.operation === 'count_tokens') return await count(request, reply, signal);
       return await generate(pair, request, job, reply, signal);
