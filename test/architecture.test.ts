@@ -14,8 +14,9 @@ const mayImport: Record<string, readonly string[]> = {
   'shared/protocol': ['shared/core'],
   'shared/broker': ['shared/core'],
   'shared/accounts': ['shared/core'],
+  'shared/registry': ['shared/core'],
 };
-const everyService = ['shared/core', 'shared/protocol', 'shared/broker', 'shared/accounts'];
+const everyService = ['shared/core', 'shared/protocol', 'shared/broker', 'shared/accounts', 'shared/registry'];
 
 /** Packages that belong to one corner of the project. */
 const homes: Record<string, readonly string[]> = {
@@ -66,7 +67,7 @@ describe('the architecture', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('has no cycles', () => {
+  it('has no cycles among the files that are loaded at run time', () => {
     expect(findCycle()).toBeUndefined();
   });
 
@@ -82,9 +83,9 @@ describe('the architecture', () => {
 });
 
 /** Every import of one file of the project by another, data aside. */
-function imports(): { from: string; to: string }[] {
+function imports(kind: 'imports' | 'loads' = 'imports'): { from: string; to: string }[] {
   return [...sources].flatMap(([from, source]) =>
-    source.imports.flatMap((written) => {
+    source[kind].flatMap((written) => {
       if (written.endsWith('.json')) return [];
       if (written.startsWith('#shared/')) return { from, to: written.slice(1) };
       return written.startsWith('.') ? { from, to: normalize(join(dirname(from), written)) } : [];
@@ -98,7 +99,7 @@ function partOf(file: string): string {
 
 /** The first chain of imports that comes back to where it began. */
 function findCycle(): string[] | undefined {
-  const next = Map.groupBy(imports(), ({ from }) => from);
+  const next = Map.groupBy(imports('loads'), ({ from }) => from);
   const finished = new Set<string>();
   const visit = (file: string, path: string[]): string[] | undefined => {
     if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];

@@ -6,12 +6,15 @@ import type { LiveWorkers } from '#shared/broker/dispatch/live-workers.ts';
 import { modelNotFound } from '#shared/protocol/model-not-found.ts';
 import type { Operation } from '#shared/broker/job-contract.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
-import { autoModel, chooseLanes } from './choose-lanes.ts';
+import type { Registry } from '#shared/registry/registry.ts';
+import { addDefaults } from './add-defaults.ts';
+import { chooseLanes } from './choose-lanes.ts';
 import { ClientReply } from './client-reply.ts';
 import type { EdgeFamily, Wish } from './edge-family.ts';
 import type { HeldBodies } from './held-bodies.ts';
 import { parseBody, type ReadBody } from './read-body.ts';
 import { requestIdOf } from './request-id.ts';
+import { resolveModel, type Resolved } from './resolve-model.ts';
 import { identityOf } from './require-key.ts';
 
 export interface ServeParts {
@@ -19,6 +22,7 @@ export interface ServeParts {
   workers: LiveWorkers;
   readBody: ReadBody;
   held: HeldBodies;
+  registry: () => Registry;
   /** Hears of every job that was dispatched, once, when it is over. */
   record: (response: Response, family: EdgeFamily, report: JobReport) => void;
 }
@@ -30,13 +34,16 @@ export interface ServeParts {
 export function serve(
   family: EdgeFamily,
   operation: Operation,
-  { dispatcher, workers, readBody, held, record }: ServeParts,
+  { dispatcher, workers, readBody, held, registry, record }: ServeParts,
 ): RequestHandler {
   return async (request: Request, response: Response): Promise<void> => {
     const body = await readBody(request, response);
     if (response.destroyed) return;
-    const wish = family.readWish(parseBody(body), operation);
-    if (wish.model !== autoModel && !workers.isKnownModel(wish.model)) throw modelNotFound(wish.model);
+    const given = parseBody(body);
+    const wish = family.readWish(given, operation);
+    const { models, ...rules } = registry();
+    const model = resolveModel(wish.model, models);
+    if (!isKnown(model, wish.model, workers)) throw modelNotFound(wish.model);
     const letGo = held.hold(body.length);
     const requestId = requestIdOf(response);
     const sink = new ClientReply(response, family, requestId, wish.stream);
@@ -47,8 +54,8 @@ export function serve(
         family: family.name,
         stream: wish.stream,
         class: classOf(wish, identityOf(response)),
-        body,
-        place: (avoid) => chooseLanes(wish, workers.pools(), avoid),
+        body: model.kind === 'named' ? addDefaults(body, given, model.defaults) : body,
+        place: (avoid) => chooseLanes({ model, needs: wish.needs }, rules, workers.pools(), avoid),
       },
       sink,
     );
@@ -57,6 +64,10 @@ export function serve(
     letGo();
     record(response, family, report);
   };
+}
+
+function isKnown(model: Resolved, name: string, workers: LiveWorkers): boolean {
+  return model.kind === 'auto' || model.isRegistered || workers.isKnownModel(name);
 }
 
 /** The key's class, unless the client asks for a lower one, or its key allows to ask for a higher one. */

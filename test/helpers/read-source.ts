@@ -5,6 +5,8 @@ import { parseSync } from 'vite';
 export interface Source {
   /** What it imports and re-exports, types included, as written. */
   imports: string[];
+  /** Those of them that are there at run time too. */
+  loads: string[];
   /** Whether it reads the environment of the process. */
   readsEnvironment: boolean;
 }
@@ -13,11 +15,20 @@ export interface Source {
 export function readSource(file: string): Source {
   const text = readFileSync(file, 'utf8');
   const { module, program } = parseSync(file, text);
-  const reexports = module.staticExports.flatMap(({ entries }) => entries.map(({ moduleRequest }) => moduleRequest));
-  const written = [...module.staticImports.map(({ moduleRequest }) => moduleRequest), ...reexports];
-  const dynamic = module.dynamicImports.map(({ moduleRequest: { start, end } }) => text.slice(start + 1, end - 1));
+  const written = [
+    ...module.staticImports.map(({ start, moduleRequest }) => ({ start, to: moduleRequest.value })),
+    ...module.staticExports.flatMap(({ start, entries }) =>
+      entries.flatMap(({ moduleRequest }) => (moduleRequest ? [{ start, to: moduleRequest.value }] : [])),
+    ),
+    ...module.dynamicImports.map(({ start, moduleRequest }) => ({
+      start,
+      to: text.slice(moduleRequest.start + 1, moduleRequest.end - 1),
+    })),
+  ];
+  const isType = ({ start }: { start: number }) => /^(import|export) type\b/.test(text.slice(start, start + 20));
   return {
-    imports: [...written.flatMap((request) => request?.value ?? []), ...dynamic],
+    imports: written.map(({ to }) => to),
+    loads: written.filter((each) => !isType(each)).map(({ to }) => to),
     readsEnvironment: contains(program, isProcessEnvironment),
   };
 }

@@ -25,6 +25,30 @@ function ask(body: object, signal?: AbortSignal): Promise<Response> {
 }
 
 describe.skipIf(program === undefined)('a cluster on a real llama-server', () => {
+  it('serves messages clients, and counts for them what it will use', async () => {
+    server = await startLlamaServer(program ?? '');
+    cluster = await startCluster({ engineUrl: server.url });
+    const { url, key } = cluster;
+    const tools = [{ name: 'look', description: 'Looks.', input_schema: { type: 'object', properties: {} } }];
+    const question = { model: 'tiny', system: 'Be brief.', messages: [{ role: 'user', content: 'Hello' }], tools };
+    const post = async (path: string, body: object): Promise<Record<string, unknown>> => {
+      const headers = { 'x-api-key': key, 'content-type': 'application/json' };
+      const answer = await fetch(`${url}/api/anthropic/v1/messages${path}`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(body),
+      });
+      return (await answer.json()) as Record<string, unknown>;
+    };
+    const counted = await post('/count_tokens', question);
+    expect(counted['input_tokens']).toBeGreaterThan(20);
+    expect(await post('', { ...question, max_tokens: 30 })).toMatchObject({
+      type: 'message',
+      model: 'tiny',
+      usage: { input_tokens: counted['input_tokens'] },
+    });
+  });
+
   it('answers, and lets go of the engine within a second of its client', async () => {
     server = await startLlamaServer(program ?? '');
     cluster = await startCluster({ engineUrl: server.url });

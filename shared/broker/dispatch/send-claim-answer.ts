@@ -15,7 +15,7 @@ export function refuseClaim(broker: Broker, to: string, answer: 'gone' | 'taken'
 export async function sendGrant(broker: Broker, to: string, grant: ClaimAnswer, body: Uint8Array): Promise<void> {
   broker.publish(to, encodeClaimAnswer(grant, body.subarray(0, bodyPartBytes)));
   for (let start = bodyPartBytes, part = 1; start < body.length; start += bodyPartBytes, part += 1) {
-    if (part % 2 === 0) await broker.nc.flush();
+    if (part % 2 === 0) await broker.flush();
     broker.publish(to, body.subarray(start, start + bodyPartBytes));
   }
 }

@@ -136,7 +136,7 @@ export class Worker {
     this.#puller.close();
     this.#beat.stop();
     for (const release of this.#releases) release();
-    if (this.#broker.connected) await Promise.race([this.#broker.nc.flush(), sleep(1_000, undefined, { ref: false })]);
+    if (this.#broker.connected) await Promise.race([this.#broker.flush(), sleep(1_000, undefined, { ref: false })]);
   }
 
   #free(): number {
@@ -215,28 +215,28 @@ export class Worker {
     this.#running.set(grant.reply, { controller, writer });
     const job = { id: grant.job, requestId, operation, family, stream, model, body };
     const startedAt = performance.now();
-    const log = this.#log.child({ requestId });
+    const facts = { requestId, model, operation, family, stream };
     this.#options
       .handler(job, writer, controller.signal)
       .then((end) => {
         writer.end(end);
-        log.info({ model, operation, family, stream, ms: elapsed(startedAt), usage: end.usage }, 'job done');
+        this.#log.info({ ...facts, ms: elapsed(startedAt), usage: end.usage }, 'job done');
       })
       .catch((error: unknown) => {
         if (controller.signal.aborted && controller.signal.reason === cancelled) {
           writer.close();
-          log.info({ model, operation, ms: elapsed(startedAt) }, 'job cancelled');
+          this.#log.info({ ...facts, ms: elapsed(startedAt) }, 'job cancelled');
           return;
         }
         const told = asRouterError(controller.signal.aborted ? controller.signal.reason : error);
-        log.warn({ model, operation, ms: elapsed(startedAt), code: told.code, err: error }, 'job failed');
+        this.#log.warn({ ...facts, ms: elapsed(startedAt), code: told.code, err: error }, 'job failed');
         writer.fail(told);
       })
       .finally(() => {
         this.#running.delete(grant.reply);
         this.#freed();
       })
-      .catch((error: unknown) => log.error({ err: error }, 'ending a job failed'));
+      .catch((error: unknown) => this.#log.error({ err: error, requestId }, 'ending a job failed'));
   }
 
   #freed(): void {
