@@ -6,7 +6,7 @@ import type { Logger } from '#shared/core/log.ts';
 import { decodeClaim } from '../claim.ts';
 import type { Broker } from '../connect-broker.ts';
 import { decodeEnd, decodeError } from '../frame.ts';
-import { ensureJobsStream, type QueueSettings } from '../jobs-stream.ts';
+import type { QueueSettings } from '../jobs-stream.ts';
 import type { JobEnd } from '../job-contract.ts';
 import { parseFrameAddress } from '../subjects.ts';
 import { exceededBound, type Bounds } from './exceeded-bound.ts';
@@ -14,6 +14,7 @@ import { Job, type JobRequest, type JobSink, type Placement } from './job.ts';
 import type { LiveWorker, LiveWorkers } from './live-workers.ts';
 import { refuseClaim, sendGrant } from './send-claim-answer.ts';
 import { readTicketAnswer } from './ticket-answer.ts';
+import { TicketStream } from './ticket-stream.ts';
 import { Tickets } from './tickets.ts';
 
 export interface DispatchSettings {
@@ -32,6 +33,18 @@ export interface DispatchSettings {
 /** Milliseconds between two looks at all jobs. */
 const sweepMs = 100;
 
+/**
+ * Milliseconds without a frame after which a worker is asked for a sign of life. Workers in work give one every three
+ * seconds; one that does not know the job, because its grant was lost, says so.
+ */
+const askAfterMs = 4_000;
+
+/** Milliseconds between two requests for missing frames of one job. */
+const askAgainMs = 500;
+
+/** Milliseconds between two looks at all jobs after which this process must have stood still itself. */
+const stoodStillMs = 1_000;
+
 /** An answer that is not streamed may have this many bytes at most. */
 const maxWholeAnswerBytes = 64 * 1024 * 1024;
 
@@ -48,10 +61,11 @@ export class Dispatcher {
   readonly #log: Logger;
   readonly #jobs = new Map<string, Job>();
   readonly #tickets: Tickets;
+  readonly #stream: TicketStream;
   readonly #replyPrefixLength: number;
   readonly #timer: NodeJS.Timeout;
   readonly #release: () => void;
-  #restoring = false;
+  #lastSweep = performance.now();
 
   constructor(broker: Broker, workers: LiveWorkers, settings: DispatchSettings, log: Logger) {
     this.#broker = broker;
@@ -59,6 +73,7 @@ export class Dispatcher {
     this.#settings = settings;
     this.#log = log;
     this.#tickets = new Tickets(broker, settings.ingress, settings.spillMs);
+    this.#stream = new TicketStream(broker, settings.queue, log, () => this.#publishAgain());
     const { subjects } = broker;
     const replies = subjects.allReplies(settings.ingress);
     this.#replyPrefixLength = replies.length - 1;
@@ -80,8 +95,8 @@ export class Dispatcher {
   }
 
   /** Makes the stream of tickets. @throws when the broker has no JetStream or refuses */
-  async prepare(): Promise<void> {
-    await ensureJobsStream(this.#broker, this.#settings.queue);
+  prepare(): Promise<void> {
+    return this.#stream.prepare();
   }
 
   get active(): number {
@@ -167,6 +182,8 @@ export class Dispatcher {
     job.lastDataAt = now;
     this.#tickets.withdrawAll(job);
     worker.held.add(job.id);
+    const { attempt } = job;
+    const isWanted = (): boolean => job.state === 'claimed' && job.attempt === attempt;
     const reply = this.#broker.subjects.reply(this.#settings.ingress, job.id, job.attempt);
     sendGrant(
       this.#broker,
@@ -183,6 +200,7 @@ export class Dispatcher {
         bodyBytes: body.length,
       },
       body,
+      isWanted,
     ).catch((error: unknown) => {
       // A connection lost between two parts: the worker will say so, or fall silent.
       this.#log.warn({ err: error, requestId }, 'sending a body was interrupted');
@@ -195,18 +213,19 @@ export class Dispatcher {
     const { subject, data: payload } = message;
     const frame = parseFrameAddress(subject.slice(this.#replyPrefixLength));
     const job = frame && this.#jobs.get(frame.job);
-    if (!job || frame.attempt !== job.attempt) return;
+    if (!job || frame.attempt !== job.attempt) return this.#onUnwanted(message);
     if (frame.kind === 't') return this.#onTicketAnswer(job, frame.seq, message);
-    if (job.state === 'queued') return;
-    if (frame.seq !== job.nextSeq) return this.#lose(job, 'A part of the answer was lost on its way.');
-    job.nextSeq += 1;
+    if (job.state === 'queued') return this.#onUnwanted(message);
     const now = performance.now();
+    if (frame.seq > job.nextSeq) return this.#askAgain(job, now);
+    // What was sent again may have come already.
+    if (frame.seq < job.nextSeq) return undefined;
     job.lastFrameAt = now;
+    if (frame.kind === 'k') return undefined;
+    job.nextSeq += 1;
     switch (frame.kind) {
       case 'd':
         return this.#onData(job, payload, now);
-      case 'k':
-        return undefined;
       case 'e':
         return this.#onEnd(job, payload, now);
       case 'x':
@@ -253,6 +272,7 @@ export class Dispatcher {
   }
 
   #onError(job: Job, error: RouterError): void {
+    if (error.code === 'worker_lost') return this.#lose(job, error.message);
     const worker = job.served?.worker;
     if (error.movable && worker && this.#mayMove(job)) {
       job.avoid.add(worker.announcement.worker);
@@ -264,13 +284,25 @@ export class Dispatcher {
   #onTicketAnswer(job: Job, number: number, message: Msg): void {
     if (job.state !== 'queued') return;
     const answer = readTicketAnswer(message);
-    for (const ticket of job.placed.values()) if (ticket.number === number) ticket.stored = answer === 'stored';
-    if (answer === 'no-stream') this.#restoreStream();
-    if (answer === 'unknown') this.#log.warn({ requestId: job.request.requestId }, 'the broker refused a ticket');
-    const waits = [...job.placed.values()].some((ticket) => ticket.stored);
-    if (answer === 'full' && !waits) {
+    if (answer === 'no-stream') this.#stream.suspect();
+    else if (answer === 'unknown') this.#log.warn({ requestId: job.request.requestId }, 'the broker refused a ticket');
+    else if (this.#tickets.onAnswer(job, number, answer)) {
       this.#fail(job, new RouterError('overloaded', 'Too many requests are waiting.', { retryAfter: 5 }));
     }
+  }
+
+  /** Tells a worker that asks, with a keep-alive, that nobody waits for this answer any more. */
+  #onUnwanted({ reply }: Msg): void {
+    if (reply) this.#broker.publish(reply, '');
+  }
+
+  /** Asks the worker for the frames that are missing, or for a sign of life; one that cannot give either says so. */
+  #askAgain(job: Job, now: number): void {
+    if (!job.served || now - job.askedAt < askAgainMs) return;
+    job.askedAt = now;
+    const { subjects } = this.#broker;
+    const reply = subjects.reply(this.#settings.ingress, job.id, job.attempt);
+    this.#broker.publish(subjects.resume(job.served.worker.announcement.worker), `${reply} ${job.nextSeq}`);
   }
 
   // ---- bad luck
@@ -343,34 +375,33 @@ export class Dispatcher {
     }
   }
 
-  /** The broker may have forgotten every ticket: all waiting jobs get new ones. Jobs in work are judged by their frames. */
+  /**
+   * Whatever was on its way when the connection was lost is gone: tickets that workers took in vain, and frames, which
+   * their workers are asked for.
+   */
   #onReconnect(): void {
-    const now = performance.now();
-    for (const job of this.#jobs.values()) job.lastFrameAt = now;
-    this.#restoreStream();
+    this.#forgiveSilence();
+    this.#stream.suspect();
+    for (const job of this.#jobs.values()) if (job.state !== 'queued') this.#askAgain(job, performance.now());
   }
 
-  #restoreStream(): void {
-    if (this.#restoring) return;
-    this.#restoring = true;
-    this.prepare()
-      .then(() => {
-        for (const job of this.#jobs.values()) if (job.state === 'queued') this.#tickets.publishAgain(job);
-      })
-      .catch((error: unknown) =>
-        this.#log.error({ err: error }, 'the queue of tickets could not be made, trying again'),
-      )
-      .finally(() => {
-        this.#restoring = false;
-      });
+  #publishAgain(): void {
+    for (const job of this.#jobs.values()) if (job.state === 'queued') this.#tickets.publishAgain(job);
+  }
+
+  #forgiveSilence(): void {
+    const now = performance.now();
+    for (const job of this.#jobs.values()) job.lastFrameAt = now;
   }
 
   #sweep(): void {
     const now = performance.now();
     const { bounds, keepAliveMs } = this.#settings;
-    const { connected } = this.#broker;
+    const { disconnectedSince } = this.#broker;
+    if (now - this.#lastSweep > stoodStillMs) this.#forgiveSilence();
+    this.#lastSweep = now;
     for (const job of this.#jobs.values()) {
-      const exceeded = exceededBound(job, bounds, now, connected);
+      const exceeded = exceededBound(job, bounds, now, disconnectedSince);
       if (exceeded === 'lost') this.#lose(job, 'The worker fell silent in the middle of the answer.');
       else if (exceeded) this.#abandon(job, exceeded);
       else this.#attend(job, now, keepAliveMs);
@@ -383,7 +414,13 @@ export class Dispatcher {
       job.lastWriteAt = now;
       job.sink.keepAlive();
     }
-    if (job.state === 'queued' && this.#broker.connected) this.#tickets.attend(job, now);
+    if (!this.#broker.connected) return;
+    if (job.state !== 'queued') {
+      if (now - job.lastFrameAt > askAfterMs) this.#askAgain(job, now);
+      return;
+    }
+    this.#tickets.attend(job, now);
+    this.#stream.attend(now);
   }
 }
 
