@@ -1,13 +1,13 @@
 import type { Duplex } from 'node:stream';
 import { STATUS_CODES } from 'node:http';
 import { errorTable, RouterError } from '#shared/core/errors.ts';
-import type { EdgeFamily } from './edge-family.ts';
+import type { EdgeFormat } from './edge-family.ts';
 
 /**
  * Answers what Node's parser refused before it was a request: headers too large, too slow, or not HTTP. Node closes
  * such connections, by default without a body.
  */
-export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex, family: EdgeFamily): void {
+export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex, family: EdgeFormat): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;

@@ -22,6 +22,7 @@ import { chatFamily } from './chat-family.ts';
 import { ingressConfig } from './config.ts';
 import { HeldBodies } from './held-bodies.ts';
 import { readHealth } from './health.ts';
+import { createToolsMcp } from './mcp/tools-mcp.ts';
 import { IngressMetrics } from './metrics.ts';
 import { createBodyReader } from './read-body.ts';
 import { recordJob } from './record-job.ts';
@@ -56,16 +57,24 @@ await runService(async (environment, releases) => {
   const metrics = new IngressMetrics(dispatcher);
   let draining = false;
   const healthParts = { workers, broker, redis, isDraining: () => draining };
-  const app = createApp({
-    ...healthParts,
-    log,
+  const serveParts = {
     dispatcher,
-    verifyKey: (rawKey) => verifier.verify(rawKey),
-    segments: { chat: config.CHAT_FAMILY, messages: config.MESSAGES_FAMILY },
+    workers,
     readBody: createBodyReader({ maxBytes: config.MAX_BODY_BYTES, timeoutMs: config.BODY_TIMEOUT_MS }),
     registry: () => registry.current(),
     held: new HeldBodies(config.MAX_HELD_BYTES, config.MAX_ACTIVE),
     record: recordJob(log, metrics),
+  };
+  const mcp = createToolsMcp(serveParts, log);
+  releases.add('MCP streams', () => mcp.close());
+  const app = createApp({
+    ...healthParts,
+    ...serveParts,
+    log,
+    mcp,
+    allowedOrigins: config.MCP_ALLOWED_ORIGINS,
+    verifyKey: (rawKey) => verifier.verify(rawKey),
+    segments: { chat: config.CHAT_FAMILY, messages: config.MESSAGES_FAMILY },
     countRefusal: (family, error) => metrics.countRefusal(family, error),
   });
 

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { RouterError } from '#shared/core/errors.ts';
-import type { EdgeFamily } from './edge-family.ts';
+import type { EdgeFormat } from './edge-family.ts';
 
 /** Answers a request that failed before anything of an answer was sent, in the client's own format. */
-export function refuse(response: ServerResponse, family: EdgeFamily, error: RouterError, requestId: string): void {
+export function refuse(response: ServerResponse, family: EdgeFormat, error: RouterError, requestId: string): void {
   const { status, headers, body } = family.errorAnswer(error, requestId);
   // A client that is still sending after its time was up gets the answer, and no further request on this connection.
   if (error.code === 'request_timeout') response.setHeader('connection', 'close');

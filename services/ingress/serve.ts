@@ -10,7 +10,7 @@ import type { Registry } from '#shared/registry/registry.ts';
 import { addDefaults } from './add-defaults.ts';
 import { chooseLanes } from './choose-lanes.ts';
 import { ClientReply } from './client-reply.ts';
-import type { EdgeFamily, Wish } from './edge-family.ts';
+import type { EdgeFamily, EdgeFormat, Wish } from './edge-family.ts';
 import type { HeldBodies } from './held-bodies.ts';
 import { parseBody, type ReadBody } from './read-body.ts';
 import { requestIdOf } from './request-id.ts';
@@ -24,7 +24,7 @@ export interface ServeParts {
   held: HeldBodies;
   registry: () => Registry;
   /** Hears of every job that was dispatched, once, when it is over. */
-  record: (response: Response, family: EdgeFamily, report: JobReport) => void;
+  record: (response: Response, family: EdgeFormat, report: JobReport) => void;
 }
 
 /**
