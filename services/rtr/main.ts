@@ -22,7 +22,10 @@ const print = (text: string) => {
   process.stdout.write(`${text}\n`);
 };
 /** The workers that `rtr worker <tier>` runs. */
-const workers = { gpu: () => import('../gpu-worker/main.ts') };
+const workers = {
+  gpu: () => import('../gpu-worker/main.ts'),
+  tools: () => import('../tools-worker/main.ts'),
+};
 const json = new Option('--json', 'print JSON instead of sentences');
 
 const program = new Command('rtr')
@@ -73,7 +76,7 @@ program
   .command('worker')
   .description('run one worker, configured by environment variables')
   .addArgument(new Argument('<tier>', 'what it serves').choices(Object.keys(workers)))
-  .action((tier: 'gpu') => runService(workers[tier]));
+  .action((tier: keyof typeof workers) => runService(workers[tier]));
 program
   .command('ingress')
   .description('run one ingress, configured by environment variables')

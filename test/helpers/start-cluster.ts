@@ -20,6 +20,9 @@ export interface ClusterOptions {
   engineUrl?: string;
 }
 
+/** The workers that a test can add. */
+export type WorkerService = 'gpu-worker' | 'tools-worker';
+
 /** A whole cluster of real processes on the shared servers: demo engine, gpu-workers, ingress. */
 export interface Cluster {
   /** Where clients connect to, as `http://127.0.0.1:1234`. */
@@ -33,8 +36,8 @@ export interface Cluster {
   ingress: ServiceProcess;
   workers: ServiceProcess[];
   engine: ServiceProcess | undefined;
-  /** Starts one more gpu-worker and waits until the ingress knows it. */
-  addWorker(environment?: Record<string, string>): Promise<ServiceProcess>;
+  /** Starts one more worker, of the gpu tier unless told otherwise, and waits until the ingress knows it. */
+  addWorker(environment?: Record<string, string>, service?: WorkerService): Promise<ServiceProcess>;
   /** Starts one more ingress on the same broker and accounts. */
   addIngress(environment?: Record<string, string>): Promise<{ process: ServiceProcess; url: string }>;
   stop(): Promise<void>;
@@ -73,14 +76,13 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     };
     const { process: ingress, url, adminUrl } = await addIngress();
     const workers: ServiceProcess[] = [];
-    const addWorker = async (environment: Record<string, string> = {}): Promise<ServiceProcess> => {
+    const addWorker = async (
+      environment: Record<string, string> = {},
+      service: WorkerService = 'gpu-worker',
+    ): Promise<ServiceProcess> => {
       const id = `w${randomBytes(4).toString('hex')}`;
-      const worker = start('services/gpu-worker/main.ts', {
-        ENGINE_URL: engineUrl,
-        WORKER_ID: id,
-        ...options.worker,
-        ...environment,
-      });
+      const forGpu = service === 'gpu-worker' ? { ENGINE_URL: engineUrl, ...options.worker } : {};
+      const worker = start(`services/${service}/main.ts`, { WORKER_ID: id, ...forGpu, ...environment });
       workers.push(worker);
       await until(async () =>
         ingress.lines.some(({ msg, worker: joined }) => msg === 'worker joined' && joined === id),
