@@ -51,7 +51,7 @@ export interface Parties {
   ingress: TestIngress;
   addIngress(settings?: PartyOptions['ingress']): Promise<TestIngress>;
   /** Starts a worker in this process; it is known to the first ingress when this resolves. */
-  addWorker(options?: Partial<WorkerOptions>): Promise<{ worker: Worker; broker: Broker; id: string }>;
+  addWorker: (options?: Partial<WorkerOptions>) => Promise<{ worker: Worker; broker: Broker; id: string }>;
   /** Starts a scripted worker as a process of its own; it is known to the first ingress when this resolves. */
   forkWorker(environment?: Record<string, string>): Promise<{ process: ServiceProcess; id: string }>;
   close(): Promise<void>;

@@ -34,9 +34,9 @@ export interface Cluster {
   workers: ServiceProcess[];
   engine: ServiceProcess | undefined;
   /** Starts one more gpu-worker and waits until the ingress knows it. */
-  addWorker(environment?: Record<string, string>): Promise<ServiceProcess>;
+  addWorker: (environment?: Record<string, string>) => Promise<ServiceProcess>;
   /** Starts one more ingress on the same broker and accounts. */
-  addIngress(environment?: Record<string, string>): Promise<{ process: ServiceProcess; url: string }>;
+  addIngress: (environment?: Record<string, string>) => Promise<{ process: ServiceProcess; url: string }>;
   stop(): Promise<void>;
 }
 

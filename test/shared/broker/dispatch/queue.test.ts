@@ -88,7 +88,7 @@ describe('the queue', () => {
     await until(() => jobs.every(({ job }) => job.state === 'claimed'), 200);
     const reports = await Promise.all(jobs.map(({ finished }) => finished));
     const servers = reports.map(({ served }) => served?.worker.announcement.worker);
-    expect(servers.toSorted()).toEqual(['one', 'one', 'two', 'two']);
+    expect(servers.map(String).sort()).toEqual(['one', 'one', 'two', 'two']);
   });
 
   it('that is full refuses one more, and lets those that wait go on waiting', async () => {
