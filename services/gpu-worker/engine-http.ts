@@ -25,9 +25,11 @@ export class EngineAnswerError extends Error {
   override name = 'EngineAnswerError';
 }
 
-/** Questions about the engine itself are small and must be answered soon. */
+/** Questions about the engine itself must be answered soon. */
 const questionTimeoutMs = 5000;
-const questionBytes = 4 * 1024 * 1024;
+
+/** Bytes of an answer to a question. The longest is the list of tokens that comes with their count. */
+const answerBytes = 16 * 1024 * 1024;
 
 /**
  * The connections to one engine, kept alive. Questions about the engine have connections of their own, so that its
@@ -46,7 +48,7 @@ export class EngineHttp {
     const common = { allowH2: false, connect: { timeout: connectTimeoutMs } };
     // Exchange watches the time of jobs: silence has another bound before the first token than after it.
     this.#jobs = new Pool(origin, { ...common, connections, headersTimeout: 0, bodyTimeout: 0 });
-    this.#questions = new Pool(origin, { ...common, connections: 8, maxResponseSize: questionBytes });
+    this.#questions = new Pool(origin, { ...common, connections: 8, maxResponseSize: answerBytes });
   }
 
   /** GETs a path and reads the answer whatever its status. Throws what the connection throws. */

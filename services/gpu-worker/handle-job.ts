@@ -4,9 +4,10 @@ import type { Family, GrantedJob, JobEnd, JobHandler, Reply } from '#shared/brok
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { noUsage } from '#shared/core/usage.ts';
+import { chatNeeds } from '#shared/protocol/chat/needs.ts';
+import type { ChatRequest } from '#shared/protocol/chat/request.ts';
 import { pairFor } from '#shared/protocol/pairs/pair-for.ts';
 import type { Minted, Pair } from '#shared/protocol/pairs/pair.ts';
-import { countTokens } from './count-tokens.ts';
 import { engineFailure } from './engine-failure.ts';
 import { parseJson, type EngineHttp } from './engine-http.ts';
 import type { Engine } from './engines/engine.ts';
@@ -14,6 +15,7 @@ import type { ImageFetcher } from './images/image-fetcher.ts';
 import { settleImages } from './images/settle-images.ts';
 import { isUnreachable } from './is-unreachable.ts';
 import { StreamListener } from './stream-listener.ts';
+import { TokenCounter } from './token-counter.ts';
 import { WholeListener } from './whole-listener.ts';
 
 export interface HandleJobOptions {
@@ -33,16 +35,22 @@ export interface HandleJobOptions {
 /** Makes the handler that serves jobs with one engine: translate, adapt, send, translate back. */
 export function createHandleJob(options: HandleJobOptions): JobHandler {
   const { http, engine, models, fetchImage, onUnreachable } = options;
+  const counter = new TokenCounter(http, engine);
 
   return async function handleJob(job, reply, signal) {
     const model = models().find(({ id }) => id === job.model);
     if (!model) throw new RouterError('upstream_failed', `The engine no longer serves ${job.model}.`);
     const pair = pairOf(job.family);
     const translated = pair.request(bodyOf(job), { model: model.id, maxOutput: model.maxOutput });
-    const request = await settleImages(engine.adapt(translated, model), engine.fetchesImages, fetchImage, signal);
+    const request = await settleImages(engine.adapt(translated, model), fetchImage, signal);
     try {
-      if (job.operation === 'count_tokens') return await count(request, reply, signal);
-      return await generate(pair, request, job, reply, signal);
+      if (job.operation === 'count_tokens') {
+        reply.write(JSON.stringify({ input_tokens: await counter.count(request, model.id, signal) }));
+        return { usage: noUsage, finishReason: 'stop' };
+      }
+      const end = await generate(pair, request, job, reply, signal);
+      await counter.learn(request, model.id, end.usage.promptTokens);
+      return end;
     } catch (error) {
       if (isUnreachable(error)) onUnreachable();
       throw engineFailure(error, signal);
@@ -57,7 +65,8 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     signal: AbortSignal,
   ): Promise<JobEnd> {
     const body = JSON.stringify(request);
-    const minted = mint(job.family, job.model);
+    const promptTokens = (): number => Math.max(1, chatNeeds(request as ChatRequest).inputTokens);
+    const minted = { ...mint(job.family, job.model), promptTokens };
     if (job.stream) {
       const listener = new StreamListener(pair.stream(minted), reply);
       await http.generate(body, listener, { firstMs: options.firstTokenMs, idleMs: options.idleMs }, signal);
@@ -68,12 +77,6 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     const answer = pair.reply(listener.end(), minted);
     reply.write(JSON.stringify(answer.body));
     return answer.ending;
-  }
-
-  async function count(request: JsonObject, reply: Reply, signal: AbortSignal): Promise<JobEnd> {
-    const tokens = await countTokens({ http, engine, request, signal });
-    reply.write(JSON.stringify({ input_tokens: tokens }));
-    return { usage: noUsage, finishReason: 'stop' };
   }
 }
 

@@ -16,7 +16,6 @@ export const chatFamily: EdgeFamily = {
       serviceTier: typeof request['service_tier'] === 'string' ? request['service_tier'] : undefined,
     };
   },
-  requestIdHeader: 'x-request-id',
   errorAnswer: chatErrorAnswer,
   errorEvent: chatErrorEvent,
   keepAlive: chatKeepAlive,

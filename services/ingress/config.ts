@@ -19,6 +19,7 @@ export const ingressConfig = z.object({
   RTR_PREFIX: pathSegment('First part of every NATS subject and Redis key, so that clusters can share servers', 'rtr'),
   CHAT_FAMILY: pathSegment('Path segment of the chat family: /api/<segment>', 'openai'),
   MESSAGES_FAMILY: pathSegment('Path segment of the messages family: /api/<segment>', 'anthropic'),
+  ROUTER_CONFIG: setting.optionalText('File with names for models, rules for `auto` and more; see the README'),
   MAX_BODY_BYTES: setting.integer('Largest request body, after decompression', 32 * 1024 * 1024, 1_024, 1024 ** 3),
   MAX_HELD_BYTES: setting.integer('All request bodies held at once', 1024 ** 3, 1_024, 64 * 1024 ** 3),
   MAX_ACTIVE: setting.integer('Requests in work or waiting at once on this ingress', 20_000, 1, 1_000_000),

@@ -1,5 +1,5 @@
 import type { RouterError } from '#shared/core/errors.ts';
-import type { Family } from '#shared/broker/job-contract.ts';
+import type { Family, Operation } from '#shared/broker/job-contract.ts';
 import type { Needs } from '#shared/protocol/needs.ts';
 
 /** What the edge reads of a request to generate; the rest of the body is the worker's business. */
@@ -19,9 +19,7 @@ export interface EdgeFamily {
    * Checks a body.
    * @throws RouterError 400 that names the field
    */
-  readWish(body: unknown): Wish;
-  /** Header that carries the request's id back to the client's SDK. */
-  requestIdHeader: string;
+  readWish(body: unknown, operation: Operation): Wish;
   errorAnswer(error: RouterError, requestId: string): { status: number; headers: Record<string, string>; body: object };
   /** The event that ends a stream which failed midway. */
   errorEvent(error: RouterError, requestId: string): string;

@@ -1,3 +1,4 @@
+import type { Request, Response } from 'express';
 import { tiers, type Tier } from '#shared/broker/lane.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/live-workers.ts';
 import { version } from '#shared/core/version.ts';
@@ -28,4 +29,12 @@ export async function readHealth({ workers, broker, redis, isDraining }: HealthP
   const redisAnswers = await redis.ready();
   const status = isDraining() ? 'draining' : nats && redisAnswers ? 'ok' : 'degraded';
   return { status, version, nats, redis: redisAnswers, workers: counts };
+}
+
+/** The route of /health: 503 while draining, so that load balancers look elsewhere; else 200, whatever is missing. */
+export function answerHealth(parts: HealthParts) {
+  return async (_: Request, response: Response): Promise<void> => {
+    const answer = await readHealth(parts);
+    response.status(answer.status === 'draining' ? 503 : 200).json(answer);
+  };
 }

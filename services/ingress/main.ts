@@ -14,6 +14,7 @@ import { createLog } from '#shared/core/log.ts';
 import { Releases } from '#shared/core/release.ts';
 import { runService } from '#shared/core/run-service.ts';
 import { version } from '#shared/core/version.ts';
+import { followRegistry } from '#shared/registry/follow-registry.ts';
 import { createAdminServer } from './admin.ts';
 import { answerBrokenRequest } from './answer-broken-request.ts';
 import { createApp } from './app.ts';
@@ -49,6 +50,9 @@ await runService(async (environment, releases) => {
   releases.add('dispatcher', () => dispatcher.close());
   await dispatcher.prepare();
 
+  const registry = followRegistry(config.ROUTER_CONFIG, log);
+  releases.add('registry', () => registry.close());
+
   const metrics = new IngressMetrics(dispatcher);
   let draining = false;
   const healthParts = { workers, broker, redis, isDraining: () => draining };
@@ -57,8 +61,9 @@ await runService(async (environment, releases) => {
     log,
     dispatcher,
     verifyKey: (rawKey) => verifier.verify(rawKey),
-    chatSegment: config.CHAT_FAMILY,
+    segments: { chat: config.CHAT_FAMILY, messages: config.MESSAGES_FAMILY },
     readBody: createBodyReader({ maxBytes: config.MAX_BODY_BYTES, timeoutMs: config.BODY_TIMEOUT_MS }),
+    registry: () => registry.current(),
     held: new HeldBodies(config.MAX_HELD_BYTES, config.MAX_ACTIVE),
     record: recordJob(log, metrics),
     countRefusal: (family, error) => metrics.countRefusal(family, error),

@@ -21,6 +21,8 @@ const folder = join(root, '.rtr');
 const print = (text: string) => {
   process.stdout.write(`${text}\n`);
 };
+/** The workers that `rtr worker <tier>` runs. */
+const workers = { gpu: () => import('../gpu-worker/main.ts') };
 const json = new Option('--json', 'print JSON instead of sentences');
 
 const program = new Command('rtr')
@@ -70,12 +72,12 @@ keys
 program
   .command('worker')
   .description('run one worker, configured by environment variables')
-  .addArgument(new Argument('<tier>', 'what it serves').choices(['gpu']))
-  .action((tier: string) => runService(`${tier}-worker`));
+  .addArgument(new Argument('<tier>', 'what it serves').choices(Object.keys(workers)))
+  .action((tier: 'gpu') => runService(workers[tier]));
 program
   .command('ingress')
   .description('run one ingress, configured by environment variables')
-  .action(() => runService('ingress'));
+  .action(() => runService(() => import('../ingress/main.ts')));
 program
   .command('demo-engine')
   .description('run the demo engine, an OpenAI-compatible server without weights')
@@ -103,7 +105,7 @@ function withKeys(options: { json?: true }, command: (context: KeyCommandContext
 }
 
 /** Runs a service in this process. It finds the cluster of this folder when no variable names another. */
-async function runService(service: string): Promise<void> {
+async function runService(load: () => Promise<unknown>): Promise<void> {
   Object.assign(process.env, clusterAddresses(loadConfig(clusterSettings, process.env), folder));
-  await import(`../${service}/main.ts`);
+  await load();
 }

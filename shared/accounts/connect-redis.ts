@@ -78,13 +78,19 @@ function becomesReady(redis: Redis, signal: AbortSignal): Promise<void> {
 function reportHealth(redis: Redis, log: Logger): void {
   let away = false;
   let warnedAt = -Infinity;
-  redis.on('error', (error: NodeJS.ErrnoException) => {
+  const warn = (reason: string): void => {
     away = true;
     const now = performance.now();
     if (now - warnedAt < quietBetweenWarningsMs) return;
     warnedAt = now;
-    // Only code and message: the library's errors carry the command that failed, AUTH with its password among them.
-    log.warn({ reason: error.message || error.code }, 'redis is away');
+    log.warn({ reason }, 'redis is away');
+  };
+  // Only code or message: the library's errors carry the command that failed, AUTH with its password among them.
+  redis.on('error', (error: NodeJS.ErrnoException) => {
+    warn(error.message || error.code || error.name);
+  });
+  redis.on('reconnecting', () => {
+    warn('the connection was lost');
   });
   redis.on('ready', () => {
     if (away) log.info('redis is back');

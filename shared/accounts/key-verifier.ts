@@ -26,7 +26,7 @@ const storeRetryMs = 1_000;
 const verificationsAtOnce = 4_096;
 const waitingLimits = { waitingPerOwner: 4, waiting: 256 };
 
-/** A key whose secret was proven against the hash of its record. Replaced, not changed, by markStale. */
+/** A key whose secret was proven against the hash of its record. */
 interface KnownKey {
   readonly digest: Buffer;
   readonly hash: string;
@@ -58,8 +58,9 @@ export class KeyVerifier {
   readonly #digestKey = randomBytes(32).toString('base64');
   /** By id. One secret at most is right for an id, so any other is known to be wrong as well. */
   readonly #known: LRUCache<string, KnownKey>;
-  /** By digest. Apart from the known keys, so that wrong keys never push out good ones. */
-  readonly #wrong = new LRUCache<string, true>({ max: wrongKeysKept, ttl: wrongKeptMs });
+  /** By digest, until when. Apart from the known keys, so that wrong keys never push out good ones. */
+  readonly #wrong = new LRUCache<string, number>({ max: wrongKeysKept });
+  #timesMarkedStale = 0;
   /** Under way, by digest. */
   readonly #verifications = new Map<string, { verification: Verification; outcome: Promise<KeyIdentity> }>();
 
@@ -89,7 +90,7 @@ export class KeyVerifier {
       if (timingSafeEqual(known.digest, Buffer.from(digest))) return known.identity;
       throw invalidKey();
     }
-    if (this.#wrong.has(digest)) throw invalidKey();
+    if (performance.now() < (this.#wrong.get(digest) ?? 0)) throw invalidKey();
     return this.#verifyUnknown(key, digest);
   }
 
@@ -104,9 +105,10 @@ export class KeyVerifier {
 
   /** Has every key looked up again on its next use, because announcements may have been missed. */
   markStale(): void {
-    for (const [id, known] of this.#known.entries()) {
-      this.#known.set(id, { ...known, trustedUntil: 0, looking: undefined });
-    }
+    this.#timesMarkedStale++;
+    this.#known.forEach((known) => {
+      known.trustedUntil = 0;
+    });
     this.#wrong.clear();
     for (const { verification } of this.#verifications.values()) verification.changed = true;
   }
@@ -126,6 +128,7 @@ export class KeyVerifier {
   /** Reads the record of a known key: renews the trust in it or forgets it. While the store is away, grace is given. */
   async #lookAgain(id: string, known: KnownKey): Promise<void> {
     const now = performance.now();
+    const timesMarkedStale = this.#timesMarkedStale;
     let record: KeyRecord | undefined;
     try {
       record = await this.#store.find(id);
@@ -135,8 +138,8 @@ export class KeyVerifier {
       known.trustedUntil = performance.now() + storeRetryMs;
       return;
     }
-    // Dropped or marked stale in the meantime: what was read may be older than that.
-    if (this.#known.peek(id) !== known) return;
+    // Marked stale in the meantime: what was read may be older than that. (Dropped: nobody finds this entry any more.)
+    if (this.#timesMarkedStale !== timesMarkedStale) return;
     if (record === undefined || record.revokedAt !== undefined || record.hash !== known.hash) {
       this.#known.delete(id);
       return;
@@ -169,7 +172,7 @@ export class KeyVerifier {
       if (usable && record.hash !== provenHash && (await this.#matches(key, record.hash))) provenHash = record.hash;
       if (verification.changed) continue;
       if (!usable || record.hash !== provenHash) {
-        this.#wrong.set(digest, true);
+        this.#wrong.set(digest, performance.now() + wrongKeptMs);
         throw invalidKey();
       }
       const identity = identityOf(record);

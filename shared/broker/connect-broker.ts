@@ -10,6 +10,7 @@ import {
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError } from '#shared/core/load-config.ts';
 import type { Logger } from '#shared/core/log.ts';
+import { Outbox } from './outbox.ts';
 import { createSubjects, type Subjects } from './subjects.ts';
 
 /** Status of a message that the server sends when nobody listens to a subject. */
@@ -23,6 +24,8 @@ export interface BrokerOptions {
   /** First token of every subject. */
   prefix: string;
   log: Logger;
+  /** Milliseconds for which the first connection is tried. Default 30 s. */
+  waitMs?: number;
 }
 
 /** Milliseconds for which the first connection is tried, so that the parts of a cluster may start in any order. */
@@ -36,6 +39,7 @@ export class Broker {
   readonly nc: NatsConnection;
   readonly subjects: Subjects;
   readonly #log: Logger;
+  readonly #outbox: Outbox;
   readonly #reconnectListeners = new Set<() => void>();
   #disconnectedSince: number | undefined;
   #connectedSince = performance.now();
@@ -44,6 +48,7 @@ export class Broker {
     this.nc = nc;
     this.subjects = subjects;
     this.#log = log;
+    this.#outbox = new Outbox(nc, log);
     this.#followStatus().catch((error: unknown) => log.error({ err: error }, 'following the broker connection failed'));
   }
 
@@ -67,9 +72,15 @@ export class Broker {
     return () => this.#reconnectListeners.delete(listener);
   }
 
+  /** Sends a message at the end of this turn of the event loop, behind those published before. */
   publish(subject: string, payload: Payload, reply?: string): void {
-    if (this.nc.isClosed()) return;
-    this.nc.publish(subject, payload, reply === undefined ? undefined : { reply });
+    this.#outbox.add(subject, payload, reply);
+  }
+
+  /** Resolves when the server has everything that was published so far. Never while there is no connection. */
+  async flush(): Promise<void> {
+    this.#outbox.send();
+    await this.nc.flush();
   }
 
   /**
@@ -114,9 +125,15 @@ export class Broker {
  * Connects to NATS, trying for up to half a minute.
  * @throws ConfigError for a URL that is none, and the library's error when no server answered or it wants other credentials
  */
-export async function connectBroker({ url, name, prefix, log }: BrokerOptions): Promise<Broker> {
+export async function connectBroker({
+  url,
+  name,
+  prefix,
+  log,
+  waitMs = firstConnectMs,
+}: BrokerOptions): Promise<Broker> {
   const options = connectionOptions(url, name);
-  const deadline = performance.now() + firstConnectMs;
+  const deadline = performance.now() + waitMs;
   for (;;) {
     try {
       return new Broker(await connect(options), createSubjects(prefix), log);

@@ -1,12 +1,16 @@
 import type { z } from 'zod';
 import { errorTable } from '#shared/core/errors.ts';
 import { ingressConfig } from '../../services/ingress/config.ts';
+import { gpuWorkerConfig } from '../../services/gpu-worker/config.ts';
+import { upSettings } from '../../services/rtr/config.ts';
 import { demoEngineSettings } from '../../services/demo-engine/config.ts';
 
 /** Every table of the README, by the name in its marker, made from what the code really does. */
 export const tables: Record<string, () => string> = {
   errors: renderErrors,
   'settings:ingress': () => renderSettings(ingressConfig),
+  'settings:up': () => renderSettings(upSettings),
+  'settings:gpu-worker': () => renderSettings(gpuWorkerConfig),
   'settings:demo-engine': () => renderSettings(demoEngineSettings),
 };
 

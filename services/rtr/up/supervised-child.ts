@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { isRunning, killChild, stopChild } from './stop-child.ts';
-import type { Child } from './spawn-guarded.ts';
+import { killGroup, type Child } from './spawn-guarded.ts';
+import { isRunning, stopChild } from './stop-child.ts';
 
 /** A program that is kept running. */
 export interface SupervisionOptions {
@@ -69,7 +69,7 @@ export class SupervisedChild {
 
   /** Ends the program at once; `stop` returns soon after. */
   kill(): void {
-    if (this.#child) killChild(this.#child);
+    if (this.#child && isRunning(this.#child)) killGroup(this.#child);
   }
 
   #watch(child: Child): void {

@@ -7,7 +7,7 @@ import type { UpConfig } from '../config.ts';
 import { Children } from './children.ts';
 import { loadClusterState, saveClusterState } from './cluster-state.ts';
 import { EngineWorkers } from './engine-workers.ts';
-import { findLocalEngines, namedEngines } from './find-engines.ts';
+import { findLocalEngines, listsModels, namedEngines } from './find-engines.ts';
 import { chooseFreePort, isPortFree } from './free-port.ts';
 import type { LogRelay } from './log-relay.ts';
 import { readGpuWorkers } from './read-health.ts';
@@ -65,7 +65,9 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   await checkPort(config);
 
   const children = new Children(folder, logs);
+  releases.add('children', () => children.close(serverPatienceMs));
   kill.addEventListener('abort', () => children.killAll(), { once: true });
+  const ended = AbortSignal.any([stop, children.failure]);
   const state = loadClusterState(folder);
   const ports = {
     admin: config.ADMIN_PORT ?? (await chooseFreePort(usualAdminPort)),
@@ -104,10 +106,14 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
     named: namedEngines(config.ENGINE_URLS),
     findLocal,
     startWorker: ({ url }) => startService(`gpu-worker ${url}`, 'gpu-worker', false, { ENGINE_URL: url }),
-    startDemo: async () => ({
-      engine: { name: 'demo engine', url: `http://127.0.0.1:${ports.demo}` },
-      child: await startService('demo-engine', 'demo-engine', false, { HOST: '127.0.0.1', PORT: String(ports.demo) }),
-    }),
+    startDemo: async () => {
+      const url = `http://127.0.0.1:${ports.demo}`;
+      const settings = { HOST: '127.0.0.1', PORT: String(ports.demo) };
+      const child = await startService('demo-engine', 'demo-engine', false, settings);
+      // A worker that finds no engine waits longer than the demo engine takes to be there.
+      await untilTrue(() => listsModels(url), readyWithinMs, ended);
+      return { engine: { origin: 'demo engine', url }, child };
+    },
     countServing: () => readGpuWorkers(baseUrl),
     say: (sentence) => logs.write('info', sentence),
   });
@@ -126,7 +132,6 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
     setUpKeys(servers.redisUrl, config.RTR_PREFIX),
   ]);
 
-  const ended = AbortSignal.any([stop, children.failure]);
   if (!(await untilTrue(async () => (await readGpuWorkers(baseUrl)) !== undefined, readyWithinMs, ended))) {
     throw new UpError(`The router did not become ready within ${readyWithinMs / 1000} s: the log above says why.`);
   }
@@ -155,7 +160,10 @@ async function takeFolder(folder: string, releases: Releases): Promise<void> {
 }
 
 async function checkPort({ PORT, HOST }: UpConfig): Promise<void> {
-  if (await isPortFree(PORT, HOST)) return;
+  const free = await isPortFree(PORT, HOST).catch((cause: unknown) => {
+    throw new UpError(`HOST=${HOST} cannot be listened on: ${String(cause)}`, { cause });
+  });
+  if (free) return;
   throw new UpError(
     `Port ${PORT} is taken by another program: stop that, or choose another port, as in PORT=${PORT + 1} npm start.`,
   );

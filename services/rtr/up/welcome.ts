@@ -24,7 +24,7 @@ export function welcome(facts: WelcomeFacts): string {
     : `${maskedKeys.join(', ') || 'all revoked'}\n            another one: npx rtr keys create --name <name>`;
   const engineLines =
     engines.length > 0
-      ? engines.map(({ name, url }) => `${url} (${name})`)
+      ? engines.map(({ origin, url }) => `${url} (${origin})`)
       : ['the demo engine: no local engine was found; one that is started later is picked up'];
   return [
     '',

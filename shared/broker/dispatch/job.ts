@@ -37,6 +37,8 @@ export function nextState(state: JobState, event: JobEvent): JobState {
 export interface Placement {
   pool: LivePool;
   model: string;
+  /** Milliseconds that a job waits for this tier before it may go to the next one, even when that one is free. */
+  patienceMs?: number | undefined;
 }
 
 /** What the edge asks the dispatcher to get done. */

@@ -23,7 +23,7 @@ export async function sendGrant(
   broker.publish(to, encodeClaimAnswer(grant, body.subarray(0, bodyPartBytes)));
   for (let start = bodyPartBytes, part = 1; start < body.length; start += bodyPartBytes, part += 1) {
     if (part % 2 === 0) {
-      await broker.nc.flush();
+      await broker.flush();
       if (!isWanted()) return;
     }
     broker.publish(to, body.subarray(start, start + bodyPartBytes));

@@ -20,22 +20,24 @@ export class Tickets {
     this.#spillMs = spillMs;
   }
 
-  /** Publishes tickets for a queued job: into the first lane with a free slot, else into every lane that can serve it. */
+  /** Publishes tickets for a queued job: into the first lane with a free slot, else into every lane that is open to it. */
   place(job: Job): void {
     const placements = this.#placements(job);
     noteWorkers(job, placements);
     if (placements.length === 0) return;
-    const free = placements.find(({ pool }) => freeSlots(pool) > 0);
-    for (const placement of free ? [free] : placements) this.#add(job, placement);
-    this.#planSpill(job, placements.length);
+    const { open, nextAt } = openPlacements(job, placements);
+    const free = open.find(({ pool }) => freeSlots(pool) > 0);
+    for (const placement of free ? [free] : open) this.#add(job, placement);
+    this.#planSpill(job, open, nextAt);
   }
 
   /** Publishes a ticket into one more lane: the first with a free slot, else the first. */
   spill(job: Job): void {
-    const placements = this.#placements(job).filter(({ pool }) => !job.placed.has(pool));
-    const next = placements.find(({ pool }) => freeSlots(pool) > 0) ?? placements[0];
+    const { open, nextAt } = openPlacements(job, this.#placements(job));
+    const further = open.filter(({ pool }) => !job.placed.has(pool));
+    const next = further.find(({ pool }) => freeSlots(pool) > 0) ?? further[0];
     if (next) this.#add(job, next);
-    this.#planSpill(job, placements.length);
+    this.#planSpill(job, open, nextAt);
   }
 
   /** Looks again at a job that waits, after workers came, went or changed. */
@@ -86,8 +88,9 @@ export class Tickets {
     return placements.length > 0 || job.avoid.size === 0 ? placements : job.request.place(nobody);
   }
 
-  #planSpill(job: Job, candidates: number): void {
-    job.spillAt = candidates > 1 ? performance.now() + this.#spillMs : Number.POSITIVE_INFINITY;
+  #planSpill(job: Job, open: readonly Placement[], nextAt: number): void {
+    const hasMore = open.some(({ pool }) => !job.placed.has(pool));
+    job.spillAt = hasMore ? performance.now() + this.#spillMs : nextAt;
   }
 
   #add(job: Job, { pool, model }: Placement): void {
@@ -108,6 +111,27 @@ export class Tickets {
     const answerTo = `${subjects.reply(this.#ingress, job.id, job.attempt)}.t.${ticket.number}`;
     this.#broker.publish(subjects.jobs(lane), encodeTicket({ v: 1, ingress: this.#ingress, job: job.id }), answerTo);
   }
+}
+
+/**
+ * The placements that a job may use by now, and when the next one opens: those behind a tier that asks for patience
+ * wait until the job has waited that long.
+ */
+export function openPlacements(
+  job: Pick<Job, 'waitingSince'>,
+  placements: readonly Placement[],
+  now = performance.now(),
+): { open: readonly Placement[]; nextAt: number } {
+  let opensAt = job.waitingSince;
+  let tier = placements[0]?.pool.tier;
+  let patienceMs = 0;
+  for (const [at, placement] of placements.entries()) {
+    if (placement.pool.tier !== tier) opensAt += patienceMs;
+    if (opensAt > now) return { open: placements.slice(0, at), nextAt: opensAt };
+    tier = placement.pool.tier;
+    patienceMs = placement.patienceMs ?? 0;
+  }
+  return { open: placements, nextAt: Number.POSITIVE_INFINITY };
 }
 
 /** Notes since when nobody could serve a job: no worker is there, or none that is takes jobs. */

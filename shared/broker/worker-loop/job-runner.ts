@@ -64,26 +64,26 @@ export class JobRunner {
     const { requestId, operation, family, stream, model, reply } = grant;
     const attempt = attemptOf(reply);
     const controller = new AbortController();
-    const { handler, coalesceMs, inbox, log: parent, onFreed } = this.#options;
+    const { handler, coalesceMs, inbox, log, onFreed } = this.#options;
     const writer = new ReplyWriter(this.#broker, reply, `${inbox}.${attempt}`, coalesceMs);
     this.#running.set(attempt, { controller, writer, unheardSince: undefined, heard: true });
     const job = { id: grant.job, requestId, operation, family, stream, model, body };
     const startedAt = performance.now();
-    const log = parent.child({ requestId });
+    const facts = { requestId, model, operation, family, stream };
     const serve = async (): Promise<void> => {
       try {
         const end = await handler(job, writer, controller.signal);
         writer.end(end);
         this.#finished.add(attempt, writer);
-        log.info({ model, operation, family, stream, ms: elapsed(startedAt), usage: end.usage }, 'job done');
+        log.info({ ...facts, ms: elapsed(startedAt), usage: end.usage }, 'job done');
       } catch (error) {
         if (controller.signal.aborted && controller.signal.reason === cancelled) {
           writer.close();
-          log.info({ model, operation, ms: elapsed(startedAt) }, 'job cancelled');
+          log.info({ ...facts, ms: elapsed(startedAt) }, 'job cancelled');
           return;
         }
         const told = asRouterError(controller.signal.aborted ? controller.signal.reason : error);
-        log.warn({ model, operation, ms: elapsed(startedAt), code: told.code, err: error }, 'job failed');
+        log.warn({ ...facts, ms: elapsed(startedAt), code: told.code, err: error }, 'job failed');
         writer.fail(told);
         this.#finished.add(attempt, writer);
       } finally {
@@ -91,7 +91,7 @@ export class JobRunner {
         onFreed();
       }
     };
-    serve().catch((error: unknown) => log.error({ err: error }, 'ending a job failed'));
+    serve().catch((error: unknown) => log.error({ err: error, requestId }, 'ending a job failed'));
   }
 
   /** Ends a job whose client is gone. @returns false when there is no such job */

@@ -123,7 +123,7 @@ export class Worker {
     this.#puller.close();
     this.#beat.stop();
     for (const release of this.#releases) release();
-    if (this.#broker.connected) await Promise.race([this.#broker.nc.flush(), sleep(1_000, undefined, { ref: false })]);
+    if (this.#broker.connected) await Promise.race([this.#broker.flush(), sleep(1_000, undefined, { ref: false })]);
   }
 
   /** Waits until nothing is in work, for at most this many milliseconds. */

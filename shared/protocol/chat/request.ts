@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '#shared/core/json.ts';
+import type { JsonObject } from '#shared/core/json.ts';
 
 /** A part of a message's content. Kinds that the router does not know pass through to upstreams of the same family. */
 export type ChatPart =
@@ -49,5 +49,6 @@ export type ChatRequest = JsonObject & {
   tool_choice?: ChatToolChoice | null;
   parallel_tool_calls?: boolean | null;
   response_format?: (JsonObject & { type: string }) | null;
-  reasoning_effort?: Json;
+  /** A word, or a share between 0 and 1 (SGLang). */
+  reasoning_effort?: string | number | null;
 };

@@ -1,11 +1,18 @@
 import { chatToChat } from './chat-to-chat.ts';
+import { chatToMessages } from './chat-to-messages.ts';
+import { messagesToChat } from './messages-to-chat.ts';
+import { messagesToMessages } from './messages-to-messages.ts';
 import type { Pair } from './pair.ts';
 
 /** The families that models are asked in. */
 export type ModelFamily = 'chat' | 'messages';
 
+const pairs: Readonly<Record<ModelFamily, Readonly<Record<ModelFamily, Pair>>>> = {
+  chat: { chat: chatToChat, messages: chatToMessages },
+  messages: { chat: messagesToChat, messages: messagesToMessages },
+};
+
 /** The translator for a client of one family on an upstream of another, or of the same. */
 export function pairFor(client: ModelFamily, upstream: ModelFamily): Pair {
-  if (client === 'chat' && upstream === 'chat') return chatToChat;
-  throw new Error(`no translator from ${client} to ${upstream} yet`);
+  return pairs[client][upstream];
 }

@@ -19,6 +19,8 @@ export interface Target {
   model: string;
   /** Tokens of output the model can make at most, where known. */
   maxOutput?: number | undefined;
+  /** Whether a chat upstream takes PDF files; without, documents other than text are refused. */
+  takesFiles?: boolean | undefined;
 }
 
 /** How an answer ended, told apart from the bytes the client gets. */

@@ -24,9 +24,20 @@ describe('the connection to the broker', () => {
       if (heard.length === 1) throw new Error('a bug');
     });
     broker.publish('test.throws', 'first');
-    await broker.nc.flush();
+    await broker.flush();
     broker.publish('test.throws', 'second');
     await until(() => heard.length === 2, 2_000);
+    expect(heard).toEqual(['first', 'second']);
+  });
+
+  it('sends what one turn publishes in order, past what cannot be sent', async () => {
+    const broker = await connect(inject('natsUrl'));
+    const heard: string[] = [];
+    broker.subscribe('test.order', ({ data }) => heard.push(Buffer.from(data).toString()));
+    broker.publish('test.order', 'first');
+    broker.publish('', 'a message to nobody');
+    broker.publish('test.order', 'second');
+    await broker.flush();
     expect(heard).toEqual(['first', 'second']);
   });
 

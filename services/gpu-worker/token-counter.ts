@@ -1,0 +1,77 @@
+import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { JsonObject } from '#shared/core/json.ts';
+import { countWithTokenizer } from './count-with-tokenizer.ts';
+import { EngineAnswerError, type EngineHttp } from './engine-http.ts';
+import type { Engine } from './engines/engine.ts';
+
+/** Milliseconds for an engine to count. */
+const timeoutMs = 30_000;
+
+/** Counts that are remembered, by the content that was counted. */
+const cached = { max: 1_000, ttl: 10 * 60_000 };
+
+/** Answers whose true count is compared with ours for each model, at most, and how long a request may be for that. */
+const lessons = { perModel: 20, maxChars: 64 * 1024 };
+
+interface Scale {
+  /** True tokens for each token of our own tokenizer. */
+  ratio: number;
+  lessons: number;
+}
+
+/**
+ * Counts the tokens of requests' inputs without inference: asks the engine where it can count; elsewhere counts with a
+ * tokenizer of ours and scales that by what the model's own first answers reported.
+ */
+export class TokenCounter {
+  readonly #http: EngineHttp;
+  readonly #engine: Engine;
+  readonly #counts = new LRUCache<string, number>(cached);
+  readonly #scales = new Map<string, Scale>();
+
+  constructor(http: EngineHttp, engine: Engine) {
+    this.#http = http;
+    this.#engine = engine;
+  }
+
+  /**
+   * Tokens of a request's input, never 0.
+   * @param request in the engine's dialect
+   */
+  async count(request: JsonObject, model: string, signal: AbortSignal): Promise<number> {
+    const key = hash('sha256', `${model}\n${JSON.stringify(request)}`);
+    const known = this.#counts.get(key);
+    if (known !== undefined) return known;
+    const asked = await this.#ask(request, signal);
+    const count = Math.max(
+      1,
+      asked ?? Math.round((await countWithTokenizer(request)) * (this.#scales.get(model)?.ratio ?? 1)),
+    );
+    this.#counts.set(key, count);
+    return count;
+  }
+
+  /** Learns from an answer how the model's own tokenizer compares to ours, where the engine cannot be asked. */
+  async learn(request: JsonObject, model: string, promptTokens: number): Promise<void> {
+    const scale = this.#scales.get(model) ?? { ratio: 1, lessons: 0 };
+    if (this.#engine.countTokens || scale.lessons >= lessons.perModel || promptTokens < 1) return;
+    const text = JSON.stringify(request.messages ?? '');
+    // An image's price is no matter of tokenizers.
+    if (text.length > lessons.maxChars || text.includes('"image_url"')) return;
+    const ratio = promptTokens / Math.max(1, await countWithTokenizer(request));
+    const ratioSoFar = scale.lessons === 0 ? ratio : scale.ratio + (ratio - scale.ratio) / (scale.lessons + 1);
+    this.#scales.set(model, { ratio: ratioSoFar, lessons: scale.lessons + 1 });
+    this.#counts.clear();
+  }
+
+  /** Undefined when the engine cannot count, or is of a version that cannot yet. */
+  #ask(request: JsonObject, signal: AbortSignal): Promise<number | undefined> | undefined {
+    return this.#engine
+      .countTokens?.(this.#http, request, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]))
+      .catch((error: unknown) => {
+        if (error instanceof EngineAnswerError) return undefined;
+        throw error;
+      });
+  }
+}

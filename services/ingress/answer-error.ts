@@ -1,0 +1,36 @@
+import type { ErrorRequestHandler, NextFunction, Request, Response } from 'express';
+import { RouterError } from '#shared/core/errors.ts';
+import type { Logger } from '#shared/core/log.ts';
+import type { EdgeFamily } from './edge-family.ts';
+import { asRouterError, refuse } from './refuse.ts';
+import { requestIdOf } from './request-id.ts';
+
+export interface AnswerErrorParts {
+  log: Logger;
+  countRefusal: (family: string, error: RouterError) => void;
+}
+
+/** The last handler of a family's routes: whatever was thrown is answered in that family's format. */
+export function answerError(family: EdgeFamily, { log, countRefusal }: AnswerErrorParts): ErrorRequestHandler {
+  return (error: unknown, request: Request, response: Response, next: NextFunction): void => {
+    const told = asRouterError(error);
+    const requestId = requestIdOf(response);
+    const { method, path } = request;
+    if (told.code === 'internal')
+      log.error({ err: told.cause, requestId, method, path }, 'request failed unexpectedly');
+    else log.info({ requestId, method, path, code: told.code }, 'request refused');
+    countRefusal(family.name, told);
+    if (response.headersSent) next(error);
+    else refuse(response, family, told, requestId);
+  };
+}
+
+/** Behind a path's allowed methods. */
+export function wrongMethod(request: Request): never {
+  throw new RouterError('method_not_allowed', `${request.method} is not allowed here.`);
+}
+
+/** Behind all paths. */
+export function unknownPath(request: Request): never {
+  throw new RouterError('not_found', `There is no ${request.method} ${request.path} here.`);
+}

@@ -1,0 +1,27 @@
+import { Router } from 'express';
+import { chatModel, chatModelList } from '#shared/protocol/chat/models.ts';
+import { answerError, wrongMethod } from './answer-error.ts';
+import type { AppParts } from './app.ts';
+import { chatFamily } from './chat-family.ts';
+import { answerHealth } from './health.ts';
+import { findModel, listModels } from './list-models.ts';
+import { requireKey } from './require-key.ts';
+import { serve } from './serve.ts';
+
+/** OpenAI's chat family, mounted at `/api/<segment>` and `/api/<segment>/v1`. */
+export function chatRoutes(parts: AppParts): Router {
+  const cards = () => listModels(parts.workers.pools(), parts.registry());
+  const routes = Router();
+  routes.get('/health', answerHealth(parts));
+  routes.use(requireKey(parts.verifyKey));
+  routes.post('/chat/completions', serve(chatFamily, 'generate', parts));
+  routes.get('/models', (_, response) => {
+    response.json(chatModelList(cards()));
+  });
+  routes.get('/models/*id', (request, response) => {
+    response.json(chatModel(findModel(cards(), request.params['id'])));
+  });
+  routes.all(['/chat/completions', '/models', '/models/*id', '/health'], wrongMethod);
+  routes.use(answerError(chatFamily, parts));
+  return routes;
+}

@@ -1,0 +1,23 @@
+import { messagesErrorAnswer, messagesErrorEvent } from '#shared/protocol/messages/error.ts';
+import { messagesNeeds } from '#shared/protocol/messages/needs.ts';
+import { parseCountTokensRequest, parseMessagesRequest } from '#shared/protocol/messages/parse-messages-request.ts';
+import { messagesKeepAlive } from '#shared/protocol/sse/encode.ts';
+import type { EdgeFamily } from './edge-family.ts';
+
+/** Anthropic's messages at the edge. */
+export const messagesFamily: EdgeFamily = {
+  name: 'messages',
+  readWish(body, operation) {
+    const request = operation === 'count_tokens' ? parseCountTokensRequest(body) : parseMessagesRequest(body);
+    return {
+      model: request.model,
+      stream: operation === 'generate' && request['stream'] === true,
+      needs: messagesNeeds(request),
+      // This family's word says only whether spare capacity may be used, not how soon an answer is wanted.
+      serviceTier: undefined,
+    };
+  },
+  errorAnswer: messagesErrorAnswer,
+  errorEvent: messagesErrorEvent,
+  keepAlive: messagesKeepAlive,
+};

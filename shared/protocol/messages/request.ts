@@ -1,0 +1,73 @@
+import type { JsonObject } from '#shared/core/json.ts';
+
+/** Where the bytes of an image or document are. Kinds that the router does not know pass through within the family. */
+export type MessagesSource =
+  | (JsonObject & { type: 'base64'; media_type: string; data: string })
+  | (JsonObject & { type: 'url'; url: string })
+  | (JsonObject & { type: 'text'; data: string })
+  | (JsonObject & { type: 'content'; content: string | MessagesBlock[] })
+  | (JsonObject & { type: 'file'; file_id: string });
+
+export type TextBlock = JsonObject & { type: 'text'; text: string };
+export type ImageBlock = JsonObject & { type: 'image'; source: MessagesSource };
+export type DocumentBlock = JsonObject & { type: 'document'; source: MessagesSource; title?: string | null };
+export type ThinkingBlock = JsonObject & { type: 'thinking'; thinking: string; signature: string };
+export type ToolUseBlock = JsonObject & { type: 'tool_use'; id: string; name: string; input: JsonObject };
+export type ToolResultBlock = JsonObject & {
+  type: 'tool_result';
+  tool_use_id: string;
+  content?: string | MessagesBlock[] | null;
+  is_error?: boolean | null;
+};
+
+/** A block of a message's content, as far as the router reads it. */
+export type MessagesBlock =
+  | TextBlock
+  | ImageBlock
+  | DocumentBlock
+  | ThinkingBlock
+  | (JsonObject & { type: 'redacted_thinking'; data: string })
+  | ToolUseBlock
+  | ToolResultBlock;
+
+export type MessagesMessage = JsonObject & {
+  role: 'user' | 'assistant' | 'system';
+  content: string | MessagesBlock[];
+};
+
+/** A client's tool has no type or `custom`; other types are tools that the upstream itself runs. */
+export type MessagesTool = JsonObject & {
+  type?: string | null;
+  name: string;
+  description?: string | null;
+  input_schema?: JsonObject;
+  strict?: boolean | null;
+};
+
+export type MessagesToolChoice = JsonObject & { disable_parallel_tool_use?: boolean | null } & (
+    | { type: 'auto' | 'any' | 'none' }
+    | { type: 'tool'; name: string }
+  );
+
+/**
+ * A request for a message, or to count its tokens, as `parseMessagesRequest` or `parseCountTokensRequest` has checked it:
+ * the fields that the router itself reads.
+ */
+export type MessagesRequest = JsonObject & {
+  model: string;
+  messages: MessagesMessage[];
+  system?: string | TextBlock[] | null;
+  /** Absent only in a request to count. */
+  max_tokens?: number;
+  stream?: boolean | null;
+  temperature?: number | null;
+  top_p?: number | null;
+  top_k?: number | null;
+  stop_sequences?: string[] | null;
+  tools?: MessagesTool[] | null;
+  tool_choice?: MessagesToolChoice | null;
+  thinking?: (JsonObject & { type: string; budget_tokens?: number }) | null;
+  output_config?: (JsonObject & { effort?: string | null; format?: JsonObject | null }) | null;
+  output_format?: JsonObject | null;
+  metadata?: (JsonObject & { user_id?: string | null }) | null;
+};

@@ -1,0 +1,35 @@
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import type { Usage } from '#shared/core/usage.ts';
+
+/**
+ * Reads what an upstream of the messages family counted. Its `input_tokens` leave cached ones out; in a stream, pass the
+ * usage of `message_start` overlaid with the counts of `message_delta`.
+ */
+export function readMessagesUsage(usage: Json | undefined): Usage {
+  const given = isJsonObject(usage) ? usage : {};
+  const details = isJsonObject(given['output_tokens_details']) ? given['output_tokens_details'] : {};
+  const cachedTokens = count(given['cache_read_input_tokens']);
+  const cacheWriteTokens = count(given['cache_creation_input_tokens']);
+  return {
+    promptTokens: count(given['input_tokens']) + cachedTokens + cacheWriteTokens,
+    cachedTokens,
+    cacheWriteTokens,
+    completionTokens: count(given['output_tokens']),
+    reasoningTokens: count(details['thinking_tokens']),
+  };
+}
+
+/** The usage as messages clients get it. */
+export function writeMessagesUsage(usage: Usage): JsonObject {
+  return {
+    input_tokens: Math.max(0, usage.promptTokens - usage.cachedTokens - usage.cacheWriteTokens),
+    cache_creation_input_tokens: usage.cacheWriteTokens,
+    cache_read_input_tokens: usage.cachedTokens,
+    output_tokens: usage.completionTokens,
+    ...(usage.reasoningTokens > 0 && { output_tokens_details: { thinking_tokens: usage.reasoningTokens } }),
+  };
+}
+
+function count(value: Json | undefined): number {
+  return typeof value === 'number' && value > 0 ? Math.round(value) : 0;
+}

@@ -1,0 +1,31 @@
+/**
+ * Notices, while JSON text arrives piece by piece, when the object that it begins with is complete. Looks at every
+ * character once and does not check the syntax inside.
+ */
+export class JsonEnd {
+  #depth = 0;
+  #begun = false;
+  #inString = false;
+  #escaped = false;
+
+  /** Whether the object is complete. */
+  get complete(): boolean {
+    return this.#begun && this.#depth === 0;
+  }
+
+  /** Takes the next piece. */
+  push(text: string): void {
+    for (let at = 0; at < text.length && !this.complete; at++) {
+      const character = text[at];
+      if (this.#escaped) this.#escaped = false;
+      else if (this.#inString) {
+        if (character === '\\') this.#escaped = true;
+        else if (character === '"') this.#inString = false;
+      } else if (character === '"') this.#inString = true;
+      else if (character === '{' || character === '[') {
+        this.#begun = true;
+        this.#depth++;
+      } else if (character === '}' || character === ']') this.#depth--;
+    }
+  }
+}

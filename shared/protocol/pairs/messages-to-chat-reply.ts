@@ -1,0 +1,74 @@
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import { readFinishReason } from '#shared/protocol/chat/finish-reason.ts';
+import { reasoningOf } from '#shared/protocol/chat/reasoning.ts';
+import { ToolCallOrder } from '#shared/protocol/chat/tool-call-order.ts';
+import { toolCallPrefix } from '#shared/protocol/chat/tool-call-prefix.ts';
+import { upstreamErrorFromChatEvent } from '#shared/protocol/chat/upstream-error.ts';
+import { completeUsage, readChatUsage } from '#shared/protocol/chat/usage.ts';
+import { estimateTokens } from '#shared/protocol/estimate-tokens.ts';
+import { writeMessagesUsage } from '#shared/protocol/messages/usage.ts';
+import type { Ending, Minted } from './pair.ts';
+import { matchedStop, stopReasonFor } from './words/stop-reason.ts';
+import { syntheticSignature } from './words/synthetic-signature.ts';
+import { messagesToolId } from './words/tool-id.ts';
+import { toolInput } from './words/tool-input.ts';
+
+/**
+ * The message that a messages client gets for a chat upstream's answer: thinking, then text, then tool calls.
+ * @throws RouterError `upstream_failed` when it is not an answer
+ */
+export function messagesToChatReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
+  const failure = upstreamErrorFromChatEvent(body);
+  if (failure) throw failure;
+  const choice = Array.isArray(body['choices']) ? body['choices'][0] : undefined;
+  if (!isJsonObject(choice) || !isJsonObject(choice['message'])) {
+    throw new RouterError('upstream_failed', 'The upstream sent an answer without a message.');
+  }
+  const { message } = choice;
+  const calls = toolUses(message, minted);
+  const content = [...thinkingBlocks(message), ...textBlocks(message), ...calls];
+  const finishReason = readFinishReason(choice['finish_reason'], calls.length > 0);
+  const stopSequence = matchedStop(choice);
+  const stopReason = stopReasonFor(finishReason, stopSequence);
+  const usage = completeUsage(readChatUsage(body['usage']), {
+    prompt: minted.promptTokens,
+    completion: content.length === 0 ? 0 : estimateTokens(JSON.stringify(content)),
+  });
+  return {
+    body: {
+      id: minted.id,
+      type: 'message',
+      role: 'assistant',
+      model: minted.model,
+      content,
+      stop_reason: stopReason,
+      stop_sequence: stopReason === 'stop_sequence' ? stopSequence : null,
+      usage: writeMessagesUsage(usage),
+    },
+    ending: { usage, finishReason },
+  };
+}
+
+function thinkingBlocks(message: JsonObject): JsonObject[] {
+  const thinking = reasoningOf(message);
+  return thinking === '' ? [] : [{ type: 'thinking', thinking, signature: syntheticSignature }];
+}
+
+/** A refusal is what the model said, so it is text here. */
+function textBlocks({ content, refusal }: JsonObject): JsonObject[] {
+  return [content, refusal].flatMap((text) =>
+    typeof text === 'string' && text !== '' ? [{ type: 'text', text }] : [],
+  );
+}
+
+function toolUses(message: JsonObject, minted: Minted): JsonObject[] {
+  const { tool_calls: calls } = message;
+  if (!Array.isArray(calls)) return [];
+  const order = new ToolCallOrder(toolCallPrefix(minted.id));
+  return calls.map((call, index) => {
+    const piece = order.place(isJsonObject(call) ? { ...call, index } : call);
+    const input = toolInput(piece.arguments);
+    return { type: 'tool_use', id: messagesToolId(piece.id), name: piece.name ?? '', input };
+  });
+}

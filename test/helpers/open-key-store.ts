@@ -1,0 +1,37 @@
+import { randomUUID } from 'node:crypto';
+import { Writable } from 'node:stream';
+import { pino } from 'pino';
+import { onTestFinished } from 'vitest';
+import { connectRedis, type RedisConnection } from '#shared/accounts/connect-redis.ts';
+import { KeyStore } from '#shared/accounts/key-store.ts';
+
+/** A key store under a prefix of its own, and every log line of its connection. */
+export interface OpenKeyStore {
+  store: KeyStore;
+  connection: RedisConnection;
+  prefix: string;
+  logLines: string[];
+}
+
+/** Connects to a Redis server for the duration of the running test, without waiting for it. */
+export function beginKeyStore(url: string, prefix = `test-${randomUUID()}:`): OpenKeyStore {
+  const logLines: string[] = [];
+  const stream = new Writable({
+    write(line, _encoding, done) {
+      logLines.push(String(line));
+      done();
+    },
+  });
+  const connection = connectRedis(url, { log: pino({ level: 'trace' }, stream), name: 'test' });
+  onTestFinished(() => {
+    connection.close();
+  });
+  return { store: new KeyStore(connection.redis, prefix), connection, prefix, logLines };
+}
+
+/** As beginKeyStore, but returns when Redis can be used. */
+export async function openKeyStore(url: string, prefix?: string): Promise<OpenKeyStore> {
+  const open = beginKeyStore(url, prefix);
+  await open.connection.whenReady(AbortSignal.timeout(10_000));
+  return open;
+}

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAnthropic } from '@ai-sdk/anthropic';
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import { APICallError, generateText, isStepCount, streamText, tool, type LanguageModel } from 'ai';
+import { z } from 'zod';
+import { startCluster, type Cluster } from '../helpers/start-cluster.ts';
+
+let cluster: Cluster;
+beforeAll(async () => {
+  cluster = await startCluster();
+});
+afterAll(() => cluster.stop());
+
+const families: [string, () => (model: string) => LanguageModel][] = [
+  [
+    'the messages family (@ai-sdk/anthropic)',
+    () => createAnthropic({ baseURL: `${cluster.url}/api/anthropic/v1`, apiKey: cluster.key }),
+  ],
+  [
+    'the chat family (@ai-sdk/openai-compatible)',
+    () => {
+      const baseURL = `${cluster.url}/api/openai/v1`;
+      return createOpenAICompatible({ name: 'router', baseURL, apiKey: cluster.key, includeUsage: true });
+    },
+  ],
+];
+
+describe.each(families)('the AI SDK on %s', (_, provider) => {
+  it('generates a text', async () => {
+    const { text, finishReason, usage } = await generateText({ model: provider()('auto'), prompt: 'Say hello.' });
+    expect(text).toContain('Say hello.');
+    expect(finishReason).toBe('stop');
+    expect(usage.inputTokens).toBeGreaterThan(0);
+    expect(usage.outputTokens).toBeGreaterThan(0);
+  });
+
+  it('streams a text', async () => {
+    const { textStream, finishReason, usage } = streamText({ model: provider()('demo'), prompt: 'Count the planets.' });
+    let text = '';
+    for await (const piece of textStream) text += piece;
+    expect(text).toContain('Count the planets.');
+    expect(await finishReason).toBe('stop');
+    expect((await usage).outputTokens).toBeGreaterThan(0);
+  });
+
+  it('goes through two parallel tool calls to an answer', async () => {
+    const called: string[] = [];
+    const about = (name: string) =>
+      tool({
+        description: `Tells the ${name}`,
+        inputSchema: z.object({ city: z.string() }),
+        execute: ({ city }) => {
+          called.push(name);
+          return `${name} of ${city}: fine`;
+        },
+      });
+    const { text, steps } = await generateText({
+      model: provider()('demo'),
+      prompt: 'Use get_weather and get_population in parallel for "Oslo".',
+      tools: { get_weather: about('get_weather'), get_population: about('get_population') },
+      stopWhen: isStepCount(4),
+    });
+    expect(called.sort()).toEqual(['get_population', 'get_weather']);
+    expect(steps).toHaveLength(2);
+    expect(text).toContain('get_weather of Oslo: fine');
+  });
+
+  it('tells of a stream that broke', async () => {
+    const errors: unknown[] = [];
+    const { fullStream } = streamText({
+      model: provider()('demo'),
+      prompt: 'Break.\n[demo fault=drop after=5]',
+      maxRetries: 0,
+      onError: ({ error }) => {
+        errors.push(error);
+      },
+    });
+    const kinds = [];
+    for await (const part of fullStream) kinds.push(part.type);
+    expect(kinds).toContain('error');
+    expect(errors).toHaveLength(1);
+  });
+
+  it('throws its own error for an unknown model', async () => {
+    const asked = generateText({ model: provider()('no-such-model'), prompt: 'hi', maxRetries: 0 });
+    await expect(asked).rejects.toSatisfy((error) => APICallError.isInstance(error) && error.statusCode === 404);
+  });
+});
+
+describe('the AI SDK on both families', () => {
+  it.each(families)('shows thinking on %s', async (name, provider) => {
+    const isMessages = name.includes('messages');
+    const { reasoningText, text } = await generateText({
+      model: provider()('demo'),
+      prompt: 'Think first.',
+      providerOptions: isMessages
+        ? { anthropic: { thinking: { type: 'enabled', budgetTokens: 2_000 } } }
+        : { router: { reasoningEffort: 'high' } },
+    });
+    expect(reasoningText?.length).toBeGreaterThan(0);
+    expect(text.length).toBeGreaterThan(0);
+  });
+});

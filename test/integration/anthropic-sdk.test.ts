@@ -1,0 +1,272 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import Anthropic1 from '@anthropic-ai/sdk';
+import Anthropic0 from 'anthropic-sdk-0';
+import { startCluster, until, type Cluster } from '../helpers/start-cluster.ts';
+
+const image = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
+
+let cluster: Cluster;
+beforeAll(async () => {
+  cluster = await startCluster({ engine: { DEMO_MODELS: 'demo,demo-b,demo-c' } });
+});
+afterAll(() => cluster.stop());
+
+async function engineState(): Promise<{ active: number; aborted: number }> {
+  const answer = await fetch(`${cluster.engineUrl}/demo/state`);
+  return (await answer.json()) as { active: number; aborted: number };
+}
+
+const weather = {
+  name: 'get_weather',
+  description: 'Tells the weather of a city',
+  input_schema: { type: 'object' as const, properties: { city: { type: 'string' } }, required: ['city'] },
+};
+
+describe.each([
+  { name: 'the current Anthropic SDK', Anthropic: Anthropic1 },
+  { name: 'the last Anthropic SDK before 1.0', Anthropic: Anthropic0 as unknown as typeof Anthropic1 },
+])('$name', ({ Anthropic }) => {
+  const client = (options: object = {}) =>
+    new Anthropic({ baseURL: `${cluster.url}/api/anthropic`, apiKey: cluster.key, maxRetries: 0, ...options });
+  const ask = (content: string) => ({ model: 'auto', max_tokens: 500, messages: [{ role: 'user' as const, content }] });
+
+  it('creates a message', async () => {
+    const { data, request_id: requestId } = await client().messages.create(ask('Say hello.')).withResponse();
+    expect(data).toMatchObject({ type: 'message', role: 'assistant', model: 'demo', stop_reason: 'end_turn' });
+    expect(data.id).toMatch(/^msg_/);
+    expect(data.content[0]).toMatchObject({ type: 'text', text: expect.stringContaining('Say hello.') });
+    expect(data.usage.input_tokens).toBeGreaterThan(0);
+    expect(data.usage.output_tokens).toBeGreaterThan(0);
+    expect(requestId).toBeTruthy();
+  });
+
+  it('takes the key from either header', async () => {
+    for (const options of [{ apiKey: cluster.key }, { apiKey: null, authToken: cluster.key }]) {
+      expect(await client(options).messages.create(ask('hi'))).toMatchObject({ type: 'message' });
+    }
+    for (const headers of [{ 'x-api-key': cluster.key }, { authorization: `Bearer ${cluster.key}` }]) {
+      const answer = await fetch(`${cluster.url}/api/anthropic/v1/models`, {
+        headers: { ...headers, 'anthropic-version': '2030-01-01', 'anthropic-beta': 'never-heard-of-2030-01-01' },
+      });
+      expect(answer.status).toBe(200);
+    }
+  });
+
+  it('streams events in order, with contiguous block indexes', async () => {
+    const stream = await client().messages.create({
+      ...ask('Think, then use get_weather for "Oslo".'),
+      stream: true,
+      max_tokens: 4000,
+      thinking: { type: 'enabled', budget_tokens: 1024 },
+      tools: [weather],
+    });
+    const events = [];
+    for await (const event of stream) events.push(event);
+    expect(events[0]).toMatchObject({
+      type: 'message_start',
+      message: { model: 'demo', content: [], stop_reason: null },
+    });
+    expect(events.at(-1)).toMatchObject({ type: 'message_stop' });
+    expect(events.at(-2)).toMatchObject({ type: 'message_delta', delta: { stop_reason: 'tool_use' } });
+    const starts = events.filter((event) => event.type === 'content_block_start');
+    expect(starts.map(({ index }) => index)).toEqual(starts.map((_, index) => index));
+    expect(starts.map(({ content_block: block }) => block.type)).toEqual(['thinking', 'tool_use']);
+    expect(events.some((event) => event.type === 'content_block_delta' && event.delta.type === 'signature_delta')).toBe(
+      true,
+    );
+  });
+
+  it('accumulates with the .stream() helper', async () => {
+    const stream = client().messages.stream(ask('A short answer, please.'));
+    let text = '';
+    stream.on('text', (piece) => {
+      text += piece;
+    });
+    const final = await stream.finalMessage();
+    expect(final.content).toMatchObject([{ type: 'text', text }]);
+    expect(final.usage.output_tokens).toBeGreaterThan(0);
+    expect(final.stop_reason).toBe('end_turn');
+  });
+
+  it('carries a tool call, its result and an image through a conversation', async () => {
+    const first = await client().messages.create({ ...ask('Use get_weather for "Oslo".'), tools: [weather] });
+    const call = first.content.find((block) => block.type === 'tool_use');
+    expect(call).toMatchObject({ name: 'get_weather', input: { city: 'Oslo' } });
+    const second = await client().messages.create({
+      ...ask(''),
+      tools: [weather],
+      messages: [
+        { role: 'user', content: 'Use get_weather for "Oslo".' },
+        { role: 'assistant', content: first.content },
+        {
+          role: 'user',
+          content: [
+            {
+              type: 'tool_result',
+              tool_use_id: call?.id ?? '',
+              content: [
+                { type: 'text', text: 'It rains frogs.' },
+                { type: 'image', source: { type: 'base64', media_type: 'image/png', data: image } },
+              ],
+            },
+          ],
+        },
+      ],
+    });
+    expect(second.stop_reason).toBe('end_turn');
+    expect(JSON.stringify(second.content)).toContain('It rains frogs.');
+  });
+
+  it('counts tokens as the engine does', async () => {
+    const body = {
+      model: 'demo',
+      system: 'You are brief.',
+      messages: ask('How long is this?').messages,
+      tools: [weather],
+    };
+    const { input_tokens: counted } = await client().messages.countTokens(body);
+    const { usage } = await client().messages.create({ ...body, max_tokens: 50 });
+    expect(counted).toBeGreaterThan(0);
+    expect(Math.abs(counted - usage.input_tokens)).toBeLessThanOrEqual(usage.input_tokens * 0.02);
+  });
+
+  it('runs its tool runner to the end', async () => {
+    const called: string[] = [];
+    const runner = client().beta.messages.toolRunner({
+      model: 'demo',
+      max_tokens: 1000,
+      messages: [{ role: 'user', content: 'Use get_weather for "Oslo" and tell me.' }],
+      tools: [
+        {
+          type: 'custom' as const,
+          ...weather,
+          parse: (input: unknown) => input as { city: string },
+          run: (input: { city: string }) => {
+            called.push(input.city);
+            return `In ${input.city} it rains frogs.`;
+          },
+        },
+      ],
+    });
+    const final = await runner.runUntilDone();
+    expect(called).toEqual(['Oslo']);
+    expect(JSON.stringify(final.content)).toContain('rains frogs');
+  });
+
+  it('pages through the models', async () => {
+    const ids: string[] = [];
+    for await (const { id } of client().models.list({ limit: 2 })) ids.push(id);
+    expect(ids).toEqual(['auto', 'demo', 'demo-b', 'demo-c']);
+    const first = await client().models.list({ limit: 2 });
+    expect(first).toMatchObject({ has_more: true, first_id: 'auto', last_id: 'demo' });
+    const model = (await client().models.retrieve('demo')) as { max_input_tokens?: number | null };
+    expect(model).toMatchObject({ type: 'model', id: 'demo' });
+    expect(model.max_input_tokens).toBeGreaterThan(0);
+  });
+
+  it('throws the SDK’s own error classes, with the request’s id', async () => {
+    const create = (body: object, options: object = {}) => client(options).messages.create({ ...ask('hi'), ...body });
+    await expect(create({}, { apiKey: 'rtr_wrong' })).rejects.toThrow(Anthropic.AuthenticationError);
+    await expect(create({ model: 'no-such-model' })).rejects.toThrow(Anthropic.NotFoundError);
+    await expect(create({ model: 'no-such-model' })).rejects.toMatchObject({
+      error: {
+        type: 'error',
+        error: { type: 'not_found_error', message: 'model: no-such-model' },
+        request_id: expect.any(String),
+      },
+    });
+    await expect(create({ max_tokens: 'many' })).rejects.toThrow(Anthropic.BadRequestError);
+    await expect(create({ messages: [{ role: 'user', content: 'x\n[demo fault=429]' }] })).rejects.toThrow(
+      Anthropic.RateLimitError,
+    );
+    await expect(create({ messages: [{ role: 'user', content: 'x\n[demo fault=500]' }] })).rejects.toThrow(
+      Anthropic.InternalServerError,
+    );
+    await expect(client().messages.countTokens({ model: 'no-such-model', messages: [] as never })).rejects.toThrow(
+      Anthropic.APIError,
+    );
+  });
+
+  it('tells of a stream that broke', async () => {
+    const stream = await client().messages.create({ ...ask('Break.\n[demo fault=drop after=5]'), stream: true });
+    const read = async (): Promise<void> => {
+      for await (const _ of stream) continue;
+    };
+    await expect(read()).rejects.toThrow(Anthropic.APIError);
+  });
+
+  it.each([true, false])('stops the engine within a second of an abort (stream: %s)', async (stream) => {
+    const before = await engineState();
+    const controller = new AbortController();
+    const body = { ...ask('Go on.\n[demo tokens=100000 rate=50]'), stream };
+    const reading = (async () => {
+      const answer = await client().messages.create(body, { signal: controller.signal });
+      if (Symbol.asyncIterator in answer) for await (const _ of answer) continue;
+    })();
+    const ended = reading.catch((error: unknown) => error);
+    await until(async () => (await engineState()).active > before.active);
+    controller.abort();
+    const abortedAt = performance.now();
+    await until(async () => (await engineState()).aborted > before.aborted, 2_000);
+    expect(performance.now() - abortedAt).toBeLessThan(1_000);
+    await ended;
+  });
+});
+
+describe('the messages family over plain HTTP', () => {
+  const post = (path: string, body: object, headers: object = {}) =>
+    fetch(`${cluster.url}/api/anthropic${path}`, {
+      method: 'POST',
+      headers: { 'x-api-key': cluster.key, 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+
+  it('answers HEAD /api/hello without a key', async () => {
+    const answer = await fetch(`${cluster.url}/api/anthropic/api/hello`, { method: 'HEAD' });
+    expect(answer.status).toBe(200);
+  });
+
+  it('refuses a thread with the details that make the SDK send the whole history', async () => {
+    const answer = await post('/v1/messages?beta=true', {
+      model: 'demo',
+      max_tokens: 10,
+      thread: { type: 'create' },
+      messages: [{ role: 'user', content: 'hi' }],
+    });
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({
+      type: 'error',
+      error: {
+        type: 'invalid_request_error',
+        details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] },
+      },
+      request_id: answer.headers.get('request-id'),
+    });
+  });
+
+  it('puts overflow into the words that Claude Code parses', async () => {
+    const answer = await post('/v1/messages', {
+      model: 'demo',
+      max_tokens: 10,
+      messages: [{ role: 'user', content: 'word '.repeat(140_000) }],
+    });
+    expect(answer.status).toBe(400);
+    const { error } = (await answer.json()) as { error: { message: string } };
+    expect(error.message).toMatch(/^prompt is too long: \d+ tokens > \d+ maximum$/);
+  });
+
+  it('gives a models call on the chat path the chat shape, whatever version header it carries', async () => {
+    const answer = await fetch(`${cluster.url}/api/openai/v1/models`, {
+      headers: { authorization: `Bearer ${cluster.key}`, 'anthropic-version': '2023-06-01' },
+    });
+    expect(await answer.json()).toMatchObject({ object: 'list' });
+  });
+
+  it('counts tokens of an unknown model with 404', async () => {
+    const answer = await post('/v1/messages/count_tokens', {
+      model: 'nope',
+      messages: [{ role: 'user', content: 'hi' }],
+    });
+    expect(answer.status).toBe(404);
+  });
+});

@@ -1,0 +1,90 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { mintKey } from '#shared/accounts/mint-key.ts';
+import { startCluster, until, type Cluster } from '../helpers/start-cluster.ts';
+import { startNats } from '../helpers/start-nats.ts';
+import { startRedis } from '../helpers/start-redis.ts';
+import type { TestServer } from '../helpers/test-server.ts';
+
+let nats: TestServer;
+let redis: TestServer;
+let cluster: Cluster;
+let urls: string[];
+
+beforeAll(async () => {
+  [nats, redis] = await Promise.all([startNats(), startRedis()]);
+  // Keys are judged before anything else, so nobody has to serve a model here.
+  cluster = await startCluster({
+    natsUrl: nats.url,
+    redisUrl: redis.url,
+    workers: 0,
+    engineUrl: 'http://127.0.0.1:1',
+  });
+  urls = [cluster.url, (await cluster.addIngress()).url];
+});
+afterAll(async () => {
+  await cluster.stop();
+  await Promise.all([nats.stop(), redis.stop()]);
+});
+
+/** Runs `rtr keys …` as a person would, and returns the object it prints. */
+async function rtrKeys(...words: string[]): Promise<{ id: string; key: string; warning?: string }> {
+  const { stdout } = await promisify(execFile)(process.execPath, ['services/rtr/main.ts', 'keys', ...words, '--json'], {
+    env: { ...process.env, NATS_URL: nats.url, REDIS_URL: redis.url, RTR_PREFIX: cluster.prefix },
+    timeout: 15_000,
+  });
+  return JSON.parse(stdout) as { id: string; key: string; warning?: string };
+}
+
+async function use(url: string, key: string): Promise<Response> {
+  return fetch(`${url}/api/openai/models`, { headers: { authorization: `Bearer ${key}` } });
+}
+
+/** The statuses with which all ingresses answer this key. */
+async function statuses(key: string): Promise<number[]> {
+  return Promise.all(urls.map(async (url) => (await use(url, key)).status));
+}
+
+describe('keys in a cluster of two ingresses', () => {
+  it('refuses a key everywhere within a second after it was revoked on the command line', async () => {
+    const { id, key } = await rtrKeys('create', '--name', 'leaver');
+    expect(await statuses(key)).toEqual([200, 200]);
+    await rtrKeys('revoke', id);
+    await until(async () => (await statuses(key)).every((status) => status === 401), 1_000);
+    expect(await statuses(cluster.key)).toEqual([200, 200]);
+  });
+
+  it('lets known keys work while Redis is away, answers 503 to unknown ones, and knows those when it is back', async () => {
+    const { key: unknown } = await rtrKeys('create', '--name', 'not used before');
+    expect(await statuses(cluster.key)).toEqual([200, 200]);
+    await redis.kill();
+    for (const url of urls) {
+      expect((await use(url, cluster.key)).status).toBe(200);
+      const refused = await use(url, unknown);
+      expect(refused.status).toBe(503);
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+      expect(await refused.json()).toMatchObject({ error: { code: 'store_unavailable' } });
+    }
+    await redis.restart();
+    await until(async () => (await statuses(unknown)).every((status) => status === 200), 10_000);
+  });
+
+  it('finds a revocation that was announced to nobody as soon as the broker is back', async () => {
+    const { id, key } = await rtrKeys('create', '--name', 'leaver in a bad moment');
+    expect(await statuses(key)).toEqual([200, 200]);
+    await nats.kill();
+    const { warning } = await rtrKeys('revoke', id);
+    expect(warning).toContain('could not be announced');
+    expect(await statuses(key)).toEqual([200, 200]);
+    await nats.restart();
+    await until(async () => (await statuses(key)).every((status) => status === 401), 5_000);
+  });
+
+  it('writes no key into any log line', async () => {
+    const { raw: wrong } = mintKey('router');
+    expect(await statuses(wrong)).toEqual([401, 401]);
+    const logged = JSON.stringify(cluster.ingress.lines);
+    for (const key of [cluster.key, wrong]) expect(logged).not.toContain(key.slice(-12));
+  });
+});

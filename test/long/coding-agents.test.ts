@@ -1,0 +1,132 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { installCli } from '../helpers/install-clis.ts';
+import { startCluster, type Cluster } from '../helpers/start-cluster.ts';
+
+const [claude, opencode] = await Promise.all([installCli('claude'), installCli('opencode')]);
+const secret = 'The badger keeps its umbrella in the fridge.';
+
+let cluster: Cluster;
+let folder: string;
+beforeAll(async () => {
+  cluster = await startCluster();
+  folder = mkdtempSync(join(tmpdir(), 'rtr-agent-'));
+  writeFileSync(join(folder, 'note.txt'), `${secret}\n`);
+});
+afterAll(async () => {
+  await cluster.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Run {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs an agent as a user would, with an empty home of its own. */
+function run(command: string, args: string[], environment: Record<string, string>): Promise<Run> {
+  return new Promise((resolve) => {
+    const env = { PATH: process.env['PATH'], HOME: folder, XDG_CONFIG_HOME: join(folder, '.config'), ...environment };
+    const child = execFile(command, args, { cwd: folder, env, timeout: 120_000 }, (error, stdout, stderr) => {
+      resolve({ code: typeof error?.code === 'number' ? error.code : error ? 1 : 0, stdout, stderr });
+    });
+    child.stdin?.end();
+  });
+}
+
+/** What the engine was asked, as it tells: names and numbers only. */
+async function engineAnswers(): Promise<number> {
+  const state = (await (await fetch(`${cluster.engineUrl}/demo/state`)).json()) as { started: number };
+  return state.started;
+}
+
+describe.skipIf(!claude)('Claude Code', () => {
+  const ask = (prompt: string, ...args: string[]) =>
+    run(claude ?? '', ['-p', prompt, '--output-format', 'json', '--model', 'demo', ...args], {
+      ANTHROPIC_BASE_URL: `${cluster.url}/api/anthropic`,
+      ANTHROPIC_AUTH_TOKEN: cluster.key,
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      CLAUDE_CODE_MAX_RETRIES: '0',
+    });
+
+  it('gets a plain answer', async () => {
+    const { code, stdout, stderr } = await ask('Say hello to the badger.');
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    expect(JSON.parse(stdout)).toMatchObject({
+      is_error: false,
+      stop_reason: 'end_turn',
+      result: expect.stringContaining('Say hello to the badger.'),
+    });
+  });
+
+  it('reads a file through its own tool and finishes', async () => {
+    const before = await engineAnswers();
+    const file = join(folder, 'note.txt');
+    const { stdout } = await ask(
+      `Read the file ${file} with the Read tool and tell me what it says.`,
+      '--allowedTools',
+      'Read',
+    );
+    const result = JSON.parse(stdout) as { num_turns: number };
+    expect(result).toMatchObject({ is_error: false, result: expect.stringContaining(secret) });
+    expect(result.num_turns).toBe(2);
+    expect(await engineAnswers()).toBe(before + 2);
+  });
+
+  it('says what is wrong with a wrong model, without trying for ever', async () => {
+    const { stdout } = await run(claude ?? '', ['-p', 'hi', '--output-format', 'json', '--model', 'no-such-model'], {
+      ANTHROPIC_BASE_URL: `${cluster.url}/api/anthropic`,
+      ANTHROPIC_API_KEY: cluster.key,
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    });
+    expect(JSON.parse(stdout)).toMatchObject({ is_error: true, result: expect.stringContaining('no-such-model') });
+  });
+});
+
+describe.skipIf(!opencode).each([
+  { family: 'chat', npm: '@ai-sdk/openai-compatible', path: '/api/openai/v1' },
+  { family: 'messages', npm: '@ai-sdk/anthropic', path: '/api/anthropic/v1' },
+])('opencode in the $family family', ({ npm, path }) => {
+  const ask = (prompt: string) => {
+    const provider = {
+      npm,
+      name: 'Router',
+      options: { baseURL: cluster.url + path, apiKey: cluster.key },
+      models: { demo: { name: 'Demo' } },
+    };
+    const config = {
+      $schema: 'https://opencode.ai/config.json',
+      autoupdate: false,
+      share: 'disabled',
+      provider: { router: provider },
+    };
+    return run(opencode ?? '', ['run', '--format', 'json', '-m', 'router/demo', prompt], {
+      OPENCODE_CONFIG_CONTENT: JSON.stringify(config),
+    });
+  };
+  const textsOf = (stdout: string): string =>
+    stdout
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line) as { type: string; part?: { text?: string } })
+      .filter(({ type }) => type === 'text')
+      .map(({ part }) => part?.text ?? '')
+      .join('\n');
+
+  it('gets a plain answer', async () => {
+    const { stdout, stderr } = await ask('Say hello to the badger.');
+    expect(textsOf(stdout), stderr).toContain('Say hello to the badger.');
+  });
+
+  it('reads a file through its own tool and finishes', async () => {
+    const { stdout, stderr } = await ask(
+      `Read the file ${join(folder, 'note.txt')} with the read tool and tell me what it says.`,
+    );
+    expect(stdout).toContain('"tool_use"');
+    expect(textsOf(stdout), stderr).toContain(secret);
+  });
+});

@@ -1,0 +1,117 @@
+import { beforeEach, describe, expect, inject, it } from 'vitest';
+import type { KeyStore } from '#shared/accounts/key-store.ts';
+import { KeyVerifier } from '#shared/accounts/key-verifier.ts';
+import { mintKey } from '#shared/accounts/mint-key.ts';
+import type { KeyCommandContext } from '../../../../services/rtr/commands/key-command.ts';
+import { createRouterKey, listKeys, revokeKey } from '../../../../services/rtr/commands/keys.ts';
+import { openKeyStore } from '../../../helpers/open-key-store.ts';
+
+let store: KeyStore;
+let verifier: KeyVerifier;
+let lines: string[];
+let context: KeyCommandContext;
+
+beforeEach(async () => {
+  ({ store } = await openKeyStore(inject('redisUrl')));
+  verifier = new KeyVerifier(store);
+  lines = [];
+  context = {
+    store,
+    announce: async (id) => verifier.drop(id),
+    print: (line) => lines.push(line),
+    json: false,
+  };
+});
+
+/** The JSON objects that were printed, one a line. */
+function printed(): unknown[] {
+  return lines.map((line) => JSON.parse(line) as unknown);
+}
+
+describe('rtr keys create', () => {
+  it('makes a key that works, with its name and class, and shows it once', async () => {
+    const { raw, record } = await createRouterKey(context, { name: '  build farm ', class: 'low' });
+    expect(lines).toEqual([`Key "build farm", shown only this once: ${raw}`]);
+    expect(await verifier.verify(raw)).toEqual({ id: record.id, kind: 'router', name: 'build farm', class: 'low' });
+  });
+
+  it('prints one object for machines', async () => {
+    const { raw, record } = await createRouterKey({ ...context, json: true }, { name: 'ci', class: 'high' });
+    expect(printed()).toEqual([
+      expect.objectContaining({ key: raw, id: record.id, kind: 'router', name: 'ci', class: 'high', revokedAt: null }),
+    ]);
+    expect(lines[0]).not.toContain('argon2');
+  });
+
+  it.each(['', '   ', 'x'.repeat(101), 'two\nlines', '\u001b[31mred', 'hidden\u202etext'])(
+    'refuses the name %j',
+    async (name) => {
+      await expect(createRouterKey(context, { name, class: 'normal' })).rejects.toMatchObject({
+        code: 'invalid_request',
+        param: 'name',
+      });
+      expect(await store.list()).toEqual([]);
+    },
+  );
+});
+
+describe('rtr keys list', () => {
+  it('says what to do when there is none', async () => {
+    await listKeys(context);
+    expect(lines).toEqual(['There are no keys yet. Make one with: rtr keys create --name <name>']);
+  });
+
+  it('shows every key by its ends and its state, never its secret or hash', async () => {
+    const one = await createRouterKey(context, { name: 'one', class: 'normal' });
+    const two = await createRouterKey(context, { name: 'two', class: 'high' });
+    await revokeKey(context, one.record.id);
+    lines.length = 0;
+    await listKeys(context);
+    expect(lines).toHaveLength(3);
+    expect(lines[1]).toMatch(new RegExp(`^${one.record.id} .*…${one.raw.slice(-4)}  normal .* revoked  one$`));
+    expect(lines[2]).toMatch(new RegExp(`^${two.record.id} .*…${two.raw.slice(-4)}  high .* usable   two$`));
+    await listKeys({ ...context, json: true });
+    const all = lines.join('\n');
+    for (const { raw } of [one, two]) expect(all).not.toContain(raw.slice(-12));
+    expect(all).not.toContain('argon2');
+  });
+});
+
+describe('rtr keys revoke', () => {
+  it.each(['id', 'raw key'])('has a key in use refused at once, named by its %s', async (by) => {
+    const { raw, record } = await createRouterKey(context, { name: 'leaver', class: 'normal' });
+    await verifier.verify(raw);
+    expect(await revokeKey(context, by === 'id' ? record.id : raw)).toBe('revoked');
+    await expect(verifier.verify(raw)).rejects.toMatchObject({ code: 'invalid_api_key' });
+    expect(lines.at(-1)).toBe(`Key ${record.id} is revoked.`);
+  });
+
+  it('announces again what was revoked before', async () => {
+    const announced: string[] = [];
+    context.announce = async (id) => void announced.push(id);
+    const { record } = await createRouterKey(context, { name: 'twice', class: 'normal' });
+    await revokeKey(context, record.id);
+    expect(await revokeKey({ ...context, json: true }, record.id)).toBe('revoked before');
+    expect(announced).toEqual([record.id, record.id, record.id]);
+    expect(JSON.parse(lines.at(-1) ?? '')).toEqual({ id: record.id, outcome: 'revoked before' });
+  });
+
+  it('stands, and says when it takes effect, when it cannot be announced', async () => {
+    const { raw, record } = await createRouterKey(context, { name: 'leaver', class: 'normal' });
+    context.announce = () => Promise.reject(new Error('the broker is away'));
+    await revokeKey(context, record.id);
+    expect(lines.slice(-2)).toEqual([
+      `Key ${record.id} is revoked.`,
+      'The change could not be announced (the broker is away): it takes effect everywhere within 30 seconds.',
+    ]);
+    await expect(new KeyVerifier(store).verify(raw)).rejects.toMatchObject({ code: 'invalid_api_key' });
+  });
+
+  it('refuses what is no key, and does not repeat it', async () => {
+    await expect(revokeKey(context, '000000000000')).rejects.toMatchObject({ code: 'not_found' });
+    const mistyped = `${mintKey('router').raw}x`;
+    const refusal = await revokeKey(context, mistyped).catch((error: Error) => error);
+    expect(refusal).toMatchObject({ code: 'invalid_request' });
+    expect(String(refusal)).not.toContain(mistyped.slice(-12));
+  });
+});

@@ -1,0 +1,66 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { beforeEach, describe, expect, inject, it } from 'vitest';
+import { KeyVerifier } from '#shared/accounts/key-verifier.ts';
+import type { KeyCommandContext } from '../../../../services/rtr/commands/key-command.ts';
+import { revokeKey } from '../../../../services/rtr/commands/keys.ts';
+import { setup } from '../../../../services/rtr/commands/setup.ts';
+import { openKeyStore, type OpenKeyStore } from '../../../helpers/open-key-store.ts';
+
+const runSetup = fileURLToPath(new URL('run-setup.ts', import.meta.url));
+
+let open: OpenKeyStore;
+let lines: string[];
+let announced: string[];
+let context: KeyCommandContext;
+
+beforeEach(async () => {
+  open = await openKeyStore(inject('redisUrl'));
+  lines = [];
+  announced = [];
+  context = {
+    store: open.store,
+    announce: async (id) => void announced.push(id),
+    print: (line) => lines.push(line),
+    json: false,
+  };
+});
+
+describe('rtr setup', () => {
+  it('makes a key that works, shows it once, and only names it later', async () => {
+    const first = await setup(context);
+    const raw = first.created?.raw ?? '';
+    expect(lines).toEqual([`Your router key, shown only this once: ${raw}`]);
+    expect(announced).toEqual([first.created?.record.id]);
+    expect(await new KeyVerifier(open.store).verify(raw)).toMatchObject({ kind: 'router', class: 'normal' });
+
+    lines.length = 0;
+    const second = await setup(context);
+    expect(second.created).toBeUndefined();
+    expect(second.usable).toEqual([first.created?.record]);
+    expect(lines.join('')).toContain(`…${raw.slice(-4)}`);
+    expect(lines.join('')).not.toContain(raw.slice(-12));
+    expect(announced).toHaveLength(1);
+  });
+
+  it('makes no new key when the first was revoked, and says what to do', async () => {
+    const { created } = await setup(context);
+    await revokeKey(context, created?.raw ?? '');
+    lines.length = 0;
+    expect(await setup(context)).toEqual({ created: undefined, usable: [] });
+    expect(lines).toEqual([
+      'Set up already, but every router key is revoked. Make one with: rtr keys create --name <name>',
+    ]);
+  });
+
+  it('makes one key when three processes set up the same cluster at once', async () => {
+    const runs = await Promise.all(
+      [1, 2, 3].map(() => promisify(execFile)(process.execPath, [runSetup, inject('redisUrl'), open.prefix])),
+    );
+    const results = runs.map(({ stdout }) => JSON.parse(stdout) as { created: boolean; key?: string });
+    expect(results.filter(({ created }) => created)).toHaveLength(1);
+    expect(results.filter(({ key }) => key !== undefined)).toHaveLength(1);
+    expect(await open.store.list()).toHaveLength(1);
+  });
+});
