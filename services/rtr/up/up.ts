@@ -137,7 +137,8 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   }
   const serving = await untilTrue(async () => ((await readGpuWorkers(baseUrl)) ?? 0) > 0, workersWithinMs, ended);
   const metricsUrl = `http://127.0.0.1:${ports.admin}/metrics`;
-  say(welcome({ baseUrl, chatFamily: config.CHAT_FAMILY, metricsUrl, ...keys, engines, serving }));
+  const families = { chatFamily: config.CHAT_FAMILY, messagesFamily: config.MESSAGES_FAMILY };
+  say(welcome({ baseUrl, ...families, metricsUrl, ...keys, engines, serving }));
 
   for (;;) {
     await sleep(lookForEnginesEveryMs, undefined, { signal: ended }).catch(() => ended.throwIfAborted());
