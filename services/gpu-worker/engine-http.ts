@@ -88,7 +88,7 @@ export class EngineHttp {
    * Sends a job's request to `/v1/chat/completions` and hands its answer to the listener as it comes. Resolves at the
    * answer's end. An abort closes the connection at once, which is how engines learn that nobody waits any more.
    */
-  generate(body: string, listener: Listener, patience: Patience, signal: AbortSignal): Promise<void> {
+  generate(body: Buffer, listener: Listener, patience: Patience, signal: AbortSignal): Promise<void> {
     const exchange = new Exchange(listener, patience, signal);
     this.#jobs.dispatch(
       { path: `${this.#base}/v1/chat/completions`, method: 'POST', headers: this.#headers, body },

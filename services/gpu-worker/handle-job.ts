@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ModelInfo } from '#shared/broker/announcement.ts';
 import type { Family, GrantedJob, JobEnd, JobHandler, Reply } from '#shared/broker/job-contract.ts';
+import { takeBody } from '#shared/broker/take-body.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { noUsage } from '#shared/core/usage.ts';
@@ -32,6 +33,14 @@ export interface HandleJobOptions {
   answerMs: number;
 }
 
+/** A request to the engine, and what will be needed of it later: it may be large, so nothing else of it is held. */
+interface Question {
+  body: Buffer;
+  /** Tokens of its input, estimated. */
+  inputTokens: number;
+  learn: ((promptTokens: number) => Promise<void>) | undefined;
+}
+
 /** Makes the handler that serves jobs with one engine: translate, adapt, send, translate back. */
 export function createHandleJob(options: HandleJobOptions): JobHandler {
   const { http, engine, models, fetchImage, onUnreachable } = options;
@@ -41,32 +50,38 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     const model = models().find(({ id }) => id === job.model);
     if (!model) throw new RouterError('upstream_failed', `The engine no longer serves ${job.model}.`);
     const pair = pairOf(job.family);
-    const translated = pair.request(bodyOf(job), { model: model.id, maxOutput: model.maxOutput });
-    const request = await settleImages(engine.adapt(translated, model), fetchImage, signal);
-    try {
-      if (job.operation === 'count_tokens') {
-        reply.write(JSON.stringify({ input_tokens: await counter.count(request, model.id, signal) }));
-        return { usage: noUsage, finishReason: 'stop' };
-      }
-      const end = await generate(pair, request, job, reply, signal);
-      await counter.learn(request, model.id, end.usage.promptTokens);
-      return end;
-    } catch (error) {
-      if (isUnreachable(error)) onUnreachable();
-      throw engineFailure(error, signal);
+    if (job.operation === 'count_tokens') {
+      const count = counter.count(await translate(pair, job, model, signal), model.id, signal);
+      reply.write(JSON.stringify({ input_tokens: await told(count, signal) }));
+      return { usage: noUsage, finishReason: 'stop' };
     }
+    const question = questionOf(await translate(pair, job, model, signal), model);
+    const end = await told(generate(pair, question, job, reply, signal), signal);
+    await question.learn?.(end.usage.promptTokens);
+    return end;
   };
+
+  function translate(pair: Pair, job: GrantedJob, model: ModelInfo, signal: AbortSignal): Promise<JsonObject> {
+    const translated = pair.request(bodyOf(job), { model: model.id, maxOutput: model.maxOutput });
+    return settleImages(engine.adapt(translated, model), fetchImage, signal);
+  }
+
+  function questionOf(request: JsonObject, model: ModelInfo): Question {
+    return {
+      body: Buffer.from(JSON.stringify(request)),
+      inputTokens: Math.max(1, chatNeeds(request as ChatRequest).inputTokens),
+      learn: counter.lesson(request, model.id),
+    };
+  }
 
   async function generate(
     pair: Pair,
-    request: JsonObject,
+    { body, inputTokens }: Question,
     job: GrantedJob,
     reply: Reply,
     signal: AbortSignal,
   ): Promise<JobEnd> {
-    const body = JSON.stringify(request);
-    const promptTokens = (): number => Math.max(1, chatNeeds(request as ChatRequest).inputTokens);
-    const minted = { ...mint(job.family, job.model), promptTokens };
+    const minted = { ...mint(job.family, job.model), promptTokens: () => inputTokens };
     if (job.stream) {
       const listener = new StreamListener(pair.stream(minted), reply);
       await http.generate(body, listener, { firstMs: options.firstTokenMs, idleMs: options.idleMs }, signal);
@@ -78,6 +93,16 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     reply.write(JSON.stringify(answer.body));
     return answer.ending;
   }
+
+  /** What the engine answers, or its failure in words for the client. */
+  async function told<Answer>(answer: Promise<Answer>, signal: AbortSignal): Promise<Answer> {
+    try {
+      return await answer;
+    } catch (error) {
+      if (isUnreachable(error)) onUnreachable();
+      throw engineFailure(error, signal);
+    }
+  }
 }
 
 /** Engines speak the chat family; tools are no matter of theirs. */
@@ -86,8 +111,8 @@ function pairOf(family: Family): Pair {
   return pairFor(family, 'chat');
 }
 
-function bodyOf({ body }: GrantedJob): JsonObject {
-  const parsed = parseJson(body.toString());
+function bodyOf(job: GrantedJob): JsonObject {
+  const parsed = parseJson(takeBody(job).toString());
   if (!isJsonObject(parsed)) throw new RouterError('internal', 'The job has no JSON object for a body.');
   return parsed;
 }

@@ -44,25 +44,35 @@ export class TokenCounter {
     const known = this.#counts.get(key);
     if (known !== undefined) return known;
     const asked = await this.#ask(request, signal);
-    const count = Math.max(
-      1,
-      asked ?? Math.round((await countWithTokenizer(request)) * (this.#scales.get(model)?.ratio ?? 1)),
-    );
+    const count = Math.max(1, asked ?? Math.round((await countWithTokenizer(request)) * this.#scaleOf(model).ratio));
     this.#counts.set(key, count);
     return count;
   }
 
-  /** Learns from an answer how the model's own tokenizer compares to ours, where the engine cannot be asked. */
-  async learn(request: JsonObject, model: string, promptTokens: number): Promise<void> {
-    const scale = this.#scales.get(model) ?? { ratio: 1, lessons: 0 };
-    if (this.#engine.countTokens || scale.lessons >= lessons.perModel || promptTokens < 1) return;
+  /**
+   * Learns from an answer how the model's own tokenizer compares to ours, where the engine cannot be asked.
+   * @returns what to call with the answer's own count; undefined when there is nothing (more) to be learnt, so that the
+   * request need not be held for it
+   */
+  lesson(request: JsonObject, model: string): ((promptTokens: number) => Promise<void>) | undefined {
+    if (this.#engine.countTokens || this.#scaleOf(model).lessons >= lessons.perModel) return undefined;
     const text = JSON.stringify(request.messages ?? '');
     // An image's price is no matter of tokenizers.
-    if (text.length > lessons.maxChars || text.includes('"image_url"')) return;
+    if (text.length > lessons.maxChars || text.includes('"image_url"')) return undefined;
+    return (promptTokens) => this.#learn(request, model, promptTokens);
+  }
+
+  async #learn(request: JsonObject, model: string, promptTokens: number): Promise<void> {
+    if (promptTokens < 1) return;
     const ratio = promptTokens / Math.max(1, await countWithTokenizer(request));
+    const scale = this.#scaleOf(model);
     const ratioSoFar = scale.lessons === 0 ? ratio : scale.ratio + (ratio - scale.ratio) / (scale.lessons + 1);
     this.#scales.set(model, { ratio: ratioSoFar, lessons: scale.lessons + 1 });
     this.#counts.clear();
+  }
+
+  #scaleOf(model: string): Scale {
+    return this.#scales.get(model) ?? { ratio: 1, lessons: 0 };
   }
 
   /** Undefined when the engine cannot count, or is of a version that cannot yet. */

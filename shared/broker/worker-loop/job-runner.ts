@@ -146,6 +146,7 @@ export class JobRunner {
     for (const job of this.#running.values()) {
       const { sentMs, probedMs } = job.writer.quiet(now);
       if (isYoung || sentMs > quietMs || probedMs > probeMs) this.#probe(job);
+      if (!isYoung) job.writer.dropOld(now);
     }
     if (isYoung) for (const writer of this.#finished.writers()) writer.probe();
     else this.#finished.dropOld(now);

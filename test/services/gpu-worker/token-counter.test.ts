@@ -76,7 +76,7 @@ describe('counting tokens', () => {
   it('is so for a far coarser tokenizer too, once an answer has told', async () => {
     const counter = new TokenCounter(http, engine());
     const [first = '', ...others] = texts;
-    await counter.learn(asking(first), 'm', coarseTokens(asking(first)));
+    await counter.lesson(asking(first), 'm')?.(coarseTokens(asking(first)));
     for (const text of others) {
       const counted = await counter.count(asking(text), 'm', signal);
       const truth = coarseTokens(asking(text));
