@@ -32,7 +32,7 @@ function watched(firstPiece?: string): {
   };
 }
 
-describe.concurrent('a client that goes away', () => {
+describe('a client that goes away', () => {
   it('before the claim: its ticket is taken in vain, and nothing runs', async (context) => {
     const { ingress, addWorker } = await start(context);
     const { handler, started } = watched();
@@ -52,7 +52,7 @@ describe.concurrent('a client that goes away', () => {
     ['after the claim, before the first piece', undefined, true],
     ['after the claim, of an answer that is not streamed', undefined, false],
     ['in the middle of a stream', 'a piece', true],
-  ])('%s: the worker hears of it in less than 200 ms', async ([_, piece, stream], context) => {
+  ])('%s: the worker hears of it in less than 200 ms', async ([, piece, stream], context) => {
     const { ingress, addWorker } = await start(context);
     const { handler, started, aborted } = watched(piece);
     const { worker } = await addWorker({ handler });

@@ -40,7 +40,7 @@ describe.concurrent('frames that are lost', () => {
     ['several', ['d2', 'd3', 'd6']],
     ['the last one', ['e8']],
     ['all', ['d0', 'd1', 'd2', 'd3', 'd4', 'd5', 'd6', 'd7', 'e8']],
-  ])('%s: are sent again, and the answer is whole', async ([_, lost], context) => {
+  ])('%s: are sent again, and the answer is whole', async ([, lost], context) => {
     const { ingress, addWorker } = await start(context);
     const { broker } = await addWorker();
     loseFrames(broker, once(...lost));
