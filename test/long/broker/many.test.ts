@@ -52,9 +52,7 @@ describe('many at once', () => {
       },
     });
     const small = ingress.send({});
-    const data = small.job.sink.data.bind(small.job.sink);
     small.job.sink.data = (bytes) => {
-      data(bytes);
       const now = performance.now();
       for (const sentAt of Buffer.from(bytes).toString().trim().split('\n')) late.push(now - Number(sentAt));
     };

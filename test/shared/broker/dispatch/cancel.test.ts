@@ -32,7 +32,7 @@ function watched(firstPiece?: string): {
   };
 }
 
-describe.concurrent('a client that goes away', () => {
+describe('a client that goes away', () => {
   it('before the claim: its ticket is taken in vain, and nothing runs', async (context) => {
     const { ingress, addWorker } = await start(context);
     const { handler, started } = watched();
