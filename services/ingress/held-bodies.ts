@@ -3,11 +3,11 @@ import { RouterError } from '#shared/core/errors.ts';
 /** What one request holds of the router's room. */
 export interface Holding {
   /** Counts bytes that were read. @throws RouterError `overloaded` when there is no room for them */
-  grow(bytes: number): void;
+  grow: (bytes: number) => void;
   /** The body is not held any more. */
-  releaseBody(): void;
+  releaseBody: () => void;
   /** The request is over. */
-  release(): void;
+  release: () => void;
 }
 
 /** Bounds how many requests are read or in work at once, and what their bodies take of this process's memory. */

@@ -68,8 +68,9 @@ await runService(async (environment, releases) => {
   const registry = followRegistry(config.ROUTER_CONFIG, log);
   releases.add('registry', () => registry.close());
 
-  const metrics = new IngressMetrics(dispatcher);
+  const held = new HeldBodies(config.MAX_HELD_BYTES, config.MAX_ACTIVE);
   const open = new OpenRequests();
+  const metrics = new IngressMetrics(dispatcher, held, open);
   const countRefusal = (family: string, error: RouterError): void => metrics.countRefusal(family, error);
   const healthParts = { workers, broker, redis, isDraining: () => open.isDraining };
   const app = createApp({
@@ -81,7 +82,7 @@ await runService(async (environment, releases) => {
     segments: { chat: config.CHAT_FAMILY, messages: config.MESSAGES_FAMILY },
     readBody: createBodyReader({ maxBytes: config.MAX_BODY_BYTES, timeoutMs: config.BODY_TIMEOUT_MS }),
     registry: () => registry.current(),
-    held: new HeldBodies(config.MAX_HELD_BYTES, config.MAX_ACTIVE),
+    held,
     record: recordJob(log, metrics),
     countRefusal,
   });

@@ -9,6 +9,10 @@ export class OpenRequests {
   #onNone: (() => void) | undefined;
   #draining = false;
 
+  get count(): number {
+    return this.#open.size;
+  }
+
   get isDraining(): boolean {
     return this.#draining;
   }

@@ -6,14 +6,17 @@ import { createLog } from '#shared/core/log.ts';
 import { scriptedHandler, type Step, type Tell } from './scripted-handler.ts';
 import { startCluster, until, type Cluster, type ClusterOptions } from './start-cluster.ts';
 
+/** What of a fetch a test may change. */
+type Init = Omit<RequestInit, 'headers'> & { headers?: Record<string, string> };
+
 /** A real ingress process, served by scripted workers in the test's own process. */
 export interface Edge extends Cluster {
   /** Starts a worker of the model `demo`; the ingress knows it when this resolves. */
   addScripted: (options?: Partial<WorkerOptions>, tell?: Tell) => Promise<Worker>;
   /** Posts a chat request that tells the worker what to do. */
-  post: (steps: Step[], fields?: Record<string, unknown>, init?: RequestInit) => Promise<Response>;
+  post: (steps: Step[], fields?: Record<string, unknown>, init?: Init) => Promise<Response>;
   /** Posts any bytes to the chat completions. */
-  postRaw: (body: RequestInit['body'], init?: RequestInit) => Promise<Response>;
+  postRaw: (body: RequestInit['body'], init?: Init) => Promise<Response>;
 }
 
 /** A chat request that tells a scripted worker what to do. */
@@ -26,7 +29,7 @@ export async function startEdge(options: ClusterOptions = {}): Promise<Edge> {
   const cluster = await startCluster({ ...options, workers: 0, engineUrl: 'http://127.0.0.1:9' });
   const log = createLog({ service: 'test', level: 'silent', format: 'json' });
   const releases: (() => Promise<void>)[] = [];
-  const postRaw = (body: RequestInit['body'], init: RequestInit = {}): Promise<Response> =>
+  const postRaw = (body: RequestInit['body'], init: Init = {}): Promise<Response> =>
     fetch(`${cluster.url}/api/openai/chat/completions`, {
       method: 'POST',
       ...init,
