@@ -54,7 +54,7 @@ await runService(async (environment, releases) => {
   const verifier = new KeyVerifier(new KeyStore(redis.redis, `${prefix}:`));
 
   const broker = await connectBroker({ url: config.NATS_URL, name: `ingress-${id}`, prefix, log });
-  releases.add('broker', () => broker.nc.close());
+  releases.add('broker', () => broker.close());
   onKeyChange(broker, (keyId) => verifier.drop(keyId));
   broker.onReconnect(() => verifier.markStale());
 
