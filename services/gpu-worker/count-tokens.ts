@@ -1,6 +1,7 @@
 import type { JsonObject } from '#shared/core/json.ts';
-import { countWithTokenizer } from './count-with-tokenizer.ts';
-import { EngineAnswerError, type EngineHttp } from './engine-http.ts';
+import { countWithTokenizer } from '#shared/upstream/count-with-tokenizer.ts';
+import { UpstreamAnswerError } from '#shared/upstream/upstream-http.ts';
+import type { EngineHttp } from './engine-http.ts';
 import type { Engine } from './engines/engine.ts';
 
 /** Milliseconds for an engine to count. */
@@ -22,7 +23,7 @@ export async function countTokens({ http, engine, request, signal }: CountOption
   const counted = await engine
     .countTokens?.(http, request, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]))
     .catch((error: unknown) => {
-      if (error instanceof EngineAnswerError) return undefined;
+      if (error instanceof UpstreamAnswerError) return undefined;
       throw error;
     });
   return Math.max(1, counted ?? (await countWithTokenizer(request)));
