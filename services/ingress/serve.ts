@@ -12,6 +12,7 @@ import { chooseLanes } from './choose-lanes.ts';
 import { ClientReply } from './client-reply.ts';
 import type { EdgeFamily, Wish } from './edge-family.ts';
 import type { HeldBodies } from './held-bodies.ts';
+import { passedHeaders } from './passed-headers.ts';
 import { parseBody, type ReadBody } from './read-body.ts';
 import { requestIdOf } from './request-id.ts';
 import { resolveModel, type Resolved } from './resolve-model.ts';
@@ -44,6 +45,7 @@ export function serve(
     const { models, ...rules } = registry();
     const model = resolveModel(wish.model, models);
     if (!isKnown(model, wish.model, workers)) throw modelNotFound(wish.model);
+    const headers = passedHeaders(request.headers, family.passedHeaders);
     const letGo = held.hold(body.length);
     const requestId = requestIdOf(response);
     const sink = new ClientReply(response, family, requestId, wish.stream);
@@ -54,6 +56,7 @@ export function serve(
         family: family.name,
         stream: wish.stream,
         class: classOf(wish, identityOf(response)),
+        headers,
         body: model.kind === 'named' ? addDefaults(body, given, model.defaults) : body,
         place: (avoid) => chooseLanes({ model, needs: wish.needs }, rules, workers.pools(), avoid),
       },

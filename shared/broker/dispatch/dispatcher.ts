@@ -155,7 +155,7 @@ export class Dispatcher {
 
   #grant(job: Job, worker: LiveWorker, placement: Placement, replyTo: string): void {
     const now = performance.now();
-    const { requestId, operation, family, stream } = job.request;
+    const { requestId, operation, family, stream, headers } = job.request;
     const body = job.body ?? Buffer.alloc(0);
     job.on('claim');
     job.attempt += 1;
@@ -178,6 +178,7 @@ export class Dispatcher {
         family,
         stream,
         model: placement.model,
+        headers,
         reply,
         bodyBytes: body.length,
       },

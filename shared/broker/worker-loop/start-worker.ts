@@ -208,11 +208,11 @@ export class Worker {
   // ---- jobs
 
   #run(grant: Grant, body: Buffer): void {
-    const { requestId, operation, family, stream, model } = grant;
+    const { requestId, operation, family, stream, model, headers } = grant;
     const controller = new AbortController();
     const writer = new ReplyWriter(this.#broker, grant.reply, this.#options.coalesceMs);
     this.#running.set(grant.reply, { controller, writer });
-    const job = { id: grant.job, requestId, operation, family, stream, model, body };
+    const job = { id: grant.job, requestId, operation, family, stream, model, headers, body };
     const startedAt = performance.now();
     const log = this.#log.child({ requestId });
     this.#options
