@@ -1,5 +1,5 @@
 import type { ModelInfo } from '#shared/broker/announcement.ts';
-import type { Family, GrantedJob, JobEnd, JobHandler, Reply } from '#shared/broker/job-contract.ts';
+import type { GrantedJob, JobEnd, JobHandler, Reply } from '#shared/broker/job-contract.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { noUsage } from '#shared/core/usage.ts';
@@ -9,6 +9,7 @@ import { pairFor, type ModelFamily } from '#shared/protocol/pairs/pair-for.ts';
 import { dialects } from '#shared/upstream/dialects.ts';
 import { isUnreachable } from '#shared/upstream/is-unreachable.ts';
 import { mint } from '#shared/upstream/mint.ts';
+import { modelFamily } from '#shared/upstream/model-family.ts';
 import { parseRequest } from '#shared/upstream/parse-request.ts';
 import { relayAnswer, type AnswerBounds } from '#shared/upstream/relay-answer.ts';
 import { upstreamFailure } from '#shared/upstream/upstream-failure.ts';
@@ -75,10 +76,4 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     reply.write(JSON.stringify({ input_tokens: tokens }));
     return { usage: noUsage, finishReason: 'stop' };
   }
-}
-
-/** Engines run models; tools are no matter of theirs. */
-function modelFamily(family: Family): ModelFamily {
-  if (family === 'tools') throw new RouterError('internal', 'A tool was given to a worker that runs models.');
-  return family;
 }
