@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import Anthropic from '@anthropic-ai/sdk';
-import OpenAI from 'openai';
+import Anthropic, { BadRequestError } from '@anthropic-ai/sdk';
+import OpenAI, { APIError } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startCluster, type Cluster } from '../helpers/start-cluster.ts';
 import { startReplayEngine, type ReplayEngine } from '../helpers/replay-engine.ts';
@@ -164,7 +164,7 @@ describe('a messages client on a messages upstream', () => {
     const error: unknown = await anthropic()
       .messages.create({ model: 'claude-long', max_tokens: 100, messages: hello })
       .catch((error: unknown) => error);
-    expect(error).toBeInstanceOf(Anthropic.BadRequestError);
+    expect(error).toBeInstanceOf(BadRequestError);
     expect(String(error)).toContain('prompt is too long: 211343 tokens > 200000 maximum');
   });
 });
@@ -238,7 +238,7 @@ describe('a chat client on a chat upstream', () => {
     const read = async (): Promise<void> => {
       for await (const _ of stream) continue;
     };
-    await expect(read()).rejects.toThrow(OpenAI.APIError);
+    await expect(read()).rejects.toThrow(APIError);
   });
 
   it('gets overflow with its code', async () => {

@@ -7,7 +7,8 @@ const scopes = ['https://www.googleapis.com/auth/cloud-platform'];
 /**
  * Gemini on Vertex AI by its endpoint for the chat family (Google Cloud, "Using OpenAI libraries with Vertex AI"). Its
  * proof is a token that is good for an hour, which Google's library gets, keeps and renews: by the credentials file that
- * stands for a key here, the machine's own account, or a log-in with `gcloud`. Nothing lists the models that this endpoint takes.
+ * the key variable names, the machine's own account, or a log-in with `gcloud`. Nothing lists the models that this endpoint
+ * takes.
  */
 export const vertex: Provider = {
   ...gemini,
@@ -19,12 +20,10 @@ export const vertex: Provider = {
     return `https://${host}/v1/projects/${project}/locations/${location}/endpoints/openapi`;
   },
   keyless: true,
-  authorize(keyFile) {
+  authorize() {
     let auth: Promise<GoogleAuth> | undefined;
     return async () => {
-      auth ??= import('google-auth-library').then(
-        (library) => new library.GoogleAuth({ scopes, ...(keyFile !== undefined && { keyFile }) }),
-      );
+      auth ??= import('google-auth-library').then((library) => new library.GoogleAuth({ scopes }));
       return Object.fromEntries(await (await auth).getRequestHeaders());
     };
   },
