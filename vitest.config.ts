@@ -6,7 +6,15 @@ export default defineConfig({
   test: {
     projects: [
       { test: { ...settings, name: 'quick', include: ['test/**/*.test.ts'], exclude: ['test/long/**'] } },
-      { test: { ...settings, name: 'long', include: ['test/long/**/*.test.ts'], testTimeout: 300_000 } },
+      {
+        test: {
+          ...settings,
+          name: 'long',
+          include: ['test/long/**/*.test.ts'],
+          testTimeout: 300_000,
+          fileParallelism: false,
+        },
+      },
     ],
   },
 });

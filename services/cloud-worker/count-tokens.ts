@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import type { JsonObject } from '#shared/core/json.ts';
-import { countWithTokenizer } from '#shared/upstream/count-with-tokenizer.ts';
 import { dialects } from '#shared/upstream/dialects.ts';
 import { fit, type UpstreamHttp, type UpstreamRequest } from '#shared/upstream/upstream-http.ts';
-import type { Provider } from './providers/provider.ts';
 
 const path = '/messages/count_tokens';
 const counted = z.looseObject({ input_tokens: z.number().int().nonnegative() });
@@ -11,30 +9,16 @@ const counted = z.looseObject({ input_tokens: z.number().int().nonnegative() });
 /** Milliseconds for a provider to count. */
 const timeoutMs = 30_000;
 
-export interface CountOptions {
-  http: Pick<UpstreamHttp, 'post'>;
-  provider: Pick<Provider, 'family'>;
-  /** The request as the provider would get it. */
-  request: JsonObject;
-  headers: UpstreamRequest['headers'];
-  /** The same request in the chat family, which the tokenizer reads. */
-  inChat: () => JsonObject;
-  signal: AbortSignal;
-}
-
 /**
- * Tokens of a request's input: counted by an upstream of the messages family, by a tokenizer of ours where the upstream
- * cannot. Never 0.
+ * Tokens of a messages request's input, as the upstream counts them; undefined when it has no page for that.
  * @throws RouterError for a request that the upstream refuses
  */
-export async function countTokens(options: CountOptions): Promise<number> {
-  const { provider, inChat } = options;
-  const tokens = provider.family === 'messages' ? await askProvider(options) : undefined;
-  return Math.max(1, tokens ?? (await countWithTokenizer(inChat())));
-}
-
-/** Undefined when it has no such page. */
-async function askProvider({ http, request, headers, signal }: CountOptions): Promise<number | undefined> {
+export async function countTokens(
+  http: Pick<UpstreamHttp, 'post'>,
+  request: JsonObject,
+  headers: UpstreamRequest['headers'],
+  signal: AbortSignal,
+): Promise<number | undefined> {
   const bound = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
   const answer = await http.post(path, JSON.stringify(request), bound, headers);
   if (answer.status === 200) return fit(path, answer, counted).input_tokens;

@@ -1,5 +1,6 @@
 import type { ModelInfo } from '#shared/broker/announcement.ts';
 import type { GrantedJob, JobEnd, JobHandler, Reply } from '#shared/broker/job-contract.ts';
+import { takeBody } from '#shared/broker/take-body.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { noUsage } from '#shared/core/usage.ts';
@@ -12,8 +13,8 @@ import { mint } from '#shared/upstream/mint.ts';
 import { modelFamily } from '#shared/upstream/model-family.ts';
 import { parseRequest } from '#shared/upstream/parse-request.ts';
 import { relayAnswer, type AnswerBounds } from '#shared/upstream/relay-answer.ts';
+import { TokenCounter } from '#shared/upstream/token-counter.ts';
 import { upstreamFailure } from '#shared/upstream/upstream-failure.ts';
-import { countTokens } from './count-tokens.ts';
 import type { EngineHttp } from './engine-http.ts';
 import type { Engine } from './engines/engine.ts';
 import type { ImageFetcher } from './images/image-fetcher.ts';
@@ -29,51 +30,74 @@ export interface HandleJobOptions extends AnswerBounds {
   onUnreachable: () => void;
 }
 
+/** A request to the engine, and what will be needed of it later: it may be large, so nothing else of it is held. */
+interface Question {
+  body: Buffer;
+  /** Tokens of its input, estimated. */
+  inputTokens: number;
+  learn: ((promptTokens: number) => Promise<void>) | undefined;
+}
+
 /** Makes the handler that serves jobs with one engine: translate, adapt, send, translate back. */
 export function createHandleJob(options: HandleJobOptions): JobHandler {
   const { http, engine, models, fetchImage, onUnreachable } = options;
+  const counter = new TokenCounter(engine.countTokens?.bind(engine, http));
 
   return async function handleJob(job, reply, signal) {
     const model = models().find(({ id }) => id === job.model);
     if (!model) throw new RouterError('upstream_failed', `The engine no longer serves ${job.model}.`);
     const client = modelFamily(job.family);
-    const translated = pairFor(client, 'chat').request(parseRequest(job.body), {
-      model: model.id,
-      maxOutput: model.maxOutput,
-    });
-    const request = await settleImages(engine.adapt(translated, model), engine.fetchesImages, fetchImage, signal);
-    try {
-      if (job.operation === 'count_tokens') return await count(request, reply, signal);
-      return await generate(client, request, job, reply, signal);
-    } catch (error) {
-      if (isUnreachable(error)) onUnreachable();
-      throw upstreamFailure(error, signal);
+    if (job.operation === 'count_tokens') {
+      const count = counter.count(await translate(client, job, model, signal), model.id, signal);
+      reply.write(JSON.stringify({ input_tokens: await told(count, signal) }));
+      return { usage: noUsage, finishReason: 'stop' };
     }
+    const question = questionOf(await translate(client, job, model, signal), model);
+    const end = await told(generate(client, question, job, reply, signal), signal);
+    await question.learn?.(end.usage.promptTokens);
+    return end;
   };
+
+  function translate(client: ModelFamily, job: GrantedJob, model: ModelInfo, signal: AbortSignal): Promise<JsonObject> {
+    const target = { model: model.id, maxOutput: model.maxOutput };
+    const translated = pairFor(client, 'chat').request(parseRequest(takeBody(job)), target);
+    return settleImages(engine.adapt(translated, model), fetchImage, signal);
+  }
+
+  function questionOf(request: JsonObject, model: ModelInfo): Question {
+    return {
+      body: Buffer.from(JSON.stringify(request)),
+      inputTokens: chatNeeds(request as ChatRequest).inputTokens,
+      learn: counter.lesson(request, model.id),
+    };
+  }
 
   function generate(
     client: ModelFamily,
-    request: JsonObject,
+    { body, inputTokens }: Question,
     job: GrantedJob,
     reply: Reply,
     signal: AbortSignal,
   ): Promise<JobEnd> {
-    const promptTokens = chatNeeds(request as ChatRequest).inputTokens;
     const relay = {
       http,
       dialect: dialects.chat,
       pair: pairFor(client, 'chat'),
-      minted: mint(client, job.model, () => promptTokens),
+      minted: mint(client, job.model, inputTokens),
       stream: job.stream,
       bounds: options,
       write: (text: string) => reply.write(text),
     };
-    return relayAnswer(relay, { path: '/v1/chat/completions', body: JSON.stringify(request) }, signal);
+    return relayAnswer(relay, { path: '/v1/chat/completions', body }, signal);
   }
 
-  async function count(request: JsonObject, reply: Reply, signal: AbortSignal): Promise<JobEnd> {
-    const tokens = await countTokens({ http, engine, request, signal });
-    reply.write(JSON.stringify({ input_tokens: tokens }));
-    return { usage: noUsage, finishReason: 'stop' };
+  /** What the engine answers, or its failure in words for the client. */
+  async function told<Answer>(answer: Promise<Answer>, signal: AbortSignal): Promise<Answer> {
+    try {
+      return await answer;
+    } catch (error) {
+      if (isUnreachable(error)) onUnreachable();
+      throw upstreamFailure(error, signal);
+    }
   }
 }

@@ -49,6 +49,7 @@ await runService(async (environment, releases) => {
   const dispatcher = new Dispatcher(broker, workers, dispatchSettings(id), log);
   releases.add('dispatcher', () => dispatcher.close());
   await dispatcher.prepare();
+  await workers.callTheRoll();
 
   const registry = followRegistry(config.ROUTER_CONFIG, log);
   releases.add('registry', () => registry.close());

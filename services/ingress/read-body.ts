@@ -27,8 +27,11 @@ export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody 
       }, timeoutMs);
       parse(request, response, (error?: unknown) => {
         clearTimeout(timer);
+        const body: unknown = request.body;
+        // The request lives as long as its answer; the body need not.
+        request.body = undefined;
         if (error) reject(explain(error, maxBytes));
-        else resolve(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
+        else resolve(Buffer.isBuffer(body) ? body : Buffer.alloc(0));
       });
     });
 }

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, Response } from 'express';
 
 const acceptable = /^[\w.:-]{1,128}$/;
@@ -9,7 +9,7 @@ const acceptable = /^[\w.:-]{1,128}$/;
  */
 export function assignRequestId(request: Request, response: Response, next: NextFunction): void {
   const given = request.get('x-request-id');
-  const id = given !== undefined && acceptable.test(given) ? given : `req_${randomBytes(12).toString('hex')}`;
+  const id = given !== undefined && acceptable.test(given) ? given : `req_${randomUUID()}`;
   response.locals['requestId'] = id;
   response.setHeader('x-request-id', id);
   response.setHeader('request-id', id);

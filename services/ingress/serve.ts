@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { KeyIdentity } from '#shared/accounts/key-record.ts';
 import type { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
-import type { JobReport } from '#shared/broker/dispatch/job.ts';
+import type { Job, JobReport } from '#shared/broker/dispatch/job.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/live-workers.ts';
 import { modelNotFound } from '#shared/protocol/model-not-found.ts';
 import type { Operation } from '#shared/broker/job-contract.ts';
@@ -38,14 +38,22 @@ export function serve(
   { dispatcher, workers, readBody, held, registry, record }: ServeParts,
 ): RequestHandler {
   return async (request: Request, response: Response): Promise<void> => {
-    const body = await readBody(request, response);
-    if (response.destroyed) return;
+    const begun = begin(await readBody(request, response), response);
+    if (!begun) return;
+    const report = await begun.job.finished;
+    begun.letGo();
+    record(response, family, report);
+  };
+
+  /** Apart from the handler, whose variables live as long as the answer: the body, which may be large, need not. */
+  function begin(body: Buffer, response: Response): { job: Job; letGo: () => void } | undefined {
+    if (response.destroyed) return undefined;
     const given = parseBody(body);
     const wish = family.readWish(given, operation);
     const { models, ...rules } = registry();
     const model = resolveModel(wish.model, models);
     if (!isKnown(model, wish.model, workers)) throw modelNotFound(wish.model);
-    const headers = passedHeaders(request.headers, family.passedHeaders);
+    const headers = passedHeaders(response.req.headers, family.passedHeaders);
     const letGo = held.hold(body.length);
     const requestId = requestIdOf(response);
     const sink = new ClientReply(response, family, requestId, wish.stream);
@@ -63,10 +71,8 @@ export function serve(
       sink,
     );
     response.once('close', () => dispatcher.cancel(job));
-    const report = await job.finished;
-    letGo();
-    record(response, family, report);
-  };
+    return { job, letGo };
+  }
 }
 
 function isKnown(model: Resolved, name: string, workers: LiveWorkers): boolean {

@@ -24,6 +24,8 @@ export interface BrokerOptions {
   /** First token of every subject. */
   prefix: string;
   log: Logger;
+  /** Milliseconds for which the first connection is tried. Default 30 s. */
+  waitMs?: number;
 }
 
 /** Milliseconds for which the first connection is tried, so that the parts of a cluster may start in any order. */
@@ -123,9 +125,15 @@ export class Broker {
  * Connects to NATS, trying for up to half a minute.
  * @throws ConfigError for a URL that is none, and the library's error when no server answered or it wants other credentials
  */
-export async function connectBroker({ url, name, prefix, log }: BrokerOptions): Promise<Broker> {
+export async function connectBroker({
+  url,
+  name,
+  prefix,
+  log,
+  waitMs = firstConnectMs,
+}: BrokerOptions): Promise<Broker> {
   const options = connectionOptions(url, name);
-  const deadline = performance.now() + firstConnectMs;
+  const deadline = performance.now() + waitMs;
   for (;;) {
     try {
       return new Broker(await connect(options), createSubjects(prefix), log);

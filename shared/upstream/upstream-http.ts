@@ -27,8 +27,8 @@ export interface UpstreamAnswer {
 /** One request for an answer that is taken as it comes. */
 export interface UpstreamRequest {
   path: string;
-  /** JSON text. */
-  body: string;
+  /** JSON in UTF-8. */
+  body: Buffer;
   /** Besides those of every request. */
   headers?: Readonly<Record<string, string>> | undefined;
 }

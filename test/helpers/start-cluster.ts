@@ -34,11 +34,11 @@ export interface Cluster {
   workers: ServiceProcess[];
   engine: ServiceProcess | undefined;
   /** Starts one more gpu-worker and waits until the ingress knows it. */
-  addWorker(environment?: Record<string, string>): Promise<ServiceProcess>;
+  addWorker: (environment?: Record<string, string>) => Promise<ServiceProcess>;
   /** Starts a cloud-worker for a provider and waits until clients can name its models. */
-  addCloudWorker(environment: Record<string, string>): Promise<ServiceProcess>;
+  addCloudWorker: (environment: Record<string, string>) => Promise<ServiceProcess>;
   /** Starts one more ingress on the same broker and accounts. */
-  addIngress(environment?: Record<string, string>): Promise<{ process: ServiceProcess; url: string }>;
+  addIngress: (environment?: Record<string, string>) => Promise<{ process: ServiceProcess; url: string }>;
   stop(): Promise<void>;
 }
 

@@ -32,7 +32,6 @@ const counted = z.looseObject({ input_tokens: z.number().int().nonnegative() });
 export const llamaCpp: Engine = {
   kind: 'llama-cpp',
   healthPath: '/health',
-  fetchesImages: true,
 
   async discover(http) {
     const [{ data }, facts] = await Promise.all([http.ask('/v1/models', modelList), http.ask('/props', props)]);

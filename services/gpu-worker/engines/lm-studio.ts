@@ -60,7 +60,6 @@ interface Facts extends Omit<ModelInfo, 'id'> {
 export const lmStudio: Engine = {
   kind: 'lm-studio',
   healthPath: '/v1/models',
-  fetchesImages: false,
 
   async discover(http, before) {
     const [{ data }, facts] = await Promise.all([http.ask('/v1/models', modelList), readFacts(http)]);

@@ -34,7 +34,6 @@ const loaded = z.looseObject({
 export const ollama: Engine = {
   kind: 'ollama',
   healthPath: '/api/version',
-  fetchesImages: false,
 
   async discover(http, before) {
     const [{ data }, running] = await Promise.all([

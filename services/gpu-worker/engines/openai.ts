@@ -11,7 +11,6 @@ import { modelList } from './model-list.ts';
 export const openai: Engine = {
   kind: 'openai',
   healthPath: '/v1/models',
-  fetchesImages: true,
 
   async discover(http) {
     const { data } = await http.ask('/v1/models', modelList);

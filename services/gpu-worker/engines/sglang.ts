@@ -30,7 +30,6 @@ const serverInfo = z.looseObject({
 export const sglang: Engine = {
   kind: 'sglang',
   healthPath: '/health',
-  fetchesImages: true,
 
   async discover(http) {
     const [{ data }, model, server] = await Promise.all([

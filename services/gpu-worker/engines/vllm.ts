@@ -19,7 +19,6 @@ import { modelList } from './model-list.ts';
 export const vllm: Engine = {
   kind: 'vllm',
   healthPath: '/health',
-  fetchesImages: true,
 
   async discover(http, before) {
     const { data } = await http.ask('/v1/models', modelList);

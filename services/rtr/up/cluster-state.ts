@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { replaceFile } from './replace-file.ts';
 
 const port = z.number().int().min(1).max(65_535).optional();
 
@@ -33,12 +34,10 @@ export function loadClusterState(folder: string): ClusterState {
   return readClusterState(folder) ?? { natsPassword: password(), redisPassword: password(), ports: {} };
 }
 
-/** Writes it in one step, readable by its owner only. */
+/** Writes down what is to be remembered. */
 export function saveClusterState(folder: string, state: ClusterState): void {
   mkdirSync(folder, { recursive: true });
-  const draft = `${stateFile(folder)}.${process.pid}`;
-  writeFileSync(draft, `${JSON.stringify(state, undefined, 2)}\n`, { mode: 0o600 });
-  renameSync(draft, stateFile(folder));
+  replaceFile(stateFile(folder), `${JSON.stringify(state, undefined, 2)}\n`);
 }
 
 /** Address of the NATS server that `rtr up` runs on this machine. */

@@ -49,8 +49,8 @@ export class EngineWorkers {
   /** Looks for engines that have appeared, starts their workers, and lets the demo engine go when it is not needed. */
   async lookAgain(): Promise<void> {
     const started = await this.#startMissing([...this.#options.named, ...(await this.#options.findLocal())]);
-    for (const { name, url } of started)
-      this.#options.say(`found an engine at ${url} (${name}): it is served from now on`);
+    for (const { origin, url } of started)
+      this.#options.say(`found an engine at ${url} (${origin}): it is served from now on`);
     if (!this.#demo || this.#workers.size === 0) return;
     // The demo's own worker is one of those that serve.
     if (((await this.#options.countServing()) ?? 0) < 2) return;

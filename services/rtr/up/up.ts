@@ -65,6 +65,7 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   await checkPort(config);
 
   const children = new Children(folder, logs);
+  releases.add('children', () => children.close(serverPatienceMs));
   kill.addEventListener('abort', () => children.killAll(), { once: true });
   const ended = AbortSignal.any([stop, children.failure]);
   const state = loadClusterState(folder);
@@ -111,7 +112,7 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
       const child = await startService('demo-engine', 'demo-engine', false, settings);
       // A worker that finds no engine waits longer than the demo engine takes to be there.
       await untilTrue(() => listsModels(url), readyWithinMs, ended);
-      return { engine: { name: 'demo engine', url }, child };
+      return { engine: { origin: 'demo engine', url }, child };
     },
     countServing: () => readGpuWorkers(baseUrl),
     say: (sentence) => logs.write('info', sentence),
@@ -136,7 +137,8 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   }
   const serving = await untilTrue(async () => ((await readGpuWorkers(baseUrl)) ?? 0) > 0, workersWithinMs, ended);
   const metricsUrl = `http://127.0.0.1:${ports.admin}/metrics`;
-  say(welcome({ baseUrl, chatFamily: config.CHAT_FAMILY, metricsUrl, ...keys, engines, serving }));
+  const families = { chatFamily: config.CHAT_FAMILY, messagesFamily: config.MESSAGES_FAMILY };
+  say(welcome({ baseUrl, ...families, metricsUrl, ...keys, engines, serving }));
 
   for (;;) {
     await sleep(lookForEnginesEveryMs, undefined, { signal: ended }).catch(() => ended.throwIfAborted());
@@ -159,7 +161,10 @@ async function takeFolder(folder: string, releases: Releases): Promise<void> {
 }
 
 async function checkPort({ PORT, HOST }: UpConfig): Promise<void> {
-  if (await isPortFree(PORT, HOST)) return;
+  const free = await isPortFree(PORT, HOST).catch((cause: unknown) => {
+    throw new UpError(`HOST=${HOST} cannot be listened on: ${String(cause)}`, { cause });
+  });
+  if (free) return;
   throw new UpError(
     `Port ${PORT} is taken by another program: stop that, or choose another port, as in PORT=${PORT + 1} npm start.`,
   );

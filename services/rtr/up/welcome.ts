@@ -5,6 +5,7 @@ export interface WelcomeFacts {
   /** `http://host:port` */
   baseUrl: string;
   chatFamily: string;
+  messagesFamily: string;
   metricsUrl: string;
   /** The raw key, on the very first start only. */
   newKey: string | undefined;
@@ -17,20 +18,21 @@ export interface WelcomeFacts {
 
 /** The text that `rtr up` prints when the cluster is ready. */
 export function welcome(facts: WelcomeFacts): string {
-  const { baseUrl, chatFamily, metricsUrl, newKey, maskedKeys, engines, serving } = facts;
+  const { baseUrl, chatFamily, messagesFamily, metricsUrl, newKey, maskedKeys, engines, serving } = facts;
   const chatUrl = `${baseUrl}/api/${chatFamily}`;
   const key = newKey
     ? `${newKey}\n            shown only now; another one: npx rtr keys create --name <name>`
     : `${maskedKeys.join(', ') || 'all revoked'}\n            another one: npx rtr keys create --name <name>`;
   const engineLines =
     engines.length > 0
-      ? engines.map(({ name, url }) => `${url} (${name})`)
+      ? engines.map(({ origin, url }) => `${url} (${origin})`)
       : ['the demo engine: no local engine was found; one that is started later is picked up'];
   return [
     '',
     'Model Router is up.',
     '',
-    `  base URL  ${chatUrl}`,
+    `  base URL  ${chatUrl}   for OpenAI clients`,
+    `            ${baseUrl}/api/${messagesFamily}   for Anthropic clients`,
     `  key       ${key}`,
     `  engines   ${engineLines.join('\n            ')}`,
     `  metrics   ${metricsUrl}`,

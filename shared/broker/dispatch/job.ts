@@ -98,6 +98,10 @@ export class Job {
   readonly avoid = new Set<string>();
   /** Pools that a ticket was published to, with the model each would serve. */
   readonly placed = new Map<LivePool, PlacedTicket>();
+  /** Tickets published for it so far. */
+  tickets = 0;
+  /** Whether the broker has taken a ticket of it once. From then on it waits, also when the queue is full. */
+  admitted = false;
   /** Kept until the client has seen something of the answer: until then another worker may need it. */
   body: Buffer | undefined;
   state: JobState = 'queued';
@@ -111,6 +115,8 @@ export class Job {
   firstByteAt: number | undefined;
   lastFrameAt = 0;
   lastDataAt = 0;
+  /** When its worker was last asked for frames that are missing, or for a sign of life. */
+  askedAt = 0;
   /** When the client last got anything, keep-alives included. */
   lastWriteAt = performance.now();
   /** Since when the job waits in the queue for this attempt. */
@@ -152,6 +158,6 @@ export interface PlacedTicket {
   /** Counts the job's tickets, so that the broker's answers can be told apart. */
   number: number;
   publishedAt: number;
-  /** The broker has said that it holds the ticket. */
-  stored: boolean;
+  /** What the broker has said to the ticket. */
+  answer: 'none' | 'stored' | 'full';
 }

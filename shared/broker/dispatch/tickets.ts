@@ -3,7 +3,7 @@ import { encodeTicket } from '../ticket.ts';
 import type { Job, Placement } from './job.ts';
 import { freeSlots, type LivePool } from './live-workers.ts';
 
-/** Milliseconds after which a ticket that the broker has not confirmed is published again. */
+/** Milliseconds after which a ticket that the broker has not taken is published again. */
 const confirmMs = 2_000;
 
 const nobody: ReadonlySet<string> = new Set();
@@ -23,11 +23,8 @@ export class Tickets {
   /** Publishes tickets for a queued job: into the first lane with a free slot, else into every lane that is open to it. */
   place(job: Job): void {
     const placements = this.#placements(job);
-    if (placements.length === 0) {
-      job.noWorkerSince ??= performance.now();
-      return;
-    }
-    job.noWorkerSince = undefined;
+    noteWorkers(job, placements);
+    if (placements.length === 0) return;
     const { open, nextAt } = openPlacements(job, placements);
     const free = open.find(({ pool }) => freeSlots(pool) > 0);
     for (const placement of free ? [free] : open) this.#add(job, placement);
@@ -46,21 +43,33 @@ export class Tickets {
   /** Looks again at a job that waits, after workers came, went or changed. */
   replace(job: Job): void {
     for (const pool of job.placed.keys()) if (pool.workers.size === 0) this.withdraw(job, pool);
-    if (job.placed.size === 0) this.place(job);
-    else job.spillAt = Math.min(job.spillAt, performance.now() + this.#spillMs);
+    if (job.placed.size === 0) {
+      this.place(job);
+      return;
+    }
+    noteWorkers(job, this.#placements(job));
+    job.spillAt = Math.min(job.spillAt, performance.now() + this.#spillMs);
   }
 
-  /** What a waiting job needs from time to time: the next lane, and tickets that the broker never confirmed once more. */
+  /** What a waiting job needs from time to time: the next lane, and tickets that the broker has not taken once more. */
   attend(job: Job, now: number): void {
     if (now > job.spillAt) this.spill(job);
     for (const [pool, ticket] of job.placed) {
-      if (!ticket.stored && now - ticket.publishedAt > confirmMs) this.#publish(job, pool);
+      if (ticket.answer !== 'stored' && now - ticket.publishedAt > confirmMs) this.#publish(job, pool);
     }
   }
 
   /** Publishes all tickets of a job once more, when the broker may have forgotten them. */
   publishAgain(job: Job): void {
     for (const pool of job.placed.keys()) this.#publish(job, pool);
+  }
+
+  /** Takes the broker's answer to a ticket. @returns whether all tickets of a job that was never admitted are refused */
+  onAnswer(job: Job, number: number, answer: 'stored' | 'full'): boolean {
+    if (answer === 'stored') job.admitted = true;
+    const tickets = [...job.placed.values()];
+    for (const ticket of tickets) if (ticket.number === number) ticket.answer = answer;
+    return !job.admitted && tickets.every((ticket) => ticket.answer === 'full');
   }
 
   /** Forgets one ticket. A claim for it is still answered rightly; it only no longer counts as waiting in that pool. */
@@ -87,7 +96,8 @@ export class Tickets {
   #add(job: Job, { pool, model }: Placement): void {
     if (job.placed.has(pool)) return;
     pool.waiting += 1;
-    job.placed.set(pool, { model, number: job.placed.size, publishedAt: 0, stored: false });
+    job.placed.set(pool, { model, number: job.tickets, publishedAt: 0, answer: 'none' });
+    job.tickets += 1;
     this.#publish(job, pool);
   }
 
@@ -95,7 +105,7 @@ export class Tickets {
     const ticket = job.placed.get(pool);
     if (!ticket) return;
     ticket.publishedAt = performance.now();
-    ticket.stored = false;
+    ticket.answer = 'none';
     const { subjects } = this.#broker;
     const lane = { tier: pool.tier, pool: pool.pool, class: job.request.class };
     const answerTo = `${subjects.reply(this.#ingress, job.id, job.attempt)}.t.${ticket.number}`;
@@ -122,4 +132,10 @@ export function openPlacements(
     patienceMs = placement.patienceMs ?? 0;
   }
   return { open: placements, nextAt: Number.POSITIVE_INFINITY };
+}
+
+/** Notes since when nobody could serve a job: no worker is there, or none that is takes jobs. */
+function noteWorkers(job: Job, placements: readonly Placement[]): void {
+  if (placements.length > 0) job.noWorkerSince = undefined;
+  else job.noWorkerSince ??= performance.now();
 }

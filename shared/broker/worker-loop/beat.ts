@@ -4,12 +4,12 @@ import type { Broker } from '../connect-broker.ts';
 /** Milliseconds between two beats. */
 const beatMs = 1_000;
 
-/** Announces a worker each second and on change, until it says good-bye. */
+/** Announces a worker each second, on change and when asked, until it says good-bye. */
 export class Beat {
   readonly #broker: Broker;
   readonly #announcement: () => Announcement;
   readonly #timer: NodeJS.Timeout;
-  readonly #stopReconnect: () => void;
+  readonly #stopListening: () => void;
   readonly #subject: string;
 
   constructor(broker: Broker, worker: string, announcement: () => Announcement) {
@@ -17,7 +17,12 @@ export class Beat {
     this.#subject = broker.subjects.beat(worker);
     this.#announcement = announcement;
     this.#timer = setInterval(() => this.now(), beatMs);
-    this.#stopReconnect = broker.onReconnect(() => this.now());
+    const rollCalls = broker.subscribe(broker.subjects.rollCall, () => this.now());
+    const stopReconnect = broker.onReconnect(() => this.now());
+    this.#stopListening = () => {
+      rollCalls.unsubscribe();
+      stopReconnect();
+    };
     this.now();
   }
 
@@ -29,7 +34,7 @@ export class Beat {
   /** Says good-bye: an empty beat. */
   stop(): void {
     clearInterval(this.#timer);
-    this.#stopReconnect();
+    this.#stopListening();
     this.#broker.publish(this.#subject, '');
   }
 }

@@ -1,6 +1,7 @@
 import type { Msg } from '@nats-io/transport-node';
 import { noResponders, type Broker } from '../connect-broker.ts';
 import { decodeClaimAnswer, encodeClaim, type ClaimAnswer, type Grant } from '../claim.ts';
+import { attemptOf } from '../subjects.ts';
 import type { Ticket } from '../ticket.ts';
 
 /** Milliseconds until an ingress that does not answer a claim, or stops in the middle of a body, is given up. */
@@ -53,6 +54,22 @@ export class Claimer {
     return promise;
   }
 
+  /** Whether this attempt is granted to the worker and its body still on the way. */
+  isReceiving(attempt: string): boolean {
+    return this.#receiving(attempt) !== undefined;
+  }
+
+  /** Forgets a granted attempt whose body is still on the way: its client is gone. */
+  drop(attempt: string): void {
+    const id = this.#receiving(attempt);
+    if (id !== undefined) this.#settle(id, { kind: 'gone' });
+  }
+
+  /** The connection was lost, and with it every answer and every part that was on its way. */
+  reset(): void {
+    for (const id of this.#pending.keys()) this.#giveUp(id);
+  }
+
   /** Takes a message that came to the inbox. */
   onMessage(id: string, { data: payload, headers }: Msg): void {
     const pending = this.#pending.get(id);
@@ -68,6 +85,11 @@ export class Claimer {
     if (decoded.answer.answer !== 'grant') return this.#settle(id, { kind: decoded.answer.answer });
     pending.grant = decoded.answer;
     this.#addPart(id, pending, decoded.firstPart);
+  }
+
+  #receiving(attempt: string): string | undefined {
+    for (const [id, { grant }] of this.#pending) if (grant && attemptOf(grant.reply) === attempt) return id;
+    return undefined;
   }
 
   #addPart(id: string, pending: Pending, part: Uint8Array): void {

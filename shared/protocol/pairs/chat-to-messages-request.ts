@@ -1,7 +1,7 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ChatRequest } from '#shared/protocol/chat/request.ts';
 import type { TextBlock } from '#shared/protocol/messages/request.ts';
-import { chatHistoryToMessages } from './chat-messages-to-messages.ts';
+import { chatHistoryToMessages } from './chat-history-to-messages.ts';
 import { chatToolsToMessages } from './chat-tools-to-messages.ts';
 import type { Target } from './pair.ts';
 import { chatRequestRules } from './rules/chat-request-rules.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ImageError } from '../../../../services/gpu-worker/images/image-fetcher.ts';
+import { PublicFetchError } from '#shared/core/public-fetch.ts';
 import { settleImages } from '../../../../services/gpu-worker/images/settle-images.ts';
 
 const { signal } = new AbortController();
@@ -23,42 +23,38 @@ const showing = (url: unknown): { messages: never } =>
 describe('settleImages', () => {
   it('puts the image in the place of its address', async () => {
     const request = showing({ url: 'https://example.com/cat', detail: 'high' });
-    expect(await settleImages(request, false, fetchImage, signal)).toEqual(
-      showing({ url: 'data:image/png;base64,cat' }),
-    );
+    expect(await settleImages(request, fetchImage, signal)).toEqual(showing({ url: 'data:image/png;base64,cat' }));
   });
 
-  it('leaves addresses to an engine that fetches, and data to every engine', async () => {
-    const address = showing({ url: 'https://example.com/cat' });
+  it('leaves data as it is', async () => {
     const data = showing({ url: 'data:image/png;base64,AAAA' });
-    expect(await settleImages(address, true, unused, signal)).toEqual(address);
-    expect(await settleImages(data, false, unused, signal)).toEqual(data);
+    expect(await settleImages(data, unused, signal)).toEqual(data);
   });
 
   it('does not touch a request without images', async () => {
     const request = { messages: [{ role: 'user', content: 'Hi' }] };
-    expect(await settleImages(request, false, unused, signal)).toBe(request);
+    expect(await settleImages(request, unused, signal)).toBe(request);
   });
 
   it.each(['file:///etc/passwd', 'ftp://example.com/cat', '/etc/passwd', '../cat.png', 'FILE:///etc/passwd'])(
-    'refuses %s for every engine, and names the part',
+    'refuses %s, and names the part',
     async (url) => {
-      await expect(settleImages(showing({ url }), true, unused, signal)).rejects.toMatchObject({
+      await expect(settleImages(showing({ url }), unused, signal)).rejects.toMatchObject({
         code: 'invalid_request',
         param: 'messages[0].content[1].image_url.url',
       });
     },
   );
 
-  it('refuses a file for a video as well', async () => {
-    const content = [{ type: 'video_url', video_url: { url: 'file:///etc/passwd' } }];
+  it.each(['file:///etc/passwd', 'http://10.0.0.1/video'])('lets no engine fetch a video from %s', async (url) => {
+    const content = [{ type: 'video_url', video_url: { url } }];
     const request = { messages: [{ role: 'user', content }] };
-    await expect(settleImages(request, true, unused, signal)).rejects.toMatchObject({ code: 'invalid_request' });
+    await expect(settleImages(request, unused, signal)).rejects.toMatchObject({ code: 'invalid_request' });
   });
 
   it('tells why an image was not fetched', async () => {
-    const failing = (): Promise<string> => Promise.reject(new ImageError('its address is not public'));
-    await expect(settleImages(showing({ url: 'http://10.0.0.1/' }), false, failing, signal)).rejects.toMatchObject({
+    const failing = (): Promise<string> => Promise.reject(new PublicFetchError('its address is not public'));
+    await expect(settleImages(showing({ url: 'http://10.0.0.1/' }), failing, signal)).rejects.toMatchObject({
       code: 'invalid_request',
       message: 'The image was not fetched: its address is not public.',
     });

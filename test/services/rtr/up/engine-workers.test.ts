@@ -4,8 +4,8 @@ import type { Engine } from '../../../../services/rtr/up/find-engines.ts';
 import { spawnGuarded } from '../../../../services/rtr/up/spawn-guarded.ts';
 import { SupervisedChild } from '../../../../services/rtr/up/supervised-child.ts';
 
-const ollama = { name: 'Ollama', url: 'http://127.0.0.1:11434' };
-const vllm = { name: 'vLLM', url: 'http://127.0.0.1:8000' };
+const ollama = { origin: 'usual port of Ollama', url: 'http://127.0.0.1:11434' };
+const vllm = { origin: 'usual port of vLLM', url: 'http://127.0.0.1:8000' };
 
 let children: SupervisedChild[];
 let workers: EngineWorkers;
@@ -26,7 +26,7 @@ describe('the workers of a cluster', () => {
   });
 
   it('are one for an engine that is named and found alike', async () => {
-    await begin([{ name: 'engine', url: 'http://localhost:8000' }], [vllm]);
+    await begin([{ origin: 'ENGINE_URLS', url: 'http://localhost:8000' }], [vllm]);
     expect(running()).toEqual(['http://localhost:8000']);
   });
 
@@ -66,7 +66,7 @@ function begin(named: Engine[], local: Engine[]): Promise<Engine[]> {
     named,
     findLocal: async () => found,
     startWorker: ({ url }) => start(url),
-    startDemo: async () => ({ engine: { name: 'demo', url: 'http://demo' }, child: await start('demo') }),
+    startDemo: async () => ({ engine: { origin: 'demo', url: 'http://demo' }, child: await start('demo') }),
     countServing: async () => serving,
     say: () => {},
   });

@@ -9,7 +9,7 @@ describe('looking for local engines', () => {
     const port = await serve((request, response) => {
       response.end(request.url === '/v1/models' ? '{"object":"list","data":[{"id":"qwen3","object":"model"}]}' : '');
     });
-    expect(await look(port)).toEqual([{ name: 'vLLM', url: `http://127.0.0.1:${port}` }]);
+    expect(await look(port)).toEqual([{ origin: 'usual port of vLLM', url: `http://127.0.0.1:${port}` }]);
   });
 
   it.each<[string, RequestListener]>([

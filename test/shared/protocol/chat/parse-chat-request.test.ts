@@ -120,4 +120,11 @@ describe('a chat request', () => {
     parseChatRequest({ model: 'm', messages });
     expect(performance.now() - begin).toBeLessThan(1000);
   });
+
+  it('is refused quickly when a million of its parts are wrong', () => {
+    const content = Array.from({ length: 1_000_000 }, () => ({ type: 'text' }));
+    const begin = performance.now();
+    expect(refusal(withMessage({ role: 'user', content })).param).toBe('messages[0].content[0].text');
+    expect(performance.now() - begin).toBeLessThan(1000);
+  });
 });

@@ -4,7 +4,7 @@ import { createKey } from '#shared/accounts/create-key.ts';
 import { checksumLength, keyAlphabet, keyChecksum } from '#shared/accounts/key-format.ts';
 import { KeyVerifier } from '#shared/accounts/key-verifier.ts';
 import { mintKey } from '#shared/accounts/mint-key.ts';
-import { openKeyStore } from '../../helpers/open-key-store.ts';
+import { openKeyStore } from '../helpers/open-key-store.ts';
 
 const floodMs = 1_200;
 const wrongPerSecond = 1_000;

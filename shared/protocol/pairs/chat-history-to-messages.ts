@@ -1,6 +1,6 @@
 import type { ChatMessage, ChatToolCall } from '#shared/protocol/chat/request.ts';
 import type { MessagesBlock, MessagesMessage, TextBlock } from '#shared/protocol/messages/request.ts';
-import { chatContentToBlocks } from './chat-part-to-block.ts';
+import { chatContentToBlocks } from './chat-content-to-blocks.ts';
 import { unsupportedInChat } from './unsupported.ts';
 import { messagesToolId } from './words/tool-id.ts';
 import { toolInput } from './words/tool-input.ts';
