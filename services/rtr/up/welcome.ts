@@ -1,3 +1,4 @@
+import { isReady, type CloudProvider } from './cloud-workers.ts';
 import type { Engine } from './find-engines.ts';
 
 /** What the first lines of a running cluster tell. */
@@ -12,13 +13,14 @@ export interface WelcomeFacts {
   /** The router keys there are, in their recognisable short form. */
   maskedKeys: readonly string[];
   engines: readonly Engine[];
+  providers: readonly CloudProvider[];
   /** False when no worker has shown up yet. */
   serving: boolean;
 }
 
 /** The text that `rtr up` prints when the cluster is ready. */
 export function welcome(facts: WelcomeFacts): string {
-  const { baseUrl, chatFamily, messagesFamily, metricsUrl, newKey, maskedKeys, engines, serving } = facts;
+  const { baseUrl, chatFamily, messagesFamily, metricsUrl, newKey, maskedKeys, engines, providers, serving } = facts;
   const chatUrl = `${baseUrl}/api/${chatFamily}`;
   const key = newKey
     ? `${newKey}\n            shown only now; another one: npx rtr keys create --name <name>`
@@ -26,7 +28,14 @@ export function welcome(facts: WelcomeFacts): string {
   const engineLines =
     engines.length > 0
       ? engines.map(({ origin, url }) => `${url} (${origin})`)
-      : ['the demo engine: no local engine was found; one that is started later is picked up'];
+      : [
+          `${providers.some(isReady) ? 'none' : 'the demo engine'}: no local engine was found; one that is started later is picked up`,
+        ];
+  const providerLines = providers.map(({ title, keyVariable, missing }) =>
+    missing.length === 0
+      ? `${title} (by ${keyVariable})`
+      : `${title} not yet: ${keyVariable} is set, ${missing.join(' and ')} not`,
+  );
   return [
     '',
     'Model Router is up.',
@@ -35,6 +44,7 @@ export function welcome(facts: WelcomeFacts): string {
     `            ${baseUrl}/api/${messagesFamily}   for Anthropic clients`,
     `  key       ${key}`,
     `  engines   ${engineLines.join('\n            ')}`,
+    ...(providerLines.length > 0 ? [`  cloud     ${providerLines.join('\n            ')}`] : []),
     `  metrics   ${metricsUrl}`,
     ...(serving ? [] : ['', '  No worker serves yet: its engine does not answer.']),
     '',

@@ -61,13 +61,13 @@ export class JobRunner {
 
   /** Runs a job. `onFreed` is called when it is over. */
   run(grant: Grant, body: Buffer): void {
-    const { requestId, operation, family, stream, model, reply } = grant;
+    const { requestId, operation, family, stream, model, headers, reply } = grant;
     const attempt = attemptOf(reply);
     const controller = new AbortController();
     const { handler, coalesceMs, inbox, log, onFreed } = this.#options;
     const writer = new ReplyWriter(this.#broker, reply, `${inbox}.${attempt}`, coalesceMs);
     this.#running.set(attempt, { controller, writer, unheardSince: undefined, heard: true });
-    const job = { id: grant.job, requestId, operation, family, stream, model, body };
+    const job = { id: grant.job, requestId, operation, family, stream, model, headers, body };
     const startedAt = performance.now();
     const facts = { requestId, model, operation, family, stream };
     const serve = async (): Promise<void> => {
