@@ -5,6 +5,7 @@ import { chatRoutes } from './chat-routes.ts';
 import { answerHealth, type HealthParts } from './health.ts';
 import { mcpRoutes, type McpRoutesParts } from './mcp/mcp-routes.ts';
 import { messagesRoutes } from './messages-routes.ts';
+import type { OpenRequests } from './open-requests.ts';
 import { assignRequestId } from './request-id.ts';
 import type { VerifyKey } from './require-key.ts';
 import type { ServeParts } from './serve.ts';
@@ -12,6 +13,7 @@ import { toolsRoutes } from './tools-routes.ts';
 
 export interface AppParts extends ServeParts, HealthParts, McpRoutesParts, AnswerErrorParts {
   verifyKey: VerifyKey;
+  open: OpenRequests;
   /** Path segments of the families: `/api/<segment>`. */
   segments: { chat: string; messages: string };
 }
@@ -22,7 +24,7 @@ export function createApp(parts: AppParts): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
-  app.use(assignRequestId);
+  app.use(parts.open.follow, assignRequestId);
   app.get('/health', answerHealth(parts));
   app.use([`/api/${chat}/v1`, `/api/${chat}`], chatRoutes(parts));
   app.use(`/api/${messages}`, messagesRoutes(parts));

@@ -7,7 +7,7 @@ import { identityOf } from './require-key.ts';
 import type { ServeParts } from './serve.ts';
 import { toolsFormat } from './tools-format.ts';
 
-export type ToolParts = Pick<ServeParts, 'dispatcher' | 'workers' | 'held' | 'record'>;
+export type ToolParts = Pick<ServeParts, 'dispatcher' | 'workers' | 'record'>;
 
 /** A call of a tool, from whichever door it came. */
 export interface ToolRequest {
@@ -29,16 +29,15 @@ export interface ToolJob {
 
 /**
  * Gives a call of a tool to the workers that have it; the sink hears of the answer.
- * @throws RouterError `not_found` for a tool that no worker has ever had, `overloaded`
+ * @throws RouterError `not_found` for a tool that no worker has ever had
  */
 export function dispatchTool(parts: ToolParts, request: ToolRequest, sink: JobSink): ToolJob {
-  const { dispatcher, workers, held, record } = parts;
+  const { dispatcher, workers, record } = parts;
   const { tool, body, stream, response } = request;
   if (!workers.isKnownTool(tool)) {
     const message = `The tool '${tool}' does not exist, or no worker has ever had it here.`;
     throw new RouterError('not_found', message, { param: 'tool' });
   }
-  const letGo = held.hold(body.length);
   const job = dispatcher.dispatch(
     {
       requestId: requestIdOf(response),
@@ -51,9 +50,6 @@ export function dispatchTool(parts: ToolParts, request: ToolRequest, sink: JobSi
     },
     sink,
   );
-  const finished = job.finished.then((report) => {
-    letGo();
-    record(response, toolsFormat, report);
-  });
+  const finished = job.finished.then((report) => record(response, toolsFormat, report));
   return { cancel: () => dispatcher.cancel(job), finished };
 }

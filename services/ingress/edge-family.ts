@@ -24,6 +24,8 @@ export interface EdgeFormat {
 
 /** One wire format for requests to models, as the edge needs it. */
 export interface EdgeFamily extends EdgeFormat {
+  /** Request headers that an upstream of this family understands and clients rely on, in lower case. */
+  passedHeaders: readonly string[];
   /**
    * Checks a body.
    * @throws RouterError 400 that names the field

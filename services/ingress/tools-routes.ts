@@ -4,14 +4,13 @@ import { answerError, unknownPath, wrongMethod, type AnswerErrorParts } from './
 import { ClientReply } from './client-reply.ts';
 import { dispatchTool, type ToolParts } from './dispatch-tool.ts';
 import { listTools } from './list-tools.ts';
-import { parseBody, type ReadBody } from './read-body.ts';
+import { receiveBody, type ReceiveParts } from './receive-body.ts';
 import { requestIdOf } from './request-id.ts';
 import { requireKey, type VerifyKey } from './require-key.ts';
 import { toolsFormat } from './tools-format.ts';
 
-export interface ToolsRoutesParts extends ToolParts, AnswerErrorParts {
+export interface ToolsRoutesParts extends ToolParts, ReceiveParts, AnswerErrorParts {
   verifyKey: VerifyKey;
-  readBody: ReadBody;
 }
 
 /** The tools API, mounted at `/api/tools/v1`: what tools there are, and running one without a language model. */
@@ -28,17 +27,19 @@ export function toolsRoutes(parts: ToolsRoutesParts): Router {
     response.json({ object: 'list', data });
   });
   routes.post('/execute', execute(parts));
-  routes.all(['/list', '/execute'], wrongMethod);
+  routes.all('/list', wrongMethod('GET', 'HEAD'));
+  routes.all('/execute', wrongMethod('POST'));
   routes.use(unknownPath, answerError(toolsFormat, parts));
   return routes;
 }
 
 function execute(parts: ToolsRoutesParts): RequestHandler {
   return async (request, response) => {
-    const body = await parts.readBody(request, response);
-    if (response.destroyed) return;
-    const { tool } = parseToolCall(parseBody(body));
-    const sink = new ClientReply(response, toolsFormat, requestIdOf(response), false);
+    const received = await receiveBody(request, response, parts);
+    if (!received) return;
+    const { body, parsed, releaseBody } = received;
+    const { tool } = parseToolCall(parsed);
+    const sink = new ClientReply(response, toolsFormat, requestIdOf(response), false, releaseBody);
     const job = dispatchTool(parts, { tool, body, stream: false, response }, sink);
     response.once('close', job.cancel);
     await job.finished;

@@ -39,8 +39,8 @@ export interface TestIngress {
   broker: Broker;
   workers: LiveWorkers;
   dispatcher: Dispatcher;
-  send(wish: Wish): TestJob;
-  close(): Promise<void>;
+  send: (wish: Wish) => TestJob;
+  close: () => Promise<void>;
 }
 
 /** Ingresses and workers that meet on one server, under a prefix of their own. */
@@ -49,12 +49,12 @@ export interface Parties {
   natsUrl: string;
   /** The first ingress. */
   ingress: TestIngress;
-  addIngress(settings?: PartyOptions['ingress']): Promise<TestIngress>;
+  addIngress: (settings?: PartyOptions['ingress']) => Promise<TestIngress>;
   /** Starts a worker in this process; it is known to the first ingress when this resolves. */
-  addWorker(options?: Partial<WorkerOptions>): Promise<{ worker: Worker; broker: Broker; id: string }>;
+  addWorker: (options?: Partial<WorkerOptions>) => Promise<{ worker: Worker; broker: Broker; id: string }>;
   /** Starts a scripted worker as a process of its own; it is known to the first ingress when this resolves. */
-  forkWorker(environment?: Record<string, string>): Promise<{ process: ServiceProcess; id: string }>;
-  close(): Promise<void>;
+  forkWorker: (environment?: Record<string, string>) => Promise<{ process: ServiceProcess; id: string }>;
+  close: () => Promise<void>;
 }
 
 /** Starts one ingress, and whatever a test adds to it. Its `close` belongs into `onTestFinished` or `afterAll`. */
@@ -63,7 +63,7 @@ export async function startParties({ natsUrl = inject('natsUrl'), ingress = {} }
   const releases: (() => Promise<unknown>)[] = [];
   const connect = async (name: string): Promise<Broker> => {
     const broker = await connectBroker({ url: natsUrl, name, prefix, log });
-    releases.push(() => broker.nc.close());
+    releases.push(() => broker.close());
     return broker;
   };
   const addIngress = async (settings: PartyOptions['ingress'] = {}): Promise<TestIngress> => {
@@ -154,7 +154,7 @@ async function startIngress(broker: Broker, settings: NonNullable<PartyOptions['
       await dispatcher.drain(0);
       dispatcher.close();
       workers.close();
-      await broker.nc.close();
+      await broker.close();
     },
   };
 }

@@ -21,7 +21,7 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'mcp.json'), JSON.stringify({ mcpServers: servers }));
   cluster = await startCluster({ workers: 0, engineUrl: 'http://127.0.0.1:1' });
   const environment = { MCP_CONFIG: join(folder, 'mcp.json'), TOOL_TIMEOUT_MS: '5000' };
-  const worker = await cluster.addWorker(environment, 'tools-worker');
+  const worker = await cluster.addToolsWorker(environment);
   await worker.line('tools-worker is ready');
 });
 

@@ -54,16 +54,13 @@ beforeAll(async () => {
     engineUrl: 'http://127.0.0.1:1',
     ingress: { NO_WORKER_TIMEOUT_MS: '2000' },
   });
-  worker = await cluster.addWorker(
-    {
-      MCP_CONFIG: join(folder, 'mcp.json'),
-      TOOLS_DIR: own,
-      TOOL_TIMEOUT_MS: '1000',
-      TOOL_OUTPUT_BYTES: '100000',
-      SECRET: 'x',
-    },
-    'tools-worker',
-  );
+  worker = await cluster.addToolsWorker({
+    MCP_CONFIG: join(folder, 'mcp.json'),
+    TOOLS_DIR: own,
+    TOOL_TIMEOUT_MS: '1000',
+    TOOL_OUTPUT_BYTES: '100000',
+    SECRET: 'x',
+  });
   await until(async () => (await names()).includes('pid') && (await names()).includes('echo'));
 });
 
@@ -315,7 +312,7 @@ describe('a folder of tools', () => {
 
 describe('two workers with the same tools', () => {
   it('share a pool, and one goes on when the other is gone', async () => {
-    const [first, second] = [await cluster.addWorker({}, 'tools-worker'), await cluster.addWorker({}, 'tools-worker')];
+    const [first, second] = [await cluster.addToolsWorker(), await cluster.addToolsWorker()];
     const joined = cluster.ingress.lines.filter(({ msg }) => msg === 'worker joined').slice(-2);
     expect(joined[0]?.['pool']).toBe(joined[1]?.['pool']);
     expect((await names()).filter((name) => name === 'calculator')).toHaveLength(1);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { identityOf } from '../require-key.ts';
+import { isMessage } from './is-message.ts';
 
 const sessionHeader = 'mcp-session-id';
 
@@ -38,8 +39,4 @@ export class RunningCalls {
     const session = request.get(sessionHeader);
     return session === undefined ? undefined : JSON.stringify([identityOf(response).id, session, id]);
   }
-}
-
-function isMessage(body: unknown, method: string): body is { params?: Record<string, unknown> } {
-  return typeof body === 'object' && body !== null && 'method' in body && body.method === method;
 }

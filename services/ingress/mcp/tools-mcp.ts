@@ -9,6 +9,7 @@ import type { LivePool } from '#shared/broker/dispatch/live-workers.ts';
 import type { ToolParts } from '../dispatch-tool.ts';
 import { listTools } from '../list-tools.ts';
 import { callTool } from './call-tool.ts';
+import { isMessage } from './is-message.ts';
 import { RunningCalls } from './running-calls.ts';
 
 /** Milliseconds without a byte until a client that waits on a stream gets a comment. */
@@ -18,6 +19,8 @@ const keepAliveMs = 10_000;
 export interface ToolsMcp {
   /** Serves one HTTP request whose key is checked. @param body its body, parsed; undefined when it has none */
   serve(request: Request, response: Response, body: unknown): Promise<void>;
+  /** Ends the streams on which clients wait to hear of changed tools: they would last for ever. */
+  stopListening(): void;
   /** Ends what is open. */
   close(): Promise<void>;
 }
@@ -29,6 +32,7 @@ export interface ToolsMcp {
 export function createToolsMcp(parts: ToolParts, log: Logger): ToolsMcp {
   const { workers } = parts;
   const calls = new RunningCalls();
+  const listening = new Set<Response>();
   const handler = createMcpHandler(createServer, {
     keepAliveMs,
     onerror: (error) => log.info({ err: error }, 'an MCP request was not in order'),
@@ -71,6 +75,10 @@ export function createToolsMcp(parts: ToolParts, log: Logger): ToolsMcp {
   return {
     async serve(request, response, body) {
       calls.onRequest(request, response, body);
+      if (isMessage(body, 'subscriptions/listen')) {
+        listening.add(response);
+        response.once('close', () => listening.delete(response));
+      }
       // The SDK hands on what it is told of the client's authorization; what matters here is the exchange itself.
       const authInfo = { token: '', clientId: '', scopes: [], extra: { response } };
       await toNodeHandler({ fetch: (webRequest, options) => handler.fetch(webRequest, { ...options, authInfo }) })(
@@ -78,6 +86,9 @@ export function createToolsMcp(parts: ToolParts, log: Logger): ToolsMcp {
         response,
         body,
       );
+    },
+    stopListening() {
+      for (const response of listening) response.destroy();
     },
     close: () => handler.close(),
   };

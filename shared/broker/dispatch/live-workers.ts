@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '#shared/core/log.ts';
 import { announcementSchema, type Announcement, type ModelInfo, type ToolInfo } from '../announcement.ts';
 import type { Broker } from '../connect-broker.ts';
@@ -9,6 +10,9 @@ const lostAfterMs = 3_300;
 
 /** Announcements kept at most; more workers than this on one broker are ignored, with a log line. */
 const maxWorkers = 10_000;
+
+/** Milliseconds that workers get to answer a roll call. */
+const rollCallMs = 250;
 
 /** Names of models, and of tools, of lost pools that are remembered: a request for one waits instead of being told 404. */
 const maxRemembered = 1_000;
@@ -65,12 +69,18 @@ export class LiveWorkers {
     this.#broker = broker;
     this.#log = log;
     const beats = broker.subscribe(broker.subjects.allBeats, ({ data, subject }) => this.#onBeat(data, subject));
-    const stopReconnect = broker.onReconnect(() => this.#forgiveSilence());
+    const stopReconnect = broker.onReconnect(() => this.#onReconnect());
     this.#timer = setInterval(() => this.#dropSilent(), 250);
     this.#stopListening = () => {
       beats.unsubscribe();
       stopReconnect();
     };
+  }
+
+  /** Has every worker announce itself, and waits a moment for it: a new ingress else knows nobody for a second. */
+  async callTheRoll(): Promise<void> {
+    this.#broker.publish(this.#broker.subjects.rollCall, '');
+    await sleep(rollCallMs);
   }
 
   close(): void {
@@ -196,6 +206,11 @@ export class LiveWorkers {
     if (stoodStill) this.#forgiveSilence();
     const oldest = now - lostAfterMs;
     for (const worker of this.#workers.values()) if (worker.lastBeat < oldest) this.#remove(worker, 'worker is lost');
+  }
+
+  #onReconnect(): void {
+    this.#forgiveSilence();
+    this.#broker.publish(this.#broker.subjects.rollCall, '');
   }
 
   #forgiveSilence(): void {

@@ -13,7 +13,7 @@ export class AnswerBody {
   /** @throws RouterError `upstream_failed` when the body outgrows the limit */
   add(chunk: Buffer): void {
     this.#bytes += chunk.length;
-    if (this.#bytes > this.#limit) throw new RouterError('upstream_failed', "The engine's answer is too long.");
+    if (this.#bytes > this.#limit) throw new RouterError('upstream_failed', "The upstream's answer is too long.");
     this.#chunks.push(chunk);
   }
 

@@ -1,30 +1,28 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { JobEnd, Reply } from '#shared/broker/job-contract.ts';
-import { upstreamErrorFromChat } from '#shared/protocol/chat/upstream-error.ts';
-import type { StreamTranslation } from '#shared/protocol/pairs/pair.ts';
+import type { Ending, StreamTranslation } from '#shared/protocol/pairs/pair.ts';
 import { SseReader } from '#shared/protocol/sse/sse-reader.ts';
 import { AnswerBody } from './answer-body.ts';
+import type { Dialect } from './dialects.ts';
 import type { Listener } from './exchange.ts';
 
 /** An error's text is short; what is longer is none. */
 const maxErrorBytes = 256 * 1024;
 
-/** Last event of a stream in the chat family. */
-const done = '[DONE]';
-
 /** Takes a streamed answer: each event is translated and written as soon as its last byte is here. */
 export class StreamListener implements Listener {
+  readonly #dialect: Dialect;
   readonly #translation: StreamTranslation;
-  readonly #reply: Reply;
+  readonly #write: (text: string) => void;
   readonly #reader = new SseReader();
   readonly #errorBody = new AnswerBody(maxErrorBytes);
   #status = 0;
   #headers: IncomingHttpHeaders = {};
   #isStream = false;
 
-  constructor(translation: StreamTranslation, reply: Reply) {
+  constructor(dialect: Dialect, translation: StreamTranslation, write: (text: string) => void) {
+    this.#dialect = dialect;
     this.#translation = translation;
-    this.#reply = reply;
+    this.#write = write;
   }
 
   onStart(status: number, headers: IncomingHttpHeaders): void {
@@ -43,14 +41,14 @@ export class StreamListener implements Listener {
    * Writes the answer's end. Call when all of it has come.
    * @throws RouterError for an answer that is an error, or was not complete
    */
-  end(): JobEnd {
+  end(): Ending {
     // Some engines report an error with status 200, but never as a stream.
     if (!this.#isStream) {
-      throw upstreamErrorFromChat(this.#status === 200 ? 500 : this.#status, this.#errorBody.text(), this.#headers);
+      throw this.#dialect.error(this.#status === 200 ? 500 : this.#status, this.#errorBody.text(), this.#headers);
     }
     this.#translate(this.#reader.end());
     const { text, ending } = this.#translation.end();
-    this.#reply.write(text);
+    this.#write(text);
     return ending;
   }
 
@@ -58,8 +56,8 @@ export class StreamListener implements Listener {
   #translate(events: string[]): 'nothing' | 'more' | 'complete' {
     for (const data of events) {
       const text = this.#translation.event(data);
-      if (text !== '') this.#reply.write(text);
-      if (data === done) return 'complete';
+      if (text !== '') this.#write(text);
+      if (this.#dialect.isLast(data)) return 'complete';
     }
     return events.length > 0 ? 'more' : 'nothing';
   }

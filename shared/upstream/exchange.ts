@@ -5,7 +5,7 @@ import { RouterError } from '#shared/core/errors.ts';
 /** Who takes an answer as it comes. Either method may throw, which closes the connection and fails the exchange. */
 export interface Listener {
   onStart(status: number, headers: IncomingHttpHeaders): void;
-  /** Tells whether the answer goes on, was heard nothing of yet, or is complete, whatever the engine still sends. */
+  /** Tells whether the answer goes on, was heard nothing of yet, or is complete, whatever the upstream still sends. */
   onData(chunk: Buffer): 'nothing' | 'more' | 'complete';
 }
 
@@ -15,13 +15,13 @@ export interface Patience {
   idleMs: number;
 }
 
-/** How long an engine may take to end its answer properly, so that the connection can be used again. */
+/** How long an upstream may take to end its answer properly, so that the connection can be used again. */
 const drainMs = 1000;
 
 /**
  * One request and its answer, from dispatch to end, with its time watched.
  * States: waiting (nothing heard) → answering (a piece was heard) → complete; any of them → failed. `complete` still
- * reads the engine's last bytes, for a bounded time, but `done` is settled.
+ * reads the upstream's last bytes, for a bounded time, but `done` is settled.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   /** Resolves when the answer is complete. Rejects with the signal's reason, a RouterError, or the connection's error. */
@@ -43,7 +43,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#patience = patience;
     this.#signal = signal;
     this.#timer = setTimeout(() => {
-      this.#fail(new RouterError('upstream_timeout', `The engine gave no answer within ${patience.firstMs} ms.`));
+      this.#fail(new RouterError('upstream_timeout', `The upstream gave no answer within ${patience.firstMs} ms.`));
     }, patience.firstMs);
     if (signal.aborted) this.#onAbort();
     else signal.addEventListener('abort', this.#onAbort, { once: true });
@@ -86,7 +86,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     clearTimeout(this.#timer);
     const { idleMs } = this.#patience;
     this.#timer = setTimeout(() => {
-      this.#fail(new RouterError('upstream_timeout', `The engine stopped answering for ${idleMs} ms.`));
+      this.#fail(new RouterError('upstream_timeout', `The upstream stopped answering for ${idleMs} ms.`));
     }, idleMs);
   }
 

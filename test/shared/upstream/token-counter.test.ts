@@ -2,22 +2,11 @@ import llama3 from 'llama3-tokenizer-js';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
-import { EngineAnswerError, type EngineHttp } from '../../../services/gpu-worker/engine-http.ts';
-import type { Engine } from '../../../services/gpu-worker/engines/engine.ts';
-import { TokenCounter } from '../../../services/gpu-worker/token-counter.ts';
+import { TokenCounter } from '#shared/upstream/token-counter.ts';
+import { UpstreamAnswerError } from '#shared/upstream/upstream-http.ts';
 
 const { signal } = new AbortController();
-const http = {} as EngineHttp;
-
-function engine(countTokens?: Engine['countTokens']): Engine {
-  return {
-    kind: 'openai',
-    healthPath: '/',
-    discover: () => Promise.reject(new Error('not asked')),
-    adapt: (it) => it,
-    ...(countTokens && { countTokens }),
-  };
-}
+type Ask = NonNullable<ConstructorParameters<typeof TokenCounter>[0]>;
 
 const texts = ['README.md', 'services/ingress/serve.ts', 'package.json', 'shared/broker/dispatch/dispatcher.ts'].map(
   (file) => readFileSync(file, 'utf8'),
@@ -45,9 +34,9 @@ function llamaTokens({ messages }: JsonObject): number {
 const coarseTokens = (request: JsonObject): number => Math.round(llamaTokens(request) * 1.3);
 
 describe('counting tokens', () => {
-  it('asks an engine that can count, once for the same content', async () => {
-    const asked = vi.fn<NonNullable<Engine['countTokens']>>(() => Promise.resolve(42));
-    const counter = new TokenCounter(http, engine(asked));
+  it('asks an upstream that can count, once for the same content', async () => {
+    const asked = vi.fn<Ask>(() => Promise.resolve(42));
+    const counter = new TokenCounter(asked);
     expect(await counter.count(asking('Hi'), 'm', signal)).toBe(42);
     expect(await counter.count(asking('Hi'), 'm', signal)).toBe(42);
     expect(asked).toHaveBeenCalledOnce();
@@ -56,16 +45,13 @@ describe('counting tokens', () => {
     expect(asked).toHaveBeenCalledTimes(3);
   });
 
-  it('counts by itself when the engine turns out not to know how', async () => {
-    const counter = new TokenCounter(
-      http,
-      engine(() => Promise.reject(new EngineAnswerError('no such path'))),
-    );
+  it('counts by itself when the upstream turns out not to know how', async () => {
+    const counter = new TokenCounter(() => Promise.reject(new UpstreamAnswerError('no such path')));
     expect(await counter.count(asking('Hello there, how are you?'), 'm', signal)).toBeGreaterThan(10);
   });
 
   it('is within ten per cent of a real tokenizer that it does not know', async () => {
-    const counter = new TokenCounter(http, engine());
+    const counter = new TokenCounter(undefined);
     for (const text of texts) {
       const counted = await counter.count(asking(text), 'm', signal);
       const truth = llamaTokens(asking(text));
@@ -74,9 +60,9 @@ describe('counting tokens', () => {
   });
 
   it('is so for a far coarser tokenizer too, once an answer has told', async () => {
-    const counter = new TokenCounter(http, engine());
+    const counter = new TokenCounter(undefined);
     const [first = '', ...others] = texts;
-    await counter.learn(asking(first), 'm', coarseTokens(asking(first)));
+    await counter.lesson(asking(first), 'm')?.(coarseTokens(asking(first)));
     for (const text of others) {
       const counted = await counter.count(asking(text), 'm', signal);
       const truth = coarseTokens(asking(text));
@@ -85,6 +71,6 @@ describe('counting tokens', () => {
   });
 
   it('is never 0', async () => {
-    expect(await new TokenCounter(http, engine()).count({ messages: [] }, 'm', signal)).toBe(1);
+    expect(await new TokenCounter(undefined).count({ messages: [] }, 'm', signal)).toBe(1);
   });
 });

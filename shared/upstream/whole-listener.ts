@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import { upstreamErrorFromChat } from '#shared/protocol/chat/upstream-error.ts';
+import { parseUpstreamJson } from '#shared/protocol/parse-upstream-json.ts';
 import { AnswerBody } from './answer-body.ts';
-import { parseJson } from './engine-http.ts';
+import type { Dialect } from './dialects.ts';
 import type { Listener } from './exchange.ts';
 
 /** Far more than any model writes in one answer. */
@@ -11,9 +11,14 @@ const maxBytes = 64 * 1024 * 1024;
 
 /** Takes an answer that comes as one JSON object. */
 export class WholeListener implements Listener {
+  readonly #dialect: Dialect;
   readonly #body = new AnswerBody(maxBytes);
   #status = 0;
   #headers: IncomingHttpHeaders = {};
+
+  constructor(dialect: Dialect) {
+    this.#dialect = dialect;
+  }
 
   onStart(status: number, headers: IncomingHttpHeaders): void {
     this.#status = status;
@@ -31,9 +36,9 @@ export class WholeListener implements Listener {
    */
   end(): JsonObject {
     const text = this.#body.text();
-    if (this.#status !== 200) throw upstreamErrorFromChat(this.#status, text, this.#headers);
-    const answer = parseJson(text);
-    if (!isJsonObject(answer)) throw new RouterError('upstream_failed', "The engine's answer cannot be read.");
+    if (this.#status !== 200) throw this.#dialect.error(this.#status, text, this.#headers);
+    const answer = parseUpstreamJson(text);
+    if (!isJsonObject(answer)) throw new RouterError('upstream_failed', "The upstream's answer cannot be read.");
     return answer;
   }
 }
