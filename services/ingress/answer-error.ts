@@ -25,9 +25,12 @@ export function answerError(family: EdgeFamily, { log, countRefusal }: AnswerErr
   };
 }
 
-/** Behind a path's allowed methods. */
-export function wrongMethod(request: Request): never {
-  throw new RouterError('method_not_allowed', `${request.method} is not allowed here.`);
+/** Behind a path's allowed methods, which the answer names as RFC 9110 asks for. */
+export function wrongMethod(...allowed: string[]) {
+  return (request: Request, response: Response): never => {
+    response.setHeader('allow', allowed.join(', '));
+    throw new RouterError('method_not_allowed', `${request.method} is not allowed here.`);
+  };
 }
 
 /** Behind all paths. */

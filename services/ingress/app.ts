@@ -4,12 +4,14 @@ import { chatFamily } from './chat-family.ts';
 import { chatRoutes } from './chat-routes.ts';
 import { answerHealth, type HealthParts } from './health.ts';
 import { messagesRoutes } from './messages-routes.ts';
+import type { OpenRequests } from './open-requests.ts';
 import { assignRequestId } from './request-id.ts';
 import type { VerifyKey } from './require-key.ts';
 import type { ServeParts } from './serve.ts';
 
 export interface AppParts extends ServeParts, HealthParts, AnswerErrorParts {
   verifyKey: VerifyKey;
+  open: OpenRequests;
   /** Path segments of the families: `/api/<segment>`. */
   segments: { chat: string; messages: string };
 }
@@ -20,7 +22,7 @@ export function createApp(parts: AppParts): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
-  app.use(assignRequestId);
+  app.use(parts.open.follow, assignRequestId);
   app.get('/health', answerHealth(parts));
   app.use([`/api/${chat}/v1`, `/api/${chat}`], chatRoutes(parts));
   app.use(`/api/${messages}`, messagesRoutes(parts));

@@ -31,6 +31,9 @@ export interface BrokerOptions {
 /** Milliseconds for which the first connection is tried, so that the parts of a cluster may start in any order. */
 const firstConnectMs = 30_000;
 
+/** Milliseconds for the last messages to reach the server when the connection is closed. */
+const lastWordsMs = 1_000;
+
 /**
  * The connection to NATS: what the library offers, plus whether it stands right now and a call when it does again.
  * It reconnects for ever. What is published while it is down is lost; whoever needs more listens to `onReconnect`.
@@ -81,6 +84,15 @@ export class Broker {
   async flush(): Promise<void> {
     this.#outbox.send();
     await this.nc.flush();
+  }
+
+  /** Sends what is held and ends the connection; waits a second at most for the server to have it. */
+  async close(): Promise<void> {
+    if (this.connected) {
+      const sent = this.flush().catch((error: unknown) => this.#log.warn({ err: error }, 'last messages may be lost'));
+      await Promise.race([sent, sleep(lastWordsMs, undefined, { ref: false })]);
+    }
+    await this.nc.close();
   }
 
   /**
