@@ -15,6 +15,8 @@ export interface Wish {
 /** One wire format, as the edge needs it: reading requests, and saying what the router itself has to say. */
 export interface EdgeFamily {
   name: Family;
+  /** Request headers that an upstream of this family understands and clients rely on, in lower case. */
+  passedHeaders: readonly string[];
   /**
    * Checks a body.
    * @throws RouterError 400 that names the field

@@ -13,6 +13,7 @@ import { chooseLanes } from './choose-lanes.ts';
 import { ClientReply } from './client-reply.ts';
 import type { EdgeFamily, Wish } from './edge-family.ts';
 import type { HeldBodies, Holding } from './held-bodies.ts';
+import { passedHeaders } from './passed-headers.ts';
 import { parseBody, type ReadBody } from './read-body.ts';
 import { requestIdOf } from './request-id.ts';
 import { resolveModel, type Resolved } from './resolve-model.ts';
@@ -70,6 +71,7 @@ async function dispatchRequest(
       family: family.name,
       stream: wish.stream,
       class: classOf(wish, identityOf(response)),
+      headers: passedHeaders(request.headers, family.passedHeaders),
       body: model.kind === 'named' ? addDefaults(body, given, model.defaults) : body,
       place: (avoid) => chooseLanes({ model, needs: wish.needs }, rules, workers.pools(), avoid),
     },

@@ -4,6 +4,7 @@ import { ConfigError, loadConfig } from '#shared/core/load-config.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { priorityClasses, type PriorityClass } from '#shared/core/priority-class.ts';
 import { version } from '#shared/core/version.ts';
+import { findProviders } from '../cloud-worker/find-providers.ts';
 import { createRouterKey, listKeys, revokeKey } from './commands/keys.ts';
 import { setup } from './commands/setup.ts';
 import type { KeyCommandContext } from './commands/key-command.ts';
@@ -22,7 +23,10 @@ const print = (text: string) => {
   process.stdout.write(`${text}\n`);
 };
 /** The workers that `rtr worker <tier>` runs. */
-const workers = { gpu: () => import('../gpu-worker/main.ts') };
+const workers = {
+  gpu: () => import('../gpu-worker/main.ts'),
+  cloud: () => import('../cloud-worker/main.ts'),
+};
 const json = new Option('--json', 'print JSON instead of sentences');
 
 const program = new Command('rtr')
@@ -37,7 +41,8 @@ program
     const config = loadConfig(upSettings, process.env);
     const pretty = config.LOG_FORMAT === 'pretty' || (config.LOG_FORMAT === 'auto' && process.stderr.isTTY);
     const logs = createLogRelay(process.stderr, pretty ? 'pretty' : 'json');
-    await up({ config, environment: process.env, root, logs, say: print, ...stopSignals() });
+    const providers = findProviders(process.env);
+    await up({ config, environment: process.env, root, providers, logs, say: print, ...stopSignals() });
     process.exit(0);
   });
 
@@ -73,7 +78,7 @@ program
   .command('worker')
   .description('run one worker, configured by environment variables')
   .addArgument(new Argument('<tier>', 'what it serves').choices(Object.keys(workers)))
-  .action((tier: 'gpu') => runService(workers[tier]));
+  .action((tier: keyof typeof workers) => runService(workers[tier]));
 program
   .command('ingress')
   .description('run one ingress, configured by environment variables')

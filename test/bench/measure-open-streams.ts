@@ -37,16 +37,16 @@ export async function measureOpenStreams(cluster: BenchCluster, streams: number)
   return { streams, failures: opened.failures, bytesPerStream, total: ingress.rss + nats.rss + worker.rss };
 }
 
-/** Has every worker's code compiled and its first buffers made, which is no cost of an open stream. */
+/** Has every worker do what it does all day for a moment: code gets compiled, and first buffers are no stream's cost. */
 async function warmUp({ generator, through, workers }: BenchCluster): Promise<void> {
   await generator.ask<LoadResult>({
     kind: 'run',
     target: through,
-    connections: 8 * workers.length,
-    bodies: [paceRequest(true, { firstMs: 1, everyMs: 2, tokens: 8 })],
-    seconds: 10,
-    requests: 800 * workers.length,
-    rampSeconds: 0,
+    connections: 64 * workers.length,
+    bodies: [paceRequest(true, { firstMs: 50, everyMs: 20, tokens: 40 })],
+    seconds: 5,
+    requests: Number.POSITIVE_INFINITY,
+    rampSeconds: 1,
   });
 }
 

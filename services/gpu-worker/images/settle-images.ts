@@ -1,6 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import { ImageError, type ImageFetcher } from './image-fetcher.ts';
+import { PublicFetchError } from '#shared/core/public-fetch.ts';
+import type { ImageFetcher } from './image-fetcher.ts';
 
 /** Bytes of all images together that are fetched for one request. */
 const maxBytes = 32 * 1024 * 1024;
@@ -35,7 +36,9 @@ export async function settleImages(
         continue;
       }
       const image = await fetchImage(url.address, left, signal).catch((error: unknown) => {
-        throw error instanceof ImageError ? refused(`The image was not fetched: ${error.message}.`, url.param) : error;
+        throw error instanceof PublicFetchError
+          ? refused(`The image was not fetched: ${error.message}.`, url.param)
+          : error;
       });
       left -= image.length;
       content.push({ type: 'image_url', image_url: { url: image } });

@@ -5,12 +5,13 @@ import { Releases } from '#shared/core/release.ts';
 import { takeLock } from '../bootstrap/take-lock.mjs';
 import type { UpConfig } from '../config.ts';
 import { Children } from './children.ts';
+import { CloudWorkers, isReady, type CloudProvider } from './cloud-workers.ts';
 import { loadClusterState, saveClusterState } from './cluster-state.ts';
 import { EngineWorkers } from './engine-workers.ts';
 import { findLocalEngines, listsModels, namedEngines } from './find-engines.ts';
 import { chooseFreePort, isPortFree } from './free-port.ts';
 import type { LogRelay } from './log-relay.ts';
-import { readGpuWorkers } from './read-health.ts';
+import { readWorkers } from './read-health.ts';
 import { endLeftovers } from './running-children.ts';
 import { setUpKeys } from './set-up-keys.ts';
 import { spawnGuarded } from './spawn-guarded.ts';
@@ -24,6 +25,8 @@ export interface UpOptions {
   environment: Environment;
   /** Folder of the project; what the cluster keeps is in its `.rtr` folder. */
   root: string;
+  /** Those with a key in the environment. */
+  providers: readonly CloudProvider[];
   logs: LogRelay;
   /** Prints lines for the person who has started the cluster. */
   say: (text: string) => void;
@@ -42,8 +45,8 @@ const serverPatienceMs = 5_000;
 const extraPatienceMs = 2_000;
 
 /**
- * Runs a whole cluster on this machine until it is told to stop: NATS and Redis, workers for the local engines (or the
- * demo engine), and the ingress. Then it stops them in the reverse order, so that running answers can finish.
+ * Runs a whole cluster on this machine until it is told to stop: NATS and Redis, workers for the local engines and
+ * the cloud providers (or the demo engine), and the ingress. Then it stops them in the reverse order, so that running answers can finish.
  * @throws UpError, ServerMissingError and others when it cannot start, or when a necessary part cannot be kept running
  */
 export async function up(options: UpOptions): Promise<void> {
@@ -59,7 +62,7 @@ export async function up(options: UpOptions): Promise<void> {
 }
 
 async function runCluster(options: UpOptions, releases: Releases): Promise<void> {
-  const { config, environment, root, logs, say, stop, kill } = options;
+  const { config, environment, root, providers, logs, say, stop, kill } = options;
   const folder = join(root, '.rtr');
   await takeFolder(folder, releases);
   await checkPort(config);
@@ -102,22 +105,28 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
       return child;
     });
   const baseUrl = `http://${reachableHost(config.HOST)}:${config.PORT}`;
+  const startDemo = async () => {
+    const url = `http://127.0.0.1:${ports.demo}`;
+    const settings = { HOST: '127.0.0.1', PORT: String(ports.demo) };
+    const child = await startService('demo-engine', 'demo-engine', false, settings);
+    // A worker that finds no engine waits longer than the demo engine takes to be there.
+    await untilTrue(() => listsModels(url), readyWithinMs, ended);
+    return { engine: { origin: 'demo engine', url }, child };
+  };
   const engineWorkers = new EngineWorkers({
     named: namedEngines(config.ENGINE_URLS),
     findLocal,
     startWorker: ({ url }) => startService(`gpu-worker ${url}`, 'gpu-worker', false, { ENGINE_URL: url }),
-    startDemo: async () => {
-      const url = `http://127.0.0.1:${ports.demo}`;
-      const settings = { HOST: '127.0.0.1', PORT: String(ports.demo) };
-      const child = await startService('demo-engine', 'demo-engine', false, settings);
-      // A worker that finds no engine waits longer than the demo engine takes to be there.
-      await untilTrue(() => listsModels(url), readyWithinMs, ended);
-      return { engine: { origin: 'demo engine', url }, child };
-    },
-    countServing: () => readGpuWorkers(baseUrl),
+    // With a real model at hand, nobody wants a made-up answer.
+    startDemo: providers.some(isReady) ? undefined : startDemo,
+    countServing: async () => (await readWorkers(baseUrl))?.gpu,
     say: (sentence) => logs.write('info', sentence),
   });
   releases.add('workers', () => engineWorkers.stop());
+  const cloudWorkers = new CloudWorkers(({ name }, settings) =>
+    startService(`cloud-worker ${name}`, 'cloud-worker', false, settings),
+  );
+  releases.add('cloud workers', () => cloudWorkers.stop());
 
   // The ingress is started first and stopped first: it is the slowest to be ready and the one with open answers.
   const ingress = await startService('ingress', 'ingress', true, {
@@ -130,14 +139,20 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   const [engines, keys] = await Promise.all([
     engineWorkers.begin(await firstLook),
     setUpKeys(servers.redisUrl, config.RTR_PREFIX),
+    cloudWorkers.begin(providers),
   ]);
 
-  if (!(await untilTrue(async () => (await readGpuWorkers(baseUrl)) !== undefined, readyWithinMs, ended))) {
+  if (!(await untilTrue(async () => (await readWorkers(baseUrl)) !== undefined, readyWithinMs, ended))) {
     throw new UpError(`The router did not become ready within ${readyWithinMs / 1000} s: the log above says why.`);
   }
-  const serving = await untilTrue(async () => ((await readGpuWorkers(baseUrl)) ?? 0) > 0, workersWithinMs, ended);
+  const serves = async () => {
+    const { gpu, cloud } = (await readWorkers(baseUrl)) ?? { gpu: 0, cloud: 0 };
+    return gpu + cloud > 0;
+  };
+  const serving = await untilTrue(serves, workersWithinMs, ended);
   const metricsUrl = `http://127.0.0.1:${ports.admin}/metrics`;
-  say(welcome({ baseUrl, chatFamily: config.CHAT_FAMILY, metricsUrl, ...keys, engines, serving }));
+  const families = { chatFamily: config.CHAT_FAMILY, messagesFamily: config.MESSAGES_FAMILY };
+  say(welcome({ baseUrl, ...families, metricsUrl, ...keys, engines, providers, serving }));
 
   for (;;) {
     await sleep(lookForEnginesEveryMs, undefined, { signal: ended }).catch(() => ended.throwIfAborted());

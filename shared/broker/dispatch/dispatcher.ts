@@ -237,7 +237,7 @@ export class Dispatcher {
   #onError(job: Job, error: RouterError): void {
     if (error.code === 'worker_lost') return this.#lose(job, error.message);
     const worker = job.served?.worker;
-    if (job.state === 'claimed' && error.movable && worker && job.attempt < this.#settings.maxAttempts) {
+    if (error.movable && worker && this.#mayMove(job)) {
       job.avoid.add(worker.announcement.worker);
       if (job.request.place(job.avoid).length > 0) return this.#requeue(job, error.code);
     }
@@ -265,12 +265,17 @@ export class Dispatcher {
   #lose(job: Job, message: string): void {
     this.#link.stop(job);
     const worker = job.served?.worker;
-    if (job.state === 'claimed' && job.attempt < this.#settings.maxAttempts) {
+    if (this.#mayMove(job)) {
       if (worker) job.avoid.add(worker.announcement.worker);
       this.#requeue(job, 'worker_lost');
     } else {
       this.#fail(job, new RouterError('worker_lost', message));
     }
+  }
+
+  /** A tool may have done its work before it was lost, and must not do it twice. */
+  #mayMove({ state, attempt, request }: Job): boolean {
+    return state === 'claimed' && request.operation !== 'execute_tool' && attempt < this.#settings.maxAttempts;
   }
 
   #requeue(job: Job, reason: string): void {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '#shared/core/log.ts';
-import { announcementSchema, type Announcement, type ModelInfo } from '../announcement.ts';
+import { announcementSchema, type Announcement, type ModelInfo, type ToolInfo } from '../announcement.ts';
 import type { Broker } from '../connect-broker.ts';
 import type { Tier } from '../lane.ts';
 import { parseJson } from '../ticket.ts';
@@ -14,8 +14,8 @@ const maxWorkers = 10_000;
 /** Milliseconds that workers get to answer a roll call. */
 const rollCallMs = 250;
 
-/** Names of models of lost pools that are remembered, so that a request for one waits instead of being told 404. */
-const maxRememberedModels = 1_000;
+/** Names of models, and of tools, of lost pools that are remembered: a request for one waits instead of being told 404. */
+const maxRemembered = 1_000;
 
 /** One worker as this ingress sees it. */
 export interface LiveWorker {
@@ -33,6 +33,7 @@ export interface LivePool {
   tier: Tier;
   pool: string;
   models: readonly ModelInfo[];
+  tools: readonly ToolInfo[];
   workers: Set<LiveWorker>;
   /** Tickets of this ingress that wait in the pool's lanes. */
   waiting: number;
@@ -56,7 +57,8 @@ export class LiveWorkers {
   readonly #log: Logger;
   readonly #workers = new Map<string, LiveWorker>();
   readonly #pools = new Map<string, LivePool>();
-  readonly #rememberedModels = new Map<string, ModelInfo>();
+  readonly #rememberedModels = new Set<string>();
+  readonly #rememberedTools = new Set<string>();
   readonly #lostListeners = new Set<(worker: LiveWorker) => void>();
   readonly #changeListeners = new Set<() => void>();
   readonly #timer: NodeJS.Timeout;
@@ -102,6 +104,13 @@ export class LiveWorkers {
   isKnownModel(id: string): boolean {
     if (this.#rememberedModels.has(id)) return true;
     for (const pool of this.#pools.values()) if (pool.models.some((model) => model.id === id)) return true;
+    return false;
+  }
+
+  /** Whether any worker has this tool, or had since this ingress started. */
+  isKnownTool(name: string): boolean {
+    if (this.#rememberedTools.has(name)) return true;
+    for (const pool of this.#pools.values()) if (pool.tools.some((tool) => tool.name === name)) return true;
     return false;
   }
 
@@ -154,17 +163,18 @@ export class LiveWorkers {
     pool.workers.add(worker);
     this.#workers.set(announcement.worker, worker);
     if (!known) {
-      const { worker: id, tier, models, slots } = announcement;
-      this.#log.info({ worker: id, tier, pool: pool.pool, models: models.length, slots }, 'worker joined');
+      const { worker: id, tier, models, tools, slots } = announcement;
+      const facts = { worker: id, tier, pool: pool.pool, models: models.length, tools: tools.length, slots };
+      this.#log.info(facts, 'worker joined');
     }
     if (changed) for (const listener of this.#changeListeners) listener();
   }
 
-  #poolFor({ tier, pool, models }: Announcement): LivePool {
+  #poolFor({ tier, pool, models, tools }: Announcement): LivePool {
     const key = `${tier}.${pool}`;
     let live = this.#pools.get(key);
     if (!live) {
-      live = { tier, pool, models, workers: new Set(), waiting: 0 };
+      live = { tier, pool, models, tools, workers: new Set(), waiting: 0 };
       this.#pools.set(key, live);
     }
     return live;
@@ -175,14 +185,8 @@ export class LiveWorkers {
     pool.workers.delete(worker);
     if (pool.workers.size > 0) return;
     this.#pools.delete(`${pool.tier}.${pool.pool}`);
-    for (const model of pool.models) {
-      this.#rememberedModels.delete(model.id);
-      this.#rememberedModels.set(model.id, model);
-    }
-    for (const oldest of this.#rememberedModels.keys()) {
-      if (this.#rememberedModels.size <= maxRememberedModels) break;
-      this.#rememberedModels.delete(oldest);
-    }
+    for (const { id } of pool.models) remember(this.#rememberedModels, id);
+    for (const { name } of pool.tools) remember(this.#rememberedTools, name);
   }
 
   #remove(worker: LiveWorker, reason: string): void {
@@ -212,5 +216,15 @@ export class LiveWorkers {
   #forgiveSilence(): void {
     const now = performance.now();
     for (const worker of this.#workers.values()) worker.lastBeat = now;
+  }
+}
+
+/** Adds a name as the newest; the oldest is forgotten when there are too many. */
+function remember(names: Set<string>, name: string): void {
+  names.delete(name);
+  names.add(name);
+  for (const oldest of names) {
+    if (names.size <= maxRemembered) break;
+    names.delete(oldest);
   }
 }

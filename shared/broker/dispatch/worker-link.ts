@@ -20,10 +20,10 @@ export class WorkerLink {
 
   /** Grants a job that was just claimed, body and all, in answer to that claim. */
   grant(job: Job, replyTo: string, model: string): void {
-    const { requestId, operation, family, stream } = job.request;
+    const { requestId, operation, family, stream, headers } = job.request;
     const { attempt } = job;
     const body = job.body ?? Buffer.alloc(0);
-    const head = { answer: 'grant', job: job.id, requestId, operation, family, stream, model } as const;
+    const head = { answer: 'grant', job: job.id, requestId, operation, family, stream, model, headers } as const;
     const isWanted = (): boolean => job.state === 'claimed' && job.attempt === attempt;
     const grant = { ...head, reply: this.#replySubject(job), bodyBytes: body.length };
     sendGrant(this.#broker, replyTo, grant, body, isWanted).catch((error: unknown) => {

@@ -61,13 +61,13 @@ export class JobRunner {
 
   /** Runs a job. `onFreed` is called when it is over. */
   run(grant: Grant, body: Buffer): void {
-    const { requestId, operation, family, stream, model, reply } = grant;
+    const { requestId, operation, family, stream, model, headers, reply } = grant;
     const attempt = attemptOf(reply);
     const controller = new AbortController();
     const { handler, coalesceMs, inbox, log, onFreed } = this.#options;
     const writer = new ReplyWriter(this.#broker, reply, `${inbox}.${attempt}`, coalesceMs);
     this.#running.set(attempt, { controller, writer, unheardSince: undefined, heard: true });
-    const job = { id: grant.job, requestId, operation, family, stream, model, body };
+    const job = { id: grant.job, requestId, operation, family, stream, model, headers, body };
     const startedAt = performance.now();
     const facts = { requestId, model, operation, family, stream };
     const serve = async (): Promise<void> => {
@@ -146,6 +146,7 @@ export class JobRunner {
     for (const job of this.#running.values()) {
       const { sentMs, probedMs } = job.writer.quiet(now);
       if (isYoung || sentMs > quietMs || probedMs > probeMs) this.#probe(job);
+      if (!isYoung) job.writer.dropOld(now);
     }
     if (isYoung) for (const writer of this.#finished.writers()) writer.probe();
     else this.#finished.dropOld(now);

@@ -29,17 +29,28 @@ export class ReplyTail {
   add(kind: FrameKind, payload: Uint8Array, now: number, keepAll: boolean): void {
     this.#frames.push({ kind, payload, at: now });
     this.#bytes += payload.length;
-    const oldest = keepAll ? Number.NEGATIVE_INFINITY : now - keptMs;
+    this.#dropBefore(keepAll ? Number.NEGATIVE_INFINITY : now - keptMs);
+  }
+
+  /**
+   * Drops what is old enough, though no new frame came. A small frame shares its memory with frames of other answers, so
+   * one that stays keeps many times its own length.
+   */
+  dropOld(now: number): void {
+    this.#dropBefore(now - keptMs);
+  }
+
+  /** The frames from this number on; undefined when some of them are not kept any more. */
+  from(seq: number): SentFrame[] | undefined {
+    return seq < this.#firstSeq ? undefined : this.#frames.slice(seq - this.#firstSeq);
+  }
+
+  #dropBefore(oldest: number): void {
     for (let first = this.#frames[0]; first; first = this.#frames[0]) {
       if (first.at >= oldest && this.#bytes <= maxKeptBytes) break;
       this.#bytes -= first.payload.length;
       this.#firstSeq += 1;
       this.#frames.shift();
     }
-  }
-
-  /** The frames from this number on; undefined when some of them are not kept any more. */
-  from(seq: number): SentFrame[] | undefined {
-    return seq < this.#firstSeq ? undefined : this.#frames.slice(seq - this.#firstSeq);
   }
 }

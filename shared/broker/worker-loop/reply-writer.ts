@@ -33,7 +33,9 @@ export class ReplyWriter implements Reply {
   #seq = 0;
   #held: Uint8Array[] = [];
   #heldBytes = 0;
+  /** Runs while pieces are held. */
   #timer: NodeJS.Timeout | undefined;
+  #windowEndsAt = 0;
   #lastSentAt = performance.now();
   #lastProbeAt = performance.now();
   #closed = false;
@@ -55,14 +57,21 @@ export class ReplyWriter implements Reply {
     const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
     this.#held.push(bytes);
     this.#heldBytes += bytes.length;
-    if (this.#timer !== undefined && this.#heldBytes < maxHeldBytes) return;
-    this.#flush();
-    if (this.#coalesceMs > 0) this.#openWindow();
+    if (this.#heldBytes >= maxHeldBytes) return this.#flush();
+    if (this.#timer !== undefined) return;
+    const waitMs = this.#windowEndsAt - performance.now();
+    if (waitMs <= 0) this.#flush();
+    else this.#timer = setTimeout(() => this.#flush(), waitMs);
   }
 
   /** Bytes kept to be sent again. */
   get keptBytes(): number {
     return this.#tail.bytes;
+  }
+
+  /** Lets go of frames that are too old to be sent again. Not to be called while the connection is down or young. */
+  dropOld(now: number): void {
+    this.#tail.dropOld(now);
   }
 
   /** Milliseconds since anything was sent, and since it was last asked whether anybody still waits. */
@@ -107,22 +116,15 @@ export class ReplyWriter implements Reply {
     this.#held = [];
   }
 
-  #openWindow(): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      if (this.#held.length === 0) return;
-      this.#flush();
-      this.#openWindow();
-    }, this.#coalesceMs);
-  }
-
   #flush(): void {
     const bytes = this.#takeHeld();
     if (bytes.length > 0) this.#sendData(bytes);
+    this.#windowEndsAt = this.#lastSentAt + this.#coalesceMs;
   }
 
   #takeHeld(): Uint8Array {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
     const [first] = this.#held;
     const bytes = this.#held.length === 1 && first ? first : Buffer.concat(this.#held);
     this.#held = [];

@@ -38,7 +38,7 @@ export interface WorkerOptions extends WorkerFacts {
   /** The worker's id: letters, digits, `_`, `-`; unique in the cluster. */
   id: string;
   tier: Tier;
-  /** The kind of thing behind the worker, as `vllm`: workers of one kind with the same models are interchangeable. */
+  /** The kind of thing behind the worker, as `vllm`: workers of one kind with the same models and tools are interchangeable. */
   kind: string;
   version: string;
   handler: JobHandler;
@@ -71,7 +71,7 @@ export class Worker {
     this.#broker = broker;
     this.#log = log;
     this.#facts = options;
-    this.#pool = poolOf(tier, kind, options.models);
+    this.#pool = poolOf(tier, kind, options.models, options.tools);
     const inbox = createInbox();
     const onFreed = (): void => this.#freed();
     this.#jobs = new JobRunner({ broker, log, handler, coalesceMs, inbox: `${inbox}.alive`, onFreed });
@@ -99,7 +99,8 @@ export class Worker {
   /** Changes what the worker announces; the cluster hears of it at once. */
   update(change: Partial<WorkerFacts>): void {
     this.#facts = { ...this.#facts, ...change };
-    const pool = poolOf(this.#options.tier, this.#options.kind, this.#facts.models);
+    const { tier, kind } = this.#options;
+    const pool = poolOf(tier, kind, this.#facts.models, this.#facts.tools);
     if (pool !== this.#pool) {
       this.#pool = pool;
       this.#puller.moveTo(pool);

@@ -27,7 +27,7 @@ function pool(tier: Tier, name: string, facts: PoolFacts = {}): LivePool {
     workers = [`${name}-1`],
   } = facts;
   const models = [{ id: model, capabilities: can, contextWindow: context }];
-  const live: LivePool = { tier, pool: name, models, workers: new Set(), waiting: 0 };
+  const live: LivePool = { tier, pool: name, models, tools: [], workers: new Set(), waiting: 0 };
   for (const worker of workers) {
     const announcement = {
       v: 1 as const,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ImageError } from '../../../../services/gpu-worker/images/image-fetcher.ts';
+import { PublicFetchError } from '#shared/core/public-fetch.ts';
 import { settleImages } from '../../../../services/gpu-worker/images/settle-images.ts';
 
 const { signal } = new AbortController();
@@ -53,7 +53,7 @@ describe('settleImages', () => {
   });
 
   it('tells why an image was not fetched', async () => {
-    const failing = (): Promise<string> => Promise.reject(new ImageError('its address is not public'));
+    const failing = (): Promise<string> => Promise.reject(new PublicFetchError('its address is not public'));
     await expect(settleImages(showing({ url: 'http://10.0.0.1/' }), failing, signal)).rejects.toMatchObject({
       code: 'invalid_request',
       message: 'The image was not fetched: its address is not public.',

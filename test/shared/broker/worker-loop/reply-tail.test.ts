@@ -14,6 +14,17 @@ describe('the frames kept to be sent again', () => {
     expect(tail.from(5)).toEqual([]);
   });
 
+  it('go without a new frame, too', () => {
+    const tail = new ReplyTail();
+    for (let at = 0; at <= 2_000; at += 500) tail.add('d', Buffer.from(String(at)), at, true);
+    tail.dropOld(2_100);
+    expect(tail.from(2)).toBeUndefined();
+    expect(tail.from(3)?.map(({ payload }) => payload.toString())).toEqual(['1500', '2000']);
+    tail.dropOld(4_000);
+    expect(tail.bytes).toBe(0);
+    expect(tail.from(5)).toEqual([]);
+  });
+
   it('are all of them while nobody knows what was lost', () => {
     const tail = new ReplyTail();
     for (let at = 0; at <= 20_000; at += 1_000) tail.add('d', Buffer.from('x'), at, true);
