@@ -154,6 +154,14 @@ describe('a large body', () => {
     expect(await errorOf(await edge.postRaw(cut, { headers }))).toMatchObject({ status: 400, code: null });
   });
 
+  it('does not keep the answer from a client whose key is wrong, or whose path', async () => {
+    const body = Buffer.alloc(20 * mebibyte, 'x');
+    const wrongKey = await edge.postRaw(body, { headers: { authorization: 'Bearer wrong' } });
+    expect(await errorOf(wrongKey)).toMatchObject({ status: 401, code: 'invalid_api_key' });
+    const wrongPath = await fetch(`${edge.url}/nothing`, { method: 'POST', body });
+    expect(await errorOf(wrongPath)).toMatchObject({ status: 404, code: 'not_found' });
+  });
+
   it('in an encoding that nobody knows is refused', async () => {
     const answer = await edge.postRaw('{}', { headers: { 'content-encoding': 'rot13' } });
     expect(await errorOf(answer)).toMatchObject({ status: 415, code: 'unsupported_encoding' });
