@@ -108,21 +108,6 @@ describe('a client that goes away', () => {
   });
 });
 
-describe.concurrent('an ingress that is gone', () => {
-  it('leaves no job running on a worker for long', { timeout: 30_000 }, async (context) => {
-    const { addIngress, addWorker } = await start(context);
-    const { handler, started, aborted } = watched('a piece');
-    const { id } = await addWorker({ handler });
-    const doomed = await addIngress();
-    await until(() => doomed.workers.get(id) !== undefined);
-    doomed.send({});
-    await until(() => started() === 1);
-    // Without a word to the worker, as when the process is killed.
-    await doomed.broker.nc.close();
-    await until(() => aborted() !== undefined, 15_000);
-  });
-});
-
 describe.concurrent('a handler', () => {
   it('that throws before its first await gives its slot back', async (context) => {
     const { ingress, addWorker } = await start(context);
