@@ -50,7 +50,7 @@ interface Question {
   body: Buffer;
   /** Tokens of its input, estimated. */
   inputTokens: number;
-  learn: ((promptTokens: number) => Promise<void>) | undefined;
+  learn: ((promptTokens: number) => void) | undefined;
 }
 
 /** Makes the handler that serves jobs with one provider: translate, fit to its rules, send, translate back. */
@@ -70,14 +70,14 @@ export function createHandleJob({ http, provider, models, bounds, onHead, onRefu
     }
     const question = questionOf(asked, parseRequest(takeBody(job)));
     const end = await told(generate(asked, question, job.stream, reply, signal), signal);
-    await question.learn?.(end.usage.promptTokens);
+    question.learn?.(end.usage.promptTokens);
     return end;
   };
 
   function requestFor({ client, model }: Asked, body: JsonObject, upstream: ModelFamily): JsonObject {
     const target = { model: model.id, maxOutput: model.maxOutput, takesFiles: provider.takesFiles };
     const request = applyRules(pairFor(client, upstream).request(body, target), provider.rules);
-    return provider.adapt?.(request, model) ?? request;
+    return provider.adaptation?.apply(request, model) ?? request;
   }
 
   function questionOf(asked: Asked, body: JsonObject): Question {

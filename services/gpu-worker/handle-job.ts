@@ -35,7 +35,7 @@ interface Question {
   body: Buffer;
   /** Tokens of its input, estimated. */
   inputTokens: number;
-  learn: ((promptTokens: number) => Promise<void>) | undefined;
+  learn: ((promptTokens: number) => void) | undefined;
 }
 
 /** Makes the handler that serves jobs with one engine: translate, adapt, send, translate back. */
@@ -54,7 +54,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     }
     const question = questionOf(await translate(client, job, model, signal), model);
     const end = await told(generate(client, question, job, reply, signal), signal);
-    await question.learn?.(end.usage.promptTokens);
+    question.learn?.(end.usage.promptTokens);
     return end;
   };
 

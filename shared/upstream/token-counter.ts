@@ -45,9 +45,10 @@ export class TokenCounter {
     const known = this.#counts.get(key);
     if (known !== undefined) return known;
     const asked = await this.#asked(request, signal);
-    const count = Math.max(1, asked ?? Math.round((await countWithTokenizer(request)) * this.#scaleOf(model).ratio));
-    this.#counts.set(key, count);
-    return count;
+    const count = asked ?? Math.round((await countWithTokenizer(request, signal)) * this.#scaleOf(model).ratio);
+    // An upstream that can count is asked again next time.
+    if (asked !== undefined || !this.#ask) this.#counts.set(key, Math.max(1, count));
+    return Math.max(1, count);
   }
 
   /**
@@ -55,17 +56,20 @@ export class TokenCounter {
    * @returns what to call with the answer's own count; undefined when there is nothing (more) to be learnt, so that the
    * request need not be held for it
    */
-  lesson(request: JsonObject, model: string): ((promptTokens: number) => Promise<void>) | undefined {
+  lesson(request: JsonObject, model: string): ((promptTokens: number) => void) | undefined {
     if (this.#ask || this.#scaleOf(model).lessons >= lessons.perModel) return undefined;
-    const text = JSON.stringify(request.messages ?? '');
+    const text = JSON.stringify([request.messages, request.tools]);
     // An image's price is no matter of tokenizers.
     if (text.length > lessons.maxChars || text.includes('"image_url"')) return undefined;
-    return (promptTokens) => this.#learn(request, model, promptTokens);
+    return (promptTokens) => {
+      // Nobody waits for it, and a count that fails teaches nothing.
+      this.#learn(request, model, promptTokens).catch(() => undefined);
+    };
   }
 
   async #learn(request: JsonObject, model: string, promptTokens: number): Promise<void> {
     if (promptTokens < 1) return;
-    const ratio = promptTokens / Math.max(1, await countWithTokenizer(request));
+    const ratio = promptTokens / Math.max(1, await countWithTokenizer(request, AbortSignal.timeout(timeoutMs)));
     const scale = this.#scaleOf(model);
     const ratioSoFar = scale.lessons === 0 ? ratio : scale.ratio + (ratio - scale.ratio) / (scale.lessons + 1);
     this.#scales.set(model, { ratio: ratioSoFar, lessons: scale.lessons + 1 });

@@ -134,23 +134,6 @@ describe('a large body', () => {
     expect(await errorOf(await edge.postRaw(body, { duplex: 'half' }))).toMatchObject(tooLarge);
   });
 
-  it('without an end is refused as soon as it is too large, and not read for long', async () => {
-    const raw = await openRaw(edge.url);
-    const head = `POST /api/openai/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${edge.key}\r\n`;
-    raw.socket.write(`${head}transfer-encoding: chunked\r\n\r\n`);
-    const chunk = Buffer.concat([Buffer.from('100000\r\n'), Buffer.alloc(mebibyte), Buffer.from('\r\n')]);
-    const before = performance.now();
-    let sent = 0;
-    while (!raw.socket.destroyed) {
-      if (raw.socket.write(chunk)) await sleep(5);
-      else await Promise.race([once(raw.socket, 'drain'), raw.closed]);
-      if (raw.text() === '') sent += 1;
-    }
-    expect(readRawAnswer(raw.text()).status).toBe(413);
-    expect(sent).toBeLessThan(64);
-    expect(performance.now() - before).toBeLessThan(7_000);
-  });
-
   it.each([
     ['gzip', gzipSync],
     ['deflate', deflateSync],
@@ -171,13 +154,21 @@ describe('a large body', () => {
     expect(await errorOf(await edge.postRaw(cut, { headers }))).toMatchObject({ status: 400, code: null });
   });
 
+  it('does not keep the answer from a client whose key is wrong, or whose path', async () => {
+    const body = Buffer.alloc(20 * mebibyte, 'x');
+    const wrongKey = await edge.postRaw(body, { headers: { authorization: 'Bearer wrong' } });
+    expect(await errorOf(wrongKey)).toMatchObject({ status: 401, code: 'invalid_api_key' });
+    const wrongPath = await fetch(`${edge.url}/nothing`, { method: 'POST', body });
+    expect(await errorOf(wrongPath)).toMatchObject({ status: 404, code: 'not_found' });
+  });
+
   it('in an encoding that nobody knows is refused', async () => {
     const answer = await edge.postRaw('{}', { headers: { 'content-encoding': 'rot13' } });
     expect(await errorOf(answer)).toMatchObject({ status: 415, code: 'unsupported_encoding' });
   });
 });
 
-describe('a connection', () => {
+describe.concurrent('a connection', () => {
   const head = (more = ''): string =>
     `POST /api/openai/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${edge.key}\r\n${more}`;
 
@@ -192,6 +183,23 @@ describe('a connection', () => {
     expect(id).toMatch(/^req_/);
     const logged = expect.objectContaining({ requestId: id, code: 'headers_too_large' });
     await expect.poll(() => edge.ingress.lines).toContainEqual(logged);
+  });
+
+  it('whose body has no end is answered with 413 as soon as it is too large, and not read for long', async () => {
+    const raw = await openRaw(edge.url);
+    const start = `POST /api/openai/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${edge.key}\r\n`;
+    raw.socket.write(`${start}transfer-encoding: chunked\r\n\r\n`);
+    const chunk = Buffer.concat([Buffer.from('100000\r\n'), Buffer.alloc(mebibyte), Buffer.from('\r\n')]);
+    const before = performance.now();
+    let sent = 0;
+    while (!raw.socket.destroyed) {
+      if (raw.socket.write(chunk)) await sleep(5);
+      else await Promise.race([once(raw.socket, 'drain'), raw.closed]);
+      if (raw.text() === '') sent += 1;
+    }
+    expect(readRawAnswer(raw.text()).status).toBe(413);
+    expect(sent).toBeLessThan(64);
+    expect(performance.now() - before).toBeLessThan(7_000);
   });
 
   it('that speaks no HTTP is answered with 400 in JSON', async () => {

@@ -62,12 +62,34 @@ describe('counting tokens', () => {
   it('is so for a far coarser tokenizer too, once an answer has told', async () => {
     const counter = new TokenCounter(undefined);
     const [first = '', ...others] = texts;
-    await counter.lesson(asking(first), 'm')?.(coarseTokens(asking(first)));
+    counter.lesson(asking(first), 'm')?.(coarseTokens(asking(first)));
+    const short = (): Promise<number> => counter.count(asking('Hello there, how are you?'), 'm', signal);
+    const before = await short();
+    await vi.waitFor(async () => expect(await short()).toBeGreaterThan(before), 5_000);
     for (const text of others) {
       const counted = await counter.count(asking(text), 'm', signal);
       const truth = coarseTokens(asking(text));
       expect(Math.abs(counted - truth) / truth).toBeLessThan(0.1);
     }
+  });
+
+  it('lets other work have its turn, whatever the text is', async () => {
+    const counting = new TokenCounter(undefined).count(
+      asking('漢'.repeat(100_000) + 'x'.repeat(3_000_000)),
+      'm',
+      signal,
+    );
+    let longest = 0;
+    let last = performance.now();
+    const timer = setInterval(() => {
+      longest = Math.max(longest, performance.now() - last);
+      last = performance.now();
+    }, 1);
+    const counted = await counting;
+    clearInterval(timer);
+    expect(counted).toBeGreaterThan(100_000);
+    // It was 20 seconds when the tokenizer was given all of it at once.
+    expect(longest).toBeLessThan(1_000);
   });
 
   it('is never 0', async () => {

@@ -6,7 +6,7 @@ const plainText = { allowedSpecial: new Set<string>(), disallowedSpecial: new Se
 
 /** Byte-pair merging takes quadratic time in a run without a blank: 64 KiB of one letter would block for seconds. */
 const maxSlice = 512;
-const slicesPerTurn = 128;
+const slicesPerTurn = 32;
 
 /**
  * Counts the o200k_base tokens of a text, and lets other requests have their turn meanwhile. The text is counted in slices

@@ -1,6 +1,6 @@
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, it } from 'vitest';
-import { countTokens } from '../../../../services/demo-engine/request/count-tokens.ts';
+import { countTokens } from '#shared/core/o200k-tokens.ts';
 
 const { signal } = new AbortController();
 
