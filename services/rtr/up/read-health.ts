@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 const count = z.number().default(0);
-const healthSchema = z.object({ workers: z.object({ gpu: count, cloud: count }).prefault({}) });
+const healthSchema = z.object({ workers: z.object({ gpu: count, cli: count, cloud: count }).prefault({}) });
 
 /** How many workers the router knows, by tier. */
 export type WorkerCounts = z.output<typeof healthSchema>['workers'];

@@ -5,12 +5,13 @@ import { Releases } from '#shared/core/release.ts';
 import { takeLock } from '../bootstrap/take-lock.mjs';
 import type { UpConfig } from '../config.ts';
 import { Children } from './children.ts';
-import { CloudWorkers, isReady, type CloudProvider } from './cloud-workers.ts';
 import { loadClusterState, saveClusterState } from './cluster-state.ts';
 import { EngineWorkers } from './engine-workers.ts';
 import { findLocalEngines, listsModels, namedEngines } from './find-engines.ts';
 import { chooseFreePort, isPortFree } from './free-port.ts';
 import type { LogRelay } from './log-relay.ts';
+import { PlannedWorkers } from './planned-workers.ts';
+import type { Plan } from './plan-workers.ts';
 import { readWorkers } from './read-health.ts';
 import { endLeftovers } from './running-children.ts';
 import { setUpKeys } from './set-up-keys.ts';
@@ -26,7 +27,8 @@ export interface UpOptions {
   /** Folder of the project; what the cluster keeps is in its `.rtr` folder. */
   root: string;
   /** Those with a key in the environment. */
-  providers: readonly CloudProvider[];
+  /** The workers to start besides those of engines. */
+  plan: Plan;
   logs: LogRelay;
   /** Prints lines for the person who has started the cluster. */
   say: (text: string) => void;
@@ -62,7 +64,7 @@ export async function up(options: UpOptions): Promise<void> {
 }
 
 async function runCluster(options: UpOptions, releases: Releases): Promise<void> {
-  const { config, environment, root, providers, logs, say, stop, kill } = options;
+  const { config, environment, root, plan, logs, say, stop, kill } = options;
   const folder = join(root, '.rtr');
   await takeFolder(folder, releases);
   await checkPort(config);
@@ -118,15 +120,15 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
     findLocal,
     startWorker: ({ url }) => startService(`gpu-worker ${url}`, 'gpu-worker', false, { ENGINE_URL: url }),
     // With a real model at hand, nobody wants a made-up answer.
-    startDemo: providers.some(isReady) ? undefined : startDemo,
+    startDemo: plan.ready.some(({ tier }) => tier !== 'tools') ? undefined : startDemo,
     countServing: async () => (await readWorkers(baseUrl))?.gpu,
     say: (sentence) => logs.write('info', sentence),
   });
   releases.add('workers', () => engineWorkers.stop());
-  const cloudWorkers = new CloudWorkers(({ name }, settings) =>
-    startService(`cloud-worker ${name}`, 'cloud-worker', false, settings),
+  const plannedWorkers = new PlannedWorkers(({ name, service, settings }) =>
+    startService(name === 'tools' ? service : `${service} ${name}`, service, false, settings),
   );
-  releases.add('cloud workers', () => cloudWorkers.stop());
+  releases.add('planned workers', () => plannedWorkers.stop());
 
   // The ingress is started first and stopped first: it is the slowest to be ready and the one with open answers.
   const ingress = await startService('ingress', 'ingress', true, {
@@ -139,20 +141,20 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   const [engines, keys] = await Promise.all([
     engineWorkers.begin(await firstLook),
     setUpKeys(servers.redisUrl, config.RTR_PREFIX),
-    cloudWorkers.begin(providers),
+    plannedWorkers.begin(plan.ready),
   ]);
 
   if (!(await untilTrue(async () => (await readWorkers(baseUrl)) !== undefined, readyWithinMs, ended))) {
     throw new UpError(`The router did not become ready within ${readyWithinMs / 1000} s: the log above says why.`);
   }
   const serves = async () => {
-    const { gpu, cloud } = (await readWorkers(baseUrl)) ?? { gpu: 0, cloud: 0 };
-    return gpu + cloud > 0;
+    const { gpu, cli, cloud } = (await readWorkers(baseUrl)) ?? { gpu: 0, cli: 0, cloud: 0 };
+    return gpu + cli + cloud > 0;
   };
   const serving = await untilTrue(serves, workersWithinMs, ended);
   const metricsUrl = `http://127.0.0.1:${ports.admin}/metrics`;
   const families = { chatFamily: config.CHAT_FAMILY, messagesFamily: config.MESSAGES_FAMILY };
-  say(welcome({ baseUrl, ...families, metricsUrl, ...keys, engines, providers, serving }));
+  say(welcome({ baseUrl, ...families, metricsUrl, ...keys, engines, plan, onDemo: engineWorkers.onDemo, serving }));
 
   for (;;) {
     await sleep(lookForEnginesEveryMs, undefined, { signal: ended }).catch(() => ended.throwIfAborted());

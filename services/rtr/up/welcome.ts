@@ -1,5 +1,5 @@
-import { isReady, type CloudProvider } from './cloud-workers.ts';
 import type { Engine } from './find-engines.ts';
+import type { Plan, PlannedWorker } from './plan-workers.ts';
 
 /** What the first lines of a running cluster tell. */
 export interface WelcomeFacts {
@@ -13,14 +13,16 @@ export interface WelcomeFacts {
   /** The router keys there are, in their recognisable short form. */
   maskedKeys: readonly string[];
   engines: readonly Engine[];
-  providers: readonly CloudProvider[];
+  plan: Plan;
+  /** The demo engine answers, for want of anything else. */
+  onDemo: boolean;
   /** False when no worker has shown up yet. */
   serving: boolean;
 }
 
 /** The text that `rtr up` prints when the cluster is ready. */
 export function welcome(facts: WelcomeFacts): string {
-  const { baseUrl, chatFamily, messagesFamily, metricsUrl, newKey, maskedKeys, engines, providers, serving } = facts;
+  const { baseUrl, chatFamily, messagesFamily, metricsUrl, newKey, maskedKeys, engines, plan, onDemo, serving } = facts;
   const chatUrl = `${baseUrl}/api/${chatFamily}`;
   const key = newKey
     ? `${newKey}\n            shown only now; another one: npx rtr keys create --name <name>`
@@ -28,14 +30,7 @@ export function welcome(facts: WelcomeFacts): string {
   const engineLines =
     engines.length > 0
       ? engines.map(({ origin, url }) => `${url} (${origin})`)
-      : [
-          `${providers.some(isReady) ? 'none' : 'the demo engine'}: no local engine was found; one that is started later is picked up`,
-        ];
-  const providerLines = providers.map(({ title, keyVariable, missing }) =>
-    missing.length === 0
-      ? `${title} (by ${keyVariable})`
-      : `${title} not yet: ${keyVariable} is set, ${missing.join(' and ')} not`,
-  );
+      : [`${onDemo ? 'the demo engine' : 'none'}: no local engine was found; one that is started later is picked up`];
   return [
     '',
     'Model Router is up.',
@@ -44,7 +39,9 @@ export function welcome(facts: WelcomeFacts): string {
     `            ${baseUrl}/api/${messagesFamily}   for Anthropic clients`,
     `  key       ${key}`,
     `  engines   ${engineLines.join('\n            ')}`,
-    ...(providerLines.length > 0 ? [`  cloud     ${providerLines.join('\n            ')}`] : []),
+    ...lines('cli', plan),
+    ...lines('cloud', plan),
+    ...lines('tools', plan),
     `  metrics   ${metricsUrl}`,
     ...(serving ? [] : ['', '  No worker serves yet: its engine or provider does not answer.']),
     '',
@@ -57,4 +54,10 @@ export function welcome(facts: WelcomeFacts): string {
     'Ctrl-C stops everything.',
     '',
   ].join('\n');
+}
+
+/** What serves in a tier, and what could. */
+function lines(tier: PlannedWorker['tier'], { ready, unready }: Plan): string[] {
+  const told = [...ready, ...unready].filter((each) => each.tier === tier).map((each) => each.told);
+  return told.length === 0 ? [] : [`  ${tier.padEnd(8)}  ${told.join('\n            ')}`];
 }
