@@ -21,13 +21,12 @@ export class ModelFollower {
   readonly #stop = new AbortController();
   readonly #loop: Promise<void>;
   #models: ModelInfo[];
-  #failures: number;
+  #failures = 0;
 
-  /** @param models what is known already; empty to ask at once */
+  /** @param models what is known before the first look, which comes at once */
   constructor(options: FollowOptions, models: ModelInfo[]) {
     this.#options = options;
     this.#models = models;
-    this.#failures = 0;
     this.#loop = this.#follow();
   }
 

@@ -77,7 +77,7 @@ export function createHandleJob({ http, provider, models, bounds, onHead, onRefu
   function requestFor({ client, model }: Asked, body: JsonObject, upstream: ModelFamily): JsonObject {
     const target = { model: model.id, maxOutput: model.maxOutput, takesFiles: provider.takesFiles };
     const request = applyRules(pairFor(client, upstream).request(body, target), provider.rules);
-    return provider.adapt?.(request, model) ?? request;
+    return provider.adaptation?.apply(request, model) ?? request;
   }
 
   function questionOf(asked: Asked, body: JsonObject): Question {

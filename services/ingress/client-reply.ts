@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { RouterError } from '#shared/core/errors.ts';
 import type { Job, JobSink } from '#shared/broker/dispatch/job.ts';
-import type { EdgeFamily } from './edge-family.ts';
+import type { EdgeFormat } from './edge-family.ts';
 import { refuse } from './refuse.ts';
 
 /** Bytes that may wait for a client that reads too slowly before it is cut off. */
@@ -16,13 +16,13 @@ const unreadMs = 30_000;
  */
 export class ClientReply implements JobSink {
   readonly #response: ServerResponse;
-  readonly #family: EdgeFamily;
+  readonly #family: EdgeFormat;
   readonly #requestId: string;
   readonly #stream: boolean;
   readonly #onBegin: () => void;
 
   /** @param onBegin called when the answer begins: from then on its request's body is not needed any more */
-  constructor(response: ServerResponse, family: EdgeFamily, requestId: string, stream: boolean, onBegin: () => void) {
+  constructor(response: ServerResponse, family: EdgeFormat, requestId: string, stream: boolean, onBegin: () => void) {
     this.#response = response;
     this.#family = family;
     this.#requestId = requestId;

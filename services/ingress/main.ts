@@ -23,6 +23,7 @@ import { chatFamily } from './chat-family.ts';
 import { ingressConfig } from './config.ts';
 import { HeldBodies } from './held-bodies.ts';
 import { readHealth } from './health.ts';
+import { createToolsMcp } from './mcp/tools-mcp.ts';
 import { IngressMetrics } from './metrics.ts';
 import { OpenRequests } from './open-requests.ts';
 import { createBodyReader } from './read-body.ts';
@@ -73,17 +74,22 @@ await runService(async (environment, releases) => {
   const metrics = new IngressMetrics(dispatcher, held, open);
   const countRefusal = (family: string, error: RouterError): void => metrics.countRefusal(family, error);
   const healthParts = { workers, broker, redis, isDraining: () => open.isDraining };
+  const record = recordJob(log, metrics);
+  const mcp = createToolsMcp({ dispatcher, workers, record }, log);
+  releases.add('MCP', () => mcp.close());
   const app = createApp({
     ...healthParts,
     log,
     open,
     dispatcher,
+    mcp,
+    mcpOrigins: config.MCP_ALLOWED_ORIGINS,
     verifyKey: (rawKey) => verifier.verify(rawKey),
     segments: { chat: config.CHAT_FAMILY, messages: config.MESSAGES_FAMILY },
     readBody: createBodyReader({ maxBytes: config.MAX_BODY_BYTES, timeoutMs: config.BODY_TIMEOUT_MS }),
     registry: () => registry.current(),
     held,
-    record: recordJob(log, metrics),
+    record,
     countRefusal,
   });
 
@@ -107,7 +113,9 @@ await runService(async (environment, releases) => {
   releases.add('running answers', async () => {
     log.info({ active: dispatcher.active }, 'finishing running answers');
     server.close();
-    await open.drain(config.DRAIN_MS);
+    const drained = open.drain(config.DRAIN_MS);
+    mcp.stopListening();
+    await drained;
     await dispatcher.drain(0);
     await open.drain(lastWordsMs);
   });

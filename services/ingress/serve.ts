@@ -11,7 +11,7 @@ import type { Registry } from '#shared/registry/registry.ts';
 import { addDefaults } from './add-defaults.ts';
 import { chooseLanes } from './choose-lanes.ts';
 import { ClientReply } from './client-reply.ts';
-import type { EdgeFamily, Wish } from './edge-family.ts';
+import type { EdgeFamily, EdgeFormat, Wish } from './edge-family.ts';
 import type { HeldBodies, Holding } from './held-bodies.ts';
 import { passedHeaders } from './passed-headers.ts';
 import { parseBody, type ReadBody } from './read-body.ts';
@@ -27,7 +27,7 @@ export interface ServeParts {
   registry: () => Registry;
   isDraining: () => boolean;
   /** Hears of every job that was dispatched, once, when it is over. */
-  record: (response: Response, family: EdgeFamily, report: JobReport) => void;
+  record: (response: Response, family: EdgeFormat, report: JobReport) => void;
 }
 
 /**

@@ -26,6 +26,7 @@ const print = (text: string) => {
 const workers = {
   gpu: () => import('../gpu-worker/main.ts'),
   cloud: () => import('../cloud-worker/main.ts'),
+  tools: () => import('../tools-worker/main.ts'),
 };
 const json = new Option('--json', 'print JSON instead of sentences');
 

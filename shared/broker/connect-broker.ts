@@ -115,6 +115,17 @@ export class Broker {
     });
   }
 
+  /** A listener that throws keeps neither the others nor the connection's state from being told. */
+  #tellReconnected(): void {
+    for (const listener of this.#reconnectListeners) {
+      try {
+        listener();
+      } catch (error) {
+        this.#log.error({ err: error }, 'a part did not take the news that the broker is back');
+      }
+    }
+  }
+
   async #followStatus(): Promise<void> {
     for await (const status of this.nc.status()) {
       if (status.type === 'disconnect') {
@@ -124,7 +135,7 @@ export class Broker {
         this.#disconnectedSince = undefined;
         this.#connectedSince = performance.now();
         this.#log.info({ server: status.server }, 'broker connection is back');
-        for (const listener of this.#reconnectListeners) listener();
+        this.#tellReconnected();
       } else if (status.type === 'error') {
         this.#log.error({ err: status.error }, 'broker error');
       }

@@ -35,6 +35,8 @@ export interface Cluster {
   engine: ServiceProcess | undefined;
   /** Starts one more gpu-worker and waits until the ingress knows it. */
   addWorker: (environment?: Record<string, string>) => Promise<ServiceProcess>;
+  /** Starts a tools-worker and waits until the ingress knows it. */
+  addToolsWorker: (environment?: Record<string, string>) => Promise<ServiceProcess>;
   /** Starts a cloud-worker for a provider and waits until clients can name its models. */
   addCloudWorker: (environment: Record<string, string>) => Promise<ServiceProcess>;
   /** Starts one more ingress on the same broker and accounts. */
@@ -75,20 +77,19 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     };
     const { process: ingress, url, adminUrl } = await addIngress();
     const workers: ServiceProcess[] = [];
-    const addWorker = async (environment: Record<string, string> = {}): Promise<ServiceProcess> => {
+    const join = async (file: string, environment: Record<string, string>): Promise<ServiceProcess> => {
       const id = `w${randomBytes(4).toString('hex')}`;
-      const worker = start('services/gpu-worker/main.ts', {
-        ENGINE_URL: engineUrl,
-        WORKER_ID: id,
-        ...options.worker,
-        ...environment,
-      });
+      const worker = start(file, { WORKER_ID: id, ...environment });
       workers.push(worker);
       await until(async () =>
         ingress.lines.some(({ msg, worker: joined }) => msg === 'worker joined' && joined === id),
       );
       return worker;
     };
+    const addWorker = (environment: Record<string, string> = {}) =>
+      join('services/gpu-worker/main.ts', { ENGINE_URL: engineUrl, ...options.worker, ...environment });
+    const addToolsWorker = (environment: Record<string, string> = {}) =>
+      join('services/tools-worker/main.ts', environment);
     for (let count = options.workers ?? 1; count > 0; count -= 1) await addWorker();
     const { raw: key, id: keyId } = await makeKey(common.REDIS_URL, prefix);
     const addCloudWorker = async (environment: Record<string, string>): Promise<ServiceProcess> => {
@@ -98,7 +99,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       await until(async () => (await listModels(url, key)) !== before);
       return worker;
     };
-    const starters = { addWorker, addCloudWorker, addIngress };
+    const starters = { addWorker, addToolsWorker, addCloudWorker, addIngress };
     return { url, adminUrl, key, keyId, prefix, engineUrl, ingress, workers, engine, ...starters, stop };
   } catch (error) {
     await stop();

@@ -1,6 +1,6 @@
 import { bearer } from './authorize.ts';
 import { engineHints, platformHints } from '../requests/hints.ts';
-import { limitEffort } from '../requests/limit-effort.ts';
+import { limitedEffort } from '../requests/limit-effort.ts';
 import type { Guess, Provider } from './provider.ts';
 import { capabilitiesIf, readNames } from './read-cards.ts';
 
@@ -22,5 +22,5 @@ export const cerebras: Provider = {
     developerAsSystem: true,
     replayedThinking: 'none',
   },
-  adapt: (request, { capabilities }) => limitEffort(request, capabilities.includes('thinking')),
+  adaptation: limitedEffort,
 };

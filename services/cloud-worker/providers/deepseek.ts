@@ -25,9 +25,12 @@ export const deepseek: Provider = {
     developerAsSystem: true,
     replayedThinking: 'reasoning_content',
   },
-  adapt(request) {
-    const { reasoning_effort: effort, ...rest } = schemaInWords(request);
-    if (effort === undefined || effort === null) return rest;
-    return { thinking: { type: effort === 'none' ? 'disabled' : 'enabled' }, ...rest };
+  adaptation: {
+    words: 'a JSON schema is told in words; `reasoning_effort` switches thinking on or off',
+    apply(request) {
+      const { reasoning_effort: effort, ...rest } = schemaInWords(request);
+      if (effort === undefined || effort === null) return rest;
+      return { thinking: { type: effort === 'none' ? 'disabled' : 'enabled' }, ...rest };
+    },
   },
 };

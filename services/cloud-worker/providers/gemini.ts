@@ -1,7 +1,7 @@
 import type { ModelInfo } from '#shared/broker/announcement.ts';
 import { bearer } from './authorize.ts';
 import { engineHints, platformHints } from '../requests/hints.ts';
-import { limitEffort } from '../requests/limit-effort.ts';
+import { limitedEffort } from '../requests/limit-effort.ts';
 import type { Guess, Provider } from './provider.ts';
 import { capabilitiesIf, readNames } from './read-cards.ts';
 
@@ -25,7 +25,7 @@ export const gemini: Provider = {
   list: { path: '/models', read: (answer) => readNames(guessGemini)(answer).map(withShortId) },
   guess: guessGemini,
   rules: { drop: [...platformHints, ...engineHints], replayedThinking: 'none' },
-  adapt: (request, { capabilities }) => limitEffort(request, capabilities.includes('thinking')),
+  adaptation: limitedEffort,
 };
 
 /** The list says `models/gemini-…`; requests take the name without it, which is the one that people use. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { bearer } from './authorize.ts';
 import { engineHints, platformHints } from '../requests/hints.ts';
-import { limitEffort } from '../requests/limit-effort.ts';
+import { limitedEffort } from '../requests/limit-effort.ts';
 import type { Guess, Provider } from './provider.ts';
 import { capabilitiesIf, readCards, tokens } from './read-cards.ts';
 
@@ -39,5 +39,5 @@ export const groq: Provider = {
   },
   guess,
   rules: { drop: [...platformHints, ...engineHints], replayedThinking: 'none' },
-  adapt: (request, { capabilities }) => limitEffort(request, capabilities.includes('thinking')),
+  adaptation: limitedEffort,
 };

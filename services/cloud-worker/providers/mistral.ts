@@ -46,5 +46,8 @@ export const mistral: Provider = {
     developerAsSystem: true,
     replayedThinking: 'none',
   },
-  adapt: (request) => shortToolIds(plainAssistants(request)),
+  adaptation: {
+    words: 'ids of tool calls have nine characters; no empty fields in messages',
+    apply: (request) => shortToolIds(plainAssistants(request)),
+  },
 };

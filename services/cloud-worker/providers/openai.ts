@@ -33,7 +33,7 @@ export const openai: Provider = {
   },
   guess: guessOpenAi,
   rules: { maxTokens: 'max_completion_tokens', drop: engineHints, replayedThinking: 'none' },
-  adapt: withoutUselessEffort,
+  adaptation: { words: 'no `reasoning_effort` for models that do not think', apply: withoutUselessEffort },
   takesFiles: true,
 };
 

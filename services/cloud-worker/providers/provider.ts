@@ -31,6 +31,14 @@ export type Authorization = () => Record<string, string> | Promise<Record<string
 /** What a model can do by its name; undefined for one that gives no chat answers. */
 export type Guess = (id: string) => readonly Capability[] | undefined;
 
+/** A change of chat requests that is more than a rule. */
+export interface Adaptation {
+  /** What it does, for the table of providers in the README. */
+  readonly words: string;
+  /** The request with the change, made after the rules were applied. Pure; the request given is not changed. */
+  readonly apply: (request: JsonObject, model: ModelInfo) => JsonObject;
+}
+
 /** What the worker has to know of one provider. */
 export interface Provider {
   /** Its name as people write it. */
@@ -55,8 +63,8 @@ export interface Provider {
   readonly guess: Guess;
   /** How a chat request is changed for it; empty for a provider that takes what clients of its family send. */
   readonly rules: RequestRules;
-  /** What the rules cannot say. Pure. @throws RouterError 400 that names a field which cannot be honoured */
-  readonly adapt?: (request: JsonObject, model: ModelInfo) => JsonObject;
+  /** What the rules cannot say. */
+  readonly adaptation?: Adaptation | undefined;
   /** Whether a chat request's files are taken. */
   readonly takesFiles?: boolean;
 }

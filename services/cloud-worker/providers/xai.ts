@@ -28,5 +28,8 @@ export const xai: Provider = {
   },
   guess: (id) => (id.includes('image') ? undefined : capabilitiesIf({ tools: true, thinking: true, json: true })),
   rules: { drop: engineHints, replayedThinking: 'none' },
-  adapt: (request, { id }) => limitEffort(request, id.includes('mini')),
+  adaptation: {
+    words: '`reasoning_effort` only for the small models',
+    apply: (request, { id }) => limitEffort(request, id.includes('mini')),
+  },
 };

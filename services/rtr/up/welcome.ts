@@ -46,7 +46,7 @@ export function welcome(facts: WelcomeFacts): string {
     `  engines   ${engineLines.join('\n            ')}`,
     ...(providerLines.length > 0 ? [`  cloud     ${providerLines.join('\n            ')}`] : []),
     `  metrics   ${metricsUrl}`,
-    ...(serving ? [] : ['', '  No worker serves yet: its engine does not answer.']),
+    ...(serving ? [] : ['', '  No worker serves yet: its engine or provider does not answer.']),
     '',
     newKey ? 'Try it:' : 'Try it, with your key in RTR_KEY:',
     '',

@@ -144,8 +144,11 @@ export class LiveWorkers {
       this.#log.warn({ worker: id }, 'an announcement cannot be read');
       return;
     }
-    if (known && known.announcement.startedAt !== announcement.startedAt)
-      this.#remove(known, 'worker was started anew');
+    if (known && announcement.startedAt < known.announcement.startedAt) {
+      this.#log.error({ worker: id }, 'two workers have the same id: the one that was started first is ignored');
+      return;
+    }
+    if (known && announcement.startedAt > known.announcement.startedAt) this.#remove(known, 'worker was started anew');
     this.#record(announcement, Buffer.from(payload));
   }
 

@@ -18,7 +18,7 @@ export function upstreamErrorFromChat(
   const parsed = parseUpstreamJson(body);
   const error = errorField(Array.isArray(parsed) ? parsed[0] : parsed);
   return upstreamError({
-    status,
+    status: isOutOfMoney(error) ? 402 : status,
     message: messageOf(error),
     retryAfter: readRetryAfter(headers['retry-after']) ?? retryDelayOf(error),
     overflow: overflowOf(error),
@@ -47,6 +47,11 @@ function errorField(body: Json | undefined): JsonObject {
 function messageOf(error: JsonObject): string {
   const { message, detail } = error;
   return typeof message === 'string' ? message : typeof detail === 'string' ? detail : '';
+}
+
+/** OpenAI answers like this with 429, as if waiting would help; others use the status that says so, 402. */
+function isOutOfMoney({ code, type }: JsonObject): boolean {
+  return code === 'insufficient_quota' || type === 'insufficient_quota';
 }
 
 /** Gemini tells the wait in the body, as Google's `RetryInfo`: `{retryDelay: "34.07s"}` among the details. */

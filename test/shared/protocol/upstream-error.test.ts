@@ -61,6 +61,11 @@ describe('an error of an upstream', () => {
     expect(upstreamErrorFromChat(400, JSON.stringify(refused), {}).message).toBe('Unknown name "x"');
   });
 
+  it('is no rate limit when the account is empty, which no waiting mends', () => {
+    const empty = chat('You exceeded your current quota', { type: 'insufficient_quota', code: 'insufficient_quota' });
+    expect(upstreamErrorFromChat(429, empty, {}).code).toBe('upstream_failed');
+  });
+
   it('keeps the seconds after which to ask again', () => {
     expect(upstreamErrorFromChat(429, '', { 'retry-after': '7' }).retryAfter).toBe(7);
     expect(upstreamErrorFromMessages(529, '', { 'retry-after': ['3'] }).retryAfter).toBe(3);

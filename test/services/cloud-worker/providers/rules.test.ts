@@ -12,7 +12,7 @@ function sent(name: ProviderName, request: JsonObject, id = 'model', capabilitie
   const provider = providerOf(name, 'chat');
   const before = structuredClone(request);
   const ruled = applyRules(request, provider.rules);
-  const adapted = provider.adapt?.(ruled, { id, capabilities }) ?? ruled;
+  const adapted = provider.adaptation?.apply(ruled, { id, capabilities }) ?? ruled;
   expect(request).toEqual(before);
   return adapted;
 }
@@ -130,7 +130,7 @@ describe('a messages request', () => {
     for (const provider of Object.values(presets)) {
       if (provider.family !== 'messages') continue;
       expect(provider.rules).toEqual({});
-      expect(provider.adapt).toBeUndefined();
+      expect(provider.adaptation).toBeUndefined();
     }
   });
 });

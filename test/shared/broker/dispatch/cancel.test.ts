@@ -67,6 +67,21 @@ describe('a client that goes away', () => {
     expect(sent.error()).toBeUndefined();
   });
 
+  it('right behind the grant: the worker ends what it has just begun', async (context) => {
+    const { ingress, addWorker } = await start(context);
+    const { handler, aborted } = watched();
+    const { worker } = await addWorker({ handler });
+    const sent = ingress.send({});
+    const on = sent.job.on.bind(sent.job);
+    sent.job.on = (event) => {
+      on(event);
+      if (event === 'claim') queueMicrotask(() => sent.cancel());
+    };
+    await until(() => aborted() !== undefined, 1_000);
+    await until(() => worker.busy === 0, 1_000);
+    expect((await sent.finished).state).toBe('cancelled');
+  });
+
   it('while its large body is on the way: the rest stays here, and nothing runs', async (context) => {
     const { ingress, addWorker } = await start(context);
     const { handler, started } = watched();
