@@ -191,14 +191,12 @@ describe.concurrent('a connection', () => {
     raw.socket.write(`${start}transfer-encoding: chunked\r\n\r\n`);
     const chunk = Buffer.concat([Buffer.from('100000\r\n'), Buffer.alloc(mebibyte), Buffer.from('\r\n')]);
     const before = performance.now();
-    let sent = 0;
     while (!raw.socket.destroyed) {
       if (raw.socket.write(chunk)) await sleep(5);
       else await Promise.race([once(raw.socket, 'drain'), raw.closed]);
-      if (raw.text() === '') sent += 1;
     }
     expect(readRawAnswer(raw.text()).status).toBe(413);
-    expect(sent).toBeLessThan(64);
+    // Read to its end, it would have met the time for a body first, and 408.
     expect(performance.now() - before).toBeLessThan(7_000);
   });
 
