@@ -21,6 +21,7 @@ export interface LaneWish {
 
 interface Candidate extends Placement {
   able: boolean;
+  contextWindow: number;
   /** Thinks, when the request asks for it. */
   prefers: boolean;
   /** Place in the order of targets or tiers; lower is better. */
@@ -47,9 +48,15 @@ export function chooseLanes(
     if (candidate) candidates.push(candidate);
   }
   const able = candidates.filter((candidate) => candidate.able);
-  // Asked for by name, it goes there all the same: the worker then says what it cannot do.
-  const chosen = able.length > 0 || model.kind === 'auto' ? able : candidates;
+  // What nobody is able to goes where it was named to, or to the largest context: the worker then says why it cannot.
+  const chosen = able.length > 0 ? able : model.kind === 'auto' ? largestContext(candidates) : candidates;
   return chosen.length < 2 ? chosen : chosen.toSorted(compare);
+}
+
+/** Of candidates that are able but for their context, those whose context is the largest. */
+function largestContext(candidates: readonly Candidate[]): Candidate[] {
+  const largest = Math.max(...candidates.map(({ contextWindow }) => contextWindow));
+  return candidates.filter(({ contextWindow }) => contextWindow === largest);
 }
 
 /** The first target that the pool serves. */
@@ -61,7 +68,7 @@ function namedModel(
   for (const [rank, { model: id, tier }] of targets.entries()) {
     if (tier !== undefined && tier !== pool.tier) continue;
     const model = pool.models.find((each) => each.id === id);
-    if (model) return { pool, model: id, able: isAble(model, needs), prefers: prefersIt(model, needs), rank };
+    if (model) return { pool, ...judged(model, needs), rank };
   }
   return undefined;
 }
@@ -74,11 +81,27 @@ function anyModel(
 ): Candidate | undefined {
   const rank = auto.tiers.findIndex((tier) => tier === pool.tier);
   if (rank < 0) return undefined;
-  const able = pool.models.filter((model) => isAllowed(model.id, auto, prices) && isAble(model, needs));
-  const model = able.find((each) => prefersIt(each, needs)) ?? able[0];
-  if (!model) return undefined;
-  const patienceMs = auto.max_wait_ms[auto.tiers[rank] ?? 'gpu'];
-  return { pool, model: model.id, able: true, prefers: prefersIt(model, needs), rank, patienceMs };
+  const capable = pool.models
+    .filter((model) => isAllowed(model.id, auto, prices) && isCapable(model, needs))
+    .map((model) => judged(model, needs));
+  const able = capable.filter((each) => each.able);
+  const chosen = able.find(({ prefers }) => prefers) ?? able[0] ?? largest(capable);
+  return chosen && { pool, ...chosen, rank, patienceMs: auto.max_wait_ms[auto.tiers[rank] ?? 'gpu'] };
+}
+
+function largest<Model extends { contextWindow: number }>(models: readonly Model[]): Model | undefined {
+  return models.toSorted((a, b) => b.contextWindow - a.contextWindow)[0];
+}
+
+function judged(model: ModelInfo, needs: Needs): Pick<Candidate, 'model' | 'able' | 'contextWindow' | 'prefers'> {
+  const { id, contextWindow = Number.POSITIVE_INFINITY } = model;
+  const fits = needs.inputTokens * surelyTooMuch <= contextWindow;
+  return {
+    model: id,
+    able: fits && isCapable(model, needs),
+    contextWindow,
+    prefers: has(model, 'thinking', needs.thinking),
+  };
 }
 
 function isAllowed(
@@ -92,13 +115,8 @@ function isAllowed(
 }
 
 /** Thinking is not among the needs: a model that does not think still answers. */
-function isAble(model: ModelInfo, needs: Needs): boolean {
-  if (model.contextWindow !== undefined && needs.inputTokens * surelyTooMuch > model.contextWindow) return false;
+function isCapable(model: ModelInfo, needs: Needs): boolean {
   return has(model, 'tools', needs.tools) && has(model, 'vision', needs.vision) && has(model, 'json', needs.json);
-}
-
-function prefersIt(model: ModelInfo, needs: Needs): boolean {
-  return has(model, 'thinking', needs.thinking);
 }
 
 function has(model: ModelInfo, capability: Capability, needed: boolean): boolean {

@@ -9,8 +9,8 @@ import { UpstreamAnswerError } from './upstream-http.ts';
 export function upstreamFailure(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
   if (error instanceof RouterError || !(error instanceof Error)) return error;
-  if (isUnreachable(error))
-    return new RouterError('upstream_failed', 'The upstream cannot be reached.', { cause: error });
+  // Nothing was begun: the job waits for whoever can serve it, this worker too when its upstream is back.
+  if (isUnreachable(error)) return new RouterError('worker_lost', 'The upstream cannot be reached.', { cause: error });
   if (error.name === 'TimeoutError') {
     return new RouterError('upstream_timeout', 'The upstream took too long.', { cause: error });
   }

@@ -94,6 +94,11 @@ describe('auto', () => {
     expect(lanes('auto', pools, needs)).toEqual(expected);
   });
 
+  it('too long for everybody goes to the largest context, whose worker says so', () => {
+    const pools = [pool('gpu', 'small', { context: 4_096 }), pool('cloud', 'large', { context: 8_192 })];
+    expect(lanes('auto', pools, { inputTokens: 100_000 })).toEqual(['large']);
+  });
+
   it('keeps to the rules of the registry', () => {
     const pools = [gpu, cli, cloud];
     expect(lanes('auto', pools, {}, { auto: { tiers: ['cloud', 'gpu'] } })).toEqual(['cloud', 'gpu']);
