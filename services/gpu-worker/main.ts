@@ -38,7 +38,7 @@ await runService(async (environment, releases) => {
   const { engine, found } = await findEngine({ http, kind: config.ENGINE_KIND, log, signal: searching.signal });
 
   const broker = await connectBroker({ url: config.NATS_URL, name: id, prefix: config.RTR_PREFIX, log });
-  releases.add('broker', () => broker.nc.close());
+  releases.add('broker', () => broker.close());
 
   let worker: Worker | undefined;
   const announce = (state: EngineState): void => worker?.update(factsOf(state));

@@ -21,7 +21,8 @@ export function chatRoutes(parts: AppParts): Router {
   routes.get('/models/*id', (request, response) => {
     response.json(chatModel(findModel(cards(), request.params['id'])));
   });
-  routes.all(['/chat/completions', '/models', '/models/*id', '/health'], wrongMethod);
+  routes.all('/chat/completions', wrongMethod('POST'));
+  routes.all(['/models', '/models/*id', '/health'], wrongMethod('GET', 'HEAD'));
   routes.use(answerError(chatFamily, parts));
   return routes;
 }

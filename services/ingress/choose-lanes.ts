@@ -4,6 +4,7 @@ import { freeSlots, type LivePool } from '#shared/broker/dispatch/live-workers.t
 import { modelTiers } from '#shared/core/tier.ts';
 import type { Needs } from '#shared/protocol/needs.ts';
 import type { Registry } from '#shared/registry/registry.ts';
+import { isServing } from './is-serving.ts';
 import type { Resolved } from './resolve-model.ts';
 
 /**
@@ -49,13 +50,6 @@ export function chooseLanes(
   // Asked for by name, it goes there all the same: the worker then says what it cannot do.
   const chosen = able.length > 0 || model.kind === 'auto' ? able : candidates;
   return chosen.length < 2 ? chosen : chosen.toSorted(compare);
-}
-
-function isServing(pool: LivePool, avoid: ReadonlySet<string>): boolean {
-  for (const { announcement } of pool.workers) {
-    if (announcement.accepting && !avoid.has(announcement.worker)) return true;
-  }
-  return false;
 }
 
 /** The first target that the pool serves. */

@@ -24,7 +24,8 @@ export function messagesRoutes(parts: AppParts): Router {
   routes.get('/v1/models/*id', (request, response) => {
     response.json(messagesModel(findModel(cards(), request.params['id'])));
   });
-  routes.all(['/v1/messages', '/v1/messages/count_tokens', '/v1/models', '/v1/models/*id', '/api/hello'], wrongMethod);
+  routes.all(['/v1/messages', '/v1/messages/count_tokens'], wrongMethod('POST'));
+  routes.all(['/v1/models', '/v1/models/*id', '/api/hello'], wrongMethod('GET', 'HEAD'));
   routes.use(unknownPath, answerError(messagesFamily, parts));
   return routes;
 }

@@ -1,4 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express';
+import { RouterError } from '#shared/core/errors.ts';
 import type { KeyIdentity } from '#shared/accounts/key-record.ts';
 import type { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
 import type { Job, JobReport } from '#shared/broker/dispatch/job.ts';
@@ -10,8 +11,9 @@ import type { Registry } from '#shared/registry/registry.ts';
 import { addDefaults } from './add-defaults.ts';
 import { chooseLanes } from './choose-lanes.ts';
 import { ClientReply } from './client-reply.ts';
-import type { EdgeFamily, Wish } from './edge-family.ts';
-import type { HeldBodies } from './held-bodies.ts';
+import type { EdgeFamily, EdgeFormat, Wish } from './edge-family.ts';
+import type { HeldBodies, Holding } from './held-bodies.ts';
+import { passedHeaders } from './passed-headers.ts';
 import { parseBody, type ReadBody } from './read-body.ts';
 import { requestIdOf } from './request-id.ts';
 import { resolveModel, type Resolved } from './resolve-model.ts';
@@ -23,52 +25,69 @@ export interface ServeParts {
   readBody: ReadBody;
   held: HeldBodies;
   registry: () => Registry;
+  isDraining: () => boolean;
   /** Hears of every job that was dispatched, once, when it is over. */
-  record: (response: Response, family: EdgeFamily, report: JobReport) => void;
+  record: (response: Response, family: EdgeFormat, report: JobReport) => void;
 }
 
 /**
  * Serves one request to a model, from its body to its last byte:
  * read, check, choose lanes, dispatch, relay (`ClientReply`), and cancel when the client goes.
  */
-export function serve(
+export function serve(family: EdgeFamily, operation: Operation, parts: ServeParts): RequestHandler {
+  return async (request: Request, response: Response): Promise<void> => {
+    // The client may have gone while its key was checked.
+    if (response.destroyed) return;
+    const holding = parts.held.open();
+    response.once('close', () => holding.release());
+    // The body stays in there: whatever this function knows lives as long as the answer does.
+    const job = await dispatchRequest(request, response, holding, family, operation, parts);
+    if (job) parts.record(response, family, await job.finished);
+  };
+}
+
+async function dispatchRequest(
+  request: Request,
+  response: Response,
+  holding: Holding,
   family: EdgeFamily,
   operation: Operation,
-  { dispatcher, workers, readBody, held, registry, record }: ServeParts,
-): RequestHandler {
-  return async (request: Request, response: Response): Promise<void> => {
-    const begun = begin(await readBody(request, response), response);
-    if (!begun) return;
-    const report = await begun.job.finished;
-    begun.letGo();
-    record(response, family, report);
-  };
+  { dispatcher, workers, readBody, registry, isDraining }: ServeParts,
+): Promise<Job | undefined> {
+  const body = await readBody(request, holding.grow);
+  if (response.destroyed) return undefined;
+  if (isDraining()) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
+  const given = parseBody(body);
+  const wish = readWish(family, given, operation);
+  const { models, ...rules } = registry();
+  const model = resolveModel(wish.model, models);
+  if (!isKnown(model, wish.model, workers)) throw modelNotFound(wish.model);
+  const requestId = requestIdOf(response);
+  const sink = new ClientReply(response, family, requestId, wish.stream, holding.releaseBody);
+  const job = dispatcher.dispatch(
+    {
+      requestId,
+      operation,
+      family: family.name,
+      stream: wish.stream,
+      class: classOf(wish, identityOf(response)),
+      headers: passedHeaders(request.headers, family.passedHeaders),
+      body: model.kind === 'named' ? addDefaults(body, given, model.defaults) : body,
+      place: (avoid) => chooseLanes({ model, needs: wish.needs }, rules, workers.pools(), avoid),
+    },
+    sink,
+  );
+  response.once('close', () => dispatcher.cancel(job));
+  return job;
+}
 
-  /** Apart from the handler, whose variables live as long as the answer: the body, which may be large, need not. */
-  function begin(body: Buffer, response: Response): { job: Job; letGo: () => void } | undefined {
-    if (response.destroyed) return undefined;
-    const given = parseBody(body);
-    const wish = family.readWish(given, operation);
-    const { models, ...rules } = registry();
-    const model = resolveModel(wish.model, models);
-    if (!isKnown(model, wish.model, workers)) throw modelNotFound(wish.model);
-    const letGo = held.hold(body.length);
-    const requestId = requestIdOf(response);
-    const sink = new ClientReply(response, family, requestId, wish.stream);
-    const job = dispatcher.dispatch(
-      {
-        requestId,
-        operation,
-        family: family.name,
-        stream: wish.stream,
-        class: classOf(wish, identityOf(response)),
-        body: model.kind === 'named' ? addDefaults(body, given, model.defaults) : body,
-        place: (avoid) => chooseLanes({ model, needs: wish.needs }, rules, workers.pools(), avoid),
-      },
-      sink,
-    );
-    response.once('close', () => dispatcher.cancel(job));
-    return { job, letGo };
+/** Reads the wish; a body that is valid but nested beyond what the stack holds is the client's fault, not the router's. */
+function readWish(family: EdgeFamily, given: unknown, operation: Operation): Wish {
+  try {
+    return family.readWish(given, operation);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new RouterError('invalid_request', 'The request is nested too deeply.', { cause: error });
   }
 }
 

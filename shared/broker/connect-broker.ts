@@ -31,6 +31,9 @@ export interface BrokerOptions {
 /** Milliseconds for which the first connection is tried, so that the parts of a cluster may start in any order. */
 const firstConnectMs = 30_000;
 
+/** Milliseconds for the last messages to reach the server when the connection is closed. */
+const lastWordsMs = 1_000;
+
 /**
  * The connection to NATS: what the library offers, plus whether it stands right now and a call when it does again.
  * It reconnects for ever. What is published while it is down is lost; whoever needs more listens to `onReconnect`.
@@ -83,6 +86,15 @@ export class Broker {
     await this.nc.flush();
   }
 
+  /** Sends what is held and ends the connection; waits a second at most for the server to have it. */
+  async close(): Promise<void> {
+    if (this.connected) {
+      const sent = this.flush().catch((error: unknown) => this.#log.warn({ err: error }, 'last messages may be lost'));
+      await Promise.race([sent, sleep(lastWordsMs, undefined, { ref: false })]);
+    }
+    await this.nc.close();
+  }
+
   /**
    * Subscribes with a plain callback; permission and connection errors go to the log. So does what the callback throws:
    * the library would take it for the end of the connection's input, and hear nothing more.
@@ -103,6 +115,17 @@ export class Broker {
     });
   }
 
+  /** A listener that throws keeps neither the others nor the connection's state from being told. */
+  #tellReconnected(): void {
+    for (const listener of this.#reconnectListeners) {
+      try {
+        listener();
+      } catch (error) {
+        this.#log.error({ err: error }, 'a part did not take the news that the broker is back');
+      }
+    }
+  }
+
   async #followStatus(): Promise<void> {
     for await (const status of this.nc.status()) {
       if (status.type === 'disconnect') {
@@ -112,7 +135,7 @@ export class Broker {
         this.#disconnectedSince = undefined;
         this.#connectedSince = performance.now();
         this.#log.info({ server: status.server }, 'broker connection is back');
-        for (const listener of this.#reconnectListeners) listener();
+        this.#tellReconnected();
       } else if (status.type === 'error') {
         this.#log.error({ err: status.error }, 'broker error');
       }

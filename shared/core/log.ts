@@ -1,3 +1,4 @@
+import { loggableError } from './loggable-error.ts';
 import { pino, type Logger } from 'pino';
 
 export type { Logger };
@@ -25,6 +26,7 @@ export function createLog({ service, level, format }: LogOptions): Logger {
   const options = {
     level,
     base: { service },
+    serializers: { err: (error: unknown) => loggableError(error) },
     redact: { paths: ['authorization', 'key', 'secret', 'password'], censor: '[redacted]' },
   };
   if (format === 'pretty' || (format === 'auto' && process.stdout.isTTY)) {

@@ -63,7 +63,7 @@ export async function startParties({ natsUrl = inject('natsUrl'), ingress = {} }
   const releases: (() => Promise<unknown>)[] = [];
   const connect = async (name: string): Promise<Broker> => {
     const broker = await connectBroker({ url: natsUrl, name, prefix, log });
-    releases.push(() => broker.nc.close());
+    releases.push(() => broker.close());
     return broker;
   };
   const addIngress = async (settings: PartyOptions['ingress'] = {}): Promise<TestIngress> => {
@@ -154,7 +154,7 @@ async function startIngress(broker: Broker, settings: NonNullable<PartyOptions['
       await dispatcher.drain(0);
       dispatcher.close();
       workers.close();
-      await broker.nc.close();
+      await broker.close();
     },
   };
 }

@@ -10,7 +10,7 @@ await runService(async (environment, releases) => {
   const { MODEL = 'demo' } = environment;
   const log = createLog({ service: 'worker', level: 'info', format: 'json' });
   const broker = await connectBroker({ url, name: id, prefix, log });
-  releases.add('broker', () => broker.nc.close());
+  releases.add('broker', () => broker.close());
   const worker = await startWorker({
     broker,
     log,

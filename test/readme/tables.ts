@@ -5,8 +5,10 @@ import { chatRequestRules } from '#shared/protocol/pairs/rules/chat-request-rule
 import { messagesAnswerRules } from '#shared/protocol/pairs/rules/messages-answer-rules.ts';
 import { messagesRequestRules } from '#shared/protocol/pairs/rules/messages-request-rules.ts';
 import { ingressConfig } from '../../services/ingress/config.ts';
+import { cloudWorkerConfig } from '../../services/cloud-worker/config.ts';
 import { gpuWorkerConfig } from '../../services/gpu-worker/config.ts';
 import { upSettings } from '../../services/rtr/config.ts';
+import { providerRows } from './render-providers.ts';
 import { renderFieldRules } from './render-field-rules.ts';
 import { demoEngineSettings } from '../../services/demo-engine/config.ts';
 
@@ -20,6 +22,8 @@ export const tables: Record<string, () => string> = {
   'settings:ingress': () => renderSettings(ingressConfig),
   'settings:up': () => renderSettings(upSettings),
   'settings:gpu-worker': () => renderSettings(gpuWorkerConfig),
+  'settings:cloud-worker': () => renderSettings(cloudWorkerConfig),
+  providers: () => renderTable(['provider', 'turned on by', 'speaks', 'a chat request goes to it'], providerRows()),
   'settings:demo-engine': () => renderSettings(demoEngineSettings),
 };
 

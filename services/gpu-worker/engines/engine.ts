@@ -21,7 +21,7 @@ export interface Engine {
   /**
    * Asks the engine what it serves.
    * @param before what it served when it was last asked: some engines tell certain facts only while a model is loaded
-   * @throws EngineAnswerError when it answers something else, and the errors of the connection
+   * @throws UpstreamAnswerError when it answers something else, and the errors of the connection
    */
   discover(http: EngineHttp, before: readonly ModelInfo[]): Promise<Discovery>;
   /**

@@ -1,6 +1,6 @@
 import type { Capability } from '#shared/broker/announcement.ts';
-import { mapMessages } from '../requests/map-messages.ts';
-import { replayThinking } from '../requests/replay-thinking.ts';
+import { mapMessages } from '#shared/upstream/requests/map-messages.ts';
+import { replayThinking } from '#shared/upstream/requests/replay-thinking.ts';
 import type { Engine } from './engine.ts';
 import { modelList } from './model-list.ts';
 

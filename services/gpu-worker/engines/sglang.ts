@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { Capability } from '#shared/broker/announcement.ts';
 import { continueLastMessage } from '../requests/continue-last-message.ts';
-import { developerAsSystem } from '../requests/developer-as-system.ts';
-import { mapMessages } from '../requests/map-messages.ts';
-import { replayThinking } from '../requests/replay-thinking.ts';
+import { developerAsSystem } from '#shared/upstream/requests/developer-as-system.ts';
+import { mapMessages } from '#shared/upstream/requests/map-messages.ts';
+import { replayThinking } from '#shared/upstream/requests/replay-thinking.ts';
 import { takeThinkingWish } from '../requests/take-thinking-wish.ts';
 import { templateThinking } from '../requests/template-thinking.ts';
 import { countByTokenizing } from './count-by-tokenizing.ts';

@@ -1,10 +1,11 @@
 import type { Capability, ModelInfo } from '#shared/broker/announcement.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { EngineAnswerError, type EngineHttp } from '../engine-http.ts';
+import { UpstreamAnswerError } from '#shared/upstream/upstream-http.ts';
+import type { EngineHttp } from '../engine-http.ts';
 import { continueLastMessage } from '../requests/continue-last-message.ts';
-import { developerAsSystem } from '../requests/developer-as-system.ts';
-import { mapMessages } from '../requests/map-messages.ts';
-import { replayThinking } from '../requests/replay-thinking.ts';
+import { developerAsSystem } from '#shared/upstream/requests/developer-as-system.ts';
+import { mapMessages } from '#shared/upstream/requests/map-messages.ts';
+import { replayThinking } from '#shared/upstream/requests/replay-thinking.ts';
 import { takeThinkingWish } from '../requests/take-thinking-wish.ts';
 import { templateThinking } from '../requests/template-thinking.ts';
 import { countByTokenizing } from './count-by-tokenizing.ts';
@@ -70,6 +71,6 @@ const pixel =
 async function seesImages(http: EngineHttp, model: string): Promise<boolean> {
   const content = [{ type: 'image_url', image_url: { url: pixel } }];
   const { status } = await http.post('/tokenize', JSON.stringify({ model, messages: [{ role: 'user', content }] }));
-  if (status >= 500) throw new EngineAnswerError(`the engine answered /tokenize with status ${status}`);
+  if (status >= 500) throw new UpstreamAnswerError(`the engine answered /tokenize with status ${status}`);
   return status === 200;
 }

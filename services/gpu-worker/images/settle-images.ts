@@ -3,15 +3,16 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { PublicFetchError } from '#shared/core/public-fetch.ts';
 import type { ImageFetcher } from './image-fetcher.ts';
 
-/** Bytes of all images together that are fetched for one request. */
-const maxBytes = 32 * 1024 * 1024;
+/** Bytes of all images together that are fetched for one request, and milliseconds for all of them to come. */
+const bounds = { bytes: 32 * 1024 * 1024, ms: 20_000 };
 
-/** Parts that name a file by address. Only images are fetched: of the others, engines take what is sent along. */
-const mediaParts = ['image_url', 'video_url', 'audio_url'] as const;
+/** Fields that name a file by address. Only images are fetched: of the others, engines take what is sent along. */
+const mediaFields = ['image_url', 'video_url', 'audio_url'] as const;
 
 /**
  * Puts images in the place of their addresses, for every engine: one that fetched them itself would fetch for any client
- * whatever it can reach, its own network and (some do) its own files included.
+ * whatever it can reach, its own network and (some do) its own files included. Engines go by a part's fields, some of them
+ * whatever its type says, so the fields are what is looked at.
  * @throws RouterError `invalid_request` that names the part
  */
 export async function settleImages(
@@ -21,8 +22,9 @@ export async function settleImages(
 ): Promise<JsonObject> {
   const { messages } = request;
   if (!Array.isArray(messages) || !messages.some(hasMedia)) return request;
+  const bound = AbortSignal.any([signal, AbortSignal.timeout(bounds.ms)]);
   const settled: Json[] = [];
-  let left = maxBytes;
+  let left = bounds.bytes;
   for (const [m, message] of messages.entries()) {
     if (!isJsonObject(message) || !Array.isArray(message.content)) {
       settled.push(message);
@@ -30,18 +32,21 @@ export async function settleImages(
     }
     const content: Json[] = [];
     for (const [p, part] of message.content.entries()) {
-      const url = mediaUrl(part, `messages[${m}].content[${p}]`);
-      if (url === undefined || url.address.protocol === 'data:') {
+      const image = imageToFetch(part, `messages[${m}].content[${p}]`);
+      if (!image) {
         content.push(part);
         continue;
       }
-      const image = await fetchImage(url.address, left, signal).catch((error: unknown) => {
-        throw error instanceof PublicFetchError
-          ? refused(`The image was not fetched: ${error.message}.`, url.param)
-          : error;
+      const url = await fetchImage(image.address, left, bound).catch((error: unknown) => {
+        signal.throwIfAborted();
+        if (bound.aborted) throw refused(`The images did not come within ${bounds.ms / 1000} seconds.`, image.param);
+        if (error instanceof PublicFetchError) {
+          throw refused(`The image was not fetched: ${error.message}.`, image.param);
+        }
+        throw error;
       });
-      left -= image.length;
-      content.push({ type: 'image_url', image_url: { url: image } });
+      left -= url.length;
+      content.push({ type: 'image_url', image_url: { url } });
     }
     settled.push({ ...message, content });
   }
@@ -49,28 +54,31 @@ export async function settleImages(
 }
 
 function hasMedia(message: Json): boolean {
-  return isJsonObject(message) && Array.isArray(message.content) && message.content.some((part) => kindOf(part));
+  return isJsonObject(message) && Array.isArray(message.content) && message.content.some(namesMedia);
 }
 
-function kindOf(part: Json): (typeof mediaParts)[number] | undefined {
-  return isJsonObject(part) ? mediaParts.find((kind) => part.type === kind) : undefined;
+function namesMedia(part: Json): part is JsonObject {
+  return isJsonObject(part) && mediaFields.some((field) => part[field] !== undefined);
 }
 
-/** The address that a part names, checked; undefined for parts that name none. */
-function mediaUrl(part: Json, path: string): { address: URL; param: string } | undefined {
-  const kind = kindOf(part);
-  if (kind === undefined || !isJsonObject(part)) return undefined;
-  const named = part[kind];
-  const param = `${path}.${kind}.url`;
+/** The image that a part names by address; undefined for a part that holds all it needs. */
+function imageToFetch(part: Json, path: string): { address: URL; param: string } | undefined {
+  if (!namesMedia(part)) return undefined;
+  const [field, ...others] = mediaFields.filter((each) => part[each] !== undefined);
+  if (field === undefined || others.length > 0 || part.type !== field) {
+    throw refused(`${path} must have the one address that its type says.`, path);
+  }
+  const named = part[field];
+  const param = `${path}.${field}.url`;
   const text = isJsonObject(named) ? named.url : named;
   if (typeof text !== 'string') throw refused(`${param} must be a string.`, param);
   // Parsing a long data URL would copy it several times.
-  if (/^data:/i.test(text)) return { address: new URL('data:,'), param };
+  if (/^data:/i.test(text)) return undefined;
   const address = URL.parse(text);
   if (address?.protocol !== 'http:' && address?.protocol !== 'https:') {
     throw refused(`${param} must be an http, https or data address.`, param);
   }
-  if (kind !== 'image_url') throw refused(`${param} must be a data address.`, param);
+  if (field !== 'image_url') throw refused(`${param} must be a data address.`, param);
   return { address, param };
 }
 

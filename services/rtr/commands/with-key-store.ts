@@ -37,7 +37,7 @@ export async function withKeyStore(
       try {
         await announceKeyChange(broker, keyId);
       } finally {
-        await broker.nc.close();
+        await broker.close();
       }
     };
     await command({ store: new KeyStore(connection.redis, `${prefix}:`), announce, print, json });

@@ -7,8 +7,8 @@ export interface EngineWorkersOptions {
   named: readonly Engine[];
   findLocal: () => Promise<Engine[]>;
   startWorker: (engine: Engine) => Promise<SupervisedChild>;
-  /** Starts the demo engine; its `url` is where its worker finds it. */
-  startDemo: () => Promise<{ engine: Engine; child: SupervisedChild }>;
+  /** Starts the demo engine; its `url` is where its worker finds it. Undefined where others serve when no engine does. */
+  startDemo: (() => Promise<{ engine: Engine; child: SupervisedChild }>) | undefined;
   /** How many gpu workers serve right now, as the router sees it. */
   countServing: () => Promise<number | undefined>;
   say: (sentence: string) => void;
@@ -18,7 +18,7 @@ const workerPatienceMs = 8_000;
 const demoPatienceMs = 2_000;
 
 /**
- * One gpu worker for each engine, and the demo engine with a worker while there is no other. An engine that appears
+ * One gpu worker for each engine, and the demo engine with a worker while nobody else serves. An engine that appears
  * later gets its worker when it is looked for next; once that serves, the demo engine goes. The worker of an engine that
  * disappears stays: it waits for the engine's return.
  */
@@ -39,8 +39,9 @@ export class EngineWorkers {
   /** Starts the first workers. Returns the engines that they are for, none with the demo engine. */
   async begin(local: readonly Engine[]): Promise<Engine[]> {
     const started = await this.#startMissing([...this.#options.named, ...local]);
-    if (started.length === 0) {
-      const { engine, child } = await this.#options.startDemo();
+    const { startDemo } = this.#options;
+    if (started.length === 0 && startDemo) {
+      const { engine, child } = await startDemo();
       this.#demo = { child, worker: await this.#options.startWorker(engine) };
     }
     return started;

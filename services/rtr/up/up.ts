@@ -10,7 +10,9 @@ import { EngineWorkers } from './engine-workers.ts';
 import { findLocalEngines, listsModels, namedEngines } from './find-engines.ts';
 import { chooseFreePort, isPortFree } from './free-port.ts';
 import type { LogRelay } from './log-relay.ts';
-import { readGpuWorkers } from './read-health.ts';
+import { PlannedWorkers } from './planned-workers.ts';
+import type { Plan } from './plan-workers.ts';
+import { readWorkers } from './read-health.ts';
 import { endLeftovers } from './running-children.ts';
 import { setUpKeys } from './set-up-keys.ts';
 import { spawnGuarded } from './spawn-guarded.ts';
@@ -24,6 +26,9 @@ export interface UpOptions {
   environment: Environment;
   /** Folder of the project; what the cluster keeps is in its `.rtr` folder. */
   root: string;
+  /** Those with a key in the environment. */
+  /** The workers to start besides those of engines. */
+  plan: Plan;
   logs: LogRelay;
   /** Prints lines for the person who has started the cluster. */
   say: (text: string) => void;
@@ -42,8 +47,8 @@ const serverPatienceMs = 5_000;
 const extraPatienceMs = 2_000;
 
 /**
- * Runs a whole cluster on this machine until it is told to stop: NATS and Redis, workers for the local engines (or the
- * demo engine), and the ingress. Then it stops them in the reverse order, so that running answers can finish.
+ * Runs a whole cluster on this machine until it is told to stop: NATS and Redis, workers for the local engines and
+ * the cloud providers (or the demo engine), and the ingress. Then it stops them in the reverse order, so that running answers can finish.
  * @throws UpError, ServerMissingError and others when it cannot start, or when a necessary part cannot be kept running
  */
 export async function up(options: UpOptions): Promise<void> {
@@ -59,7 +64,7 @@ export async function up(options: UpOptions): Promise<void> {
 }
 
 async function runCluster(options: UpOptions, releases: Releases): Promise<void> {
-  const { config, environment, root, logs, say, stop, kill } = options;
+  const { config, environment, root, plan, logs, say, stop, kill } = options;
   const folder = join(root, '.rtr');
   await takeFolder(folder, releases);
   await checkPort(config);
@@ -102,22 +107,28 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
       return child;
     });
   const baseUrl = `http://${reachableHost(config.HOST)}:${config.PORT}`;
+  const startDemo = async () => {
+    const url = `http://127.0.0.1:${ports.demo}`;
+    const settings = { HOST: '127.0.0.1', PORT: String(ports.demo) };
+    const child = await startService('demo-engine', 'demo-engine', false, settings);
+    // A worker that finds no engine waits longer than the demo engine takes to be there.
+    await untilTrue(() => listsModels(url), readyWithinMs, ended);
+    return { engine: { origin: 'demo engine', url }, child };
+  };
   const engineWorkers = new EngineWorkers({
     named: namedEngines(config.ENGINE_URLS),
     findLocal,
     startWorker: ({ url }) => startService(`gpu-worker ${url}`, 'gpu-worker', false, { ENGINE_URL: url }),
-    startDemo: async () => {
-      const url = `http://127.0.0.1:${ports.demo}`;
-      const settings = { HOST: '127.0.0.1', PORT: String(ports.demo) };
-      const child = await startService('demo-engine', 'demo-engine', false, settings);
-      // A worker that finds no engine waits longer than the demo engine takes to be there.
-      await untilTrue(() => listsModels(url), readyWithinMs, ended);
-      return { engine: { origin: 'demo engine', url }, child };
-    },
-    countServing: () => readGpuWorkers(baseUrl),
+    // With a real model at hand, nobody wants a made-up answer.
+    startDemo: plan.ready.some(({ tier }) => tier !== 'tools') ? undefined : startDemo,
+    countServing: async () => (await readWorkers(baseUrl))?.gpu,
     say: (sentence) => logs.write('info', sentence),
   });
   releases.add('workers', () => engineWorkers.stop());
+  const plannedWorkers = new PlannedWorkers(({ name, service, settings }) =>
+    startService(name === 'tools' ? service : `${service} ${name}`, service, false, settings),
+  );
+  releases.add('planned workers', () => plannedWorkers.stop());
 
   // The ingress is started first and stopped first: it is the slowest to be ready and the one with open answers.
   const ingress = await startService('ingress', 'ingress', true, {
@@ -130,14 +141,20 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   const [engines, keys] = await Promise.all([
     engineWorkers.begin(await firstLook),
     setUpKeys(servers.redisUrl, config.RTR_PREFIX),
+    plannedWorkers.begin(plan.ready),
   ]);
 
-  if (!(await untilTrue(async () => (await readGpuWorkers(baseUrl)) !== undefined, readyWithinMs, ended))) {
+  if (!(await untilTrue(async () => (await readWorkers(baseUrl)) !== undefined, readyWithinMs, ended))) {
     throw new UpError(`The router did not become ready within ${readyWithinMs / 1000} s: the log above says why.`);
   }
-  const serving = await untilTrue(async () => ((await readGpuWorkers(baseUrl)) ?? 0) > 0, workersWithinMs, ended);
+  const serves = async () => {
+    const { gpu, cli, cloud } = (await readWorkers(baseUrl)) ?? { gpu: 0, cli: 0, cloud: 0 };
+    return gpu + cli + cloud > 0;
+  };
+  const serving = await untilTrue(serves, workersWithinMs, ended);
   const metricsUrl = `http://127.0.0.1:${ports.admin}/metrics`;
-  say(welcome({ baseUrl, chatFamily: config.CHAT_FAMILY, metricsUrl, ...keys, engines, serving }));
+  const families = { chatFamily: config.CHAT_FAMILY, messagesFamily: config.MESSAGES_FAMILY };
+  say(welcome({ baseUrl, ...families, metricsUrl, ...keys, engines, plan, onDemo: engineWorkers.onDemo, serving }));
 
   for (;;) {
     await sleep(lookForEnginesEveryMs, undefined, { signal: ended }).catch(() => ended.throwIfAborted());

@@ -55,12 +55,19 @@ export async function connectClient(entry: McpServerEntry, options: ConnectOptio
     // A client that never came to be connected does not close its transport.
     await transport.close();
   };
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const onAbort = (): void => reject(signal.reason);
+  signal.addEventListener('abort', onAbort);
   try {
-    await client.connect(transport, { timeout: connectMs, signal });
+    signal.throwIfAborted();
+    // The client heeds a signal only once it knows which revision the server speaks.
+    await Promise.race([client.connect(transport, { timeout: connectMs }), aborted]);
   } catch (error) {
     await close();
     const said = transport instanceof ProcessTransport ? transport.stderr.trim() : '';
     throw new Error(said === '' ? describe(error) : `${describe(error)}; it wrote: ${said}`, { cause: error });
+  } finally {
+    signal.removeEventListener('abort', onAbort);
   }
   if (transport instanceof ProcessTransport) transport.forgetStderr();
   return { client, ended, close };

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { parse as parseYaml } from 'yaml';
 import { z } from 'zod';
 import { ConfigError, type Environment } from '#shared/core/load-config.ts';
 import { expandVariables } from './expand-variables.ts';
@@ -37,11 +38,11 @@ export interface McpConfig {
 /**
  * Reads a file in the form that MCP clients share: `{"mcpServers": {"name": {"command", "args", "env"} | {"url", "headers"}}}`.
  * `${NAME}` and `${NAME:-default}` in any text stand for variables of the environment. Entries with `"disabled": true`
- * are left out.
+ * are left out. The router's own YAML file has the same form in it.
  * @throws ConfigError when the file as a whole cannot be used
  */
 export function readMcpConfig(path: string, environment: Environment): McpConfig {
-  const parsed = file.safeParse(readJson(path));
+  const parsed = file.safeParse(readFile(path));
   if (!parsed.success) {
     throw new ConfigError(`MCP_CONFIG=${path} is not valid: ${sentence(parsed.error)}`);
   }
@@ -68,9 +69,10 @@ function readEntry(name: string, written: object, environment: Environment): Mcp
   return http.success ? { name, kind: 'http', server: http.data } : sentence(http.error);
 }
 
-function readJson(path: string): unknown {
+function readFile(path: string): unknown {
   try {
-    return JSON.parse(readFileSync(path, 'utf8'));
+    const text = readFileSync(path, 'utf8');
+    return /\.ya?ml$/i.test(path) ? parseYaml(text) : JSON.parse(text);
   } catch (error) {
     throw new ConfigError(
       `MCP_CONFIG=${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`,

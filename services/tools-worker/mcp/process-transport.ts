@@ -18,7 +18,7 @@ export interface ProcessOptions {
 type ServerProcess = ChildProcessByStdio<Writable, Readable, Readable>;
 
 /** Milliseconds for each step of asking a server to end: closed input, SIGTERM, SIGKILL. */
-const stepMs = 1_000;
+const stepMs = 500;
 
 const keptStderrBytes = 2_000;
 

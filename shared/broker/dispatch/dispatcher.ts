@@ -12,10 +12,12 @@ import { parseFrameAddress } from '../subjects.ts';
 import { exceededBound, type Bounds } from './exceeded-bound.ts';
 import { Job, type JobRequest, type JobSink, type Placement } from './job.ts';
 import type { LiveWorker, LiveWorkers } from './live-workers.ts';
-import { refuseClaim, sendGrant } from './send-claim-answer.ts';
+import { judgeClaim } from './judge-claim.ts';
+import { refuseClaim } from './send-claim-answer.ts';
 import { readTicketAnswer } from './ticket-answer.ts';
 import { TicketStream } from './ticket-stream.ts';
 import { Tickets } from './tickets.ts';
+import { WorkerLink } from './worker-link.ts';
 
 export interface DispatchSettings {
   /** This ingress, as a subject token. */
@@ -39,9 +41,6 @@ const sweepMs = 100;
  */
 const askAfterMs = 4_000;
 
-/** Milliseconds between two requests for missing frames of one job. */
-const askAgainMs = 500;
-
 /** Milliseconds between two looks at all jobs after which this process must have stood still itself. */
 const stoodStillMs = 1_000;
 
@@ -62,6 +61,7 @@ export class Dispatcher {
   readonly #jobs = new Map<string, Job>();
   readonly #tickets: Tickets;
   readonly #stream: TicketStream;
+  readonly #link: WorkerLink;
   readonly #replyPrefixLength: number;
   readonly #timer: NodeJS.Timeout;
   readonly #release: () => void;
@@ -74,6 +74,7 @@ export class Dispatcher {
     this.#log = log;
     this.#tickets = new Tickets(broker, settings.ingress, settings.spillMs);
     this.#stream = new TicketStream(broker, settings.queue, log, () => this.#publishAgain());
+    this.#link = new WorkerLink(broker, settings.ingress, log);
     const { subjects } = broker;
     const replies = subjects.allReplies(settings.ingress);
     this.#replyPrefixLength = replies.length - 1;
@@ -119,7 +120,7 @@ export class Dispatcher {
   /** Ends a job whose client is gone: queued work will be refused, running work is stopped. */
   cancel(job: Job): void {
     if (job.isOver) return;
-    this.#stopWorker(job);
+    this.#link.stop(job);
     job.on('cancel');
     this.#finish(job, undefined, undefined);
   }
@@ -146,33 +147,17 @@ export class Dispatcher {
     const claim = decodeClaim(payload);
     if (!claim || replyTo === '') return;
     const job = this.#jobs.get(claim.job);
-    if (!job) return refuseClaim(this.#broker, replyTo, 'gone');
-    if (job.state !== 'queued') return refuseClaim(this.#broker, replyTo, 'taken');
     const worker = this.#workers.get(claim.worker);
-    if (!worker || (job.avoid.has(claim.worker) && hasAlternative(job, worker))) {
-      return refuseClaim(this.#broker, replyTo, 'later');
-    }
-    const placement = this.#placementFor(job, worker);
-    if (!placement) {
-      // The worker's pool is no longer one that can serve the job; its other tickets, or new ones, still stand.
-      refuseClaim(this.#broker, replyTo, 'gone');
-      this.#tickets.withdraw(job, worker.pool);
-      if (job.placed.size === 0) this.#tickets.place(job);
-      return;
-    }
-    this.#grant(job, worker, placement, replyTo);
-  }
-
-  #placementFor(job: Job, worker: LiveWorker): Placement | undefined {
-    const placed = job.placed.get(worker.pool);
-    if (placed) return { pool: worker.pool, model: placed.model };
-    return job.request.place(job.avoid).find(({ pool }) => pool === worker.pool);
+    const verdict = judgeClaim(job, worker);
+    if (job && worker && typeof verdict !== 'string') return this.#grant(job, worker, verdict, replyTo);
+    refuseClaim(this.#broker, replyTo, typeof verdict === 'string' ? verdict : 'gone');
+    if (verdict !== 'gone' || !job || !worker) return;
+    this.#tickets.withdraw(job, worker.pool);
+    if (job.placed.size === 0) this.#tickets.place(job);
   }
 
   #grant(job: Job, worker: LiveWorker, placement: Placement, replyTo: string): void {
     const now = performance.now();
-    const { requestId, operation, family, stream } = job.request;
-    const body = job.body ?? Buffer.alloc(0);
     job.on('claim');
     job.attempt += 1;
     job.nextSeq = 0;
@@ -182,29 +167,7 @@ export class Dispatcher {
     job.lastDataAt = now;
     this.#tickets.withdrawAll(job);
     worker.held.add(job.id);
-    const { attempt } = job;
-    const isWanted = (): boolean => job.state === 'claimed' && job.attempt === attempt;
-    const reply = this.#broker.subjects.reply(this.#settings.ingress, job.id, job.attempt);
-    sendGrant(
-      this.#broker,
-      replyTo,
-      {
-        answer: 'grant',
-        job: job.id,
-        requestId,
-        operation,
-        family,
-        stream,
-        model: placement.model,
-        reply,
-        bodyBytes: body.length,
-      },
-      body,
-      isWanted,
-    ).catch((error: unknown) => {
-      // A connection lost between two parts: the worker will say so, or fall silent.
-      this.#log.warn({ err: error, requestId }, 'sending a body was interrupted');
-    });
+    this.#link.grant(job, replyTo, placement.model);
   }
 
   // ---- frames
@@ -217,7 +180,7 @@ export class Dispatcher {
     if (frame.kind === 't') return this.#onTicketAnswer(job, frame.seq, message);
     if (job.state === 'queued') return this.#onUnwanted(message);
     const now = performance.now();
-    if (frame.seq > job.nextSeq) return this.#askAgain(job, now);
+    if (frame.seq > job.nextSeq) return this.#link.askAgain(job, now);
     // What was sent again may have come already.
     if (frame.seq < job.nextSeq) return undefined;
     job.lastFrameAt = now;
@@ -296,20 +259,11 @@ export class Dispatcher {
     if (reply) this.#broker.publish(reply, '');
   }
 
-  /** Asks the worker for the frames that are missing, or for a sign of life; one that cannot give either says so. */
-  #askAgain(job: Job, now: number): void {
-    if (!job.served || now - job.askedAt < askAgainMs) return;
-    job.askedAt = now;
-    const { subjects } = this.#broker;
-    const reply = subjects.reply(this.#settings.ingress, job.id, job.attempt);
-    this.#broker.publish(subjects.resume(job.served.worker.announcement.worker), `${reply} ${job.nextSeq}`);
-  }
-
   // ---- bad luck
 
   /** A job whose worker or frames are lost moves to another worker, unless the client has seen a part of the answer. */
   #lose(job: Job, message: string): void {
-    this.#stopWorker(job);
+    this.#link.stop(job);
     const worker = job.served?.worker;
     if (this.#mayMove(job)) {
       if (worker) job.avoid.add(worker.announcement.worker);
@@ -338,7 +292,7 @@ export class Dispatcher {
 
   /** Ends a job that its worker is still busy with. */
   #abandon(job: Job, error: RouterError): void {
-    this.#stopWorker(job);
+    this.#link.stop(job);
     this.#fail(job, error);
   }
 
@@ -361,13 +315,6 @@ export class Dispatcher {
     job.served?.worker.held.delete(job.id);
   }
 
-  #stopWorker(job: Job): void {
-    if (!job.served) return;
-    const { subjects } = this.#broker;
-    const { worker } = job.served.worker.announcement;
-    this.#broker.publish(subjects.cancel(worker), subjects.reply(this.#settings.ingress, job.id, job.attempt));
-  }
-
   #onWorkerLost(worker: LiveWorker): void {
     for (const id of worker.held) {
       const job = this.#jobs.get(id);
@@ -382,7 +329,7 @@ export class Dispatcher {
   #onReconnect(): void {
     this.#forgiveSilence();
     this.#stream.suspect();
-    for (const job of this.#jobs.values()) if (job.state !== 'queued') this.#askAgain(job, performance.now());
+    for (const job of this.#jobs.values()) if (job.state !== 'queued') this.#link.askAgain(job, performance.now());
   }
 
   #publishAgain(): void {
@@ -416,18 +363,10 @@ export class Dispatcher {
     }
     if (!this.#broker.connected) return;
     if (job.state !== 'queued') {
-      if (now - job.lastFrameAt > askAfterMs) this.#askAgain(job, now);
+      if (now - job.lastFrameAt > askAfterMs) this.#link.askAgain(job, now);
       return;
     }
     this.#tickets.attend(job, now);
     this.#stream.attend(now);
   }
-}
-
-/** Whether a worker other than those that failed on the job could serve it from the same pool. */
-function hasAlternative(job: Job, worker: LiveWorker): boolean {
-  for (const other of worker.pool.workers) {
-    if (other.announcement.accepting && !job.avoid.has(other.announcement.worker)) return true;
-  }
-  return false;
 }

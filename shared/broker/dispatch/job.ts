@@ -48,6 +48,8 @@ export interface JobRequest {
   family: Family;
   stream: boolean;
   class: PriorityClass;
+  /** The client's headers that are for the worker to know. They go with the grant, so they must be few and short. */
+  headers?: Readonly<Record<string, string>> | undefined;
   body: Buffer;
   /** The pools that can serve it right now, best first. Workers to avoid count as absent. */
   place(avoid: ReadonlySet<string>): Placement[];

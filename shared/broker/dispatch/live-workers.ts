@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '#shared/core/log.ts';
 import { announcementSchema, type Announcement, type ModelInfo, type ToolInfo } from '../announcement.ts';
 import type { Broker } from '../connect-broker.ts';
@@ -9,6 +10,12 @@ const lostAfterMs = 3_300;
 
 /** Announcements kept at most; more workers than this on one broker are ignored, with a log line. */
 const maxWorkers = 10_000;
+
+/** Milliseconds after which a broker that has not answered a ping must have stood still itself. */
+const promptMs = 500;
+
+/** Milliseconds that workers get to answer a roll call. */
+const rollCallMs = 250;
 
 /** Names of models, and of tools, of lost pools that are remembered: a request for one waits instead of being told 404. */
 const maxRemembered = 1_000;
@@ -45,8 +52,8 @@ export function freeSlots(pool: LivePool): number {
 }
 
 /**
- * The workers that beat, and the pools they form. While the connection to the broker is down nobody is declared lost:
- * what cannot be heard says nothing about who lives.
+ * The workers that beat, and the pools they form. While the connection to the broker is down, or the broker stands
+ * still, nobody is declared lost: what cannot be heard says nothing about who lives.
  */
 export class LiveWorkers {
   readonly #broker: Broker;
@@ -60,17 +67,24 @@ export class LiveWorkers {
   readonly #timer: NodeJS.Timeout;
   readonly #stopListening: () => void;
   #lastCheck = performance.now();
+  #isAsking = false;
 
   constructor(broker: Broker, log: Logger) {
     this.#broker = broker;
     this.#log = log;
     const beats = broker.subscribe(broker.subjects.allBeats, ({ data, subject }) => this.#onBeat(data, subject));
-    const stopReconnect = broker.onReconnect(() => this.#forgiveSilence());
+    const stopReconnect = broker.onReconnect(() => this.#onReconnect());
     this.#timer = setInterval(() => this.#dropSilent(), 250);
     this.#stopListening = () => {
       beats.unsubscribe();
       stopReconnect();
     };
+  }
+
+  /** Has every worker announce itself, and waits a moment for it: a new ingress else knows nobody for a second. */
+  async callTheRoll(): Promise<void> {
+    this.#broker.publish(this.#broker.subjects.rollCall, '');
+    await sleep(rollCallMs);
   }
 
   close(): void {
@@ -130,8 +144,11 @@ export class LiveWorkers {
       this.#log.warn({ worker: id }, 'an announcement cannot be read');
       return;
     }
-    if (known && known.announcement.startedAt !== announcement.startedAt)
-      this.#remove(known, 'worker was started anew');
+    if (known && announcement.startedAt < known.announcement.startedAt) {
+      this.#log.error({ worker: id }, 'two workers have the same id: the one that was started first is ignored');
+      return;
+    }
+    if (known && announcement.startedAt > known.announcement.startedAt) this.#remove(known, 'worker was started anew');
     this.#record(announcement, Buffer.from(payload));
   }
 
@@ -187,15 +204,37 @@ export class LiveWorkers {
     for (const listener of this.#changeListeners) listener();
   }
 
-  /** A process that stood still itself (stopped, starved) has missed beats that were sent: it forgives before it judges. */
+  /**
+   * A process that stood still itself (stopped, starved) has missed beats that were sent: it forgives before it judges.
+   * And before a silent worker is given up, the broker has to show that it is not the one that is silent.
+   */
   #dropSilent(): void {
     const now = performance.now();
     const stoodStill = now - this.#lastCheck > 1_000;
     this.#lastCheck = now;
     if (!this.#broker.connected) return;
     if (stoodStill) this.#forgiveSilence();
-    const oldest = now - lostAfterMs;
-    for (const worker of this.#workers.values()) if (worker.lastBeat < oldest) this.#remove(worker, 'worker is lost');
+    if (this.#isAsking || this.#silent(now).length === 0) return;
+    this.#isAsking = true;
+    this.#broker
+      .flush()
+      .then(() => {
+        if (performance.now() - now > promptMs) this.#forgiveSilence();
+        else for (const worker of this.#silent(performance.now())) this.#remove(worker, 'worker is lost');
+      })
+      .catch((error: unknown) => this.#log.debug({ err: error }, 'nothing is known of silent workers'))
+      .finally(() => {
+        this.#isAsking = false;
+      });
+  }
+
+  #silent(now: number): LiveWorker[] {
+    return [...this.#workers.values()].filter(({ lastBeat }) => lastBeat < now - lostAfterMs);
+  }
+
+  #onReconnect(): void {
+    this.#forgiveSilence();
+    this.#broker.publish(this.#broker.subjects.rollCall, '');
   }
 
   #forgiveSilence(): void {

@@ -68,7 +68,10 @@ export class Tickets {
   onAnswer(job: Job, number: number, answer: 'stored' | 'full'): boolean {
     if (answer === 'stored') job.admitted = true;
     const tickets = [...job.placed.values()];
-    for (const ticket of tickets) if (ticket.number === number) ticket.answer = answer;
+    const answered = tickets.find((ticket) => ticket.number === number);
+    // The answer may be to a ticket that was withdrawn meanwhile.
+    if (!answered) return false;
+    answered.answer = answer;
     return !job.admitted && tickets.every((ticket) => ticket.answer === 'full');
   }
 

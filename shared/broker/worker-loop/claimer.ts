@@ -18,7 +18,7 @@ export type ClaimOutcome =
 
 interface Pending {
   onAnswer: (answer: ClaimAnswer['answer']) => void;
-  resolve: (outcome: ClaimOutcome) => void;
+  onOutcome: (outcome: ClaimOutcome) => void;
   timer: NodeJS.Timeout;
   grant: Grant | undefined;
   parts: Uint8Array[];
@@ -42,16 +42,16 @@ export class Claimer {
   /**
    * Claims the job that a ticket stands for.
    * @param onAnswer called once when the ingress has answered, while the rest of a long body may still be on its way
+   * @param onOutcome called once, in the turn of the message that settles it: a cancel that comes right behind a grant
+   * must find the job
    */
-  claim(ticket: Ticket, onAnswer: Pending['onAnswer']): Promise<ClaimOutcome> {
-    const { promise, resolve } = Promise.withResolvers<ClaimOutcome>();
+  claim(ticket: Ticket, onAnswer: Pending['onAnswer'], onOutcome: Pending['onOutcome']): void {
     this.#count += 1;
     const id = String(this.#count);
     const timer = setTimeout(() => this.#giveUp(id), answerMs);
-    this.#pending.set(id, { onAnswer, resolve, timer, grant: undefined, parts: [], received: 0 });
+    this.#pending.set(id, { onAnswer, onOutcome, timer, grant: undefined, parts: [], received: 0 });
     const claim = encodeClaim({ v: 1, job: ticket.job, worker: this.#worker });
     this.#broker.publish(this.#broker.subjects.claim(ticket.ingress), claim, `${this.#inbox}.${id}`);
-    return promise;
   }
 
   /** Whether this attempt is granted to the worker and its body still on the way. */
@@ -110,7 +110,7 @@ export class Claimer {
     if (!pending) return;
     clearTimeout(pending.timer);
     this.#pending.delete(id);
-    pending.resolve(outcome);
+    pending.onOutcome(outcome);
   }
 }
 

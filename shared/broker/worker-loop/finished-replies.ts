@@ -33,8 +33,9 @@ export class FinishedReplies {
     return this.#finished.get(attempt)?.writer;
   }
 
-  writers(): ReplyWriter[] {
-    return Array.from(this.#finished.values(), ({ writer }) => writer);
+  /** Those that ended before a time of `performance.now()`. */
+  endedBefore(time: number): ReplyWriter[] {
+    return [...this.#finished.values()].filter(({ at }) => at < time).map(({ writer }) => writer);
   }
 
   /** Drops what is old enough. Not to be called while the connection is down or young: that is what they are kept for. */

@@ -12,6 +12,9 @@ import { ReplyWriter, youngMs } from './reply-writer.ts';
 /** Milliseconds without a frame after which a running job tells its ingress that it lives. */
 const quietMs = 2_500;
 
+/** The same shortly after a reconnect, when frames may be missing that only the next one shows. */
+const youngQuietMs = 400;
+
 /** Milliseconds after which a job that sends frames all the time asks whether anybody still waits for them. */
 const probeMs = 5_000;
 
@@ -61,13 +64,13 @@ export class JobRunner {
 
   /** Runs a job. `onFreed` is called when it is over. */
   run(grant: Grant, body: Buffer): void {
-    const { requestId, operation, family, stream, model, reply } = grant;
+    const { requestId, operation, family, stream, model, headers, reply } = grant;
     const attempt = attemptOf(reply);
     const controller = new AbortController();
     const { handler, coalesceMs, inbox, log, onFreed } = this.#options;
     const writer = new ReplyWriter(this.#broker, reply, `${inbox}.${attempt}`, coalesceMs);
     this.#running.set(attempt, { controller, writer, unheardSince: undefined, heard: true });
-    const job = { id: grant.job, requestId, operation, family, stream, model, body };
+    const job = { id: grant.job, requestId, operation, family, stream, model, headers, body };
     const startedAt = performance.now();
     const facts = { requestId, model, operation, family, stream };
     const serve = async (): Promise<void> => {
@@ -143,12 +146,15 @@ export class JobRunner {
       return;
     }
     const isYoung = now - connectedSince < youngMs;
+    const maxQuietMs = isYoung ? youngQuietMs : quietMs;
     for (const job of this.#running.values()) {
       const { sentMs, probedMs } = job.writer.quiet(now);
-      if (isYoung || sentMs > quietMs || probedMs > probeMs) this.#probe(job);
+      if (sentMs > maxQuietMs || probedMs > probeMs) this.#probe(job);
       if (!isYoung) job.writer.dropOld(now);
     }
-    if (isYoung) for (const writer of this.#finished.writers()) writer.probe();
+    // The ends that a lost connection took with it are found out by this; later ones are kept in case an ingress that
+    // was away for longer asks for them.
+    if (isYoung) for (const writer of this.#finished.endedBefore(connectedSince)) writer.probe();
     else this.#finished.dropOld(now);
   }
 

@@ -52,7 +52,6 @@ export interface WorkerOptions extends WorkerFacts {
 export class Worker {
   readonly #options: WorkerOptions;
   readonly #broker: Broker;
-  readonly #log: Logger;
   readonly #jobs: JobRunner;
   readonly #puller: Puller;
   readonly #claimer: Claimer;
@@ -63,13 +62,14 @@ export class Worker {
   #pool: string;
   #claiming = 0;
   #draining = false;
+  /** Jobs are no longer begun, not even granted ones. */
+  #ended = false;
   #idle: (() => void) | undefined;
 
   constructor(options: WorkerOptions, manager: Awaited<ReturnType<typeof jetstreamManager>>) {
     const { broker, log, id, tier, kind, handler, coalesceMs } = options;
     this.#options = options;
     this.#broker = broker;
-    this.#log = log;
     this.#facts = options;
     this.#pool = poolOf(tier, kind, options.models, options.tools);
     const inbox = createInbox();
@@ -114,7 +114,8 @@ export class Worker {
     this.#draining = true;
     this.#beat.now();
     if (this.busy > 0) await this.#becomeIdle(ms);
-    this.#jobs.endAll(new RouterError('shutting_down', 'The worker is being restarted.'));
+    this.#ended = true;
+    this.#jobs.endAll(restarting());
     // The handlers' last words still have to be sent.
     if (this.busy > 0) await this.#becomeIdle(settleMs);
   }
@@ -187,20 +188,24 @@ export class Worker {
   #claim(ticket: Ticket, ackTo: string): void {
     const settle = (answer: ClaimAnswer['answer']) =>
       this.#broker.publish(ackTo, answer === 'later' ? `-NAK {"delay": ${laterMs * 1_000_000}}` : '+ACK');
-    this.#claimer
-      .claim(ticket, settle)
-      .then((outcome) => {
-        this.#claiming -= 1;
-        if (outcome.kind === 'grant') this.#jobs.run(outcome.grant, outcome.body);
-        if (outcome.kind === 'silent' && outcome.grant) this.#reportBrokenBody(outcome.grant);
-        this.#freed();
-      })
-      .catch((error: unknown) => this.#log.error({ err: error }, 'a claim failed'));
+    this.#claimer.claim(ticket, settle, (outcome) => {
+      this.#claiming -= 1;
+      if (outcome.kind === 'grant') this.#begin(outcome.grant, outcome.body);
+      if (outcome.kind === 'silent' && outcome.grant) {
+        this.#giveBack(outcome.grant, new RouterError('worker_lost', 'The request was lost on its way to the worker.'));
+      }
+      this.#freed();
+    });
     this.#puller.kick();
   }
 
-  #reportBrokenBody({ reply }: Grant): void {
-    const error = new RouterError('worker_lost', 'The request was lost on its way to the worker.');
+  #begin(grant: Grant, body: Buffer): void {
+    if (this.#ended) this.#giveBack(grant, restarting());
+    else this.#jobs.run(grant, body);
+  }
+
+  /** Lets another worker have a job that was never begun here. */
+  #giveBack({ reply }: Grant, error: RouterError): void {
     this.#broker.publish(`${reply}.x.0`, encodeError(error));
   }
 
@@ -232,4 +237,8 @@ export class Worker {
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const manager = await jetstreamManager(options.broker.nc, { checkAPI: false, timeout: 2_000 });
   return new Worker(options, manager);
+}
+
+function restarting(): RouterError {
+  return new RouterError('shutting_down', 'The worker is being restarted.');
 }

@@ -45,11 +45,11 @@ export function chatToChatReply(body: JsonObject, minted: Minted): { body: JsonO
 function repairMessage(given: JsonObject, minted: Minted): { message: JsonObject; output: string } {
   const message: JsonObject = { ...given, role: 'assistant' };
   unifyReasoning(message);
-  const text = typeof given['content'] === 'string' ? given['content'] : '';
+  const text = typeof message['content'] === 'string' ? message['content'] : '';
   const calls = repairToolCalls(given['tool_calls'], minted);
   if (calls === undefined) {
     delete message['tool_calls'];
-    message['content'] = given['content'] ?? '';
+    message['content'] ??= '';
   } else {
     message['tool_calls'] = calls;
     message['content'] = null;

@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { readFinishReason } from '#shared/protocol/chat/finish-reason.ts';
-import { reasoningOf } from '#shared/protocol/chat/reasoning.ts';
+import { reasoningOf, unifyReasoning } from '#shared/protocol/chat/reasoning.ts';
 import { ToolCallOrder } from '#shared/protocol/chat/tool-call-order.ts';
 import { toolCallPrefix } from '#shared/protocol/chat/tool-call-prefix.ts';
 import { upstreamErrorFromChatEvent } from '#shared/protocol/chat/upstream-error.ts';
@@ -26,6 +26,7 @@ export function messagesToChatReply(body: JsonObject, minted: Minted): { body: J
     throw new RouterError('upstream_failed', 'The upstream sent an answer without a message.');
   }
   const { message } = choice;
+  unifyReasoning(message);
   const calls = toolUses(message, minted);
   const content = [...thinkingBlocks(message), ...textBlocks(message), ...calls];
   const finishReason = readFinishReason(choice['finish_reason'], calls.length > 0);

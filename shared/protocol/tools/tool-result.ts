@@ -30,6 +30,11 @@ export function encodeToolEvent(event: ToolEvent): string {
   return `${JSON.stringify(event)}\n`;
 }
 
+/** Reads an answer that is not streamed. @throws when a worker sent something else */
+export function decodeToolResult(text: string): ToolResult {
+  return toolResult.parse(JSON.parse(text));
+}
+
 /** Reads one line of a streamed answer. @throws when a worker sent something else */
 export function decodeToolEvent(line: string): ToolEvent {
   return toolEvent.parse(JSON.parse(line));

@@ -47,6 +47,25 @@ describe('an error of an upstream', () => {
     });
   });
 
+  it('reads the list with one error, and the wait among its details, that Gemini answers with', () => {
+    const details = [
+      { '@type': 'type.googleapis.com/google.rpc.QuotaFailure', violations: [] },
+      { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.07s' },
+    ];
+    const limited = [{ error: { code: 429, message: 'quota', status: 'RESOURCE_EXHAUSTED', details } }];
+    expect(upstreamErrorFromChat(429, JSON.stringify(limited), {})).toMatchObject({
+      code: 'rate_limit_exceeded',
+      retryAfter: 34.07,
+    });
+    const refused = [{ error: { code: 400, message: 'Unknown name "x"', status: 'INVALID_ARGUMENT' } }];
+    expect(upstreamErrorFromChat(400, JSON.stringify(refused), {}).message).toBe('Unknown name "x"');
+  });
+
+  it('is no rate limit when the account is empty, which no waiting mends', () => {
+    const empty = chat('You exceeded your current quota', { type: 'insufficient_quota', code: 'insufficient_quota' });
+    expect(upstreamErrorFromChat(429, empty, {}).code).toBe('upstream_failed');
+  });
+
   it('keeps the seconds after which to ask again', () => {
     expect(upstreamErrorFromChat(429, '', { 'retry-after': '7' }).retryAfter).toBe(7);
     expect(upstreamErrorFromMessages(529, '', { 'retry-after': ['3'] }).retryAfter).toBe(3);

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -29,6 +29,11 @@ describe('the registry file', () => {
       auto: { tiers: ['gpu', 'cloud'], max_wait_ms: { gpu: 2000 }, max_cost: 5, except: [] },
       prices: {},
     });
+  });
+
+  it('that is shipped as an example is a good one', () => {
+    const example = parseRegistry(readFileSync('deploy/router.example.yaml', 'utf8'), 'deploy/router.example.yaml');
+    expect(Object.keys(example.models)).toEqual(['fast']);
   });
 
   it('may be empty', () => {

@@ -2,7 +2,7 @@ import { defineTool, z, type OwnTool } from '../../own/define-tool.ts';
 import { evaluate } from './evaluate.ts';
 import { constants, functions } from './functions.ts';
 
-const maxCharacters = 1000;
+const maxCharacters = 500;
 
 /** Digits that are shown: six less than are calculated with, so that what rounding left does not show. */
 const shownDigits = 34;

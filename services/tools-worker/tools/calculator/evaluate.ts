@@ -2,6 +2,12 @@ import type { Decimal } from 'decimal.js';
 import { constants, factorial, functions, Num } from './functions.ts';
 import { tokenize, type Token } from './tokenize.ts';
 
+/**
+ * Powers of ten that values may have, which bounds what one operation can cost. The library's own bounds are left wide: it
+ * calculates beyond its results, and with narrow ones some of its series would go on for ever.
+ */
+const maxExponent = 1000;
+
 /** How deep expressions may be nested, so that no expression exhausts the stack. */
 const maxDepth = 100;
 
@@ -122,6 +128,6 @@ export function evaluate(expression: string): Decimal {
 
 function finite(value: Decimal): Decimal {
   if (value.isNaN()) throw new Error('the result is not a real number');
-  if (!value.isFinite()) throw new Error('the result is too large');
-  return value;
+  if (!value.isFinite() || value.e > maxExponent) throw new Error('the result is too large');
+  return value.e < -maxExponent ? new Num(0) : value;
 }

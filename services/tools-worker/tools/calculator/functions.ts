@@ -1,10 +1,13 @@
 import { Decimal } from 'decimal.js';
 
+/** Numbers of 40 significant digits. What is calculated with them is bounded by `evaluate`, not by their range. */
+export const Num = Decimal.clone({ defaults: true, precision: 40 });
+
 /**
- * Numbers of 40 significant digits. The range of exponents is bounded, which bounds what one operation can cost:
- * functions of angles reduce their argument by a multiple of π with as many digits as it is long.
+ * Angles beyond it say nothing any more at this precision. The library would need more digits of π than it has, and what
+ * it throws in the middle of a calculation leaves its settings wrong for all later ones.
  */
-export const Num = Decimal.clone({ precision: 40, maxE: 1000, minE: -1000 });
+const maxAngle = new Num('1e30');
 
 /** Larger ones have more digits than anyone asks for. */
 const maxFactorial = 400;
@@ -37,16 +40,13 @@ export const functions: Record<string, { from: number; to: number; call: (...val
   log: { from: 1, to: 2, call: (x, base = new Num(10)) => x.log(base) },
   log10: one((x) => x.log(10)),
   log2: one((x) => x.log(2)),
-  sin: one((x) => x.sin()),
-  cos: one((x) => x.cos()),
-  tan: one((x) => x.tan()),
+  sin: one((x) => angle(x).sin()),
+  cos: one((x) => angle(x).cos()),
+  tan: one((x) => angle(x).tan()),
   asin: one((x) => x.asin()),
   acos: one((x) => x.acos()),
   atan: one((x) => x.atan()),
   atan2: { from: 2, to: 2, call: (y = nan, x = nan) => Num.atan2(y, x) },
-  sinh: one((x) => x.sinh()),
-  cosh: one((x) => x.cosh()),
-  tanh: one((x) => x.tanh()),
   hypot: { from: 1, to: 100, call: (...values) => Num.hypot(...values) },
   min: { from: 1, to: 100, call: (...values) => Num.min(...values) },
   max: { from: 1, to: 100, call: (...values) => Num.max(...values) },
@@ -63,6 +63,11 @@ export function factorial(x: Decimal): Decimal {
   let product = new Num(1);
   for (let factor = wholeWithin(x, 0, maxFactorial); factor > 1; factor -= 1) product = product.times(factor);
   return product;
+}
+
+function angle(x: Decimal): Decimal {
+  if (x.abs().gt(maxAngle)) throw new Error(`an angle of at most ${maxAngle.toString()} is needed here`);
+  return x;
 }
 
 function one(call: (x: Decimal) => Decimal): { from: 1; to: 1; call: (...values: Decimal[]) => Decimal } {

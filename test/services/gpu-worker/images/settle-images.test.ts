@@ -52,6 +52,21 @@ describe('settleImages', () => {
     await expect(settleImages(request, unused, signal)).rejects.toMatchObject({ code: 'invalid_request' });
   });
 
+  it.each([
+    ['a type that the router does not know', { type: 'input_image', image_url: 'http://169.254.169.254/' }],
+    ['another type', { type: 'text', text: 'x', uuid: '1', image_url: { url: 'http://127.0.0.1:6379/' } }],
+    [
+      'another address beside',
+      { type: 'image_url', image_url: { url: 'data:,' }, video_url: { url: 'file:///etc/passwd' } },
+    ],
+  ])('refuses an address under %s', async (_, part) => {
+    const request = { messages: [{ role: 'user', content: [part] }] };
+    await expect(settleImages(request, unused, signal)).rejects.toMatchObject({
+      code: 'invalid_request',
+      param: 'messages[0].content[0]',
+    });
+  });
+
   it('tells why an image was not fetched', async () => {
     const failing = (): Promise<string> => Promise.reject(new PublicFetchError('its address is not public'));
     await expect(settleImages(showing({ url: 'http://10.0.0.1/' }), failing, signal)).rejects.toMatchObject({

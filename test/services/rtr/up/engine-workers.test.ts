@@ -54,6 +54,14 @@ describe('the workers of a cluster', () => {
     expect(running()).toEqual([ollama.url]);
   });
 
+  it('are none, not even for the demo engine, where others serve; an engine that appears has one', async () => {
+    expect(await begin([], [], false)).toEqual([]);
+    expect(running()).toEqual([]);
+    found = [ollama];
+    await workers.lookAgain();
+    expect(running()).toEqual([ollama.url]);
+  });
+
   it('are all gone after stop', async () => {
     await begin([vllm], [ollama]);
     await workers.stop();
@@ -61,12 +69,14 @@ describe('the workers of a cluster', () => {
   });
 });
 
-function begin(named: Engine[], local: Engine[]): Promise<Engine[]> {
+function begin(named: Engine[], local: Engine[], withDemo = true): Promise<Engine[]> {
   workers = new EngineWorkers({
     named,
     findLocal: async () => found,
     startWorker: ({ url }) => start(url),
-    startDemo: async () => ({ engine: { origin: 'demo', url: 'http://demo' }, child: await start('demo') }),
+    startDemo: withDemo
+      ? async () => ({ engine: { origin: 'demo', url: 'http://demo' }, child: await start('demo') })
+      : undefined,
     countServing: async () => serving,
     say: () => {},
   });

@@ -1,5 +1,7 @@
-import { describe, expect, it, type TestContext } from 'vitest';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, inject, it, type TestContext } from 'vitest';
 import { startParties, type Parties, type PartyOptions } from '../../../helpers/broker-parties.ts';
+import { startPausableProxy } from '../../../helpers/pausable-proxy.ts';
 import { until } from '../../../helpers/start-cluster.ts';
 import { startNats } from '../../../helpers/start-nats.ts';
 import type { TestServer } from '../../../helpers/test-server.ts';
@@ -17,7 +19,7 @@ async function start(
 
 const numbers = (count: number): string => Array.from({ length: count }, (_, at) => `${at}\n`).join('');
 
-describe.concurrent('the broker, killed and started again under load', { timeout: 40_000 }, () => {
+describe.concurrent('the broker, stopped and started again under load', { timeout: 40_000 }, () => {
   it('ends no job: waiting, claimed and streaming ones go on, exactly', async (context) => {
     const { ingress, addWorker, nats } = await start(context);
     await addWorker({ id: 'one', slots: 20 });
@@ -65,6 +67,25 @@ describe.concurrent('the broker, killed and started again under load', { timeout
     expect((await streaming.finished).state).toBe('done');
     expect(streaming.text()).toBe(numbers(100));
     await until(() => worker.busy === 0);
+  });
+
+  it('that stands still for five seconds costs nothing but the time', async (context) => {
+    const proxy = await startPausableProxy(Number(new URL(inject('natsUrl')).port));
+    context.onTestFinished(() => proxy.close());
+    const parties = await startParties({ natsUrl: `nats://127.0.0.1:${proxy.port}` });
+    context.onTestFinished(() => parties.close());
+    const { ingress, addWorker } = parties;
+    await addWorker();
+    const streaming = ingress.send({ steps: [{ count: 50, everyMs: 20 }] });
+    await until(() => streaming.text().length > 10);
+    const claimed = ingress.send({ steps: [{ waitMs: 500 }, { write: 'x' }] });
+    await until(() => claimed.job.state === 'claimed');
+    proxy.pause();
+    await sleep(5_000);
+    proxy.resume();
+    expect(await claimed.finished).toMatchObject({ state: 'done', attempts: 1 });
+    expect((await streaming.finished).state).toBe('done');
+    expect(streaming.text()).toBe(numbers(50));
   });
 
   it('that does not come back is named in the error, to every kind of job', async (context) => {

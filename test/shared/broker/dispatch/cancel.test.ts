@@ -32,7 +32,7 @@ function watched(firstPiece?: string): {
   };
 }
 
-describe.concurrent('a client that goes away', () => {
+describe('a client that goes away', () => {
   it('before the claim: its ticket is taken in vain, and nothing runs', async (context) => {
     const { ingress, addWorker } = await start(context);
     const { handler, started } = watched();
@@ -67,6 +67,21 @@ describe.concurrent('a client that goes away', () => {
     expect(sent.error()).toBeUndefined();
   });
 
+  it('right behind the grant: the worker ends what it has just begun', async (context) => {
+    const { ingress, addWorker } = await start(context);
+    const { handler, aborted } = watched();
+    const { worker } = await addWorker({ handler });
+    const sent = ingress.send({});
+    const on = sent.job.on.bind(sent.job);
+    sent.job.on = (event) => {
+      on(event);
+      if (event === 'claim') queueMicrotask(() => sent.cancel());
+    };
+    await until(() => aborted() !== undefined, 1_000);
+    await until(() => worker.busy === 0, 1_000);
+    expect((await sent.finished).state).toBe('cancelled');
+  });
+
   it('while its large body is on the way: the rest stays here, and nothing runs', async (context) => {
     const { ingress, addWorker } = await start(context);
     const { handler, started } = watched();
@@ -90,21 +105,6 @@ describe.concurrent('a client that goes away', () => {
     await until(() => !broker.connected, 1_000);
     sent.cancel();
     await until(() => aborted() !== undefined, 3_000);
-  });
-});
-
-describe.concurrent('an ingress that is gone', () => {
-  it('leaves no job running on a worker for long', { timeout: 30_000 }, async (context) => {
-    const { addIngress, addWorker } = await start(context);
-    const { handler, started, aborted } = watched('a piece');
-    const { id } = await addWorker({ handler });
-    const doomed = await addIngress();
-    await until(() => doomed.workers.get(id) !== undefined);
-    doomed.send({});
-    await until(() => started() === 1);
-    // Without a word to the worker, as when the process is killed.
-    await doomed.broker.nc.close();
-    await until(() => aborted() !== undefined, 15_000);
   });
 });
 

@@ -46,23 +46,6 @@ describe.concurrent('a worker', { timeout: 30_000 }, () => {
     expect(sent.text()).toBe('a part');
   });
 
-  it('that stands still loses its jobs, and ends them when it wakes up', async (context) => {
-    const { ingress, forkWorker } = await start(context);
-    const first = await forkWorker({ WORKER_ID: 'first' });
-    const moved = ingress.send({ steps: hangOnFirst });
-    const broken = ingress.send({ steps: hangInTheMiddle });
-    await until(() => moved.job.state === 'claimed' && broken.text() === 'a part');
-    await forkWorker({ WORKER_ID: 'second' });
-    first.process.child.kill('SIGSTOP');
-    expect((await broken.finished).error?.code).toBe('worker_lost');
-    expect(await moved.finished).toMatchObject({ state: 'done', attempts: 2 });
-    first.process.child.kill('SIGCONT');
-    const aborted = (): number => first.process.lines.filter(({ msg }) => msg === 'aborted').length;
-    await until(() => aborted() === 2, 2_000);
-    expect(moved.text()).toBe('second');
-    await until(() => ingress.workers.get('first') !== undefined, 3_000);
-  });
-
   it('killed and started anew under the same id loses its jobs at once, and serves again', async (context) => {
     const { ingress, forkWorker } = await start(context);
     const before = await forkWorker({ WORKER_ID: 'first' });

@@ -23,7 +23,7 @@ export function namedEvents(stream: string): Event[] {
   const events = stream.split('\n\n');
   expect(events.pop()).toBe('');
   return events.map((text) => {
-    const match = /^event: (\w+)\ndata: (.*)$/.exec(text);
+    const match = /^event: (\w+)\ndata: ([^\n]*)$/.exec(text);
     const event = JSON.parse(match?.[2] ?? '') as Event;
     expect(event.type).toBe(match?.[1]);
     return event;

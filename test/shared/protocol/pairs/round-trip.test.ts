@@ -106,6 +106,18 @@ function bytesOf(events: readonly JsonObject[], named: boolean): Buffer {
 const sizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 5 });
 
 describe('an answer', () => {
+  it('may hold characters that some take for line ends', () => {
+    const given: Answer = {
+      reasoning: '\u2028',
+      content: 'a\u2029b\u0085c',
+      calls: [],
+      finish: 'stop',
+      usage: { prompt: 1, completion: 1 },
+    };
+    const { text } = runStream(messagesToChat.stream(minted), streamedChat(given, [9], [1]));
+    expect(assembleMessage(text).content).toEqual(messagesToChat.reply(wholeChat(given), minted).body['content']);
+  });
+
   it('is the same to a messages client in one piece and streamed, however its pieces are cut and mixed', () => {
     fc.assert(
       fc.property(answer, sizes, sizes, (given, cut, order) => {

@@ -1,0 +1,13 @@
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import { parseUpstreamJson } from '#shared/protocol/parse-upstream-json.ts';
+
+/**
+ * A job's body as the JSON object that it was when it came in.
+ * @throws RouterError `internal` when it is none any more
+ */
+export function parseRequest(body: Buffer): JsonObject {
+  const parsed = parseUpstreamJson(body.toString());
+  if (!isJsonObject(parsed)) throw new RouterError('internal', 'The job has no JSON object for a body.');
+  return parsed;
+}
