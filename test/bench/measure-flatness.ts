@@ -1,4 +1,4 @@
-import { setInterval } from 'node:timers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoadResult } from './load.ts';
 import { memoryByPart, type MemoryByPart } from './memory-by-part.ts';
 import { paceRequest } from './pace.ts';
@@ -22,6 +22,9 @@ export interface Flatness {
 
 const parts = ['ingress', 'nats', 'worker'] as const;
 
+/** Answers that have just ended are kept for a second or two, in case that their end was lost on its way. */
+const settleMs = 3_000;
+
 /** Sends so many requests, one in four of them a stream, and watches memory. The first quarter counts as warming up. */
 export async function measureFlatness(cluster: BenchCluster, requests: number): Promise<Flatness> {
   const whole = paceRequest(false, { firstMs: 0, everyMs: 0, tokens: 0 });
@@ -41,6 +44,7 @@ export async function measureFlatness(cluster: BenchCluster, requests: number): 
       clearInterval(sampling);
     }
     if (quarter === 0) for (const part of parts) samples[part] = [];
+    await sleep(settleMs);
     quarters.push(await memoryByPart(cluster));
   }
   const seconds = results.reduce((sum, result) => sum + result.seconds, 0);
