@@ -32,7 +32,7 @@ interface Answer {
 /**
  * Starts the server. It answers `You said: …` with the last text that it was sent, in pieces, and does what a line
  * `[fake …]` in that text asks for: `status=429`, `delay=50` (milliseconds before each piece), `think`, `hang` (after the first
- * piece), `drop` (the connection, after the first piece), `pieces=100`.
+ * piece), `drop` (the connection, after the first piece), `cut` (the same, but as if that were the end), `pieces=100`.
  */
 export async function startFakeModelApis(): Promise<FakeModelApis> {
   const calls: UpstreamCall[] = [];
@@ -94,6 +94,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, calls:
       return;
     }
     if (sent === 1 && asked.includes('hang')) return;
+    if (sent === 1 && asked.includes('cut')) break;
   }
   response.end();
 }

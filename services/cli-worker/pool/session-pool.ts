@@ -151,8 +151,13 @@ export class SessionPool {
   /** Gives a ready session to whoever waits longest, or keeps it. */
   #offer(seat: Seat): void {
     const waiter = this.#waiters[0];
-    if (waiter) waiter.take(seat);
-    else this.#ready.push(seat);
+    if (!waiter) {
+      this.#ready.push(seat);
+      return;
+    }
+    // At once, so that it is counted before the waiter runs.
+    this.#held.add(seat);
+    waiter.take(seat);
   }
 
   /** Starts what is missing. */

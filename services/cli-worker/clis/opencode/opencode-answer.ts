@@ -13,7 +13,7 @@ export class OpencodeAnswer {
   readonly #settle: { resolve: (outcome: Outcome) => void; reject: (error: RouterError) => void };
   /** The kinds of the parts that pieces come for. */
   readonly #kinds = new Map<Json, AnswerPart['kind']>();
-  #outcome: Outcome = { finishReason: 'stop' };
+  #outcome: Outcome | undefined;
 
   constructor(sessionId: string, onPart: (part: AnswerPart) => void) {
     const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
@@ -44,7 +44,7 @@ export class OpencodeAnswer {
         if (isJsonObject(properties['status'])) this.#status(properties['status']);
         break;
       case 'session.idle':
-        this.#settle.resolve(this.#outcome);
+        this.#idle();
         break;
       default:
     }
@@ -66,9 +66,16 @@ export class OpencodeAnswer {
   #message({ role, finish, tokens, error }: JsonObject): void {
     if (role !== 'assistant') return;
     if (isJsonObject(error)) this.#settle.reject(sessionError(error));
-    if (typeof finish === 'string') {
-      this.#outcome = { finishReason: finishReasonFor(finish), usage: readTokens(tokens) };
-    }
+    if (typeof finish !== 'string') return;
+    const finishReason = finishReasonFor(finish);
+    if (finishReason !== undefined) this.#outcome = { finishReason, usage: readTokens(tokens) };
+    // It would ask the upstream for more, and put that behind what it has.
+    else this.#settle.reject(brokenOff());
+  }
+
+  #idle(): void {
+    if (this.#outcome) this.#settle.resolve(this.#outcome);
+    else this.#settle.reject(brokenOff());
   }
 
   /** It tries again and again what may work later; the router has better to do. */
@@ -85,16 +92,21 @@ export class OpencodeAnswer {
   }
 }
 
-/** Its words for why an answer ended are the AI SDK's. */
-function finishReasonFor(finish: string): string {
+/** Its words for why an answer ended are the AI SDK's; undefined for those that are no end. */
+function finishReasonFor(finish: string): string | undefined {
   switch (finish) {
+    case 'stop':
     case 'length':
-      return 'length';
+      return finish;
     case 'content-filter':
       return 'content_filter';
     default:
-      return 'stop';
+      return undefined;
   }
+}
+
+function brokenOff(): RouterError {
+  return new RouterError('upstream_failed', 'The upstream ended the answer before it was complete.');
 }
 
 /** Its input leaves out what was cached, its output what was thought. */

@@ -1,0 +1,40 @@
+import { array, assert, constantFrom, property } from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { LimitedAnswer } from '../../../../services/cli-worker/answer/limit-answer.ts';
+
+/** The text that a client gets of pieces. */
+function limit(pieces: string[], limits: { maxTokens?: number; stop?: string[] }): { text: string; ended?: string } {
+  const answer = new LimitedAnswer({ maxTokens: limits.maxTokens, stop: limits.stop ?? [] });
+  const parts = pieces.flatMap((text) => answer.push({ kind: 'text', text }));
+  const text = [...parts, ...answer.end()].map((part) => part.text).join('');
+  return answer.ended === undefined ? { text } : { text, ended: answer.ended };
+}
+
+describe('an answer with limits', () => {
+  it('ends before a stop text, wherever the pieces are cut', () => {
+    assert(
+      property(array(constantFrom('a', 'ab', 'b', 'abc', 'x', 'STO', 'P', 'S')), (pieces) => {
+        const whole = pieces.join('');
+        const at = Math.min(...['STOP', 'bcS'].map((stop) => whole.indexOf(stop)).filter((found) => found !== -1));
+        const { text, ended } = limit(pieces, { stop: ['STOP', 'bcS'] });
+        expect(text).toBe(whole.slice(0, at));
+        expect(ended).toBe(Number.isFinite(at) ? 'stop' : undefined);
+      }),
+    );
+  });
+
+  it('ends when its tokens are used up, with whole characters', () => {
+    expect(limit(['12345', '67890'], { maxTokens: 2 })).toEqual({ text: '12345678', ended: 'length' });
+    expect(limit(['ab', '€€'], { maxTokens: 1 })).toEqual({ text: 'ab', ended: 'length' });
+    expect(limit(['1234', '5678'], { maxTokens: 2 })).toEqual({ text: '12345678' });
+  });
+
+  it('shows text before thinking that comes after it', () => {
+    const answer = new LimitedAnswer({ stop: ['END'] });
+    expect(answer.push({ kind: 'text', text: 'the E' })).toEqual([{ kind: 'text', text: 'the ' }]);
+    expect(answer.push({ kind: 'thinking', text: 'hm' })).toEqual([
+      { kind: 'text', text: 'E' },
+      { kind: 'thinking', text: 'hm' },
+    ]);
+  });
+});
