@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { ConfigError } from '#shared/core/load-config.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { parseRegistry } from './parse-registry.ts';
+import { readRegistryText } from './read-registry.ts';
 import { emptyRegistry, type Registry } from './registry.ts';
 
 /** Milliseconds between two looks at the file. Reading it works on every file system and however an editor saves. */
@@ -21,7 +21,7 @@ export interface LiveRegistry {
  */
 export function followRegistry(file: string | undefined, log: Logger): LiveRegistry {
   if (file === undefined) return { current: () => emptyRegistry, close: () => undefined };
-  let seen = readFirst(file);
+  let seen = readRegistryText(file);
   let registry = parseRegistry(seen, file);
 
   const look = async (): Promise<void> => {
@@ -39,14 +39,4 @@ export function followRegistry(file: string | undefined, log: Logger): LiveRegis
   };
   const timer = setInterval(() => void look(), lookMs);
   return { current: () => registry, close: () => clearInterval(timer) };
-}
-
-function readFirst(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (cause) {
-    throw new ConfigError(`${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, {
-      cause,
-    });
-  }
 }

@@ -41,12 +41,13 @@ const readyWithinMs = 30_000;
 const workersWithinMs = 15_000;
 const lookForEnginesEveryMs = 10_000;
 const serverPatienceMs = 5_000;
+const workerPatienceMs = 8_000;
 /** What the ingress gets beyond its own bound for running answers before it is ended by force. */
 const extraPatienceMs = 2_000;
 
 /**
  * Runs a whole cluster on this machine until it is told to stop: NATS and Redis, workers for the local engines and
- * the cloud providers (or the demo engine), and the ingress. Then it stops them in the reverse order, so that running answers can finish.
+ * the cloud providers (or the demo engine) and the tools, and the ingress. Then it stops them in the reverse order, so that running answers can finish.
  * @throws UpError, ServerMissingError and others when it cannot start, or when a necessary part cannot be kept running
  */
 export async function up(options: UpOptions): Promise<void> {
@@ -127,6 +128,9 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
     startService(`cloud-worker ${name}`, 'cloud-worker', false, settings),
   );
   releases.add('cloud workers', () => cloudWorkers.stop());
+
+  const toolsWorker = await startService('tools-worker', 'tools-worker', false, {});
+  releases.add('tools worker', () => toolsWorker.stop(workerPatienceMs));
 
   // The ingress is started first and stopped first: it is the slowest to be ready and the one with open answers.
   const ingress = await startService('ingress', 'ingress', true, {

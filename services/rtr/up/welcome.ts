@@ -42,6 +42,7 @@ export function welcome(facts: WelcomeFacts): string {
     '',
     `  base URL  ${chatUrl}   for OpenAI clients`,
     `            ${baseUrl}/api/${messagesFamily}   for Anthropic clients`,
+    `            ${baseUrl}/api/tools/mcp   for MCP clients`,
     `  key       ${key}`,
     `  engines   ${engineLines.join('\n            ')}`,
     ...(providerLines.length > 0 ? [`  cloud     ${providerLines.join('\n            ')}`] : []),

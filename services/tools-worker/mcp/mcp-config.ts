@@ -28,7 +28,10 @@ export type McpServerEntry = { name: string } & (
   | { kind: 'http'; server: z.output<typeof httpServer> }
 );
 
-export interface McpConfig {
+/** Entries as they stand in a file, by name. */
+export type WrittenServers = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+export interface McpServers {
   servers: McpServerEntry[];
   /** Entries that cannot be used, and why: they do not keep the others from working. */
   refused: { name: string; reason: string }[];
@@ -36,19 +39,23 @@ export interface McpConfig {
 
 /**
  * Reads a file in the form that MCP clients share: `{"mcpServers": {"name": {"command", "args", "env"} | {"url", "headers"}}}`.
- * `${NAME}` and `${NAME:-default}` in any text stand for variables of the environment. Entries with `"disabled": true`
- * are left out.
  * @throws ConfigError when the file as a whole cannot be used
  */
-export function readMcpConfig(path: string, environment: Environment): McpConfig {
+export function readMcpConfig(path: string): WrittenServers {
   const parsed = file.safeParse(readJson(path));
-  if (!parsed.success) {
-    throw new ConfigError(`MCP_CONFIG=${path} is not valid: ${sentence(parsed.error)}`);
-  }
-  const config: McpConfig = { servers: [], refused: [] };
-  for (const [name, written] of Object.entries(parsed.data.mcpServers)) {
-    if (written['disabled'] === true) continue;
-    const entry = readEntry(name, written, environment);
+  if (!parsed.success) throw new ConfigError(`MCP_CONFIG=${path} is not valid: ${sentence(parsed.error)}`);
+  return parsed.data.mcpServers;
+}
+
+/**
+ * Makes of written entries what can be connected to. `${NAME}` and `${NAME:-default}` in any text stand for variables of
+ * the environment. Entries with `"disabled": true` are left out.
+ */
+export function readMcpServers(written: WrittenServers, environment: Environment): McpServers {
+  const config: McpServers = { servers: [], refused: [] };
+  for (const [name, fields] of Object.entries(written)) {
+    if (fields['disabled'] === true) continue;
+    const entry = readEntry(name, fields, environment);
     if (typeof entry === 'string') config.refused.push({ name, reason: entry });
     else config.servers.push(entry);
   }
