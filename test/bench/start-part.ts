@@ -32,6 +32,8 @@ export class Part {
         cwd: root,
         // NODE_OPTIONS passes, so that all parts can be profiled from outside.
         env: { PATH: process.env['PATH'], NODE_OPTIONS: process.env['NODE_OPTIONS'], NODE_ENV: 'production', ...env },
+        // A session of its own, as services have in production: the system's scheduler shares the machine out by sessions.
+        detached: true,
         stdio: ['ignore', log, log, 'ipc'],
         serialization: 'advanced',
       },

@@ -1,0 +1,45 @@
+import type { JsonObject } from '#shared/core/json.ts';
+import type { Usage } from '#shared/core/usage.ts';
+import { writeChatUsage } from '#shared/protocol/chat/usage.ts';
+import { chatUsageDetails } from '#shared/protocol/pairs/words/usage-details.ts';
+import type { AnswerPart, Outcome } from './answer-part.ts';
+
+/** Last event of a stream in the chat family. */
+export const chatDone = '[DONE]';
+
+/** The data of the chat chunk for a piece of an answer. */
+export function partChunk({ kind, text }: AnswerPart): string {
+  const delta = kind === 'text' ? { content: text } : { reasoning_content: text };
+  return JSON.stringify({ choices: [{ index: 0, delta, finish_reason: null }] });
+}
+
+/** The data of the chat chunk that ends an answer. */
+export function endChunk({ finishReason, usage }: Outcome): string {
+  return JSON.stringify({
+    choices: [{ index: 0, delta: {}, finish_reason: finishReason }],
+    ...(usage && { usage: chatUsage(usage) }),
+  });
+}
+
+/** An answer that is not streamed, in the chat family. */
+export function wholeAnswer(parts: readonly AnswerPart[], { finishReason, usage }: Outcome): JsonObject {
+  const joined = (kind: AnswerPart['kind']): string =>
+    parts
+      .filter((part) => part.kind === kind)
+      .map(({ text }) => text)
+      .join('');
+  const thinking = joined('thinking');
+  const message: JsonObject = {
+    role: 'assistant',
+    content: joined('text'),
+    ...(thinking !== '' && { reasoning_content: thinking }),
+  };
+  return {
+    choices: [{ index: 0, message, logprobs: null, finish_reason: finishReason }],
+    ...(usage && { usage: chatUsage(usage) }),
+  };
+}
+
+function chatUsage(usage: Usage): JsonObject {
+  return writeChatUsage(usage, chatUsageDetails(usage));
+}

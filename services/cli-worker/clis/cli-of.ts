@@ -1,0 +1,23 @@
+import { ConfigError } from '#shared/core/load-config.ts';
+import { claude } from './claude/claude.ts';
+import { codex } from './codex/codex.ts';
+import type { Cli, CliKind } from './cli.ts';
+import { commandCli } from './command/command.ts';
+import { gemini } from './gemini/gemini.ts';
+import { opencode } from './opencode/opencode.ts';
+import { splitCommand } from './command/split-command.ts';
+
+/** The CLIs that are known, each with the name of its program. */
+const clis: Readonly<Record<Exclude<CliKind, 'command'>, Cli>> = { claude, codex, gemini, opencode };
+
+/**
+ * The CLI of a kind, and the program to run: a name on the PATH, or a path.
+ * @param command the program, for `command` with its arguments; undefined for the kind's own name
+ * @throws ConfigError when there is no program to run
+ */
+export function cliOf(kind: CliKind, command: string | undefined): { cli: Cli; program: string } {
+  if (kind !== 'command') return { cli: clis[kind], program: command ?? kind };
+  const [program, ...args] = splitCommand(command ?? '');
+  if (program === undefined) throw new ConfigError('CLI_COMMAND must name a program when CLI_KIND is command.');
+  return { cli: commandCli(args), program };
+}

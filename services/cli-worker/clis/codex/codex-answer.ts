@@ -1,0 +1,119 @@
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import type { Usage } from '#shared/core/usage.ts';
+import { upstreamError } from '#shared/protocol/upstream-error.ts';
+import type { AnswerPart, Outcome } from '../../answer/answer-part.ts';
+
+/** Reads what the app server tells of one turn: pieces, token counts, how it ended. */
+export class CodexAnswer {
+  /** Known as soon as the turn has begun. */
+  turnId: string | undefined;
+  /** How the turn ended. Rejects with a RouterError when it failed. */
+  readonly ended: Promise<Outcome>;
+  readonly #threadId: string;
+  readonly #onPart: (part: AnswerPart) => void;
+  readonly #settle: { resolve: (outcome: Outcome) => void; reject: (error: RouterError) => void };
+  #usage: Usage | undefined;
+  #shown = false;
+
+  constructor(threadId: string, onPart: (part: AnswerPart) => void) {
+    const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
+    this.ended = promise;
+    // Nobody may wait for it yet when it fails.
+    promise.catch(() => undefined);
+    this.#settle = { resolve, reject };
+    this.#threadId = threadId;
+    this.#onPart = onPart;
+  }
+
+  hear(method: string, params: JsonObject): void {
+    if (params['threadId'] !== this.#threadId) return;
+    switch (method) {
+      case 'turn/started':
+        if (isJsonObject(params['turn']) && typeof params['turn']['id'] === 'string')
+          this.turnId = params['turn']['id'];
+        break;
+      case 'item/agentMessage/delta':
+        this.#show('text', params['delta']);
+        break;
+      case 'item/reasoning/summaryTextDelta':
+      case 'item/reasoning/textDelta':
+        this.#show('thinking', params['delta']);
+        break;
+      case 'item/completed':
+        // A message that came without pieces.
+        if (!this.#shown && isJsonObject(params['item']) && params['item']['type'] === 'agentMessage') {
+          this.#show('text', params['item']['text']);
+        }
+        break;
+      case 'thread/tokenUsage/updated':
+        this.#usage = readUsage(params['tokenUsage']);
+        break;
+      case 'turn/completed':
+        if (isJsonObject(params['turn'])) this.#end(params['turn']);
+        break;
+      default:
+    }
+  }
+
+  #show(kind: AnswerPart['kind'], text: Json | undefined): void {
+    if (typeof text !== 'string' || text === '') return;
+    if (kind === 'text') this.#shown = true;
+    this.#onPart({ kind, text });
+  }
+
+  #end({ status, error }: JsonObject): void {
+    if (status === 'completed') this.#settle.resolve({ finishReason: 'stop', usage: this.#usage });
+    else this.#settle.reject(turnError(isJsonObject(error) ? error : {}));
+  }
+}
+
+function readUsage(usage: Json | undefined): Usage | undefined {
+  const last = isJsonObject(usage) ? usage['last'] : undefined;
+  if (!isJsonObject(last)) return undefined;
+  const count = (field: string): number => (typeof last[field] === 'number' ? last[field] : 0);
+  return {
+    promptTokens: count('inputTokens'),
+    cachedTokens: count('cachedInputTokens'),
+    cacheWriteTokens: count('cacheWriteInputTokens'),
+    completionTokens: count('outputTokens'),
+    reasoningTokens: count('reasoningOutputTokens'),
+  };
+}
+
+/** Its kinds of errors, as the statuses that they stand for. */
+const statuses: Readonly<Record<string, number>> = {
+  usageLimitExceeded: 429,
+  rateLimitExceeded: 429,
+  serverOverloaded: 503,
+  modelNotFound: 404,
+  unauthorized: 401,
+  badRequest: 400,
+};
+
+function turnError({ message, codexErrorInfo: info }: JsonObject): RouterError {
+  const sentence = typeof message === 'string' ? sentenceIn(message) : '';
+  if (info === 'contextWindowExceeded') {
+    return upstreamError({ status: 400, message: sentence, retryAfter: undefined, overflow: {} });
+  }
+  const status = statusOf(info) ?? (isBody(message) ? 400 : 502);
+  return upstreamError({ status, message: sentence, retryAfter: undefined });
+}
+
+/** Either a word, or an object with one field that has the status in it, where there was one. */
+function statusOf(info: Json | undefined): number | undefined {
+  if (typeof info === 'string') return statuses[info];
+  const [detail] = isJsonObject(info) ? Object.values(info) : [];
+  const status = isJsonObject(detail) ? detail['httpStatusCode'] : undefined;
+  return typeof status === 'number' ? status : undefined;
+}
+
+/** Of a refused request (status 400) Codex tells the upstream's whole answer, and of nothing else. */
+function isBody(message: Json | undefined): boolean {
+  return typeof message === 'string' && message.startsWith('{');
+}
+
+function sentenceIn(message: string): string {
+  const error = /"message"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(message)?.[1];
+  return error === undefined ? message : (JSON.parse(error) as string);
+}

@@ -1,0 +1,109 @@
+import { writeFile } from 'node:fs/promises';
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import type { AnswerPart, Outcome } from '../../answer/answer-part.ts';
+import type { Conversation } from '../../conversation/conversation.ts';
+import { transcript } from '../../conversation/transcript.ts';
+import type { CliProcess } from '../../process/cli-process.ts';
+import { JsonRpcPeer } from '../../process/json-rpc-peer.ts';
+import type { CliSession } from '../cli.ts';
+import { geminiFailure, readGeminiOutcome } from './gemini-outcome.ts';
+
+export interface GeminiSessionOptions {
+  /** The file that it reads its system prompt from, each time a session begins. */
+  systemFile: string;
+  cwd: string;
+  /** The model that it was started with. */
+  startModel: string;
+}
+
+/** Instructions for conversations without a system prompt: without any, it would use its own. */
+const noSystem = 'You are a helpful assistant.';
+
+/** Conversations with one Gemini CLI process, each in a session of its own. What comes of another session is not heard. */
+export class GeminiSession implements CliSession {
+  readonly process: CliProcess;
+  readonly #options: GeminiSessionOptions;
+  readonly #peer: JsonRpcPeer;
+  #hears: { sessionId: string; onPart: (part: AnswerPart) => void } | undefined;
+
+  constructor(process: CliProcess, options: GeminiSessionOptions) {
+    this.process = process;
+    this.#options = options;
+    this.#peer = new JsonRpcPeer({
+      process,
+      onNotification: (method, params) => {
+        if (method === 'session/update') this.#onUpdate(params);
+      },
+      onRequest: refuse,
+    });
+  }
+
+  /** Resolves when it can take a conversation at once. Its first session takes it ten times as long as any other. */
+  async ready(): Promise<void> {
+    await this.#ask('initialize', {
+      protocolVersion: 1,
+      clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+    });
+    await this.#startSession('');
+  }
+
+  async converse(
+    conversation: Conversation,
+    onPart: (part: AnswerPart) => void,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    signal.throwIfAborted();
+    const sessionId = await this.#startSession(conversation.system);
+    const { model } = conversation;
+    if (model !== this.#options.startModel) await this.#ask('session/set_model', { sessionId, modelId: model });
+    const cancel = (): void => this.#peer.notify('session/cancel', { sessionId });
+    signal.addEventListener('abort', cancel, { once: true });
+    this.#hears = { sessionId, onPart };
+    try {
+      signal.throwIfAborted();
+      const text = asSpeech(transcript(conversation));
+      return readGeminiOutcome(await this.#ask('session/prompt', { sessionId, prompt: [{ type: 'text', text }] }));
+    } finally {
+      signal.removeEventListener('abort', cancel);
+      this.#hears = undefined;
+    }
+  }
+
+  async #startSession(system: string): Promise<string> {
+    const { systemFile, cwd } = this.#options;
+    await writeFile(systemFile, system === '' ? noSystem : system, { mode: 0o600 });
+    const { sessionId } = await this.#ask('session/new', { cwd, mcpServers: [] });
+    if (typeof sessionId !== 'string') throw new RouterError('upstream_failed', 'The CLI started no conversation.');
+    return sessionId;
+  }
+
+  async #ask(method: string, params: JsonObject): Promise<JsonObject> {
+    return this.#peer.request(method, params).catch((error: unknown) => {
+      throw geminiFailure(method, error);
+    });
+  }
+
+  #onUpdate({ sessionId, update }: JsonObject): void {
+    if (!this.#hears || sessionId !== this.#hears.sessionId || !isJsonObject(update)) return;
+    const { sessionUpdate, content } = update;
+    if (sessionUpdate === 'agent_message_chunk') this.#show('text', content);
+    else if (sessionUpdate === 'agent_thought_chunk') this.#show('thinking', content);
+  }
+
+  #show(kind: AnswerPart['kind'], content: Json | undefined): void {
+    if (isJsonObject(content) && typeof content['text'] === 'string' && content['text'] !== '') {
+      this.#hears?.onPart({ kind, text: content['text'] });
+    }
+  }
+}
+
+/** What begins with a slash or a dollar sign would be taken for a command to the CLI. */
+function asSpeech(text: string): string {
+  return /^\s*[/$]/.test(text) ? `User: ${text.trimStart()}` : text;
+}
+
+/** It asks for a permission, or for anything else of a person's: nobody is there. */
+function refuse(method: string): JsonObject | undefined {
+  return method === 'session/request_permission' ? { outcome: { outcome: 'cancelled' } } : undefined;
+}

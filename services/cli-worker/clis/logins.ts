@@ -1,0 +1,60 @@
+import { join } from 'node:path';
+import type { CliKind } from './cli.ts';
+
+/** Reads a variable of the environment; undefined when it is unset or empty. */
+export type ReadVariable = (name: string) => string | undefined;
+
+/** How a CLI shows its upstream who asks. */
+export interface Login {
+  /** Variables each of which is enough. */
+  keys: readonly string[];
+  /** Folder where a person's login is kept, when there is no key. */
+  folder: (variable: ReadVariable) => string;
+  /** Files in it that make up the login; the first one is there whenever there is a login. */
+  files: readonly string[];
+}
+
+export type KnownCliKind = Exclude<CliKind, 'command'>;
+
+export const logins: Readonly<Record<KnownCliKind, Login>> = {
+  claude: {
+    keys: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'CLAUDE_CODE_OAUTH_TOKEN'],
+    folder: (variable) => variable('CLAUDE_CONFIG_DIR') ?? join(home(variable), '.claude'),
+    files: ['.credentials.json'],
+  },
+  codex: {
+    keys: ['OPENAI_API_KEY'],
+    folder: (variable) => variable('CODEX_HOME') ?? join(home(variable), '.codex'),
+    files: ['auth.json'],
+  },
+  gemini: {
+    keys: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
+    folder: (variable) => join(variable('GEMINI_CLI_HOME') ?? home(variable), '.gemini'),
+    files: ['oauth_creds.json', 'google_accounts.json'],
+  },
+  opencode: {
+    keys: [
+      'OPENCODE_API_KEY',
+      'ANTHROPIC_API_KEY',
+      'OPENAI_API_KEY',
+      'OPENROUTER_API_KEY',
+      'GEMINI_API_KEY',
+      'GOOGLE_GENERATIVE_AI_API_KEY',
+      'GROQ_API_KEY',
+      'MISTRAL_API_KEY',
+      'DEEPSEEK_API_KEY',
+      'XAI_API_KEY',
+    ],
+    folder: (variable) => join(variable('XDG_DATA_HOME') ?? join(home(variable), '.local', 'share'), 'opencode'),
+    files: ['auth.json'],
+  },
+};
+
+/** Whether one of a CLI's keys is set. */
+export function hasKey({ keys }: Login, variable: ReadVariable): boolean {
+  return keys.some((name) => variable(name) !== undefined);
+}
+
+function home(variable: ReadVariable): string {
+  return variable('HOME') ?? '/';
+}

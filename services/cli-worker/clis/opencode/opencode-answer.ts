@@ -1,0 +1,128 @@
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import type { Usage } from '#shared/core/usage.ts';
+import { upstreamError } from '#shared/protocol/upstream-error.ts';
+import type { AnswerPart, Outcome } from '../../answer/answer-part.ts';
+
+/** Reads what an opencode server tells of one session: parts and their pieces, token counts, how it ended. */
+export class OpencodeAnswer {
+  /** How the answer ended. Rejects with a RouterError when it failed. */
+  readonly ended: Promise<Outcome>;
+  readonly #sessionId: string;
+  readonly #onPart: (part: AnswerPart) => void;
+  readonly #settle: { resolve: (outcome: Outcome) => void; reject: (error: RouterError) => void };
+  /** The kinds of the parts that pieces come for. */
+  readonly #kinds = new Map<Json, AnswerPart['kind']>();
+  #outcome: Outcome = { finishReason: 'stop' };
+
+  constructor(sessionId: string, onPart: (part: AnswerPart) => void) {
+    const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
+    this.ended = promise;
+    // Nobody may wait for it yet when it fails.
+    promise.catch(() => undefined);
+    this.#settle = { resolve, reject };
+    this.#sessionId = sessionId;
+    this.#onPart = onPart;
+  }
+
+  hear(type: string, properties: JsonObject): void {
+    if (properties['sessionID'] !== this.#sessionId) return;
+    switch (type) {
+      case 'message.part.updated':
+        if (isJsonObject(properties['part'])) this.#part(properties['part']);
+        break;
+      case 'message.part.delta':
+        this.#piece(properties);
+        break;
+      case 'message.updated':
+        if (isJsonObject(properties['info'])) this.#message(properties['info']);
+        break;
+      case 'session.error':
+        this.#settle.reject(sessionError(properties['error']));
+        break;
+      case 'session.status':
+        if (isJsonObject(properties['status'])) this.#status(properties['status']);
+        break;
+      case 'session.idle':
+        this.#settle.resolve(this.#outcome);
+        break;
+      default:
+    }
+  }
+
+  #part({ id, type }: JsonObject): void {
+    if (id === undefined) return;
+    if (type === 'text') this.#kinds.set(id, 'text');
+    else if (type === 'reasoning') this.#kinds.set(id, 'thinking');
+  }
+
+  #piece({ partID: id, field, delta }: JsonObject): void {
+    const kind = id === undefined ? undefined : this.#kinds.get(id);
+    if (kind !== undefined && field === 'text' && typeof delta === 'string' && delta !== '') {
+      this.#onPart({ kind, text: delta });
+    }
+  }
+
+  #message({ role, finish, tokens, error }: JsonObject): void {
+    if (role !== 'assistant') return;
+    if (isJsonObject(error)) this.#settle.reject(sessionError(error));
+    if (typeof finish === 'string') {
+      this.#outcome = { finishReason: finishReasonFor(finish), usage: readTokens(tokens) };
+    }
+  }
+
+  /** It tries again and again what may work later; the router has better to do. */
+  #status({ type, message, next }: JsonObject): void {
+    if (type !== 'retry') return;
+    const sentence = typeof message === 'string' ? message : '';
+    const status = /rate.?limit|too many requests|quota|usage limit|\b429\b/i.test(sentence)
+      ? 429
+      : /overloaded|\b503\b/i.test(sentence)
+        ? 503
+        : 502;
+    const retryAfter = typeof next === 'number' ? Math.max(1, Math.ceil((next - Date.now()) / 1000)) : undefined;
+    this.#settle.reject(upstreamError({ status, message: sentence, retryAfter }));
+  }
+}
+
+/** Its words for why an answer ended are the AI SDK's. */
+function finishReasonFor(finish: string): string {
+  switch (finish) {
+    case 'length':
+      return 'length';
+    case 'content-filter':
+      return 'content_filter';
+    default:
+      return 'stop';
+  }
+}
+
+/** Its input leaves out what was cached, its output what was thought. */
+function readTokens(tokens: Json | undefined): Usage | undefined {
+  if (!isJsonObject(tokens)) return undefined;
+  const cache = isJsonObject(tokens['cache']) ? tokens['cache'] : {};
+  const count = (value: Json | undefined): number => (typeof value === 'number' ? value : 0);
+  const cachedTokens = count(cache['read']);
+  const cacheWriteTokens = count(cache['write']);
+  const reasoningTokens = count(tokens['reasoning']);
+  return {
+    promptTokens: count(tokens['input']) + cachedTokens + cacheWriteTokens,
+    cachedTokens,
+    cacheWriteTokens,
+    completionTokens: count(tokens['output']) + reasoningTokens,
+    reasoningTokens,
+  };
+}
+
+function sessionError(error: Json | undefined): RouterError {
+  const { name, data } = isJsonObject(error) ? error : {};
+  const { message, statusCode } = isJsonObject(data) ? data : {};
+  const sentence = typeof message === 'string' ? message : '';
+  if (name === 'ContextOverflowError') {
+    return upstreamError({ status: 400, message: sentence, retryAfter: undefined, overflow: {} });
+  }
+  if (typeof statusCode === 'number') {
+    return upstreamError({ status: statusCode, message: sentence, retryAfter: undefined });
+  }
+  return new RouterError('upstream_failed', 'The CLI failed.', { cause: sentence === '' ? name : sentence });
+}

@@ -1,0 +1,61 @@
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import { parseUpstreamJson } from '#shared/protocol/parse-upstream-json.ts';
+import { SseReader } from '#shared/protocol/sse/sse-reader.ts';
+
+/** Milliseconds for the server to answer a call; none of them waits for a model. */
+const callMs = 10_000;
+
+/** Calls an opencode server, which listens on this machine. */
+export class OpencodeHttp {
+  readonly #address: string;
+  readonly #headers: Record<string, string>;
+
+  constructor(address: string, password: string) {
+    this.#address = address;
+    const credentials = Buffer.from(`opencode:${password}`).toString('base64');
+    this.#headers = { authorization: `Basic ${credentials}`, 'content-type': 'application/json' };
+  }
+
+  /**
+   * Makes a call and returns its answer; an empty object when that is no JSON object.
+   * @throws RouterError `upstream_failed` when the server refuses or does not answer
+   */
+  async call(method: 'POST' | 'DELETE', path: string, body?: JsonObject): Promise<JsonObject> {
+    try {
+      const response = await fetch(`${this.#address}${path}`, {
+        method,
+        headers: this.#headers,
+        ...(body && { body: JSON.stringify(body) }),
+        signal: AbortSignal.timeout(callMs),
+      });
+      const text = await response.text();
+      if (!response.ok) {
+        throw new RouterError('upstream_failed', `The CLI answered with status ${response.status}.`, { cause: text });
+      }
+      const answer = parseUpstreamJson(text);
+      return isJsonObject(answer) ? answer : {};
+    } catch (error) {
+      if (error instanceof RouterError) throw error;
+      throw new RouterError('upstream_failed', 'The CLI cannot be reached.', { cause: error });
+    }
+  }
+
+  /**
+   * Hears the server's events until it ends or the signal aborts.
+   * @param onStart called when events are heard from now on
+   */
+  async events(onStart: () => void, onEvent: (event: JsonObject) => void, signal: AbortSignal): Promise<void> {
+    const { 'content-type': _, ...headers } = this.#headers;
+    const response = await fetch(`${this.#address}/event`, { headers, signal });
+    if (!response.ok || !response.body) throw new RouterError('upstream_failed', 'The CLI tells no events.');
+    onStart();
+    const reader = new SseReader();
+    for await (const chunk of response.body) {
+      for (const data of reader.push(Buffer.from(chunk))) {
+        const event = parseUpstreamJson(data);
+        if (isJsonObject(event)) onEvent(event);
+      }
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { RouterError } from '#shared/core/errors.ts';
+import type { CliProcess } from '../../process/cli-process.ts';
+import { killOnAbort } from '../../process/kill-on-abort.ts';
+import { lineReader } from '../../process/line-reader.ts';
+import type { Cli, CliSession, SessionStart } from '../cli.ts';
+import { linkLogin } from '../link-login.ts';
+import { logins } from '../logins.ts';
+import { opencodeConfig } from './opencode-config.ts';
+import { OpencodeHttp } from './opencode-http.ts';
+import { OpencodeSession } from './opencode-session.ts';
+
+/** opencode, driven over the server that it is. Each conversation is a session of its own that is deleted afterwards. */
+export const opencode: Cli = {
+  kind: 'opencode',
+  capabilities: ['stream', 'thinking'],
+  singleUse: false,
+  start: startOpencode,
+};
+
+async function startOpencode({ starter, workspace, signal }: SessionStart): Promise<CliSession> {
+  const password = randomBytes(24).toString('base64url');
+  const data = join(workspace.home, '.local', 'share');
+  await linkLogin(logins.opencode, starter.variable, join(data, 'opencode'));
+  const process = starter.start({
+    args: ['serve', '--hostname', '127.0.0.1', '--port', '0', '--pure'],
+    workspace,
+    allowed: logins.opencode.keys,
+    set: {
+      // Everybody on this machine can reach its port.
+      OPENCODE_SERVER_PASSWORD: password,
+      OPENCODE_CONFIG_CONTENT: JSON.stringify(opencodeConfig(starter.variable('OPENCODE_CONFIG_CONTENT'))),
+      OPENCODE_DISABLE_AUTOUPDATE: '1',
+      OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+      OPENCODE_DISABLE_CLAUDE_CODE: '1',
+      XDG_DATA_HOME: data,
+      XDG_CONFIG_HOME: join(workspace.home, '.config'),
+      XDG_CACHE_HOME: join(workspace.home, '.cache'),
+      XDG_STATE_HOME: join(workspace.home, '.state'),
+    },
+  });
+  return killOnAbort(process, signal, async () => {
+    const http = new OpencodeHttp(await addressOf(process), password);
+    const session = new OpencodeSession(process, http);
+    await session.ready(signal);
+    return session;
+  });
+}
+
+/** Where it listens, as it says when it does. */
+async function addressOf(process: CliProcess): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  process.onOutput = lineReader((line) => {
+    const address = /listening on (http:\S+)/.exec(line)?.[1];
+    if (address !== undefined) resolve(address);
+  });
+  const ended = process.ended.then(async () => {
+    throw await process.failure();
+  });
+  const address = await Promise.race([promise, ended]);
+  if (!URL.canParse(address)) throw new RouterError('upstream_failed', 'The CLI did not say where it listens.');
+  return address;
+}

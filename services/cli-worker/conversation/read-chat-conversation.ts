@@ -1,0 +1,47 @@
+import type { ChatMessage, ChatRequest } from '#shared/protocol/chat/request.ts';
+import type { MessagesBlock } from '#shared/protocol/messages/request.ts';
+import { chatContentToBlocks } from '#shared/protocol/pairs/chat-content-to-blocks.ts';
+import { unsupportedInChat } from '#shared/protocol/pairs/unsupported.ts';
+import { thinkingForChat } from '#shared/protocol/pairs/words/thinking.ts';
+import type { Conversation, Turn, TurnBlock } from './conversation.ts';
+import { refuseChatFields } from './refuse-fields.ts';
+import { arrangeTurns } from './turns.ts';
+
+/**
+ * The conversation that a chat request asks for. Sampling (temperature, top_p, seed, penalties) is left to the CLI: it
+ * has no way to be told.
+ * @throws RouterError `unsupported_parameter` that names what the CLI cannot do
+ */
+export function readChatConversation(request: ChatRequest, model: string, takesImages: boolean): Conversation {
+  refuseChatFields(request);
+  const system: string[] = [];
+  const turns: Turn[] = [];
+  for (const [at, message] of request.messages.entries()) {
+    const param = `messages[${at}]`;
+    const blocks = blocksOf(message, param, takesImages && message.role === 'user');
+    if (message.role === 'user' || message.role === 'assistant') turns.push({ role: message.role, blocks });
+    else system.push(...blocks.map((block) => (block.type === 'text' ? block.text : '')));
+  }
+  const { stop, max_completion_tokens: completion, max_tokens: older } = request;
+  const thinking = thinkingForChat(request);
+  return {
+    model,
+    system: system.join('\n\n'),
+    ...arrangeTurns(turns),
+    effort: thinking?.thinking.type === 'disabled' ? 'none' : (thinking?.effort ?? (thinking && 'high')),
+    maxTokens: completion ?? older ?? undefined,
+    stop: (typeof stop === 'string' ? [stop] : (stop ?? [])).filter((text) => text !== ''),
+  };
+}
+
+function blocksOf(message: ChatMessage, param: string, takesImages: boolean): TurnBlock[] {
+  if (message.role === 'tool') throw unsupportedInChat(param, 'results of tools');
+  if (message.role === 'assistant' && Array.isArray(message.tool_calls) && message.tool_calls.length > 0) {
+    throw unsupportedInChat(`${param}.tool_calls`, 'calls of tools');
+  }
+  const blocks: MessagesBlock[] = chatContentToBlocks(message.content, `${param}.content`);
+  return blocks.map((block) => {
+    if (block.type === 'text' || (takesImages && block.type === 'image')) return block;
+    throw unsupportedInChat(`${param}.content`, block.type === 'image' ? 'images' : `content of type '${block.type}'`);
+  });
+}

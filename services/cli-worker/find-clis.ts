@@ -1,0 +1,61 @@
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { delimiter, isAbsolute, join } from 'node:path';
+import type { Environment } from '#shared/core/load-config.ts';
+import { hasKey, logins, type KnownCliKind } from './clis/logins.ts';
+
+/** A command-line agent on this machine. */
+export interface FoundCli {
+  kind: KnownCliKind;
+  /** Path of its program. */
+  program: string;
+  /** Whether it looks as if it could ask its upstream: a key is set, or somebody has logged in. */
+  signedIn: boolean;
+  /** What to do when it does not. */
+  hint: string;
+  /** Names of models that every version of it takes; none where they depend on the account. */
+  models: string[];
+}
+
+const models: Readonly<Record<KnownCliKind, string[]>> = {
+  claude: ['sonnet', 'opus', 'haiku'],
+  codex: [],
+  gemini: ['gemini-2.5-pro', 'gemini-2.5-flash'],
+  opencode: [],
+};
+
+/**
+ * Looks for the known command-line agents on the PATH. Looks at files and variables only: nothing is started and nobody
+ * is asked, so it costs a few milliseconds, and a login that has run out counts as one.
+ */
+export async function findClis(environment: Environment): Promise<FoundCli[]> {
+  const kinds = Object.keys(logins) as KnownCliKind[];
+  const found = await Promise.all(kinds.map((kind) => findCli(kind, environment)));
+  return found.filter((cli) => cli !== undefined);
+}
+
+async function findCli(kind: KnownCliKind, environment: Environment): Promise<FoundCli | undefined> {
+  const program = await findProgram(kind, environment['PATH'] ?? '');
+  if (program === undefined) return undefined;
+  const login = logins[kind];
+  const variable = (name: string): string | undefined => environment[name] || undefined;
+  const [file = ''] = login.files;
+  const signedIn = hasKey(login, variable) || (await can(constants.R_OK, join(login.folder(variable), file)));
+  const hint = `run ${kind} once and log in, or set ${login.keys[0]}`;
+  return { kind, program, signedIn, hint, models: models[kind] };
+}
+
+async function findProgram(name: string, path: string): Promise<string | undefined> {
+  for (const folder of path.split(delimiter).filter(isAbsolute)) {
+    const file = join(folder, name);
+    if (await can(constants.X_OK, file)) return file;
+  }
+  return undefined;
+}
+
+async function can(mode: number, file: string): Promise<boolean> {
+  return access(file, mode).then(
+    () => true,
+    () => false,
+  );
+}

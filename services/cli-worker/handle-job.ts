@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto';
+import type { GrantedJob, JobEnd, JobHandler, Reply } from '#shared/broker/job-contract.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import type { Logger } from '#shared/core/log.ts';
+import { noUsage } from '#shared/core/usage.ts';
+import { chatNeeds } from '#shared/protocol/chat/needs.ts';
+import type { ChatRequest } from '#shared/protocol/chat/request.ts';
+import { messagesNeeds } from '#shared/protocol/messages/needs.ts';
+import type { MessagesRequest } from '#shared/protocol/messages/request.ts';
+import { pairFor, type ModelFamily } from '#shared/protocol/pairs/pair-for.ts';
+import type { Minted } from '#shared/protocol/pairs/pair.ts';
+import type { AnswerPart } from './answer/answer-part.ts';
+import { chatDone, endChunk, partChunk, wholeAnswer } from './answer/chat-chunks.ts';
+import { runConversation, type Patience } from './answer/run-conversation.ts';
+import { readChatConversation } from './conversation/read-chat-conversation.ts';
+import { readMessagesConversation } from './conversation/read-messages-conversation.ts';
+import type { Conversation } from './conversation/conversation.ts';
+import type { Lease } from './pool/session-pool.ts';
+
+export interface HandleJobOptions {
+  /** Holds a session for one conversation. */
+  take: (signal: AbortSignal) => Promise<Lease>;
+  /** The models that the worker announces. */
+  models: readonly string[];
+  takesImages: boolean;
+  patience: Patience;
+  /** Called when the upstream limits the rate of requests, with the seconds that this lasts where it tells them. */
+  onLimited: (seconds: number | undefined) => void;
+  log: Logger;
+}
+
+/** A request's answer as it goes to the client. */
+interface Answer {
+  onPart: (part: AnswerPart) => void;
+  end: (outcome: { finishReason: string }) => JobEnd;
+}
+
+/**
+ * Makes the handler that serves jobs with a CLI: read the conversation, hold a session, translate what it says. The CLI's
+ * answer is written in the chat family, from which it is translated into the client's.
+ */
+export function createHandleJob(options: HandleJobOptions): JobHandler {
+  const { take, models, takesImages, patience, onLimited, log } = options;
+  return async function handleJob(job, reply, signal) {
+    const family = modelFamilyOf(job);
+    if (!models.includes(job.model)) {
+      throw new RouterError('upstream_failed', `The worker no longer serves ${job.model}.`);
+    }
+    const body = bodyOf(job);
+    const promptTokens = (): number => Math.max(1, inputTokensOf(family, body));
+    if (job.operation === 'count_tokens') {
+      reply.write(JSON.stringify({ input_tokens: promptTokens() }));
+      return { usage: noUsage, finishReason: 'stop' };
+    }
+    const conversation = readConversation(family, body, job.model, takesImages);
+    const minted = { ...mint(family, job.model), promptTokens };
+    return converse(conversation, job.stream ? streamed(family, minted, reply) : whole(family, minted, reply), signal);
+  };
+
+  async function converse(conversation: Conversation, answer: Answer, signal: AbortSignal): Promise<JobEnd> {
+    const lease = await take(AbortSignal.any([signal, AbortSignal.timeout(patience.firstMs)])).catch(
+      (error: unknown) => {
+        if (signal.aborted || error instanceof RouterError) throw error;
+        throw new RouterError('upstream_timeout', 'No process of the CLI became ready in time.', { cause: error });
+      },
+    );
+    let endedWell = false;
+    try {
+      const onPart = (part: AnswerPart): void => {
+        lease.begun();
+        answer.onPart(part);
+      };
+      const { outcome, complete } = await runConversation(lease.session, conversation, { onPart, patience, signal });
+      endedWell = complete;
+      return answer.end(outcome);
+    } catch (error) {
+      if (!signal.aborted) tellOperator(error);
+      throw error;
+    } finally {
+      lease.release(endedWell);
+    }
+  }
+
+  function tellOperator(error: unknown): void {
+    if (!(error instanceof RouterError)) return;
+    if (error.code === 'rate_limit_exceeded') onLimited(error.retryAfter);
+    if (error.code === 'upstream_failed') {
+      log.error({ err: error }, 'the CLI could not serve a request');
+    }
+  }
+}
+
+/** An answer that is written piece by piece. */
+function streamed(family: ModelFamily, minted: Minted, reply: Reply): Answer {
+  const translation = pairFor(family, 'chat').stream(minted);
+  const write = (text: string): void => {
+    if (text !== '') reply.write(text);
+  };
+  return {
+    onPart: (part) => write(translation.event(partChunk(part))),
+    end: (outcome) => {
+      write(translation.event(endChunk(outcome)));
+      write(translation.event(chatDone));
+      const { text, ending } = translation.end();
+      write(text);
+      return ending;
+    },
+  };
+}
+
+/** An answer that is written when it is complete. */
+function whole(family: ModelFamily, minted: Minted, reply: Reply): Answer {
+  const parts: AnswerPart[] = [];
+  return {
+    onPart: (part) => void parts.push(part),
+    end: (outcome) => {
+      const { body, ending } = pairFor(family, 'chat').reply(wholeAnswer(parts, outcome), minted);
+      reply.write(JSON.stringify(body));
+      return ending;
+    },
+  };
+}
+
+function readConversation(family: ModelFamily, body: JsonObject, model: string, takesImages: boolean): Conversation {
+  return family === 'chat'
+    ? readChatConversation(body as ChatRequest, model, takesImages)
+    : readMessagesConversation(body as MessagesRequest, model, takesImages);
+}
+
+function inputTokensOf(family: ModelFamily, body: JsonObject): number {
+  const needs = family === 'chat' ? chatNeeds(body as ChatRequest) : messagesNeeds(body as MessagesRequest);
+  return needs.inputTokens;
+}
+
+/** Tools are no matter of a worker that runs models. */
+function modelFamilyOf({ family }: GrantedJob): ModelFamily {
+  if (family === 'tools') throw new RouterError('internal', 'A tool was given to a worker that runs models.');
+  return family;
+}
+
+function bodyOf({ body }: GrantedJob): JsonObject {
+  const parsed: unknown = JSON.parse(body.toString());
+  if (!isJsonObject(parsed)) throw new RouterError('internal', 'The job has no JSON object for a body.');
+  return parsed;
+}
+
+function mint(family: ModelFamily, model: string): Minted {
+  const random = randomUUID().replaceAll('-', '');
+  const id = family === 'messages' ? `msg_${random}` : `chatcmpl-${random}`;
+  return { id, model, created: Math.floor(Date.now() / 1000) };
+}

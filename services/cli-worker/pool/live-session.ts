@@ -1,0 +1,50 @@
+import type { Logger } from '#shared/core/log.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import type { Cli, CliSession } from '../clis/cli.ts';
+import type { ProcessStarter } from '../process/process-starter.ts';
+import { createWorkspace, type Workspace } from '../process/workspace.ts';
+
+export interface SessionSettings {
+  cli: Cli;
+  starter: ProcessStarter;
+  models: readonly [string, ...string[]];
+  /** Folder that holds all workspaces. */
+  root: string;
+  /** Milliseconds for a process to become ready. */
+  startMs: number;
+  log: Logger;
+}
+
+/** A session with the folders that it lives in. */
+export interface LiveSession {
+  session: CliSession;
+  /** Ends its process and removes its folders. Bounded; never rejects. */
+  close(): Promise<void>;
+}
+
+/**
+ * Makes a workspace and starts a CLI in it.
+ * @throws RouterError when it does not become ready in time
+ */
+export async function startSession(settings: SessionSettings, signal: AbortSignal): Promise<LiveSession> {
+  const { cli, starter, models, root, startMs, log } = settings;
+  const workspace = await createWorkspace(root);
+  const late = AbortSignal.timeout(startMs);
+  try {
+    const session = await cli.start({ starter, workspace, models, signal: AbortSignal.any([signal, late]) });
+    return { session, close: () => closeSession(session, workspace, log) };
+  } catch (error) {
+    await removeWorkspace(workspace, log);
+    if (late.aborted) throw new RouterError('upstream_timeout', `The CLI was not ready within ${startMs} ms.`);
+    throw error;
+  }
+}
+
+async function closeSession({ process }: CliSession, workspace: Workspace, log: Logger): Promise<void> {
+  await process.end();
+  await removeWorkspace(workspace, log);
+}
+
+async function removeWorkspace(workspace: Workspace, log: Logger): Promise<void> {
+  await workspace.remove().catch((error: unknown) => log.warn({ err: error }, 'a folder could not be removed'));
+}

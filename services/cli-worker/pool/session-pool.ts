@@ -1,0 +1,223 @@
+import type { Logger } from '#shared/core/log.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import type { CliSession } from '../clis/cli.ts';
+import { memoryOf } from '../process/memory-of.ts';
+import type { LiveSession } from './live-session.ts';
+
+export interface PoolOptions {
+  start: (signal: AbortSignal) => Promise<LiveSession>;
+  /** Conversations at once, and processes that stand ready when there is none. */
+  size: number;
+  /** Whether a process is replaced after each conversation. */
+  singleUse: boolean;
+  /** Conversations after which a process is replaced, and the bytes of memory from which on it is. */
+  recycleAfter: number;
+  recycleBytes: number;
+  log: Logger;
+  /** Called when it turns out that no process can be started, and when one could again. */
+  onHealth: (healthy: boolean) => void;
+}
+
+/** A session that is held for one conversation. */
+export interface Lease {
+  readonly session: CliSession;
+  /** Tells that the answer has begun: from now on there is time to make the next process ready. */
+  begun(): void;
+  /** Gives the session back. One whose conversation did not end well is not used again. */
+  release(endedWell: boolean): void;
+}
+
+interface Seat {
+  live: LiveSession;
+  conversations: number;
+}
+
+interface Waiter {
+  take: (seat: Seat) => void;
+  refuse: (error: unknown) => void;
+}
+
+/** Milliseconds before a start is tried again, doubled with each failure in a row. */
+const firstPauseMs = 500;
+const longestPauseMs = 30_000;
+
+/**
+ * Keeps as many CLI processes ready as there may be conversations, so that none waits for a start.
+ *
+ * A process is starting → ready → held → ready …, until it is closed: after its last conversation, after one that did
+ * not end well, when it holds too much memory, or when it ends by itself. Its place is filled again at once. Processes that
+ * serve one conversation have one more place, so that the next one is ready before the last has ended.
+ */
+export class SessionPool {
+  readonly #options: PoolOptions;
+  readonly #ready: Seat[] = [];
+  readonly #held = new Set<Seat>();
+  readonly #closing = new Set<Promise<void>>();
+  readonly #starting = new Set<Promise<void>>();
+  readonly #waiters: Waiter[] = [];
+  readonly #stop = new AbortController();
+  #failures = 0;
+  #pause: NodeJS.Timeout | undefined;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+    this.#fill();
+  }
+
+  get ready(): number {
+    return this.#ready.length;
+  }
+
+  /**
+   * Holds a session for one conversation, waiting for a start if need be.
+   * @throws RouterError when none can be started, and the signal's reason
+   */
+  async take(signal: AbortSignal): Promise<Lease> {
+    signal.throwIfAborted();
+    const seat = this.#ready.shift() ?? (await this.#wait(signal));
+    this.#held.add(seat);
+    seat.live.session.process.confide();
+    return this.#lease(seat);
+  }
+
+  /** Ends all processes, held ones too, and removes their folders. */
+  async close(): Promise<void> {
+    this.#stop.abort(new RouterError('shutting_down', 'The worker is being restarted.'));
+    clearTimeout(this.#pause);
+    for (const waiter of this.#waiters.splice(0)) waiter.refuse(this.#stop.signal.reason);
+    await Promise.all(this.#starting);
+    for (const seat of [...this.#ready.splice(0), ...this.#held]) this.#close(seat);
+    await Promise.all(this.#closing);
+  }
+
+  #lease(seat: Seat): Lease {
+    let released = false;
+    return {
+      session: seat.live.session,
+      begun: () => this.#fill(),
+      release: (endedWell) => {
+        if (released) return;
+        released = true;
+        this.#release(seat, endedWell).catch((error: unknown) => {
+          this.#options.log.error({ err: error }, 'a session could not be given back');
+        });
+      },
+    };
+  }
+
+  async #release(seat: Seat, endedWell: boolean): Promise<void> {
+    seat.conversations += 1;
+    const isGood = endedWell && !(await this.#isWorn(seat));
+    this.#held.delete(seat);
+    if (isGood && !this.#stop.signal.aborted && !seat.live.session.process.hasEnded) this.#offer(seat);
+    else this.#close(seat);
+    this.#fill();
+  }
+
+  async #isWorn({ conversations, live }: Seat): Promise<boolean> {
+    const { singleUse, recycleAfter, recycleBytes } = this.#options;
+    if (singleUse || conversations >= recycleAfter) return true;
+    const { pid } = live.session.process;
+    return pid === undefined || (await memoryOf(pid)) > recycleBytes;
+  }
+
+  #wait(signal: AbortSignal): Promise<Seat> {
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        const at = this.#waiters.indexOf(waiter);
+        if (at !== -1) this.#waiters.splice(at, 1);
+        signal.removeEventListener('abort', onAbort);
+      };
+      const onAbort = (): void => {
+        leave();
+        reject(signal.reason);
+      };
+      const waiter: Waiter = {
+        take: (seat) => {
+          leave();
+          resolve(seat);
+        },
+        refuse: (error) => {
+          leave();
+          reject(error);
+        },
+      };
+      signal.addEventListener('abort', onAbort, { once: true });
+      this.#waiters.push(waiter);
+      this.#fill();
+    });
+  }
+
+  /** Gives a ready session to whoever waits longest, or keeps it. */
+  #offer(seat: Seat): void {
+    const waiter = this.#waiters[0];
+    if (waiter) waiter.take(seat);
+    else this.#ready.push(seat);
+  }
+
+  /** Starts what is missing. */
+  #fill(): void {
+    if (this.#stop.signal.aborted || this.#pause !== undefined) return;
+    const { size, singleUse } = this.#options;
+    const wanted = singleUse && this.#held.size > 0 ? size + 1 : size;
+    const alive = (): number => this.#ready.length + this.#held.size + this.#starting.size;
+    while (alive() < wanted) {
+      const starting = this.#start();
+      this.#starting.add(starting);
+      void starting.finally(() => {
+        this.#starting.delete(starting);
+        this.#fill();
+      });
+    }
+  }
+
+  /** Starts one process. Never rejects. */
+  async #start(): Promise<void> {
+    const { start, log, onHealth } = this.#options;
+    try {
+      const live = await start(this.#stop.signal);
+      if (this.#stop.signal.aborted) {
+        await live.close();
+        return;
+      }
+      if (this.#failures > 0) onHealth(true);
+      this.#failures = 0;
+      const seat: Seat = { live, conversations: 0 };
+      void live.session.process.ended.then(({ how }) => this.#onEnded(seat, how));
+      this.#offer(seat);
+    } catch (error) {
+      if (this.#stop.signal.aborted) return;
+      log.error({ err: error }, 'the CLI could not be started');
+      this.#failed();
+      this.#waiters.shift()?.refuse(error);
+      if (this.#ready.length === 0 && this.#held.size === 0) onHealth(false);
+    }
+  }
+
+  /** A process that ends while it stands ready is replaced; one that is held fails its conversation, which gives it back. */
+  #onEnded(seat: Seat, how: string): void {
+    const at = this.#ready.indexOf(seat);
+    if (at === -1) return;
+    this.#ready.splice(at, 1);
+    this.#options.log.warn({ how, stderr: seat.live.session.process.complaints }, 'a CLI process ended by itself');
+    this.#close(seat);
+    this.#failed();
+  }
+
+  /** Nothing is started for a while, the longer the more often it failed. */
+  #failed(): void {
+    clearTimeout(this.#pause);
+    const ms = Math.min(longestPauseMs, firstPauseMs * 2 ** this.#failures);
+    this.#failures += 1;
+    this.#pause = setTimeout(() => {
+      this.#pause = undefined;
+      this.#fill();
+    }, ms);
+  }
+
+  #close(seat: Seat): void {
+    const closing = seat.live.close();
+    this.#closing.add(closing);
+    void closing.finally(() => this.#closing.delete(closing));
+  }
+}

@@ -1,0 +1,97 @@
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import type { CliProcess } from './cli-process.ts';
+import { lineReader } from './line-reader.ts';
+import { parseProtocolLine } from './parse-protocol-line.ts';
+
+/** The program at the other end answered a request with an error (JSON-RPC 2.0, "Error object"). */
+export class JsonRpcError extends Error {
+  override name = 'JsonRpcError';
+  readonly code: Json | undefined;
+  readonly data: Json | undefined;
+
+  constructor({ code, message, data }: JsonObject) {
+    super(typeof message === 'string' ? message : 'an error without a message');
+    this.code = code;
+    this.data = data;
+  }
+}
+
+export interface JsonRpcPeerOptions {
+  process: CliProcess;
+  onNotification: (method: string, params: JsonObject) => void;
+  /** The answer to a request of the program's; undefined refuses it. */
+  onRequest: (method: string, params: JsonObject) => JsonObject | undefined;
+}
+
+interface Pending {
+  resolve: (result: Json) => void;
+  reject: (error: unknown) => void;
+}
+
+/** Says that a method is not there, in JSON-RPC's numbers. */
+const methodNotFound = -32_601;
+
+/** Speaks JSON-RPC 2.0 with a program, one message a line. */
+export class JsonRpcPeer {
+  readonly #options: JsonRpcPeerOptions;
+  readonly #pending = new Map<number, Pending>();
+  #lastId = 0;
+
+  constructor(options: JsonRpcPeerOptions) {
+    this.#options = options;
+    const { process } = options;
+    process.onOutput = lineReader((line) => this.#onMessage(parseProtocolLine(line)));
+    void process.ended.then(async () => this.#rejectAll(await process.failure()));
+  }
+
+  /**
+   * Asks the program for something.
+   * @throws JsonRpcError when it answers with an error, and RouterError when it ends
+   */
+  async request(method: string, params: JsonObject): Promise<JsonObject> {
+    const { process } = this.#options;
+    if (process.hasEnded) throw await process.failure();
+    this.#lastId += 1;
+    const id = this.#lastId;
+    const { promise, resolve, reject } = Promise.withResolvers<Json>();
+    this.#pending.set(id, { resolve, reject });
+    this.#send({ id, method, params });
+    const result = await promise;
+    return isJsonObject(result) ? result : {};
+  }
+
+  notify(method: string, params: JsonObject): void {
+    this.#send({ method, params });
+  }
+
+  #onMessage(message: JsonObject): void {
+    const { id, method } = message;
+    const params = isJsonObject(message['params']) ? message['params'] : {};
+    if (typeof method !== 'string') this.#onResponse(message);
+    else if (id === undefined) this.#options.onNotification(method, params);
+    else {
+      const result = this.#options.onRequest(method, params);
+      this.#send(
+        result ? { id, result } : { id, error: { code: methodNotFound, message: 'Nobody is there for that.' } },
+      );
+    }
+  }
+
+  #onResponse({ id, result, error }: JsonObject): void {
+    if (typeof id !== 'number') return;
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    if (isJsonObject(error)) pending?.reject(new JsonRpcError(error));
+    else pending?.resolve(result ?? {});
+  }
+
+  #rejectAll(error: RouterError): void {
+    for (const { reject } of this.#pending.values()) reject(error);
+    this.#pending.clear();
+  }
+
+  #send(message: JsonObject): void {
+    this.#options.process.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  }
+}

@@ -1,0 +1,133 @@
+#!/usr/bin/env node
+/**
+ * Behaves like Claude Code with streamed input, as far as a worker can see, without an upstream. It answers what it was told
+ * in this process, and does what a word in brackets in the last text asks for:
+ * `[status]` tells its arguments, environment and folder; `[die]` ends by SIGKILL after the first piece, `[hang]` says
+ * nothing after it and obeys nobody, `[slow]` goes on for long, `[obey]` does too and stops when interrupted, `[rubbish]`
+ * prints a line that is no JSON, `[flood]` a line without end, `[ask]` asks for a permission first, `[replay NAME]` prints a
+ * recorded answer. `FAKE_START` in its environment: `die` or `hang` before it is ready.
+ */
+import { readFileSync, readdirSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+interface Message {
+  type: string;
+  request_id?: string;
+  request?: { subtype: string; systemPrompt?: string; settings?: { model?: string } };
+  response?: { response?: { behavior?: string } };
+  message?: { content: { type: string; text?: string }[] };
+  shouldQuery?: boolean;
+}
+
+const told: string[] = [];
+let system = '';
+let model = process.argv[process.argv.indexOf('--model') + 1] ?? '';
+let interrupted = false;
+let onPermission: ((behavior: string) => void) | undefined;
+
+if (process.env['FAKE_START'] === 'die') {
+  process.stderr.write('this CLI is broken\n');
+  process.exit(3);
+}
+if (process.env['FAKE_START'] === 'hang') await new Promise(() => setInterval(() => undefined, 1000));
+process.on('SIGTERM', () => undefined);
+
+for await (const line of createInterface({ input: process.stdin })) {
+  // Not awaited: it reads on while it answers.
+  void take(JSON.parse(line) as Message);
+}
+process.exit(0);
+
+async function take(message: Message): Promise<void> {
+  if (message.type === 'control_request') control(message);
+  else if (message.type === 'control_response') onPermission?.(message.response?.response?.behavior ?? 'error');
+  else if (message.type === 'assistant') told.push(`assistant: ${textOf(message)}`);
+  else if (message.shouldQuery === false) {
+    told.push(`user: ${textOf(message)}`);
+    print({ type: 'result', subtype: 'success', is_error: false, result: '' });
+  } else await answer(textOf(message));
+}
+
+function control({ request_id: id, request }: Message): void {
+  if (request?.subtype === 'initialize') system = request.systemPrompt ?? '';
+  if (request?.settings?.model !== undefined) model = request.settings.model;
+  if (request?.subtype === 'interrupt') interrupted = true;
+  print({ type: 'control_response', response: { subtype: 'success', request_id: id } });
+}
+
+async function answer(asked: string): Promise<void> {
+  const replay = /\[replay ([\w-]+)\]/.exec(asked)?.[1];
+  if (replay !== undefined) {
+    for (const line of recorded(replay)) process.stdout.write(`${line}\n`);
+    return;
+  }
+  event({ type: 'message_start', message: { id: 'msg', role: 'assistant', content: [], usage: {} } });
+  if (asked.includes('[rubbish]')) process.stdout.write('Segmentation fault, or was it?\n');
+  if (asked.includes('[flood]')) for (;;) await write('x'.repeat(1024 * 1024));
+  if (asked.includes('[ask]')) {
+    const answered = new Promise<string>((resolve) => {
+      onPermission = resolve;
+    });
+    print({ type: 'control_request', request_id: 'p1', request: { subtype: 'can_use_tool', tool_name: 'Bash' } });
+    say(`The permission was: ${await answered}.`);
+  }
+  say(asked.includes('[status]') ? status() : `Told ${JSON.stringify({ system, model, told })}. You said: ${asked}`);
+  if (asked.includes('[die]')) process.kill(process.pid, 'SIGKILL');
+  if (asked.includes('[hang]')) return;
+  const pieces = asked.includes('[slow]') || asked.includes('[obey]') ? 1000 : 0;
+  for (let at = 0; at < pieces; at += 1) {
+    if (isInterrupted() && asked.includes('[obey]')) break;
+    await sleep(10);
+    say(' more');
+  }
+  event({ type: 'message_delta', delta: { stop_reason: 'end_turn' } });
+  event({ type: 'message_stop' });
+  const usage = { input_tokens: 5, output_tokens: 7, cache_read_input_tokens: 2, cache_creation_input_tokens: 1 };
+  const end = interrupted
+    ? { subtype: 'error_during_execution', is_error: true }
+    : { subtype: 'success', is_error: false };
+  print({ type: 'result', ...end, stop_reason: 'end_turn', usage });
+}
+
+function isInterrupted(): boolean {
+  return interrupted;
+}
+
+function status(): string {
+  return JSON.stringify({
+    pid: process.pid,
+    args: process.argv.slice(2),
+    environment: process.env,
+    cwd: process.cwd(),
+    files: readdirSync('.'),
+  });
+}
+
+function recorded(name: string): string[] {
+  const file = new URL(`../fixtures/clis/claude/${name}.jsonl`, import.meta.url);
+  const lines = readFileSync(file, 'utf8').trim().split('\n');
+  return lines.slice(lines.findIndex((line) => line.includes('"subtype":"init"')));
+}
+
+function say(text: string): void {
+  event({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } });
+}
+
+function event(data: object): void {
+  print({ type: 'stream_event', event: data });
+}
+
+function print(message: object): void {
+  process.stdout.write(`${JSON.stringify(message)}\n`);
+}
+
+function write(text: string): Promise<void> {
+  return new Promise((resolve) => {
+    process.stdout.write(text, () => resolve());
+  });
+}
+
+function textOf({ message }: Message): string {
+  return (message?.content ?? []).map(({ type, text }) => text ?? `(${type})`).join('|');
+}

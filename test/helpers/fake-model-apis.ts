@@ -1,0 +1,271 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+
+/** One call that a command-line agent made. */
+export interface UpstreamCall {
+  path: string;
+  headers: IncomingMessage['headers'];
+  body: JsonObject;
+  /** When it came, on the clock of `performance.now()`. */
+  at: number;
+  /** Whether the caller went before the answer was complete. */
+  aborted: boolean;
+}
+
+/** A server that speaks the APIs that command-line agents ask: messages, responses, chat completions, generateContent. */
+export interface FakeModelApis {
+  url: string;
+  calls: UpstreamCall[];
+  close(): Promise<void>;
+}
+
+/** What an answer is made of, whatever the API. */
+interface Answer {
+  thinking: string;
+  pieces: string[];
+  /** Milliseconds before each piece. */
+  delayMs: number;
+}
+
+/**
+ * Starts the server. It answers `You said: …` with the last text that it was sent, in pieces, and does what a line
+ * `[fake …]` in that text asks for: `status=429`, `delay=50` (milliseconds before each piece), `think`, `hang` (after the first
+ * piece), `drop` (the connection, after the first piece), `pieces=100`.
+ */
+export async function startFakeModelApis(): Promise<FakeModelApis> {
+  const calls: UpstreamCall[] = [];
+  const server = createServer((request, response) => {
+    answer(request, response, calls).catch(() => response.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    calls,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse, calls: UpstreamCall[]): Promise<void> {
+  const path = (request.url ?? '').split('?')[0] ?? '';
+  const body = await readBody(request);
+  if (request.method !== 'POST') {
+    response.writeHead(404).end();
+    return;
+  }
+  const call: UpstreamCall = { path, headers: request.headers, body, at: performance.now(), aborted: false };
+  calls.push(call);
+  response.on('close', () => {
+    call.aborted = !response.writableEnded;
+  });
+  const said = lastText(body);
+  const asked = /\[fake ([^\]]*)\]/.exec(said)?.[1] ?? '';
+  const status = Number(/status=(\d+)/.exec(asked)?.[1] ?? 200);
+  if (status !== 200) {
+    response.writeHead(status, { 'content-type': 'application/json', 'retry-after': '7' });
+    response.end(JSON.stringify(errorBody(path, status)));
+    return;
+  }
+  const count = Number(/pieces=(\d+)/.exec(asked)?.[1] ?? 0);
+  const pieces = count > 0 ? Array.from({ length: count }, (_, at) => `word${at} `) : split(`You said: ${said}`);
+  const plan: Answer = {
+    thinking: asked.includes('think') ? 'Hm, let me think.' : '',
+    pieces,
+    delayMs: Number(/delay=(\d+)/.exec(asked)?.[1] ?? 0),
+  };
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  const events = eventsOf(path, plan, body);
+  let sent = 0;
+  for (const { event, data, isPiece } of events) {
+    if (isPiece && plan.delayMs > 0) await sleep(plan.delayMs);
+    response.write(`${event === undefined ? '' : `event: ${event}\n`}data: ${JSON.stringify(data)}\n\n`);
+    if (!isPiece) continue;
+    sent += 1;
+    if (sent === 1 && asked.includes('drop')) {
+      await sleep(20);
+      response.destroy();
+      return;
+    }
+    if (sent === 1 && asked.includes('hang')) return;
+  }
+  response.end();
+}
+
+interface Event {
+  event?: string;
+  data: JsonObject;
+  isPiece?: boolean;
+}
+
+function eventsOf(path: string, plan: Answer, body: JsonObject): Iterable<Event> {
+  if (path.endsWith('/messages')) return messagesEvents(plan, body);
+  if (path.endsWith('/responses')) return responsesEvents(plan);
+  return path.endsWith('/chat/completions') ? chatEvents(plan) : geminiEvents(plan);
+}
+
+function* messagesEvents({ thinking, pieces }: Answer, { model }: JsonObject): Generator<Event> {
+  const named = (data: JsonObject & { type: string }, isPiece = false): Event => ({ event: data.type, data, isPiece });
+  const usage = { input_tokens: 11, output_tokens: 1, cache_creation_input_tokens: 2, cache_read_input_tokens: 3 };
+  yield named({
+    type: 'message_start',
+    message: {
+      id: 'msg_fake',
+      type: 'message',
+      role: 'assistant',
+      model: model ?? null,
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage,
+    },
+  });
+  let index = 0;
+  if (thinking !== '') {
+    yield named({
+      type: 'content_block_start',
+      index,
+      content_block: { type: 'thinking', thinking: '', signature: '' },
+    });
+    yield named({ type: 'content_block_delta', index, delta: { type: 'thinking_delta', thinking } });
+    yield named({ type: 'content_block_delta', index, delta: { type: 'signature_delta', signature: 'c2ln' } });
+    yield named({ type: 'content_block_stop', index });
+    index += 1;
+  }
+  yield named({ type: 'content_block_start', index, content_block: { type: 'text', text: '' } });
+  for (const text of pieces) {
+    yield named({ type: 'content_block_delta', index, delta: { type: 'text_delta', text } }, true);
+  }
+  yield named({ type: 'content_block_stop', index });
+  yield named({
+    type: 'message_delta',
+    delta: { stop_reason: 'end_turn', stop_sequence: null },
+    usage: { output_tokens: pieces.length },
+  });
+  yield named({ type: 'message_stop' });
+}
+
+function* responsesEvents({ thinking, pieces }: Answer): Generator<Event> {
+  let number = 0;
+  const named = (type: string, rest: JsonObject, isPiece = false): Event => {
+    const data = { type, sequence_number: number, ...rest };
+    number += 1;
+    return { event: type, data, isPiece };
+  };
+  const response = { id: 'resp_fake', object: 'response', status: 'in_progress', output: [] };
+  yield named('response.created', { response });
+  let index = 0;
+  if (thinking !== '') {
+    const item = { id: 'rs_fake', type: 'reasoning', summary: [] };
+    const summary = { item_id: 'rs_fake', output_index: index, summary_index: 0 };
+    yield named('response.output_item.added', { output_index: index, item });
+    yield named('response.reasoning_summary_part.added', { ...summary, part: { type: 'summary_text', text: '' } });
+    yield named('response.reasoning_summary_text.delta', { ...summary, delta: thinking });
+    const done = { ...item, summary: [{ type: 'summary_text', text: thinking }] };
+    yield named('response.output_item.done', { output_index: index, item: done });
+    index += 1;
+  }
+  const item = { id: 'msg_fake', type: 'message', role: 'assistant', status: 'in_progress', content: [] };
+  const place = { item_id: 'msg_fake', output_index: index, content_index: 0 };
+  yield named('response.output_item.added', { output_index: index, item });
+  yield named('response.content_part.added', { ...place, part: { type: 'output_text', text: '', annotations: [] } });
+  for (const delta of pieces) yield named('response.output_text.delta', { ...place, delta }, true);
+  const done = {
+    ...item,
+    status: 'completed',
+    content: [{ type: 'output_text', text: pieces.join(''), annotations: [] }],
+  };
+  yield named('response.output_item.done', { output_index: index, item: done });
+  yield named('response.completed', {
+    response: {
+      ...response,
+      status: 'completed',
+      output: [done],
+      usage: {
+        input_tokens: 11,
+        input_tokens_details: { cached_tokens: 3 },
+        output_tokens: pieces.length,
+        output_tokens_details: { reasoning_tokens: 0 },
+        total_tokens: 11 + pieces.length,
+      },
+    },
+  });
+}
+
+function* chatEvents({ thinking, pieces }: Answer): Generator<Event> {
+  const chunk = (delta: JsonObject, finish: string | null = null, rest: JsonObject = {}): JsonObject => ({
+    id: 'chatcmpl-fake',
+    object: 'chat.completion.chunk',
+    created: 1,
+    model: 'fake',
+    choices: [{ index: 0, delta, finish_reason: finish }],
+    ...rest,
+  });
+  yield { data: chunk({ role: 'assistant', content: '' }) };
+  if (thinking !== '') yield { data: chunk({ reasoning_content: thinking }) };
+  for (const content of pieces) yield { data: chunk({ content }), isPiece: true };
+  const usage = { prompt_tokens: 11, completion_tokens: pieces.length, total_tokens: 11 + pieces.length };
+  yield { data: chunk({}, 'stop', { usage: { ...usage, prompt_tokens_details: { cached_tokens: 3 } } }) };
+}
+
+function* geminiEvents({ thinking, pieces }: Answer): Generator<Event> {
+  const chunk = (text: string, further: JsonObject, rest: JsonObject = {}): JsonObject => ({
+    candidates: [{ index: 0, content: { role: 'model', parts: [{ text, ...further }] }, ...rest }],
+  });
+  if (thinking !== '') yield { data: chunk(thinking, { thought: true }) };
+  for (const text of pieces) yield { data: chunk(text, {}), isPiece: true };
+  yield {
+    data: {
+      ...chunk('', {}, { finishReason: 'STOP' }),
+      usageMetadata: {
+        promptTokenCount: 11,
+        cachedContentTokenCount: 3,
+        candidatesTokenCount: pieces.length,
+        totalTokenCount: 11 + pieces.length,
+      },
+    },
+  };
+}
+
+function errorBody(path: string, status: number): JsonObject {
+  const message = `fake ${status}`;
+  if (path.endsWith('/messages')) {
+    const type = status === 429 ? 'rate_limit_error' : status === 401 ? 'authentication_error' : 'api_error';
+    return { type: 'error', error: { type, message } };
+  }
+  if (path.endsWith('/responses') || path.endsWith('/chat/completions')) {
+    return { error: { message, type: 'fake', param: null, code: null } };
+  }
+  return { error: { code: status, message, status: 'UNAVAILABLE' } };
+}
+
+function split(text: string): string[] {
+  return text.match(/\S+\s*/g) ?? [text];
+}
+
+/** The last text of the last turn by the user, in any of the three shapes. */
+function lastText({ messages, input, contents }: JsonObject): string {
+  const turns = [messages, input, contents].find(Array.isArray) ?? [];
+  const last = turns.findLast((turn) => isJsonObject(turn) && turn['role'] === 'user');
+  if (!isJsonObject(last)) return '';
+  const content = last['content'] ?? last['parts'];
+  if (typeof content === 'string') return content;
+  const texts = (Array.isArray(content) ? content : []).flatMap((part) =>
+    isJsonObject(part) && typeof part['text'] === 'string' ? [part['text']] : [],
+  );
+  return texts.at(-1) ?? '';
+}
+
+async function readBody(request: IncomingMessage): Promise<JsonObject> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const text = Buffer.concat(chunks).toString();
+  const parsed: unknown = text === '' ? {} : JSON.parse(text);
+  return isJsonObject(parsed) ? parsed : {};
+}

@@ -1,0 +1,119 @@
+import { existsSync, mkdtempSync, readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { GrantedJob, JobEnd } from '#shared/broker/job-contract.ts';
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import type { Environment } from '#shared/core/load-config.ts';
+import { createLog } from '#shared/core/log.ts';
+import type { Patience } from '../../services/cli-worker/answer/run-conversation.ts';
+import { cliOf } from '../../services/cli-worker/clis/cli-of.ts';
+import type { CliKind } from '../../services/cli-worker/clis/cli.ts';
+import { createHandleJob } from '../../services/cli-worker/handle-job.ts';
+import { startSession } from '../../services/cli-worker/pool/live-session.ts';
+import { SessionPool } from '../../services/cli-worker/pool/session-pool.ts';
+import { ProcessGuard } from '../../services/cli-worker/process/process-guard.ts';
+import { ProcessStarter } from '../../services/cli-worker/process/process-starter.ts';
+
+export interface CliWorkerOptions {
+  kind?: CliKind;
+  command?: string;
+  models?: [string, ...string[]];
+  size?: number;
+  recycleAfter?: number;
+  startMs?: number;
+  patience?: Partial<Patience>;
+  /** The worker's own environment, beside PATH. */
+  environment?: Environment;
+  further?: string[];
+}
+
+export interface CliJobResult {
+  end: JobEnd;
+  /** All that was written. */
+  text: string;
+  /** The data of the server-sent events among it, without `[DONE]`; of an answer that is not streamed, its body. */
+  events: JsonObject[];
+}
+
+/** A CLI worker without a broker: jobs are handed to its handler. */
+export interface OpenCliWorker {
+  pool: SessionPool;
+  /** What it was told of its health and of limits, in order. */
+  news: (boolean | { limited: number | undefined })[];
+  /** Folders of processes that there are right now. */
+  workspaces(): string[];
+  run(
+    body: JsonObject,
+    fields?: Partial<Omit<GrantedJob, 'body'>>,
+    signal?: AbortSignal,
+    onPiece?: (piece: string) => void,
+  ): Promise<CliJobResult>;
+  close(): Promise<void>;
+}
+
+/** Starts a worker that drives the given CLI; `fake-claude.ts` unless told. */
+export function openCliWorker(options: CliWorkerOptions = {}): OpenCliWorker {
+  const { kind = 'claude', command = join(import.meta.dirname, 'fake-claude.ts'), models = ['m1', 'm2'] } = options;
+  const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+  const root = mkdtempSync(join(tmpdir(), 'rtr-cli-test-'));
+  const guard = new ProcessGuard(root, process.env['PATH']);
+  const { cli, program } = cliOf(kind, command);
+  const environment = { PATH: process.env['PATH'], ANTHROPIC_API_KEY: 'key', ...options.environment };
+  const starter = new ProcessStarter({ command: program, guard, environment, further: options.further ?? [] });
+  const news: OpenCliWorker['news'] = [];
+  const settings = { cli, starter, models, root, startMs: options.startMs ?? 20_000, log };
+  const pool = new SessionPool({
+    start: (signal) => startSession(settings, signal),
+    size: options.size ?? 1,
+    singleUse: cli.singleUse,
+    recycleAfter: options.recycleAfter ?? 100,
+    recycleBytes: 2 ** 40,
+    log,
+    onHealth: (healthy) => news.push(healthy),
+  });
+  const handleJob = createHandleJob({
+    take: (signal) => pool.take(signal),
+    models,
+    takesImages: cli.capabilities.includes('vision'),
+    patience: { firstMs: 20_000, idleMs: 20_000, totalMs: 20_000, ...options.patience },
+    onLimited: (limited) => news.push({ limited }),
+    log,
+  });
+  return {
+    pool,
+    news,
+    workspaces: () => (existsSync(root) ? readdirSync(root) : []),
+    run: async (body, fields = {}, signal = new AbortController().signal, onPiece = () => undefined) => {
+      const pieces: string[] = [];
+      const write = (piece: string | Uint8Array): void => {
+        const text = typeof piece === 'string' ? piece : Buffer.from(piece).toString();
+        pieces.push(text);
+        onPiece(text);
+      };
+      const job: GrantedJob = {
+        id: 'job',
+        requestId: 'request',
+        operation: 'generate',
+        family: 'chat',
+        stream: body['stream'] === true,
+        model: models[0],
+        body: Buffer.from(JSON.stringify(body)),
+        ...fields,
+      };
+      const end = await handleJob(job, { write }, signal);
+      const text = pieces.join('');
+      return { end, text, events: eventsOf(text) };
+    },
+    close: async () => {
+      await pool.close();
+      await guard.close();
+    },
+  };
+}
+
+function eventsOf(text: string): JsonObject[] {
+  const lines = text.startsWith('{')
+    ? [text]
+    : text.split('\n').flatMap((line) => (line.startsWith('data: {') ? [line.slice(6)] : []));
+  return lines.map((line) => JSON.parse(line) as unknown).filter(isJsonObject);
+}

@@ -1,0 +1,72 @@
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { inject } from 'vitest';
+import { until, type Cluster } from './start-cluster.ts';
+import { startProcess, type ServiceProcess } from './start-process.ts';
+
+export interface CliWorker {
+  service: ServiceProcess;
+  /** Ids of all processes that descend from the worker, without its guard. */
+  processes(): number[];
+  stop(): Promise<void>;
+}
+
+/** Starts a cli-worker in a cluster and waits until the ingress knows it. */
+export async function startCliWorker(cluster: Cluster, environment: Record<string, string>): Promise<CliWorker> {
+  const id = `c${randomBytes(4).toString('hex')}`;
+  const service = startProcess('services/cli-worker/main.ts', {
+    NATS_URL: inject('natsUrl'),
+    RTR_PREFIX: cluster.prefix,
+    WORKER_ID: id,
+    LOG_LEVEL: 'debug',
+    ...environment,
+  });
+  await until(() => cluster.ingress.lines.some(({ msg, worker }) => msg === 'worker joined' && worker === id));
+  return {
+    service,
+    processes: () => (service.child.pid === undefined ? [] : descendants(service.child.pid)),
+    stop: async () => {
+      await service.stop();
+    },
+  };
+}
+
+/** What a process was started with: its environment, as Linux tells it. */
+export function environmentOf(pid: number): Record<string, string> {
+  const entries = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').filter(Boolean);
+  return Object.fromEntries(entries.map((entry) => entry.split(/=(.*)/s, 2) as [string, string]));
+}
+
+/** Whether a process with this id runs. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function descendants(pid: number): number[] {
+  const parents = new Map<number, number[]>();
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    const { parent, isGuard, isDead } = statOf(name);
+    if (!isGuard && !isDead) parents.set(parent, [...(parents.get(parent) ?? []), Number(name)]);
+  }
+  const below = (id: number): number[] => (parents.get(id) ?? []).flatMap((child) => [child, ...below(child)]);
+  return below(pid);
+}
+
+function statOf(name: string): { parent: number; isGuard: boolean; isDead: boolean } {
+  try {
+    const [state, parent] = readFileSync(`/proc/${name}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ');
+    const isGuard = readFileSync(`/proc/${name}/cmdline`, 'utf8').includes('\0guard\0');
+    return { parent: Number(parent), isGuard, isDead: state === 'Z' };
+  } catch {
+    // It ended between the two looks.
+    return { parent: 0, isGuard: false, isDead: true };
+  }
+}

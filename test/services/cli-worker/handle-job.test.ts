@@ -1,0 +1,178 @@
+import { existsSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isAlive } from '../../helpers/start-cli-worker.ts';
+import { until } from '../../helpers/start-cluster.ts';
+import { openCliWorker, type OpenCliWorker } from '../../helpers/open-cli-worker.ts';
+
+const user = (content: string) => ({ role: 'user', content });
+
+describe('a job on a CLI worker', () => {
+  let worker: OpenCliWorker;
+  beforeAll(() => {
+    worker = openCliWorker({
+      size: 2,
+      environment: { HOST_SECRET: 'must not leak', LET_THROUGH: 'yes', HOME: '/root/of/the/host' },
+      further: ['LET_THROUGH'],
+    });
+  });
+  afterAll(() => worker.close());
+
+  it('streams a chat answer that ends with finish reason and usage', async () => {
+    const { events, end, text } = await worker.run({ messages: [user('hello')], stream: true });
+    expect(events[0]).toMatchObject({ model: 'm1', choices: [{ delta: { role: 'assistant' } }] });
+    expect(text).toContain('You said: hello');
+    expect(events.at(-1)).toMatchObject({
+      choices: [{ delta: {}, finish_reason: 'stop' }],
+      usage: { prompt_tokens: 8, completion_tokens: 7, prompt_tokens_details: { cached_tokens: 2 } },
+    });
+    expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
+    expect(end).toMatchObject({ finishReason: 'stop', usage: { promptTokens: 8, completionTokens: 7 } });
+  });
+
+  it('answers a messages client in its own family', async () => {
+    const body = { max_tokens: 1000, messages: [user('hello')] };
+    const { events } = await worker.run(body, { family: 'messages' });
+    expect(events[0]).toMatchObject({ type: 'message', stop_reason: 'end_turn', usage: { output_tokens: 7 } });
+  });
+
+  it('tells the CLI system prompt, history and model', async () => {
+    const { text } = await worker.run(
+      {
+        messages: [
+          { role: 'system', content: 'Be brief.' },
+          user('first'),
+          { role: 'assistant', content: 'second' },
+          user('third'),
+          user('fourth'),
+        ],
+      },
+      { model: 'm2' },
+    );
+    const told = { system: 'Be brief.', model: 'm2', told: ['user: first', 'assistant: second'] };
+    expect(JSON.parse(text).choices[0].message.content).toBe(`Told ${JSON.stringify(told)}. You said: third|fourth`);
+  });
+
+  it('lets no conversation see another one', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, async (_, at) => (await worker.run({ messages: [user(`I am number-${at}.`)] })).text),
+    );
+    for (const [at, text] of answers.entries()) {
+      expect(text.match(/number-\d/g)).toEqual([`number-${at}`]);
+      expect(text).toContain(JSON.stringify(JSON.stringify({ system: '', model: 'm1', told: [] })).slice(1, -1));
+    }
+  });
+
+  it('keeps the environment, the folders and the arguments clean', async () => {
+    const { text } = await worker.run({ messages: [user('my secret question [status]')] });
+    const status = JSON.parse(JSON.parse(text).choices[0].message.content);
+    expect(status.files).toEqual([]);
+    expect(status.environment).toMatchObject({ ANTHROPIC_API_KEY: 'key', LET_THROUGH: 'yes' });
+    expect(status.environment).not.toHaveProperty('HOST_SECRET');
+    expect(status.environment.HOME).not.toBe('/root/of/the/host');
+    expect(
+      Object.keys(status.environment)
+        .filter((name) => !/^(ANTHROPIC|CLAUDE|DISABLE)_/.test(name))
+        .sort(),
+    ).toEqual(['HOME', 'LET_THROUGH', 'PATH', 'TMPDIR']);
+    expect(status.args.join(' ')).not.toContain('secret');
+    // The process goes with its conversation, and its folders with it.
+    await until(() => !isAlive(status.pid) && !existsSync(status.cwd));
+  });
+
+  it('ends the answer at a stop text and at the limit of tokens', async () => {
+    const stopped = await worker.run({ messages: [user('one STOP two [slow]')], stop: ['STOP'] });
+    expect(stopped.events[0]).toMatchObject({ choices: [{ finish_reason: 'stop' }] });
+    expect(stopped.text).toMatch(/one "/);
+    const limited = await worker.run({ messages: [user('hello [slow]')], max_tokens: 30 });
+    expect(limited.events[0]).toMatchObject({
+      choices: [{ finish_reason: 'length' }],
+      usage: { completion_tokens: 30 },
+    });
+  });
+
+  it('refuses a permission that the CLI asks for', async () => {
+    const { text } = await worker.run({ messages: [user('[ask]')] });
+    expect(text).toContain('The permission was: deny.');
+  });
+
+  it.each(['die', 'rubbish'])('costs one attempt when the CLI does this: %s', async (fault) => {
+    await expect(worker.run({ messages: [user(`[${fault}]`)], stream: true })).rejects.toMatchObject({
+      code: 'upstream_failed',
+      movable: true,
+    });
+    expect((await worker.run({ messages: [user('hello')] })).text).toContain('You said: hello');
+  });
+
+  it('ends a line that has no end', async () => {
+    await expect(worker.run({ messages: [user('[flood]')] })).rejects.toMatchObject({ code: 'upstream_failed' });
+  });
+
+  it('ends with its client: one that obeys is asked, one that does not is killed', async () => {
+    for (const how of ['obey', 'slow', 'hang']) {
+      const gone = new AbortController();
+      const reason = new Error('the client is gone');
+      const running = worker.run({ messages: [user(`[${how}] [status]`)], stream: true }, {}, gone.signal, () =>
+        gone.abort(reason),
+      );
+      const began = performance.now();
+      await expect(running).rejects.toBe(reason);
+      expect(performance.now() - began).toBeLessThan(5_000);
+    }
+    await until(() => worker.pool.ready === 2 && worker.workspaces().length === 2);
+  });
+
+  it('counts tokens without asking anybody', async () => {
+    const { events } = await worker.run(
+      { messages: [user('hello there')] },
+      { family: 'messages', operation: 'count_tokens' },
+    );
+    expect(events[0]?.['input_tokens']).toBeGreaterThan(2);
+  });
+
+  it.each([
+    ['tools', { tools: [{ type: 'function', function: { name: 'x' } }] }],
+    ['response_format', { response_format: { type: 'json_object' } }],
+    ['messages[1]', { messages: [user('a'), { role: 'tool', tool_call_id: 't', content: 'b' }, user('c')] }],
+    ['messages', { messages: [user('a'), { role: 'assistant', content: 'b' }] }],
+  ])('refuses what a CLI cannot do and names it: %s', async (param, body) => {
+    await expect(worker.run({ messages: [user('hello')], ...body })).rejects.toMatchObject({
+      code: 'unsupported_parameter',
+      param,
+    });
+  });
+});
+
+describe('a job whose CLI fails', () => {
+  it('waits for the first piece no longer than it may', async () => {
+    const worker = openCliWorker({ patience: { idleMs: 300 } });
+    await expect(worker.run({ messages: [user('[hang]')], stream: true })).rejects.toMatchObject({
+      code: 'upstream_timeout',
+    });
+    await worker.close();
+  });
+
+  it('maps what the upstream said, and tells the worker of a limit', async () => {
+    const worker = openCliWorker();
+    await expect(worker.run({ messages: [user('[replay 429]')] })).rejects.toMatchObject({
+      code: 'rate_limit_exceeded',
+    });
+    await expect(worker.run({ messages: [user('[replay 401]')] })).rejects.toMatchObject({ code: 'upstream_failed' });
+    await expect(worker.run({ messages: [user('[replay drop]')] })).rejects.toMatchObject({ code: 'upstream_failed' });
+    expect(worker.news).toEqual([{ limited: undefined }]);
+    await worker.close();
+  });
+
+  it('is ill while its CLI cannot be started', async () => {
+    const worker = openCliWorker({ environment: { FAKE_START: 'die' }, further: ['FAKE_START'] });
+    await expect(worker.run({ messages: [user('hello')] })).rejects.toMatchObject({ code: 'upstream_failed' });
+    expect(worker.news[0]).toBe(false);
+    await worker.close();
+    expect(worker.workspaces()).toEqual([]);
+  });
+
+  it('gives up a start that takes too long', async () => {
+    const worker = openCliWorker({ environment: { FAKE_START: 'hang' }, further: ['FAKE_START'], startMs: 500 });
+    await expect(worker.run({ messages: [user('hello')] })).rejects.toMatchObject({ code: 'upstream_timeout' });
+    await worker.close();
+  });
+});
