@@ -1,11 +1,15 @@
 import type { Request, Response } from 'express';
 import { RouterError } from '#shared/core/errors.ts';
-import { parseBody } from './read-body.ts';
-import type { ServeParts } from './serve.ts';
+import type { HeldBodies } from './held-bodies.ts';
+import { parseBody, type ReadBody } from './read-body.ts';
 
-export type ReceiveParts = Pick<ServeParts, 'readBody' | 'held' | 'isDraining'>;
+export interface ReceiveParts {
+  readBody: ReadBody;
+  held: HeldBodies;
+  isDraining: () => boolean;
+}
 
-/** A request's body, counted as held until its answer is over or `releaseBody` is called. */
+/** A request's body. It counts as held until its answer is over or `releaseBody` is called: keep it no longer than that. */
 export interface ReceivedBody {
   body: Buffer;
   parsed: unknown;

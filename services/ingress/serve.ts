@@ -12,20 +12,16 @@ import { addDefaults } from './add-defaults.ts';
 import { chooseLanes } from './choose-lanes.ts';
 import { ClientReply } from './client-reply.ts';
 import type { EdgeFamily, EdgeFormat, Wish } from './edge-family.ts';
-import type { HeldBodies, Holding } from './held-bodies.ts';
 import { passedHeaders } from './passed-headers.ts';
-import { parseBody, type ReadBody } from './read-body.ts';
+import { receiveBody, type ReceiveParts } from './receive-body.ts';
 import { requestIdOf } from './request-id.ts';
 import { resolveModel, type Resolved } from './resolve-model.ts';
 import { identityOf } from './require-key.ts';
 
-export interface ServeParts {
+export interface ServeParts extends ReceiveParts {
   dispatcher: Dispatcher;
   workers: LiveWorkers;
-  readBody: ReadBody;
-  held: HeldBodies;
   registry: () => Registry;
-  isDraining: () => boolean;
   /** Hears of every job that was dispatched, once, when it is over. */
   record: (response: Response, family: EdgeFormat, report: JobReport) => void;
 }
@@ -36,12 +32,8 @@ export interface ServeParts {
  */
 export function serve(family: EdgeFamily, operation: Operation, parts: ServeParts): RequestHandler {
   return async (request: Request, response: Response): Promise<void> => {
-    // The client may have gone while its key was checked.
-    if (response.destroyed) return;
-    const holding = parts.held.open();
-    response.once('close', () => holding.release());
     // The body stays in there: whatever this function knows lives as long as the answer does.
-    const job = await dispatchRequest(request, response, holding, family, operation, parts);
+    const job = await dispatchRequest(request, response, family, operation, parts);
     if (job) parts.record(response, family, await job.finished);
   };
 }
@@ -49,21 +41,20 @@ export function serve(family: EdgeFamily, operation: Operation, parts: ServePart
 async function dispatchRequest(
   request: Request,
   response: Response,
-  holding: Holding,
   family: EdgeFamily,
   operation: Operation,
-  { dispatcher, workers, readBody, registry, isDraining }: ServeParts,
+  parts: ServeParts,
 ): Promise<Job | undefined> {
-  const body = await readBody(request, holding.grow);
-  if (response.destroyed) return undefined;
-  if (isDraining()) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
-  const given = parseBody(body);
+  const received = await receiveBody(request, response, parts);
+  if (!received) return undefined;
+  const { body, parsed: given, releaseBody } = received;
+  const { dispatcher, workers, registry } = parts;
   const wish = readWish(family, given, operation);
   const { models, ...rules } = registry();
   const model = resolveModel(wish.model, models);
   if (!isKnown(model, wish.model, workers)) throw modelNotFound(wish.model);
   const requestId = requestIdOf(response);
-  const sink = new ClientReply(response, family, requestId, wish.stream, holding.releaseBody);
+  const sink = new ClientReply(response, family, requestId, wish.stream, releaseBody);
   const job = dispatcher.dispatch(
     {
       requestId,

@@ -1,8 +1,8 @@
-import { Router, type RequestHandler } from 'express';
+import { Router, type Request, type RequestHandler, type Response } from 'express';
 import { parseToolCall } from '#shared/protocol/tools/tool-call.ts';
 import { answerError, unknownPath, wrongMethod, type AnswerErrorParts } from './answer-error.ts';
 import { ClientReply } from './client-reply.ts';
-import { dispatchTool, type ToolParts } from './dispatch-tool.ts';
+import { dispatchTool, type ToolJob, type ToolParts } from './dispatch-tool.ts';
 import { listTools } from './list-tools.ts';
 import { receiveBody, type ReceiveParts } from './receive-body.ts';
 import { requestIdOf } from './request-id.ts';
@@ -35,13 +35,23 @@ export function toolsRoutes(parts: ToolsRoutesParts): Router {
 
 function execute(parts: ToolsRoutesParts): RequestHandler {
   return async (request, response) => {
-    const received = await receiveBody(request, response, parts);
-    if (!received) return;
-    const { body, parsed, releaseBody } = received;
-    const { tool } = parseToolCall(parsed);
-    const sink = new ClientReply(response, toolsFormat, requestIdOf(response), false, releaseBody);
-    const job = dispatchTool(parts, { tool, body, stream: false, response }, sink);
-    response.once('close', job.cancel);
-    await job.finished;
+    // The body stays in there: whatever this function knows lives as long as the answer does.
+    const job = await dispatchCall(request, response, parts);
+    await job?.finished;
   };
+}
+
+async function dispatchCall(
+  request: Request,
+  response: Response,
+  parts: ToolsRoutesParts,
+): Promise<ToolJob | undefined> {
+  const received = await receiveBody(request, response, parts);
+  if (!received) return undefined;
+  const { body, parsed, releaseBody } = received;
+  const { tool } = parseToolCall(parsed);
+  const sink = new ClientReply(response, toolsFormat, requestIdOf(response), false, releaseBody);
+  const job = dispatchTool(parts, { tool, body, stream: false, response }, sink);
+  response.once('close', job.cancel);
+  return job;
 }

@@ -4,7 +4,7 @@ import { ConfigError, loadConfig } from '#shared/core/load-config.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { priorityClasses, type PriorityClass } from '#shared/core/priority-class.ts';
 import { version } from '#shared/core/version.ts';
-import { readRegistryFile } from '#shared/registry/read-registry-file.ts';
+import { readRegistry } from '#shared/registry/read-registry.ts';
 import { findClis } from '../cli-worker/find-clis.ts';
 import { findProviders } from '../cloud-worker/find-providers.ts';
 import { diagnose, diagnosisText } from './commands/doctor.ts';
@@ -137,6 +137,6 @@ async function runService(load: () => Promise<unknown>): Promise<void> {
 
 /** What this machine has that workers can be started for, besides engines. */
 async function lookAround(registryFile: string | undefined): Promise<Findings> {
-  const registry = readRegistryFile(registryFile);
-  return { providers: findProviders(process.env), clis: await findClis(process.env), registry, registryFile };
+  const registry = readRegistry(registryFile);
+  return { providers: findProviders(process.env), clis: await findClis(process.env), registry };
 }

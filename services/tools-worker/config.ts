@@ -4,6 +4,7 @@ import { setting } from '#shared/core/load-config.ts';
 /** Every setting of the tools worker. */
 export const toolsWorkerConfig = z.object({
   MCP_CONFIG: setting.optionalText('JSON file that names MCP servers in the usual form: {"mcpServers": {…}}'),
+  ROUTER_CONFIG: setting.optionalText("The router's YAML file; MCP servers may stand there too, as `mcpServers`"),
   TOOLS_DIR: setting.optionalText('Folder of TypeScript files, each with one tool; loaded again when they change'),
   SLOTS: setting.integer('Tools run at once', 32, 1, 1024),
   TOOL_TIMEOUT_MS: setting.integer('For a tool to give its result', 60_000, 50, 3_600_000),

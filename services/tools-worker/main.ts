@@ -7,8 +7,9 @@ import { createLog } from '#shared/core/log.ts';
 import { runService } from '#shared/core/run-service.ts';
 import { version } from '#shared/core/version.ts';
 import { toolsWorkerConfig } from './config.ts';
+import { readRegistry } from '#shared/registry/read-registry.ts';
 import { createHandleJob } from './handle-job.ts';
-import { readMcpConfig } from './mcp/mcp-config.ts';
+import { readMcpConfig, readMcpServers } from './mcp/mcp-config.ts';
 import { McpLink } from './mcp/mcp-link.ts';
 import { ToolFolder } from './own/tool-folder.ts';
 import { ToolSet } from './tool-set.ts';
@@ -25,8 +26,11 @@ await runService(async (environment, releases) => {
   const id = config.WORKER_ID ?? `tools-${randomUUID().slice(0, 8)}`;
   const settings = { service: 'tools-worker', level: config.LOG_LEVEL, format: config.LOG_FORMAT };
   const log = createLog(settings).child({ worker: id });
-  const mcp =
-    config.MCP_CONFIG === undefined ? { servers: [], refused: [] } : readMcpConfig(config.MCP_CONFIG, environment);
+  const written = {
+    ...readRegistry(config.ROUTER_CONFIG).mcpServers,
+    ...(config.MCP_CONFIG === undefined ? {} : readMcpConfig(config.MCP_CONFIG)),
+  };
+  const mcp = readMcpServers(written, environment);
   for (const { name, reason } of mcp.refused) log.error({ server: name, reason }, 'an MCP server is left out');
 
   const broker = await connectBroker({ url: config.NATS_URL, name: id, prefix: config.RTR_PREFIX, log });

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { ConfigError } from '#shared/core/load-config.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { parseRegistry } from './parse-registry.ts';
-import { readRegistryText } from './read-registry-file.ts';
+import { readRegistryText } from './read-registry.ts';
 import { emptyRegistry, type Registry } from './registry.ts';
 
 /** Milliseconds between two looks at the file. Reading it works on every file system and however an editor saves. */

@@ -188,6 +188,23 @@ describe('a client of the newest revision', () => {
   });
 });
 
+describe('a node that stops', () => {
+  it('ends the streams on which clients listen, and does not wait for them', async () => {
+    const { url, process: ingress } = await cluster.addIngress();
+    const client = await connect({ versionNegotiation: { mode: 'auto' }, listChanged: { tools: { onChanged } } }, url);
+    const { closed } = client.autoOpenedSubscription ?? {};
+    const started = performance.now();
+    expect(await ingress.stop()).toBe(0);
+    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(await closed).toBe('remote');
+    await client.close();
+
+    function onChanged(): void {
+      // Only listens.
+    }
+  });
+});
+
 describe('the endpoint', () => {
   const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
   const post = (headers: Record<string, string>, body = JSON.stringify(ping)) =>

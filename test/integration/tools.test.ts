@@ -310,6 +310,35 @@ describe('a folder of tools', () => {
   });
 });
 
+describe('a worker that dies at a tool', () => {
+  it('fails the call: a tool may have done its work, and must not do it twice', async () => {
+    writeFileSync(diary, '');
+    const folder = mkdtempSync(join(tmpdir(), 'rtr-tools-slow-'));
+    writeFileSync(
+      join(folder, 'slow.ts'),
+      `import { appendFileSync } from 'node:fs';
+       import { defineTool, z } from 'model-router/tool';
+       const run = () => {
+         appendFileSync(${JSON.stringify(diary)}, process.pid + '\\n');
+         return new Promise<string>(() => undefined);
+       };
+       export const tool = defineTool({ name: 'slow', description: 'Is slow.', input: z.object({}), run });`,
+    );
+    const workers = [
+      await cluster.addToolsWorker({ TOOLS_DIR: folder }),
+      await cluster.addToolsWorker({ TOOLS_DIR: folder }),
+    ];
+    const answer = execute({ tool: 'slow' });
+    await until(() => readFileSync(diary, 'utf8') !== '');
+    const [pid = ''] = readFileSync(diary, 'utf8').split('\n');
+    process.kill(Number(pid), 'SIGKILL');
+    expect(await errorOf(await answer)).toMatchObject({ status: 502, error: { code: 'worker_lost' } });
+    expect(readFileSync(diary, 'utf8')).toBe(`${pid}\n`);
+    await Promise.all(workers.map((each) => each.stop()));
+    rmSync(folder, { recursive: true });
+  });
+});
+
 describe('two workers with the same tools', () => {
   it('share a pool, and one goes on when the other is gone', async () => {
     const [first, second] = [await cluster.addToolsWorker(), await cluster.addToolsWorker()];

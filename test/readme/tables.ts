@@ -7,6 +7,7 @@ import { messagesRequestRules } from '#shared/protocol/pairs/rules/messages-requ
 import { ingressConfig } from '../../services/ingress/config.ts';
 import { cloudWorkerConfig } from '../../services/cloud-worker/config.ts';
 import { gpuWorkerConfig } from '../../services/gpu-worker/config.ts';
+import { toolsWorkerConfig } from '../../services/tools-worker/config.ts';
 import { upSettings } from '../../services/rtr/config.ts';
 import { providerRows } from './render-providers.ts';
 import { renderFieldRules } from './render-field-rules.ts';
@@ -24,6 +25,7 @@ export const tables: Record<string, () => string> = {
   'settings:gpu-worker': () => renderSettings(gpuWorkerConfig),
   'settings:cloud-worker': () => renderSettings(cloudWorkerConfig),
   providers: () => renderTable(['provider', 'turned on by', 'speaks', 'a chat request goes to it'], providerRows()),
+  'settings:tools-worker': () => renderSettings(toolsWorkerConfig),
   'settings:demo-engine': () => renderSettings(demoEngineSettings),
 };
 

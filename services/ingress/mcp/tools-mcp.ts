@@ -1,15 +1,15 @@
 import type { Request, Response } from 'express';
 import { toNodeHandler } from '@modelcontextprotocol/node';
-import { createMcpHandler, Server, type McpRequestContext, type ServerContext } from '@modelcontextprotocol/server';
+import { createMcpHandler, Server, type McpRequestContext } from '@modelcontextprotocol/server';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { version } from '#shared/core/version.ts';
-import type { ToolProgress } from '#shared/protocol/tools/tool-result.ts';
 import type { LivePool } from '#shared/broker/dispatch/live-workers.ts';
 import type { ToolParts } from '../dispatch-tool.ts';
 import { listTools } from '../list-tools.ts';
 import { callTool } from './call-tool.ts';
 import { isMessage } from './is-message.ts';
+import { ProgressTeller } from './progress-teller.ts';
 import { RunningCalls } from './running-calls.ts';
 
 /** Milliseconds without a byte until a client that waits on a stream gets a comment. */
@@ -63,10 +63,13 @@ export function createToolsMcp(parts: ToolParts, log: Logger): ToolsMcp {
     }));
     server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
       const { name: tool, arguments: input = {} } = params;
-      const onProgress = progressTeller(mcpReq, log);
-      return calls.run(response, mcpReq.id, (cancelled) => {
+      const teller = new ProgressTeller(mcpReq, log);
+      return calls.run(response, mcpReq.id, async (cancelled) => {
         const signal = AbortSignal.any([mcpReq.signal, cancelled]);
-        return callTool(parts, { tool, input: input as JsonObject, signal, onProgress, response });
+        const onProgress = teller.isWanted ? teller.tell : undefined;
+        const result = await callTool(parts, { tool, input: input as JsonObject, signal, onProgress, response });
+        await teller.told;
+        return result;
       });
     });
     return server;
@@ -91,17 +94,6 @@ export function createToolsMcp(parts: ToolParts, log: Logger): ToolsMcp {
       for (const response of listening) response.destroy();
     },
     close: () => handler.close(),
-  };
-}
-
-/** How a call's progress is told to a client that asked for it. */
-function progressTeller({ _meta, notify }: ServerContext['mcpReq'], log: Logger) {
-  const progressToken = _meta?.progressToken;
-  if (progressToken === undefined) return undefined;
-  return (progress: ToolProgress): void => {
-    notify({ method: 'notifications/progress', params: { progressToken, ...progress } }).catch((error: unknown) =>
-      log.debug({ err: error }, 'progress could not be told'),
-    );
   };
 }
 

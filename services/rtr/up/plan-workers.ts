@@ -30,8 +30,6 @@ export interface Findings {
   providers: readonly CloudProvider[];
   clis: readonly CommandLineAgent[];
   registry: Registry;
-  /** The file that the registry is of. */
-  registryFile: string | undefined;
 }
 
 /** A worker that `rtr up` starts once, besides those of engines. */
@@ -110,9 +108,9 @@ function planClis({ clis, registry }: Findings, { ready, unready }: Plan): void 
   }
 }
 
-function planTools({ registry, registryFile }: Findings, { ready }: Plan): void {
+/** The tools worker reads the registry file by itself. */
+function planTools({ registry }: Findings, { ready }: Plan): void {
   const servers = Object.keys(registry.mcpServers);
-  const settings = servers.length > 0 ? { MCP_CONFIG: registryFile } : {};
   const told = ['those that come with the router', ...servers.map((name) => `MCP server ${name}`)].join(', ');
-  ready.push({ tier: 'tools', name: 'tools', service: 'tools-worker', settings, told });
+  ready.push({ tier: 'tools', name: 'tools', service: 'tools-worker', settings: {}, told });
 }

@@ -47,8 +47,9 @@ const serverPatienceMs = 5_000;
 const extraPatienceMs = 2_000;
 
 /**
- * Runs a whole cluster on this machine until it is told to stop: NATS and Redis, workers for the local engines and
- * the cloud providers (or the demo engine), and the ingress. Then it stops them in the reverse order, so that running answers can finish.
+ * Runs a whole cluster on this machine until it is told to stop: NATS and Redis, workers for the local engines (or the
+ * demo engine) and those of the plan, and the ingress. Then it stops them in the reverse order, so that running answers
+ * can finish.
  * @throws UpError, ServerMissingError and others when it cannot start, or when a necessary part cannot be kept running
  */
 export async function up(options: UpOptions): Promise<void> {

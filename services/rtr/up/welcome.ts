@@ -37,6 +37,7 @@ export function welcome(facts: WelcomeFacts): string {
     '',
     `  base URL  ${chatUrl}   for OpenAI clients`,
     `            ${baseUrl}/api/${messagesFamily}   for Anthropic clients`,
+    `            ${baseUrl}/api/tools/mcp   for MCP clients`,
     `  key       ${key}`,
     `  engines   ${engineLines.join('\n            ')}`,
     ...lines('cli', plan),

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { parse as parseYaml } from 'yaml';
 import { z } from 'zod';
 import { ConfigError, type Environment } from '#shared/core/load-config.ts';
 import { expandVariables } from './expand-variables.ts';
@@ -29,7 +28,10 @@ export type McpServerEntry = { name: string } & (
   | { kind: 'http'; server: z.output<typeof httpServer> }
 );
 
-export interface McpConfig {
+/** Entries as they stand in a file, by name. */
+export type WrittenServers = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+export interface McpServers {
   servers: McpServerEntry[];
   /** Entries that cannot be used, and why: they do not keep the others from working. */
   refused: { name: string; reason: string }[];
@@ -37,19 +39,23 @@ export interface McpConfig {
 
 /**
  * Reads a file in the form that MCP clients share: `{"mcpServers": {"name": {"command", "args", "env"} | {"url", "headers"}}}`.
- * `${NAME}` and `${NAME:-default}` in any text stand for variables of the environment. Entries with `"disabled": true`
- * are left out. The router's own YAML file has the same form in it.
  * @throws ConfigError when the file as a whole cannot be used
  */
-export function readMcpConfig(path: string, environment: Environment): McpConfig {
-  const parsed = file.safeParse(readFile(path));
-  if (!parsed.success) {
-    throw new ConfigError(`MCP_CONFIG=${path} is not valid: ${sentence(parsed.error)}`);
-  }
-  const config: McpConfig = { servers: [], refused: [] };
-  for (const [name, written] of Object.entries(parsed.data.mcpServers)) {
-    if (written['disabled'] === true) continue;
-    const entry = readEntry(name, written, environment);
+export function readMcpConfig(path: string): WrittenServers {
+  const parsed = file.safeParse(readJson(path));
+  if (!parsed.success) throw new ConfigError(`MCP_CONFIG=${path} is not valid: ${sentence(parsed.error)}`);
+  return parsed.data.mcpServers;
+}
+
+/**
+ * Makes of written entries what can be connected to. `${NAME}` and `${NAME:-default}` in any text stand for variables of
+ * the environment. Entries with `"disabled": true` are left out.
+ */
+export function readMcpServers(written: WrittenServers, environment: Environment): McpServers {
+  const config: McpServers = { servers: [], refused: [] };
+  for (const [name, fields] of Object.entries(written)) {
+    if (fields['disabled'] === true) continue;
+    const entry = readEntry(name, fields, environment);
     if (typeof entry === 'string') config.refused.push({ name, reason: entry });
     else config.servers.push(entry);
   }
@@ -69,10 +75,9 @@ function readEntry(name: string, written: object, environment: Environment): Mcp
   return http.success ? { name, kind: 'http', server: http.data } : sentence(http.error);
 }
 
-function readFile(path: string): unknown {
+function readJson(path: string): unknown {
   try {
-    const text = readFileSync(path, 'utf8');
-    return /\.ya?ml$/i.test(path) ? parseYaml(text) : JSON.parse(text);
+    return JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
     throw new ConfigError(
       `MCP_CONFIG=${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`,

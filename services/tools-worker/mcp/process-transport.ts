@@ -1,7 +1,7 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { ReadBuffer, serializeMessage, type JSONRPCMessage, type Transport } from '@modelcontextprotocol/client';
 import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio';
 
@@ -37,6 +37,7 @@ export class ProcessTransport implements Transport {
   readonly #buffer: ReadBuffer;
   #child: ServerProcess | undefined;
   #keepsStderr = true;
+  #isDelivering = false;
 
   constructor(options: ProcessOptions) {
     this.#options = options;
@@ -68,10 +69,12 @@ export class ProcessTransport implements Transport {
       if (this.#keepsStderr) this.stderr = (this.stderr + chunk.toString()).slice(-keptStderrBytes);
     });
     child.stdout.on('data', (chunk: Buffer) => this.#onData(chunk));
-    // Children of the server may hold its stdout open: what counts is that it is gone itself.
     child.once('exit', () => {
+      // Its own children would keep its output open. What it said last is still heard.
       killGroup(child, 'SIGKILL');
-      this.onclose?.();
+      settlesWithin(once(child, 'close'), stepMs)
+        .then(() => this.onclose?.())
+        .catch((error: unknown) => this.onerror?.(asError(error)));
     });
     await once(child, 'spawn');
   }
@@ -108,13 +111,28 @@ export class ProcessTransport implements Transport {
       if (this.#child) killGroup(this.#child, 'SIGKILL');
       return;
     }
+    if (!this.#isDelivering) this.#deliver().catch((error: unknown) => this.onerror?.(asError(error)));
+  }
+
+  /** One message a turn: the client hears of a result at once, but of the progress before it only when it gets to it. */
+  async #deliver(): Promise<void> {
+    this.#isDelivering = true;
+    try {
+      for (let message = this.#next(); message; message = this.#next()) {
+        this.onmessage?.(message);
+        await nextTurn();
+      }
+    } finally {
+      this.#isDelivering = false;
+    }
+  }
+
+  /** A line that is no message is skipped: some servers print to stdout what belongs elsewhere. */
+  #next(): JSONRPCMessage | null {
     for (;;) {
       try {
-        const message = this.#buffer.readMessage();
-        if (message === null) return;
-        this.onmessage?.(message);
+        return this.#buffer.readMessage();
       } catch (error) {
-        // A line that is no message is skipped: some servers print to stdout what belongs elsewhere.
         this.onerror?.(asError(error));
       }
     }

@@ -54,7 +54,7 @@ describe('the workers that a cluster gets besides those of engines', () => {
       { tier: 'cloud', name: 'custom', settings: { PROVIDER: 'custom', PROVIDER_URL: 'http://x/v1' } },
       { tier: 'cli', name: 'codex', settings: { CLI_KIND: 'codex', CLI_MODELS: 'gpt-5' } },
       { tier: 'cli', name: 'command', settings: { CLI_KIND: 'command', CLI_COMMAND: 'llm' } },
-      { tier: 'tools', name: 'tools', settings: { MCP_CONFIG: 'r.yaml' } },
+      { tier: 'tools', name: 'tools', settings: {} },
     ]);
   });
 

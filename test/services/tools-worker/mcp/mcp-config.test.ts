@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ConfigError } from '#shared/core/load-config.ts';
-import { readMcpConfig } from '../../../../services/tools-worker/mcp/mcp-config.ts';
+import { readMcpConfig, readMcpServers } from '../../../../services/tools-worker/mcp/mcp-config.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rtr-mcp-config-'));
 const path = join(folder, 'mcp.json');
@@ -11,7 +11,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 function read(text: string, environment = {}) {
   writeFileSync(path, text);
-  return readMcpConfig(path, environment);
+  return readMcpServers(readMcpConfig(path), environment);
 }
 
 const servers = (mcpServers: object, environment = {}) => read(JSON.stringify({ mcpServers }), environment);
@@ -62,6 +62,6 @@ describe('the file of MCP servers', () => {
   });
 
   it('is refused when it is not there', () => {
-    expect(() => readMcpConfig(join(folder, 'none.json'), {})).toThrow('ENOENT');
+    expect(() => readMcpConfig(join(folder, 'none.json'))).toThrow('ENOENT');
   });
 });

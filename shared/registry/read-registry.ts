@@ -4,14 +4,15 @@ import { parseRegistry } from './parse-registry.ts';
 import { emptyRegistry, type Registry } from './registry.ts';
 
 /**
- * Reads the registry file once; without one the registry is empty.
- * @throws ConfigError when it is missing or cannot be used
+ * Reads the registry once, for what is only looked at when a service starts.
+ * @param file without one the registry is empty
+ * @throws ConfigError when the file is missing or bad
  */
-export function readRegistryFile(file: string | undefined): Registry {
+export function readRegistry(file: string | undefined): Registry {
   return file === undefined ? emptyRegistry : parseRegistry(readRegistryText(file), file);
 }
 
-/** The text of the registry file. @throws ConfigError */
+/** The text of a registry file. @throws ConfigError when it is missing */
 export function readRegistryText(file: string): string {
   try {
     return readFileSync(file, 'utf8');
