@@ -23,7 +23,6 @@ function plan(found: Partial<Findings>, file: object = {}) {
   return planWorkers({
     providers: [],
     clis: [],
-    registryFile: 'r.yaml',
     registry: registrySchema.parse(file),
     ...found,
   });
