@@ -37,6 +37,8 @@ export interface Cluster {
   addWorker: (environment?: Record<string, string>) => Promise<ServiceProcess>;
   /** Starts a tools-worker and waits until the ingress knows it. */
   addToolsWorker: (environment?: Record<string, string>) => Promise<ServiceProcess>;
+  /** Starts a cli-worker and waits until the ingress knows it. */
+  addCliWorker: (environment: Record<string, string>) => Promise<ServiceProcess>;
   /** Starts a cloud-worker for a provider and waits until clients can name its models. */
   addCloudWorker: (environment: Record<string, string>) => Promise<ServiceProcess>;
   /** Starts one more ingress on the same broker and accounts. */
@@ -90,6 +92,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       join('services/gpu-worker/main.ts', { ENGINE_URL: engineUrl, ...options.worker, ...environment });
     const addToolsWorker = (environment: Record<string, string> = {}) =>
       join('services/tools-worker/main.ts', environment);
+    const addCliWorker = (environment: Record<string, string>) => join('services/cli-worker/main.ts', environment);
     for (let count = options.workers ?? 1; count > 0; count -= 1) await addWorker();
     const { raw: key, id: keyId } = await makeKey(common.REDIS_URL, prefix);
     const addCloudWorker = async (environment: Record<string, string>): Promise<ServiceProcess> => {
@@ -99,7 +102,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       await until(async () => (await listModels(url, key)) !== before);
       return worker;
     };
-    const starters = { addWorker, addToolsWorker, addCloudWorker, addIngress };
+    const starters = { addWorker, addToolsWorker, addCliWorker, addCloudWorker, addIngress };
     return { url, adminUrl, key, keyId, prefix, engineUrl, ingress, workers, engine, ...starters, stop };
   } catch (error) {
     await stop();

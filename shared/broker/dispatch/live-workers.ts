@@ -29,6 +29,8 @@ export interface LiveWorker {
   lastBeat: number;
   /** Jobs that this ingress has granted to the worker and that are not over. */
   held: Set<string>;
+  /** Its jobs of other ingresses, when it last beat. */
+  others: number;
 }
 
 /** Interchangeable workers: the unit that a request's lanes are chosen from. */
@@ -45,8 +47,8 @@ export interface LivePool {
 /** Slots of a pool that nobody uses and no ticket of this ingress is on its way to. Negative when requests wait. */
 export function freeSlots(pool: LivePool): number {
   let free = -pool.waiting;
-  for (const { announcement, held } of pool.workers) {
-    if (announcement.accepting) free += Math.max(0, announcement.slots - Math.max(announcement.busy, held.size));
+  for (const { announcement, held, others } of pool.workers) {
+    if (announcement.accepting) free += Math.max(0, announcement.slots - others - held.size);
   }
   return free;
 }
@@ -137,6 +139,7 @@ export class LiveWorkers {
     }
     if (known && known.raw.equals(payload)) {
       known.lastBeat = performance.now();
+      known.others = jobsOfOthers(known);
       return;
     }
     const announcement = parseJson(payload, announcementSchema);
@@ -159,7 +162,7 @@ export class LiveWorkers {
       return;
     }
     const pool = this.#poolFor(announcement);
-    const worker: LiveWorker = known ?? { announcement, pool, raw, lastBeat: 0, held: new Set() };
+    const worker: LiveWorker = known ?? { announcement, pool, raw, lastBeat: 0, held: new Set(), others: 0 };
     const changed =
       !known ||
       known.pool !== pool ||
@@ -167,6 +170,7 @@ export class LiveWorkers {
       known.announcement.slots !== announcement.slots;
     if (worker.pool !== pool) this.#leavePool(worker);
     Object.assign(worker, { announcement, pool, raw, lastBeat: performance.now() });
+    worker.others = jobsOfOthers(worker);
     pool.workers.add(worker);
     this.#workers.set(announcement.worker, worker);
     if (!known) {
@@ -251,4 +255,9 @@ function remember(names: Set<string>, name: string): void {
     if (names.size <= maxRemembered) break;
     names.delete(oldest);
   }
+}
+
+/** What a worker says it is busy with, less what it holds for this ingress. */
+function jobsOfOthers({ announcement, held }: LiveWorker): number {
+  return Math.max(0, announcement.busy - held.size);
 }

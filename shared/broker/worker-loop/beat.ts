@@ -4,6 +4,9 @@ import type { Broker } from '../connect-broker.ts';
 /** Milliseconds between two beats. */
 const beatMs = 1_000;
 
+/** Milliseconds that a beat for a small change waits for others like it. */
+const soonMs = 50;
+
 /** Announces a worker each second, on change and when asked, until it says good-bye. */
 export class Beat {
   readonly #broker: Broker;
@@ -11,6 +14,7 @@ export class Beat {
   readonly #timer: NodeJS.Timeout;
   readonly #stopListening: () => void;
   readonly #subject: string;
+  #soon: NodeJS.Timeout | undefined;
 
   constructor(broker: Broker, worker: string, announcement: () => Announcement) {
     this.#broker = broker;
@@ -28,12 +32,20 @@ export class Beat {
 
   /** Beats at once, because something changed. */
   now(): void {
+    clearTimeout(this.#soon);
+    this.#soon = undefined;
     this.#broker.publish(this.#subject, JSON.stringify(this.#announcement()));
+  }
+
+  /** Beats within a short while, because something that changes often has changed. */
+  soon(): void {
+    this.#soon ??= setTimeout(() => this.now(), soonMs);
   }
 
   /** Says good-bye: an empty beat. */
   stop(): void {
     clearInterval(this.#timer);
+    clearTimeout(this.#soon);
     this.#stopListening();
     this.#broker.publish(this.#subject, '');
   }

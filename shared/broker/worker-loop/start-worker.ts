@@ -211,6 +211,8 @@ export class Worker {
 
   #freed(): void {
     if (this.busy === 0) this.#idle?.();
+    // It was full: ingresses that see it so would send what comes to other tiers.
+    if (this.busy === this.#facts.slots - 1) this.#beat.soon();
     this.#puller.kick();
   }
 

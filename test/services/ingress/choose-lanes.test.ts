@@ -42,7 +42,7 @@ function pool(tier: Tier, name: string, facts: PoolFacts = {}): LivePool {
       version: '0',
       startedAt: 0,
     };
-    live.workers.add({ announcement, pool: live, raw: Buffer.alloc(0), lastBeat: 0, held: new Set() });
+    live.workers.add({ announcement, pool: live, raw: Buffer.alloc(0), lastBeat: 0, held: new Set(), others: busy });
   }
   return live;
 }
