@@ -19,7 +19,7 @@ function pool(tools: ToolInfo[], workers: WorkerFacts[], tier: LivePool['tier'] 
   for (const { id: worker, busy = 0, accepting = true, startedAt = 0 } of workers) {
     const facts = { v: 1 as const, worker, tier, pool: token, models: [], tools, slots: 4, version: '0' };
     const announcement = { ...facts, busy, accepting, startedAt };
-    live.workers.add({ announcement, pool: live, raw: Buffer.alloc(0), lastBeat: 0, held: new Set(), others: 0 });
+    live.workers.add({ announcement, pool: live, raw: Buffer.alloc(0), lastBeat: 0, held: new Set(), others: busy });
   }
   return live;
 }
