@@ -1,6 +1,6 @@
 import { quantile } from './quantile.ts';
 import type { LoadOrder, LoadResult } from './load.ts';
-import { cpuMs } from './process-usage.ts';
+import { cpuMs, machineMs } from './process-usage.ts';
 import type { BenchCluster } from './start-bench-cluster.ts';
 
 export interface CompareOptions {
@@ -19,6 +19,8 @@ export interface Comparison {
   through: Side;
   /** CPU milliseconds for one request through the cluster, by part, over all rounds. */
   cpuMsPerRequest: Record<'ingress' | 'nats' | 'worker' | 'redis', number>;
+  /** Part of the machine's CPU time, 0 to 1, that programs outside of the bench took meanwhile. */
+  takenByOthers: number;
 }
 
 /** One side's numbers over all rounds. */
@@ -37,7 +39,8 @@ export async function compare(cluster: BenchCluster, options: CompareOptions): P
   const run = (order: LoadOrder) => cluster.generator.ask<LoadResult>(order);
   const results: { direct: LoadResult[]; through: LoadResult[] } = { direct: [], through: [] };
   const spent = { ingress: 0, nats: 0, worker: 0, redis: 0 };
-  await run({ ...order, target: cluster.through, seconds: load.rampSeconds + 2 });
+  await run({ ...order, target: cluster.through, seconds: load.rampSeconds + 1 });
+  const others = watchOthers(cluster);
   for (let round = 0; round < rounds; round += 1) {
     results.direct.push(await run({ ...order, target: cluster.direct }));
     const before = cpuByPart(cluster);
@@ -55,6 +58,7 @@ export async function compare(cluster: BenchCluster, options: CompareOptions): P
       worker: spent.worker / through.requests,
       redis: spent.redis / through.requests,
     },
+    takenByOthers: others(),
   };
 }
 
@@ -64,6 +68,17 @@ function cpuByPart({ ingress, nats, workers, redis }: BenchCluster) {
     nats: cpuMs(nats),
     worker: workers.reduce((sum, { pid }) => sum + cpuMs(pid), 0),
     redis: cpuMs(redis),
+  };
+}
+
+/** Starts to watch; the call it returns tells the part of the machine's CPU time that went elsewhere since then. */
+function watchOthers({ ingress, workers, nats, redis, generator, upstream }: BenchCluster): () => number {
+  const own = [process, ingress, ...workers, generator, upstream].map(({ pid }) => pid).concat(nats, redis);
+  const ownMs = (): number => own.reduce((sum, pid) => sum + cpuMs(pid), 0);
+  const before = { ...machineMs(), own: ownMs() };
+  return () => {
+    const { programs, all } = machineMs();
+    return Math.max(0, (programs - before.programs - (ownMs() - before.own)) / (all - before.all));
   };
 }
 

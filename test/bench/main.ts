@@ -52,7 +52,7 @@ async function measure(): Promise<Results> {
   const busy = await compare(cluster, { body: whole, connections: 32, seconds, rampSeconds: 0, rounds });
   say(`${plan.streams} streams`);
   const stream = paceRequest(true, { firstMs: 50, everyMs: 40, tokens: 50 });
-  const streams = await compare(cluster, { body: stream, connections: plan.streams, seconds, rampSeconds: 2, rounds });
+  const streams = await compare(cluster, { body: stream, connections: plan.streams, seconds, rampSeconds: 1, rounds });
   say(`${plan.flatRequests} requests`);
   const flatness = await measureFlatness(cluster, plan.flatRequests);
   say(`${plan.openStreams} open streams`);

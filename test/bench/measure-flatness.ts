@@ -23,7 +23,7 @@ export interface Flatness {
 const parts = ['ingress', 'nats', 'worker'] as const;
 
 /** Answers that have just ended are kept for a second or two, in case that their end was lost on its way. */
-const settleMs = 3_000;
+const settleMs = 2_500;
 
 /** Sends so many requests, one in four of them a stream, and watches memory. The first quarter counts as warming up. */
 export async function measureFlatness(cluster: BenchCluster, requests: number): Promise<Flatness> {

@@ -25,11 +25,13 @@ export function report(results: Results, verdicts: readonly Verdict[]): string {
         passed ? 'PASS' : 'FAIL',
       ]),
     ),
+    ...disturbance(Math.max(...[single, busy, streams].map(({ takenByOthers }) => takenByOthers))),
     '',
   ].join('\n');
 }
 
-function comparison(title: string, { direct, through, cpuMsPerRequest: cpu, ...rest }: Comparison): string[] {
+function comparison(title: string, comparison: Comparison): string[] {
+  const { direct, through, cpuMsPerRequest: cpu } = comparison;
   const line = (name: string, a: number, b: number) => [name, digits(a), digits(b), digits(b - a)];
   return [
     '',
@@ -44,7 +46,7 @@ function comparison(title: string, { direct, through, cpuMsPerRequest: cpu, ...r
         ['failed requests', failures(direct.failures), failures(through.failures), ''],
       ],
     ),
-    `CPU ms a request: ingress ${cpu.ingress.toFixed(3)}, NATS ${cpu.nats.toFixed(3)}, worker ${cpu.worker.toFixed(3)}, Redis ${cpu.redis.toFixed(3)}; together ${totalCpuMs({ direct, through, cpuMsPerRequest: cpu, ...rest }).toFixed(3)}`,
+    `CPU ms a request: ingress ${cpu.ingress.toFixed(3)}, NATS ${cpu.nats.toFixed(3)}, worker ${cpu.worker.toFixed(3)}, Redis ${cpu.redis.toFixed(3)}; together ${totalCpuMs(comparison).toFixed(3)}`,
   ];
 }
 
@@ -77,6 +79,15 @@ function growth({ requests, requestsPerSecond, growth: parts, quarters, failures
     ),
     `${digits(requestsPerSecond)} requests a second; failed requests: ${failures(failed)}`,
   ];
+}
+
+/** Shares of the machine below this disturb the numbers little. */
+const quiet = 0.1;
+
+function disturbance(takenByOthers: number): string[] {
+  if (takenByOthers < quiet) return [];
+  const share = `${(takenByOthers * 100).toFixed(0)} %`;
+  return ['', `Other programs took up to ${share} of this machine meanwhile: on a quiet one, times and CPU are lower.`];
 }
 
 function failures(counts: Record<string, number>): string {

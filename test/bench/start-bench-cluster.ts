@@ -33,6 +33,7 @@ export interface BenchCluster {
   nats: number;
   redis: number;
   generator: Part;
+  upstream: Part;
   /** Starts workers until there are so many, and waits until the ingress knows them all. */
   scaleTo(workers: number): Promise<void>;
 }
@@ -102,6 +103,7 @@ export async function startBenchCluster(releases: Releases): Promise<BenchCluste
     nats: nats.child.pid ?? 0,
     redis: redis.child.pid ?? 0,
     generator: start('generator', 'test/bench/load-generator.ts'),
+    upstream,
     scaleTo,
   };
 }
