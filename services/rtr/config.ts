@@ -14,13 +14,11 @@ export const upSettings = clusterSettings.extend({
   REDIS_URL: setting.optionalText('Address of Redis; without it a server is run on this machine'),
   PORT: setting.integer('Port of the router', 8484, 1, 65_535),
   HOST: setting.text('Address the router listens on; 0.0.0.0 lets other machines in', '127.0.0.1'),
-  ADMIN_PORT: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(65_535)
-    .optional()
-    .describe('Port of the metrics; without it a free one of the loopback interface'),
+  ADMIN_PORT: setting.optionalInteger(
+    'Port of the metrics; without it a free one of the loopback interface',
+    1,
+    65_535,
+  ),
   ENGINE_URLS: setting
     .list('Addresses of further engines, separated by commas, as http://10.0.0.5:8000')
     .pipe(z.array(z.url({ protocol: /^https?$/, error: 'each must be an http or https address' })))

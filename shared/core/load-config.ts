@@ -13,7 +13,8 @@ export const setting = {
   text: (doc: string, fallback: string) => z.string().min(1).default(fallback).describe(doc),
   optionalText: (doc: string) => z.string().min(1).optional().describe(doc),
   integer: (doc: string, fallback: number, min: number, max: number) =>
-    z.coerce.number().int().min(min).max(max).default(fallback).describe(doc),
+    wholeNumber(min, max).default(fallback).describe(doc),
+  optionalInteger: (doc: string, min: number, max: number) => wholeNumber(min, max).optional().describe(doc),
   flag: (doc: string, fallback: boolean) =>
     z
       .enum(['true', 'false', '1', '0'])
@@ -34,6 +35,12 @@ export const setting = {
       )
       .describe(doc),
 };
+
+/** Decimal digits only: `0x1F90`, `1e3` or a blank are more likely a slip than a wish. */
+function wholeNumber(min: number, max: number) {
+  const isInRange = (value: string): boolean => /^[0-9]+$/.test(value) && Number(value) >= min && Number(value) <= max;
+  return z.string().refine(isInRange, `must be a whole number from ${min} to ${max}`).transform(Number);
+}
 
 /**
  * Reads a service's settings from the environment. An empty variable counts as unset.
