@@ -140,7 +140,7 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   releases.add('ingress', () => ingress.stop(config.DRAIN_MS + extraPatienceMs));
   const [engines, keys] = await Promise.all([
     engineWorkers.begin(await firstLook),
-    setUpKeys(servers.redisUrl, config.RTR_PREFIX),
+    setUpKeys(servers.redisUrl, config.RTR_PREFIX, say),
     plannedWorkers.begin(plan.ready),
   ]);
 
