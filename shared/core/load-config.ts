@@ -15,6 +15,13 @@ export const setting = {
   integer: (doc: string, fallback: number, min: number, max: number) =>
     wholeNumber(min, max).default(fallback).describe(doc),
   optionalInteger: (doc: string, min: number, max: number) => wholeNumber(min, max).optional().describe(doc),
+  /** A part of a URL's path, of a subject in NATS, of a name in Redis. */
+  pathSegment: (doc: string, fallback: string) =>
+    z
+      .string()
+      .regex(/^[\w-]+$/, 'must consist of letters, digits, _ and -')
+      .default(fallback)
+      .describe(doc),
   flag: (doc: string, fallback: boolean) =>
     z
       .enum(['true', 'false', '1', '0'])
@@ -56,7 +63,10 @@ export function loadConfig<T extends z.ZodObject>(schema: T, environment: Enviro
   const sentences = parsed.error.issues.map((issue) => {
     const name = String(issue.path[0]);
     const doc = schema.shape[name]?.description ?? '';
-    return `${name}=${JSON.stringify(given[name] ?? '')} is not valid: ${issue.message} (${doc})`;
+    const value = given[name];
+    // An address with a user may hold a password, so it is not repeated.
+    const shown = value === undefined || value.includes('@') ? name : `${name}=${JSON.stringify(value)}`;
+    return `${shown} is not valid: ${issue.message} (${doc})`;
   });
   throw new ConfigError(sentences.join('\n'));
 }
