@@ -23,7 +23,7 @@ export const gpuWorkerConfig = z.object({
   ANSWER_TIMEOUT_MS: setting.integer('Longest wait for an answer that is not streamed.', 600_000, 50, longest),
   DRAIN_MS: setting.integer('How long running jobs may take to finish when the worker stops.', 30_000, 0, longest),
   NATS_URL: setting.text('Addresses of the broker, separated by commas.', 'nats://127.0.0.1:4222'),
-  RTR_PREFIX: setting.text("What the cluster's subjects on the broker begin with.", 'rtr'),
+  RTR_PREFIX: setting.pathSegment("What the cluster's subjects on the broker begin with.", 'rtr'),
   WORKER_ID: z
     .string()
     .regex(/^[\w-]{1,64}$/)

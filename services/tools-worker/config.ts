@@ -16,7 +16,7 @@ export const toolsWorkerConfig = z.object({
   ),
   DRAIN_MS: setting.integer('For running tools to finish when the worker stops', 30_000, 0, 3_600_000),
   NATS_URL: setting.text('Addresses of the broker, separated by commas', 'nats://127.0.0.1:4222'),
-  RTR_PREFIX: setting.text("What the cluster's subjects begin with", 'rtr'),
+  RTR_PREFIX: setting.pathSegment("What the cluster's subjects begin with", 'rtr'),
   WORKER_ID: z
     .string()
     .regex(/^[\w-]{1,64}$/)

@@ -97,6 +97,6 @@ describe('a gpu-worker', () => {
   it('tells which setting is wrong', async () => {
     const worker = startProcess('services/gpu-worker/main.ts', { ENGINE_URL: 'nowhere' });
     await until(() => worker.lines.some(({ msg }) => String(msg).startsWith('ENGINE_URL="nowhere" is not valid')));
-    expect(await worker.stop()).toBe(1);
+    expect(await worker.stop()).toBe(78);
   });
 });

@@ -40,8 +40,21 @@ export function lockHolder(file) {
 /** @param {string | undefined} content */
 function aliveHolder(content) {
   if (content === undefined) return undefined;
-  const { pid, identity } = JSON.parse(content);
-  return processIdentity(pid) === identity ? pid : undefined;
+  const { pid, identity } = parseLock(content);
+  const isAlive = Number.isInteger(pid) && identity !== undefined && processIdentity(pid) === identity;
+  return isAlive ? pid : undefined;
+}
+
+/**
+ * What a lock says; nothing when it is damaged, as after a power cut: it is nobody's then.
+ * @param {string} content
+ */
+function parseLock(content) {
+  try {
+    return JSON.parse(content) ?? {};
+  } catch {
+    return {};
+  }
 }
 
 /**
@@ -65,12 +78,17 @@ function removeStale(file, stale, draft) {
   }
 }
 
-/** @param {string} file */
+/**
+ * Content of a lock file; undefined when there is none.
+ * @param {string} file
+ */
 function read(file) {
   try {
     return readFileSync(file, 'utf8');
-  } catch {
-    return undefined;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
+      return undefined;
+    throw error;
   }
 }
 

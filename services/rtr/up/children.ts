@@ -32,8 +32,9 @@ export class Children {
       name,
       start,
       onTrouble: (sentence) => this.#logs.write('error', sentence),
-      onGiveUp: () => {
-        if (necessary) this.#failure.abort(new UpError(`${name} cannot be kept running: the log above says why.`));
+      onGiveUp: (reason) => {
+        if (necessary) this.#failure.abort(new UpError(reason));
+        else this.#logs.write('error', `${reason} The cluster runs on without it.`);
       },
       onChange: () => this.#record(),
     });

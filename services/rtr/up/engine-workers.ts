@@ -14,6 +14,8 @@ export interface EngineWorkersOptions {
   say: (sentence: string) => void;
 }
 
+/** A real engine whose worker does not serve after so long is not waited for more closely than any other. */
+const expectedWithinMs = 30_000;
 const workerPatienceMs = 8_000;
 const demoPatienceMs = 2_000;
 
@@ -25,6 +27,7 @@ const demoPatienceMs = 2_000;
 export class EngineWorkers {
   readonly #options: EngineWorkersOptions;
   readonly #workers = new Map<string, SupervisedChild>();
+  #startedAt = -Infinity;
   #demo: { child: SupervisedChild; worker: SupervisedChild } | undefined;
 
   constructor(options: EngineWorkersOptions) {
@@ -34,6 +37,11 @@ export class EngineWorkers {
   /** Whether the demo engine answers in place of a real one. */
   get onDemo(): boolean {
     return this.#demo !== undefined;
+  }
+
+  /** Whether a real engine is about to take over from the demo engine: then it is worth looking again soon. */
+  get handingOver(): boolean {
+    return this.onDemo && performance.now() - this.#startedAt < expectedWithinMs;
   }
 
   /** Starts the first workers. Returns the engines that they are for, none with the demo engine. */
@@ -76,6 +84,7 @@ export class EngineWorkers {
       if (this.#workers.get(key)?.active) continue;
       this.#workers.set(key, await this.#options.startWorker(engine));
       started.push(engine);
+      this.#startedAt = performance.now();
     }
     return started;
   }

@@ -8,6 +8,7 @@ import { Children } from './children.ts';
 import { loadClusterState, saveClusterState } from './cluster-state.ts';
 import { EngineWorkers } from './engine-workers.ts';
 import { findLocalEngines, listsModels, namedEngines } from './find-engines.ts';
+import { folderError } from './folder-error.ts';
 import { chooseFreePort, isPortFree } from './free-port.ts';
 import type { LogRelay } from './log-relay.ts';
 import { PlannedWorkers } from './planned-workers.ts';
@@ -26,7 +27,6 @@ export interface UpOptions {
   environment: Environment;
   /** Folder of the project; what the cluster keeps is in its `.rtr` folder. */
   root: string;
-  /** Those with a key in the environment. */
   /** The workers to start besides those of engines. */
   plan: Plan;
   logs: LogRelay;
@@ -42,6 +42,7 @@ const usualAdminPort = 8485;
 const readyWithinMs = 30_000;
 const workersWithinMs = 15_000;
 const lookForEnginesEveryMs = 10_000;
+const lookForHandoverEveryMs = 1_000;
 const serverPatienceMs = 5_000;
 /** What the ingress gets beyond its own bound for running answers before it is ended by force. */
 const extraPatienceMs = 2_000;
@@ -57,7 +58,7 @@ export async function up(options: UpOptions): Promise<void> {
   try {
     await runCluster(options, releases);
   } catch (error) {
-    if (!options.stop.aborted) throw error;
+    if (!options.stop.aborted) throw folderError(error, clusterFolder(options));
   } finally {
     for (const failure of await releases.run())
       options.logs.write('error', `${failure.message}: ${String(failure.cause)}`);
@@ -66,7 +67,7 @@ export async function up(options: UpOptions): Promise<void> {
 
 async function runCluster(options: UpOptions, releases: Releases): Promise<void> {
   const { config, environment, root, plan, logs, say, stop, kill } = options;
-  const folder = join(root, '.rtr');
+  const folder = clusterFolder(options);
   await takeFolder(folder, releases);
   await checkPort(config);
 
@@ -141,7 +142,7 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   releases.add('ingress', () => ingress.stop(config.DRAIN_MS + extraPatienceMs));
   const [engines, keys] = await Promise.all([
     engineWorkers.begin(await firstLook),
-    setUpKeys(servers.redisUrl, config.RTR_PREFIX),
+    setUpKeys(servers.redisUrl, config.RTR_PREFIX, say),
     plannedWorkers.begin(plan.ready),
   ]);
 
@@ -158,14 +159,19 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   say(welcome({ baseUrl, ...families, metricsUrl, ...keys, engines, plan, onDemo: engineWorkers.onDemo, serving }));
 
   for (;;) {
-    await sleep(lookForEnginesEveryMs, undefined, { signal: ended }).catch(() => ended.throwIfAborted());
+    const pauseMs = engineWorkers.handingOver ? lookForHandoverEveryMs : lookForEnginesEveryMs;
+    await sleep(pauseMs, undefined, { signal: ended }).catch(() => ended.throwIfAborted());
     await engineWorkers.lookAgain();
   }
 }
 
+function clusterFolder({ root }: UpOptions): string {
+  return join(root, '.rtr');
+}
+
 /** Makes this process the only one that runs a cluster from this folder, and ends what an earlier one has left running. */
 async function takeFolder(folder: string, releases: Releases): Promise<void> {
-  const lock = takeLock(join(folder, 'up.lock'));
+  const lock = takeUpLock(folder);
   if ('holder' in lock) {
     throw new UpError(
       `A cluster runs in this folder already: stop it first, with Ctrl-C where it was started or with kill ${lock.holder}.`,
@@ -175,6 +181,15 @@ async function takeFolder(folder: string, releases: Releases): Promise<void> {
     lock.release();
   });
   await endLeftovers(folder);
+}
+
+function takeUpLock(folder: string): ReturnType<typeof takeLock> {
+  const file = join(folder, 'up.lock');
+  try {
+    return takeLock(file);
+  } catch (error) {
+    throw folderError(error, folder, file);
+  }
 }
 
 async function checkPort({ PORT, HOST }: UpConfig): Promise<void> {

@@ -1,6 +1,7 @@
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { processIdentity } from '../../../../services/rtr/bootstrap/process-identity.mjs';
 import { takeLock } from '../../../../services/rtr/bootstrap/take-lock.mjs';
@@ -130,7 +131,31 @@ describe('the bootstrap', () => {
     await run.ended;
     await until(() => processIdentity(pid) === undefined);
   });
+
+  it('stops the program when the npm that started it is gone', async () => {
+    const { pid } = await orphan('npm_lifecycle_event=start');
+    await until(() => processIdentity(pid) === undefined);
+  });
+
+  it('runs on when a shell that put it in the background ends', async () => {
+    const { pid, bootstrap } = await orphan('');
+    await sleep(1_500);
+    expect(processIdentity(pid)).toBeDefined();
+    process.kill(bootstrap, 'SIGTERM');
+    await until(() => processIdentity(pid) === undefined);
+  });
 });
+
+/** Starts the waiting program from a shell that ends once it runs. */
+async function orphan(variables: string): Promise<{ pid: number; bootstrap: number }> {
+  await rtr().ended;
+  const out = join(root, 'out');
+  const start = `${variables} '${hostNode()}' services/rtr/bootstrap.mjs wait > out 2>&1 &`;
+  const script = `${start} echo $!; while ! grep -q waiting out; do sleep 0.05; done`;
+  const shell = runCommand('/bin/sh', ['-c', script], { cwd: root, env: { PATH: '/usr/bin:/bin' } });
+  await shell.ended;
+  return { pid: Number(/waiting (\d+)/.exec(readFileSync(out, 'utf8'))?.[1]), bootstrap: Number(shell.out) };
+}
 
 function rtr(...args: string[]): RunningCommand {
   const node = hostNode();

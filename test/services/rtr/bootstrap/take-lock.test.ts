@@ -31,6 +31,15 @@ describe('a lock', () => {
     expect(takeLock(file)).toHaveProperty('release');
   });
 
+  it.each(['', '{', '[]', 'null', '12', '{"pid":"x"}', '{"pid":99999999}'])(
+    'is nobody’s when it is damaged: %j',
+    (content) => {
+      writeFileSync(file, content);
+      expect(lockHolder(file)).toBeUndefined();
+      expect(takeLock(file)).toHaveProperty('release');
+    },
+  );
+
   it('goes to exactly one of many who find it stale at the same time', async () => {
     writeFileSync(file, JSON.stringify({ pid: await deadProcess(), identity: '1' }));
     const taker = join(folder, 'taker.mjs');

@@ -39,11 +39,14 @@ describe('the workers of a cluster', () => {
     await begin([], []);
     found = [ollama];
     serving = 1;
+    expect(workers.handingOver).toBe(false);
     await workers.lookAgain();
     expect(running()).toEqual(['demo', 'http://demo', ollama.url]);
+    expect(workers.handingOver).toBe(true);
     serving = 2;
     await workers.lookAgain();
     expect(running()).toEqual([ollama.url]);
+    expect(workers.handingOver).toBe(false);
   });
 
   it('stay when their engine goes, and are not doubled when it comes back', async () => {

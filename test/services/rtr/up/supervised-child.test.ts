@@ -21,6 +21,13 @@ describe('a supervised child', () => {
     expect(troubles.at(-1)).toBe('it ended with exit code 3, 6 times in a row: it is not started again');
   });
 
+  it('is given up at once, with its own sentence, when it ends because of a wrong setting', async () => {
+    const { starts, reasons } = await supervise('echo "LOG_LEVEL is not valid" >&2; exit 78');
+    await until(() => reasons.length > 0);
+    expect(starts()).toBe(1);
+    expect(reasons).toEqual(['it cannot be started with these settings: LOG_LEVEL is not valid']);
+  });
+
   it('is given up when its program is not there', async () => {
     const { troubles, givenUp } = await supervise('', '/no/such/program');
     await until(givenUp);
@@ -38,7 +45,7 @@ describe('a supervised child', () => {
 async function supervise(script: string, program = '/bin/sh') {
   const troubles: string[] = [];
   let starts = 0;
-  let givenUp = false;
+  const reasons: string[] = [];
   const child = await SupervisedChild.begin({
     name: 'it',
     start: () => {
@@ -48,10 +55,10 @@ async function supervise(script: string, program = '/bin/sh') {
       return started;
     },
     onTrouble: (sentence) => troubles.push(sentence),
-    onGiveUp: () => (givenUp = true),
+    onGiveUp: (reason) => reasons.push(reason),
     onChange: () => {},
     pauseMs: 5,
   });
   onTestFinished(() => child.stop(0));
-  return { child, troubles, starts: () => starts, givenUp: () => givenUp };
+  return { child, troubles, reasons, starts: () => starts, givenUp: () => reasons.length > 0 };
 }
