@@ -7,6 +7,8 @@ export interface UpstreamFailure {
   status: number;
   /** Its sentence, empty when it gave none. */
   message: string;
+  /** The field that it named, in the chat family's way. */
+  param?: string | undefined;
   /** Seconds, from its `retry-after`. */
   retryAfter: number | undefined;
   /** Set where the error's type or fields, rather than its sentence, tell that the request does not fit. */
@@ -22,7 +24,7 @@ const longestSentence = 1000;
  * take it for a failed log-in. What went wrong inside the upstream is kept for the logs and not shown.
  */
 export function upstreamError(failure: UpstreamFailure): RouterError {
-  const { status, message, retryAfter, overflow } = failure;
+  const { status, message, param, retryAfter, overflow } = failure;
   const sentence = message.slice(0, longestSentence);
   switch (status) {
     case 400:
@@ -30,7 +32,9 @@ export function upstreamError(failure: UpstreamFailure): RouterError {
     case 422: {
       const counts = overflow ?? readOverflowText(sentence);
       if (counts !== undefined) return contextOverflow(counts);
-      return new RouterError('invalid_request', sentence || `The upstream refused the request (status ${status}).`);
+      return new RouterError('invalid_request', sentence || `The upstream refused the request (status ${status}).`, {
+        param,
+      });
     }
     case 429:
       return new RouterError('rate_limit_exceeded', 'The upstream limits the rate of requests.', { retryAfter });

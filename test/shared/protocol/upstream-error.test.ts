@@ -61,6 +61,12 @@ describe('an error of an upstream', () => {
     expect(upstreamErrorFromChat(400, JSON.stringify(refused), {}).message).toBe('Unknown name "x"');
   });
 
+  it('names the field that a chat upstream named', () => {
+    const refused = chat('no such tool', { param: 'tool_choice' });
+    expect(upstreamErrorFromChat(400, refused, {}).param).toBe('tool_choice');
+    expect(upstreamErrorFromChat(400, chat('no', { param: null }), {}).param).toBeUndefined();
+  });
+
   it('is no rate limit when the account is empty, which no waiting mends', () => {
     const empty = chat('You exceeded your current quota', { type: 'insufficient_quota', code: 'insufficient_quota' });
     expect(upstreamErrorFromChat(429, empty, {}).code).toBe('upstream_failed');
