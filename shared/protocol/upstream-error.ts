@@ -32,6 +32,8 @@ export function upstreamError(failure: UpstreamFailure): RouterError {
     case 422: {
       const counts = overflow ?? readOverflowText(sentence);
       if (counts !== undefined) return contextOverflow(counts);
+      const limit = outputLimit(sentence);
+      if (limit !== undefined) return new RouterError('invalid_request', limit, { param: 'max_tokens' });
       return new RouterError('invalid_request', sentence || `The upstream refused the request (status ${status}).`, {
         param,
       });
@@ -53,6 +55,14 @@ export function upstreamError(failure: UpstreamFailure): RouterError {
       return new RouterError('upstream_failed', `The upstream failed with status ${status}.`, { cause: sentence });
     }
   }
+}
+
+/** OpenAI's refusal of a limit that is above the model's own, in the text that Claude Code reads the model's limit from. */
+function outputLimit(sentence: string): string | undefined {
+  const [, asked, most] =
+    /is too large: (\d+)\. This model supports at most (\d+) completion tokens/.exec(sentence) ?? [];
+  if (asked === undefined || most === undefined) return undefined;
+  return `max_tokens: ${asked} > ${most}, which is the maximum allowed number of output tokens for this model`;
 }
 
 /**
