@@ -18,6 +18,7 @@ import { upstreamFailure } from '#shared/upstream/upstream-failure.ts';
 import type { EngineHttp } from './engine-http.ts';
 import type { Engine } from './engines/engine.ts';
 import type { ImageFetcher } from './images/image-fetcher.ts';
+import { imageSourcePath } from './images/image-source-path.ts';
 import { settleImages } from './images/settle-images.ts';
 
 export interface HandleJobOptions extends AnswerBounds {
@@ -60,8 +61,10 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
 
   function translate(client: ModelFamily, job: GrantedJob, model: ModelInfo, signal: AbortSignal): Promise<JsonObject> {
     const target = { model: model.id, maxOutput: model.maxOutput };
-    const translated = pairFor(client, 'chat').request(parseRequest(takeBody(job)), target);
-    return settleImages(engine.adapt(translated, model), fetchImage, signal);
+    const asked = parseRequest(takeBody(job));
+    const translated = pairFor(client, 'chat').request(asked, target);
+    const clientPath = client === 'messages' ? (address: string) => imageSourcePath(asked, address) : undefined;
+    return settleImages(engine.adapt(translated, model), fetchImage, signal, clientPath);
   }
 
   function questionOf(request: JsonObject, model: ModelInfo): Question {

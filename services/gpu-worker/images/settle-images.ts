@@ -13,12 +13,14 @@ const mediaFields = ['image_url', 'video_url', 'audio_url'] as const;
  * Puts images in the place of their addresses, for every engine: one that fetched them itself would fetch for any client
  * whatever it can reach, its own network and (some do) its own files included. Engines go by a part's fields, some of them
  * whatever its type says, so the fields are what is looked at.
+ * @param clientPath where the client named an address, if that is not where the request has it
  * @throws RouterError `invalid_request` that names the part
  */
 export async function settleImages(
   request: JsonObject,
   fetchImage: ImageFetcher,
   signal: AbortSignal,
+  clientPath: (address: string) => string | undefined = () => undefined,
 ): Promise<JsonObject> {
   const { messages } = request;
   if (!Array.isArray(messages) || !messages.some(hasMedia)) return request;
@@ -39,11 +41,12 @@ export async function settleImages(
       }
       const url = await fetchImage(image.address, left, bound).catch((error: unknown) => {
         signal.throwIfAborted();
-        if (bound.aborted) throw refused(`The images did not come within ${bounds.ms / 1000} seconds.`, image.param);
-        if (error instanceof PublicFetchError) {
-          throw refused(`The image was not fetched: ${error.message}.`, image.param);
-        }
-        throw error;
+        const why = bound.aborted
+          ? `The images did not come within ${bounds.ms / 1000} seconds.`
+          : error instanceof PublicFetchError && `The image was not fetched: ${error.message}.`;
+        if (why === false) throw error;
+        const path = clientPath(image.named);
+        throw path === undefined ? refused(why, image.param) : refused(`${path}: ${why}`, path);
       });
       left -= url.length;
       content.push({ type: 'image_url', image_url: { url } });
@@ -62,7 +65,7 @@ function namesMedia(part: Json): part is JsonObject {
 }
 
 /** The image that a part names by address; undefined for a part that holds all it needs. */
-function imageToFetch(part: Json, path: string): { address: URL; param: string } | undefined {
+function imageToFetch(part: Json, path: string): { address: URL; named: string; param: string } | undefined {
   if (!namesMedia(part)) return undefined;
   const [field, ...others] = mediaFields.filter((each) => part[each] !== undefined);
   if (field === undefined || others.length > 0 || part.type !== field) {
@@ -79,7 +82,7 @@ function imageToFetch(part: Json, path: string): { address: URL; param: string }
     throw refused(`${param} must be an http, https or data address.`, param);
   }
   if (field !== 'image_url') throw refused(`${param} must be a data address.`, param);
-  return { address, param };
+  return { address, named: text, param };
 }
 
 function refused(message: string, param: string): RouterError {

@@ -5,7 +5,7 @@ import { openUnion } from '#shared/protocol/open-union.ts';
 const text = z.looseObject({ text: z.string() });
 const imageUrl = z.looseObject({ image_url: z.looseObject({ url: z.string() }) });
 const file = z.looseObject({ file: z.looseObject({}) });
-const inputAudio = z.looseObject({ input_audio: z.looseObject({}) });
+const inputAudio = z.looseObject({ input_audio: z.looseObject({ data: z.string(), format: z.string() }) });
 const refusal = z.looseObject({ refusal: z.string() });
 
 const part = openUnion('type', { text, image_url: imageUrl, file, input_audio: inputAudio, refusal });
@@ -43,6 +43,11 @@ const toolChoice = openUnion('type', {
   function: z.looseObject({ function: z.looseObject({ name: z.string().min(1) }) }),
 });
 
+// Engines have further formats, as grammars and tags.
+const responseFormat = openUnion('type', {
+  json_schema: z.looseObject({ json_schema: z.looseObject({ schema: z.looseObject({}).nullish() }) }),
+});
+
 /**
  * The fields of a chat request that the router reads (OpenAI API reference, "Create chat completion"); all others pass.
  * Optional fields may be null, as that API allows.
@@ -62,5 +67,5 @@ export const chatRequestSchema = z.looseObject({
   tool_choice: z.union([z.enum(['auto', 'none', 'required']), toolChoice]).nullish(),
   parallel_tool_calls: z.boolean().nullish(),
   reasoning_effort: z.union([z.string(), z.number()]).nullish(),
-  response_format: z.looseObject({ type: z.string() }).nullish(),
+  response_format: responseFormat.nullish(),
 });

@@ -20,6 +20,7 @@ export function upstreamErrorFromChat(
   return upstreamError({
     status: isOutOfMoney(error) ? 402 : status,
     message: messageOf(error),
+    param: paramOf(error),
     retryAfter: readRetryAfter(headers['retry-after']) ?? retryDelayOf(error),
     overflow: overflowOf(error),
   });
@@ -47,6 +48,11 @@ function errorField(body: Json | undefined): JsonObject {
 function messageOf(error: JsonObject): string {
   const { message, detail } = error;
   return typeof message === 'string' ? message : typeof detail === 'string' ? detail : '';
+}
+
+/** The path of the field that was wrong; no path is longer. */
+function paramOf({ param }: JsonObject): string | undefined {
+  return typeof param === 'string' && param !== '' && param.length <= 200 ? param : undefined;
 }
 
 /** OpenAI answers like this with 429, as if waiting would help; others use the status that says so, 402. */

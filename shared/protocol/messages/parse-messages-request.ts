@@ -2,6 +2,8 @@ import type { z } from 'zod';
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject } from '#shared/core/json.ts';
 import { firstProblem } from '#shared/protocol/first-problem.ts';
+import { checkSources } from './check-sources.ts';
+import { checkTools } from './check-tools.ts';
 import { problemError } from './problem-error.ts';
 import type { MessagesRequest, MessagesMessage } from './request.ts';
 import { countTokensRequestSchema, messagesRequestSchema } from './schema.ts';
@@ -23,7 +25,10 @@ function parse(schema: z.ZodObject, body: unknown): unknown {
   refuseThread(body);
   const parsed = schema.safeParse(body);
   if (!parsed.success) throw problemError(firstProblem(parsed.error, body));
-  checkToolResults((body as MessagesRequest).messages);
+  const request = body as MessagesRequest;
+  checkToolResults(request.messages);
+  checkSources(request.messages);
+  checkTools(request);
   return body;
 }
 

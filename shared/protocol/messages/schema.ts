@@ -48,6 +48,12 @@ const toolChoice = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('tool'), name: z.string().min(1), ...parallel }),
 ]);
 
+const thinking = z.discriminatedUnion('type', [
+  z.looseObject({ type: z.enum(['adaptive', 'between_tools', 'disabled']) }),
+  z.looseObject({ type: z.literal('enabled'), budget_tokens: z.int().min(1024) }),
+]);
+const effort = z.enum(['low', 'medium', 'high', 'xhigh', 'max']);
+
 const format = z.looseObject({ type: z.string(), schema: z.looseObject({}).optional() }).nullish();
 
 /**
@@ -60,8 +66,8 @@ export const countTokensRequestSchema = z.looseObject({
   system: z.union([z.string(), eachOf(z.looseObject({ type: z.literal('text'), text: z.string() }))]).nullish(),
   tools: eachOf(openUnion('type', { custom: customTool }, 'custom')).nullish(),
   tool_choice: toolChoice.nullish(),
-  thinking: openUnion('type', { enabled: z.looseObject({ budget_tokens: z.int().min(1024) }) }).nullish(),
-  output_config: z.looseObject({ effort: z.string().nullish(), format }).nullish(),
+  thinking: thinking.nullish(),
+  output_config: z.looseObject({ effort: effort.nullish(), format }).nullish(),
   output_format: format,
 });
 

@@ -1,3 +1,4 @@
+import { RouterError } from '#shared/core/errors.ts';
 import type { ChatPart } from '#shared/protocol/chat/request.ts';
 import type { DocumentBlock, ImageBlock, MessagesBlock } from '#shared/protocol/messages/request.ts';
 import type { Target } from './pair.ts';
@@ -6,7 +7,8 @@ import { unsupportedInMessages } from './unsupported.ts';
 /**
  * The parts of a chat message for a block that says or shows something.
  * @param param path of the block, for errors
- * @throws RouterError `unsupported_parameter` that names a block the chat family has nothing for
+ * @throws RouterError `unsupported_parameter` that names a block the chat family has nothing for; `invalid_request` for an
+ * image whose address is none on the web
  */
 export function blockToParts(block: MessagesBlock, param: string, target: Target): ChatPart[] {
   switch (block.type) {
@@ -26,6 +28,10 @@ function imageUrl({ source }: ImageBlock, param: string): string {
     case 'base64':
       return `data:${source.media_type};base64,${source.data}`;
     case 'url':
+      if (!/^(?:https?|data):/i.test(source.url)) {
+        const path = `${param}.source.url`;
+        throw new RouterError('invalid_request', `${path} must be an http or https address`, { param: path });
+      }
       return source.url;
     default:
       throw unsupportedInMessages(`${param}.source.type`, `images from a source of type '${source.type}'`);

@@ -25,9 +25,8 @@ export function messagesToChatRequest(body: JsonObject, target: Target): JsonObj
     ...furtherFields(request),
     model: target.model,
     messages: messagesHistoryToChat(system, messages, target),
-    // The field that every engine reads. 0 asks for nothing but a warm cache; engines make at least one token. A request
-    // to count tokens has no limit.
-    ...(maxTokens !== undefined && { max_tokens: Math.max(1, maxTokens) }),
+    // The field that every engine reads. A request to count tokens has no limit.
+    ...(maxTokens !== undefined && { max_tokens: maxTokens }),
     ...messagesToolsToChat(request),
     ...given(request, 'temperature'),
     ...given(request, 'top_p'),
@@ -41,6 +40,8 @@ export function messagesToChatRequest(body: JsonObject, target: Target): JsonObj
 }
 
 function refuse(request: MessagesRequest): void {
+  // Engines make at least one token.
+  if (request.max_tokens === 0) throw unsupportedInMessages('max_tokens', 'a limit of 0, which only warms a cache');
   for (const [field, what] of fields.refused) {
     const value = request[field];
     if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) continue;

@@ -97,7 +97,7 @@ export class MessagesToChatStream implements StreamTranslation {
     if (!Array.isArray(delta['tool_calls'])) return events;
     for (const call of delta['tool_calls']) {
       const piece = this.#order.place(call);
-      this.#outputBytes += Buffer.byteLength(piece.arguments);
+      this.#outputBytes += Buffer.byteLength((piece.name ?? '') + piece.arguments);
       events += this.#blocks.tool(piece);
     }
     return events;

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
+import { PublicFetchError } from '#shared/core/public-fetch.ts';
 import { EngineHttp } from '../../../services/gpu-worker/engine-http.ts';
 import { openai } from '../../../services/gpu-worker/engines/openai.ts';
 import type { HandleJobOptions } from '../../../services/gpu-worker/handle-job.ts';
@@ -214,6 +215,31 @@ describe('an engine that is not there', () => {
   it('no longer has the model: the job may go elsewhere', async () => {
     const served = serve(() => undefined, { body: streamed, model: 'gone' });
     await expect(served).rejects.toMatchObject({ code: 'upstream_failed', movable: true });
+  });
+});
+
+describe('an image that is not to be had', () => {
+  const asking = (url: string): JsonObject => {
+    const image = { type: 'image', source: { type: 'url', url } };
+    const call = { type: 'tool_use', id: 't', name: 'look', input: {} };
+    const result = { type: 'tool_result', tool_use_id: 't', content: [{ type: 'text', text: 'Here' }, image] };
+    const messages = [
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: [call] },
+      { role: 'user', content: [result] },
+    ];
+    return { model: 'm', max_tokens: 9, messages };
+  };
+
+  it.each(['http://10.0.0.1/a.png', 'file:///etc/passwd'])('from %s is named as its client knows it', async (url) => {
+    const fetchImage = (): Promise<string> => Promise.reject(new PublicFetchError('its address is not public'));
+    const served = serve(() => undefined, { body: asking(url), family: 'messages' }, { fetchImage });
+    const param = 'messages.2.content.0.content.1.source.url';
+    await expect(served).rejects.toMatchObject({
+      code: 'invalid_request',
+      param,
+      message: expect.stringContaining(param),
+    });
   });
 });
 

@@ -44,8 +44,8 @@ describe('what a messages request needs', () => {
 
   it.each([
     [{}, {}],
-    [{ tools: [{ name: 'f' }] }, { tools: true }],
-    [{ tools: [{ name: 'f' }], tool_choice: { type: 'none' } }, {}],
+    [{ tools: [{ name: 'f', input_schema: {} }] }, { tools: true }],
+    [{ tools: [{ name: 'f', input_schema: {} }], tool_choice: { type: 'none' } }, {}],
     [{ messages: [user, called, shown] }, { vision: true }],
     [{ thinking: { type: 'adaptive' } }, { thinking: true }],
     [{ thinking: { type: 'disabled' } }, {}],

