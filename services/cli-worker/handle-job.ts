@@ -36,6 +36,9 @@ interface Answer {
   end: (outcome: { finishReason: string }) => JobEnd;
 }
 
+/** What came of one session's try at a conversation. */
+type Attempt = { end: JobEnd } | { error: unknown; diedSilently: boolean };
+
 /**
  * Makes the handler that serves jobs with a CLI: read the conversation, hold a session, translate what it says. The CLI's
  * answer is written in the chat family, from which it is translated into the client's.
@@ -58,28 +61,45 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     return converse(conversation, job.stream ? streamed(family, minted, reply) : whole(family, minted, reply), signal);
   };
 
+  /**
+   * A process that stood ready may have died in the very moment that it was taken: while nothing was heard of it, another one
+   * is tried, once.
+   */
   async function converse(conversation: Conversation, answer: Answer, signal: AbortSignal): Promise<JobEnd> {
-    const lease = await take(AbortSignal.any([signal, AbortSignal.timeout(patience.firstMs)])).catch(
-      (error: unknown) => {
-        if (signal.aborted || error instanceof RouterError) throw error;
-        throw new RouterError('upstream_timeout', 'No process of the CLI became ready in time.', { cause: error });
-      },
-    );
+    const first = await attempt(conversation, answer, signal);
+    if ('end' in first) return first.end;
+    const second = first.diedSilently ? await attempt(conversation, answer, signal) : first;
+    if ('end' in second) return second.end;
+    throw second.error;
+  }
+
+  async function attempt(conversation: Conversation, answer: Answer, signal: AbortSignal): Promise<Attempt> {
+    const lease = await takeInTime(signal);
     let endedWell = false;
+    let heard = false;
     try {
       const onPart = (part: AnswerPart): void => {
+        heard = true;
         lease.begun();
         answer.onPart(part);
       };
       const { outcome, complete } = await runConversation(lease.session, conversation, { onPart, patience, signal });
       endedWell = complete;
-      return answer.end(outcome);
+      return { end: answer.end(outcome) };
     } catch (error) {
       if (!signal.aborted) tellOperator(error);
-      throw error;
+      const isOfProcess = error instanceof RouterError && error.code === 'upstream_failed';
+      return { error, diedSilently: isOfProcess && !heard && !signal.aborted && lease.session.process.hasEnded };
     } finally {
       lease.release(endedWell);
     }
+  }
+
+  function takeInTime(signal: AbortSignal): Promise<Lease> {
+    return take(AbortSignal.any([signal, AbortSignal.timeout(patience.firstMs)])).catch((error: unknown) => {
+      if (signal.aborted || error instanceof RouterError) throw error;
+      throw new RouterError('upstream_timeout', 'No process of the CLI became ready in time.', { cause: error });
+    });
   }
 
   function tellOperator(error: unknown): void {

@@ -44,7 +44,7 @@ async function take(message: Message): Promise<void> {
   else if (message.type === 'control_response') onPermission?.(message.response?.response?.behavior ?? 'error');
   else if (message.type === 'assistant') told.push(`assistant: ${textOf(message)}`);
   else if (message.shouldQuery === false) {
-    told.push(`user: ${textOf(message)}`);
+    if (message.message?.content.length !== 0) told.push(`user: ${textOf(message)}`);
     print({ type: 'result', subtype: 'success', is_error: false, result: '' });
   } else await answer(textOf(message));
 }

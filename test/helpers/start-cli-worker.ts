@@ -47,7 +47,8 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-function descendants(pid: number): number[] {
+/** Ids of all processes that descend from one, guards left out. */
+export function descendants(pid: number): number[] {
   const parents = new Map<number, number[]>();
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue;

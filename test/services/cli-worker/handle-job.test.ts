@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isAlive } from '../../helpers/start-cli-worker.ts';
+import { descendants, isAlive } from '../../helpers/start-cli-worker.ts';
 import { until } from '../../helpers/start-cluster.ts';
 import { openCliWorker, type OpenCliWorker } from '../../helpers/open-cli-worker.ts';
 
@@ -100,6 +100,15 @@ describe('a job on a CLI worker', () => {
       code: 'upstream_failed',
       movable: true,
     });
+    expect((await worker.run({ messages: [user('hello')] })).text).toContain('You said: hello');
+  });
+
+  it('costs nothing when the CLI dies while it stands ready', async () => {
+    await until(() => worker.pool.ready === 2);
+    for (const pid of descendants(process.pid)) {
+      if (readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('fake-claude')) process.kill(pid, 'SIGKILL');
+    }
+    // The pool has heard of none of them yet.
     expect((await worker.run({ messages: [user('hello')] })).text).toContain('You said: hello');
   });
 

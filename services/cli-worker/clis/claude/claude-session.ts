@@ -36,9 +36,13 @@ export class ClaudeSession implements CliSession {
     void process.failure().then((error) => this.#settle((expected) => expected.reject(error)));
   }
 
-  /** Resolves when it answers. */
+  /**
+   * Resolves when it can take a conversation at once: when it answers, and has taken an empty turn, for which it loads most
+   * of what a first turn needs, and which leaves no trace in the conversation.
+   */
   async ready(): Promise<void> {
     await this.#control({ subtype: 'apply_flag_settings', settings: {} });
+    await this.#tell([]);
   }
 
   async converse(

@@ -4,15 +4,16 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 /** The agent that every conversation is held with: it has a model and nothing else. */
 export const bareAgent = 'router';
 
-/** A provider at an address where nobody is: being asked for it makes opencode load what it needs, and costs nothing. */
+/** A model that answers at once and costs nothing, with which opencode is made to load what it needs. */
 export const warmUpModel = { providerID: 'router-warm-up', modelID: 'none' };
 
 /**
  * The settings that leave opencode nothing but its models, on top of the operator's, from which the providers come.
  * @param operators the operator's own settings, as JSON
- * @throws ConfigError when they are none
+ * @param warmUpUrl where the model for the warm-up is
+ * @throws ConfigError when the operator's settings are none
  */
-export function opencodeConfig(operators: string | undefined): JsonObject {
+export function opencodeConfig(operators: string | undefined, warmUpUrl: string): JsonObject {
   const given = parse(operators ?? '{}');
   const { provider } = given;
   return {
@@ -22,7 +23,7 @@ export function opencodeConfig(operators: string | undefined): JsonObject {
       [warmUpModel.providerID]: {
         npm: '@ai-sdk/openai-compatible',
         name: 'Warm-up',
-        options: { baseURL: 'http://127.0.0.1:1', apiKey: 'none' },
+        options: { baseURL: warmUpUrl, apiKey: 'none' },
         models: { [warmUpModel.modelID]: { name: 'None' } },
       },
     },

@@ -9,6 +9,9 @@ import { OpencodeAnswer } from './opencode-answer.ts';
 import { bareAgent, warmUpModel } from './opencode-config.ts';
 import type { OpencodeHttp } from './opencode-http.ts';
 
+/** Conversations after which it has loaded what it needs and is about as quick as it gets. */
+const warmUps = 4;
+
 /** What a prompt is sent to. */
 interface Model extends JsonObject {
   providerID: string;
@@ -30,15 +33,12 @@ export class OpencodeSession implements CliSession {
     this.#http = http;
   }
 
-  /** Resolves when it can take a conversation at once: after one that nobody answers, for which it has loaded what it needs. */
+  /** Resolves when it can take a conversation at once: the first ones take it several times as long as those that follow. */
   async ready(signal: AbortSignal): Promise<void> {
     await this.#listen();
-    await this.#prompt({ model: warmUpModel, system: '', text: 'Hello', onPart: () => undefined, signal }).catch(
-      (error: unknown) => {
-        signal.throwIfAborted();
-        if (this.process.hasEnded) throw error;
-      },
-    );
+    for (let round = 0; round < warmUps; round += 1) {
+      await this.#prompt({ model: warmUpModel, system: '', text: 'Hello', onPart: () => undefined, signal });
+    }
   }
 
   converse(conversation: Conversation, onPart: (part: AnswerPart) => void, signal: AbortSignal): Promise<Outcome> {

@@ -10,6 +10,7 @@ import { logins } from '../logins.ts';
 import { opencodeConfig } from './opencode-config.ts';
 import { OpencodeHttp } from './opencode-http.ts';
 import { OpencodeSession } from './opencode-session.ts';
+import { startWarmUpUpstream } from './warm-up-upstream.ts';
 
 /** opencode, driven over the server that it is. Each conversation is a session of its own that is deleted afterwards. */
 export const opencode: Cli = {
@@ -23,29 +24,41 @@ async function startOpencode({ starter, workspace, signal }: SessionStart): Prom
   const password = randomBytes(24).toString('base64url');
   const data = join(workspace.home, '.local', 'share');
   await linkLogin(logins.opencode, starter.variable, join(data, 'opencode'));
-  const process = starter.start({
-    args: ['serve', '--hostname', '127.0.0.1', '--port', '0', '--pure'],
-    workspace,
-    allowed: logins.opencode.keys,
-    set: {
-      // Everybody on this machine can reach its port.
-      OPENCODE_SERVER_PASSWORD: password,
-      OPENCODE_CONFIG_CONTENT: JSON.stringify(opencodeConfig(starter.variable('OPENCODE_CONFIG_CONTENT'))),
-      OPENCODE_DISABLE_AUTOUPDATE: '1',
-      OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
-      OPENCODE_DISABLE_CLAUDE_CODE: '1',
-      XDG_DATA_HOME: data,
-      XDG_CONFIG_HOME: join(workspace.home, '.config'),
-      XDG_CACHE_HOME: join(workspace.home, '.cache'),
-      XDG_STATE_HOME: join(workspace.home, '.state'),
-    },
-  });
-  return killOnAbort(process, signal, async () => {
-    const http = new OpencodeHttp(await addressOf(process), password);
-    const session = new OpencodeSession(process, http);
-    await session.ready(signal);
-    return session;
-  });
+  const warmUp = await startWarmUpUpstream();
+  try {
+    const process = starter.start({
+      args: ['serve', '--hostname', '127.0.0.1', '--port', '0', '--pure'],
+      workspace,
+      allowed: logins.opencode.keys,
+      set: {
+        // Everybody on this machine can reach its port.
+        OPENCODE_SERVER_PASSWORD: password,
+        OPENCODE_CONFIG_CONTENT: JSON.stringify(
+          opencodeConfig(starter.variable('OPENCODE_CONFIG_CONTENT'), warmUp.url),
+        ),
+        // What is said is on no disk, and need not be waited for until it is.
+        OPENCODE_DB: ':memory:',
+        OPENCODE_DISABLE_PROJECT_CONFIG: '1',
+        OPENCODE_DISABLE_EXTERNAL_SKILLS: '1',
+        OPENCODE_EXPERIMENTAL_DISABLE_FILEWATCHER: '1',
+        OPENCODE_DISABLE_AUTOUPDATE: '1',
+        OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+        OPENCODE_DISABLE_CLAUDE_CODE: '1',
+        XDG_DATA_HOME: data,
+        XDG_CONFIG_HOME: join(workspace.home, '.config'),
+        XDG_CACHE_HOME: join(workspace.home, '.cache'),
+        XDG_STATE_HOME: join(workspace.home, '.state'),
+      },
+    });
+    return await killOnAbort(process, signal, async () => {
+      const http = new OpencodeHttp(await addressOf(process), password);
+      const session = new OpencodeSession(process, http);
+      await session.ready(signal);
+      return session;
+    });
+  } finally {
+    warmUp.close();
+  }
 }
 
 /** Where it listens, as it says when it does. */
