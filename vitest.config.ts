@@ -4,6 +4,8 @@ const settings = { globalSetup: ['test/helpers/global-setup.ts'], testTimeout: 2
 
 export default defineConfig({
   test: {
+    // Most tests wait for other processes more than they compute.
+    maxWorkers: 2,
     projects: [
       { test: { ...settings, name: 'quick', include: ['test/**/*.test.ts'], exclude: ['test/long/**'] } },
       {

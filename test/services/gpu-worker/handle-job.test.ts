@@ -208,7 +208,7 @@ describe('an engine that is not there', () => {
     let unreachable = 0;
     const options = { onUnreachable: () => (unreachable += 1) };
     const served = runJob({ engine: openai, url: gone.url, models, options }, { body: streamed });
-    await expect(served).rejects.toMatchObject({ code: 'upstream_failed', movable: true });
+    await expect(served).rejects.toMatchObject({ code: 'worker_lost', movable: true });
     expect(unreachable).toBe(1);
   });
 

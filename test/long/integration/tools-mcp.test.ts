@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Client, StreamableHTTPClientTransport, type ClientOptions } from '@modelcontextprotocol/client';
 import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { startCluster, until, type Cluster } from '../helpers/start-cluster.ts';
+import { startCluster, until, type Cluster } from '../../helpers/start-cluster.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rtr-tools-mcp-'));
 const diary = join(folder, 'diary');

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { processIdentity } from '../../../../services/rtr/bootstrap/process-identity.mjs';
-import { takeLock } from '../../../../services/rtr/bootstrap/take-lock.mjs';
-import { hostNode, runCommand, type RunningCommand } from '../../../helpers/run-command.ts';
-import { until } from '../../../helpers/start-cluster.ts';
+import { processIdentity } from '../../../../../services/rtr/bootstrap/process-identity.mjs';
+import { takeLock } from '../../../../../services/rtr/bootstrap/take-lock.mjs';
+import { hostNode, runCommand, type RunningCommand } from '../../../../helpers/run-command.ts';
+import { until } from '../../../../helpers/start-cluster.ts';
 
 /** A stand-in for npm: it does what `npm ci` does as far as the bootstrap can see, and counts its runs. */
 const npm = `#!/bin/sh
