@@ -4,9 +4,19 @@ const settings = { globalSetup: ['test/helpers/global-setup.ts'], testTimeout: 2
 
 export default defineConfig({
   test: {
+    // Most tests wait for other processes more than they compute.
+    maxWorkers: 2,
     projects: [
       { test: { ...settings, name: 'quick', include: ['test/**/*.test.ts'], exclude: ['test/long/**'] } },
-      { test: { ...settings, name: 'long', include: ['test/long/**/*.test.ts'], testTimeout: 300_000 } },
+      {
+        test: {
+          ...settings,
+          name: 'long',
+          include: ['test/long/**/*.test.ts'],
+          testTimeout: 300_000,
+          fileParallelism: false,
+        },
+      },
     ],
   },
 });

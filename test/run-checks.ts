@@ -34,7 +34,7 @@ for (const check of checks) {
 }
 
 const reports = ['--reporter=default', '--reporter=json', `--outputFile.json=${resultFile}`];
-const succeeded = await succeeds(['vitest', 'run', '--project', project, ...reports]);
+const succeeded = await succeeds(['vitest', 'run', '--project', project, '--passWithNoTests', ...reports]);
 const tests = readResult();
 passed += tests?.numPassedTests ?? 0;
 // A test file that cannot even be loaded has no failed test, yet it is a failure.

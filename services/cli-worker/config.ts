@@ -24,9 +24,9 @@ export const cliWorkerConfig = z.object({
   FIRST_TOKEN_TIMEOUT_MS: setting.integer('From the request to the first piece of the answer', 300_000, 50, 3_600_000),
   IDLE_TIMEOUT_MS: setting.integer('Between two pieces of the answer', 120_000, 50, 3_600_000),
   ANSWER_TIMEOUT_MS: setting.integer('From the request to the end of the answer', 1_800_000, 50, 86_400_000),
-  DRAIN_TIMEOUT_MS: setting.integer('For running jobs to finish when the worker stops', 30_000, 0, 3_600_000),
+  DRAIN_MS: setting.integer('For running jobs to finish when the worker stops', 30_000, 0, 3_600_000),
   NATS_URL: setting.text('Addresses of the broker, separated by commas', 'nats://127.0.0.1:4222'),
-  RTR_PREFIX: setting.text("What the cluster's subjects begin with", 'rtr'),
+  RTR_PREFIX: setting.pathSegment("What the cluster's subjects begin with", 'rtr'),
   WORKER_ID: z
     .string()
     .regex(/^[\w-]{1,64}$/)

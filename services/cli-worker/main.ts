@@ -77,7 +77,7 @@ await runService(async (environment, releases) => {
   worker = started;
   started.update({ accepting: acceptance.accepting });
   releases.add('the worker', async () => {
-    await started.drain(config.DRAIN_TIMEOUT_MS);
+    await started.drain(config.DRAIN_MS);
     await started.close();
     acceptance.close();
   });

@@ -4,7 +4,7 @@ import type { Engine } from './engine.ts';
 import { sendJson } from './reply/send-json.ts';
 import { tokenizeRequestSchema } from './request/chat-request.ts';
 import { countPromptTokens } from './request/count-prompt-tokens.ts';
-import { countTokens } from './request/count-tokens.ts';
+import { countTokens } from '#shared/core/o200k-tokens.ts';
 import { parseBody } from './request/parse-body.ts';
 import { readJsonBody } from './request/read-json-body.ts';
 

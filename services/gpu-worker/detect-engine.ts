@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import type { EngineKind } from './engines/engine.ts';
 import { modelList } from './engines/model-list.ts';
-import type { EngineAnswer, EngineHttp } from './engine-http.ts';
+import type { UpstreamAnswer } from '#shared/upstream/upstream-http.ts';
+import type { EngineHttp } from './engine-http.ts';
 
 /** A page that one kind of engine has, and how its answer looks there. */
 interface Sign {
   kind: EngineKind;
   path: string;
-  shows: (answer: EngineAnswer) => boolean;
+  shows: (answer: UpstreamAnswer) => boolean;
 }
 
 /** Most telling first. All pages are asked at the same time; the first sign that shows decides. */

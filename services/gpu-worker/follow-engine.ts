@@ -2,9 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { ModelInfo } from '#shared/broker/announcement.ts';
 import type { Logger } from '#shared/core/log.ts';
-import { EngineAnswerError, type EngineHttp } from './engine-http.ts';
+import { UpstreamAnswerError } from '#shared/upstream/upstream-http.ts';
+import type { EngineHttp } from './engine-http.ts';
 import type { Discovery, Engine } from './engines/engine.ts';
-import { isUnreachable } from './is-unreachable.ts';
+import { isUnreachable } from '#shared/upstream/is-unreachable.ts';
 
 /** What the cluster is to know of the engine. */
 export interface EngineState extends Discovery {
@@ -80,7 +81,8 @@ export class EngineFollower {
     const { http, engine, modelsEveryMs, log } = this.#options;
     try {
       const { status } = await http.get(engine.healthPath, healthTimeoutMs);
-      if (status !== 200) throw new EngineAnswerError(`the engine answered ${engine.healthPath} with status ${status}`);
+      if (status !== 200)
+        throw new UpstreamAnswerError(`the engine answered ${engine.healthPath} with status ${status}`);
       this.#timeouts = 0;
       if (this.#state.healthy && performance.now() - this.#modelsReadAt < modelsEveryMs) return;
       const found = await engine.discover(http, this.#state.models);
@@ -93,7 +95,7 @@ export class EngineFollower {
   }
 
   #isIll(error: unknown): boolean {
-    if (isUnreachable(error) || error instanceof EngineAnswerError) return true;
+    if (isUnreachable(error) || error instanceof UpstreamAnswerError) return true;
     this.#timeouts += 1;
     return this.#timeouts >= timeoutsUntilIll;
   }

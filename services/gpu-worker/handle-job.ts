@@ -1,22 +1,27 @@
-import { randomUUID } from 'node:crypto';
 import type { ModelInfo } from '#shared/broker/announcement.ts';
-import type { Family, GrantedJob, JobEnd, JobHandler, Reply } from '#shared/broker/job-contract.ts';
+import type { GrantedJob, JobEnd, JobHandler, Reply } from '#shared/broker/job-contract.ts';
+import { takeBody } from '#shared/broker/take-body.ts';
 import { RouterError } from '#shared/core/errors.ts';
-import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import type { JsonObject } from '#shared/core/json.ts';
 import { noUsage } from '#shared/core/usage.ts';
-import { pairFor } from '#shared/protocol/pairs/pair-for.ts';
-import type { Minted, Pair } from '#shared/protocol/pairs/pair.ts';
-import { countTokens } from './count-tokens.ts';
-import { engineFailure } from './engine-failure.ts';
-import { parseJson, type EngineHttp } from './engine-http.ts';
+import { chatNeeds } from '#shared/protocol/chat/needs.ts';
+import type { ChatRequest } from '#shared/protocol/chat/request.ts';
+import { pairFor, type ModelFamily } from '#shared/protocol/pairs/pair-for.ts';
+import { dialects } from '#shared/upstream/dialects.ts';
+import { isUnreachable } from '#shared/upstream/is-unreachable.ts';
+import { mint } from '#shared/upstream/mint.ts';
+import { modelFamily } from '#shared/upstream/model-family.ts';
+import { parseRequest } from '#shared/upstream/parse-request.ts';
+import { relayAnswer, type AnswerBounds } from '#shared/upstream/relay-answer.ts';
+import { TokenCounter } from '#shared/upstream/token-counter.ts';
+import { upstreamFailure } from '#shared/upstream/upstream-failure.ts';
+import type { EngineHttp } from './engine-http.ts';
 import type { Engine } from './engines/engine.ts';
 import type { ImageFetcher } from './images/image-fetcher.ts';
+import { imageSourcePath } from './images/image-source-path.ts';
 import { settleImages } from './images/settle-images.ts';
-import { isUnreachable } from './is-unreachable.ts';
-import { StreamListener } from './stream-listener.ts';
-import { WholeListener } from './whole-listener.ts';
 
-export interface HandleJobOptions {
+export interface HandleJobOptions extends AnswerBounds {
   http: EngineHttp;
   engine: Engine;
   /** What the engine serves now. */
@@ -24,73 +29,78 @@ export interface HandleJobOptions {
   fetchImage: ImageFetcher;
   /** Called when nobody listens at the engine's address. */
   onUnreachable: () => void;
-  /** Milliseconds, as in the configuration. */
-  firstTokenMs: number;
-  idleMs: number;
-  answerMs: number;
+}
+
+/** A request to the engine, and what will be needed of it later: it may be large, so nothing else of it is held. */
+interface Question {
+  body: Buffer;
+  /** Tokens of its input, estimated. */
+  inputTokens: number;
+  learn: ((promptTokens: number) => void) | undefined;
 }
 
 /** Makes the handler that serves jobs with one engine: translate, adapt, send, translate back. */
 export function createHandleJob(options: HandleJobOptions): JobHandler {
   const { http, engine, models, fetchImage, onUnreachable } = options;
+  const counter = new TokenCounter(engine.countTokens?.bind(engine, http));
 
   return async function handleJob(job, reply, signal) {
     const model = models().find(({ id }) => id === job.model);
     if (!model) throw new RouterError('upstream_failed', `The engine no longer serves ${job.model}.`);
-    const pair = pairOf(job.family);
-    const translated = pair.request(bodyOf(job), { model: model.id, maxOutput: model.maxOutput });
-    const request = await settleImages(engine.adapt(translated, model), engine.fetchesImages, fetchImage, signal);
-    try {
-      if (job.operation === 'count_tokens') return await count(request, reply, signal);
-      return await generate(pair, request, job, reply, signal);
-    } catch (error) {
-      if (isUnreachable(error)) onUnreachable();
-      throw engineFailure(error, signal);
+    const client = modelFamily(job.family);
+    if (job.operation === 'count_tokens') {
+      const count = counter.count(await translate(client, job, model, signal), model.id, signal);
+      reply.write(JSON.stringify({ input_tokens: await told(count, signal) }));
+      return { usage: noUsage, finishReason: 'stop' };
     }
+    const question = questionOf(await translate(client, job, model, signal), model);
+    const end = await told(generate(client, question, job, reply, signal), signal);
+    question.learn?.(end.usage.promptTokens);
+    return end;
   };
 
-  async function generate(
-    pair: Pair,
-    request: JsonObject,
+  function translate(client: ModelFamily, job: GrantedJob, model: ModelInfo, signal: AbortSignal): Promise<JsonObject> {
+    const target = { model: model.id, maxOutput: model.maxOutput };
+    const asked = parseRequest(takeBody(job));
+    const translated = pairFor(client, 'chat').request(asked, target);
+    const clientPath = client === 'messages' ? (address: string) => imageSourcePath(asked, address) : undefined;
+    return settleImages(engine.adapt(translated, model), fetchImage, signal, clientPath);
+  }
+
+  function questionOf(request: JsonObject, model: ModelInfo): Question {
+    return {
+      body: Buffer.from(JSON.stringify(request)),
+      inputTokens: chatNeeds(request as ChatRequest).inputTokens,
+      learn: counter.lesson(request, model.id),
+    };
+  }
+
+  function generate(
+    client: ModelFamily,
+    { body, inputTokens }: Question,
     job: GrantedJob,
     reply: Reply,
     signal: AbortSignal,
   ): Promise<JobEnd> {
-    const body = JSON.stringify(request);
-    const minted = mint(job.family, job.model);
-    if (job.stream) {
-      const listener = new StreamListener(pair.stream(minted), reply);
-      await http.generate(body, listener, { firstMs: options.firstTokenMs, idleMs: options.idleMs }, signal);
-      return listener.end();
+    const relay = {
+      http,
+      dialect: dialects.chat,
+      pair: pairFor(client, 'chat'),
+      minted: mint(client, job.model, inputTokens),
+      stream: job.stream,
+      bounds: options,
+      write: (text: string) => reply.write(text),
+    };
+    return relayAnswer(relay, { path: '/v1/chat/completions', body }, signal);
+  }
+
+  /** What the engine answers, or its failure in words for the client. */
+  async function told<Answer>(answer: Promise<Answer>, signal: AbortSignal): Promise<Answer> {
+    try {
+      return await answer;
+    } catch (error) {
+      if (isUnreachable(error)) onUnreachable();
+      throw upstreamFailure(error, signal);
     }
-    const listener = new WholeListener();
-    await http.generate(body, listener, { firstMs: options.answerMs, idleMs: options.answerMs }, signal);
-    const answer = pair.reply(listener.end(), minted);
-    reply.write(JSON.stringify(answer.body));
-    return answer.ending;
   }
-
-  async function count(request: JsonObject, reply: Reply, signal: AbortSignal): Promise<JobEnd> {
-    const tokens = await countTokens({ http, engine, request, signal });
-    reply.write(JSON.stringify({ input_tokens: tokens }));
-    return { usage: noUsage, finishReason: 'stop' };
-  }
-}
-
-/** Engines speak the chat family; tools are no matter of theirs. */
-function pairOf(family: Family): Pair {
-  if (family === 'tools') throw new RouterError('internal', 'A tool was given to a worker that runs models.');
-  return pairFor(family, 'chat');
-}
-
-function bodyOf({ body }: GrantedJob): JsonObject {
-  const parsed = parseJson(body.toString());
-  if (!isJsonObject(parsed)) throw new RouterError('internal', 'The job has no JSON object for a body.');
-  return parsed;
-}
-
-function mint(family: Family, model: string): Minted {
-  const random = randomUUID().replaceAll('-', '');
-  const id = family === 'messages' ? `msg_${random}` : `chatcmpl-${random}`;
-  return { id, model, created: Math.floor(Date.now() / 1000) };
 }

@@ -1,28 +1,43 @@
-import type { Duplex } from 'node:stream';
 import { STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { errorTable, RouterError } from '#shared/core/errors.ts';
-import type { EdgeFamily } from './edge-family.ts';
+import type { Logger } from '#shared/core/log.ts';
+import type { EdgeFormat } from './edge-family.ts';
+import { mintRequestId, requestIdHeaders } from './request-id.ts';
+
+export interface BrokenRequestParts {
+  log: Logger;
+  countRefusal: (family: string, error: RouterError) => void;
+  /** Whether a part of an answer has left on this connection: nothing can be said there any more. */
+  isAnswering: (socket: Duplex) => boolean;
+}
 
 /**
  * Answers what Node's parser refused before it was a request: headers too large, too slow, or not HTTP. Node closes
  * such connections, by default without a body.
  */
-export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex, family: EdgeFamily): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const told = explain(error);
-  const { status, headers, body } = family.errorAnswer(told, 'none');
-  const text = JSON.stringify(body);
-  const head = {
-    ...headers,
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(text),
-    connection: 'close',
+export function answerBrokenRequest(family: EdgeFormat, { log, countRefusal, isAnswering }: BrokenRequestParts) {
+  return (error: NodeJS.ErrnoException, socket: Duplex): void => {
+    if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) {
+      socket.destroy();
+      return;
+    }
+    const told = explain(error);
+    const requestId = mintRequestId();
+    log.info({ requestId, code: told.code, reason: error.code }, 'request refused');
+    countRefusal(family.name, told);
+    const { status, headers, body } = family.errorAnswer(told, requestId);
+    const text = JSON.stringify(body);
+    const head = {
+      ...headers,
+      ...requestIdHeaders(requestId),
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(text),
+      connection: 'close',
+    };
+    const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[errorTable[told.code].status]}\r\n${lines.join('')}\r\n${text}`);
   };
-  const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[errorTable[told.code].status]}\r\n${lines.join('')}\r\n${text}`);
 }
 
 function explain(error: NodeJS.ErrnoException): RouterError {

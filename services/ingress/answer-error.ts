@@ -1,7 +1,7 @@
 import type { ErrorRequestHandler, NextFunction, Request, Response } from 'express';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
-import type { EdgeFamily } from './edge-family.ts';
+import type { EdgeFormat } from './edge-family.ts';
 import { asRouterError, refuse } from './refuse.ts';
 import { requestIdOf } from './request-id.ts';
 
@@ -11,7 +11,7 @@ export interface AnswerErrorParts {
 }
 
 /** The last handler of a family's routes: whatever was thrown is answered in that family's format. */
-export function answerError(family: EdgeFamily, { log, countRefusal }: AnswerErrorParts): ErrorRequestHandler {
+export function answerError(family: EdgeFormat, { log, countRefusal }: AnswerErrorParts): ErrorRequestHandler {
   return (error: unknown, request: Request, response: Response, next: NextFunction): void => {
     const told = asRouterError(error);
     const requestId = requestIdOf(response);
@@ -25,9 +25,12 @@ export function answerError(family: EdgeFamily, { log, countRefusal }: AnswerErr
   };
 }
 
-/** Behind a path's allowed methods. */
-export function wrongMethod(request: Request): never {
-  throw new RouterError('method_not_allowed', `${request.method} is not allowed here.`);
+/** Behind a path's allowed methods, which the answer names as RFC 9110 asks for. */
+export function wrongMethod(...allowed: string[]) {
+  return (request: Request, response: Response): never => {
+    response.setHeader('allow', allowed.join(', '));
+    throw new RouterError('method_not_allowed', `${request.method} is not allowed here.`);
+  };
 }
 
 /** Behind all paths. */

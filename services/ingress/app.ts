@@ -3,13 +3,17 @@ import { answerError, unknownPath, type AnswerErrorParts } from './answer-error.
 import { chatFamily } from './chat-family.ts';
 import { chatRoutes } from './chat-routes.ts';
 import { answerHealth, type HealthParts } from './health.ts';
+import { mcpRoutes, type McpRoutesParts } from './mcp/mcp-routes.ts';
 import { messagesRoutes } from './messages-routes.ts';
+import type { OpenRequests } from './open-requests.ts';
 import { assignRequestId } from './request-id.ts';
 import type { VerifyKey } from './require-key.ts';
 import type { ServeParts } from './serve.ts';
+import { toolsRoutes } from './tools-routes.ts';
 
-export interface AppParts extends ServeParts, HealthParts, AnswerErrorParts {
+export interface AppParts extends ServeParts, HealthParts, McpRoutesParts, AnswerErrorParts {
   verifyKey: VerifyKey;
+  open: OpenRequests;
   /** Path segments of the families: `/api/<segment>`. */
   segments: { chat: string; messages: string };
 }
@@ -20,10 +24,12 @@ export function createApp(parts: AppParts): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
-  app.use(assignRequestId);
+  app.use(parts.open.follow, assignRequestId);
   app.get('/health', answerHealth(parts));
   app.use([`/api/${chat}/v1`, `/api/${chat}`], chatRoutes(parts));
   app.use(`/api/${messages}`, messagesRoutes(parts));
+  app.use('/api/tools/v1', toolsRoutes(parts));
+  app.use('/api/tools/mcp', mcpRoutes(parts));
   app.use(unknownPath, answerError(chatFamily, parts));
   return app;
 }

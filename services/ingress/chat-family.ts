@@ -7,6 +7,7 @@ import type { EdgeFamily } from './edge-family.ts';
 /** OpenAI's chat completions at the edge. */
 export const chatFamily: EdgeFamily = {
   name: 'chat',
+  passedHeaders: ['openai-beta'],
   readWish(body) {
     const request = parseChatRequest(body);
     return {

@@ -10,18 +10,19 @@ import { serve } from './serve.ts';
 
 /** OpenAI's chat family, mounted at `/api/<segment>` and `/api/<segment>/v1`. */
 export function chatRoutes(parts: AppParts): Router {
-  const { workers } = parts;
+  const cards = () => listModels(parts.workers.pools(), parts.registry());
   const routes = Router();
   routes.get('/health', answerHealth(parts));
   routes.use(requireKey(parts.verifyKey));
   routes.post('/chat/completions', serve(chatFamily, 'generate', parts));
   routes.get('/models', (_, response) => {
-    response.json(chatModelList(listModels(workers.pools())));
+    response.json(chatModelList(cards()));
   });
   routes.get('/models/*id', (request, response) => {
-    response.json(chatModel(findModel(workers.pools(), request.params['id'])));
+    response.json(chatModel(findModel(cards(), request.params['id'])));
   });
-  routes.all(['/chat/completions', '/models', '/models/*id', '/health'], wrongMethod);
+  routes.all('/chat/completions', wrongMethod('POST'));
+  routes.all(['/models', '/models/*id', '/health'], wrongMethod('GET', 'HEAD'));
   routes.use(answerError(chatFamily, parts));
   return routes;
 }

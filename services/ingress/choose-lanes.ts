@@ -1,12 +1,11 @@
 import type { Capability, ModelInfo } from '#shared/broker/announcement.ts';
 import type { Placement } from '#shared/broker/dispatch/job.ts';
 import { freeSlots, type LivePool } from '#shared/broker/dispatch/live-workers.ts';
-import { tiers } from '#shared/broker/lane.ts';
+import { modelTiers } from '#shared/core/tier.ts';
 import type { Needs } from '#shared/protocol/needs.ts';
-import type { Wish } from './edge-family.ts';
-
-/** The name that stands for any able model. */
-export const autoModel = 'auto';
+import type { Registry } from '#shared/registry/registry.ts';
+import { isServing } from './is-serving.ts';
+import type { Resolved } from './resolve-model.ts';
 
 /**
  * A request's input is estimated, not counted: only a model whose context is smaller than this part of the estimate is
@@ -14,57 +13,110 @@ export const autoModel = 'auto';
  */
 const surelyTooMuch = 0.8;
 
+/** What a request asks of the lanes. */
+export interface LaneWish {
+  model: Resolved;
+  needs: Needs;
+}
+
 interface Candidate extends Placement {
   able: boolean;
+  contextWindow: number;
+  /** Thinks, when the request asks for it. */
   prefers: boolean;
+  /** Place in the order of targets or tiers; lower is better. */
+  rank: number;
 }
 
 /**
- * The pools that can serve a request right now, best first: a named model wherever it is served, `auto` by any model
- * able to. GPU before CLI before cloud; inside a tier, those that think when asked to, then the most free slots.
+ * The pools that can serve a request right now, best first.
+ *
+ * `auto`: any model able to, in the order of tiers (GPU, CLI, cloud unless the registry says otherwise). A name: its
+ * targets in order. Equals are ordered by tier, then those that think when asked to, then by free slots.
  */
 export function chooseLanes(
-  wish: Pick<Wish, 'model' | 'needs'>,
+  { model, needs }: LaneWish,
+  { auto, prices }: Pick<Registry, 'auto' | 'prices'>,
   pools: Iterable<LivePool>,
   avoid: ReadonlySet<string>,
 ): Placement[] {
   const candidates: Candidate[] = [];
   for (const pool of pools) {
     if (pool.tier === 'tools' || !isServing(pool, avoid)) continue;
-    const candidate = wish.model === autoModel ? anyModel(pool, wish.needs) : namedModel(pool, wish);
+    const candidate =
+      model.kind === 'auto' ? anyModel(pool, needs, auto, prices) : namedModel(pool, needs, model.targets);
     if (candidate) candidates.push(candidate);
   }
   const able = candidates.filter((candidate) => candidate.able);
-  // Named, it goes there all the same: the engine then says what it cannot do.
-  const chosen = able.length > 0 || wish.model === autoModel ? able : candidates;
+  // What nobody is able to goes where it was named to, or to the largest context: the worker then says why it cannot.
+  const chosen = able.length > 0 ? able : model.kind === 'auto' ? largestContext(candidates) : candidates;
   return chosen.length < 2 ? chosen : chosen.toSorted(compare);
 }
 
-function isServing(pool: LivePool, avoid: ReadonlySet<string>): boolean {
-  for (const { announcement } of pool.workers)
-    if (announcement.accepting && !avoid.has(announcement.worker)) return true;
-  return false;
+/** Of candidates that are able but for their context, those whose context is the largest. */
+function largestContext(candidates: readonly Candidate[]): Candidate[] {
+  const largest = Math.max(...candidates.map(({ contextWindow }) => contextWindow));
+  return candidates.filter(({ contextWindow }) => contextWindow === largest);
 }
 
-function namedModel(pool: LivePool, { model: id, needs }: Pick<Wish, 'model' | 'needs'>): Candidate | undefined {
-  const model = pool.models.find((each) => each.id === id);
-  return model && { pool, model: id, able: isAble(model, needs), prefers: prefersIt(model, needs) };
+/** The first target that the pool serves. */
+function namedModel(
+  pool: LivePool,
+  needs: Needs,
+  targets: Extract<Resolved, { kind: 'named' }>['targets'],
+): Candidate | undefined {
+  for (const [rank, { model: id, tier }] of targets.entries()) {
+    if (tier !== undefined && tier !== pool.tier) continue;
+    const model = pool.models.find((each) => each.id === id);
+    if (model) return { pool, ...judged(model, needs), rank };
+  }
+  return undefined;
 }
 
-function anyModel(pool: LivePool, needs: Needs): Candidate | undefined {
-  const able = pool.models.filter((model) => isAble(model, needs));
-  const model = able.find((each) => prefersIt(each, needs)) ?? able[0];
-  return model && { pool, model: model.id, able: true, prefers: prefersIt(model, needs) };
+function anyModel(
+  pool: LivePool,
+  needs: Needs,
+  auto: Registry['auto'],
+  prices: Registry['prices'],
+): Candidate | undefined {
+  const rank = auto.tiers.findIndex((tier) => tier === pool.tier);
+  if (rank < 0) return undefined;
+  const capable = pool.models
+    .filter((model) => isAllowed(model.id, auto, prices) && isCapable(model, needs))
+    .map((model) => judged(model, needs));
+  const able = capable.filter((each) => each.able);
+  const chosen = able.find(({ prefers }) => prefers) ?? able[0] ?? largest(capable);
+  return chosen && { pool, ...chosen, rank, patienceMs: auto.max_wait_ms[auto.tiers[rank] ?? 'gpu'] };
+}
+
+function largest<Model extends { contextWindow: number }>(models: readonly Model[]): Model | undefined {
+  return models.toSorted((a, b) => b.contextWindow - a.contextWindow)[0];
+}
+
+function judged(model: ModelInfo, needs: Needs): Pick<Candidate, 'model' | 'able' | 'contextWindow' | 'prefers'> {
+  const { id, contextWindow = Number.POSITIVE_INFINITY } = model;
+  const fits = needs.inputTokens * surelyTooMuch <= contextWindow;
+  return {
+    model: id,
+    able: fits && isCapable(model, needs),
+    contextWindow,
+    prefers: has(model, 'thinking', needs.thinking),
+  };
+}
+
+function isAllowed(
+  id: string,
+  { only, except, max_cost: maxCost }: Registry['auto'],
+  prices: Registry['prices'],
+): boolean {
+  if (except.includes(id) || (only && !only.includes(id))) return false;
+  const price = Object.hasOwn(prices, id) ? prices[id] : undefined;
+  return maxCost === undefined || price === undefined || price.output <= maxCost;
 }
 
 /** Thinking is not among the needs: a model that does not think still answers. */
-function isAble(model: ModelInfo, needs: Needs): boolean {
-  if (model.contextWindow !== undefined && needs.inputTokens * surelyTooMuch > model.contextWindow) return false;
+function isCapable(model: ModelInfo, needs: Needs): boolean {
   return has(model, 'tools', needs.tools) && has(model, 'vision', needs.vision) && has(model, 'json', needs.json);
-}
-
-function prefersIt(model: ModelInfo, needs: Needs): boolean {
-  return has(model, 'thinking', needs.thinking);
 }
 
 function has(model: ModelInfo, capability: Capability, needed: boolean): boolean {
@@ -73,8 +125,13 @@ function has(model: ModelInfo, capability: Capability, needed: boolean): boolean
 
 function compare(a: Candidate, b: Candidate): number {
   return (
-    tiers.indexOf(a.pool.tier) - tiers.indexOf(b.pool.tier) ||
+    a.rank - b.rank ||
+    tierOrder(a.pool) - tierOrder(b.pool) ||
     Number(b.prefers) - Number(a.prefers) ||
     freeSlots(b.pool) - freeSlots(a.pool)
   );
+}
+
+function tierOrder({ tier }: LivePool): number {
+  return modelTiers.findIndex((each) => each === tier);
 }

@@ -1,11 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import type { RouterError } from '#shared/core/errors.ts';
 import type { Job, JobSink } from '#shared/broker/dispatch/job.ts';
-import type { EdgeFamily } from './edge-family.ts';
+import type { EdgeFormat } from './edge-family.ts';
 import { refuse } from './refuse.ts';
 
 /** Bytes that may wait for a client that reads too slowly before it is cut off. */
 const maxUnreadBytes = 8 * 1024 * 1024;
+
+/** Milliseconds without progress for the last bytes of an answer to be read. */
+const unreadMs = 30_000;
 
 /**
  * Writes one job's answer to the client. The status is decided by the first thing there is to say; after it, a failure
@@ -13,18 +16,22 @@ const maxUnreadBytes = 8 * 1024 * 1024;
  */
 export class ClientReply implements JobSink {
   readonly #response: ServerResponse;
-  readonly #family: EdgeFamily;
+  readonly #family: EdgeFormat;
   readonly #requestId: string;
   readonly #stream: boolean;
+  readonly #onBegin: () => void;
 
-  constructor(response: ServerResponse, family: EdgeFamily, requestId: string, stream: boolean) {
+  /** @param onBegin called when the answer begins: from then on its request's body is not needed any more */
+  constructor(response: ServerResponse, family: EdgeFormat, requestId: string, stream: boolean, onBegin: () => void) {
     this.#response = response;
     this.#family = family;
     this.#requestId = requestId;
     this.#stream = stream;
+    this.#onBegin = onBegin;
   }
 
   begin({ served, attempt, claimedAt, queuedAt }: Job): void {
+    this.#onBegin();
     if (!served || this.#response.headersSent) return;
     const { worker, tier } = served.worker.announcement;
     this.#response.setHeader('x-rtr-tier', tier);
@@ -35,7 +42,8 @@ export class ClientReply implements JobSink {
 
   data(bytes: Uint8Array): void {
     this.#startStream();
-    this.#response.write(bytes);
+    // What has to wait is copied: as it came, it may keep all that was read from the broker with it.
+    this.#response.write(this.#response.writableNeedDrain ? Buffer.from(bytes) : bytes);
     // A client that is cut off closes the response, and so cancels its job.
     if (this.#response.writableLength > maxUnreadBytes) this.#response.destroy();
   }
@@ -48,12 +56,17 @@ export class ClientReply implements JobSink {
   end(bytes: Uint8Array): void {
     if (this.#stream) this.#startStream();
     else this.#response.writeHead(200, { 'content-type': 'application/json', 'content-length': bytes.length });
-    this.#response.end(bytes);
+    this.#end(bytes);
   }
 
   fail(error: RouterError): void {
-    if (this.#response.headersSent) this.#response.end(this.#family.errorEvent(error, this.#requestId));
+    if (this.#response.headersSent) this.#end(this.#family.errorEvent(error, this.#requestId));
     else refuse(this.#response, this.#family, error, this.#requestId);
+  }
+
+  #end(lastBytes: Uint8Array | string): void {
+    this.#response.end(lastBytes);
+    this.#response.setTimeout(unreadMs, () => this.#response.destroy());
   }
 
   #startStream(): void {

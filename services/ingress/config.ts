@@ -1,58 +1,66 @@
 import { z } from 'zod';
 import { setting } from '#shared/core/load-config.ts';
 
-const pathSegment = (doc: string, fallback: string) =>
-  z
-    .string()
-    .regex(/^[\w-]+$/, 'must be one path segment of letters, digits, _ and -')
-    .default(fallback)
-    .describe(doc);
-
 /** Every setting of the ingress. Times are in milliseconds. */
-export const ingressConfig = z.object({
-  PORT: setting.integer('Port that clients connect to', 8484, 0, 65_535),
-  HOST: setting.text('Address that clients connect to', '127.0.0.1'),
-  ADMIN_PORT: setting.integer('Port of /metrics and /health for operators', 8485, 0, 65_535),
-  ADMIN_HOST: setting.text('Address of the admin port', '127.0.0.1'),
-  NATS_URL: setting.text('NATS server or servers, comma separated', 'nats://127.0.0.1:4222'),
-  REDIS_URL: setting.text('Redis server', 'redis://127.0.0.1:6379'),
-  RTR_PREFIX: pathSegment('First part of every NATS subject and Redis key, so that clusters can share servers', 'rtr'),
-  CHAT_FAMILY: pathSegment('Path segment of the chat family: /api/<segment>', 'openai'),
-  MESSAGES_FAMILY: pathSegment('Path segment of the messages family: /api/<segment>', 'anthropic'),
-  MAX_BODY_BYTES: setting.integer('Largest request body, after decompression', 32 * 1024 * 1024, 1_024, 1024 ** 3),
-  MAX_HELD_BYTES: setting.integer('All request bodies held at once', 1024 ** 3, 1_024, 64 * 1024 ** 3),
-  MAX_ACTIVE: setting.integer('Requests in work or waiting at once on this ingress', 20_000, 1, 1_000_000),
-  MAX_QUEUED: setting.integer('Tickets waiting in the whole cluster', 100_000, 1, 10_000_000),
-  BODY_TIMEOUT_MS: setting.integer('For a request body to arrive', 60_000, 100, 3_600_000),
-  QUEUE_TIMEOUT_MS: setting.integer('In the queue until a worker takes the request', 120_000, 100, 3_600_000),
-  NO_WORKER_TIMEOUT_MS: setting.integer(
-    'In the queue while no live worker can serve the request',
-    15_000,
-    0,
-    3_600_000,
-  ),
-  FIRST_TOKEN_TIMEOUT_MS: setting.integer(
-    'From a worker taking the request to the first token',
-    300_000,
-    100,
-    3_600_000,
-  ),
-  IDLE_TIMEOUT_MS: setting.integer('Between two tokens of a stream', 120_000, 100, 3_600_000),
-  TOTAL_TIMEOUT_MS: setting.integer('For the whole request', 3_600_000, 100, 86_400_000),
-  SILENCE_TIMEOUT_MS: setting.integer('Without a sign of life from a worker in work', 10_000, 3_000, 600_000),
-  SPILL_MS: setting.integer('Until an unclaimed request is offered to the next lane too', 500, 10, 600_000),
-  KEEP_ALIVE_MS: setting.integer('Without a byte until the client of a stream gets a keep-alive', 10_000, 100, 600_000),
-  MAX_ATTEMPTS: setting.integer('Workers that a request is given to at most', 3, 1, 10),
-  DRAIN_MS: setting.integer('For running answers to finish after SIGTERM', 30_000, 0, 3_600_000),
-  LOG_LEVEL: setting.choice('Least severe log lines to write', 'info', [
-    'trace',
-    'debug',
-    'info',
-    'warn',
-    'error',
-    'fatal',
-  ]),
-  LOG_FORMAT: setting.choice('auto: readable at a terminal, JSON elsewhere', 'auto', ['auto', 'json', 'pretty']),
-});
+export const ingressConfig = z
+  .object({
+    PORT: setting.integer('Port that clients connect to', 8484, 0, 65_535),
+    HOST: setting.text('Address that clients connect to', '127.0.0.1'),
+    ADMIN_PORT: setting.integer('Port of /metrics and /health for operators', 8485, 0, 65_535),
+    ADMIN_HOST: setting.text('Address of the admin port', '127.0.0.1'),
+    NATS_URL: setting.text('NATS server or servers, comma separated', 'nats://127.0.0.1:4222'),
+    REDIS_URL: setting.text('Redis server', 'redis://127.0.0.1:6379'),
+    RTR_PREFIX: setting.pathSegment(
+      'First part of every NATS subject and Redis key, so that clusters can share servers',
+      'rtr',
+    ),
+    CHAT_FAMILY: setting.pathSegment('Path segment of the chat family: /api/<segment>', 'openai'),
+    MESSAGES_FAMILY: setting.pathSegment('Path segment of the messages family: /api/<segment>', 'anthropic'),
+    ROUTER_CONFIG: setting.optionalText('File with names for models, rules for `auto` and more; see the README'),
+    MCP_ALLOWED_ORIGINS: setting.list('Hosts of web pages that may use /api/tools/mcp, besides those of this machine'),
+    MAX_BODY_BYTES: setting.integer('Largest request body, after decompression', 32 * 1024 * 1024, 1_024, 1024 ** 3),
+    MAX_HELD_BYTES: setting.integer('All request bodies held at once', 1024 ** 3, 1_024, 64 * 1024 ** 3),
+    MAX_ACTIVE: setting.integer('Requests in work or waiting at once on this ingress', 20_000, 1, 1_000_000),
+    MAX_QUEUED: setting.integer('Tickets waiting in the whole cluster', 100_000, 1, 10_000_000),
+    BODY_TIMEOUT_MS: setting.integer('For a request body to arrive', 60_000, 100, 3_600_000),
+    QUEUE_TIMEOUT_MS: setting.integer('In the queue until a worker takes the request', 120_000, 100, 3_600_000),
+    NO_WORKER_TIMEOUT_MS: setting.integer(
+      'In the queue while no live worker can serve the request',
+      15_000,
+      0,
+      3_600_000,
+    ),
+    FIRST_TOKEN_TIMEOUT_MS: setting.integer(
+      'From a worker taking the request to the first token',
+      300_000,
+      100,
+      3_600_000,
+    ),
+    IDLE_TIMEOUT_MS: setting.integer('Between two tokens of a stream', 120_000, 100, 3_600_000),
+    TOTAL_TIMEOUT_MS: setting.integer('For the whole request', 3_600_000, 100, 86_400_000),
+    SILENCE_TIMEOUT_MS: setting.integer('Without a sign of life from a worker in work', 10_000, 3_000, 600_000),
+    SPILL_MS: setting.integer('Until an unclaimed request is offered to the next lane too', 500, 10, 600_000),
+    KEEP_ALIVE_MS: setting.integer(
+      'Without a byte until the client of a stream gets a keep-alive',
+      10_000,
+      100,
+      600_000,
+    ),
+    MAX_ATTEMPTS: setting.integer('Workers that a request is given to at most', 3, 1, 10),
+    DRAIN_MS: setting.integer('For running answers to finish after SIGTERM', 30_000, 0, 3_600_000),
+    LOG_LEVEL: setting.choice('Least severe log lines to write', 'info', [
+      'trace',
+      'debug',
+      'info',
+      'warn',
+      'error',
+      'fatal',
+    ]),
+    LOG_FORMAT: setting.choice('auto: readable at a terminal, JSON elsewhere', 'auto', ['auto', 'json', 'pretty']),
+  })
+  .refine(({ CHAT_FAMILY, MESSAGES_FAMILY }) => CHAT_FAMILY !== MESSAGES_FAMILY, {
+    path: ['CHAT_FAMILY'],
+    error: 'must differ from MESSAGES_FAMILY',
+  });
 
 export type IngressConfig = z.output<typeof ingressConfig>;

@@ -12,17 +12,23 @@ export interface Wish {
   serviceTier: string | undefined;
 }
 
-/** One wire format, as the edge needs it: reading requests, and saying what the router itself has to say. */
-export interface EdgeFamily {
+/** How the router itself says in one wire format what it has to say. */
+export interface EdgeFormat {
   name: Family;
-  /**
-   * Checks a body.
-   * @throws RouterError 400 that names the field
-   */
-  readWish(body: unknown, operation: Operation): Wish;
   errorAnswer(error: RouterError, requestId: string): { status: number; headers: Record<string, string>; body: object };
   /** The event that ends a stream which failed midway. */
   errorEvent(error: RouterError, requestId: string): string;
   /** What the client of a waiting stream is sent from time to time. */
   keepAlive: string;
+}
+
+/** One wire format for requests to models, as the edge needs it. */
+export interface EdgeFamily extends EdgeFormat {
+  /** Request headers that an upstream of this family understands and clients rely on, in lower case. */
+  passedHeaders: readonly string[];
+  /**
+   * Checks a body.
+   * @throws RouterError 400 that names the field
+   */
+  readWish(body: unknown, operation: Operation): Wish;
 }

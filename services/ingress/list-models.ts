@@ -1,10 +1,14 @@
 import { modelNotFound } from '#shared/protocol/model-not-found.ts';
 import type { ModelCard } from '#shared/protocol/model-card.ts';
 import type { LivePool } from '#shared/broker/dispatch/live-workers.ts';
-import { autoModel } from './choose-lanes.ts';
+import type { Registry } from '#shared/registry/registry.ts';
+import { autoModel } from './resolve-model.ts';
 
-/** The models a client can name right now: `auto` when anything serves, then every live model once, by name. */
-export function listModels(pools: Iterable<LivePool>): ModelCard[] {
+/**
+ * The models a client can name right now: `auto` when anything serves, then every live model and every name of the
+ * registry that stands for one, once, by name.
+ */
+export function listModels(pools: Iterable<LivePool>, { models }: Pick<Registry, 'models'>): ModelCard[] {
   const cards = new Map<string, ModelCard>();
   for (const pool of pools) {
     if (pool.tier === 'tools') continue;
@@ -22,6 +26,10 @@ export function listModels(pools: Iterable<LivePool>): ModelCard[] {
       });
     }
   }
+  for (const [name, { targets }] of Object.entries(models)) {
+    const target = targets.map(({ model }) => cards.get(model)).find((card) => card !== undefined);
+    if (target) cards.set(name, { ...target, id: name, ownedBy: 'rtr' });
+  }
   const named = [...cards.values()].sort((a, b) => a.id.localeCompare(b.id));
   const created = Math.min(...named.map((card) => card.created));
   return named.length === 0 ? [] : [{ id: autoModel, created, ownedBy: 'rtr' }, ...named];
@@ -32,9 +40,9 @@ export function listModels(pools: Iterable<LivePool>): ModelCard[] {
  * @param id the path behind `/models/`, in parts: ids may hold slashes, percent-encoded or not
  * @throws RouterError `model_not_found`
  */
-export function findModel(pools: Iterable<LivePool>, id: string | string[] | undefined): ModelCard {
+export function findModel(cards: readonly ModelCard[], id: string | string[] | undefined): ModelCard {
   const name = Array.isArray(id) ? id.join('/') : (id ?? '');
-  const card = listModels(pools).find((each) => each.id === name);
+  const card = cards.find((each) => each.id === name);
   if (!card) throw modelNotFound(name);
   return card;
 }

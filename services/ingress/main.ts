@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { Duplex } from 'node:stream';
 import { connectRedis } from '#shared/accounts/connect-redis.ts';
 import { KeyStore } from '#shared/accounts/key-store.ts';
 import { KeyVerifier } from '#shared/accounts/key-verifier.ts';
@@ -9,11 +9,13 @@ import { connectBroker } from '#shared/broker/connect-broker.ts';
 import { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
 import { LiveWorkers } from '#shared/broker/dispatch/live-workers.ts';
 import { onKeyChange } from '#shared/broker/key-changes.ts';
+import type { RouterError } from '#shared/core/errors.ts';
 import { loadConfig } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
 import { Releases } from '#shared/core/release.ts';
 import { runService } from '#shared/core/run-service.ts';
 import { version } from '#shared/core/version.ts';
+import { followRegistry } from '#shared/registry/follow-registry.ts';
 import { createAdminServer } from './admin.ts';
 import { answerBrokenRequest } from './answer-broken-request.ts';
 import { createApp } from './app.ts';
@@ -21,9 +23,23 @@ import { chatFamily } from './chat-family.ts';
 import { ingressConfig } from './config.ts';
 import { HeldBodies } from './held-bodies.ts';
 import { readHealth } from './health.ts';
+import { createToolsMcp } from './mcp/tools-mcp.ts';
 import { IngressMetrics } from './metrics.ts';
+import { OpenRequests } from './open-requests.ts';
 import { createBodyReader } from './read-body.ts';
 import { recordJob } from './record-job.ts';
+
+/** Milliseconds for a request's headers to arrive. */
+const headersTimeoutMs = 20_000;
+
+/** Milliseconds between two looks for requests that do not arrive. */
+const lookForSlowMs = 1_000;
+
+/** Milliseconds without traffic after which TCP asks whether the client's machine is still there. */
+const probeClientMs = 30_000;
+
+/** Milliseconds for the last words to requests that the drain has ended. */
+const lastWordsMs = 500;
 
 /** Milliseconds that idle keep-alive connections stay open; longer than load balancers keep theirs. */
 const keepAliveTimeoutMs = 75_000;
@@ -39,7 +55,7 @@ await runService(async (environment, releases) => {
   const verifier = new KeyVerifier(new KeyStore(redis.redis, `${prefix}:`));
 
   const broker = await connectBroker({ url: config.NATS_URL, name: `ingress-${id}`, prefix, log });
-  releases.add('broker', () => broker.nc.close());
+  releases.add('broker', () => broker.close());
   onKeyChange(broker, (keyId) => verifier.drop(keyId));
   broker.onReconnect(() => verifier.markStale());
 
@@ -48,36 +64,60 @@ await runService(async (environment, releases) => {
   const dispatcher = new Dispatcher(broker, workers, dispatchSettings(id), log);
   releases.add('dispatcher', () => dispatcher.close());
   await dispatcher.prepare();
+  await workers.callTheRoll();
 
-  const metrics = new IngressMetrics(dispatcher);
-  let draining = false;
-  const healthParts = { workers, broker, redis, isDraining: () => draining };
+  const registry = followRegistry(config.ROUTER_CONFIG, log);
+  releases.add('registry', () => registry.close());
+
+  const held = new HeldBodies(config.MAX_HELD_BYTES, config.MAX_ACTIVE);
+  const open = new OpenRequests();
+  const metrics = new IngressMetrics(dispatcher, held, open);
+  const countRefusal = (family: string, error: RouterError): void => metrics.countRefusal(family, error);
+  const healthParts = { workers, broker, redis, isDraining: () => open.isDraining };
+  const record = recordJob(log, metrics);
+  const mcp = createToolsMcp({ dispatcher, workers, record }, log);
+  releases.add('MCP', () => mcp.close());
   const app = createApp({
     ...healthParts,
     log,
+    open,
     dispatcher,
+    mcp,
+    mcpOrigins: config.MCP_ALLOWED_ORIGINS,
     verifyKey: (rawKey) => verifier.verify(rawKey),
     segments: { chat: config.CHAT_FAMILY, messages: config.MESSAGES_FAMILY },
     readBody: createBodyReader({ maxBytes: config.MAX_BODY_BYTES, timeoutMs: config.BODY_TIMEOUT_MS }),
-    held: new HeldBodies(config.MAX_HELD_BYTES, config.MAX_ACTIVE),
-    record: recordJob(log, metrics),
-    countRefusal: (family, error) => metrics.countRefusal(family, error),
+    registry: () => registry.current(),
+    held,
+    record,
+    countRefusal,
   });
 
   const admin = createAdminServer(metrics.registry, () => readHealth(healthParts));
   await listen(admin, config.ADMIN_PORT, config.ADMIN_HOST, releases);
 
   const server = createServer(
-    { keepAliveTimeout: keepAliveTimeoutMs, requestTimeout: config.BODY_TIMEOUT_MS + 10_000 },
+    {
+      keepAliveTimeout: keepAliveTimeoutMs,
+      headersTimeout: Math.min(headersTimeoutMs, config.BODY_TIMEOUT_MS),
+      requestTimeout: config.BODY_TIMEOUT_MS + 10_000,
+      connectionsCheckingInterval: lookForSlowMs,
+      keepAlive: true,
+      keepAliveInitialDelay: probeClientMs,
+    },
     app,
   );
-  server.on('clientError', (error, socket) => answerBrokenRequest(error, socket, chatFamily));
+  const isAnswering = (socket: Duplex): boolean => open.isAnswering(socket);
+  server.on('clientError', answerBrokenRequest(chatFamily, { log, countRefusal, isAnswering }));
   await listen(server, config.PORT, config.HOST, releases);
   releases.add('running answers', async () => {
-    draining = true;
     log.info({ active: dispatcher.active }, 'finishing running answers');
     server.close();
-    await dispatcher.drain(config.DRAIN_MS);
+    const drained = open.drain(config.DRAIN_MS);
+    mcp.stopListening();
+    await drained;
+    await dispatcher.drain(0);
+    await open.drain(lastWordsMs);
   });
   log.info({ id, version, address: server.address(), admin: admin.address() }, 'ingress is ready');
 
@@ -103,11 +143,9 @@ await runService(async (environment, releases) => {
 async function listen(server: Server, port: number, host: string, releases: Releases): Promise<void> {
   server.listen(port, host);
   await once(server, 'listening');
-  releases.add(`port ${port}`, async () => {
+  releases.add(`port ${port}`, () => {
     if (server.listening) server.close();
     server.closeIdleConnections();
-    // What still hangs on after the drain was answered: its last bytes get a moment to leave.
-    await sleep(100);
     server.closeAllConnections();
   });
 }

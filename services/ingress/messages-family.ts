@@ -7,6 +7,7 @@ import type { EdgeFamily } from './edge-family.ts';
 /** Anthropic's messages at the edge. */
 export const messagesFamily: EdgeFamily = {
   name: 'messages',
+  passedHeaders: ['anthropic-version', 'anthropic-beta'],
   readWish(body, operation) {
     const request = operation === 'count_tokens' ? parseCountTokensRequest(body) : parseMessagesRequest(body);
     return {

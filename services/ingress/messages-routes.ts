@@ -9,7 +9,7 @@ import { serve } from './serve.ts';
 
 /** Anthropic's messages family, mounted at `/api/<segment>`. */
 export function messagesRoutes(parts: AppParts): Router {
-  const { workers } = parts;
+  const cards = () => listModels(parts.workers.pools(), parts.registry());
   const routes = Router();
   // Claude Code asks this, without a key, whether anybody is there. Express answers HEAD by the GET route.
   routes.get('/api/hello', (_, response) => {
@@ -19,12 +19,13 @@ export function messagesRoutes(parts: AppParts): Router {
   routes.post('/v1/messages', serve(messagesFamily, 'generate', parts));
   routes.post('/v1/messages/count_tokens', serve(messagesFamily, 'count_tokens', parts));
   routes.get('/v1/models', (request, response) => {
-    response.json(messagesModelPage(listModels(workers.pools()), request.query));
+    response.json(messagesModelPage(cards(), request.query));
   });
   routes.get('/v1/models/*id', (request, response) => {
-    response.json(messagesModel(findModel(workers.pools(), request.params['id'])));
+    response.json(messagesModel(findModel(cards(), request.params['id'])));
   });
-  routes.all(['/v1/messages', '/v1/messages/count_tokens', '/v1/models', '/v1/models/*id', '/api/hello'], wrongMethod);
+  routes.all(['/v1/messages', '/v1/messages/count_tokens'], wrongMethod('POST'));
+  routes.all(['/v1/models', '/v1/models/*id', '/api/hello'], wrongMethod('GET', 'HEAD'));
   routes.use(unknownPath, answerError(messagesFamily, parts));
   return routes;
 }

@@ -16,7 +16,7 @@ export class IngressMetrics {
   readonly #tokens: Counter<'model' | 'kind'>;
   readonly #moves: Counter;
 
-  constructor(dispatcher: Dispatcher) {
+  constructor(dispatcher: Pick<Dispatcher, 'jobs'>, held: { bytes: number }, open: { count: number }) {
     const registers = [this.registry];
     collectDefaultMetrics({ register: this.registry });
     this.#requests = new Counter({
@@ -62,6 +62,18 @@ export class IngressMetrics {
       name: 'rtr_moves_total',
       help: 'Attempts beyond the first: a worker was lost or failed, and the job went to another one',
       registers,
+    });
+    const heldBytes: Gauge = new Gauge({
+      name: 'rtr_held_body_bytes',
+      help: 'Bytes of request bodies in memory',
+      registers,
+      collect: () => heldBytes.set(held.bytes),
+    });
+    const openRequests: Gauge = new Gauge({
+      name: 'rtr_open_requests',
+      help: 'Requests of clients that are not answered to the last byte yet',
+      registers,
+      collect: () => openRequests.set(open.count),
     });
     const jobs = new Gauge({
       name: 'rtr_jobs',

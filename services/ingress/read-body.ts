@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { raw, type Request, type Response } from 'express';
+import type { IncomingMessage } from 'node:http';
 import { RouterError } from '#shared/core/errors.ts';
+import { decoderFor } from './decoder-for.ts';
 
 export interface BodyLimits {
   /** Bytes of one body, after decompression. */
@@ -9,28 +10,55 @@ export interface BodyLimits {
   timeoutMs: number;
 }
 
-/** Reads a request's whole body, decompressed (gzip, deflate, br, zstd). */
-export type ReadBody = (request: Request, response: Response) => Promise<Buffer>;
-
 /**
- * Makes the reader of bodies. It rejects with `body_too_large`, `request_timeout`, `unsupported_encoding` or
- * `invalid_json` (a body that is cut off or cannot be decompressed).
+ * Reads a request's whole body, decompressed.
+ * @param onBytes called with the size of each piece; what it throws ends the reading
+ * @throws RouterError `body_too_large`, `request_timeout`, `unsupported_encoding`, `invalid_json` (a body that is cut off
+ * or cannot be decompressed), as soon as it is clear. The rest of the request is not read then; see `refuse`
  */
+export type ReadBody = (request: IncomingMessage, onBytes: (bytes: number) => void) => Promise<Buffer>;
+
+/** Makes the reader of bodies. */
 export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody {
-  const parse = raw({ type: () => true, limit: maxBytes });
-  return (request, response) =>
-    new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        reject(
-          new RouterError('request_timeout', `The request body did not arrive within ${timeoutMs / 1000} seconds.`),
-        );
-      }, timeoutMs);
-      parse(request, response, (error?: unknown) => {
-        clearTimeout(timer);
-        if (error) reject(explain(error, maxBytes));
-        else resolve(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
-      });
-    });
+  return async (request, onBytes) => {
+    const decoder = decoderFor(request.headers['content-encoding']);
+    if (!decoder && Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
+    const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+    const parts: Buffer[] = [];
+    let bytes = 0;
+    const onData = (part: Buffer): void => {
+      bytes += part.length;
+      parts.push(part);
+      try {
+        if (bytes > maxBytes) throw tooLarge(maxBytes);
+        onBytes(part.length);
+      } catch (error) {
+        reject(error);
+      }
+    };
+    const onEnd = (): void => resolve(parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts));
+    const onClose = (): void => {
+      if (!request.complete) reject(new RouterError('invalid_json', 'The request body was cut off.'));
+    };
+    const onError = (cause: Error): void =>
+      reject(new RouterError('invalid_json', 'The request body could not be read.', { cause }));
+    const timer = setTimeout(() => reject(tooSlow(timeoutMs)), timeoutMs);
+    const source = decoder ? request.pipe(decoder) : request;
+    source.on('data', onData).on('end', onEnd).on('error', onError);
+    request.on('close', onClose);
+    if (request.destroyed) onClose();
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      source.off('data', onData).off('end', onEnd);
+      request.off('close', onClose);
+      if (decoder) {
+        request.unpipe(decoder);
+        decoder.destroy();
+      } else request.off('error', onError);
+    }
+  };
 }
 
 /**
@@ -42,26 +70,16 @@ export function parseBody(body: Buffer): unknown {
   if (!isUtf8(body)) throw new RouterError('invalid_json', 'The request body is not valid UTF-8.');
   try {
     return JSON.parse(body.toString());
-  } catch (cause) {
-    // The parser's own words may quote the body, so they stay out of the answer.
-    throw new RouterError('invalid_json', 'We could not parse the JSON body of your request.', { cause });
+  } catch {
+    // The parser's own words may quote the body, so they go no further.
+    throw new RouterError('invalid_json', 'We could not parse the JSON body of your request.');
   }
 }
 
-/** What the body parser reports, by its documented `type`. */
-function explain(error: unknown, maxBytes: number): unknown {
-  const type = error instanceof Error && 'type' in error ? error.type : undefined;
-  switch (type) {
-    case 'entity.too.large':
-      return new RouterError('body_too_large', `The request body is larger than ${maxBytes} bytes.`, { cause: error });
-    case 'encoding.unsupported':
-      return new RouterError('unsupported_encoding', 'The content-encoding of the request is not supported.', {
-        cause: error,
-      });
-    case 'request.aborted':
-    case 'request.size.invalid':
-      return new RouterError('invalid_json', 'The request body was cut off.', { cause: error });
-    default:
-      return new RouterError('invalid_json', 'The request body could not be read.', { cause: error });
-  }
+function tooLarge(maxBytes: number): RouterError {
+  return new RouterError('body_too_large', `The request body is larger than ${maxBytes} bytes.`);
+}
+
+function tooSlow(timeoutMs: number): RouterError {
+  return new RouterError('request_timeout', `The request body did not arrive within ${timeoutMs / 1000} seconds.`);
 }

@@ -1,14 +1,14 @@
 import type { Response } from 'express';
 import type { Logger } from '#shared/core/log.ts';
 import type { JobReport } from '#shared/broker/dispatch/job.ts';
-import type { EdgeFamily } from './edge-family.ts';
+import type { EdgeFormat } from './edge-family.ts';
 import type { IngressMetrics } from './metrics.ts';
 import { requestIdOf } from './request-id.ts';
 import { identityOf } from './require-key.ts';
 
 /** Writes one log line and the metrics for every job that is over. */
 export function recordJob(log: Logger, metrics: IngressMetrics) {
-  return (response: Response, family: EdgeFamily, report: JobReport): void => {
+  return (response: Response, family: EdgeFormat, report: JobReport): void => {
     metrics.countJob(family.name, report);
     const { served, queuedAt, claimedAt, firstByteAt, endedAt, attempts, state, end, error } = report;
     const facts = {

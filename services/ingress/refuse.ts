@@ -1,12 +1,19 @@
 import type { ServerResponse } from 'node:http';
 import { RouterError } from '#shared/core/errors.ts';
-import type { EdgeFamily } from './edge-family.ts';
+import type { EdgeFormat } from './edge-family.ts';
+
+/**
+ * Milliseconds for which what a refused client is still sending is read and thrown away. Closing at once would reset
+ * the connection, and many clients then never see the answer.
+ */
+const lingerMs = 5_000;
 
 /** Answers a request that failed before anything of an answer was sent, in the client's own format. */
-export function refuse(response: ServerResponse, family: EdgeFamily, error: RouterError, requestId: string): void {
+export function refuse(response: ServerResponse, family: EdgeFormat, error: RouterError, requestId: string): void {
   const { status, headers, body } = family.errorAnswer(error, requestId);
-  // A client that is still sending after its time was up gets the answer, and no further request on this connection.
+  // A client whose time for sending is up gets the answer, and no more time.
   if (error.code === 'request_timeout') response.setHeader('connection', 'close');
+  else if (!response.req.complete) lingerOver(response);
   const text = JSON.stringify(body);
   response.writeHead(status, {
     ...headers,
@@ -14,6 +21,13 @@ export function refuse(response: ServerResponse, family: EdgeFamily, error: Rout
     'content-length': Buffer.byteLength(text),
   });
   response.end(text);
+}
+
+function lingerOver({ req: request }: ServerResponse): void {
+  const timer = setTimeout(() => request.socket.destroy(), lingerMs);
+  request.once('end', () => clearTimeout(timer));
+  request.once('close', () => clearTimeout(timer));
+  request.resume();
 }
 
 /** What a client is told of an error, whatever it is. The true cause of an unexpected one stays in the log. */

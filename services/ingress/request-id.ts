@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, Response } from 'express';
 
 const acceptable = /^[\w.:-]{1,128}$/;
@@ -9,14 +9,23 @@ const acceptable = /^[\w.:-]{1,128}$/;
  */
 export function assignRequestId(request: Request, response: Response, next: NextFunction): void {
   const given = request.get('x-request-id');
-  const id = given !== undefined && acceptable.test(given) ? given : `req_${randomBytes(12).toString('hex')}`;
+  const id = given !== undefined && acceptable.test(given) ? given : mintRequestId();
   response.locals['requestId'] = id;
-  response.setHeader('x-request-id', id);
-  response.setHeader('request-id', id);
+  for (const [name, value] of Object.entries(requestIdHeaders(id))) response.setHeader(name, value);
   next();
 }
 
 /** The id that `assignRequestId` gave. */
 export function requestIdOf(response: Response): string {
   return String(response.locals['requestId']);
+}
+
+/** A new id. */
+export function mintRequestId(): string {
+  return `req_${randomUUID()}`;
+}
+
+/** The id under the header names of both families. */
+export function requestIdHeaders(id: string): Record<string, string> {
+  return { 'x-request-id': id, 'request-id': id };
 }

@@ -1,35 +1,57 @@
 import { z } from 'zod';
 import { setting } from '#shared/core/load-config.ts';
 
+/** The address of a server, or several with commas between them. */
+const serverUrls = (doc: string, example: string, schemes: readonly string[], most: number) =>
+  z
+    .string()
+    .refine((value) => {
+      const urls = value.split(',').map((part) => URL.parse(part.trim()));
+      return urls.length <= most && urls.every((url) => url && schemes.includes(url.protocol) && url.host !== '');
+    }, `must be an address like ${example}`)
+    .optional()
+    .describe(doc);
+const natsUrl = (doc: string) => serverUrls(doc, 'nats://127.0.0.1:4222', ['nats:', 'tls:'], Infinity);
+const redisUrl = (doc: string) => serverUrls(doc, 'redis://127.0.0.1:6379', ['redis:', 'rediss:'], 1);
+
 /** Settings of the commands that talk to a running cluster. */
 export const clusterSettings = z.object({
-  NATS_URL: setting.optionalText('Address of NATS; without it the cluster of this folder is meant'),
-  REDIS_URL: setting.optionalText('Address of Redis; without it the cluster of this folder is meant'),
-  RTR_PREFIX: setting.text("What the cluster's subjects in NATS and names in Redis begin with", 'rtr'),
+  NATS_URL: natsUrl('Address of NATS; without it the cluster of this folder is meant'),
+  REDIS_URL: redisUrl('Address of Redis; without it the cluster of this folder is meant'),
+  RTR_PREFIX: setting.pathSegment("What the cluster's subjects in NATS and names in Redis begin with", 'rtr'),
 });
 
 /** Settings of `rtr up`. All variables are also passed on to the services it starts. */
-export const upSettings = clusterSettings.extend({
-  NATS_URL: setting.optionalText('Address of NATS; without it a server is run on this machine'),
-  REDIS_URL: setting.optionalText('Address of Redis; without it a server is run on this machine'),
-  PORT: setting.integer('Port of the router', 8484, 1, 65_535),
-  HOST: setting.text('Address the router listens on; 0.0.0.0 lets other machines in', '127.0.0.1'),
-  ADMIN_PORT: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(65_535)
-    .optional()
-    .describe('Port of the metrics; without it a free one of the loopback interface'),
-  ENGINE_URLS: setting.list('Addresses of further engines, separated by commas, as http://10.0.0.5:8000'),
-  CHAT_FAMILY: setting.text('Path segment of the chat family', 'openai'),
-  DRAIN_MS: setting.integer('Milliseconds that running answers get to finish at the end', 10_000, 0, 3_600_000),
-  LOG_FORMAT: setting.choice('json for machines, pretty for people, auto by terminal', 'auto', [
-    'auto',
-    'json',
-    'pretty',
-  ]),
-});
+export const upSettings = clusterSettings
+  .extend({
+    NATS_URL: natsUrl('Address of NATS; without it a server is run on this machine'),
+    REDIS_URL: redisUrl('Address of Redis; without it a server is run on this machine'),
+    PORT: setting.integer('Port of the router', 8484, 1, 65_535),
+    HOST: setting.text('Address the router listens on; 0.0.0.0 lets other machines in', '127.0.0.1'),
+    ADMIN_PORT: setting.optionalInteger(
+      'Port of the metrics; without it a free one of the loopback interface',
+      1,
+      65_535,
+    ),
+    ENGINE_URLS: setting
+      .list('Addresses of further engines, separated by commas, as http://10.0.0.5:8000')
+      .pipe(z.array(z.url({ protocol: /^https?$/, error: 'each must be an http or https address' })))
+      .describe('Addresses of further engines, separated by commas, as http://10.0.0.5:8000'),
+    ROUTER_CONFIG: setting.optionalText('File with names for models, rules for `auto`, engines, providers and more'),
+    CHAT_FAMILY: setting.pathSegment('Path segment of the chat family', 'openai'),
+    MESSAGES_FAMILY: setting.pathSegment('Path segment of the messages family', 'anthropic'),
+    DRAIN_MS: setting.integer('Milliseconds that running answers get to finish at the end', 10_000, 0, 3_600_000),
+    LOG_FORMAT: setting.choice('json for machines, pretty for people, auto by terminal', 'auto', [
+      'auto',
+      'json',
+      'pretty',
+    ]),
+  })
+  .refine(({ CHAT_FAMILY, MESSAGES_FAMILY }) => CHAT_FAMILY !== MESSAGES_FAMILY, {
+    path: ['CHAT_FAMILY'],
+    error: 'must differ from MESSAGES_FAMILY',
+  })
+  .refine(({ PORT, ADMIN_PORT }) => PORT !== ADMIN_PORT, { path: ['ADMIN_PORT'], error: 'must differ from PORT' });
 
 export type ClusterConfig = z.output<typeof clusterSettings>;
 export type UpConfig = z.output<typeof upSettings>;

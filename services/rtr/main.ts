@@ -4,6 +4,10 @@ import { ConfigError, loadConfig } from '#shared/core/load-config.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { priorityClasses, type PriorityClass } from '#shared/core/priority-class.ts';
 import { version } from '#shared/core/version.ts';
+import { readRegistry } from '#shared/registry/read-registry.ts';
+import { findClis } from '../cli-worker/find-clis.ts';
+import { findProviders } from '../cloud-worker/find-providers.ts';
+import { diagnose, diagnosisText } from './commands/doctor.ts';
 import { createRouterKey, listKeys, revokeKey } from './commands/keys.ts';
 import { setup } from './commands/setup.ts';
 import type { KeyCommandContext } from './commands/key-command.ts';
@@ -12,6 +16,7 @@ import { clusterSettings, upSettings } from './config.ts';
 import { clusterAddresses } from './up/cluster-addresses.ts';
 import { ServerMissingError } from './up/install-server.ts';
 import { createLogRelay } from './up/log-relay.ts';
+import { planWorkers, type Findings } from './up/plan-workers.ts';
 import { stopSignals } from './up/stop-signals.ts';
 import { UpError } from './up/up-error.ts';
 import { up } from './up/up.ts';
@@ -20,6 +25,13 @@ const root = dirname(dirname(import.meta.dirname));
 const folder = join(root, '.rtr');
 const print = (text: string) => {
   process.stdout.write(`${text}\n`);
+};
+/** The workers that `rtr worker <tier>` runs. */
+const workers = {
+  gpu: () => import('../gpu-worker/main.ts'),
+  cli: () => import('../cli-worker/main.ts'),
+  cloud: () => import('../cloud-worker/main.ts'),
+  tools: () => import('../tools-worker/main.ts'),
 };
 const json = new Option('--json', 'print JSON instead of sentences');
 
@@ -35,8 +47,23 @@ program
     const config = loadConfig(upSettings, process.env);
     const pretty = config.LOG_FORMAT === 'pretty' || (config.LOG_FORMAT === 'auto' && process.stderr.isTTY);
     const logs = createLogRelay(process.stderr, pretty ? 'pretty' : 'json');
-    await up({ config, environment: process.env, root, logs, say: print, ...stopSignals() });
+    const findings = await lookAround(config.ROUTER_CONFIG);
+    const plan = planWorkers(findings);
+    const withEngines = { ...config, ENGINE_URLS: [...config.ENGINE_URLS, ...findings.registry.engines] };
+    await up({ config: withEngines, environment: process.env, root, plan, logs, say: print, ...stopSignals() });
     process.exit(0);
+  });
+
+program
+  .command('doctor')
+  .description('look at this machine as `rtr up` would, and say what there is, what is missing and why')
+  .addOption(json)
+  .action(async (options: { json?: true }) => {
+    const config = loadConfig(upSettings, process.env);
+    const { PORT: port, HOST: host, NATS_URL: natsUrl, REDIS_URL: redisUrl, ENGINE_URLS: engineUrls } = config;
+    const findings = await lookAround(config.ROUTER_CONFIG);
+    const diagnoses = await diagnose({ environment: process.env, port, host, natsUrl, redisUrl, engineUrls, findings });
+    print(options.json ? JSON.stringify(diagnoses) : diagnosisText(diagnoses));
   });
 
 program
@@ -70,12 +97,12 @@ keys
 program
   .command('worker')
   .description('run one worker, configured by environment variables')
-  .addArgument(new Argument('<tier>', 'what it serves').choices(['gpu']))
-  .action((tier: string) => runService(`${tier}-worker`));
+  .addArgument(new Argument('<tier>', 'what it serves').choices(Object.keys(workers)))
+  .action((tier: keyof typeof workers) => runService(workers[tier]));
 program
   .command('ingress')
   .description('run one ingress, configured by environment variables')
-  .action(() => runService('ingress'));
+  .action(() => runService(() => import('../ingress/main.ts')));
 program
   .command('demo-engine')
   .description('run the demo engine, an OpenAI-compatible server without weights')
@@ -103,7 +130,13 @@ function withKeys(options: { json?: true }, command: (context: KeyCommandContext
 }
 
 /** Runs a service in this process. It finds the cluster of this folder when no variable names another. */
-async function runService(service: string): Promise<void> {
+async function runService(load: () => Promise<unknown>): Promise<void> {
   Object.assign(process.env, clusterAddresses(loadConfig(clusterSettings, process.env), folder));
-  await import(`../${service}/main.ts`);
+  await load();
+}
+
+/** What this machine has that workers can be started for, besides engines. */
+async function lookAround(registryFile: string | undefined): Promise<Findings> {
+  const registry = readRegistry(registryFile);
+  return { providers: findProviders(process.env), clis: await findClis(process.env), registry };
 }

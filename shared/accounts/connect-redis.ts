@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis';
 import { RouterError } from '#shared/core/errors.ts';
+import { ConfigError } from '#shared/core/load-config.ts';
 import type { Logger } from '#shared/core/log.ts';
 
 const commandTimeoutMs = 1_000;
@@ -22,8 +23,13 @@ export interface RedisConnection {
  * Begins to connect to Redis and returns without waiting for it; it tries again for ever, at most two seconds apart.
  * A command that gets no answer within a second fails, and so does every later one until Redis answers again.
  * @param url `redis://[user:password@]host:port[/database]`, or `rediss://` for TLS
+ * @throws ConfigError for any other
  */
 export function connectRedis(url: string, { log, name }: { log: Logger; name: string }): RedisConnection {
+  const address = URL.parse(url);
+  // It may hold a password, so it is not repeated. The library would take anything for a host or a socket.
+  if (!address || !['redis:', 'rediss:'].includes(address.protocol) || address.host === '')
+    throw new ConfigError('the address of Redis is not a URL like redis://127.0.0.1:6379');
   const redis = new Redis(url, {
     connectionName: name,
     commandTimeout: commandTimeoutMs,

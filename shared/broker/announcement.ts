@@ -38,13 +38,21 @@ export type ModelInfo = z.infer<typeof model>;
 export type ToolInfo = z.infer<typeof tool>;
 
 /**
- * The pool a worker belongs to: workers of one tier, one engine kind and the same models are interchangeable, so they
- * share a pool, and its token is derived from just that.
+ * The pool a worker belongs to: workers of one tier, one engine kind and the same models and tools are interchangeable,
+ * so they share a pool, and its token is derived from just that.
  */
-export function poolOf(tier: Tier, kind: string, models: readonly ModelInfo[]): string {
-  const facts = models.map(({ id, capabilities, contextWindow, maxOutput }) =>
-    JSON.stringify([id, [...capabilities].sort(), contextWindow, maxOutput]),
-  );
+export function poolOf(
+  tier: Tier,
+  kind: string,
+  models: readonly ModelInfo[],
+  tools: readonly ToolInfo[] = [],
+): string {
+  const facts = [
+    ...models.map(({ id, capabilities, contextWindow, maxOutput }) =>
+      JSON.stringify([id, [...capabilities].sort(), contextWindow, maxOutput]),
+    ),
+    ...tools.map(({ name, description, inputSchema }) => JSON.stringify([name, description, inputSchema])),
+  ];
   const digest = createHash('sha256')
     .update([tier, kind, ...facts.sort()].join('\n'))
     .digest('hex')

@@ -18,6 +18,8 @@ const grantSchema = z.object({
   family: z.enum(families),
   stream: z.boolean(),
   model: z.string(),
+  /** What of the client's headers concerns an upstream; few and short. */
+  headers: z.record(z.string(), z.string()).optional(),
   /** Subject that the frames of this attempt go to, before kind and number. */
   reply: z.string(),
   /** Bytes of the whole body, over all parts. */

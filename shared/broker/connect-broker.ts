@@ -1,5 +1,16 @@
-import { connect, type Msg, type NatsConnection, type Payload, type Subscription } from '@nats-io/transport-node';
+import {
+  AuthorizationError,
+  connect,
+  type Msg,
+  type NatsConnection,
+  type NodeConnectionOptions,
+  type Payload,
+  type Subscription,
+} from '@nats-io/transport-node';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ConfigError } from '#shared/core/load-config.ts';
 import type { Logger } from '#shared/core/log.ts';
+import { Outbox } from './outbox.ts';
 import { createSubjects, type Subjects } from './subjects.ts';
 
 /** Status of a message that the server sends when nobody listens to a subject. */
@@ -13,7 +24,15 @@ export interface BrokerOptions {
   /** First token of every subject. */
   prefix: string;
   log: Logger;
+  /** Milliseconds for which the first connection is tried. Default 30 s. */
+  waitMs?: number;
 }
+
+/** Milliseconds for which the first connection is tried, so that the parts of a cluster may start in any order. */
+const firstConnectMs = 30_000;
+
+/** Milliseconds for the last messages to reach the server when the connection is closed. */
+const lastWordsMs = 1_000;
 
 /**
  * The connection to NATS: what the library offers, plus whether it stands right now and a call when it does again.
@@ -23,23 +42,31 @@ export class Broker {
   readonly nc: NatsConnection;
   readonly subjects: Subjects;
   readonly #log: Logger;
+  readonly #outbox: Outbox;
   readonly #reconnectListeners = new Set<() => void>();
-  #connected = true;
+  #disconnectedSince: number | undefined;
+  #connectedSince = performance.now();
 
   constructor(nc: NatsConnection, subjects: Subjects, log: Logger) {
     this.nc = nc;
     this.subjects = subjects;
     this.#log = log;
+    this.#outbox = new Outbox(nc, log);
     this.#followStatus().catch((error: unknown) => log.error({ err: error }, 'following the broker connection failed'));
   }
 
   get connected(): boolean {
-    return this.#connected;
+    return this.#disconnectedSince === undefined;
   }
 
-  /** Largest payload of one message, in bytes. */
-  get maxPayload(): number {
-    return this.nc.info?.max_payload ?? 1024 * 1024;
+  /** When the connection was lost, while it is; this and the next are times of `performance.now()`. */
+  get disconnectedSince(): number | undefined {
+    return this.#disconnectedSince;
+  }
+
+  /** When the connection was last made. */
+  get connectedSince(): number {
+    return this.#connectedSince;
   }
 
   /** Calls back whenever a lost connection stands again, subscriptions included. Returns the call that ends it. */
@@ -48,47 +75,109 @@ export class Broker {
     return () => this.#reconnectListeners.delete(listener);
   }
 
+  /** Sends a message at the end of this turn of the event loop, behind those published before. */
   publish(subject: string, payload: Payload, reply?: string): void {
-    if (this.nc.isClosed()) return;
-    this.nc.publish(subject, payload, reply === undefined ? undefined : { reply });
+    this.#outbox.add(subject, payload, reply);
   }
 
-  /** Subscribes with a plain callback; permission and connection errors go to the log. */
+  /** Resolves when the server has everything that was published so far. Never while there is no connection. */
+  async flush(): Promise<void> {
+    this.#outbox.send();
+    await this.nc.flush();
+  }
+
+  /** Sends what is held and ends the connection; waits a second at most for the server to have it. */
+  async close(): Promise<void> {
+    if (this.connected) {
+      const sent = this.flush().catch((error: unknown) => this.#log.warn({ err: error }, 'last messages may be lost'));
+      await Promise.race([sent, sleep(lastWordsMs, undefined, { ref: false })]);
+    }
+    await this.nc.close();
+  }
+
+  /**
+   * Subscribes with a plain callback; permission and connection errors go to the log. So does what the callback throws:
+   * the library would take it for the end of the connection's input, and hear nothing more.
+   */
   subscribe(subject: string, onMessage: (message: Msg) => void): Subscription {
     return this.nc.subscribe(subject, {
       callback: (error, message) => {
-        if (error) this.#log.error({ err: error, subject }, 'a subscription failed');
-        else onMessage(message);
+        if (error) {
+          this.#log.error({ err: error, subject }, 'a subscription failed');
+          return;
+        }
+        try {
+          onMessage(message);
+        } catch (thrown) {
+          this.#log.error({ err: thrown, subject }, 'a message could not be handled');
+        }
       },
     });
+  }
+
+  /** A listener that throws keeps neither the others nor the connection's state from being told. */
+  #tellReconnected(): void {
+    for (const listener of this.#reconnectListeners) {
+      try {
+        listener();
+      } catch (error) {
+        this.#log.error({ err: error }, 'a part did not take the news that the broker is back');
+      }
+    }
   }
 
   async #followStatus(): Promise<void> {
     for await (const status of this.nc.status()) {
       if (status.type === 'disconnect') {
-        this.#connected = false;
+        this.#disconnectedSince ??= performance.now();
         this.#log.warn({ server: status.server }, 'broker connection lost');
       } else if (status.type === 'reconnect') {
-        this.#connected = true;
+        this.#disconnectedSince = undefined;
+        this.#connectedSince = performance.now();
         this.#log.info({ server: status.server }, 'broker connection is back');
-        for (const listener of this.#reconnectListeners) listener();
+        this.#tellReconnected();
       } else if (status.type === 'error') {
         this.#log.error({ err: status.error }, 'broker error');
       }
     }
-    this.#connected = false;
+    this.#disconnectedSince ??= performance.now();
   }
 }
 
 /**
- * Connects to NATS, trying for up to half a minute, so that the parts of a cluster may start in any order.
- * @throws the library's ConnectionError when no server answered
+ * Connects to NATS, trying for up to half a minute.
+ * @throws ConfigError for a URL that is none, and the library's error when no server answered or it wants other credentials
  */
-export async function connectBroker({ url, name, prefix, log }: BrokerOptions): Promise<Broker> {
-  const urls = url.split(',').map((each) => new URL(each.trim()));
-  const { username, password } = urls[0] ?? { username: '', password: '' };
-  const nc = await connect({
-    servers: urls.map((each) => `${each.protocol}//${each.host}`),
+export async function connectBroker({
+  url,
+  name,
+  prefix,
+  log,
+  waitMs = firstConnectMs,
+}: BrokerOptions): Promise<Broker> {
+  const options = connectionOptions(url, name);
+  const deadline = performance.now() + waitMs;
+  for (;;) {
+    try {
+      return new Broker(await connect(options), createSubjects(prefix), log);
+    } catch (error) {
+      if (error instanceof AuthorizationError || performance.now() > deadline) throw error;
+      log.debug({ err: error }, 'no broker answers yet');
+      await sleep(250);
+    }
+  }
+}
+
+function connectionOptions(url: string, name: string): NodeConnectionOptions {
+  const addresses = url.split(',');
+  const usable = addresses.flatMap((address) => readAddress(address) ?? []);
+  const [first] = usable;
+  // The address may hold a password, so it is not repeated.
+  if (!first || usable.length < addresses.length)
+    throw new ConfigError('the address of NATS is not a URL like nats://127.0.0.1:4222');
+  const { username, password } = first;
+  return {
+    servers: usable.map((each) => `${each.protocol}//${each.host}`),
     name,
     ...(username && password ? { user: decodeURIComponent(username), pass: decodeURIComponent(password) } : {}),
     ...(username && !password ? { token: decodeURIComponent(username) } : {}),
@@ -101,6 +190,10 @@ export async function connectBroker({ url, name, prefix, log }: BrokerOptions): 
     pingInterval: 10_000,
     maxPingOut: 2,
     ignoreAuthErrorAbort: true,
-  });
-  return new Broker(nc, createSubjects(prefix), log);
+  };
+}
+
+function readAddress(address: string): URL | undefined {
+  const url = URL.parse(address.trim());
+  return url && ['nats:', 'tls:'].includes(url.protocol) && url.host !== '' ? url : undefined;
 }

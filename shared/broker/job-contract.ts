@@ -20,7 +20,9 @@ export interface GrantedJob {
   stream: boolean;
   /** The concrete model to serve it with: one that the worker announced. */
   model: string;
-  /** The client's body as it came: JSON in UTF-8, already checked by the ingress. */
+  /** The client's headers that concern an upstream of its own family, names in lower case. Absent when it sent none. */
+  headers?: Readonly<Record<string, string>> | undefined;
+  /** The client's body as it came: JSON in UTF-8, already checked by the ingress. Better got by `takeBody`. */
   body: Buffer;
 }
 

@@ -24,31 +24,52 @@ export interface QueueSettings {
 /** Milliseconds until a delivered ticket whose worker never answered for it goes to another one. */
 const ackWaitMs = 3_000;
 
-/** JetStream's error for a stream that exists with other settings. */
+/** JetStream's errors for a stream that exists with other settings, and for one that does not exist. */
 const streamNameInUse = 10058;
+const streamNotFound = 10059;
 
 /**
- * Makes the stream of tickets, or brings an existing one to these settings. Safe to call from many nodes at once.
+ * Makes the stream of tickets where there is none. Safe to call from many nodes at once, and often.
  * A work queue in memory: tickets are only hints, their ingress makes them again when the server forgets.
+ * @returns when the stream was made: another one than before has none of the tickets that were published before
  */
-export async function ensureJobsStream(broker: Broker, settings: QueueSettings): Promise<JetStreamManager> {
+export async function ensureJobsStream(broker: Broker, settings: QueueSettings): Promise<string> {
   const manager = await jetstreamManager(broker.nc, { checkAPI: false, timeout: 5_000 });
-  const config = {
+  const config = jobsStream(broker, settings);
+  try {
+    return (await manager.streams.info(config.name)).created;
+  } catch (error) {
+    if (!isApiError(error, streamNotFound)) throw error;
+  }
+  return (await manager.streams.add(config)).created;
+}
+
+/** Makes the stream of tickets, or brings an existing one to these settings. */
+export async function configureJobsStream(broker: Broker, settings: QueueSettings): Promise<string> {
+  const manager = await jetstreamManager(broker.nc, { checkAPI: false, timeout: 5_000 });
+  const config = jobsStream(broker, settings);
+  try {
+    return (await manager.streams.add(config)).created;
+  } catch (error) {
+    if (!isApiError(error, streamNameInUse)) throw error;
+  }
+  return (await manager.streams.update(config.name, config)).created;
+}
+
+function jobsStream(broker: Broker, { maxQueued, maxAgeMs }: QueueSettings) {
+  return {
     name: broker.subjects.stream,
     subjects: [broker.subjects.allJobs],
     retention: RetentionPolicy.Workqueue,
     storage: StorageType.Memory,
     discard: DiscardPolicy.New,
-    max_msgs: settings.maxQueued,
-    max_age: nanos(settings.maxAgeMs),
+    max_msgs: maxQueued,
+    max_age: nanos(maxAgeMs),
   };
-  try {
-    await manager.streams.add(config);
-  } catch (error) {
-    if (!(error instanceof JetStreamApiError) || error.code !== streamNameInUse) throw error;
-    await manager.streams.update(config.name, config);
-  }
-  return manager;
+}
+
+function isApiError(error: unknown, code: number): boolean {
+  return error instanceof JetStreamApiError && error.code === code;
 }
 
 /**

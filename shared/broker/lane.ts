@@ -1,10 +1,7 @@
 import { priorityClasses, type PriorityClass } from '#shared/core/priority-class.ts';
+import { tiers, type Tier } from '#shared/core/tier.ts';
 
-/** The kinds of workers, in the order in which `auto` tries them. */
-export const tiers = ['gpu', 'cli', 'cloud', 'tools'] as const;
-export type Tier = (typeof tiers)[number];
-
-export { priorityClasses, type PriorityClass };
+export { priorityClasses, tiers, type PriorityClass, type Tier };
 
 /** One queue of the broker: the requests of one class that wait for one pool of interchangeable workers. */
 export interface Lane {

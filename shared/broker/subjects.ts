@@ -1,6 +1,10 @@
-import { priorityClasses, tiers, type Lane, type PriorityClass, type Tier } from './lane.ts';
+import { priorityClasses, type Lane, type PriorityClass } from './lane.ts';
 
-/** What a frame on a reply subject is. `t` is the broker's answer to a published ticket, not a worker's frame. */
+/**
+ * What a frame on a reply subject is: data, keep-alive, end, error. Data, end and error are numbered from 0 without a
+ * gap; a keep-alive carries the number of the next one, so that it shows whether something is missing before it.
+ * `t` is the broker's answer to a published ticket, not a worker's frame.
+ */
 export type FrameKind = 'd' | 'k' | 'e' | 'x' | 't';
 
 /** One reply subject, taken apart. */
@@ -28,8 +32,12 @@ export function createSubjects(prefix: string) {
     /** Everything before the frame's kind and number; a grant carries it to the worker. */
     reply: (ingress: string, job: string, attempt: number) => `${prefix}.reply.${ingress}.${job}.${attempt}`,
     cancel: (worker: string) => `${prefix}.cancel.${worker}`,
+    /** Asks a worker to send frames again that did not arrive: `<reply subject> <number of the first>`. */
+    resume: (worker: string) => `${prefix}.resume.${worker}`,
     beat: (worker: string) => `${prefix}.beat.${worker}`,
     allBeats: `${prefix}.beat.*`,
+    /** Asks every worker to beat at once, for an ingress that has just started. */
+    rollCall: `${prefix}.roll-call`,
     keys: `${prefix}.keys`,
   };
 }
@@ -48,12 +56,13 @@ export function parseFrameAddress(rest: string): FrameAddress | undefined {
   return { job, attempt: Number(attempt), kind, seq: Number(seq) };
 }
 
-function isFrameKind(kind: string | undefined): kind is FrameKind {
-  return kind === 'd' || kind === 'k' || kind === 'e' || kind === 'x' || kind === 't';
+/** The end of a reply subject that names job and attempt: what a worker knows its jobs by. */
+export function attemptOf(reply: string): string {
+  return reply.split('.').slice(-2).join('.');
 }
 
-export function isTier(value: string): value is Tier {
-  return tiers.some((tier) => tier === value);
+function isFrameKind(kind: string | undefined): kind is FrameKind {
+  return kind === 'd' || kind === 'k' || kind === 'e' || kind === 'x' || kind === 't';
 }
 
 export function isPriorityClass(value: string): value is PriorityClass {

@@ -13,7 +13,15 @@ export const setting = {
   text: (doc: string, fallback: string) => z.string().min(1).default(fallback).describe(doc),
   optionalText: (doc: string) => z.string().min(1).optional().describe(doc),
   integer: (doc: string, fallback: number, min: number, max: number) =>
-    z.coerce.number().int().min(min).max(max).default(fallback).describe(doc),
+    wholeNumber(min, max).default(fallback).describe(doc),
+  optionalInteger: (doc: string, min: number, max: number) => wholeNumber(min, max).optional().describe(doc),
+  /** A part of a URL's path, of a subject in NATS, of a name in Redis. */
+  pathSegment: (doc: string, fallback: string) =>
+    z
+      .string()
+      .regex(/^[\w-]+$/, 'must consist of letters, digits, _ and -')
+      .default(fallback)
+      .describe(doc),
   flag: (doc: string, fallback: boolean) =>
     z
       .enum(['true', 'false', '1', '0'])
@@ -35,6 +43,12 @@ export const setting = {
       .describe(doc),
 };
 
+/** Decimal digits only: `0x1F90`, `1e3` or a blank are more likely a slip than a wish. */
+function wholeNumber(min: number, max: number) {
+  const isInRange = (value: string): boolean => /^[0-9]+$/.test(value) && Number(value) >= min && Number(value) <= max;
+  return z.string().refine(isInRange, `must be a whole number from ${min} to ${max}`).transform(Number);
+}
+
 /**
  * Reads a service's settings from the environment. An empty variable counts as unset.
  * @throws ConfigError with one sentence for every bad variable
@@ -49,7 +63,10 @@ export function loadConfig<T extends z.ZodObject>(schema: T, environment: Enviro
   const sentences = parsed.error.issues.map((issue) => {
     const name = String(issue.path[0]);
     const doc = schema.shape[name]?.description ?? '';
-    return `${name}=${JSON.stringify(given[name] ?? '')} is not valid: ${issue.message} (${doc})`;
+    const value = given[name];
+    // An address with a user may hold a password, so it is not repeated.
+    const shown = value === undefined || value.includes('@') ? name : `${name}=${JSON.stringify(value)}`;
+    return `${shown} is not valid: ${issue.message} (${doc})`;
   });
   throw new ConfigError(sentences.join('\n'));
 }

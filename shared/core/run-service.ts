@@ -1,10 +1,13 @@
 import { ConfigError, type Environment } from './load-config.ts';
 import { Releases } from './release.ts';
 
+/** Exit code of a service whose settings are wrong (EX_CONFIG of sysexits(3)): to start it again as it is would not help. */
+export const configExitCode = 78;
+
 /**
  * Runs a service's `main.ts`: builds it, and releases all of it on SIGTERM, SIGINT, or when the process that started it
- * with an IPC channel is gone. Exits with 0 when everything was released, with 1 when not or when the start failed.
- * A second signal ends the process at once.
+ * with an IPC channel is gone. Exits with 0 when everything was released, with 1 when not or when the start failed,
+ * with 78 when a setting is wrong. A second signal ends the process at once.
  */
 export async function runService(
   build: (environment: Environment, releases: Releases) => Promise<void>,
@@ -25,9 +28,13 @@ export async function runService(
   try {
     await build(process.env, releases);
   } catch (error) {
-    if (error instanceof ConfigError) process.stderr.write(`${error.message}\n`);
-    else report(error);
-    await stop(1);
+    if (error instanceof ConfigError) {
+      process.stderr.write(`${error.message}\n`);
+      await stop(configExitCode);
+    } else {
+      report(error);
+      await stop(1);
+    }
   }
 }
 

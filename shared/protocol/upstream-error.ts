@@ -7,6 +7,8 @@ export interface UpstreamFailure {
   status: number;
   /** Its sentence, empty when it gave none. */
   message: string;
+  /** The field that it named, in the chat family's way. */
+  param?: string | undefined;
   /** Seconds, from its `retry-after`. */
   retryAfter: number | undefined;
   /** Set where the error's type or fields, rather than its sentence, tell that the request does not fit. */
@@ -22,7 +24,7 @@ const longestSentence = 1000;
  * take it for a failed log-in. What went wrong inside the upstream is kept for the logs and not shown.
  */
 export function upstreamError(failure: UpstreamFailure): RouterError {
-  const { status, message, retryAfter, overflow } = failure;
+  const { status, message, param, retryAfter, overflow } = failure;
   const sentence = message.slice(0, longestSentence);
   switch (status) {
     case 400:
@@ -30,7 +32,11 @@ export function upstreamError(failure: UpstreamFailure): RouterError {
     case 422: {
       const counts = overflow ?? readOverflowText(sentence);
       if (counts !== undefined) return contextOverflow(counts);
-      return new RouterError('invalid_request', sentence || `The upstream refused the request (status ${status}).`);
+      const limit = outputLimit(sentence);
+      if (limit !== undefined) return new RouterError('invalid_request', limit, { param: 'max_tokens' });
+      return new RouterError('invalid_request', sentence || `The upstream refused the request (status ${status}).`, {
+        param,
+      });
     }
     case 429:
       return new RouterError('rate_limit_exceeded', 'The upstream limits the rate of requests.', { retryAfter });
@@ -49,6 +55,14 @@ export function upstreamError(failure: UpstreamFailure): RouterError {
       return new RouterError('upstream_failed', `The upstream failed with status ${status}.`, { cause: sentence });
     }
   }
+}
+
+/** OpenAI's refusal of a limit that is above the model's own, in the text that Claude Code reads the model's limit from. */
+function outputLimit(sentence: string): string | undefined {
+  const [, asked, most] =
+    /is too large: (\d+)\. This model supports at most (\d+) completion tokens/.exec(sentence) ?? [];
+  if (asked === undefined || most === undefined) return undefined;
+  return `max_tokens: ${asked} > ${most}, which is the maximum allowed number of output tokens for this model`;
 }
 
 /**

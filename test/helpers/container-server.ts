@@ -8,7 +8,7 @@ const images = {
   redis: {
     image: 'redis:8-alpine',
     port: 6379,
-    command: ['--appendonly', 'yes'],
+    command: ['--appendonly', 'yes', '--protected-mode', 'no'],
     ready: /Ready to accept connections/,
   },
 };

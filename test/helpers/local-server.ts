@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { provideServer } from '../../services/rtr/up/install-server.ts';
 import { startNatsServer } from '../../services/rtr/up/start-nats-server.ts';
+import { killGroup } from '../../services/rtr/up/spawn-guarded.ts';
 import type { Started } from '../../services/rtr/up/start-on-port.ts';
 import { startRedisServer } from '../../services/rtr/up/start-redis-server.ts';
-import { isRunning, killChild, stopChild } from '../../services/rtr/up/stop-child.ts';
+import { isRunning, stopChild } from '../../services/rtr/up/stop-child.ts';
 import type { ServerKind, TestServer } from './test-server.ts';
 
 const start = { nats: startNatsServer, redis: startRedisServer };
@@ -29,7 +30,7 @@ export async function startLocalServer(kind: ServerKind): Promise<TestServer> {
     kill: async () => {
       if (!isRunning(child)) return;
       const gone = once(child, 'exit');
-      killChild(child);
+      killGroup(child);
       await gone;
     },
     restart: async ({ keepData = true } = {}) => {

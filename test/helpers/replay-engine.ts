@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -24,6 +24,8 @@ export interface ReplayEngine {
   url: string;
   /** The bodies of the chat requests that came, in order. */
   requests: Json[];
+  /** Everything that was asked, in order. */
+  seen: { path: string; headers: IncomingHttpHeaders; body: Json }[];
   stop(): Promise<void>;
 }
 
@@ -31,6 +33,7 @@ export interface ReplayEngine {
 export async function startReplayEngine(folder: string): Promise<ReplayEngine> {
   const index: Exchange[] = JSON.parse(readFileSync(join(folder, 'index.json'), 'utf8'));
   const requests: Json[] = [];
+  const seen: ReplayEngine['seen'] = [];
   const server = createServer((request, response) => {
     answer(request, response).catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));
   });
@@ -38,6 +41,7 @@ export async function startReplayEngine(folder: string): Promise<ReplayEngine> {
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const asked = await text(request);
     const body: Json = asked === '' ? null : JSON.parse(asked);
+    seen.push({ path: request.url ?? '', headers: request.headers, body });
     if (request.url === '/v1/chat/completions') requests.push(body);
     const exchange = index.find(
       ({ method, path, when = null }) => method === request.method && path === request.url && contains(body, when),
@@ -57,6 +61,7 @@ export async function startReplayEngine(folder: string): Promise<ReplayEngine> {
   return {
     url: `http://127.0.0.1:${port}`,
     requests,
+    seen,
     stop: async () => {
       server.closeAllConnections();
       server.close();

@@ -8,6 +8,8 @@ import { createHandleJob, type HandleJobOptions } from '../../services/gpu-worke
 export interface RunJob {
   engine: Engine;
   url: string;
+  /** Connections to use and to leave open; by default the job has its own, closed after it. */
+  http?: EngineHttp;
   /** By default what the engine itself tells. */
   models?: ModelInfo[];
   options?: Partial<HandleJobOptions>;
@@ -26,12 +28,12 @@ export type JobFields = Partial<Omit<GrantedJob, 'body'>> & { body: JsonObject }
 
 /** Serves one job with an engine, as the worker would, and returns what the client would get. */
 export async function runJob(
-  { engine, url, models, options }: RunJob,
+  { engine, url, models, options, http: given }: RunJob,
   { body, ...fields }: JobFields,
   signal = new AbortController().signal,
   onPiece: (piece: string) => void = () => undefined,
 ): Promise<JobResult> {
-  const http = new EngineHttp({ url, connections: 8, connectTimeoutMs: 1000 });
+  const http = given ?? new EngineHttp({ url, connections: 8, connectTimeoutMs: 1000 });
   const known = models ?? (await engine.discover(http, [])).models;
   const handleJob = createHandleJob({
     http,
@@ -64,7 +66,7 @@ export async function runJob(
     const end = await handleJob(job, { write }, signal);
     return { end, pieces, events: eventsOf(pieces.join('')) };
   } finally {
-    await http.close();
+    if (!given) await http.close();
   }
 }
 

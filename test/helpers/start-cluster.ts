@@ -34,9 +34,15 @@ export interface Cluster {
   workers: ServiceProcess[];
   engine: ServiceProcess | undefined;
   /** Starts one more gpu-worker and waits until the ingress knows it. */
-  addWorker(environment?: Record<string, string>): Promise<ServiceProcess>;
+  addWorker: (environment?: Record<string, string>) => Promise<ServiceProcess>;
+  /** Starts a tools-worker and waits until the ingress knows it. */
+  addToolsWorker: (environment?: Record<string, string>) => Promise<ServiceProcess>;
+  /** Starts a cli-worker and waits until the ingress knows it. */
+  addCliWorker: (environment: Record<string, string>) => Promise<ServiceProcess>;
+  /** Starts a cloud-worker for a provider and waits until clients can name its models. */
+  addCloudWorker: (environment: Record<string, string>) => Promise<ServiceProcess>;
   /** Starts one more ingress on the same broker and accounts. */
-  addIngress(environment?: Record<string, string>): Promise<{ process: ServiceProcess; url: string }>;
+  addIngress: (environment?: Record<string, string>) => Promise<{ process: ServiceProcess; url: string }>;
   stop(): Promise<void>;
 }
 
@@ -73,23 +79,31 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     };
     const { process: ingress, url, adminUrl } = await addIngress();
     const workers: ServiceProcess[] = [];
-    const addWorker = async (environment: Record<string, string> = {}): Promise<ServiceProcess> => {
+    const join = async (file: string, environment: Record<string, string>): Promise<ServiceProcess> => {
       const id = `w${randomBytes(4).toString('hex')}`;
-      const worker = start('services/gpu-worker/main.ts', {
-        ENGINE_URL: engineUrl,
-        WORKER_ID: id,
-        ...options.worker,
-        ...environment,
-      });
+      const worker = start(file, { WORKER_ID: id, ...environment });
       workers.push(worker);
       await until(async () =>
         ingress.lines.some(({ msg, worker: joined }) => msg === 'worker joined' && joined === id),
       );
       return worker;
     };
+    const addWorker = (environment: Record<string, string> = {}) =>
+      join('services/gpu-worker/main.ts', { ENGINE_URL: engineUrl, ...options.worker, ...environment });
+    const addToolsWorker = (environment: Record<string, string> = {}) =>
+      join('services/tools-worker/main.ts', environment);
+    const addCliWorker = (environment: Record<string, string>) => join('services/cli-worker/main.ts', environment);
     for (let count = options.workers ?? 1; count > 0; count -= 1) await addWorker();
     const { raw: key, id: keyId } = await makeKey(common.REDIS_URL, prefix);
-    return { url, adminUrl, key, keyId, prefix, engineUrl, ingress, workers, engine, addWorker, addIngress, stop };
+    const addCloudWorker = async (environment: Record<string, string>): Promise<ServiceProcess> => {
+      const before = await listModels(url, key);
+      const worker = start('services/cloud-worker/main.ts', environment);
+      await worker.line('cloud-worker is ready');
+      await until(async () => (await listModels(url, key)) !== before);
+      return worker;
+    };
+    const starters = { addWorker, addToolsWorker, addCliWorker, addCloudWorker, addIngress };
+    return { url, adminUrl, key, keyId, prefix, engineUrl, ingress, workers, engine, ...starters, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -117,6 +131,11 @@ async function engineUrlOf(engine: ServiceProcess | undefined): Promise<string> 
     return url !== undefined;
   });
   return String(url);
+}
+
+async function listModels(url: string, key: string): Promise<string> {
+  const answer = await fetch(`${url}/api/openai/v1/models`, { headers: { authorization: `Bearer ${key}` } });
+  return answer.text();
 }
 
 function urlOf({ address, port }: AddressInfo): string {

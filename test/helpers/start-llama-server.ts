@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { spawnGuarded } from '../../services/rtr/up/spawn-guarded.ts';
-import { killChild, stopChild } from '../../services/rtr/up/stop-child.ts';
+import { killGroup, spawnGuarded } from '../../services/rtr/up/spawn-guarded.ts';
+import { stopChild } from '../../services/rtr/up/stop-child.ts';
 import { makeGguf } from './make-gguf.ts';
 
 export interface LlamaServer {
@@ -53,7 +53,7 @@ export async function startLlamaServer(program: string): Promise<LlamaServer> {
     rmSync(folder, { recursive: true, force: true });
   };
   try {
-    return { url: await promise, stop, kill: () => killChild(child) };
+    return { url: await promise, stop, kill: () => killGroup(child) };
   } catch (error) {
     await stop();
     throw error;

@@ -1,6 +1,9 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import OpenAI7 from 'openai';
 import OpenAI6 from 'openai-6';
+import { hostNode } from '../helpers/run-command.ts';
 import { startCluster, until, type Cluster } from '../helpers/start-cluster.ts';
 
 /** A red dot, 1 × 1 pixel. */
@@ -195,5 +198,14 @@ describe.each([
       for await (const _ of stream) continue;
     };
     await expect(read()).rejects.toThrow(OpenAI.APIError);
+  });
+});
+
+describe('the openai SDK for Node 20, run by the Node of this machine', () => {
+  it('streams an answer', async () => {
+    const script = 'test/helpers/ask-with-openai-6.mjs';
+    const args = [script, `${cluster.url}/api/openai/v1`, cluster.key];
+    const { stdout } = await promisify(execFile)(hostNode(), args, { timeout: 15_000 });
+    expect(stdout).toContain('Say hello.');
   });
 });

@@ -1,16 +1,31 @@
 import type { z } from 'zod';
 import { errorTable } from '#shared/core/errors.ts';
+import { chatAnswerRules } from '#shared/protocol/pairs/rules/chat-answer-rules.ts';
+import { chatRequestRules } from '#shared/protocol/pairs/rules/chat-request-rules.ts';
+import { messagesAnswerRules } from '#shared/protocol/pairs/rules/messages-answer-rules.ts';
+import { messagesRequestRules } from '#shared/protocol/pairs/rules/messages-request-rules.ts';
 import { ingressConfig } from '../../services/ingress/config.ts';
+import { cloudWorkerConfig } from '../../services/cloud-worker/config.ts';
 import { gpuWorkerConfig } from '../../services/gpu-worker/config.ts';
+import { toolsWorkerConfig } from '../../services/tools-worker/config.ts';
 import { upSettings } from '../../services/rtr/config.ts';
+import { providerRows } from './render-providers.ts';
+import { renderFieldRules } from './render-field-rules.ts';
 import { demoEngineSettings } from '../../services/demo-engine/config.ts';
 
 /** Every table of the README, by the name in its marker, made from what the code really does. */
 export const tables: Record<string, () => string> = {
   errors: renderErrors,
+  'fields:chat-request': () => renderFieldRules(chatRequestRules, 'chat worker', 'messages worker'),
+  'fields:chat-answer': () => renderFieldRules(chatAnswerRules, 'chat client', 'messages client'),
+  'fields:messages-request': () => renderFieldRules(messagesRequestRules, 'messages worker', 'chat worker'),
+  'fields:messages-answer': () => renderFieldRules(messagesAnswerRules, 'messages client', 'chat client'),
   'settings:ingress': () => renderSettings(ingressConfig),
   'settings:up': () => renderSettings(upSettings),
   'settings:gpu-worker': () => renderSettings(gpuWorkerConfig),
+  'settings:cloud-worker': () => renderSettings(cloudWorkerConfig),
+  providers: () => renderTable(['provider', 'turned on by', 'speaks', 'a chat request goes to it'], providerRows()),
+  'settings:tools-worker': () => renderSettings(toolsWorkerConfig),
   'settings:demo-engine': () => renderSettings(demoEngineSettings),
 };
 
@@ -21,7 +36,7 @@ export function withTables(readme: string): string {
     (_, start: string, name: string, end: string) => {
       const render = tables[name];
       if (!render) throw new Error(`the README asks for an unknown table: ${name}`);
-      return `${start}\n${render()}\n${end}`;
+      return `${start}\n${render().trimEnd()}\n\n${end}`;
     },
   );
 }

@@ -1,6 +1,6 @@
 import type { ChatMessage, ChatRequest } from '#shared/protocol/chat/request.ts';
 import type { MessagesBlock } from '#shared/protocol/messages/request.ts';
-import { chatContentToBlocks } from '#shared/protocol/pairs/chat-part-to-block.ts';
+import { chatContentToBlocks } from '#shared/protocol/pairs/chat-content-to-blocks.ts';
 import { unsupportedInChat } from '#shared/protocol/pairs/unsupported.ts';
 import { thinkingForChat } from '#shared/protocol/pairs/words/thinking.ts';
 import type { Conversation, Turn, TurnBlock } from './conversation.ts';

@@ -1,5 +1,5 @@
 import type { ChatMessage, ChatTool } from './chat-request.ts';
-import { countTokens } from './count-tokens.ts';
+import { countTokens } from '#shared/core/o200k-tokens.ts';
 import { imagesOf } from './images-of.ts';
 import { textOf } from './text-of.ts';
 

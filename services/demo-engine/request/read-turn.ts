@@ -15,7 +15,7 @@ export interface Turn {
 
 const maxEnd = 10_000;
 
-const demoLine = /^[ \t]*\[demo((?:[ \t]+\w+=[^\s\]]+)+)\][ \t]*$/m;
+const demoLine = /^[ \t]*\[demo((?:[ \t]+\w+=[^\s\]]+)+)[ \t]*\][ \t]*$/m;
 
 /**
  * Finds the current turn. Agents put `<system-reminder>` blocks into user texts, send user messages that hold nothing

@@ -18,12 +18,10 @@ export interface Engine {
   readonly kind: EngineKind;
   /** A path that answers 200 to GET while the engine can serve. */
   readonly healthPath: string;
-  /** Whether it takes an image by its http address. Where it does not, the worker fetches the image. */
-  readonly fetchesImages: boolean;
   /**
    * Asks the engine what it serves.
    * @param before what it served when it was last asked: some engines tell certain facts only while a model is loaded
-   * @throws EngineAnswerError when it answers something else, and the errors of the connection
+   * @throws UpstreamAnswerError when it answers something else, and the errors of the connection
    */
   discover(http: EngineHttp, before: readonly ModelInfo[]): Promise<Discovery>;
   /**

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { Capability } from '#shared/broker/announcement.ts';
-import { fit } from '../engine-http.ts';
-import { developerAsSystem } from '../requests/developer-as-system.ts';
-import { mapMessages } from '../requests/map-messages.ts';
-import { replayThinking } from '../requests/replay-thinking.ts';
+import { fit } from '#shared/upstream/upstream-http.ts';
+import { developerAsSystem } from '#shared/upstream/requests/developer-as-system.ts';
+import { mapMessages } from '#shared/upstream/requests/map-messages.ts';
+import { replayThinking } from '#shared/upstream/requests/replay-thinking.ts';
 import { requireNamedTool } from '../requests/require-named-tool.ts';
-import { sameMaxTokens } from '../requests/same-max-tokens.ts';
+import { sameMaxTokens } from '#shared/upstream/requests/same-max-tokens.ts';
 import { takeThinkingWish } from '../requests/take-thinking-wish.ts';
 import { templateThinking } from '../requests/template-thinking.ts';
 import type { Engine } from './engine.ts';
@@ -32,7 +32,6 @@ const counted = z.looseObject({ input_tokens: z.number().int().nonnegative() });
 export const llamaCpp: Engine = {
   kind: 'llama-cpp',
   healthPath: '/health',
-  fetchesImages: true,
 
   async discover(http) {
     const [{ data }, facts] = await Promise.all([http.ask('/v1/models', modelList), http.ask('/props', props)]);

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import type { Capability, ModelInfo } from '#shared/broker/announcement.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { EngineHttp } from '../engine-http.ts';
-import { developerAsSystem } from '../requests/developer-as-system.ts';
-import { mapMessages } from '../requests/map-messages.ts';
-import { replayThinking } from '../requests/replay-thinking.ts';
+import { developerAsSystem } from '#shared/upstream/requests/developer-as-system.ts';
+import { mapMessages } from '#shared/upstream/requests/map-messages.ts';
+import { replayThinking } from '#shared/upstream/requests/replay-thinking.ts';
 import { requireNamedTool } from '../requests/require-named-tool.ts';
-import { sameMaxTokens } from '../requests/same-max-tokens.ts';
+import { sameMaxTokens } from '#shared/upstream/requests/same-max-tokens.ts';
 import { takeThinkingWish } from '../requests/take-thinking-wish.ts';
 import type { Engine } from './engine.ts';
 import { modelList } from './model-list.ts';
@@ -60,7 +60,6 @@ interface Facts extends Omit<ModelInfo, 'id'> {
 export const lmStudio: Engine = {
   kind: 'lm-studio',
   healthPath: '/v1/models',
-  fetchesImages: false,
 
   async discover(http, before) {
     const [{ data }, facts] = await Promise.all([http.ask('/v1/models', modelList), readFacts(http)]);

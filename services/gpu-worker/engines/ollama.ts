@@ -2,12 +2,12 @@ import { z } from 'zod';
 import type { Capability, ModelInfo } from '#shared/broker/announcement.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { EngineHttp } from '../engine-http.ts';
-import { developerAsSystem } from '../requests/developer-as-system.ts';
-import { joinTexts } from '../requests/join-texts.ts';
-import { mapMessages } from '../requests/map-messages.ts';
-import { replayThinking } from '../requests/replay-thinking.ts';
+import { developerAsSystem } from '#shared/upstream/requests/developer-as-system.ts';
+import { joinTexts } from '#shared/upstream/requests/join-texts.ts';
+import { mapMessages } from '#shared/upstream/requests/map-messages.ts';
+import { replayThinking } from '#shared/upstream/requests/replay-thinking.ts';
 import { requireNamedTool } from '../requests/require-named-tool.ts';
-import { sameMaxTokens } from '../requests/same-max-tokens.ts';
+import { sameMaxTokens } from '#shared/upstream/requests/same-max-tokens.ts';
 import { takeThinkingWish } from '../requests/take-thinking-wish.ts';
 import type { Engine } from './engine.ts';
 import { modelList } from './model-list.ts';
@@ -34,7 +34,6 @@ const loaded = z.looseObject({
 export const ollama: Engine = {
   kind: 'ollama',
   healthPath: '/api/version',
-  fetchesImages: false,
 
   async discover(http, before) {
     const [{ data }, running] = await Promise.all([

@@ -1,6 +1,6 @@
 import type { Capability } from '#shared/broker/announcement.ts';
-import { mapMessages } from '../requests/map-messages.ts';
-import { replayThinking } from '../requests/replay-thinking.ts';
+import { mapMessages } from '#shared/upstream/requests/map-messages.ts';
+import { replayThinking } from '#shared/upstream/requests/replay-thinking.ts';
 import type { Engine } from './engine.ts';
 import { modelList } from './model-list.ts';
 
@@ -11,7 +11,6 @@ import { modelList } from './model-list.ts';
 export const openai: Engine = {
   kind: 'openai',
   healthPath: '/v1/models',
-  fetchesImages: true,
 
   async discover(http) {
     const { data } = await http.ask('/v1/models', modelList);

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import type { Capability } from '#shared/broker/announcement.ts';
-import { fit } from '../engine-http.ts';
-import { developerAsSystem } from '../requests/developer-as-system.ts';
-import { mapMessages } from '../requests/map-messages.ts';
-import { replayThinking } from '../requests/replay-thinking.ts';
+import { continueLastMessage } from '../requests/continue-last-message.ts';
+import { developerAsSystem } from '#shared/upstream/requests/developer-as-system.ts';
+import { mapMessages } from '#shared/upstream/requests/map-messages.ts';
+import { replayThinking } from '#shared/upstream/requests/replay-thinking.ts';
 import { takeThinkingWish } from '../requests/take-thinking-wish.ts';
 import { templateThinking } from '../requests/template-thinking.ts';
+import { countByTokenizing } from './count-by-tokenizing.ts';
 import type { Engine } from './engine.ts';
 import { modelList } from './model-list.ts';
 
@@ -25,13 +26,10 @@ const serverInfo = z.looseObject({
     .catch(undefined),
 });
 
-const tokenized = z.looseObject({ count: z.number().int().nonnegative() });
-
 /** SGLang. Its information pages were renamed: the newer name is asked first. */
 export const sglang: Engine = {
   kind: 'sglang',
   healthPath: '/health',
-  fetchesImages: true,
 
   async discover(http) {
     const [{ data }, model, server] = await Promise.all([
@@ -53,15 +51,13 @@ export const sglang: Engine = {
 
   adapt(request) {
     const { rest, wish } = takeThinkingWish(request);
-    const adapted = mapMessages(rest, (message) => replayThinking(developerAsSystem(message), ['reasoning_content']));
+    const adapted = continueLastMessage(
+      mapMessages(rest, (message) => replayThinking(developerAsSystem(message), ['reasoning_content'])),
+    );
     if (wish === undefined) return adapted;
     const switched = templateThinking(adapted, wish.on);
     return wish.effort === undefined ? switched : { ...switched, reasoning_effort: wish.effort };
   },
 
-  async countTokens(http, request, signal) {
-    const { model, messages, tools, chat_template_kwargs: kwargs } = request;
-    const question = JSON.stringify({ model, messages, tools, chat_template_kwargs: kwargs });
-    return fit('/tokenize', await http.post('/tokenize', question, signal), tokenized).count;
-  },
+  countTokens: countByTokenizing,
 };

@@ -1,16 +1,16 @@
-import { z } from 'zod';
 import type { Capability, ModelInfo } from '#shared/broker/announcement.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { fit, type EngineHttp } from '../engine-http.ts';
-import { developerAsSystem } from '../requests/developer-as-system.ts';
-import { mapMessages } from '../requests/map-messages.ts';
-import { replayThinking } from '../requests/replay-thinking.ts';
+import { UpstreamAnswerError } from '#shared/upstream/upstream-http.ts';
+import type { EngineHttp } from '../engine-http.ts';
+import { continueLastMessage } from '../requests/continue-last-message.ts';
+import { developerAsSystem } from '#shared/upstream/requests/developer-as-system.ts';
+import { mapMessages } from '#shared/upstream/requests/map-messages.ts';
+import { replayThinking } from '#shared/upstream/requests/replay-thinking.ts';
 import { takeThinkingWish } from '../requests/take-thinking-wish.ts';
 import { templateThinking } from '../requests/template-thinking.ts';
+import { countByTokenizing } from './count-by-tokenizing.ts';
 import type { Engine } from './engine.ts';
 import { modelList } from './model-list.ts';
-
-const tokenized = z.looseObject({ count: z.number().int().nonnegative() });
 
 /**
  * vLLM, and the demo engine, which behaves like it. It tells neither its slots nor whether a model sees images: the
@@ -19,12 +19,13 @@ const tokenized = z.looseObject({ count: z.number().int().nonnegative() });
 export const vllm: Engine = {
   kind: 'vllm',
   healthPath: '/health',
-  fetchesImages: true,
 
-  async discover(http) {
+  async discover(http, before) {
     const { data } = await http.ask('/v1/models', modelList);
     const models = await Promise.all(
       data.map(async ({ id, max_model_len: contextWindow }): Promise<ModelInfo> => {
+        const known = before.find((model) => model.id === id && model.contextWindow === contextWindow);
+        if (known) return known;
         const vision: Capability[] = (await seesImages(http, id)) ? ['vision'] : [];
         return { id, capabilities: ['stream', 'tools', ...vision, 'thinking', 'json'], contextWindow };
       }),
@@ -37,17 +38,13 @@ export const vllm: Engine = {
     let adapted = mapMessages(rest, (message) =>
       replayThinking(developerAsSystem(message), ['reasoning', 'reasoning_content']),
     );
-    adapted = withoutUnusable(adapted);
+    adapted = continueLastMessage(withoutUnusable(adapted));
     if (wish === undefined) return adapted;
     if (wish.effort !== undefined) adapted = { ...adapted, reasoning_effort: wish.effort };
     return takesTemplateSettings(model.id) ? templateThinking(adapted, wish.on) : adapted;
   },
 
-  async countTokens(http, request, signal) {
-    const { model, messages, tools, chat_template_kwargs: kwargs } = request;
-    const question = JSON.stringify({ model, messages, tools, chat_template_kwargs: kwargs });
-    return fit('/tokenize', await http.post('/tokenize', question, signal), tokenized).count;
-  },
+  countTokens: countByTokenizing,
 };
 
 /** vLLM refuses what has no meaning: options of a stream without a stream, a choice of tools without tools. */
@@ -74,5 +71,6 @@ const pixel =
 async function seesImages(http: EngineHttp, model: string): Promise<boolean> {
   const content = [{ type: 'image_url', image_url: { url: pixel } }];
   const { status } = await http.post('/tokenize', JSON.stringify({ model, messages: [{ role: 'user', content }] }));
+  if (status >= 500) throw new UpstreamAnswerError(`the engine answered /tokenize with status ${status}`);
   return status === 200;
 }

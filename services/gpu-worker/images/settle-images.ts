@@ -1,28 +1,32 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import { ImageError, type ImageFetcher } from './image-fetcher.ts';
+import { PublicFetchError } from '#shared/core/public-fetch.ts';
+import type { ImageFetcher } from './image-fetcher.ts';
 
-/** Bytes of all images together that are fetched for one request. */
-const maxBytes = 32 * 1024 * 1024;
+/** Bytes of all images together that are fetched for one request, and milliseconds for all of them to come. */
+const bounds = { bytes: 32 * 1024 * 1024, ms: 20_000 };
 
-/** Parts that name a file by address. Only images are fetched; the others are no part of either family. */
-const mediaParts = ['image_url', 'video_url', 'audio_url'] as const;
+/** Fields that name a file by address. Only images are fetched: of the others, engines take what is sent along. */
+const mediaFields = ['image_url', 'video_url', 'audio_url'] as const;
 
 /**
- * Makes the addresses of images fit for the engine. Addresses other than http, https and data are refused, because some
- * engines read local files; where the engine does not fetch, the image takes its address's place.
+ * Puts images in the place of their addresses, for every engine: one that fetched them itself would fetch for any client
+ * whatever it can reach, its own network and (some do) its own files included. Engines go by a part's fields, some of them
+ * whatever its type says, so the fields are what is looked at.
+ * @param clientPath where the client named an address, if that is not where the request has it
  * @throws RouterError `invalid_request` that names the part
  */
 export async function settleImages(
   request: JsonObject,
-  engineFetches: boolean,
   fetchImage: ImageFetcher,
   signal: AbortSignal,
+  clientPath: (address: string) => string | undefined = () => undefined,
 ): Promise<JsonObject> {
   const { messages } = request;
   if (!Array.isArray(messages) || !messages.some(hasMedia)) return request;
+  const bound = AbortSignal.any([signal, AbortSignal.timeout(bounds.ms)]);
   const settled: Json[] = [];
-  let left = maxBytes;
+  let left = bounds.bytes;
   for (const [m, message] of messages.entries()) {
     if (!isJsonObject(message) || !Array.isArray(message.content)) {
       settled.push(message);
@@ -30,16 +34,22 @@ export async function settleImages(
     }
     const content: Json[] = [];
     for (const [p, part] of message.content.entries()) {
-      const url = mediaUrl(part, `messages[${m}].content[${p}]`);
-      if (url === undefined || engineFetches || url.address.protocol === 'data:' || url.kind !== 'image_url') {
+      const image = imageToFetch(part, `messages[${m}].content[${p}]`);
+      if (!image) {
         content.push(part);
         continue;
       }
-      const image = await fetchImage(url.address, left, signal).catch((error: unknown) => {
-        throw error instanceof ImageError ? refused(`The image was not fetched: ${error.message}.`, url.param) : error;
+      const url = await fetchImage(image.address, left, bound).catch((error: unknown) => {
+        signal.throwIfAborted();
+        const why = bound.aborted
+          ? `The images did not come within ${bounds.ms / 1000} seconds.`
+          : error instanceof PublicFetchError && `The image was not fetched: ${error.message}.`;
+        if (why === false) throw error;
+        const path = clientPath(image.named);
+        throw path === undefined ? refused(why, image.param) : refused(`${path}: ${why}`, path);
       });
-      left -= image.length;
-      content.push({ type: 'image_url', image_url: { url: image } });
+      left -= url.length;
+      content.push({ type: 'image_url', image_url: { url } });
     }
     settled.push({ ...message, content });
   }
@@ -47,31 +57,32 @@ export async function settleImages(
 }
 
 function hasMedia(message: Json): boolean {
-  return isJsonObject(message) && Array.isArray(message.content) && message.content.some((part) => kindOf(part));
+  return isJsonObject(message) && Array.isArray(message.content) && message.content.some(namesMedia);
 }
 
-function kindOf(part: Json): (typeof mediaParts)[number] | undefined {
-  return isJsonObject(part) ? mediaParts.find((kind) => part.type === kind) : undefined;
+function namesMedia(part: Json): part is JsonObject {
+  return isJsonObject(part) && mediaFields.some((field) => part[field] !== undefined);
 }
 
-/** The address that a part names, checked; undefined for parts that name none. */
-function mediaUrl(
-  part: Json,
-  path: string,
-): { kind: (typeof mediaParts)[number]; address: URL; param: string } | undefined {
-  const kind = kindOf(part);
-  if (kind === undefined || !isJsonObject(part)) return undefined;
-  const named = part[kind];
-  const param = `${path}.${kind}.url`;
+/** The image that a part names by address; undefined for a part that holds all it needs. */
+function imageToFetch(part: Json, path: string): { address: URL; named: string; param: string } | undefined {
+  if (!namesMedia(part)) return undefined;
+  const [field, ...others] = mediaFields.filter((each) => part[each] !== undefined);
+  if (field === undefined || others.length > 0 || part.type !== field) {
+    throw refused(`${path} must have the one address that its type says.`, path);
+  }
+  const named = part[field];
+  const param = `${path}.${field}.url`;
   const text = isJsonObject(named) ? named.url : named;
   if (typeof text !== 'string') throw refused(`${param} must be a string.`, param);
   // Parsing a long data URL would copy it several times.
-  if (/^data:/i.test(text)) return { kind, address: new URL('data:,'), param };
+  if (/^data:/i.test(text)) return undefined;
   const address = URL.parse(text);
   if (address?.protocol !== 'http:' && address?.protocol !== 'https:') {
     throw refused(`${param} must be an http, https or data address.`, param);
   }
-  return { kind, address, param };
+  if (field !== 'image_url') throw refused(`${param} must be a data address.`, param);
+  return { address, named: text, param };
 }
 
 function refused(message: string, param: string): RouterError {

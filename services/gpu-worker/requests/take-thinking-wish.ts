@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 
 /** How much a request wants the model to think; every engine says it differently. */
 export interface ThinkingWish {
@@ -10,44 +10,70 @@ export interface ThinkingWish {
 }
 
 /**
- * Takes the wish out of the request, in whichever dialect it is said: `reasoning_effort`, `reasoning.effort`,
- * `thinking.type` with `budget_tokens`, or `chat_template_kwargs.enable_thinking` / `.thinking`. The last stay where they
- * are, as every engine with templates reads them. The first that is there counts.
+ * Takes the wish out of the request, in whichever dialect it is said: `reasoning_effort`, `reasoning.effort` or
+ * `.enabled`, `thinking.type` with `budget_tokens`, or `chat_template_kwargs.enable_thinking` / `.thinking`. The first that
+ * is understood counts, and takes the others with it; those of the template stay, as every engine with templates reads
+ * them. What nobody understands stays for the engine.
  */
 export function takeThinkingWish(request: JsonObject): { rest: JsonObject; wish: ThinkingWish | undefined } {
   const { reasoning_effort: effort, reasoning, thinking, ...rest } = request;
-  if (typeof effort === 'string') return { rest, wish: wishOfEffort(effort) };
-  if (isJsonObject(reasoning) && typeof reasoning.effort === 'string') {
-    return { rest, wish: wishOfEffort(reasoning.effort) };
-  }
-  if (isJsonObject(thinking) && typeof thinking.type === 'string') {
-    if (thinking.type === 'disabled') return { rest, wish: { on: false } };
-    const budget = typeof thinking.budget_tokens === 'number' ? thinking.budget_tokens : undefined;
-    return { rest, wish: { on: true, budget, effort: budget === undefined ? undefined : effortOfBudget(budget) } };
-  }
-  const kwargs = rest.chat_template_kwargs;
-  if (isJsonObject(kwargs)) {
-    const on = kwargs.enable_thinking ?? kwargs.thinking;
-    if (typeof on === 'boolean') return { rest, wish: { on } };
-  }
-  return { rest, wish: undefined };
+  const wish = wishOfEffort(effort) ?? wishOfReasoning(reasoning) ?? wishOfThinking(thinking);
+  if (wish !== undefined) return { rest, wish };
+  return { rest: request, wish: wishOfTemplate(request.chat_template_kwargs) };
 }
 
-/** The levels of both families, cut down to the three that every engine and template knows. */
-function wishOfEffort(effort: string): ThinkingWish {
+/**
+ * The levels of both families, cut down to the three that every engine and template knows. A number is SGLang's, from 0
+ * to 1.
+ */
+function wishOfEffort(effort: Json | undefined): ThinkingWish | undefined {
+  if (typeof effort === 'number') {
+    if (effort <= 0) return { on: false };
+    return { on: true, effort: effort < 0.34 ? 'low' : effort < 0.67 ? 'medium' : 'high' };
+  }
   switch (effort) {
     case 'none':
       return { on: false };
     case 'minimal':
     case 'low':
       return { on: true, effort: 'low' };
+    case 'medium':
+      return { on: true, effort: 'medium' };
     case 'high':
     case 'xhigh':
     case 'max':
       return { on: true, effort: 'high' };
     default:
-      return { on: true, effort: 'medium' };
+      return undefined;
   }
+}
+
+function wishOfReasoning(reasoning: Json | undefined): ThinkingWish | undefined {
+  if (!isJsonObject(reasoning)) return undefined;
+  const { effort, enabled } = reasoning;
+  return wishOfEffort(effort) ?? (typeof enabled === 'boolean' ? { on: enabled } : undefined);
+}
+
+function wishOfThinking(thinking: Json | undefined): ThinkingWish | undefined {
+  if (!isJsonObject(thinking)) return undefined;
+  switch (thinking.type) {
+    case 'disabled':
+      return { on: false };
+    case 'adaptive':
+      return { on: true };
+    case 'enabled': {
+      const budget = thinking.budget_tokens;
+      return typeof budget === 'number' ? { on: true, budget, effort: effortOfBudget(budget) } : { on: true };
+    }
+    default:
+      return undefined;
+  }
+}
+
+function wishOfTemplate(kwargs: Json | undefined): ThinkingWish | undefined {
+  if (!isJsonObject(kwargs)) return undefined;
+  const on = kwargs.enable_thinking ?? kwargs.thinking;
+  return typeof on === 'boolean' ? { on } : undefined;
 }
 
 function effortOfBudget(tokens: number): 'low' | 'medium' | 'high' {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { missingDependencies } from './missing-dependencies.mjs';
 import { lockHolder, takeLock } from './take-lock.mjs';
@@ -36,11 +36,23 @@ export async function installDependencies(root, purpose) {
 async function waitForLock(file) {
   const deadline = Date.now() + waitForOtherMs;
   for (let told = false; ; told = true) {
-    const lock = takeLock(file);
+    const lock = takeInstallLock(file);
     if ('release' in lock) return lock;
     if (!told) console.error(`Waiting for another installation (process ${lock.holder}) …`);
     if (Date.now() > deadline) throw new InstallError(`Another installation (process ${lock.holder}) does not end.`);
     await sleep(200);
+  }
+}
+
+/** @param {string} file */
+function takeInstallLock(file) {
+  try {
+    return takeLock(file);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new InstallError(
+      `The dependencies cannot be installed (${reason}): ${dirname(file)} must be a folder that you can write to.`,
+    );
   }
 }
 

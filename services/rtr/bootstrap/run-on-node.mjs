@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { watchNpm } from './watch-npm.mjs';
 
 /** The major version that the project's code is written for. */
 export const neededNode = 24;
@@ -12,7 +13,8 @@ export const hostNodeSuffices = Number(process.versions.node.split('.')[0]) >= n
 const oneKeyPressMs = 500;
 
 /**
- * Runs a file of the project on Node 24 with our terminal, forwards signals to it, and ends as it ends.
+ * Runs a file of the project on Node 24 with our terminal, forwards signals to it, and ends as it ends. When npm has
+ * started us and is gone, the program is asked to end.
  *
  * It runs in a process group of its own, so that each signal reaches it exactly once, through us. It has an IPC channel to
  * us, whose end tells it that we are gone.
@@ -35,6 +37,7 @@ export function runOnNode(root, file, args) {
     env: { NODE_COMPILE_CACHE: join(root, '.rtr', 'compile-cache'), ...process.env },
   });
   forwardSignals(child);
+  watchNpm(() => signalGroup(child, 'SIGTERM'));
   child.on('error', (error) => {
     console.error(`Node ${neededNode} could not be started: ${error.message}`);
     process.exit(1);
@@ -51,10 +54,18 @@ function forwardSignals(child) {
   for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
     let last = -Infinity;
     process.on(signal, () => {
-      if (child.pid === undefined || performance.now() - last < oneKeyPressMs) return;
+      if (performance.now() - last < oneKeyPressMs) return;
       last = performance.now();
-      // To the whole group, as a terminal does it.
-      process.kill(-child.pid, signal);
+      signalGroup(child, signal);
     });
   }
+}
+
+/**
+ * Signals the whole group, as a terminal does it.
+ * @param {import('node:child_process').ChildProcess} child
+ * @param {NodeJS.Signals} signal
+ */
+function signalGroup({ pid }, signal) {
+  if (pid !== undefined) process.kill(-pid, signal);
 }

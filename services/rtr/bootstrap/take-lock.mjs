@@ -1,4 +1,4 @@
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { processIdentity } from './process-identity.mjs';
 
@@ -19,9 +19,9 @@ export function takeLock(file) {
         return { release: () => read(file) === mine && rmSync(file) };
       }
       const theirs = read(file);
-      const holder = lockHolder(file);
+      const holder = aliveHolder(theirs);
       if (holder !== undefined) return { holder };
-      if (theirs !== undefined) removeStale(file, theirs);
+      if (theirs !== undefined) removeStale(file, theirs, draft);
     }
   } finally {
     rmSync(draft, { force: true });
@@ -34,31 +34,61 @@ export function takeLock(file) {
  * @returns {number | undefined}
  */
 export function lockHolder(file) {
-  const content = read(file);
+  return aliveHolder(read(file));
+}
+
+/** @param {string | undefined} content */
+function aliveHolder(content) {
   if (content === undefined) return undefined;
-  const { pid, identity } = JSON.parse(content);
-  return processIdentity(pid) === identity ? pid : undefined;
+  const { pid, identity } = parseLock(content);
+  const isAlive = Number.isInteger(pid) && identity !== undefined && processIdentity(pid) === identity;
+  return isAlive ? pid : undefined;
 }
 
 /**
- * Moves the lock of a dead process out of the way. Between our look and our move another process may have put its own
- * lock there: then that goes back.
- * @param {string} file
- * @param {string} stale
+ * What a lock says; nothing when it is damaged, as after a power cut: it is nobody's then.
+ * @param {string} content
  */
-function removeStale(file, stale) {
-  const aside = `${file}.stale.${process.pid}`;
-  if (!succeeds('ENOENT', () => renameSync(file, aside))) return;
-  if (read(aside) !== stale) succeeds('EEXIST', () => linkSync(aside, file));
-  rmSync(aside);
+function parseLock(content) {
+  try {
+    return JSON.parse(content) ?? {};
+  } catch {
+    return {};
+  }
 }
 
-/** @param {string} file */
+/**
+ * Removes the lock of a dead process. Only who holds the claim may do so, and only while the lock is still that one:
+ * otherwise it could be the new lock of another who found the old one dead too.
+ * @param {string} file
+ * @param {string} stale content of the dead lock
+ * @param {string} draft
+ */
+function removeStale(file, stale, draft) {
+  const claim = `${file}.claim`;
+  if (!succeeds('EEXIST', () => linkSync(draft, claim))) {
+    const claimed = read(claim);
+    if (claimed !== undefined && aliveHolder(claimed) === undefined) rmSync(claim, { force: true });
+    return;
+  }
+  try {
+    if (read(file) === stale) rmSync(file);
+  } finally {
+    rmSync(claim);
+  }
+}
+
+/**
+ * Content of a lock file; undefined when there is none.
+ * @param {string} file
+ */
 function read(file) {
   try {
     return readFileSync(file, 'utf8');
-  } catch {
-    return undefined;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
+      return undefined;
+    throw error;
   }
 }
 

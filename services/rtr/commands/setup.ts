@@ -1,6 +1,7 @@
 import { createFirstRouterKey, type CreatedKey } from '#shared/accounts/create-key.ts';
 import { maskedKey, type KeyRecord } from '#shared/accounts/key-record.ts';
 import { announceChange, type KeyCommandContext } from './key-command.ts';
+import { usableRouterKeys } from './usable-router-keys.ts';
 
 /** What `rtr setup` found or made. */
 export interface SetupResult {
@@ -17,12 +18,13 @@ export interface SetupResult {
 export async function setup(context: KeyCommandContext): Promise<SetupResult> {
   const { store, print, json } = context;
   const created = await createFirstRouterKey(store);
+  // At once: whatever happens to what follows, the key is known to the person it is for.
+  if (created && !json) print(`Your router key, shown only this once: ${created.raw}`);
   const warning = created && (await announceChange(context, created.record.id));
-  const usable = (await store.list()).filter(({ kind, revokedAt }) => kind === 'router' && revokedAt === undefined);
+  const usable = await usableRouterKeys(store);
   if (json) {
     print(JSON.stringify({ created: created !== undefined, key: created?.raw, id: created?.record.id, warning }));
   } else if (created) {
-    print(`Your router key, shown only this once: ${created.raw}`);
     if (warning !== undefined) print(warning);
   } else if (usable.length > 0) {
     print(`Set up already. Router keys: ${usable.map(maskedKey).join(', ')}`);

@@ -6,6 +6,9 @@ import { createLog } from '#shared/core/log.ts';
 import { UpError } from '../up/up-error.ts';
 import type { KeyCommandContext } from './key-command.ts';
 
+/** Milliseconds after which a broker that is away is not waited for: the change itself stands already. */
+const announceWaitMs = 2_000;
+
 /** Where a command about keys works, and how it talks. */
 export interface KeyStoreOptions {
   NATS_URL: string;
@@ -30,11 +33,11 @@ export async function withKeyStore(
       throw new UpError(`Redis does not answer at ${new URL(REDIS_URL).host}: is the cluster running?`, { cause });
     });
     const announce = async (keyId: string) => {
-      const broker = await connectBroker({ url: NATS_URL, name: 'rtr', prefix, log });
+      const broker = await connectBroker({ url: NATS_URL, name: 'rtr', prefix, log, waitMs: announceWaitMs });
       try {
         await announceKeyChange(broker, keyId);
       } finally {
-        await broker.nc.close();
+        await broker.close();
       }
     };
     await command({ store: new KeyStore(connection.redis, `${prefix}:`), announce, print, json });

@@ -10,6 +10,7 @@ export class Children {
   readonly #logs: LogRelay;
   readonly #all = new Set<SupervisedChild>();
   readonly #failure = new AbortController();
+  #closed = false;
 
   constructor(folder: string, logs: LogRelay) {
     this.#folder = folder;
@@ -26,18 +27,26 @@ export class Children {
    * @throws what its first start throws
    */
   async start(name: string, necessary: boolean, start: () => Child | Promise<Child>): Promise<SupervisedChild> {
+    if (this.#closed) throw new UpError(`${name} is not started: the cluster ends.`);
     const child = await SupervisedChild.begin({
       name,
       start,
       onTrouble: (sentence) => this.#logs.write('error', sentence),
-      onGiveUp: () => {
-        if (necessary) this.#failure.abort(new UpError(`${name} cannot be kept running: the log above says why.`));
+      onGiveUp: (reason) => {
+        if (necessary) this.#failure.abort(new UpError(reason));
+        else this.#logs.write('error', `${reason} The cluster runs on without it.`);
       },
       onChange: () => this.#record(),
     });
     this.#all.add(child);
     this.#record();
     return child;
+  }
+
+  /** Starts no more, and stops those that are still there, as after a start that was broken off. */
+  async close(patienceMs: number): Promise<void> {
+    this.#closed = true;
+    await Promise.all([...this.#all].map((child) => child.stop(patienceMs)));
   }
 
   /** Ends all programs by force. */
@@ -47,9 +56,6 @@ export class Children {
 
   #record(): void {
     for (const child of this.#all) if (!child.active && child.pid === undefined) this.#all.delete(child);
-    recordChildren(
-      this.#folder,
-      [...this.#all].map(({ pid }) => pid).filter((pid) => pid !== undefined),
-    );
+    recordChildren(this.#folder, [...this.#all]);
   }
 }

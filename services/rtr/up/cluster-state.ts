@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { folderError } from './folder-error.ts';
+import { replaceFile } from './replace-file.ts';
+import { UpError } from './up-error.ts';
 
 const port = z.number().int().min(1).max(65_535).optional();
 
@@ -15,16 +18,27 @@ const clusterStateSchema = z.object({
 /** What a cluster on one machine remembers between starts. */
 export type ClusterState = z.output<typeof clusterStateSchema>;
 
-/** Reads what was remembered; undefined when this folder never had a cluster. */
+/**
+ * Reads what was remembered; undefined when this folder never had a cluster.
+ * @throws UpError when the file is damaged or cannot be read
+ */
 export function readClusterState(folder: string): ClusterState | undefined {
   let text: string;
   try {
     text = readFileSync(stateFile(folder), 'utf8');
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
+    throw folderError(error, folder, stateFile(folder));
   }
-  return clusterStateSchema.parse(JSON.parse(text));
+  try {
+    return clusterStateSchema.parse(JSON.parse(text));
+  } catch (cause) {
+    // The passwords in it are of this folder's own servers, which take new ones at the next start.
+    throw new UpError(
+      `${stateFile(folder)} is damaged: stop the cluster if it runs, delete the file, and start again; keys are kept.`,
+      { cause },
+    );
+  }
 }
 
 /** Reads what was remembered, or begins with new passwords. */
@@ -33,12 +47,10 @@ export function loadClusterState(folder: string): ClusterState {
   return readClusterState(folder) ?? { natsPassword: password(), redisPassword: password(), ports: {} };
 }
 
-/** Writes it in one step, readable by its owner only. */
+/** Writes down what is to be remembered. */
 export function saveClusterState(folder: string, state: ClusterState): void {
   mkdirSync(folder, { recursive: true });
-  const draft = `${stateFile(folder)}.${process.pid}`;
-  writeFileSync(draft, `${JSON.stringify(state, undefined, 2)}\n`, { mode: 0o600 });
-  renameSync(draft, stateFile(folder));
+  replaceFile(stateFile(folder), `${JSON.stringify(state, undefined, 2)}\n`);
 }
 
 /** Address of the NATS server that `rtr up` runs on this machine. */

@@ -13,13 +13,14 @@ const modelList = z.object({ object: z.literal('list'), data: z.array(z.object({
 
 /** An engine and its address without a trailing `/v1`. */
 export interface Engine {
-  name: string;
+  /** How we know of it, as `usual port of Ollama`. */
+  origin: string;
   url: string;
 }
 
 /** The engines that `ENGINE_URLS` names. They are taken as they are: their workers wait for them. */
 export function namedEngines(urls: readonly string[]): Engine[] {
-  return urls.map((url) => ({ name: 'engine', url: url.replace(/\/+(v1\/*)?$/, '') }));
+  return urls.map((url) => ({ origin: 'ENGINE_URLS', url: url.replace(/\/+(v1\/*)?$/, '') }));
 }
 
 /**
@@ -29,13 +30,13 @@ export function namedEngines(urls: readonly string[]): Engine[] {
 export async function findLocalEngines(without: readonly number[], engines = usualEngines): Promise<Engine[]> {
   const candidates = engines
     .filter(({ port }) => !without.includes(port))
-    .map(({ name, port }) => ({ name, url: `http://127.0.0.1:${port}` }));
+    .map(({ name, port }) => ({ origin: `usual port of ${name}`, url: `http://127.0.0.1:${port}` }));
   const answers = await Promise.all(candidates.map(({ url }) => listsModels(url)));
   return candidates.filter((_, index) => answers[index]);
 }
 
 /** Whether an engine answers there: what is asked for is the list of models, in the form that only engines give it. */
-async function listsModels(url: string): Promise<boolean> {
+export async function listsModels(url: string): Promise<boolean> {
   try {
     const answer = await fetch(`${url}/v1/models`, { signal: AbortSignal.timeout(500), redirect: 'error' });
     if (!answer.ok) {

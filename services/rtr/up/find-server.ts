@@ -15,8 +15,12 @@ export const serverPrograms: Record<ServerKind, readonly string[]> = {
 const furtherFolders = ['/usr/local/bin', '/usr/bin', '/usr/local/sbin', '/usr/sbin', '/opt/homebrew/bin'];
 
 /** Path of an installed program for this server, looked for on the PATH and in the usual folders; undefined when there is none. */
-export async function findServer(kind: ServerKind, path: string | undefined): Promise<string | undefined> {
-  const folders = [...(path ?? '').split(delimiter).filter((folder) => folder !== ''), ...furtherFolders];
+export async function findServer(
+  kind: ServerKind,
+  path: string | undefined,
+  further = furtherFolders,
+): Promise<string | undefined> {
+  const folders = [...(path ?? '').split(delimiter).filter((folder) => folder !== ''), ...further];
   for (const program of serverPrograms[kind]) {
     for (const folder of folders) {
       const file = join(folder, program);

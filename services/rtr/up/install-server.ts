@@ -28,16 +28,17 @@ export async function provideServer(
   kind: ServerKind,
   environment: Environment,
   say: (line: string) => void,
+  furtherFolders?: string[],
 ): Promise<string> {
   const { title, apt, brew } = packages[kind];
-  const found = await findServer(kind, environment['PATH']);
+  const found = await findServer(kind, environment['PATH'], furtherFolders);
   if (found) return found;
 
-  const apt_get = await aptCommand(environment);
-  const steps = apt_get
+  const aptGet = await aptCommand(environment);
+  const steps = aptGet
     ? [
-        [...apt_get, 'update', '-qq'],
-        [...apt_get, 'install', '-y', '-qq', '--no-install-recommends', apt],
+        [...aptGet, 'update', '-qq'],
+        [...aptGet, 'install', '-y', '-qq', '--no-install-recommends', apt],
       ]
     : (await runs(['brew', '--version'], environment))
       ? [['brew', 'install', '--quiet', brew]]
@@ -46,7 +47,7 @@ export async function provideServer(
     say(`${title} is not installed: running ${step.join(' ')}`);
     await runs(step, environment, say);
   }
-  const installed = await findServer(kind, environment['PATH']);
+  const installed = await findServer(kind, environment['PATH'], furtherFolders);
   if (installed) return installed;
   throw new ServerMissingError(
     `${title} is missing: install it (apt-get install ${apt}, or brew install ${brew}), or set ${kind.toUpperCase()}_URL to a server that runs elsewhere.`,

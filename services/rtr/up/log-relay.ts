@@ -14,7 +14,13 @@ export interface LogRelay {
 
 /** Makes a relay that writes JSON lines as they are, or readable ones for a person. */
 export function createLogRelay(output: Writable, format: 'json' | 'pretty'): LogRelay {
-  const pretty = prettyFactory({ ignore: 'pid,hostname', translateTime: 'HH:MM:ss.l', colorize: format === 'pretty' });
+  const pretty = prettyFactory({
+    ignore: 'pid,hostname,service',
+    messageFormat: '{service}: {msg}',
+    translateTime: 'HH:MM:ss.l',
+    singleLine: true,
+    colorize: true,
+  });
   const emit = (line: string) => output.write(format === 'json' ? `${line}\n` : pretty(line));
   const wrap = (level: number, service: string, msg: string) =>
     emit(JSON.stringify({ level, time: Date.now(), service, msg }));

@@ -1,13 +1,17 @@
 import { z } from 'zod';
 
-const healthSchema = z.object({ workers: z.object({ gpu: z.number() }).partial().default({}) });
+const count = z.number().default(0);
+const healthSchema = z.object({ workers: z.object({ gpu: count, cli: count, cloud: count }).prefault({}) });
 
-/** How many gpu workers the router knows; undefined while it does not answer `GET /health` with 200. */
-export async function readGpuWorkers(baseUrl: string): Promise<number | undefined> {
+/** How many workers the router knows, by tier. */
+export type WorkerCounts = z.output<typeof healthSchema>['workers'];
+
+/** How many workers the router knows; undefined while it does not answer `GET /health` with 200. */
+export async function readWorkers(baseUrl: string): Promise<WorkerCounts | undefined> {
   try {
     const answer = await fetch(`${baseUrl}/health`, { signal: AbortSignal.timeout(1_000) });
     const body: unknown = await answer.json();
-    return answer.ok ? (healthSchema.parse(body).workers.gpu ?? 0) : undefined;
+    return answer.ok ? healthSchema.parse(body).workers : undefined;
   } catch {
     return undefined;
   }

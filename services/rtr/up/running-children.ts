@@ -1,17 +1,21 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { processIdentity } from '../bootstrap/process-identity.mjs';
+import { replaceFile } from './replace-file.ts';
 
-const recordSchema = z.array(z.object({ pid: z.number().int().positive(), identity: z.string() }));
+const recordSchema = z.array(z.object({ name: z.string(), pid: z.number().int().positive(), identity: z.string() }));
 
 const patienceMs = 12_000;
 
 /** Writes down which processes this cluster runs, for a later start to find what an unclean end has left. */
-export function recordChildren(folder: string, pids: readonly number[]): void {
-  const records = pids.map((pid) => ({ pid, identity: processIdentity(pid) })).filter(({ identity }) => identity);
-  writeFileSync(recordFile(folder), JSON.stringify(records));
+export function recordChildren(folder: string, children: readonly { name: string; pid: number | undefined }[]): void {
+  const records = children.flatMap(({ name, pid }) => {
+    const identity = pid === undefined ? undefined : processIdentity(pid);
+    return identity === undefined ? [] : [{ name, pid, identity }];
+  });
+  replaceFile(recordFile(folder), JSON.stringify(records));
 }
 
 /**
@@ -45,7 +49,7 @@ function readRecords(folder: string): z.output<typeof recordSchema> {
   try {
     return recordSchema.parse(JSON.parse(readFileSync(recordFile(folder), 'utf8')));
   } catch {
-    // Never written, or cut off in the middle of a write: then there is nothing that could be told for sure.
+    // Never written, or by another version of this program: nothing that could be told for sure.
     return [];
   }
 }

@@ -1,8 +1,9 @@
 import { connectRedis } from '#shared/accounts/connect-redis.ts';
+import { createFirstRouterKey } from '#shared/accounts/create-key.ts';
 import { maskedKey } from '#shared/accounts/key-record.ts';
 import { KeyStore } from '#shared/accounts/key-store.ts';
 import { createLog } from '#shared/core/log.ts';
-import { setup } from '../commands/setup.ts';
+import { usableRouterKeys } from '../commands/usable-router-keys.ts';
 import { UpError } from './up-error.ts';
 
 /** The keys of a cluster, as its start shows them. */
@@ -14,24 +15,21 @@ export interface ClusterKeys {
 }
 
 /**
- * Does what `rtr setup` does, quietly.
+ * Makes the first router key of the cluster, unless there was one before, and says it the moment it is made: a start that
+ * is broken off later must not take it along. Nobody knows of any key yet, so nobody need be told of this one.
  * @throws UpError when Redis does not answer within five seconds
  */
-export async function setUpKeys(redisUrl: string, prefix: string): Promise<ClusterKeys> {
+export async function setUpKeys(redisUrl: string, prefix: string, say: (line: string) => void): Promise<ClusterKeys> {
   const log = createLog({ service: 'rtr', level: 'silent', format: 'json' });
   const connection = connectRedis(redisUrl, { log, name: 'rtr-setup' });
   try {
     await connection.whenReady(AbortSignal.timeout(5_000)).catch((cause: unknown) => {
       throw new UpError(`Redis does not answer at ${new URL(redisUrl).host}.`, { cause });
     });
-    const { created, usable } = await setup({
-      store: new KeyStore(connection.redis, `${prefix}:`),
-      // Before the first start nobody knows of any key, so nobody need be told.
-      announce: async () => {},
-      print: () => {},
-      json: false,
-    });
-    return { newKey: created?.raw, maskedKeys: usable.map(maskedKey) };
+    const store = new KeyStore(connection.redis, `${prefix}:`);
+    const created = await createFirstRouterKey(store);
+    if (created) say(`Your router key: ${created.raw}`);
+    return { newKey: created?.raw, maskedKeys: (await usableRouterKeys(store)).map(maskedKey) };
   } finally {
     connection.close();
   }

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { Child } from './spawn-guarded.ts';
+import { killGroup, type Child } from './spawn-guarded.ts';
 
 /** Whether the program still runs. */
 export function isRunning(child: Child): boolean {
@@ -14,13 +14,7 @@ export async function stopChild(child: Child, patienceMs: number): Promise<void>
   if (!isRunning(child)) return;
   const gone = once(child, 'exit');
   child.kill('SIGTERM');
-  const force = setTimeout(() => killChild(child), patienceMs);
+  const force = setTimeout(() => killGroup(child), patienceMs);
   await gone;
   clearTimeout(force);
-}
-
-/** Ends a program and what it started by force (SIGKILL to its process group). */
-export function killChild(child: Child): void {
-  if (child.pid === undefined || !isRunning(child)) return;
-  process.kill(-child.pid, 'SIGKILL');
 }

@@ -1,6 +1,9 @@
 import { once } from 'node:events';
-import { isRunning, killChild, stopChild } from './stop-child.ts';
-import type { Child } from './spawn-guarded.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { configExitCode } from '#shared/core/run-service.ts';
+import { collectLastLines } from './last-lines.ts';
+import { killGroup, type Child } from './spawn-guarded.ts';
+import { isRunning, stopChild } from './stop-child.ts';
 
 /** A program that is kept running. */
 export interface SupervisionOptions {
@@ -9,8 +12,8 @@ export interface SupervisionOptions {
   start: () => Child | Promise<Child>;
   /** Called with a sentence when the program ended unasked, and what is done about it. */
   onTrouble: (sentence: string) => void;
-  /** Called when it ended so often that it is not started again. */
-  onGiveUp: () => void;
+  /** Called with a sentence for the person when it is not started again: it ended too often, or its settings are wrong. */
+  onGiveUp: (reason: string) => void;
   /** Called whenever its process has changed. */
   onChange: () => void;
   /** Pause before the first new start, doubled with each further one; 250 ms unless told. */
@@ -20,13 +23,14 @@ export interface SupervisionOptions {
 const startsAtMost = 6;
 /** A program that ran for so long is taken as healthy: the count of its ends begins anew. */
 const healthyAfterMs = 10_000;
+const lastWordsMs = 1_000;
 
 /**
  * A program that is started again when it ends unasked, after growing pauses.
  *
  * States: `running` (it runs, or its start is under way), `pausing` (before the next start), `stopped` (asked to, or given
  * up). Changes: running → pausing when it ends; pausing → running after the pause; running → stopped at the sixth end in
- * a row; running or pausing → stopped by `stop`.
+ * a row, or at the first that tells of wrong settings; running or pausing → stopped by `stop`.
  */
 export class SupervisedChild {
   readonly name: string;
@@ -69,16 +73,23 @@ export class SupervisedChild {
 
   /** Ends the program at once; `stop` returns soon after. */
   kill(): void {
-    if (this.#child) killChild(this.#child);
+    if (this.#child && isRunning(this.#child)) killGroup(this.#child);
   }
 
   #watch(child: Child): void {
     this.#child = child;
     this.#options.onChange();
     const startedAt = Date.now();
+    const lastLines = collectLastLines(child);
     const ended = isRunning(child) ? Promise.race([once(child, 'exit'), failed(child)]) : Promise.resolve();
-    void ended.then(() => {
+    void ended.then(async () => {
       this.#options.onChange();
+      if (child.exitCode === configExitCode) {
+        await untilClosed(child);
+        const sentences = lastLines().filter((line) => !line.startsWith('{'));
+        this.#giveUp(`${this.name} cannot be started with these settings: ${sentences.join('\n')}`);
+        return;
+      }
       if (Date.now() - startedAt > healthyAfterMs) this.#ends = 0;
       this.#ended(howItEnded(child));
     });
@@ -88,15 +99,20 @@ export class SupervisedChild {
     if (this.#state === 'stopped') return;
     this.#ends += 1;
     if (this.#ends === startsAtMost) {
-      this.#state = 'stopped';
       this.#options.onTrouble(`${this.name} ${how}, ${startsAtMost} times in a row: it is not started again`);
-      this.#options.onGiveUp();
+      this.#giveUp(`${this.name} cannot be kept running: the log above says why.`);
       return;
     }
     const pauseMs = (this.#options.pauseMs ?? 250) * 2 ** (this.#ends - 1);
     this.#state = 'pausing';
     this.#options.onTrouble(`${this.name} ${how}: it is started again in ${pauseMs / 1000} s`);
     this.#pause = setTimeout(() => void this.#startAgain(), pauseMs);
+  }
+
+  #giveUp(reason: string): void {
+    if (this.#state === 'stopped') return;
+    this.#state = 'stopped';
+    this.#options.onGiveUp(reason);
   }
 
   async #startAgain(): Promise<void> {
@@ -116,6 +132,12 @@ function failed(child: Child): Promise<void> {
   return new Promise((resolve) => {
     child.once('error', () => resolve());
   });
+}
+
+/** The last words of a program may be read only after its end. */
+async function untilClosed(child: Child): Promise<void> {
+  if (child.stderr.closed) return;
+  await Promise.race([once(child, 'close'), sleep(lastWordsMs, undefined, { ref: false })]);
 }
 
 function howItEnded(child: Child): string {

@@ -7,10 +7,13 @@ import type { UpConfig } from '../config.ts';
 import { Children } from './children.ts';
 import { loadClusterState, saveClusterState } from './cluster-state.ts';
 import { EngineWorkers } from './engine-workers.ts';
-import { findLocalEngines, namedEngines } from './find-engines.ts';
+import { findLocalEngines, listsModels, namedEngines } from './find-engines.ts';
+import { folderError } from './folder-error.ts';
 import { chooseFreePort, isPortFree } from './free-port.ts';
 import type { LogRelay } from './log-relay.ts';
-import { readGpuWorkers } from './read-health.ts';
+import { PlannedWorkers } from './planned-workers.ts';
+import type { Plan } from './plan-workers.ts';
+import { readWorkers } from './read-health.ts';
 import { endLeftovers } from './running-children.ts';
 import { setUpKeys } from './set-up-keys.ts';
 import { spawnGuarded } from './spawn-guarded.ts';
@@ -24,6 +27,8 @@ export interface UpOptions {
   environment: Environment;
   /** Folder of the project; what the cluster keeps is in its `.rtr` folder. */
   root: string;
+  /** The workers to start besides those of engines. */
+  plan: Plan;
   logs: LogRelay;
   /** Prints lines for the person who has started the cluster. */
   say: (text: string) => void;
@@ -37,13 +42,15 @@ const usualAdminPort = 8485;
 const readyWithinMs = 30_000;
 const workersWithinMs = 15_000;
 const lookForEnginesEveryMs = 10_000;
+const lookForHandoverEveryMs = 1_000;
 const serverPatienceMs = 5_000;
 /** What the ingress gets beyond its own bound for running answers before it is ended by force. */
 const extraPatienceMs = 2_000;
 
 /**
  * Runs a whole cluster on this machine until it is told to stop: NATS and Redis, workers for the local engines (or the
- * demo engine), and the ingress. Then it stops them in the reverse order, so that running answers can finish.
+ * demo engine) and those of the plan, and the ingress. Then it stops them in the reverse order, so that running answers
+ * can finish.
  * @throws UpError, ServerMissingError and others when it cannot start, or when a necessary part cannot be kept running
  */
 export async function up(options: UpOptions): Promise<void> {
@@ -51,7 +58,7 @@ export async function up(options: UpOptions): Promise<void> {
   try {
     await runCluster(options, releases);
   } catch (error) {
-    if (!options.stop.aborted) throw error;
+    if (!options.stop.aborted) throw folderError(error, clusterFolder(options));
   } finally {
     for (const failure of await releases.run())
       options.logs.write('error', `${failure.message}: ${String(failure.cause)}`);
@@ -59,13 +66,15 @@ export async function up(options: UpOptions): Promise<void> {
 }
 
 async function runCluster(options: UpOptions, releases: Releases): Promise<void> {
-  const { config, environment, root, logs, say, stop, kill } = options;
-  const folder = join(root, '.rtr');
+  const { config, environment, root, plan, logs, say, stop, kill } = options;
+  const folder = clusterFolder(options);
   await takeFolder(folder, releases);
   await checkPort(config);
 
   const children = new Children(folder, logs);
+  releases.add('children', () => children.close(serverPatienceMs));
   kill.addEventListener('abort', () => children.killAll(), { once: true });
+  const ended = AbortSignal.any([stop, children.failure]);
   const state = loadClusterState(folder);
   const ports = {
     admin: config.ADMIN_PORT ?? (await chooseFreePort(usualAdminPort)),
@@ -100,18 +109,28 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
       return child;
     });
   const baseUrl = `http://${reachableHost(config.HOST)}:${config.PORT}`;
+  const startDemo = async () => {
+    const url = `http://127.0.0.1:${ports.demo}`;
+    const settings = { HOST: '127.0.0.1', PORT: String(ports.demo) };
+    const child = await startService('demo-engine', 'demo-engine', false, settings);
+    // A worker that finds no engine waits longer than the demo engine takes to be there.
+    await untilTrue(() => listsModels(url), readyWithinMs, ended);
+    return { engine: { origin: 'demo engine', url }, child };
+  };
   const engineWorkers = new EngineWorkers({
     named: namedEngines(config.ENGINE_URLS),
     findLocal,
     startWorker: ({ url }) => startService(`gpu-worker ${url}`, 'gpu-worker', false, { ENGINE_URL: url }),
-    startDemo: async () => ({
-      engine: { name: 'demo engine', url: `http://127.0.0.1:${ports.demo}` },
-      child: await startService('demo-engine', 'demo-engine', false, { HOST: '127.0.0.1', PORT: String(ports.demo) }),
-    }),
-    countServing: () => readGpuWorkers(baseUrl),
+    // With a real model at hand, nobody wants a made-up answer.
+    startDemo: plan.ready.some(({ tier }) => tier !== 'tools') ? undefined : startDemo,
+    countServing: async () => (await readWorkers(baseUrl))?.gpu,
     say: (sentence) => logs.write('info', sentence),
   });
   releases.add('workers', () => engineWorkers.stop());
+  const plannedWorkers = new PlannedWorkers(({ name, service, settings }) =>
+    startService(name === 'tools' ? service : `${service} ${name}`, service, false, settings),
+  );
+  releases.add('planned workers', () => plannedWorkers.stop());
 
   // The ingress is started first and stopped first: it is the slowest to be ready and the one with open answers.
   const ingress = await startService('ingress', 'ingress', true, {
@@ -123,26 +142,36 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   releases.add('ingress', () => ingress.stop(config.DRAIN_MS + extraPatienceMs));
   const [engines, keys] = await Promise.all([
     engineWorkers.begin(await firstLook),
-    setUpKeys(servers.redisUrl, config.RTR_PREFIX),
+    setUpKeys(servers.redisUrl, config.RTR_PREFIX, say),
+    plannedWorkers.begin(plan.ready),
   ]);
 
-  const ended = AbortSignal.any([stop, children.failure]);
-  if (!(await untilTrue(async () => (await readGpuWorkers(baseUrl)) !== undefined, readyWithinMs, ended))) {
+  if (!(await untilTrue(async () => (await readWorkers(baseUrl)) !== undefined, readyWithinMs, ended))) {
     throw new UpError(`The router did not become ready within ${readyWithinMs / 1000} s: the log above says why.`);
   }
-  const serving = await untilTrue(async () => ((await readGpuWorkers(baseUrl)) ?? 0) > 0, workersWithinMs, ended);
+  const serves = async () => {
+    const { gpu, cli, cloud } = (await readWorkers(baseUrl)) ?? { gpu: 0, cli: 0, cloud: 0 };
+    return gpu + cli + cloud > 0;
+  };
+  const serving = await untilTrue(serves, workersWithinMs, ended);
   const metricsUrl = `http://127.0.0.1:${ports.admin}/metrics`;
-  say(welcome({ baseUrl, chatFamily: config.CHAT_FAMILY, metricsUrl, ...keys, engines, serving }));
+  const families = { chatFamily: config.CHAT_FAMILY, messagesFamily: config.MESSAGES_FAMILY };
+  say(welcome({ baseUrl, ...families, metricsUrl, ...keys, engines, plan, onDemo: engineWorkers.onDemo, serving }));
 
   for (;;) {
-    await sleep(lookForEnginesEveryMs, undefined, { signal: ended }).catch(() => ended.throwIfAborted());
+    const pauseMs = engineWorkers.handingOver ? lookForHandoverEveryMs : lookForEnginesEveryMs;
+    await sleep(pauseMs, undefined, { signal: ended }).catch(() => ended.throwIfAborted());
     await engineWorkers.lookAgain();
   }
 }
 
+function clusterFolder({ root }: UpOptions): string {
+  return join(root, '.rtr');
+}
+
 /** Makes this process the only one that runs a cluster from this folder, and ends what an earlier one has left running. */
 async function takeFolder(folder: string, releases: Releases): Promise<void> {
-  const lock = takeLock(join(folder, 'up.lock'));
+  const lock = takeUpLock(folder);
   if ('holder' in lock) {
     throw new UpError(
       `A cluster runs in this folder already: stop it first, with Ctrl-C where it was started or with kill ${lock.holder}.`,
@@ -154,8 +183,20 @@ async function takeFolder(folder: string, releases: Releases): Promise<void> {
   await endLeftovers(folder);
 }
 
+function takeUpLock(folder: string): ReturnType<typeof takeLock> {
+  const file = join(folder, 'up.lock');
+  try {
+    return takeLock(file);
+  } catch (error) {
+    throw folderError(error, folder, file);
+  }
+}
+
 async function checkPort({ PORT, HOST }: UpConfig): Promise<void> {
-  if (await isPortFree(PORT, HOST)) return;
+  const free = await isPortFree(PORT, HOST).catch((cause: unknown) => {
+    throw new UpError(`HOST=${HOST} cannot be listened on: ${String(cause)}`, { cause });
+  });
+  if (free) return;
   throw new UpError(
     `Port ${PORT} is taken by another program: stop that, or choose another port, as in PORT=${PORT + 1} npm start.`,
   );

@@ -1,40 +1,50 @@
 import type { Engine } from './find-engines.ts';
+import type { Plan, PlannedWorker } from './plan-workers.ts';
 
 /** What the first lines of a running cluster tell. */
 export interface WelcomeFacts {
   /** `http://host:port` */
   baseUrl: string;
   chatFamily: string;
+  messagesFamily: string;
   metricsUrl: string;
   /** The raw key, on the very first start only. */
   newKey: string | undefined;
   /** The router keys there are, in their recognisable short form. */
   maskedKeys: readonly string[];
   engines: readonly Engine[];
+  plan: Plan;
+  /** The demo engine answers, for want of anything else. */
+  onDemo: boolean;
   /** False when no worker has shown up yet. */
   serving: boolean;
 }
 
 /** The text that `rtr up` prints when the cluster is ready. */
 export function welcome(facts: WelcomeFacts): string {
-  const { baseUrl, chatFamily, metricsUrl, newKey, maskedKeys, engines, serving } = facts;
+  const { baseUrl, chatFamily, messagesFamily, metricsUrl, newKey, maskedKeys, engines, plan, onDemo, serving } = facts;
   const chatUrl = `${baseUrl}/api/${chatFamily}`;
   const key = newKey
     ? `${newKey}\n            shown only now; another one: npx rtr keys create --name <name>`
     : `${maskedKeys.join(', ') || 'all revoked'}\n            another one: npx rtr keys create --name <name>`;
   const engineLines =
     engines.length > 0
-      ? engines.map(({ name, url }) => `${url} (${name})`)
-      : ['the demo engine: no local engine was found; one that is started later is picked up'];
+      ? engines.map(({ origin, url }) => `${url} (${origin})`)
+      : [`${onDemo ? 'the demo engine' : 'none'}: no local engine was found; one that is started later is picked up`];
   return [
     '',
     'Model Router is up.',
     '',
-    `  base URL  ${chatUrl}`,
+    `  base URL  ${chatUrl}   for OpenAI clients`,
+    `            ${baseUrl}/api/${messagesFamily}   for Anthropic clients`,
+    `            ${baseUrl}/api/tools/mcp   for MCP clients`,
     `  key       ${key}`,
     `  engines   ${engineLines.join('\n            ')}`,
+    ...lines('cli', plan),
+    ...lines('cloud', plan),
+    ...lines('tools', plan),
     `  metrics   ${metricsUrl}`,
-    ...(serving ? [] : ['', '  No worker serves yet: its engine does not answer.']),
+    ...(serving ? [] : ['', '  No worker serves yet: its engine or provider does not answer.']),
     '',
     newKey ? 'Try it:' : 'Try it, with your key in RTR_KEY:',
     '',
@@ -45,4 +55,10 @@ export function welcome(facts: WelcomeFacts): string {
     'Ctrl-C stops everything.',
     '',
   ].join('\n');
+}
+
+/** What serves in a tier, and what could. */
+function lines(tier: PlannedWorker['tier'], { ready, unready }: Plan): string[] {
+  const told = [...ready, ...unready].filter((each) => each.tier === tier).map((each) => each.told);
+  return told.length === 0 ? [] : [`  ${tier.padEnd(8)}  ${told.join('\n            ')}`];
 }

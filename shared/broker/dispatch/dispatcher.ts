@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { Msg } from '@nats-io/transport-node';
 import { RouterError } from '#shared/core/errors.ts';
@@ -6,15 +6,18 @@ import type { Logger } from '#shared/core/log.ts';
 import { decodeClaim } from '../claim.ts';
 import type { Broker } from '../connect-broker.ts';
 import { decodeEnd, decodeError } from '../frame.ts';
-import { ensureJobsStream, type QueueSettings } from '../jobs-stream.ts';
+import type { QueueSettings } from '../jobs-stream.ts';
 import type { JobEnd } from '../job-contract.ts';
 import { parseFrameAddress } from '../subjects.ts';
 import { exceededBound, type Bounds } from './exceeded-bound.ts';
 import { Job, type JobRequest, type JobSink, type Placement } from './job.ts';
 import type { LiveWorker, LiveWorkers } from './live-workers.ts';
-import { refuseClaim, sendGrant } from './send-claim-answer.ts';
+import { judgeClaim } from './judge-claim.ts';
+import { refuseClaim } from './send-claim-answer.ts';
 import { readTicketAnswer } from './ticket-answer.ts';
+import { TicketStream } from './ticket-stream.ts';
 import { Tickets } from './tickets.ts';
+import { WorkerLink } from './worker-link.ts';
 
 export interface DispatchSettings {
   /** This ingress, as a subject token. */
@@ -32,6 +35,15 @@ export interface DispatchSettings {
 /** Milliseconds between two looks at all jobs. */
 const sweepMs = 100;
 
+/**
+ * Milliseconds without a frame after which a worker is asked for a sign of life. Workers in work give one every three
+ * seconds; one that does not know the job, because its grant was lost, says so.
+ */
+const askAfterMs = 4_000;
+
+/** Milliseconds between two looks at all jobs after which this process must have stood still itself. */
+const stoodStillMs = 1_000;
+
 /** An answer that is not streamed may have this many bytes at most. */
 const maxWholeAnswerBytes = 64 * 1024 * 1024;
 
@@ -48,10 +60,12 @@ export class Dispatcher {
   readonly #log: Logger;
   readonly #jobs = new Map<string, Job>();
   readonly #tickets: Tickets;
+  readonly #stream: TicketStream;
+  readonly #link: WorkerLink;
   readonly #replyPrefixLength: number;
   readonly #timer: NodeJS.Timeout;
   readonly #release: () => void;
-  #restoring = false;
+  #lastSweep = performance.now();
 
   constructor(broker: Broker, workers: LiveWorkers, settings: DispatchSettings, log: Logger) {
     this.#broker = broker;
@@ -59,6 +73,8 @@ export class Dispatcher {
     this.#settings = settings;
     this.#log = log;
     this.#tickets = new Tickets(broker, settings.ingress, settings.spillMs);
+    this.#stream = new TicketStream(broker, settings.queue, log, () => this.#publishAgain());
+    this.#link = new WorkerLink(broker, settings.ingress, log);
     const { subjects } = broker;
     const replies = subjects.allReplies(settings.ingress);
     this.#replyPrefixLength = replies.length - 1;
@@ -80,8 +96,8 @@ export class Dispatcher {
   }
 
   /** Makes the stream of tickets. @throws when the broker has no JetStream or refuses */
-  async prepare(): Promise<void> {
-    await ensureJobsStream(this.#broker, this.#settings.queue);
+  prepare(): Promise<void> {
+    return this.#stream.prepare();
   }
 
   get active(): number {
@@ -94,7 +110,8 @@ export class Dispatcher {
 
   /** Takes a job. Its sink hears of the answer; `job.finished` resolves when it is over, however it ended. */
   dispatch(request: JobRequest, sink: JobSink): Job {
-    const job = new Job(randomBytes(16).toString('base64url'), request, sink);
+    // Unguessable, and much cheaper than random bytes of our own: Node draws the randomness of many ids at once.
+    const job = new Job(randomUUID(), request, sink);
     this.#jobs.set(job.id, job);
     this.#tickets.place(job);
     return job;
@@ -103,7 +120,7 @@ export class Dispatcher {
   /** Ends a job whose client is gone: queued work will be refused, running work is stopped. */
   cancel(job: Job): void {
     if (job.isOver) return;
-    this.#stopWorker(job);
+    this.#link.stop(job);
     job.on('cancel');
     this.#finish(job, undefined, undefined);
   }
@@ -130,33 +147,17 @@ export class Dispatcher {
     const claim = decodeClaim(payload);
     if (!claim || replyTo === '') return;
     const job = this.#jobs.get(claim.job);
-    if (!job) return refuseClaim(this.#broker, replyTo, 'gone');
-    if (job.state !== 'queued') return refuseClaim(this.#broker, replyTo, 'taken');
     const worker = this.#workers.get(claim.worker);
-    if (!worker || (job.avoid.has(claim.worker) && hasAlternative(job, worker))) {
-      return refuseClaim(this.#broker, replyTo, 'later');
-    }
-    const placement = this.#placementFor(job, worker);
-    if (!placement) {
-      // The worker's pool is no longer one that can serve the job; its other tickets, or new ones, still stand.
-      refuseClaim(this.#broker, replyTo, 'gone');
-      this.#tickets.withdraw(job, worker.pool);
-      if (job.placed.size === 0) this.#tickets.place(job);
-      return;
-    }
-    this.#grant(job, worker, placement, replyTo);
-  }
-
-  #placementFor(job: Job, worker: LiveWorker): Placement | undefined {
-    const placed = job.placed.get(worker.pool);
-    if (placed) return { pool: worker.pool, model: placed.model };
-    return job.request.place(job.avoid).find(({ pool }) => pool === worker.pool);
+    const verdict = judgeClaim(job, worker);
+    if (job && worker && typeof verdict !== 'string') return this.#grant(job, worker, verdict, replyTo);
+    refuseClaim(this.#broker, replyTo, typeof verdict === 'string' ? verdict : 'gone');
+    if (verdict !== 'gone' || !job || !worker) return;
+    this.#tickets.withdraw(job, worker.pool);
+    if (job.placed.size === 0) this.#tickets.place(job);
   }
 
   #grant(job: Job, worker: LiveWorker, placement: Placement, replyTo: string): void {
     const now = performance.now();
-    const { requestId, operation, family, stream } = job.request;
-    const body = job.body ?? Buffer.alloc(0);
     job.on('claim');
     job.attempt += 1;
     job.nextSeq = 0;
@@ -166,26 +167,7 @@ export class Dispatcher {
     job.lastDataAt = now;
     this.#tickets.withdrawAll(job);
     worker.held.add(job.id);
-    const reply = this.#broker.subjects.reply(this.#settings.ingress, job.id, job.attempt);
-    sendGrant(
-      this.#broker,
-      replyTo,
-      {
-        answer: 'grant',
-        job: job.id,
-        requestId,
-        operation,
-        family,
-        stream,
-        model: placement.model,
-        reply,
-        bodyBytes: body.length,
-      },
-      body,
-    ).catch((error: unknown) => {
-      // A connection lost between two parts: the worker will say so, or fall silent.
-      this.#log.warn({ err: error, requestId }, 'sending a body was interrupted');
-    });
+    this.#link.grant(job, replyTo, placement.model);
   }
 
   // ---- frames
@@ -194,18 +176,19 @@ export class Dispatcher {
     const { subject, data: payload } = message;
     const frame = parseFrameAddress(subject.slice(this.#replyPrefixLength));
     const job = frame && this.#jobs.get(frame.job);
-    if (!job || frame.attempt !== job.attempt) return;
+    if (!job || frame.attempt !== job.attempt) return this.#onUnwanted(message);
     if (frame.kind === 't') return this.#onTicketAnswer(job, frame.seq, message);
-    if (job.state === 'queued') return;
-    if (frame.seq !== job.nextSeq) return this.#lose(job, 'A part of the answer was lost on its way.');
-    job.nextSeq += 1;
+    if (job.state === 'queued') return this.#onUnwanted(message);
     const now = performance.now();
+    if (frame.seq > job.nextSeq) return this.#link.askAgain(job, now);
+    // What was sent again may have come already.
+    if (frame.seq < job.nextSeq) return undefined;
     job.lastFrameAt = now;
+    if (frame.kind === 'k') return undefined;
+    job.nextSeq += 1;
     switch (frame.kind) {
       case 'd':
         return this.#onData(job, payload, now);
-      case 'k':
-        return undefined;
       case 'e':
         return this.#onEnd(job, payload, now);
       case 'x':
@@ -252,8 +235,9 @@ export class Dispatcher {
   }
 
   #onError(job: Job, error: RouterError): void {
+    if (error.code === 'worker_lost') return this.#lose(job, error.message);
     const worker = job.served?.worker;
-    if (job.state === 'claimed' && error.movable && worker && job.attempt < this.#settings.maxAttempts) {
+    if (error.movable && worker && this.#mayMove(job)) {
       job.avoid.add(worker.announcement.worker);
       if (job.request.place(job.avoid).length > 0) return this.#requeue(job, error.code);
     }
@@ -263,27 +247,35 @@ export class Dispatcher {
   #onTicketAnswer(job: Job, number: number, message: Msg): void {
     if (job.state !== 'queued') return;
     const answer = readTicketAnswer(message);
-    for (const ticket of job.placed.values()) if (ticket.number === number) ticket.stored = answer === 'stored';
-    if (answer === 'no-stream') this.#restoreStream();
-    if (answer === 'unknown') this.#log.warn({ requestId: job.request.requestId }, 'the broker refused a ticket');
-    const waits = [...job.placed.values()].some((ticket) => ticket.stored);
-    if (answer === 'full' && !waits) {
+    if (answer === 'no-stream') this.#stream.suspect();
+    else if (answer === 'unknown') this.#log.warn({ requestId: job.request.requestId }, 'the broker refused a ticket');
+    else if (this.#tickets.onAnswer(job, number, answer)) {
       this.#fail(job, new RouterError('overloaded', 'Too many requests are waiting.', { retryAfter: 5 }));
     }
+  }
+
+  /** Tells a worker that asks, with a keep-alive, that nobody waits for this answer any more. */
+  #onUnwanted({ reply }: Msg): void {
+    if (reply) this.#broker.publish(reply, '');
   }
 
   // ---- bad luck
 
   /** A job whose worker or frames are lost moves to another worker, unless the client has seen a part of the answer. */
   #lose(job: Job, message: string): void {
-    this.#stopWorker(job);
+    this.#link.stop(job);
     const worker = job.served?.worker;
-    if (job.state === 'claimed' && job.attempt < this.#settings.maxAttempts) {
+    if (this.#mayMove(job)) {
       if (worker) job.avoid.add(worker.announcement.worker);
       this.#requeue(job, 'worker_lost');
     } else {
       this.#fail(job, new RouterError('worker_lost', message));
     }
+  }
+
+  /** A tool may have done its work before it was lost, and must not do it twice. */
+  #mayMove({ state, attempt, request }: Job): boolean {
+    return state === 'claimed' && request.operation !== 'execute_tool' && attempt < this.#settings.maxAttempts;
   }
 
   #requeue(job: Job, reason: string): void {
@@ -300,7 +292,7 @@ export class Dispatcher {
 
   /** Ends a job that its worker is still busy with. */
   #abandon(job: Job, error: RouterError): void {
-    this.#stopWorker(job);
+    this.#link.stop(job);
     this.#fail(job, error);
   }
 
@@ -323,13 +315,6 @@ export class Dispatcher {
     job.served?.worker.held.delete(job.id);
   }
 
-  #stopWorker(job: Job): void {
-    if (!job.served) return;
-    const { subjects } = this.#broker;
-    const { worker } = job.served.worker.announcement;
-    this.#broker.publish(subjects.cancel(worker), subjects.reply(this.#settings.ingress, job.id, job.attempt));
-  }
-
   #onWorkerLost(worker: LiveWorker): void {
     for (const id of worker.held) {
       const job = this.#jobs.get(id);
@@ -337,34 +322,33 @@ export class Dispatcher {
     }
   }
 
-  /** The broker may have forgotten every ticket: all waiting jobs get new ones. Jobs in work are judged by their frames. */
+  /**
+   * Whatever was on its way when the connection was lost is gone: tickets that workers took in vain, and frames, which
+   * their workers are asked for.
+   */
   #onReconnect(): void {
-    const now = performance.now();
-    for (const job of this.#jobs.values()) job.lastFrameAt = now;
-    this.#restoreStream();
+    this.#forgiveSilence();
+    this.#stream.suspect();
+    for (const job of this.#jobs.values()) if (job.state !== 'queued') this.#link.askAgain(job, performance.now());
   }
 
-  #restoreStream(): void {
-    if (this.#restoring) return;
-    this.#restoring = true;
-    this.prepare()
-      .then(() => {
-        for (const job of this.#jobs.values()) if (job.state === 'queued') this.#tickets.publishAgain(job);
-      })
-      .catch((error: unknown) =>
-        this.#log.error({ err: error }, 'the queue of tickets could not be made, trying again'),
-      )
-      .finally(() => {
-        this.#restoring = false;
-      });
+  #publishAgain(): void {
+    for (const job of this.#jobs.values()) if (job.state === 'queued') this.#tickets.publishAgain(job);
+  }
+
+  #forgiveSilence(): void {
+    const now = performance.now();
+    for (const job of this.#jobs.values()) job.lastFrameAt = now;
   }
 
   #sweep(): void {
     const now = performance.now();
     const { bounds, keepAliveMs } = this.#settings;
-    const { connected } = this.#broker;
+    const { disconnectedSince } = this.#broker;
+    if (now - this.#lastSweep > stoodStillMs) this.#forgiveSilence();
+    this.#lastSweep = now;
     for (const job of this.#jobs.values()) {
-      const exceeded = exceededBound(job, bounds, now, connected);
+      const exceeded = exceededBound(job, bounds, now, disconnectedSince);
       if (exceeded === 'lost') this.#lose(job, 'The worker fell silent in the middle of the answer.');
       else if (exceeded) this.#abandon(job, exceeded);
       else this.#attend(job, now, keepAliveMs);
@@ -377,14 +361,12 @@ export class Dispatcher {
       job.lastWriteAt = now;
       job.sink.keepAlive();
     }
-    if (job.state === 'queued' && this.#broker.connected) this.#tickets.attend(job, now);
+    if (!this.#broker.connected) return;
+    if (job.state !== 'queued') {
+      if (now - job.lastFrameAt > askAfterMs) this.#link.askAgain(job, now);
+      return;
+    }
+    this.#tickets.attend(job, now);
+    this.#stream.attend(now);
   }
-}
-
-/** Whether a worker other than those that failed on the job could serve it from the same pool. */
-function hasAlternative(job: Job, worker: LiveWorker): boolean {
-  for (const other of worker.pool.workers) {
-    if (other.announcement.accepting && !job.avoid.has(other.announcement.worker)) return true;
-  }
-  return false;
 }

@@ -17,45 +17,53 @@ export interface Bounds {
   silenceMs: number;
 }
 
-/** The bound that a job has exceeded, as the error it means for the client; `lost` when its worker fell silent. */
+/**
+ * The bound that a job has exceeded, as the error it means for the client; `lost` when its worker fell silent.
+ * @param disconnectedSince when the connection to the broker was lost, while it is. Silence then says nothing about the
+ * worker, and a short outage ends no job.
+ */
 export function exceededBound(
   job: Job,
   bounds: Bounds,
   now: number,
-  connected: boolean,
+  disconnectedSince: number | undefined,
 ): RouterError | 'lost' | undefined {
   if (now - job.queuedAt > bounds.totalMs) {
     return new RouterError('total_timeout', `The request took longer than ${seconds(bounds.totalMs)} in all.`);
   }
-  switch (job.state) {
-    case 'queued':
-      return exceededInQueue(job, bounds, now, connected);
-    case 'claimed':
-      if (connected && now - job.lastFrameAt > bounds.silenceMs) return 'lost';
-      if (job.request.stream && now - (job.claimedAt ?? now) > bounds.firstTokenMs) {
-        return new RouterError(
-          'first_token_timeout',
-          `The model gave no first token within ${seconds(bounds.firstTokenMs)}.`,
-        );
-      }
-      return undefined;
-    case 'streaming':
-      if (connected && now - job.lastFrameAt > bounds.silenceMs) return 'lost';
-      if (now - job.lastDataAt > bounds.idleMs) {
-        return new RouterError('idle_timeout', `The model gave no further token within ${seconds(bounds.idleMs)}.`);
-      }
-      return undefined;
-    case 'done':
-    case 'failed':
-    case 'cancelled':
-      return undefined;
-  }
+  if (job.state === 'queued') return exceededInQueue(job, bounds, now, disconnectedSince);
+  return job.isOver ? undefined : exceededInWork(job, bounds, now, disconnectedSince);
 }
 
-function exceededInQueue(job: Job, bounds: Bounds, now: number, connected: boolean): RouterError | undefined {
+function exceededInWork(
+  job: Job,
+  bounds: Bounds,
+  now: number,
+  disconnectedSince: number | undefined,
+): RouterError | 'lost' | undefined {
+  if (now - Math.max(job.lastFrameAt, disconnectedSince ?? 0) > bounds.silenceMs) {
+    return disconnectedSince === undefined ? 'lost' : brokerUnavailable();
+  }
+  if (!job.request.stream) return undefined;
+  if (job.state === 'claimed' && now - (job.claimedAt ?? now) > bounds.firstTokenMs) {
+    const message = `The model gave no first token within ${seconds(bounds.firstTokenMs)}.`;
+    return new RouterError('first_token_timeout', message);
+  }
+  if (job.state === 'streaming' && now - job.lastDataAt > bounds.idleMs) {
+    return new RouterError('idle_timeout', `The model gave no further token within ${seconds(bounds.idleMs)}.`);
+  }
+  return undefined;
+}
+
+function exceededInQueue(
+  job: Job,
+  bounds: Bounds,
+  now: number,
+  disconnectedSince: number | undefined,
+): RouterError | undefined {
   const waited = now - job.waitingSince;
-  if (!connected && waited > bounds.noWorkerMs) {
-    return new RouterError('broker_unavailable', 'The router cannot reach its message broker.', { retryAfter: 5 });
+  if (disconnectedSince !== undefined && now - Math.max(job.waitingSince, disconnectedSince) > bounds.noWorkerMs) {
+    return brokerUnavailable();
   }
   if (job.noWorkerSince !== undefined && now - job.noWorkerSince > bounds.noWorkerMs) {
     return new RouterError('no_worker_available', 'No worker that can serve this request is connected.', {
@@ -68,6 +76,10 @@ function exceededInQueue(job: Job, bounds: Bounds, now: number, connected: boole
     });
   }
   return undefined;
+}
+
+function brokerUnavailable(): RouterError {
+  return new RouterError('broker_unavailable', 'The router cannot reach its message broker.', { retryAfter: 5 });
 }
 
 function seconds(ms: number): string {

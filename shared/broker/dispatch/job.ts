@@ -37,6 +37,8 @@ export function nextState(state: JobState, event: JobEvent): JobState {
 export interface Placement {
   pool: LivePool;
   model: string;
+  /** Milliseconds that a job waits for this tier before it may go to the next one, even when that one is free. */
+  patienceMs?: number | undefined;
 }
 
 /** What the edge asks the dispatcher to get done. */
@@ -46,6 +48,8 @@ export interface JobRequest {
   family: Family;
   stream: boolean;
   class: PriorityClass;
+  /** The client's headers that are for the worker to know. They go with the grant, so they must be few and short. */
+  headers?: Readonly<Record<string, string>> | undefined;
   body: Buffer;
   /** The pools that can serve it right now, best first. Workers to avoid count as absent. */
   place(avoid: ReadonlySet<string>): Placement[];
@@ -94,6 +98,10 @@ export class Job {
   readonly avoid = new Set<string>();
   /** Pools that a ticket was published to, with the model each would serve. */
   readonly placed = new Map<LivePool, PlacedTicket>();
+  /** Tickets published for it so far. */
+  tickets = 0;
+  /** Whether the broker has taken a ticket of it once. From then on it waits, also when the queue is full. */
+  admitted = false;
   /** Kept until the client has seen something of the answer: until then another worker may need it. */
   body: Buffer | undefined;
   state: JobState = 'queued';
@@ -107,6 +115,8 @@ export class Job {
   firstByteAt: number | undefined;
   lastFrameAt = 0;
   lastDataAt = 0;
+  /** When its worker was last asked for frames that are missing, or for a sign of life. */
+  askedAt = 0;
   /** When the client last got anything, keep-alives included. */
   lastWriteAt = performance.now();
   /** Since when the job waits in the queue for this attempt. */
@@ -148,6 +158,6 @@ export interface PlacedTicket {
   /** Counts the job's tickets, so that the broker's answers can be told apart. */
   number: number;
   publishedAt: number;
-  /** The broker has said that it holds the ticket. */
-  stored: boolean;
+  /** What the broker has said to the ticket. */
+  answer: 'none' | 'stored' | 'full';
 }

@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '#shared/core/log.ts';
-import { announcementSchema, type Announcement, type ModelInfo } from '../announcement.ts';
+import { announcementSchema, type Announcement, type ModelInfo, type ToolInfo } from '../announcement.ts';
 import type { Broker } from '../connect-broker.ts';
 import type { Tier } from '../lane.ts';
 import { parseJson } from '../ticket.ts';
@@ -10,8 +11,14 @@ const lostAfterMs = 3_300;
 /** Announcements kept at most; more workers than this on one broker are ignored, with a log line. */
 const maxWorkers = 10_000;
 
-/** Names of models of lost pools that are remembered, so that a request for one waits instead of being told 404. */
-const maxRememberedModels = 1_000;
+/** Milliseconds after which a broker that has not answered a ping must have stood still itself. */
+const promptMs = 500;
+
+/** Milliseconds that workers get to answer a roll call. */
+const rollCallMs = 250;
+
+/** Names of models, and of tools, of lost pools that are remembered: a request for one waits instead of being told 404. */
+const maxRemembered = 1_000;
 
 /** One worker as this ingress sees it. */
 export interface LiveWorker {
@@ -22,6 +29,8 @@ export interface LiveWorker {
   lastBeat: number;
   /** Jobs that this ingress has granted to the worker and that are not over. */
   held: Set<string>;
+  /** Its jobs of other ingresses, when it last beat. */
+  others: number;
 }
 
 /** Interchangeable workers: the unit that a request's lanes are chosen from. */
@@ -29,6 +38,7 @@ export interface LivePool {
   tier: Tier;
   pool: string;
   models: readonly ModelInfo[];
+  tools: readonly ToolInfo[];
   workers: Set<LiveWorker>;
   /** Tickets of this ingress that wait in the pool's lanes. */
   waiting: number;
@@ -37,38 +47,46 @@ export interface LivePool {
 /** Slots of a pool that nobody uses and no ticket of this ingress is on its way to. Negative when requests wait. */
 export function freeSlots(pool: LivePool): number {
   let free = -pool.waiting;
-  for (const { announcement, held } of pool.workers) {
-    if (announcement.accepting) free += Math.max(0, announcement.slots - Math.max(announcement.busy, held.size));
+  for (const { announcement, held, others } of pool.workers) {
+    if (announcement.accepting) free += Math.max(0, announcement.slots - others - held.size);
   }
   return free;
 }
 
 /**
- * The workers that beat, and the pools they form. While the connection to the broker is down nobody is declared lost:
- * what cannot be heard says nothing about who lives.
+ * The workers that beat, and the pools they form. While the connection to the broker is down, or the broker stands
+ * still, nobody is declared lost: what cannot be heard says nothing about who lives.
  */
 export class LiveWorkers {
   readonly #broker: Broker;
   readonly #log: Logger;
   readonly #workers = new Map<string, LiveWorker>();
   readonly #pools = new Map<string, LivePool>();
-  readonly #rememberedModels = new Map<string, ModelInfo>();
+  readonly #rememberedModels = new Set<string>();
+  readonly #rememberedTools = new Set<string>();
   readonly #lostListeners = new Set<(worker: LiveWorker) => void>();
   readonly #changeListeners = new Set<() => void>();
   readonly #timer: NodeJS.Timeout;
   readonly #stopListening: () => void;
   #lastCheck = performance.now();
+  #isAsking = false;
 
   constructor(broker: Broker, log: Logger) {
     this.#broker = broker;
     this.#log = log;
     const beats = broker.subscribe(broker.subjects.allBeats, ({ data, subject }) => this.#onBeat(data, subject));
-    const stopReconnect = broker.onReconnect(() => this.#forgiveSilence());
+    const stopReconnect = broker.onReconnect(() => this.#onReconnect());
     this.#timer = setInterval(() => this.#dropSilent(), 250);
     this.#stopListening = () => {
       beats.unsubscribe();
       stopReconnect();
     };
+  }
+
+  /** Has every worker announce itself, and waits a moment for it: a new ingress else knows nobody for a second. */
+  async callTheRoll(): Promise<void> {
+    this.#broker.publish(this.#broker.subjects.rollCall, '');
+    await sleep(rollCallMs);
   }
 
   close(): void {
@@ -95,6 +113,13 @@ export class LiveWorkers {
     return false;
   }
 
+  /** Whether any worker has this tool, or had since this ingress started. */
+  isKnownTool(name: string): boolean {
+    if (this.#rememberedTools.has(name)) return true;
+    for (const pool of this.#pools.values()) if (pool.tools.some((tool) => tool.name === name)) return true;
+    return false;
+  }
+
   /** Calls back with a worker that is gone, still holding its jobs. */
   onLost(listener: (worker: LiveWorker) => void): void {
     this.#lostListeners.add(listener);
@@ -114,6 +139,7 @@ export class LiveWorkers {
     }
     if (known && known.raw.equals(payload)) {
       known.lastBeat = performance.now();
+      known.others = jobsOfOthers(known);
       return;
     }
     const announcement = parseJson(payload, announcementSchema);
@@ -121,8 +147,11 @@ export class LiveWorkers {
       this.#log.warn({ worker: id }, 'an announcement cannot be read');
       return;
     }
-    if (known && known.announcement.startedAt !== announcement.startedAt)
-      this.#remove(known, 'worker was started anew');
+    if (known && announcement.startedAt < known.announcement.startedAt) {
+      this.#log.error({ worker: id }, 'two workers have the same id: the one that was started first is ignored');
+      return;
+    }
+    if (known && announcement.startedAt > known.announcement.startedAt) this.#remove(known, 'worker was started anew');
     this.#record(announcement, Buffer.from(payload));
   }
 
@@ -133,7 +162,7 @@ export class LiveWorkers {
       return;
     }
     const pool = this.#poolFor(announcement);
-    const worker: LiveWorker = known ?? { announcement, pool, raw, lastBeat: 0, held: new Set() };
+    const worker: LiveWorker = known ?? { announcement, pool, raw, lastBeat: 0, held: new Set(), others: 0 };
     const changed =
       !known ||
       known.pool !== pool ||
@@ -141,20 +170,22 @@ export class LiveWorkers {
       known.announcement.slots !== announcement.slots;
     if (worker.pool !== pool) this.#leavePool(worker);
     Object.assign(worker, { announcement, pool, raw, lastBeat: performance.now() });
+    worker.others = jobsOfOthers(worker);
     pool.workers.add(worker);
     this.#workers.set(announcement.worker, worker);
     if (!known) {
-      const { worker: id, tier, models, slots } = announcement;
-      this.#log.info({ worker: id, tier, pool: pool.pool, models: models.length, slots }, 'worker joined');
+      const { worker: id, tier, models, tools, slots } = announcement;
+      const facts = { worker: id, tier, pool: pool.pool, models: models.length, tools: tools.length, slots };
+      this.#log.info(facts, 'worker joined');
     }
     if (changed) for (const listener of this.#changeListeners) listener();
   }
 
-  #poolFor({ tier, pool, models }: Announcement): LivePool {
+  #poolFor({ tier, pool, models, tools }: Announcement): LivePool {
     const key = `${tier}.${pool}`;
     let live = this.#pools.get(key);
     if (!live) {
-      live = { tier, pool, models, workers: new Set(), waiting: 0 };
+      live = { tier, pool, models, tools, workers: new Set(), waiting: 0 };
       this.#pools.set(key, live);
     }
     return live;
@@ -165,14 +196,8 @@ export class LiveWorkers {
     pool.workers.delete(worker);
     if (pool.workers.size > 0) return;
     this.#pools.delete(`${pool.tier}.${pool.pool}`);
-    for (const model of pool.models) {
-      this.#rememberedModels.delete(model.id);
-      this.#rememberedModels.set(model.id, model);
-    }
-    for (const oldest of this.#rememberedModels.keys()) {
-      if (this.#rememberedModels.size <= maxRememberedModels) break;
-      this.#rememberedModels.delete(oldest);
-    }
+    for (const { id } of pool.models) remember(this.#rememberedModels, id);
+    for (const { name } of pool.tools) remember(this.#rememberedTools, name);
   }
 
   #remove(worker: LiveWorker, reason: string): void {
@@ -183,19 +208,56 @@ export class LiveWorkers {
     for (const listener of this.#changeListeners) listener();
   }
 
-  /** A process that stood still itself (stopped, starved) has missed beats that were sent: it forgives before it judges. */
+  /**
+   * A process that stood still itself (stopped, starved) has missed beats that were sent: it forgives before it judges.
+   * And before a silent worker is given up, the broker has to show that it is not the one that is silent.
+   */
   #dropSilent(): void {
     const now = performance.now();
     const stoodStill = now - this.#lastCheck > 1_000;
     this.#lastCheck = now;
     if (!this.#broker.connected) return;
     if (stoodStill) this.#forgiveSilence();
-    const oldest = now - lostAfterMs;
-    for (const worker of this.#workers.values()) if (worker.lastBeat < oldest) this.#remove(worker, 'worker is lost');
+    if (this.#isAsking || this.#silent(now).length === 0) return;
+    this.#isAsking = true;
+    this.#broker
+      .flush()
+      .then(() => {
+        if (performance.now() - now > promptMs) this.#forgiveSilence();
+        else for (const worker of this.#silent(performance.now())) this.#remove(worker, 'worker is lost');
+      })
+      .catch((error: unknown) => this.#log.debug({ err: error }, 'nothing is known of silent workers'))
+      .finally(() => {
+        this.#isAsking = false;
+      });
+  }
+
+  #silent(now: number): LiveWorker[] {
+    return [...this.#workers.values()].filter(({ lastBeat }) => lastBeat < now - lostAfterMs);
+  }
+
+  #onReconnect(): void {
+    this.#forgiveSilence();
+    this.#broker.publish(this.#broker.subjects.rollCall, '');
   }
 
   #forgiveSilence(): void {
     const now = performance.now();
     for (const worker of this.#workers.values()) worker.lastBeat = now;
   }
+}
+
+/** Adds a name as the newest; the oldest is forgotten when there are too many. */
+function remember(names: Set<string>, name: string): void {
+  names.delete(name);
+  names.add(name);
+  for (const oldest of names) {
+    if (names.size <= maxRemembered) break;
+    names.delete(oldest);
+  }
+}
+
+/** What a worker says it is busy with, less what it holds for this ingress. */
+function jobsOfOthers({ announcement, held }: LiveWorker): number {
+  return Math.max(0, announcement.busy - held.size);
 }

@@ -3,7 +3,7 @@ import { encodeTicket } from '../ticket.ts';
 import type { Job, Placement } from './job.ts';
 import { freeSlots, type LivePool } from './live-workers.ts';
 
-/** Milliseconds after which a ticket that the broker has not confirmed is published again. */
+/** Milliseconds after which a ticket that the broker has not taken is published again. */
 const confirmMs = 2_000;
 
 const nobody: ReadonlySet<string> = new Set();
@@ -20,45 +20,59 @@ export class Tickets {
     this.#spillMs = spillMs;
   }
 
-  /** Publishes tickets for a queued job: into the first lane with a free slot, else into every lane that can serve it. */
+  /** Publishes tickets for a queued job: into the first lane with a free slot, else into every lane that is open to it. */
   place(job: Job): void {
     const placements = this.#placements(job);
-    if (placements.length === 0) {
-      job.noWorkerSince ??= performance.now();
-      return;
-    }
-    job.noWorkerSince = undefined;
-    const free = placements.find(({ pool }) => freeSlots(pool) > 0);
-    for (const placement of free ? [free] : placements) this.#add(job, placement);
-    this.#planSpill(job, placements.length);
+    noteWorkers(job, placements);
+    if (placements.length === 0) return;
+    const { open, nextAt } = openPlacements(job, placements);
+    const free = open.find(({ pool }) => freeSlots(pool) > 0);
+    for (const placement of free ? [free] : open) this.#add(job, placement);
+    this.#planSpill(job, open, nextAt);
   }
 
   /** Publishes a ticket into one more lane: the first with a free slot, else the first. */
   spill(job: Job): void {
-    const placements = this.#placements(job).filter(({ pool }) => !job.placed.has(pool));
-    const next = placements.find(({ pool }) => freeSlots(pool) > 0) ?? placements[0];
+    const { open, nextAt } = openPlacements(job, this.#placements(job));
+    const further = open.filter(({ pool }) => !job.placed.has(pool));
+    const next = further.find(({ pool }) => freeSlots(pool) > 0) ?? further[0];
     if (next) this.#add(job, next);
-    this.#planSpill(job, placements.length);
+    this.#planSpill(job, open, nextAt);
   }
 
   /** Looks again at a job that waits, after workers came, went or changed. */
   replace(job: Job): void {
     for (const pool of job.placed.keys()) if (pool.workers.size === 0) this.withdraw(job, pool);
-    if (job.placed.size === 0) this.place(job);
-    else job.spillAt = Math.min(job.spillAt, performance.now() + this.#spillMs);
+    if (job.placed.size === 0) {
+      this.place(job);
+      return;
+    }
+    noteWorkers(job, this.#placements(job));
+    job.spillAt = Math.min(job.spillAt, performance.now() + this.#spillMs);
   }
 
-  /** What a waiting job needs from time to time: the next lane, and tickets that the broker never confirmed once more. */
+  /** What a waiting job needs from time to time: the next lane, and tickets that the broker has not taken once more. */
   attend(job: Job, now: number): void {
     if (now > job.spillAt) this.spill(job);
     for (const [pool, ticket] of job.placed) {
-      if (!ticket.stored && now - ticket.publishedAt > confirmMs) this.#publish(job, pool);
+      if (ticket.answer !== 'stored' && now - ticket.publishedAt > confirmMs) this.#publish(job, pool);
     }
   }
 
   /** Publishes all tickets of a job once more, when the broker may have forgotten them. */
   publishAgain(job: Job): void {
     for (const pool of job.placed.keys()) this.#publish(job, pool);
+  }
+
+  /** Takes the broker's answer to a ticket. @returns whether all tickets of a job that was never admitted are refused */
+  onAnswer(job: Job, number: number, answer: 'stored' | 'full'): boolean {
+    if (answer === 'stored') job.admitted = true;
+    const tickets = [...job.placed.values()];
+    const answered = tickets.find((ticket) => ticket.number === number);
+    // The answer may be to a ticket that was withdrawn meanwhile.
+    if (!answered) return false;
+    answered.answer = answer;
+    return !job.admitted && tickets.every((ticket) => ticket.answer === 'full');
   }
 
   /** Forgets one ticket. A claim for it is still answered rightly; it only no longer counts as waiting in that pool. */
@@ -77,14 +91,16 @@ export class Tickets {
     return placements.length > 0 || job.avoid.size === 0 ? placements : job.request.place(nobody);
   }
 
-  #planSpill(job: Job, candidates: number): void {
-    job.spillAt = candidates > 1 ? performance.now() + this.#spillMs : Number.POSITIVE_INFINITY;
+  #planSpill(job: Job, open: readonly Placement[], nextAt: number): void {
+    const hasMore = open.some(({ pool }) => !job.placed.has(pool));
+    job.spillAt = hasMore ? performance.now() + this.#spillMs : nextAt;
   }
 
   #add(job: Job, { pool, model }: Placement): void {
     if (job.placed.has(pool)) return;
     pool.waiting += 1;
-    job.placed.set(pool, { model, number: job.placed.size, publishedAt: 0, stored: false });
+    job.placed.set(pool, { model, number: job.tickets, publishedAt: 0, answer: 'none' });
+    job.tickets += 1;
     this.#publish(job, pool);
   }
 
@@ -92,10 +108,37 @@ export class Tickets {
     const ticket = job.placed.get(pool);
     if (!ticket) return;
     ticket.publishedAt = performance.now();
-    ticket.stored = false;
+    ticket.answer = 'none';
     const { subjects } = this.#broker;
     const lane = { tier: pool.tier, pool: pool.pool, class: job.request.class };
     const answerTo = `${subjects.reply(this.#ingress, job.id, job.attempt)}.t.${ticket.number}`;
     this.#broker.publish(subjects.jobs(lane), encodeTicket({ v: 1, ingress: this.#ingress, job: job.id }), answerTo);
   }
+}
+
+/**
+ * The placements that a job may use by now, and when the next one opens: those behind a tier that asks for patience
+ * wait until the job has waited that long.
+ */
+export function openPlacements(
+  job: Pick<Job, 'waitingSince'>,
+  placements: readonly Placement[],
+  now = performance.now(),
+): { open: readonly Placement[]; nextAt: number } {
+  let opensAt = job.waitingSince;
+  let tier = placements[0]?.pool.tier;
+  let patienceMs = 0;
+  for (const [at, placement] of placements.entries()) {
+    if (placement.pool.tier !== tier) opensAt += patienceMs;
+    if (opensAt > now) return { open: placements.slice(0, at), nextAt: opensAt };
+    tier = placement.pool.tier;
+    patienceMs = placement.patienceMs ?? 0;
+  }
+  return { open: placements, nextAt: Number.POSITIVE_INFINITY };
+}
+
+/** Notes since when nobody could serve a job: no worker is there, or none that is takes jobs. */
+function noteWorkers(job: Job, placements: readonly Placement[]): void {
+  if (placements.length > 0) job.noWorkerSince = undefined;
+  else job.noWorkerSince ??= performance.now();
 }

@@ -4,32 +4,49 @@ import type { Broker } from '../connect-broker.ts';
 /** Milliseconds between two beats. */
 const beatMs = 1_000;
 
-/** Announces a worker each second and on change, until it says good-bye. */
+/** Milliseconds that a beat for a small change waits for others like it. */
+const soonMs = 50;
+
+/** Announces a worker each second, on change and when asked, until it says good-bye. */
 export class Beat {
   readonly #broker: Broker;
   readonly #announcement: () => Announcement;
   readonly #timer: NodeJS.Timeout;
-  readonly #stopReconnect: () => void;
+  readonly #stopListening: () => void;
   readonly #subject: string;
+  #soon: NodeJS.Timeout | undefined;
 
   constructor(broker: Broker, worker: string, announcement: () => Announcement) {
     this.#broker = broker;
     this.#subject = broker.subjects.beat(worker);
     this.#announcement = announcement;
     this.#timer = setInterval(() => this.now(), beatMs);
-    this.#stopReconnect = broker.onReconnect(() => this.now());
+    const rollCalls = broker.subscribe(broker.subjects.rollCall, () => this.now());
+    const stopReconnect = broker.onReconnect(() => this.now());
+    this.#stopListening = () => {
+      rollCalls.unsubscribe();
+      stopReconnect();
+    };
     this.now();
   }
 
   /** Beats at once, because something changed. */
   now(): void {
+    clearTimeout(this.#soon);
+    this.#soon = undefined;
     this.#broker.publish(this.#subject, JSON.stringify(this.#announcement()));
+  }
+
+  /** Beats within a short while, because something that changes often has changed. */
+  soon(): void {
+    this.#soon ??= setTimeout(() => this.now(), soonMs);
   }
 
   /** Says good-bye: an empty beat. */
   stop(): void {
     clearInterval(this.#timer);
-    this.#stopReconnect();
+    clearTimeout(this.#soon);
+    this.#stopListening();
     this.#broker.publish(this.#subject, '');
   }
 }

@@ -1,6 +1,7 @@
 import type { Msg } from '@nats-io/transport-node';
 import { noResponders, type Broker } from '../connect-broker.ts';
 import { decodeClaimAnswer, encodeClaim, type ClaimAnswer, type Grant } from '../claim.ts';
+import { attemptOf } from '../subjects.ts';
 import type { Ticket } from '../ticket.ts';
 
 /** Milliseconds until an ingress that does not answer a claim, or stops in the middle of a body, is given up. */
@@ -17,7 +18,7 @@ export type ClaimOutcome =
 
 interface Pending {
   onAnswer: (answer: ClaimAnswer['answer']) => void;
-  resolve: (outcome: ClaimOutcome) => void;
+  onOutcome: (outcome: ClaimOutcome) => void;
   timer: NodeJS.Timeout;
   grant: Grant | undefined;
   parts: Uint8Array[];
@@ -41,16 +42,32 @@ export class Claimer {
   /**
    * Claims the job that a ticket stands for.
    * @param onAnswer called once when the ingress has answered, while the rest of a long body may still be on its way
+   * @param onOutcome called once, in the turn of the message that settles it: a cancel that comes right behind a grant
+   * must find the job
    */
-  claim(ticket: Ticket, onAnswer: Pending['onAnswer']): Promise<ClaimOutcome> {
-    const { promise, resolve } = Promise.withResolvers<ClaimOutcome>();
+  claim(ticket: Ticket, onAnswer: Pending['onAnswer'], onOutcome: Pending['onOutcome']): void {
     this.#count += 1;
     const id = String(this.#count);
     const timer = setTimeout(() => this.#giveUp(id), answerMs);
-    this.#pending.set(id, { onAnswer, resolve, timer, grant: undefined, parts: [], received: 0 });
+    this.#pending.set(id, { onAnswer, onOutcome, timer, grant: undefined, parts: [], received: 0 });
     const claim = encodeClaim({ v: 1, job: ticket.job, worker: this.#worker });
     this.#broker.publish(this.#broker.subjects.claim(ticket.ingress), claim, `${this.#inbox}.${id}`);
-    return promise;
+  }
+
+  /** Whether this attempt is granted to the worker and its body still on the way. */
+  isReceiving(attempt: string): boolean {
+    return this.#receiving(attempt) !== undefined;
+  }
+
+  /** Forgets a granted attempt whose body is still on the way: its client is gone. */
+  drop(attempt: string): void {
+    const id = this.#receiving(attempt);
+    if (id !== undefined) this.#settle(id, { kind: 'gone' });
+  }
+
+  /** The connection was lost, and with it every answer and every part that was on its way. */
+  reset(): void {
+    for (const id of this.#pending.keys()) this.#giveUp(id);
   }
 
   /** Takes a message that came to the inbox. */
@@ -68,6 +85,11 @@ export class Claimer {
     if (decoded.answer.answer !== 'grant') return this.#settle(id, { kind: decoded.answer.answer });
     pending.grant = decoded.answer;
     this.#addPart(id, pending, decoded.firstPart);
+  }
+
+  #receiving(attempt: string): string | undefined {
+    for (const [id, { grant }] of this.#pending) if (grant && attemptOf(grant.reply) === attempt) return id;
+    return undefined;
   }
 
   #addPart(id: string, pending: Pending, part: Uint8Array): void {
@@ -88,7 +110,7 @@ export class Claimer {
     if (!pending) return;
     clearTimeout(pending.timer);
     this.#pending.delete(id);
-    pending.resolve(outcome);
+    pending.onOutcome(outcome);
   }
 }
 

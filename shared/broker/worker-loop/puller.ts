@@ -93,7 +93,7 @@ export class Puller {
     clearInterval(this.#timer);
   }
 
-  /** The connection is back: whatever was asked before is forgotten. */
+  /** Whatever was asked before is forgotten: the connection was lost, or the server has. */
   reset(): void {
     this.moveTo(this.#pool);
   }
@@ -202,10 +202,13 @@ export class Puller {
       });
   }
 
+  /** A server that does not answer for one lane has most likely forgotten all of them. */
   #watch(): void {
-    const now = performance.now();
-    for (const pull of this.#lanes.values()) {
-      if (pull.state !== 'empty' && now > pull.deadline && this.#broker.connected) this.#repair(pull);
+    if (this.#broker.connected) {
+      const now = performance.now();
+      const overdue = [...this.#lanes.values()].filter(({ state, deadline }) => state !== 'empty' && now > deadline);
+      if (overdue.some(({ state }) => state !== 'broken')) this.reset();
+      else for (const pull of overdue) this.#repair(pull);
     }
     this.kick();
   }

@@ -3,12 +3,21 @@ import type { Broker } from '../connect-broker.ts';
 import { encodeEnd, encodeError } from '../frame.ts';
 import type { JobEnd, Reply } from '../job-contract.ts';
 import type { FrameKind } from '../subjects.ts';
+import { ReplyTail } from './reply-tail.ts';
 
 /** A data frame carries this many bytes at most, so that it meets no payload limit. */
 const maxFrameBytes = 512 * 1024;
 
 /** Pieces held back are sent at once when they have grown to this many bytes together. */
 const maxHeldBytes = 64 * 1024;
+
+/**
+ * Milliseconds after a reconnect in which the connections of other nodes may still be down, so that what is sent may
+ * still get lost.
+ */
+export const youngMs = 5_000;
+
+const nothing = new Uint8Array(0);
 
 /**
  * Turns the pieces of one answer into numbered frames. The first piece leaves at once; later ones that follow each
@@ -19,20 +28,27 @@ export class ReplyWriter implements Reply {
   readonly #broker: Broker;
   readonly #subject: string;
   readonly #coalesceMs: number;
+  readonly #aliveInbox: string;
+  readonly #tail = new ReplyTail();
   #seq = 0;
   #held: Uint8Array[] = [];
   #heldBytes = 0;
+  /** Runs while pieces are held. */
   #timer: NodeJS.Timeout | undefined;
+  #windowEndsAt = 0;
   #lastSentAt = performance.now();
+  #lastProbeAt = performance.now();
   #closed = false;
 
   /**
    * @param subject reply subject of the grant, before kind and number
+   * @param aliveInbox subject to which keep-alives are answered when nobody waits for this answer any more
    * @param coalesceMs length of the window; 0 sends every piece by itself
    */
-  constructor(broker: Broker, subject: string, coalesceMs: number) {
+  constructor(broker: Broker, subject: string, aliveInbox: string, coalesceMs: number) {
     this.#broker = broker;
     this.#subject = subject;
+    this.#aliveInbox = aliveInbox;
     this.#coalesceMs = coalesceMs;
   }
 
@@ -41,28 +57,55 @@ export class ReplyWriter implements Reply {
     const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
     this.#held.push(bytes);
     this.#heldBytes += bytes.length;
-    if (this.#timer !== undefined && this.#heldBytes < maxHeldBytes) return;
-    this.#flush();
-    if (this.#coalesceMs > 0) this.#openWindow();
+    if (this.#heldBytes >= maxHeldBytes) return this.#flush();
+    if (this.#timer !== undefined) return;
+    const waitMs = this.#windowEndsAt - performance.now();
+    if (waitMs <= 0) this.#flush();
+    else this.#timer = setTimeout(() => this.#flush(), waitMs);
   }
 
-  /** Tells the ingress that the job lives, when nothing else has for this many milliseconds. */
-  keepAlive(quietMs: number): void {
-    if (!this.#closed && performance.now() - this.#lastSentAt > quietMs) this.#send('k', '');
+  /** Bytes kept to be sent again. */
+  get keptBytes(): number {
+    return this.#tail.bytes;
+  }
+
+  /** Lets go of frames that are too old to be sent again. Not to be called while the connection is down or young. */
+  dropOld(now: number): void {
+    this.#tail.dropOld(now);
+  }
+
+  /** Milliseconds since anything was sent, and since it was last asked whether anybody still waits. */
+  quiet(now: number): { sentMs: number; probedMs: number } {
+    return { sentMs: now - this.#lastSentAt, probedMs: now - this.#lastProbeAt };
+  }
+
+  /** Tells the ingress that the job lives and how far it is. Whoever does not wait for it any more answers. */
+  probe(): void {
+    this.#lastProbeAt = performance.now();
+    this.#publish('k', this.#seq, nothing, this.#aliveInbox);
+  }
+
+  /** Sends the frames from a number on again. @returns false when they are not all kept any more */
+  resend(from: number): boolean {
+    const frames = this.#tail.from(from);
+    if (!frames) return false;
+    for (const [position, { kind, payload }] of frames.entries()) this.#publish(kind, from + position, payload);
+    if (frames.length === 0) this.probe();
+    return true;
   }
 
   /** Sends what is held and the end of the answer. */
   end(end: JobEnd): void {
     const last = this.#takeHeld();
     if (last.length > maxFrameBytes) this.#sendData(last);
-    this.#send('e', encodeEnd(end, last.length > maxFrameBytes ? new Uint8Array(0) : last));
+    this.#send('e', encodeEnd(end, last.length > maxFrameBytes ? nothing : last));
     this.close();
   }
 
   /** Sends what is held and the error that ended the answer. */
   fail(error: RouterError): void {
     this.#flush();
-    this.#send('x', encodeError(error));
+    this.#send('x', Buffer.from(encodeError(error)));
     this.close();
   }
 
@@ -73,22 +116,15 @@ export class ReplyWriter implements Reply {
     this.#held = [];
   }
 
-  #openWindow(): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      if (this.#held.length === 0) return;
-      this.#flush();
-      this.#openWindow();
-    }, this.#coalesceMs);
-  }
-
   #flush(): void {
     const bytes = this.#takeHeld();
     if (bytes.length > 0) this.#sendData(bytes);
+    this.#windowEndsAt = this.#lastSentAt + this.#coalesceMs;
   }
 
   #takeHeld(): Uint8Array {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
     const [first] = this.#held;
     const bytes = this.#held.length === 1 && first ? first : Buffer.concat(this.#held);
     this.#held = [];
@@ -102,9 +138,16 @@ export class ReplyWriter implements Reply {
     }
   }
 
-  #send(kind: FrameKind, payload: Uint8Array | string): void {
-    this.#lastSentAt = performance.now();
-    this.#broker.publish(`${this.#subject}.${kind}.${this.#seq}`, payload);
+  #send(kind: FrameKind, payload: Uint8Array): void {
+    const now = performance.now();
+    const { connected, connectedSince } = this.#broker;
+    this.#tail.add(kind, payload, now, !connected || now - connectedSince < youngMs);
+    this.#publish(kind, this.#seq, payload);
     this.#seq += 1;
+  }
+
+  #publish(kind: FrameKind, seq: number, payload: Uint8Array, answerTo?: string): void {
+    this.#lastSentAt = performance.now();
+    this.#broker.publish(`${this.#subject}.${kind}.${seq}`, payload, answerTo);
   }
 }

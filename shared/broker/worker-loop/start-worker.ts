@@ -6,19 +6,18 @@ import type { Logger } from '#shared/core/log.ts';
 import { poolOf, type Announcement, type ModelInfo, type ToolInfo } from '../announcement.ts';
 import type { ClaimAnswer, Grant } from '../claim.ts';
 import type { Broker } from '../connect-broker.ts';
+import { encodeError } from '../frame.ts';
 import type { JobHandler } from '../job-contract.ts';
 import type { Tier } from '../lane.ts';
+import { attemptOf } from '../subjects.ts';
 import { decodeTicket, type Ticket } from '../ticket.ts';
 import { Beat } from './beat.ts';
 import { Claimer } from './claimer.ts';
+import { JobRunner } from './job-runner.ts';
 import { Puller } from './puller.ts';
-import { ReplyWriter } from './reply-writer.ts';
 
-/** Milliseconds without a frame after which a running job sends a keep-alive. */
-const quietMs = 2_500;
-
-/** Milliseconds a worker goes on with its jobs while it cannot reach the broker. Nobody gets what it makes meanwhile. */
-const disconnectedMs = 15_000;
+/** Milliseconds for handlers to settle when their jobs are ended by a drain that took too long. */
+const settleMs = 1_000;
 
 /** Milliseconds before a ticket that is not for this worker is delivered to another one. */
 const laterMs = 100;
@@ -39,7 +38,7 @@ export interface WorkerOptions extends WorkerFacts {
   /** The worker's id: letters, digits, `_`, `-`; unique in the cluster. */
   id: string;
   tier: Tier;
-  /** The kind of thing behind the worker, as `vllm`: workers of one kind with the same models are interchangeable. */
+  /** The kind of thing behind the worker, as `vllm`: workers of one kind with the same models and tools are interchangeable. */
   kind: string;
   version: string;
   handler: JobHandler;
@@ -47,21 +46,13 @@ export interface WorkerOptions extends WorkerFacts {
   coalesceMs: number;
 }
 
-/** A job in work; the map's key is its reply subject, which names the attempt. */
-interface Running {
-  controller: AbortController;
-  writer: ReplyWriter;
-}
-
 /**
- * A worker on the broker: it announces itself, pulls a ticket when it has a free slot, claims the job, hands it to its
- * handler and sends what the handler writes.
+ * A worker on the broker: it announces itself, pulls a ticket when it has a free slot, claims the job and has it run.
  */
 export class Worker {
   readonly #options: WorkerOptions;
   readonly #broker: Broker;
-  readonly #log: Logger;
-  readonly #running = new Map<string, Running>();
+  readonly #jobs: JobRunner;
   readonly #puller: Puller;
   readonly #claimer: Claimer;
   readonly #beat: Beat;
@@ -71,40 +62,45 @@ export class Worker {
   #pool: string;
   #claiming = 0;
   #draining = false;
-  #disconnectedSince: number | undefined;
+  /** Jobs are no longer begun, not even granted ones. */
+  #ended = false;
   #idle: (() => void) | undefined;
 
   constructor(options: WorkerOptions, manager: Awaited<ReturnType<typeof jetstreamManager>>) {
-    const { broker, log, id, tier, kind } = options;
+    const { broker, log, id, tier, kind, handler, coalesceMs } = options;
     this.#options = options;
     this.#broker = broker;
-    this.#log = log;
     this.#facts = options;
-    this.#pool = poolOf(tier, kind, options.models);
+    this.#pool = poolOf(tier, kind, options.models, options.tools);
     const inbox = createInbox();
+    const onFreed = (): void => this.#freed();
+    this.#jobs = new JobRunner({ broker, log, handler, coalesceMs, inbox: `${inbox}.alive`, onFreed });
     this.#claimer = new Claimer(broker, id, `${inbox}.claim`);
     const inboxSubscription = broker.subscribe(`${inbox}.>`, (message) => this.#onInbox(message, inbox.length));
     const cancelSubscription = broker.subscribe(broker.subjects.cancel(id), ({ data }) => this.#onCancel(data));
+    const resumeSubscription = broker.subscribe(broker.subjects.resume(id), ({ data }) => this.#onResume(data));
     const puller = { broker, manager, log, inbox: `${inbox}.pull`, free: () => this.#free() };
     this.#puller = new Puller(puller, tier, this.#pool);
     this.#beat = new Beat(broker, id, () => this.#announcement());
-    const care = setInterval(() => this.#care(), 500);
+    const care = setInterval(() => this.#jobs.care(performance.now()), 500);
     this.#releases = [
       () => inboxSubscription.unsubscribe(),
       () => cancelSubscription.unsubscribe(),
-      broker.onReconnect(() => this.#puller.reset()),
+      () => resumeSubscription.unsubscribe(),
+      broker.onReconnect(() => this.#onReconnect()),
       () => clearInterval(care),
     ];
   }
 
   get busy(): number {
-    return this.#running.size + this.#claiming;
+    return this.#jobs.size + this.#claiming;
   }
 
   /** Changes what the worker announces; the cluster hears of it at once. */
   update(change: Partial<WorkerFacts>): void {
     this.#facts = { ...this.#facts, ...change };
-    const pool = poolOf(this.#options.tier, this.#options.kind, this.#facts.models);
+    const { tier, kind } = this.#options;
+    const pool = poolOf(tier, kind, this.#facts.models, this.#facts.tools);
     if (pool !== this.#pool) {
       this.#pool = pool;
       this.#puller.moveTo(pool);
@@ -117,17 +113,11 @@ export class Worker {
   async drain(ms: number): Promise<void> {
     this.#draining = true;
     this.#beat.now();
-    if (this.busy > 0) {
-      const idle = new Promise<void>((resolve) => {
-        this.#idle = resolve;
-      });
-      const timer = new AbortController();
-      await Promise.race([idle, sleep(ms, undefined, { signal: timer.signal }).catch(() => undefined)]);
-      timer.abort();
-    }
-    for (const { controller } of this.#running.values()) {
-      controller.abort(new RouterError('shutting_down', 'The worker is being restarted.'));
-    }
+    if (this.busy > 0) await this.#becomeIdle(ms);
+    this.#ended = true;
+    this.#jobs.endAll(restarting());
+    // The handlers' last words still have to be sent.
+    if (this.busy > 0) await this.#becomeIdle(settleMs);
   }
 
   /** Says good-bye and lets go of the broker. Call `drain` before. */
@@ -135,7 +125,16 @@ export class Worker {
     this.#puller.close();
     this.#beat.stop();
     for (const release of this.#releases) release();
-    if (this.#broker.connected) await Promise.race([this.#broker.nc.flush(), sleep(1_000, undefined, { ref: false })]);
+    if (this.#broker.connected) await Promise.race([this.#broker.flush(), sleep(1_000, undefined, { ref: false })]);
+  }
+
+  /** Waits until nothing is in work, for at most this many milliseconds. */
+  async #becomeIdle(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#idle = resolve;
+    const timer = setTimeout(resolve, ms);
+    await promise;
+    clearTimeout(timer);
   }
 
   #free(): number {
@@ -169,6 +168,7 @@ export class Worker {
     if (message.reply?.startsWith('$JS.ACK.')) this.#onTicket(message, message.reply);
     else if (kind === 'pull' && name !== undefined) this.#puller.onStatus(name, message);
     else if (kind === 'claim' && name !== undefined) this.#claimer.onMessage(name, message);
+    else if (kind === 'alive') this.#jobs.onUnwanted(attemptOf(message.subject), message);
   }
 
   #onTicket({ data, subject }: Msg, ackTo: string): void {
@@ -188,76 +188,50 @@ export class Worker {
   #claim(ticket: Ticket, ackTo: string): void {
     const settle = (answer: ClaimAnswer['answer']) =>
       this.#broker.publish(ackTo, answer === 'later' ? `-NAK {"delay": ${laterMs * 1_000_000}}` : '+ACK');
-    this.#claimer
-      .claim(ticket, settle)
-      .then((outcome) => {
-        this.#claiming -= 1;
-        if (outcome.kind === 'grant') this.#run(outcome.grant, outcome.body);
-        if (outcome.kind === 'silent' && outcome.grant) this.#reportBrokenBody(outcome.grant);
-        this.#freed();
-      })
-      .catch((error: unknown) => this.#log.error({ err: error }, 'a claim failed'));
+    this.#claimer.claim(ticket, settle, (outcome) => {
+      this.#claiming -= 1;
+      if (outcome.kind === 'grant') this.#begin(outcome.grant, outcome.body);
+      if (outcome.kind === 'silent' && outcome.grant) {
+        this.#giveBack(outcome.grant, new RouterError('worker_lost', 'The request was lost on its way to the worker.'));
+      }
+      this.#freed();
+    });
     this.#puller.kick();
   }
 
-  #reportBrokenBody({ reply }: Grant): void {
-    const error = new RouterError('worker_lost', 'The request was lost on its way to the worker.');
-    new ReplyWriter(this.#broker, reply, 0).fail(error);
+  #begin(grant: Grant, body: Buffer): void {
+    if (this.#ended) this.#giveBack(grant, restarting());
+    else this.#jobs.run(grant, body);
   }
 
-  // ---- jobs
-
-  #run(grant: Grant, body: Buffer): void {
-    const { requestId, operation, family, stream, model } = grant;
-    const controller = new AbortController();
-    const writer = new ReplyWriter(this.#broker, grant.reply, this.#options.coalesceMs);
-    this.#running.set(grant.reply, { controller, writer });
-    const job = { id: grant.job, requestId, operation, family, stream, model, body };
-    const startedAt = performance.now();
-    const log = this.#log.child({ requestId });
-    this.#options
-      .handler(job, writer, controller.signal)
-      .then((end) => {
-        writer.end(end);
-        log.info({ model, operation, family, stream, ms: elapsed(startedAt), usage: end.usage }, 'job done');
-      })
-      .catch((error: unknown) => {
-        if (controller.signal.aborted && controller.signal.reason === cancelled) {
-          writer.close();
-          log.info({ model, operation, ms: elapsed(startedAt) }, 'job cancelled');
-          return;
-        }
-        const told = asRouterError(controller.signal.aborted ? controller.signal.reason : error);
-        log.warn({ model, operation, ms: elapsed(startedAt), code: told.code, err: error }, 'job failed');
-        writer.fail(told);
-      })
-      .finally(() => {
-        this.#running.delete(grant.reply);
-        this.#freed();
-      })
-      .catch((error: unknown) => log.error({ err: error }, 'ending a job failed'));
+  /** Lets another worker have a job that was never begun here. */
+  #giveBack({ reply }: Grant, error: RouterError): void {
+    this.#broker.publish(`${reply}.x.0`, encodeError(error));
   }
 
   #freed(): void {
     if (this.busy === 0) this.#idle?.();
+    // It was full: ingresses that see it so would send what comes to other tiers.
+    if (this.busy === this.#facts.slots - 1) this.#beat.soon();
     this.#puller.kick();
   }
 
   /** A cancel names the attempt by its reply subject: the job itself may be back here for another attempt. */
   #onCancel(payload: Uint8Array): void {
-    this.#running.get(Buffer.from(payload).toString())?.controller.abort(cancelled);
+    const attempt = attemptOf(Buffer.from(payload).toString());
+    if (!this.#jobs.cancel(attempt)) this.#claimer.drop(attempt);
   }
 
-  /** Keeps running jobs alive at their ingress, and ends them when nobody can be reached any more. */
-  #care(): void {
-    for (const { writer } of this.#running.values()) writer.keepAlive(quietMs);
-    if (this.#broker.connected) {
-      this.#disconnectedSince = undefined;
-      return;
-    }
-    this.#disconnectedSince ??= performance.now();
-    if (performance.now() - this.#disconnectedSince < disconnectedMs) return;
-    for (const { controller } of this.#running.values()) controller.abort(cancelled);
+  /** An ingress misses frames, or has heard nothing for long: of a body that is still on its way there are none yet. */
+  #onResume(payload: Uint8Array): void {
+    const [reply = '', from = ''] = Buffer.from(payload).toString().split(' ');
+    if (this.#claimer.isReceiving(attemptOf(reply))) this.#broker.publish(`${reply}.k.0`, '');
+    else this.#jobs.resume(reply, Number(from));
+  }
+
+  #onReconnect(): void {
+    this.#claimer.reset();
+    this.#puller.reset();
   }
 }
 
@@ -267,14 +241,6 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   return new Worker(options, manager);
 }
 
-/** Abort reason of a job whose client is gone. */
-const cancelled = new Error('cancelled');
-
-function asRouterError(error: unknown): RouterError {
-  if (error instanceof RouterError) return error;
-  return new RouterError('internal', 'The worker failed.', { cause: error });
-}
-
-function elapsed(since: number): number {
-  return Math.round(performance.now() - since);
+function restarting(): RouterError {
+  return new RouterError('shutting_down', 'The worker is being restarted.');
 }

@@ -1,4 +1,5 @@
 import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { firstProblem } from '#shared/protocol/first-problem.ts';
 import { problemError } from './problem-error.ts';
 import type { ChatMessage, ChatRequest } from './request.ts';
@@ -18,6 +19,7 @@ export function parseChatRequest(body: unknown): ChatRequest {
     });
   }
   checkToolResults(request.messages);
+  checkToolChoice(request);
   return request;
 }
 
@@ -36,4 +38,21 @@ function checkToolResults(messages: readonly ChatMessage[]): void {
       );
     }
   }
+}
+
+/** A call can be demanded only of a tool that is there. Choices of other types are left to the upstream. */
+function checkToolChoice({ tools, tool_choice: choice }: ChatRequest): void {
+  const name = isJsonObject(choice) ? namedFunction(choice) : undefined;
+  if (choice !== 'required' && name === undefined) return;
+  if (tools === undefined || tools === null || tools.length === 0) throw badChoice('it needs tools to choose from');
+  if (name === undefined || tools.some((tool) => namedFunction(tool) === name)) return;
+  throw badChoice('the request has no tool of this name');
+}
+
+function namedFunction({ type, function: fn }: JsonObject): string | undefined {
+  return type === 'function' && isJsonObject(fn) && typeof fn['name'] === 'string' ? fn['name'] : undefined;
+}
+
+function badChoice(reason: string): RouterError {
+  return new RouterError('invalid_request', `Invalid value for 'tool_choice': ${reason}.`, { param: 'tool_choice' });
 }

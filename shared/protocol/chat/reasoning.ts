@@ -1,4 +1,4 @@
-import type { JsonObject } from '#shared/core/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 
 /**
  * The thinking text in a message or delta of the chat family. Engines spell the field in two ways: `reasoning_content`
@@ -10,11 +10,33 @@ export function reasoningOf(message: JsonObject): string {
   return typeof reasoning === 'string' ? reasoning : '';
 }
 
-/** Gives a message or delta the one spelling that chat clients get, in place. */
+/**
+ * Gives a message or delta the one spelling that chat clients get, in place: thinking in `reasoning_content`, and text as
+ * one string. Mistral's thinking models send both as parts of the content.
+ */
 export function unifyReasoning(message: JsonObject): void {
+  if (Array.isArray(message['content'])) joinParts(message, message['content']);
   if (typeof message['reasoning'] !== 'string') return;
   if (typeof message['reasoning_content'] !== 'string' || message['reasoning_content'] === '') {
     message['reasoning_content'] = message['reasoning'];
   }
   delete message['reasoning'];
+}
+
+function joinParts(message: JsonObject, parts: readonly Json[]): void {
+  const thinking = textOf(parts, 'thinking');
+  if (thinking !== '') message['reasoning_content'] = reasoningOf(message) + thinking;
+  message['content'] = textOf(parts, 'text');
+}
+
+/** The text of all parts of one type. A thinking part's own text is in parts again. */
+function textOf(parts: readonly Json[], type: 'text' | 'thinking'): string {
+  let all = '';
+  for (const part of parts) {
+    if (!isJsonObject(part) || part['type'] !== type) continue;
+    const text = part[type];
+    if (typeof text === 'string') all += text;
+    else if (Array.isArray(text)) all += textOf(text, 'text');
+  }
+  return all;
 }

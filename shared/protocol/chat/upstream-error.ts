@@ -7,7 +7,7 @@ import { readRetryAfter, upstreamError } from '#shared/protocol/upstream-error.t
 
 /**
  * The router's error for a chat upstream's error answer. Reads `{error: {message, …}}` as most send it, `{error: "…"}`
- * and `{message}` (older vLLM, Ollama, proxies), and bodies that are not JSON.
+ * and `{message}` (older vLLM, Ollama, proxies), a list of one of these (Gemini), and bodies that are not JSON.
  * @param body the answer's body as text
  */
 export function upstreamErrorFromChat(
@@ -15,11 +15,13 @@ export function upstreamErrorFromChat(
   body: string,
   headers: Readonly<Record<string, string | string[] | undefined>>,
 ): RouterError {
-  const error = errorField(parseUpstreamJson(body));
+  const parsed = parseUpstreamJson(body);
+  const error = errorField(Array.isArray(parsed) ? parsed[0] : parsed);
   return upstreamError({
-    status,
+    status: isOutOfMoney(error) ? 402 : status,
     message: messageOf(error),
-    retryAfter: readRetryAfter(headers['retry-after']),
+    param: paramOf(error),
+    retryAfter: readRetryAfter(headers['retry-after']) ?? retryDelayOf(error),
     overflow: overflowOf(error),
   });
 }
@@ -46,6 +48,25 @@ function errorField(body: Json | undefined): JsonObject {
 function messageOf(error: JsonObject): string {
   const { message, detail } = error;
   return typeof message === 'string' ? message : typeof detail === 'string' ? detail : '';
+}
+
+/** The path of the field that was wrong; no path is longer. */
+function paramOf({ param }: JsonObject): string | undefined {
+  return typeof param === 'string' && param !== '' && param.length <= 200 ? param : undefined;
+}
+
+/** OpenAI answers like this with 429, as if waiting would help; others use the status that says so, 402. */
+function isOutOfMoney({ code, type }: JsonObject): boolean {
+  return code === 'insufficient_quota' || type === 'insufficient_quota';
+}
+
+/** Gemini tells the wait in the body, as Google's `RetryInfo`: `{retryDelay: "34.07s"}` among the details. */
+function retryDelayOf({ details }: JsonObject): number | undefined {
+  for (const detail of Array.isArray(details) ? details : []) {
+    const delay = isJsonObject(detail) ? detail['retryDelay'] : undefined;
+    if (typeof delay === 'string' && /^\d{1,9}(\.\d+)?s$/.test(delay)) return Number.parseFloat(delay);
+  }
+  return undefined;
 }
 
 function overflowOf(error: JsonObject): Overflow | undefined {

@@ -1,12 +1,12 @@
 import { estimateTokens, imageTokens } from '#shared/protocol/estimate-tokens.ts';
 import type { Needs } from '#shared/protocol/needs.ts';
-import type { CountTokensRequest, MessagesBlock, MessagesSource } from './request.ts';
+import type { MessagesRequest, MessagesBlock, MessagesSource } from './request.ts';
 
 /** Tokens that a message costs beyond its content. */
 const messageTokens = 4;
 
 /** What a messages request, or a request to count its tokens, needs of a model. */
-export function messagesNeeds(request: CountTokensRequest): Needs {
+export function messagesNeeds(request: MessagesRequest): Needs {
   const { tools, messages, system, thinking } = request;
   const hasTools = Array.isArray(tools) && tools.length > 0;
   let inputTokens = (hasTools ? estimateTokens(JSON.stringify(tools)) : 0) + contentTokens(system ?? '');

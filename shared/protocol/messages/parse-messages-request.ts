@@ -2,8 +2,10 @@ import type { z } from 'zod';
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject } from '#shared/core/json.ts';
 import { firstProblem } from '#shared/protocol/first-problem.ts';
+import { checkSources } from './check-sources.ts';
+import { checkTools } from './check-tools.ts';
 import { problemError } from './problem-error.ts';
-import type { CountTokensRequest, MessagesMessage, MessagesRequest } from './request.ts';
+import type { MessagesRequest, MessagesMessage } from './request.ts';
 import { countTokensRequestSchema, messagesRequestSchema } from './schema.ts';
 
 /**
@@ -15,15 +17,18 @@ export function parseMessagesRequest(body: unknown): MessagesRequest {
 }
 
 /** The same for a request to count a message's tokens, which has no `max_tokens`. */
-export function parseCountTokensRequest(body: unknown): CountTokensRequest {
-  return parse(countTokensRequestSchema, body) as CountTokensRequest;
+export function parseCountTokensRequest(body: unknown): MessagesRequest {
+  return parse(countTokensRequestSchema, body) as MessagesRequest;
 }
 
 function parse(schema: z.ZodObject, body: unknown): unknown {
   refuseThread(body);
   const parsed = schema.safeParse(body);
   if (!parsed.success) throw problemError(firstProblem(parsed.error, body));
-  checkToolResults((body as CountTokensRequest).messages);
+  const request = body as MessagesRequest;
+  checkToolResults(request.messages);
+  checkSources(request.messages);
+  checkTools(request);
   return body;
 }
 

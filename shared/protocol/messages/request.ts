@@ -49,25 +49,25 @@ export type MessagesToolChoice = JsonObject & { disable_parallel_tool_use?: bool
     | { type: 'tool'; name: string }
   );
 
-/** A request to count a message's tokens, as `parseCountTokensRequest` has checked it. */
-export type CountTokensRequest = JsonObject & {
+/**
+ * A request for a message, or to count its tokens, as `parseMessagesRequest` or `parseCountTokensRequest` has checked it:
+ * the fields that the router itself reads.
+ */
+export type MessagesRequest = JsonObject & {
   model: string;
   messages: MessagesMessage[];
   system?: string | TextBlock[] | null;
-  tools?: MessagesTool[] | null;
-  tool_choice?: MessagesToolChoice | null;
-  thinking?: (JsonObject & { type: string; budget_tokens?: number }) | null;
-  output_config?: (JsonObject & { effort?: string | null; format?: JsonObject | null }) | null;
-  output_format?: JsonObject | null;
-};
-
-/** A request for a message, as `parseMessagesRequest` has checked it: the fields that the router itself reads. */
-export type MessagesRequest = CountTokensRequest & {
-  max_tokens: number;
+  /** Absent only in a request to count. */
+  max_tokens?: number;
   stream?: boolean | null;
   temperature?: number | null;
   top_p?: number | null;
   top_k?: number | null;
   stop_sequences?: string[] | null;
+  tools?: MessagesTool[] | null;
+  tool_choice?: MessagesToolChoice | null;
+  thinking?: (JsonObject & { type: string; budget_tokens?: number }) | null;
+  output_config?: (JsonObject & { effort?: string | null; format?: JsonObject | null }) | null;
+  output_format?: JsonObject | null;
   metadata?: (JsonObject & { user_id?: string | null }) | null;
 };

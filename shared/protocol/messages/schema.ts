@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { eachOf } from '#shared/protocol/each-of.ts';
 import { openUnion } from '#shared/protocol/open-union.ts';
 
 const text = z.looseObject({ text: z.string() });
@@ -15,7 +16,7 @@ const document = z.looseObject({ source, title: z.string().nullish() });
 const resultBlock = openUnion('type', { text, image, document });
 const toolResult = z.looseObject({
   tool_use_id: z.string().min(1),
-  content: z.union([z.string(), z.array(resultBlock)]).nullish(),
+  content: z.union([z.string(), eachOf(resultBlock)]).nullish(),
   is_error: z.boolean().nullish(),
 });
 
@@ -31,7 +32,7 @@ const block = openUnion('type', {
 
 const message = z.looseObject({
   role: z.enum(['user', 'assistant', 'system']),
-  content: z.union([z.string(), z.array(block)]),
+  content: z.union([z.string(), eachOf(block)]),
 });
 
 const customTool = z.looseObject({
@@ -47,6 +48,12 @@ const toolChoice = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('tool'), name: z.string().min(1), ...parallel }),
 ]);
 
+const thinking = z.discriminatedUnion('type', [
+  z.looseObject({ type: z.enum(['adaptive', 'between_tools', 'disabled']) }),
+  z.looseObject({ type: z.literal('enabled'), budget_tokens: z.int().min(1024) }),
+]);
+const effort = z.enum(['low', 'medium', 'high', 'xhigh', 'max']);
+
 const format = z.looseObject({ type: z.string(), schema: z.looseObject({}).optional() }).nullish();
 
 /**
@@ -55,12 +62,12 @@ const format = z.looseObject({ type: z.string(), schema: z.looseObject({}).optio
  */
 export const countTokensRequestSchema = z.looseObject({
   model: z.string().min(1),
-  messages: z.array(message).min(1).max(100_000),
-  system: z.union([z.string(), z.array(z.looseObject({ type: z.literal('text'), text: z.string() }))]).nullish(),
-  tools: z.array(openUnion('type', { custom: customTool }, 'custom')).nullish(),
+  messages: eachOf(message).min(1).max(100_000),
+  system: z.union([z.string(), eachOf(z.looseObject({ type: z.literal('text'), text: z.string() }))]).nullish(),
+  tools: eachOf(openUnion('type', { custom: customTool }, 'custom')).nullish(),
   tool_choice: toolChoice.nullish(),
-  thinking: openUnion('type', { enabled: z.looseObject({ budget_tokens: z.int().min(1024) }) }).nullish(),
-  output_config: z.looseObject({ effort: z.string().nullish(), format }).nullish(),
+  thinking: thinking.nullish(),
+  output_config: z.looseObject({ effort: effort.nullish(), format }).nullish(),
   output_format: format,
 });
 
@@ -72,6 +79,6 @@ export const messagesRequestSchema = countTokensRequestSchema.extend({
   temperature: z.number().min(0).max(1).nullish(),
   top_p: z.number().min(0).max(1).nullish(),
   top_k: z.int().min(0).nullish(),
-  stop_sequences: z.array(z.string()).nullish(),
+  stop_sequences: eachOf(z.string()).nullish(),
   metadata: z.looseObject({ user_id: z.string().nullish() }).nullish(),
 });

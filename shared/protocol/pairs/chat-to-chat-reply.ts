@@ -1,11 +1,12 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { readFinishReason } from '#shared/protocol/chat/finish-reason.ts';
-import { reasoningOf, unifyReasoning } from '#shared/protocol/chat/reasoning.ts';
-import { ToolCallOrder } from '#shared/protocol/chat/tool-call-order.ts';
+import { unifyReasoning } from '#shared/protocol/chat/reasoning.ts';
+import { ToolCallOrder, type ToolCallPiece } from '#shared/protocol/chat/tool-call-order.ts';
 import { toolCallPrefix } from '#shared/protocol/chat/tool-call-prefix.ts';
 import { upstreamErrorFromChatEvent } from '#shared/protocol/chat/upstream-error.ts';
 import { completeUsage, readChatUsage, writeChatUsage } from '#shared/protocol/chat/usage.ts';
+import { writtenText } from '#shared/protocol/chat/written-text.ts';
 import { estimateTokens } from '#shared/protocol/estimate-tokens.ts';
 import type { Ending, Minted } from './pair.ts';
 
@@ -45,26 +46,28 @@ export function chatToChatReply(body: JsonObject, minted: Minted): { body: JsonO
 function repairMessage(given: JsonObject, minted: Minted): { message: JsonObject; output: string } {
   const message: JsonObject = { ...given, role: 'assistant' };
   unifyReasoning(message);
-  const text = typeof given['content'] === 'string' ? given['content'] : '';
-  const calls = repairToolCalls(given['tool_calls'], minted);
-  if (calls === undefined) {
+  const { calls, pieces } = repairToolCalls(given['tool_calls'], minted);
+  const output = writtenText(message, pieces);
+  if (calls.length === 0) {
     delete message['tool_calls'];
-    message['content'] = given['content'] ?? '';
+    message['content'] ??= '';
   } else {
     message['tool_calls'] = calls;
     message['content'] = null;
   }
-  return { message, output: `${reasoningOf(message)}${text}${calls ? JSON.stringify(calls) : ''}` };
+  return { message, output };
 }
 
-function repairToolCalls(given: Json | undefined, minted: Minted): Json[] | undefined {
-  if (!Array.isArray(given) || given.length === 0) return undefined;
+function repairToolCalls(given: Json | undefined, minted: Minted): { calls: Json[]; pieces: ToolCallPiece[] } {
+  if (!Array.isArray(given)) return { calls: [], pieces: [] };
   const order = new ToolCallOrder(toolCallPrefix(minted.id));
-  return given.map((call, position) => {
-    // In a whole answer every element is a call of its own, whatever index it carries.
-    const { id, name, arguments: text } = order.place(isJsonObject(call) ? { ...call, index: position } : call);
+  // In a whole answer every element is a call of its own, whatever index it carries.
+  const pieces = given.map((call, index) => order.place(isJsonObject(call) ? { ...call, index } : call));
+  const calls = pieces.map(({ id, name, arguments: text }, position) => {
+    const call = given[position];
     const { index: _, ...rest } = call as JsonObject;
     const fn = isJsonObject(rest['function']) ? rest['function'] : {};
     return { ...rest, id, type: 'function', function: { ...fn, name: name ?? '', arguments: text || '{}' } };
   });
+  return { calls, pieces };
 }

@@ -2,10 +2,11 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { readFinishReason } from '#shared/protocol/chat/finish-reason.ts';
 import { unifyReasoning } from '#shared/protocol/chat/reasoning.ts';
-import { ToolCallOrder } from '#shared/protocol/chat/tool-call-order.ts';
+import { ToolCallOrder, type ToolCallPiece } from '#shared/protocol/chat/tool-call-order.ts';
 import { toolCallPrefix } from '#shared/protocol/chat/tool-call-prefix.ts';
 import { upstreamErrorFromChatEvent } from '#shared/protocol/chat/upstream-error.ts';
 import { completeUsage, readChatUsage, writeChatUsage } from '#shared/protocol/chat/usage.ts';
+import { writtenText } from '#shared/protocol/chat/written-text.ts';
 import { estimateTokensOfBytes } from '#shared/protocol/estimate-tokens.ts';
 import { parseUpstreamEvent } from '#shared/protocol/parse-upstream-json.ts';
 import { chatDone, dataEvent } from '#shared/protocol/sse/encode.ts';
@@ -106,20 +107,20 @@ export class ChatToChatStream implements StreamTranslation {
     let shows = false;
     for (const field in delta) {
       const value = delta[field];
-      if (typeof value === 'string') this.#outputBytes += Buffer.byteLength(value);
       shows ||= value !== undefined && value !== null && value !== '' && !(Array.isArray(value) && value.length === 0);
     }
-    if (Array.isArray(delta['tool_calls'])) delta['tool_calls'] = delta['tool_calls'].map((call) => this.#place(call));
+    const given = Array.isArray(delta['tool_calls']) ? delta['tool_calls'] : [];
+    const pieces = given.map((call) => this.#order.place(call));
+    if (pieces.length > 0) delta['tool_calls'] = pieces.map((piece, at) => placedCall(piece, given[at] as JsonObject));
+    this.#outputBytes += Buffer.byteLength(writtenText(delta, pieces));
     return shows;
   }
+}
 
-  #place(call: Json): Json {
-    const { index, id, first, name, arguments: text } = this.#order.place(call);
-    this.#outputBytes += text.length;
-    const { index: _, id: __, type: ___, function: given, ...rest } = call as JsonObject;
-    const fn: JsonObject = { ...(isJsonObject(given) ? given : {}), arguments: text };
-    delete fn['name'];
-    const named = name === undefined ? fn : { name, ...fn };
-    return first ? { index, id, type: 'function', ...rest, function: named } : { index, ...rest, function: named };
-  }
+function placedCall({ index, id, first, name, arguments: text }: ToolCallPiece, call: JsonObject): Json {
+  const { index: _, id: __, type: ___, function: given, ...rest } = call;
+  const fn: JsonObject = { ...(isJsonObject(given) ? given : {}), arguments: text };
+  delete fn['name'];
+  const named = name === undefined ? fn : { name, ...fn };
+  return first ? { index, id, type: 'function', ...rest, function: named } : { index, ...rest, function: named };
 }

@@ -1,5 +1,5 @@
 import { RouterError } from '#shared/core/errors.ts';
-import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { completeUsage, writeChatUsage } from '#shared/protocol/chat/usage.ts';
 import { estimateTokens } from '#shared/protocol/estimate-tokens.ts';
 import { upstreamErrorFromMessagesEvent } from '#shared/protocol/messages/upstream-error.ts';
@@ -29,7 +29,9 @@ export function chatToMessagesReply(body: JsonObject, minted: Minted): { body: J
   const finishReason = finishReasonFor(body['stop_reason'], calls.length > 0);
   const usage = completeUsage(readMessagesUsage(body['usage']), {
     prompt: minted.promptTokens,
-    completion: estimateTokens(`${text}${reasoning}${calls.length > 0 ? JSON.stringify(calls) : ''}`),
+    completion: estimateTokens(
+      [reasoning, text, refusal ?? '', ...calls.map(({ function: fn }) => fn.name + fn.arguments)].join(''),
+    ),
   });
   const message: JsonObject = {
     role: 'assistant',
@@ -51,11 +53,14 @@ export function chatToMessagesReply(body: JsonObject, minted: Minted): { body: J
   };
 }
 
-function toolCall({ id, name, input }: JsonObject): Json {
+function toolCall({ id, name, input }: JsonObject): JsonObject & { function: { name: string; arguments: string } } {
   return {
     id: id ?? '',
     type: 'function',
-    function: { name: name ?? '', arguments: toolArguments(isJsonObject(input) ? input : {}) },
+    function: {
+      name: typeof name === 'string' ? name : '',
+      arguments: toolArguments(isJsonObject(input) ? input : {}),
+    },
   };
 }
 

@@ -1,10 +1,11 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ChatRequest } from '#shared/protocol/chat/request.ts';
 import type { TextBlock } from '#shared/protocol/messages/request.ts';
-import { chatHistoryToMessages } from './chat-messages-to-messages.ts';
+import { chatHistoryToMessages } from './chat-history-to-messages.ts';
 import { chatToolsToMessages } from './chat-tools-to-messages.ts';
-import { ignoredInMessages, refusedInMessages, translatedToMessages } from './chat-request-fields.ts';
 import type { Target } from './pair.ts';
+import { chatRequestRules } from './rules/chat-request-rules.ts';
+import { ownFields } from './rules/field-rule.ts';
 import { unsupportedInChat } from './unsupported.ts';
 import { pseudonym } from './words/pseudonym.ts';
 import { thinkingForChat } from './words/thinking.ts';
@@ -12,8 +13,10 @@ import { thinkingForChat } from './words/thinking.ts';
 /** Tokens of output when the client names no limit, which the messages family must have. */
 const defaultMaxTokens = 8192;
 
+const fields = ownFields(chatRequestRules);
+
 /**
- * The messages upstream's request for a chat client's. What each field becomes is listed in `field-rules.ts`.
+ * The messages upstream's request for a chat client's. What becomes of each field is listed in `rules/`.
  * @throws RouterError `unsupported_parameter` that names what cannot be honoured
  */
 export function chatToMessagesRequest(body: JsonObject, target: Target): JsonObject {
@@ -42,7 +45,7 @@ const jsonInstruction: TextBlock = {
 };
 
 function refuse(request: ChatRequest): void {
-  for (const [field, what] of Object.entries(refusedInMessages)) {
+  for (const [field, what] of fields.refused) {
     const value = request[field];
     const asked = value !== undefined && value !== null && value !== false && value !== 0;
     if (asked && !(Array.isArray(value) && value.length === 0)) throw unsupportedInChat(field, what);
@@ -53,10 +56,7 @@ function refuse(request: ChatRequest): void {
 
 /** Fields that no rule names: the upstream decides, and refuses what it does not know by name. */
 function furtherFields(request: ChatRequest): JsonObject {
-  const known = (field: string) => translatedToMessages.has(field) || ignoredInMessages.has(field);
-  return Object.fromEntries(
-    Object.entries(request).filter(([field]) => !known(field) && !(field in refusedInMessages)),
-  );
+  return Object.fromEntries(Object.entries(request).filter(([field]) => !fields.known.has(field)));
 }
 
 /**

@@ -87,7 +87,8 @@ export class ChatToMessagesStream implements StreamTranslation {
         const { id, name, input } = content;
         const call = { index: this.#calls++, input: isJsonObject(input) ? input : {}, sent: false };
         this.#openCalls.set(block, call);
-        const fn = { name: name ?? '', arguments: '' };
+        const fn = { name: typeof name === 'string' ? name : '', arguments: '' };
+        this.#outputBytes += Buffer.byteLength(fn.name);
         return this.#chunk({ tool_calls: [{ index: call.index, id: id ?? '', type: 'function', function: fn }] });
       }
       default:

@@ -1,6 +1,6 @@
 import type { ChatContent, ChatMessage, ChatPart, ChatToolCall } from '#shared/protocol/chat/request.ts';
 import type { MessagesBlock, MessagesMessage, TextBlock, ToolResultBlock } from '#shared/protocol/messages/request.ts';
-import { blockToParts } from './messages-block-to-part.ts';
+import { blockToParts } from './block-to-parts.ts';
 import type { Target } from './pair.ts';
 import { unsupportedInMessages } from './unsupported.ts';
 import { toolArguments } from './words/tool-input.ts';

@@ -1,11 +1,12 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { readFinishReason } from '#shared/protocol/chat/finish-reason.ts';
-import { reasoningOf } from '#shared/protocol/chat/reasoning.ts';
-import { ToolCallOrder } from '#shared/protocol/chat/tool-call-order.ts';
+import { reasoningOf, unifyReasoning } from '#shared/protocol/chat/reasoning.ts';
+import { ToolCallOrder, type ToolCallPiece } from '#shared/protocol/chat/tool-call-order.ts';
 import { toolCallPrefix } from '#shared/protocol/chat/tool-call-prefix.ts';
 import { upstreamErrorFromChatEvent } from '#shared/protocol/chat/upstream-error.ts';
 import { completeUsage, readChatUsage } from '#shared/protocol/chat/usage.ts';
+import { writtenText } from '#shared/protocol/chat/written-text.ts';
 import { estimateTokens } from '#shared/protocol/estimate-tokens.ts';
 import { writeMessagesUsage } from '#shared/protocol/messages/usage.ts';
 import type { Ending, Minted } from './pair.ts';
@@ -26,14 +27,16 @@ export function messagesToChatReply(body: JsonObject, minted: Minted): { body: J
     throw new RouterError('upstream_failed', 'The upstream sent an answer without a message.');
   }
   const { message } = choice;
-  const calls = toolUses(message, minted);
+  unifyReasoning(message);
+  const pieces = toolCalls(message, minted);
+  const calls = pieces.map(toolUse);
   const content = [...thinkingBlocks(message), ...textBlocks(message), ...calls];
   const finishReason = readFinishReason(choice['finish_reason'], calls.length > 0);
   const stopSequence = matchedStop(choice);
   const stopReason = stopReasonFor(finishReason, stopSequence);
   const usage = completeUsage(readChatUsage(body['usage']), {
     prompt: minted.promptTokens,
-    completion: content.length === 0 ? 0 : estimateTokens(JSON.stringify(content)),
+    completion: estimateTokens(writtenText(message, pieces)),
   });
   return {
     body: {
@@ -62,13 +65,13 @@ function textBlocks({ content, refusal }: JsonObject): JsonObject[] {
   );
 }
 
-function toolUses(message: JsonObject, minted: Minted): JsonObject[] {
+function toolCalls(message: JsonObject, minted: Minted): ToolCallPiece[] {
   const { tool_calls: calls } = message;
   if (!Array.isArray(calls)) return [];
   const order = new ToolCallOrder(toolCallPrefix(minted.id));
-  return calls.map((call, index) => {
-    const piece = order.place(isJsonObject(call) ? { ...call, index } : call);
-    const input = toolInput(piece.arguments);
-    return { type: 'tool_use', id: messagesToolId(piece.id), name: piece.name ?? '', input };
-  });
+  return calls.map((call, index) => order.place(isJsonObject(call) ? { ...call, index } : call));
+}
+
+function toolUse({ id, name, arguments: text }: ToolCallPiece): JsonObject {
+  return { type: 'tool_use', id: messagesToolId(id), name: name ?? '', input: toolInput(text) };
 }

@@ -1,15 +1,18 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { MessagesRequest } from '#shared/protocol/messages/request.ts';
-import { ignoredInChat, refusedInChat, translatedToChat } from './messages-request-fields.ts';
 import { messagesHistoryToChat } from './messages-history-to-chat.ts';
 import { messagesToolsToChat } from './messages-tools-to-chat.ts';
 import type { Target } from './pair.ts';
+import { ownFields } from './rules/field-rule.ts';
+import { messagesRequestRules } from './rules/messages-request-rules.ts';
 import { unsupportedInMessages } from './unsupported.ts';
 import { pseudonym } from './words/pseudonym.ts';
 import { effortForThinking } from './words/thinking.ts';
 
+const fields = ownFields(messagesRequestRules);
+
 /**
- * The chat upstream's request for a messages client's. What each field becomes is listed in `field-rules.ts`.
+ * The chat upstream's request for a messages client's. What becomes of each field is listed in `rules/`.
  * @throws RouterError `unsupported_parameter` that names what cannot be honoured
  */
 export function messagesToChatRequest(body: JsonObject, target: Target): JsonObject {
@@ -22,8 +25,8 @@ export function messagesToChatRequest(body: JsonObject, target: Target): JsonObj
     ...furtherFields(request),
     model: target.model,
     messages: messagesHistoryToChat(system, messages, target),
-    // The field that every engine reads. 0 asks for nothing but a warm cache; engines make at least one token.
-    max_tokens: Math.max(1, maxTokens),
+    // The field that every engine reads. A request to count tokens has no limit.
+    ...(maxTokens !== undefined && { max_tokens: maxTokens }),
     ...messagesToolsToChat(request),
     ...given(request, 'temperature'),
     ...given(request, 'top_p'),
@@ -37,7 +40,9 @@ export function messagesToChatRequest(body: JsonObject, target: Target): JsonObj
 }
 
 function refuse(request: MessagesRequest): void {
-  for (const [field, what] of Object.entries(refusedInChat)) {
+  // Engines make at least one token.
+  if (request.max_tokens === 0) throw unsupportedInMessages('max_tokens', 'a limit of 0, which only warms a cache');
+  for (const [field, what] of fields.refused) {
     const value = request[field];
     if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) continue;
     throw unsupportedInMessages(field, what);
@@ -46,8 +51,7 @@ function refuse(request: MessagesRequest): void {
 
 /** Fields that no rule names: engines have many of their own, and the upstream decides. */
 function furtherFields(request: MessagesRequest): JsonObject {
-  const known = (field: string) => translatedToChat.has(field) || ignoredInChat.has(field) || field in refusedInChat;
-  return Object.fromEntries(Object.entries(request).filter(([field]) => !known(field)));
+  return Object.fromEntries(Object.entries(request).filter(([field]) => !fields.known.has(field)));
 }
 
 function given(request: MessagesRequest, field: 'temperature' | 'top_p' | 'top_k'): JsonObject {

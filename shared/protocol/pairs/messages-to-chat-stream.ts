@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { readFinishReason } from '#shared/protocol/chat/finish-reason.ts';
-import { reasoningOf } from '#shared/protocol/chat/reasoning.ts';
+import { reasoningOf, unifyReasoning } from '#shared/protocol/chat/reasoning.ts';
 import { ToolCallOrder } from '#shared/protocol/chat/tool-call-order.ts';
 import { toolCallPrefix } from '#shared/protocol/chat/tool-call-prefix.ts';
 import { upstreamErrorFromChatEvent } from '#shared/protocol/chat/upstream-error.ts';
@@ -90,13 +90,14 @@ export class MessagesToChatStream implements StreamTranslation {
   }
 
   #delta(delta: JsonObject): string {
+    unifyReasoning(delta);
     let events = this.#text('thinking', reasoningOf(delta));
     events += this.#text('text', delta['content']);
     events += this.#text('text', delta['refusal']);
     if (!Array.isArray(delta['tool_calls'])) return events;
     for (const call of delta['tool_calls']) {
       const piece = this.#order.place(call);
-      this.#outputBytes += Buffer.byteLength(piece.arguments);
+      this.#outputBytes += Buffer.byteLength((piece.name ?? '') + piece.arguments);
       events += this.#blocks.tool(piece);
     }
     return events;

@@ -39,6 +39,6 @@ describe('the demo engine as a process', () => {
     const [said] = (await once(child.stderr, 'data')) as [Buffer];
     expect(said.toString()).toMatch(/^DEMO_OPTIONS="fault=dorp" is not valid: fault: /);
     const [code] = (await once(child, 'exit')) as [number];
-    expect(code).toBe(1);
+    expect(code).toBe(78);
   });
 });

@@ -240,6 +240,7 @@ describe('bad requests to the demo engine', () => {
     [{ model, messages, demo: { fault: 'dorp' } }, 400, 'demo'],
     [{ model, messages, demo: { falt: 'drop' } }, 400, 'demo'],
     [{ model, messages: [user('[demo fault=dorp]')] }, 400, 'messages'],
+    [{ model, messages: [user('[demo fault=dorp ]')] }, 400, 'messages'],
   ])('%j gets an error of the OpenAI shape', async (body, status, param) => {
     const { post } = await startTestEngine();
     const response = await post(body);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ConfigError } from '#shared/core/load-config.ts';
 import { beginKeyStore, openKeyStore } from '../../helpers/open-key-store.ts';
 import { startRedis } from '../../helpers/start-redis.ts';
 import type { TestServer } from '../../helpers/test-server.ts';
@@ -10,6 +11,12 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 describe('connectRedis', () => {
+  it.each(['http://x', 'foo', 'redis://', ''])('refuses %j, which is no address of Redis', (url) => {
+    expect(() => beginKeyStore(url)).toThrow(
+      new ConfigError('the address of Redis is not a URL like redis://127.0.0.1:6379'),
+    );
+  });
+
   it('fails commands at once while Redis is away, and works again when it is back', async () => {
     const { connection, store, logLines } = await openKeyStore(server.url);
     expect(await connection.ready()).toBe(true);

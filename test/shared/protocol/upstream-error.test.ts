@@ -47,6 +47,41 @@ describe('an error of an upstream', () => {
     });
   });
 
+  it('reads the list with one error, and the wait among its details, that Gemini answers with', () => {
+    const details = [
+      { '@type': 'type.googleapis.com/google.rpc.QuotaFailure', violations: [] },
+      { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.07s' },
+    ];
+    const limited = [{ error: { code: 429, message: 'quota', status: 'RESOURCE_EXHAUSTED', details } }];
+    expect(upstreamErrorFromChat(429, JSON.stringify(limited), {})).toMatchObject({
+      code: 'rate_limit_exceeded',
+      retryAfter: 34.07,
+    });
+    const refused = [{ error: { code: 400, message: 'Unknown name "x"', status: 'INVALID_ARGUMENT' } }];
+    expect(upstreamErrorFromChat(400, JSON.stringify(refused), {}).message).toBe('Unknown name "x"');
+  });
+
+  it('names the field that a chat upstream named', () => {
+    const refused = chat('no such tool', { param: 'tool_choice' });
+    expect(upstreamErrorFromChat(400, refused, {}).param).toBe('tool_choice');
+    expect(upstreamErrorFromChat(400, chat('no', { param: null }), {}).param).toBeUndefined();
+  });
+
+  it('tells of a limit above the model’s own in the words from which clients lower theirs', () => {
+    const said =
+      'max_tokens is too large: 32000. This model supports at most 16384 completion tokens, whereas you provided 32000.';
+    expect(upstreamErrorFromChat(400, chat(said), {})).toMatchObject({
+      code: 'invalid_request',
+      message: 'max_tokens: 32000 > 16384, which is the maximum allowed number of output tokens for this model',
+      param: 'max_tokens',
+    });
+  });
+
+  it('is no rate limit when the account is empty, which no waiting mends', () => {
+    const empty = chat('You exceeded your current quota', { type: 'insufficient_quota', code: 'insufficient_quota' });
+    expect(upstreamErrorFromChat(429, empty, {}).code).toBe('upstream_failed');
+  });
+
   it('keeps the seconds after which to ask again', () => {
     expect(upstreamErrorFromChat(429, '', { 'retry-after': '7' }).retryAfter).toBe(7);
     expect(upstreamErrorFromMessages(529, '', { 'retry-after': ['3'] }).retryAfter).toBe(3);

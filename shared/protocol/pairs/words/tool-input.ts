@@ -1,14 +1,15 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import { nestsTooDeeply } from '#shared/protocol/nests-too-deeply.ts';
 import { parseUpstreamJson } from '#shared/protocol/parse-upstream-json.ts';
 
-/** Holds arguments that are not a JSON object, which the messages family has no other place for. */
+/** Holds arguments that are not a JSON object, or none that could be written again, which the messages family has no other place for. */
 const rawField = '_raw';
 
 /** A tool call's input as the messages family has it, an object, for its arguments as the chat family has them, text. */
 export function toolInput(text: string): JsonObject {
   if (text.trim() === '') return {};
   const value = parseUpstreamJson(text);
-  return isJsonObject(value) ? value : { [rawField]: text };
+  return isJsonObject(value) && !nestsTooDeeply(value) ? value : { [rawField]: text };
 }
 
 /** The reverse. */

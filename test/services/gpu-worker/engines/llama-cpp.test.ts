@@ -131,15 +131,17 @@ describe.each(engines)('llama.cpp, by $name', ({ start, absent }) => {
 describe.skipIf(program === undefined)('a real llama-server', () => {
   it('stops generating when the job is aborted', async () => {
     const server = await startLlamaServer(program ?? '');
+    const http = new EngineHttp({ url: server.url, connections: 2, connectTimeoutMs: 1000 });
     try {
       const client = new AbortController();
       const body = { model: 'tiny', stream: true, ignore_eos: true, messages: asking('Go on for ever.') };
-      const running = runJob({ engine: llamaCpp, url: server.url }, { body }, client.signal, () => {
+      const running = runJob({ engine: llamaCpp, url: server.url, http }, { body }, client.signal, () => {
         client.abort(new Error('the client is gone'));
       });
       await expect(running).rejects.toThrow('the client is gone');
       await expect.poll(() => busySlots(server.url), { interval: 20, timeout: 1000 }).toBe(0);
     } finally {
+      await http.close();
       await server.stop();
     }
   });

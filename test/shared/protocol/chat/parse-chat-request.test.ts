@@ -92,6 +92,35 @@ describe('a chat request', () => {
       'tool_choice',
     ],
     [
+      'audio without data',
+      withMessage({ role: 'user', content: [{ type: 'input_audio', input_audio: { format: 'wav' } }] }),
+      'missing_parameter',
+      'messages[0].content[0].input_audio.data',
+    ],
+    [
+      'a format without its schema',
+      { model: 'm', messages: [user], response_format: { type: 'json_schema' } },
+      'missing_parameter',
+      'response_format.json_schema',
+    ],
+    [
+      'a call that is demanded without tools',
+      { model: 'm', messages: [user], tool_choice: 'required' },
+      'invalid_request',
+      'tool_choice',
+    ],
+    [
+      'a call of a tool that is not there',
+      {
+        model: 'm',
+        messages: [user],
+        tools: [{ type: 'function', function: { name: 'f' } }],
+        tool_choice: { type: 'function', function: { name: 'g' } },
+      },
+      'invalid_request',
+      'tool_choice',
+    ],
+    [
       'a tool without name',
       { model: 'm', messages: [user], tools: [{ type: 'function', function: {} }] },
       'missing_parameter',
@@ -118,6 +147,13 @@ describe('a chat request', () => {
     }));
     const begin = performance.now();
     parseChatRequest({ model: 'm', messages });
+    expect(performance.now() - begin).toBeLessThan(1000);
+  });
+
+  it('is refused quickly when a million of its parts are wrong', () => {
+    const content = Array.from({ length: 1_000_000 }, () => ({ type: 'text' }));
+    const begin = performance.now();
+    expect(refusal(withMessage({ role: 'user', content })).param).toBe('messages[0].content[0].text');
     expect(performance.now() - begin).toBeLessThan(1000);
   });
 });

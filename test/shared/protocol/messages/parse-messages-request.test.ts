@@ -91,9 +91,36 @@ describe('a messages request', () => {
       { ...base, thinking: { type: 'enabled', budget_tokens: 10 } },
       'thinking.budget_tokens: Input should be greater than or equal to 1024',
     ],
+    [
+      { ...base, thinking: { type: 'bogus' } },
+      "thinking.type: Input should be 'adaptive', 'between_tools', 'disabled' or 'enabled'",
+    ],
+    [
+      { ...base, output_config: { effort: 'bogus' } },
+      "output_config.effort: Input should be 'low', 'medium', 'high', 'xhigh' or 'max'",
+    ],
+    [{ ...base, tools: [{ name: 'f' }] }, 'tools.0.input_schema: Field required'],
+    [{ ...base, tool_choice: { type: 'any' } }, 'tool_choice: this choice needs `tools`'],
+    [{ ...base, tools: [], tool_choice: { type: 'tool', name: 'f' } }, 'tool_choice: this choice needs `tools`'],
+    [
+      { ...base, tools: [{ name: 'f', input_schema: {} }], tool_choice: { type: 'tool', name: 'g' } },
+      'tool_choice.name: no tool of the request has this name',
+    ],
+    [
+      withBlock({ type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'no base64!' } }),
+      'messages.0.content.0.source.data: Input should be valid base64',
+    ],
     [5, 'The request body must be a JSON object.'],
   ])('%j is refused: %s', (body, message) => {
     expect(refusal(body).message).toBe(message);
+  });
+
+  it('may hold many megabytes of base64, on one line or on many', () => {
+    const line = 'QUJD'.repeat(2_000_000);
+    for (const data of [`${line}QQ==`, `${line}\n${line}QUI=\n`]) {
+      const body = withBlock({ type: 'image', source: { type: 'base64', media_type: 'image/png', data } });
+      expect(parseMessagesRequest(body)).toBe(body);
+    }
   });
 
   it('that continues a thread is refused with the details that make clients send the whole history', () => {

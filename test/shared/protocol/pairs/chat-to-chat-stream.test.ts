@@ -7,7 +7,7 @@ const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
 type Chunk = {
   id: string;
   model: string;
-  choices: { index: number; delta: Record<string, unknown>; finish_reason: string | null }[];
+  choices: { index: number; delta: { content?: string; [field: string]: unknown }; finish_reason: string | null }[];
   usage?: Record<string, unknown>;
   [field: string]: unknown;
 };
@@ -60,7 +60,7 @@ describe('a chat stream', () => {
     expect(chunks.at(-1)).toMatchObject({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], usage });
     expect(Object.keys(chunks.at(-1)?.choices[0]?.delta ?? {})).toEqual([]);
     expect(chunks.slice(0, -1).every((chunk) => chunk.choices[0]?.finish_reason === null)).toBe(true);
-    expect(chunks.map((chunk) => (chunk.choices[0]?.delta['content'] ?? '') as string).join('')).toBe('Hello');
+    expect(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('')).toBe('Hello');
     expect(ending).toMatchObject({ finishReason: 'stop', usage: { promptTokens: 3, completionTokens: 2 } });
   });
 

@@ -1,0 +1,44 @@
+import { ConfigError, type Environment } from '#shared/core/load-config.ts';
+import { version } from '#shared/core/version.ts';
+import { UpstreamHttp } from '#shared/upstream/upstream-http.ts';
+import type { CloudWorkerConfig } from './config.ts';
+import { missingVariables, providerKey } from './provider-key.ts';
+import { keyHeader } from './providers/authorize.ts';
+import type { Provider } from './providers/provider.ts';
+
+type ConnectConfig = Pick<
+  CloudWorkerConfig,
+  'PROVIDER_URL' | 'PROVIDER_KEY' | 'PROVIDER_KEY_HEADER' | 'SLOTS' | 'CONNECT_TIMEOUT_MS'
+>;
+
+/** The version of the messages family's API that is spoken where the client names none. */
+const messagesVersion = '2023-06-01';
+
+/**
+ * The connections to a provider, with the operator's key on every request. Nothing that a client sends decides where a
+ * request goes, and redirects are not followed.
+ * @throws ConfigError that names the variables which are missing
+ */
+export function connectProvider(provider: Provider, config: ConnectConfig, environment: Environment): UpstreamHttp {
+  const { title, keyVariables, keyless } = provider;
+  const key = config.PROVIDER_KEY ?? providerKey(provider, environment)?.key;
+  if (key === undefined && keyVariables.length > 0 && keyless !== true) {
+    throw new ConfigError(`There is no key for ${title}: set ${keyVariables.join(' or ')}, or PROVIDER_KEY.`);
+  }
+  const missing = config.PROVIDER_URL === undefined ? missingVariables(provider, environment) : [];
+  if (missing.length > 0) throw new ConfigError(`${title} cannot be reached: set ${missing.join(' and ')}.`);
+  const { PROVIDER_KEY_HEADER: header } = config;
+  const authorization = (header === undefined ? provider.authorize : keyHeader(header.toLowerCase()))(key);
+  const common = {
+    'content-type': 'application/json',
+    'user-agent': `model-router/${version}`,
+    ...(provider.family === 'messages' && { 'anthropic-version': messagesVersion }),
+  };
+  return new UpstreamHttp({
+    url: config.PROVIDER_URL ?? provider.url(environment),
+    connections: config.SLOTS,
+    connectTimeoutMs: config.CONNECT_TIMEOUT_MS,
+    headers: async () => ({ ...common, ...(await authorization()) }),
+    allowH2: true,
+  });
+}

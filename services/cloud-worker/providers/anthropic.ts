@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { keyHeader } from './authorize.ts';
+import type { Provider } from './provider.ts';
+import { allCapabilities, capabilitiesIf, readCards, tokens } from './read-cards.ts';
+
+const supported = z
+  .looseObject({ supported: z.boolean() })
+  .transform((capability) => capability.supported)
+  .optional()
+  .catch(undefined);
+
+/** A card of `GET /v1/models` (Anthropic API reference, "List Models"); older versions of the API tell the name only. */
+export const anthropicCard = z.looseObject({
+  id: z.string().min(1),
+  lifecycle: z.string().optional().catch(undefined),
+  capabilities: z
+    .looseObject({ image_input: supported, thinking: supported, structured_outputs: supported })
+    .nullish()
+    .catch(undefined),
+  max_input_tokens: tokens,
+  max_tokens: tokens,
+});
+
+/** Messages of Anthropic. A request goes as it came, and so does the client's API version. The list is newest first. */
+export const anthropic: Provider = {
+  title: 'Anthropic',
+  family: 'messages',
+  keyVariables: ['ANTHROPIC_API_KEY'],
+  needs: [],
+  url: () => 'https://api.anthropic.com/v1',
+  authorize: keyHeader('x-api-key'),
+  list: {
+    path: '/models?limit=1000',
+    read: readCards(anthropicCard, ({ id, lifecycle, capabilities: can, max_input_tokens, max_tokens }) => {
+      if (lifecycle === 'retired') return undefined;
+      const capabilities = can
+        ? // JSON is asked for in words where the model has no formats.
+          capabilitiesIf({ tools: true, vision: can.image_input, thinking: can.thinking, json: true })
+        : [...allCapabilities];
+      return { id, capabilities, contextWindow: max_input_tokens, maxOutput: max_tokens };
+    }),
+  },
+  guess: () => allCapabilities,
+  rules: {},
+};

@@ -1,0 +1,45 @@
+import type { Environment } from '#shared/core/load-config.ts';
+import { bearer } from './authorize.ts';
+import { anthropic } from './anthropic.ts';
+import { engineHints } from '../requests/hints.ts';
+import type { Guess, Provider } from './provider.ts';
+import { allCapabilities, capabilitiesIf, readNames } from './read-cards.ts';
+
+const guess: Guess = (id) =>
+  id.startsWith('anthropic.') || /embed|rerank|image|canvas|sonic|reel|safeguard/.test(id)
+    ? undefined
+    : capabilitiesIf({ tools: true, vision: /gemma|vl|grok|pixtral|gpt-5/.test(id), thinking: true, json: true });
+
+const isClaude: Guess = (id) => (id.startsWith('anthropic.') ? allCapabilities : undefined);
+
+const keyVariables = ['AWS_BEARER_TOKEN_BEDROCK'];
+const needs = ['AWS_REGION'];
+const host = ({ AWS_REGION: region }: Environment): string => `https://bedrock-mantle.${region}.api.aws`;
+
+/**
+ * Amazon Bedrock by its key-based endpoint for the chat family (Amazon Bedrock User Guide, "bedrock-mantle"), which serves
+ * all but Anthropic's models.
+ */
+export const bedrock: Provider = {
+  title: 'Amazon Bedrock',
+  family: 'chat',
+  keyVariables,
+  needs,
+  url: (environment) => `${host(environment)}/v1`,
+  authorize: bearer,
+  list: { path: '/models', read: readNames(guess) },
+  guess,
+  rules: { drop: engineHints, replayedThinking: 'none' },
+};
+
+/** Anthropic's models on Amazon Bedrock, by the same service's endpoint for the messages family ("Messages API"). */
+export const bedrockClaude: Provider = {
+  ...anthropic,
+  title: 'Amazon Bedrock (Claude)',
+  keyVariables,
+  needs,
+  url: (environment) => `${host(environment)}/anthropic/v1`,
+  authorize: bearer,
+  list: { path: '/models', read: readNames(isClaude) },
+  guess: isClaude,
+};

@@ -1,0 +1,26 @@
+import { bearer } from './authorize.ts';
+import { engineHints, platformHints } from '../requests/hints.ts';
+import { limitedEffort } from '../requests/limit-effort.ts';
+import type { Guess, Provider } from './provider.ts';
+import { capabilitiesIf, readNames } from './read-cards.ts';
+
+const guess: Guess = (id) =>
+  capabilitiesIf({ tools: true, thinking: /gpt-oss|glm|qwen-3|thinking/.test(id), json: true });
+
+/** Cerebras (Cerebras Inference docs, "OpenAI Compatibility"). It knows no penalties, no biases and no `developer`. */
+export const cerebras: Provider = {
+  title: 'Cerebras',
+  family: 'chat',
+  keyVariables: ['CEREBRAS_API_KEY'],
+  needs: [],
+  url: () => 'https://api.cerebras.ai/v1',
+  authorize: bearer,
+  list: { path: '/models', read: readNames(guess) },
+  guess,
+  rules: {
+    drop: [...platformHints, ...engineHints, 'frequency_penalty', 'presence_penalty', 'logit_bias'],
+    developerAsSystem: true,
+    replayedThinking: 'none',
+  },
+  adaptation: limitedEffort,
+};

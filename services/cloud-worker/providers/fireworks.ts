@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { bearer } from './authorize.ts';
+import { platformHints } from '../requests/hints.ts';
+import type { Provider } from './provider.ts';
+import { allCapabilities, capabilitiesIf, readCards, tokens } from './read-cards.ts';
+
+const flag = z.boolean().optional().catch(undefined);
+const card = z.looseObject({
+  id: z.string().min(1),
+  supports_chat: flag,
+  supports_tools: flag,
+  supports_image_input: flag,
+  context_length: tokens,
+});
+
+/** Fireworks (Fireworks docs, "OpenAI compatibility", "Chat completions"). It refuses hints that it does not know. */
+export const fireworks: Provider = {
+  title: 'Fireworks',
+  family: 'chat',
+  keyVariables: ['FIREWORKS_API_KEY'],
+  needs: [],
+  url: () => 'https://api.fireworks.ai/inference/v1',
+  authorize: bearer,
+  list: {
+    path: '/models',
+    read: readCards(
+      card,
+      ({
+        id,
+        supports_chat: chats,
+        supports_tools: tools,
+        supports_image_input: vision,
+        context_length: contextWindow,
+      }) => {
+        if (chats === false) return undefined;
+        return { id, capabilities: capabilitiesIf({ tools, vision, thinking: true, json: true }), contextWindow };
+      },
+    ),
+  },
+  guess: () => allCapabilities,
+  rules: { maxTokens: 'max_tokens', drop: platformHints, replayedThinking: 'reasoning_content' },
+};

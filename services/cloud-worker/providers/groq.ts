@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { bearer } from './authorize.ts';
+import { engineHints, platformHints } from '../requests/hints.ts';
+import { limitedEffort } from '../requests/limit-effort.ts';
+import type { Guess, Provider } from './provider.ts';
+import { capabilitiesIf, readCards, tokens } from './read-cards.ts';
+
+const card = z.looseObject({
+  id: z.string().min(1),
+  active: z.boolean().default(true),
+  context_window: tokens,
+  max_completion_tokens: tokens,
+});
+
+const guess: Guess = (id) =>
+  /whisper|tts|guard|orpheus/.test(id)
+    ? undefined
+    : capabilitiesIf({
+        tools: true,
+        vision: /llama-4|vision/.test(id),
+        thinking: /gpt-oss|qwen3|deepseek-r1/.test(id),
+        json: true,
+      });
+
+/** Groq (GroqDocs, "OpenAI Compatibility", "Models"). It refuses hints that it does not know. */
+export const groq: Provider = {
+  title: 'Groq',
+  family: 'chat',
+  keyVariables: ['GROQ_API_KEY'],
+  needs: [],
+  url: () => 'https://api.groq.com/openai/v1',
+  authorize: bearer,
+  list: {
+    path: '/models',
+    read: readCards(card, ({ id, active, context_window: contextWindow, max_completion_tokens: maxOutput }) => {
+      const capabilities = active ? guess(id) : undefined;
+      return capabilities && { id, capabilities: [...capabilities], contextWindow, maxOutput };
+    }),
+  },
+  guess,
+  rules: { drop: [...platformHints, ...engineHints], replayedThinking: 'none' },
+  adaptation: limitedEffort,
+};

@@ -1,0 +1,45 @@
+import type { ModelInfo } from '#shared/broker/announcement.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+import { capabilitiesIf, readNames } from './read-cards.ts';
+import { bearer } from './authorize.ts';
+import { engineHints } from '../requests/hints.ts';
+import type { Guess, Provider } from './provider.ts';
+
+/** Models that answer on other endpoints than chat completions. */
+const otherEndpoints =
+  /embedding|moderation|whisper|tts|transcribe|audio|realtime|image|dall-e|sora|babbage|davinci|instruct|codex|deep-research|computer-use|-pro(-|$)/;
+const thinks = /^(o\d|gpt-([5-9]|\d\d))/;
+const seesNothing = /^(gpt-3|gpt-4(-\d{4}|$)|o1-mini|o3-mini)/;
+
+/** What OpenAI's models can do, by their names. New ones are taken to do all. */
+export const guessOpenAi: Guess = (id) => {
+  if (otherEndpoints.test(id)) return undefined;
+  if (id.endsWith('-chat-latest')) return capabilitiesIf({ tools: true, vision: true, json: true });
+  if (/^gpt-[34]|^chatgpt-/.test(id)) return capabilitiesIf({ tools: true, vision: !seesNothing.test(id), json: true });
+  return capabilitiesIf({ tools: true, vision: !seesNothing.test(id), thinking: thinks.test(id), json: true });
+};
+
+/** Chat completions of OpenAI (API reference, "Chat", "Models"), which list names only. */
+export const openai: Provider = {
+  title: 'OpenAI',
+  family: 'chat',
+  keyVariables: ['OPENAI_API_KEY'],
+  needs: [],
+  url: () => 'https://api.openai.com/v1',
+  authorize: bearer,
+  list: {
+    path: '/models',
+    read: readNames((id) => (id.startsWith('ft:') ? guessOpenAi(id.slice(3)) : guessOpenAi(id))),
+  },
+  guess: guessOpenAi,
+  rules: { maxTokens: 'max_completion_tokens', drop: engineHints, replayedThinking: 'none' },
+  adaptation: { words: 'no `reasoning_effort` for models that do not think', apply: withoutUselessEffort },
+  takesFiles: true,
+};
+
+/** A model that does not think refuses to be told how much. */
+function withoutUselessEffort(request: JsonObject, { capabilities }: ModelInfo): JsonObject {
+  if (capabilities.includes('thinking')) return request;
+  const { reasoning_effort: _, ...rest } = request;
+  return rest;
+}

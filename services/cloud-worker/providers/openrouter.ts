@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { bearer } from './authorize.ts';
+import type { Provider } from './provider.ts';
+import { allCapabilities, capabilitiesIf, readCards, tokens } from './read-cards.ts';
+
+const names = z.array(z.string()).default([]).catch([]);
+const card = z.looseObject({
+  id: z.string().min(1),
+  context_length: tokens,
+  architecture: z.looseObject({ input_modalities: names, output_modalities: names }).optional().catch(undefined),
+  supported_parameters: names,
+  top_provider: z.looseObject({ max_completion_tokens: tokens }).nullish().catch(undefined),
+});
+
+/** OpenRouter (OpenRouter docs, "Models API", "Parameters"). It takes what clients send, and leaves out what a model does not know. */
+export const openrouter: Provider = {
+  title: 'OpenRouter',
+  family: 'chat',
+  keyVariables: ['OPENROUTER_API_KEY'],
+  needs: [],
+  url: () => 'https://openrouter.ai/api/v1',
+  authorize: bearer,
+  list: {
+    path: '/models',
+    read: readCards(
+      card,
+      ({ id, context_length: contextWindow, architecture, supported_parameters: takes, top_provider: top }) => {
+        if (architecture && !architecture.output_modalities.includes('text')) return undefined;
+        const capabilities = capabilitiesIf({
+          tools: takes.includes('tools'),
+          vision: architecture?.input_modalities.includes('image'),
+          thinking: takes.includes('reasoning'),
+          json: takes.includes('response_format') || takes.includes('structured_outputs'),
+        });
+        return { id, capabilities, contextWindow, maxOutput: top?.max_completion_tokens };
+      },
+    ),
+  },
+  guess: () => allCapabilities,
+  rules: { replayedThinking: 'reasoning' },
+  takesFiles: true,
+};

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { bearer } from './authorize.ts';
+import { platformHints } from '../requests/hints.ts';
+import type { Guess, Provider } from './provider.ts';
+import { capabilitiesIf, readCards, tokens } from './read-cards.ts';
+
+const card = z.looseObject({ id: z.string().min(1), type: z.string(), context_length: tokens });
+
+const guess: Guess = (id) =>
+  capabilitiesIf({
+    tools: true,
+    vision: /vision|-vl\b|llama-4|gemma-3|maverick|scout/i.test(id),
+    thinking: /thinking|gpt-oss|deepseek|glm|kimi|qwen3/i.test(id),
+    json: true,
+  });
+
+/** Together (Together docs, "OpenAI Compatibility", "List all models", whose answer is a bare list). */
+export const together: Provider = {
+  title: 'Together',
+  family: 'chat',
+  keyVariables: ['TOGETHER_API_KEY', 'TOGETHERAI_API_KEY'],
+  needs: [],
+  url: () => 'https://api.together.xyz/v1',
+  authorize: bearer,
+  list: {
+    path: '/models',
+    read: readCards(card, ({ id, type, context_length: contextWindow }) => {
+      const capabilities = type === 'chat' ? guess(id) : undefined;
+      return capabilities && { id, capabilities: [...capabilities], contextWindow };
+    }),
+  },
+  guess,
+  rules: { maxTokens: 'max_tokens', drop: platformHints, replayedThinking: 'none' },
+};

@@ -1,0 +1,32 @@
+import type { GoogleAuth } from 'google-auth-library';
+import { gemini } from './gemini.ts';
+import type { Provider } from './provider.ts';
+
+const scopes = ['https://www.googleapis.com/auth/cloud-platform'];
+
+/**
+ * Gemini on Vertex AI by its endpoint for the chat family (Google Cloud, "Using OpenAI libraries with Vertex AI"). Its
+ * proof is a token that is good for an hour, which Google's library gets, keeps and renews: by the credentials file that
+ * the key variable names, the machine's own account, or a log-in with `gcloud`. Nothing lists the models that this endpoint
+ * takes.
+ */
+export const vertex: Provider = {
+  ...gemini,
+  title: 'Google Vertex AI',
+  keyVariables: ['GOOGLE_APPLICATION_CREDENTIALS'],
+  needs: ['GOOGLE_CLOUD_PROJECT', 'GOOGLE_CLOUD_LOCATION'],
+  url({ GOOGLE_CLOUD_PROJECT: project, GOOGLE_CLOUD_LOCATION: location }) {
+    const host = location === 'global' ? 'aiplatform.googleapis.com' : `${location}-aiplatform.googleapis.com`;
+    return `https://${host}/v1/projects/${project}/locations/${location}/endpoints/openapi`;
+  },
+  keyless: true,
+  authorize() {
+    let auth: Promise<GoogleAuth> | undefined;
+    return async () => {
+      auth ??= import('google-auth-library').then((library) => new library.GoogleAuth({ scopes }));
+      return Object.fromEntries(await (await auth).getRequestHeaders());
+    };
+  },
+  list: undefined,
+  fixedModels: () => ['google/gemini-2.5-flash', 'google/gemini-2.5-pro', 'google/gemini-2.5-flash-lite'],
+};

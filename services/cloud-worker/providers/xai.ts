@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { bearer } from './authorize.ts';
+import { engineHints } from '../requests/hints.ts';
+import { limitEffort } from '../requests/limit-effort.ts';
+import type { Provider } from './provider.ts';
+import { capabilitiesIf, readCards } from './read-cards.ts';
+
+const modalities = z.array(z.string()).default(['text']).catch(['text']);
+const card = z.looseObject({ id: z.string().min(1), input_modalities: modalities, output_modalities: modalities });
+
+/** xAI (xAI Docs, "Chat completions", "List language models"). Only its small models take a level of thinking. */
+export const xai: Provider = {
+  title: 'xAI',
+  family: 'chat',
+  keyVariables: ['XAI_API_KEY'],
+  needs: [],
+  url: () => 'https://api.x.ai/v1',
+  authorize: bearer,
+  list: {
+    path: '/language-models',
+    read: readCards(card, ({ id, input_modalities: takes, output_modalities: gives }) => {
+      if (!gives.includes('text')) return undefined;
+      return {
+        id,
+        capabilities: capabilitiesIf({ tools: true, vision: takes.includes('image'), thinking: true, json: true }),
+      };
+    }),
+  },
+  guess: (id) => (id.includes('image') ? undefined : capabilitiesIf({ tools: true, thinking: true, json: true })),
+  rules: { drop: engineHints, replayedThinking: 'none' },
+  adaptation: {
+    words: '`reasoning_effort` only for the small models',
+    apply: (request, { id }) => limitEffort(request, id.includes('mini')),
+  },
+};

@@ -1,0 +1,22 @@
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+
+/**
+ * The path of the first image of a messages request that is named by an address, as `messages.0.content.1.source.url`;
+ * undefined when there is none.
+ */
+export function imageSourcePath({ messages }: JsonObject, address: string): string | undefined {
+  return pathIn(messages, 'messages', address);
+}
+
+/** Looks into the content of messages and of the tool results in it. */
+function pathIn(items: Json | undefined, path: string, address: string): string | undefined {
+  for (const [at, item] of (Array.isArray(items) ? items : []).entries()) {
+    if (!isJsonObject(item)) continue;
+    const { type, source, content } = item;
+    const here = `${path}.${at}`;
+    if (type === 'image' && isJsonObject(source) && source['url'] === address) return `${here}.source.url`;
+    const inside = pathIn(content, `${here}.content`, address);
+    if (inside !== undefined) return inside;
+  }
+  return undefined;
+}

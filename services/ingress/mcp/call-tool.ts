@@ -1,0 +1,76 @@
+import type { Response } from 'express';
+import { ProtocolError, ProtocolErrorCode, type CallToolResult, type ContentBlock } from '@modelcontextprotocol/server';
+import { RouterError } from '#shared/core/errors.ts';
+import type { ToolCall } from '#shared/protocol/tools/tool-call.ts';
+import type { ToolProgress, ToolResult } from '#shared/protocol/tools/tool-result.ts';
+import { dispatchTool, type ToolParts } from '../dispatch-tool.ts';
+import { ToolReply } from './tool-reply.ts';
+
+export interface McpCall extends ToolCall {
+  /** Aborts when the client has cancelled the call or is gone. */
+  signal: AbortSignal;
+  /** Hears how far the tool has come, where the client asked for that. */
+  onProgress: ((progress: ToolProgress) => void) | undefined;
+  /** The HTTP exchange that the call came with. */
+  response: Response;
+}
+
+/**
+ * Runs a tool for an MCP client. What the language model behind the client can mend or should know, wrong input and a
+ * tool that failed or took too long, is a result that says so; all else is an error of the protocol (Model Context
+ * Protocol, "Tools: Error Handling").
+ * @throws ProtocolError, or the signal's reason
+ */
+export async function callTool(parts: ToolParts, call: McpCall): Promise<CallToolResult> {
+  try {
+    return toMcp(await run(parts, call));
+  } catch (error) {
+    if (!(error instanceof RouterError)) throw error;
+    return explain(error, call.tool);
+  }
+}
+
+async function run(parts: ToolParts, { tool, input, signal, onProgress, response }: McpCall): Promise<ToolResult> {
+  signal.throwIfAborted();
+  const reply = new ToolReply(onProgress);
+  const body = Buffer.from(JSON.stringify({ tool, input }));
+  const job = dispatchTool(parts, { tool, body, stream: onProgress !== undefined, response }, reply);
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const onAbort = (): void => {
+    job.cancel();
+    reject(signal.reason);
+  };
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([reply.result, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+    // For an answer that could not be read; one that is over stays as it is.
+    job.cancel();
+    await job.finished;
+  }
+}
+
+function toMcp({ content, is_error: isError, structured_content: structuredContent }: ToolResult): CallToolResult {
+  // Blocks are handed on as the tool's server made them.
+  const blocks = content as unknown as ContentBlock[];
+  return { content: blocks, isError, ...(structuredContent !== undefined && { structuredContent }) };
+}
+
+function explain(error: RouterError, tool: string): CallToolResult {
+  switch (error.code) {
+    case 'not_found':
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${tool}`);
+    case 'invalid_request':
+    case 'missing_parameter':
+    case 'unsupported_parameter':
+    case 'upstream_failed':
+    case 'upstream_timeout':
+    case 'worker_lost':
+      return { content: [{ type: 'text', text: error.message }], isError: true };
+    default: {
+      const { code, message, retryAfter } = error;
+      throw new ProtocolError(ProtocolErrorCode.InternalError, message, { code, retry_after: retryAfter });
+    }
+  }
+}

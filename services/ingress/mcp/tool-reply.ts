@@ -1,0 +1,82 @@
+import type { JobSink } from '#shared/broker/dispatch/job.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import {
+  decodeToolEvent,
+  decodeToolResult,
+  type ToolProgress,
+  type ToolResult,
+} from '#shared/protocol/tools/tool-result.ts';
+
+/** Bytes of one event of a streamed answer; more than a worker lets a tool say. */
+const maxEventBytes = 64 * 1024 * 1024;
+
+/** Collects a tool's answer, as the result alone or as events with progress among them. */
+export class ToolReply implements JobSink {
+  /** Rejects with the RouterError that the call failed with. Never settles for a call that was cancelled. */
+  readonly result: Promise<ToolResult>;
+  readonly #settle: { resolve: (result: ToolResult) => void; reject: (reason: unknown) => void };
+  readonly #onProgress: ((progress: ToolProgress) => void) | undefined;
+  #partial: Buffer[] = [];
+  #partialBytes = 0;
+  #result: ToolResult | undefined;
+
+  /** @param onProgress given for an answer that comes as events */
+  constructor(onProgress: ((progress: ToolProgress) => void) | undefined) {
+    const { promise, resolve, reject } = Promise.withResolvers<ToolResult>();
+    this.result = promise;
+    this.#settle = { resolve, reject };
+    this.#onProgress = onProgress;
+  }
+
+  begin(): void {
+    // Who serves it is nothing that the protocol has a place for.
+  }
+
+  data(bytes: Uint8Array): void {
+    try {
+      this.#read(Buffer.from(bytes));
+    } catch (error) {
+      this.#settle.reject(unreadable(error));
+    }
+  }
+
+  keepAlive(): void {
+    // The protocol's own server keeps its streams alive.
+  }
+
+  end(bytes: Uint8Array): void {
+    try {
+      if (this.#onProgress) this.#read(Buffer.from(bytes));
+      else this.#result = decodeToolResult(Buffer.from(bytes).toString());
+    } catch (error) {
+      this.#settle.reject(unreadable(error));
+    }
+    if (this.#result) this.#settle.resolve(this.#result);
+    else this.#settle.reject(unreadable(undefined));
+  }
+
+  fail(error: RouterError): void {
+    this.#settle.reject(error);
+  }
+
+  /** Takes one line after the other out of what has come. */
+  #read(bytes: Buffer): void {
+    let rest = bytes;
+    for (let end = rest.indexOf('\n'); end >= 0; end = rest.indexOf('\n')) {
+      const line = Buffer.concat([...this.#partial, rest.subarray(0, end)]).toString();
+      this.#partial = [];
+      this.#partialBytes = 0;
+      rest = rest.subarray(end + 1);
+      const event = decodeToolEvent(line);
+      if ('result' in event) this.#result = event.result;
+      else this.#onProgress?.(event.progress);
+    }
+    this.#partialBytes += rest.length;
+    if (this.#partialBytes > maxEventBytes) throw new Error(`an event is larger than ${maxEventBytes} bytes`);
+    if (rest.length > 0) this.#partial.push(rest);
+  }
+}
+
+function unreadable(cause: unknown): RouterError {
+  return new RouterError('internal', "The tool's answer could not be read.", { cause });
+}

@@ -1,0 +1,107 @@
+import type { Request, Response } from 'express';
+import { toNodeHandler } from '@modelcontextprotocol/node';
+import { createMcpHandler, Server, type McpRequestContext } from '@modelcontextprotocol/server';
+import type { JsonObject } from '#shared/core/json.ts';
+import type { Logger } from '#shared/core/log.ts';
+import { version } from '#shared/core/version.ts';
+import type { LivePool } from '#shared/broker/dispatch/live-workers.ts';
+import type { ToolParts } from '../dispatch-tool.ts';
+import { listTools } from '../list-tools.ts';
+import { callTool } from './call-tool.ts';
+import { isMessage } from './is-message.ts';
+import { ProgressTeller } from './progress-teller.ts';
+import { RunningCalls } from './running-calls.ts';
+
+/** Milliseconds without a byte until a client that waits on a stream gets a comment. */
+const keepAliveMs = 10_000;
+
+/** The cluster's tools as an MCP server. */
+export interface ToolsMcp {
+  /** Serves one HTTP request whose key is checked. @param body its body, parsed; undefined when it has none */
+  serve(request: Request, response: Response, body: unknown): Promise<void>;
+  /** Ends the streams on which clients wait to hear of changed tools: they would last for ever. */
+  stopListening(): void;
+  /** Ends what is open. */
+  close(): Promise<void>;
+}
+
+/**
+ * Makes an MCP server of the tools of all connected workers. Every request stands for itself, so that any node can serve
+ * it: revision 2026-07-28 of the protocol knows no sessions, and older ones are served without.
+ */
+export function createToolsMcp(parts: ToolParts, log: Logger): ToolsMcp {
+  const { workers } = parts;
+  const calls = new RunningCalls();
+  const listening = new Set<Response>();
+  const handler = createMcpHandler(createServer, {
+    keepAliveMs,
+    onerror: (error) => log.info({ err: error }, 'an MCP request was not in order'),
+  });
+
+  let known = toolPools(workers.pools());
+  workers.onChange(() => {
+    const now = toolPools(workers.pools());
+    if (now === known) return;
+    known = now;
+    handler.notify.toolsChanged();
+  });
+
+  function createServer({ era, authInfo }: McpRequestContext): Server {
+    const response = authInfo?.extra?.['response'] as Response;
+    // Only clients of the newest revision have a stream on which they can be told of changes.
+    const server = new Server(
+      { name: 'model-router', version },
+      { capabilities: { tools: { listChanged: era === 'modern' } } },
+    );
+    server.setRequestHandler('tools/list', () => ({
+      tools: listTools(workers.pools()).map(({ name, description, inputSchema }) => ({
+        name,
+        description,
+        // Every worker's schemas are of type object.
+        inputSchema: inputSchema as { type: 'object' },
+      })),
+    }));
+    server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
+      const { name: tool, arguments: input = {} } = params;
+      const teller = new ProgressTeller(mcpReq, log);
+      return calls.run(response, mcpReq.id, async (cancelled) => {
+        const signal = AbortSignal.any([mcpReq.signal, cancelled]);
+        const onProgress = teller.isWanted ? teller.tell : undefined;
+        const result = await callTool(parts, { tool, input: input as JsonObject, signal, onProgress, response });
+        await teller.told;
+        return result;
+      });
+    });
+    return server;
+  }
+
+  return {
+    async serve(request, response, body) {
+      calls.onRequest(request, response, body);
+      if (isMessage(body, 'subscriptions/listen')) {
+        listening.add(response);
+        response.once('close', () => listening.delete(response));
+      }
+      // The SDK hands on what it is told of the client's authorization; what matters here is the exchange itself.
+      const authInfo = { token: '', clientId: '', scopes: [], extra: { response } };
+      await toNodeHandler({ fetch: (webRequest, options) => handler.fetch(webRequest, { ...options, authInfo }) })(
+        request,
+        response,
+        body,
+      );
+    },
+    stopListening() {
+      for (const response of listening) response.destroy();
+    },
+    close: () => handler.close(),
+  };
+}
+
+/** What changes when there are other tools than before: a pool's token is made of its tools. */
+function toolPools(pools: Iterable<LivePool>): string {
+  return [...pools]
+    .filter(({ tier }) => tier === 'tools')
+    .map(({ pool }) => pool)
+    .sort()
+    .join();
+}

@@ -1,0 +1,72 @@
+import type { JobEnd, JobHandler, Reply } from '#shared/broker/job-contract.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import { noUsage } from '#shared/core/usage.ts';
+import { parseToolCall } from '#shared/protocol/tools/tool-call.ts';
+import { encodeToolEvent, type ToolResult } from '#shared/protocol/tools/tool-result.ts';
+import { failedOutput, type ToolOutput } from './tool.ts';
+import type { ToolSet } from './tool-set.ts';
+
+export interface HandleJobOptions {
+  tools: Pick<ToolSet, 'get' | 'checkOf'>;
+  /** Milliseconds a tool may take. */
+  timeoutMs: number;
+  /** Bytes of one tool's output. */
+  maxOutputBytes: number;
+}
+
+const done: JobEnd = { usage: noUsage, finishReason: 'stop' };
+
+/** Makes the handler that runs tools: check the input, run within its time, answer. */
+export function createHandleJob({ tools, timeoutMs, maxOutputBytes }: HandleJobOptions): JobHandler {
+  return async function handleJob(job, reply, signal) {
+    const call = parseToolCall(JSON.parse(job.body.toString()));
+    const tool = tools.get(call.tool);
+    tools.checkOf(tool)(call.input);
+    const progress = job.stream ? progressTo(reply) : () => undefined;
+    const output = await withinTime(timeoutMs, signal, (inTime) => tool.run(call.input, { signal: inTime, progress }));
+    const result = resultOf(call.tool, output, maxOutputBytes);
+    reply.write(job.stream ? encodeToolEvent({ result }) : JSON.stringify(result));
+    return done;
+  };
+}
+
+function progressTo(reply: Reply): (progress: { progress: number }) => void {
+  return (progress) => reply.write(encodeToolEvent({ progress }));
+}
+
+/**
+ * Waits for a tool as long as it may take. One that does not heed its signal is left behind; what comes of it is nobody's.
+ * @throws RouterError `upstream_timeout`, or the signal's reason
+ */
+async function withinTime<T>(ms: number, signal: AbortSignal, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const time = new AbortController();
+  const inTime = AbortSignal.any([signal, time.signal]);
+  const timer = setTimeout(() => {
+    time.abort(new RouterError('upstream_timeout', `The tool gave no result within ${ms / 1000} seconds.`));
+  }, ms);
+  const { promise: ended, reject } = Promise.withResolvers<never>();
+  const onAbort = (): void => reject(inTime.reason);
+  inTime.addEventListener('abort', onAbort, { once: true });
+  try {
+    inTime.throwIfAborted();
+    return await Promise.race([run(inTime), ended]);
+  } finally {
+    clearTimeout(timer);
+    inTime.removeEventListener('abort', onAbort);
+  }
+}
+
+function resultOf(tool: string, output: ToolOutput, maxBytes: number): ToolResult {
+  const result = encode(tool, output);
+  if (Buffer.byteLength(JSON.stringify(result)) <= maxBytes) return result;
+  return encode(tool, failedOutput(`The tool's output is larger than ${maxBytes} bytes.`));
+}
+
+function encode(tool: string, { isError, content, structuredContent }: ToolOutput): ToolResult {
+  return {
+    tool,
+    is_error: isError,
+    content,
+    ...(structuredContent !== undefined && { structured_content: structuredContent }),
+  };
+}

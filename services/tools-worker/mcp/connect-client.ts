@@ -1,0 +1,99 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { version } from '#shared/core/version.ts';
+import { createBoundedFetch } from './bounded-fetch.ts';
+import type { McpServerEntry } from './mcp-config.ts';
+import { ProcessTransport } from './process-transport.ts';
+
+/** Milliseconds for a server to start and shake hands; `npx` may have to fetch it first. */
+const connectMs = 60_000;
+
+/** Milliseconds for a server to say whether it speaks the newest revision; older ones may stay silent. */
+const probeMs = 5_000;
+
+/** Milliseconds to end a server's session, which is a courtesy. */
+const farewellMs = 1_000;
+
+export interface ConnectOptions {
+  /** Bytes of one message from the server. */
+  maxMessageBytes: number;
+  /**
+   * Asks which revision of the protocol the server speaks; without it the older ones' handshake is made at once. Some
+   * older servers end when they are asked.
+   */
+  negotiate: boolean;
+  onToolsChanged: () => void;
+  signal: AbortSignal;
+}
+
+/** A connection to an MCP server. */
+export interface McpConnection {
+  client: Client;
+  /** Settles when the connection is over. */
+  ended: Promise<void>;
+  /** Ends it, and the process with it. Settles within a few seconds. */
+  close: () => Promise<void>;
+}
+
+/** Connects to an MCP server. @throws Error that tells why not, with what the server wrote to stderr */
+export async function connectClient(entry: McpServerEntry, options: ConnectOptions): Promise<McpConnection> {
+  const { maxMessageBytes, negotiate, onToolsChanged, signal } = options;
+  const client = new Client(
+    { name: 'model-router', version },
+    {
+      versionNegotiation: { mode: negotiate ? 'auto' : 'legacy', probe: { timeoutMs: probeMs } },
+      listChanged: { tools: { autoRefresh: false, onChanged: onToolsChanged } },
+    },
+  );
+  const { promise: ended, resolve } = Promise.withResolvers<void>();
+  // The client is no EventTarget.
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener
+  client.onclose = resolve;
+  const transport = createTransport(entry, maxMessageBytes);
+  const close = async (): Promise<void> => {
+    if (transport instanceof StreamableHTTPClientTransport) await sayGoodbye(transport);
+    await client.close();
+    // A client that never came to be connected does not close its transport.
+    await transport.close();
+  };
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const onAbort = (): void => reject(signal.reason);
+  signal.addEventListener('abort', onAbort);
+  try {
+    signal.throwIfAborted();
+    // The client heeds a signal only once it knows which revision the server speaks.
+    await Promise.race([client.connect(transport, { timeout: connectMs }), aborted]);
+  } catch (error) {
+    await close();
+    const said = transport instanceof ProcessTransport ? transport.stderr.trim() : '';
+    throw new Error(said === '' ? describe(error) : `${describe(error)}; it wrote: ${said}`, { cause: error });
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+  if (transport instanceof ProcessTransport) transport.forgetStderr();
+  return { client, ended, close };
+}
+
+function createTransport(entry: McpServerEntry, maxMessageBytes: number) {
+  if (entry.kind === 'stdio') {
+    const { command, args, env, cwd } = entry.server;
+    return new ProcessTransport({ command, args, env, cwd, maxMessageBytes });
+  }
+  const { url, headers } = entry.server;
+  return new StreamableHTTPClientTransport(new URL(url), {
+    requestInit: { headers },
+    fetch: createBoundedFetch(maxMessageBytes),
+  });
+}
+
+async function sayGoodbye(transport: StreamableHTTPClientTransport): Promise<void> {
+  if (transport.sessionId === undefined) return;
+  const timer = Promise.withResolvers<void>();
+  const timeout = setTimeout(timer.resolve, farewellMs);
+  // A server that is gone does not hear it.
+  await Promise.race([transport.terminateSession().catch(() => undefined), timer.promise]);
+  clearTimeout(timeout);
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,163 @@
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable, Writable } from 'node:stream';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { ReadBuffer, serializeMessage, type JSONRPCMessage, type Transport } from '@modelcontextprotocol/client';
+import { getDefaultEnvironment } from '@modelcontextprotocol/client/stdio';
+
+export interface ProcessOptions {
+  command: string;
+  args: readonly string[];
+  /** Added to the few variables that are safe to hand on: HOME, LOGNAME, PATH, SHELL, TERM, USER. */
+  env: Record<string, string>;
+  cwd?: string | undefined;
+  /** Bytes of one message from the server. */
+  maxMessageBytes: number;
+}
+
+type ServerProcess = ChildProcessByStdio<Writable, Readable, Readable>;
+
+/** Milliseconds for each step of asking a server to end: closed input, SIGTERM, SIGKILL. */
+const stepMs = 500;
+
+const keptStderrBytes = 2_000;
+
+/**
+ * Speaks with an MCP server that runs as a child process, over its stdin and stdout (Model Context Protocol,
+ * "Transports: stdio"). The child leads a process group of its own, and the whole group is ended: servers are often
+ * started through `npx` or a shell, which leave the real one running when only they are ended.
+ */
+export class ProcessTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+  /** Last of what the server wrote to stderr before `forgetStderr`; by this and `pid` the client knows a local process. */
+  stderr = '';
+  readonly #options: ProcessOptions;
+  readonly #buffer: ReadBuffer;
+  #child: ServerProcess | undefined;
+  #keepsStderr = true;
+  #isDelivering = false;
+
+  constructor(options: ProcessOptions) {
+    this.#options = options;
+    this.#buffer = new ReadBuffer({ maxBufferSize: options.maxMessageBytes });
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /** A server that serves may write to stderr what it was asked; only what it says while it starts is kept. */
+  forgetStderr(): void {
+    this.#keepsStderr = false;
+    this.stderr = '';
+  }
+
+  async start(): Promise<void> {
+    const { command, args, env, cwd } = this.#options;
+    const child = spawn(command, args, {
+      env: { ...getDefaultEnvironment(), ...env },
+      cwd,
+      stdio: ['pipe', 'pipe', 'pipe'],
+      detached: true,
+    });
+    this.#child = child;
+    child.on('error', (error) => this.onerror?.(error));
+    child.stdin.on('error', (error) => this.onerror?.(error));
+    child.stderr.on('data', (chunk: Buffer) => {
+      if (this.#keepsStderr) this.stderr = (this.stderr + chunk.toString()).slice(-keptStderrBytes);
+    });
+    child.stdout.on('data', (chunk: Buffer) => this.#onData(chunk));
+    child.once('exit', () => {
+      // Its own children would keep its output open. What it said last is still heard.
+      killGroup(child, 'SIGKILL');
+      settlesWithin(once(child, 'close'), stepMs)
+        .then(() => this.onclose?.())
+        .catch((error: unknown) => this.onerror?.(asError(error)));
+    });
+    await once(child, 'spawn');
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    const { stdin, exitCode, signalCode } = this.#running();
+    if (exitCode !== null || signalCode !== null) throw new Error('the server has ended');
+    if (!stdin.write(serializeMessage(message))) await Promise.race([once(stdin, 'drain'), once(stdin, 'close')]);
+  }
+
+  async close(): Promise<void> {
+    const child = this.#child;
+    if (child?.pid === undefined) return;
+    const ended = child.exitCode !== null || child.signalCode !== null ? Promise.resolve() : once(child, 'exit');
+    child.stdin.end();
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      if (await settlesWithin(ended, stepMs)) break;
+      killGroup(child, signal);
+    }
+    await settlesWithin(ended, stepMs);
+    this.#buffer.clear();
+  }
+
+  #running(): ServerProcess {
+    if (!this.#child) throw new Error('the server is not started');
+    return this.#child;
+  }
+
+  #onData(chunk: Buffer): void {
+    try {
+      this.#buffer.append(chunk);
+    } catch (error) {
+      this.onerror?.(asError(error));
+      if (this.#child) killGroup(this.#child, 'SIGKILL');
+      return;
+    }
+    if (!this.#isDelivering) this.#deliver().catch((error: unknown) => this.onerror?.(asError(error)));
+  }
+
+  /** One message a turn: the client hears of a result at once, but of the progress before it only when it gets to it. */
+  async #deliver(): Promise<void> {
+    this.#isDelivering = true;
+    try {
+      for (let message = this.#next(); message; message = this.#next()) {
+        this.onmessage?.(message);
+        await nextTurn();
+      }
+    } finally {
+      this.#isDelivering = false;
+    }
+  }
+
+  /** A line that is no message is skipped: some servers print to stdout what belongs elsewhere. */
+  #next(): JSONRPCMessage | null {
+    for (;;) {
+      try {
+        return this.#buffer.readMessage();
+      } catch (error) {
+        this.onerror?.(asError(error));
+      }
+    }
+  }
+}
+
+function killGroup({ pid }: ServerProcess, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, signal);
+  } catch (error) {
+    // Nobody is left in it; some systems say EPERM of a group of which only the dead are left.
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ESRCH' && code !== 'EPERM') throw error;
+  }
+}
+
+async function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
+  const timer = new AbortController();
+  const late = sleep(ms, false, { signal: timer.signal }).catch(() => false);
+  const settled = await Promise.race([promise.then(() => true), late]);
+  timer.abort();
+  return settled;
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}

@@ -1,0 +1,85 @@
+import type { ToolInfo } from '#shared/broker/announcement.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import type { Logger } from '#shared/core/log.ts';
+import { compileInputCheck, type InputCheck } from './check-input.ts';
+import { nameTools, type NamedTool, type ToolSource } from './name-tools.ts';
+import type { Tool } from './tool.ts';
+
+/** Bytes of one tool's description and schema, and of all of them: they travel with every beat of the worker. */
+const maxToolBytes = 64 * 1024;
+const maxAllBytes = 512 * 1024;
+
+/** The tools of all sources under their names. */
+export class ToolSet {
+  readonly #sources: readonly ToolSource[];
+  readonly #log: Logger;
+  readonly #checks = new WeakMap<Tool, InputCheck>();
+  #named = new Map<string, NamedTool>();
+  #infos: ToolInfo[] = [];
+
+  /** @param sources in the order of their right to a name */
+  constructor(sources: readonly ToolSource[], log: Logger) {
+    this.#sources = sources;
+    this.#log = log;
+    this.refresh();
+  }
+
+  /** What the worker announces. The same array as long as nothing changed. */
+  get infos(): ToolInfo[] {
+    return this.#infos;
+  }
+
+  /** Looks at the sources again. @returns whether what the worker announces has changed */
+  refresh(): boolean {
+    const { named, dropped } = nameTools(this.#sources);
+    this.#named = named;
+    const infos: ToolInfo[] = [];
+    const tooLarge: string[] = [];
+    let left = maxAllBytes;
+    for (const { name, tool, available } of named.values()) {
+      if (!available) continue;
+      const info = { name, description: tool.description, inputSchema: tool.inputSchema };
+      const bytes = Buffer.byteLength(JSON.stringify(info));
+      if (bytes > Math.min(maxToolBytes, left)) {
+        tooLarge.push(name);
+        continue;
+      }
+      left -= bytes;
+      infos.push(info);
+    }
+    if (JSON.stringify(infos) === JSON.stringify(this.#infos)) return false;
+    this.#infos = infos;
+    if (dropped.length > 0) this.#log.warn({ tools: dropped }, 'tools are left out: their names are taken');
+    if (tooLarge.length > 0)
+      this.#log.warn({ tools: tooLarge }, 'tools are left out: their descriptions are too large');
+    this.#log.info({ tools: infos.map(({ name }) => name) }, 'tools changed');
+    return true;
+  }
+
+  /**
+   * Finds a tool to run.
+   * @throws RouterError when it is gone: it was here when the job was given to this worker
+   */
+  get(name: string): Tool {
+    const named = this.#named.get(name);
+    if (!named?.available) throw new RouterError('upstream_failed', `The tool '${name}' is not available right now.`);
+    return named.tool;
+  }
+
+  /** The check of a tool's input. A schema that cannot be compiled checks nothing: then the tool has to. */
+  checkOf(tool: Tool): InputCheck {
+    const known = this.#checks.get(tool);
+    if (known) return known;
+    let check: InputCheck = () => undefined;
+    try {
+      check = compileInputCheck(tool.inputSchema);
+    } catch (error) {
+      this.#log.warn(
+        { tool: tool.name, err: error },
+        'a tool has a schema that cannot be used, its input is not checked',
+      );
+    }
+    this.#checks.set(tool, check);
+    return check;
+  }
+}

@@ -1,0 +1,26 @@
+import { defineTool, z, type OwnTool } from '../../own/define-tool.ts';
+import { evaluate } from './evaluate.ts';
+import { constants, functions } from './functions.ts';
+
+const maxCharacters = 500;
+
+/** Digits that are shown: six less than are calculated with, so that what rounding left does not show. */
+const shownDigits = 34;
+
+/** Calculates exactly what floating point would only come close to. */
+export function calculator(): OwnTool {
+  return defineTool({
+    name: 'calculator',
+    description:
+      `Calculates an arithmetic expression with ${shownDigits} significant digits. Operators: + - * / % ^ ! and parentheses. ` +
+      `Constants: ${Object.keys(constants).join(', ')}. Functions: ${Object.keys(functions).join(', ')}. Angles are in radians.`,
+    input: z.object({
+      expression: z.string().min(1).max(maxCharacters).describe('The expression, as (1 + 2) * sqrt(16) / 3'),
+    }),
+    run: ({ expression }) => {
+      const result = evaluate(expression).toSignificantDigits(shownDigits);
+      const text = result.e > shownDigits || result.e < -shownDigits ? result.toString() : result.toFixed();
+      return { content: [{ type: 'text', text }], structuredContent: { expression, result: text } };
+    },
+  });
+}

@@ -1,0 +1,80 @@
+import { Decimal } from 'decimal.js';
+
+/** Numbers of 40 significant digits. What is calculated with them is bounded by `evaluate`, not by their range. */
+export const Num = Decimal.clone({ defaults: true, precision: 40 });
+
+/**
+ * Angles beyond it say nothing any more at this precision. The library would need more digits of π than it has, and what
+ * it throws in the middle of a calculation leaves its settings wrong for all later ones.
+ */
+const maxAngle = new Num('1e30');
+
+/** Larger ones have more digits than anyone asks for. */
+const maxFactorial = 400;
+
+/** The names that stand for numbers. */
+export const constants: Record<string, Decimal> = {
+  pi: Num.acos(-1),
+  π: Num.acos(-1),
+  tau: Num.acos(-1).times(2),
+  e: Num.exp(1),
+};
+
+/** The functions, with how many arguments they take. Angles are in radians. */
+export const functions: Record<string, { from: number; to: number; call: (...values: Decimal[]) => Decimal }> = {
+  abs: one((x) => x.abs()),
+  sign: one((x) => new Num(Decimal.sign(x))),
+  floor: one((x) => x.floor()),
+  ceil: one((x) => x.ceil()),
+  trunc: one((x) => x.trunc()),
+  round: {
+    from: 1,
+    to: 2,
+    call: (x, places = new Num(0)) => x.toDecimalPlaces(wholeWithin(places, 0, 40), Decimal.ROUND_HALF_UP),
+  },
+  sqrt: one((x) => x.sqrt()),
+  '√': one((x) => x.sqrt()),
+  cbrt: one((x) => x.cbrt()),
+  exp: one((x) => x.exp()),
+  ln: one((x) => x.ln()),
+  log: { from: 1, to: 2, call: (x, base = new Num(10)) => x.log(base) },
+  log10: one((x) => x.log(10)),
+  log2: one((x) => x.log(2)),
+  sin: one((x) => angle(x).sin()),
+  cos: one((x) => angle(x).cos()),
+  tan: one((x) => angle(x).tan()),
+  asin: one((x) => x.asin()),
+  acos: one((x) => x.acos()),
+  atan: one((x) => x.atan()),
+  atan2: { from: 2, to: 2, call: (y = nan, x = nan) => Num.atan2(y, x) },
+  hypot: { from: 1, to: 100, call: (...values) => Num.hypot(...values) },
+  min: { from: 1, to: 100, call: (...values) => Num.min(...values) },
+  max: { from: 1, to: 100, call: (...values) => Num.max(...values) },
+  sum: { from: 1, to: 100, call: (...values) => Num.sum(...values) },
+  mean: { from: 1, to: 100, call: (...values) => Num.sum(...values).div(values.length) },
+  mod: { from: 2, to: 2, call: (x = nan, y = nan) => x.minus(y.times(x.div(y).floor())) },
+  factorial: one(factorial),
+};
+
+const nan = new Num(NaN);
+
+/** @throws Error when the number is not whole, negative or too large */
+export function factorial(x: Decimal): Decimal {
+  let product = new Num(1);
+  for (let factor = wholeWithin(x, 0, maxFactorial); factor > 1; factor -= 1) product = product.times(factor);
+  return product;
+}
+
+function angle(x: Decimal): Decimal {
+  if (x.abs().gt(maxAngle)) throw new Error(`an angle of at most ${maxAngle.toString()} is needed here`);
+  return x;
+}
+
+function one(call: (x: Decimal) => Decimal): { from: 1; to: 1; call: (...values: Decimal[]) => Decimal } {
+  return { from: 1, to: 1, call: (x = nan) => call(x) };
+}
+
+function wholeWithin(x: Decimal, min: number, max: number): number {
+  if (!x.isInteger() || x.lt(min) || x.gt(max)) throw new Error(`a whole number from ${min} to ${max} is needed here`);
+  return x.toNumber();
+}

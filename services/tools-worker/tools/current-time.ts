@@ -1,0 +1,48 @@
+import { defineTool, z, type OwnTool } from '../own/define-tool.ts';
+
+/** Tells the time. @param now milliseconds since 1970 */
+export function currentTime(now: () => number = Date.now): OwnTool {
+  return defineTool({
+    name: 'current_time',
+    description: 'Tells the current date, time and weekday, in UTC or in a given time zone.',
+    input: z.object({
+      timezone: z
+        .string()
+        .min(1)
+        .max(64)
+        .refine(isTimeZone, 'must be a time zone of the IANA database, as Europe/Berlin')
+        .default('UTC')
+        .describe('Name of a time zone in the IANA database, as Europe/Berlin'),
+    }),
+    run: ({ timezone }) => {
+      const at = new Date(now());
+      const told = { iso: isoIn(at, timezone), timezone, weekday: weekdayIn(at, timezone), unix_ms: at.getTime() };
+      return {
+        content: [{ type: 'text', text: `${told.iso} (${told.weekday}, ${timezone})` }],
+        structuredContent: told,
+      };
+    },
+  });
+}
+
+function isTimeZone(timeZone: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone !== '';
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}
+
+/** The moment as ISO 8601 has it, to the second, with the zone's offset. */
+function isoIn(at: Date, timeZone: string): string {
+  // Sweden writes dates as ISO 8601 does.
+  const local = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' }).format(at);
+  const parts = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' }).formatToParts(at);
+  const offset = parts.find(({ type }) => type === 'timeZoneName')?.value.replace('GMT', '') || '+00:00';
+  return `${local.replace(' ', 'T')}${offset}`;
+}
+
+function weekdayIn(at: Date, timeZone: string): string {
+  return new Intl.DateTimeFormat('en', { timeZone, weekday: 'long' }).format(at);
+}

@@ -1,0 +1,97 @@
+import {
+  createPublicFetch,
+  PublicFetchError,
+  readBounded,
+  type PublicFetchOptions,
+} from '#shared/core/public-fetch.ts';
+import { version } from '#shared/core/version.ts';
+import { defineTool, z, type OwnTool, type ToolReturn } from '../own/define-tool.ts';
+
+const timeoutMs = 20_000;
+const maxBytes = 4 * 1024 * 1024;
+const usualCharacters = 50_000;
+
+const textTypes =
+  /^(text\/.*|application\/(.*\+)?(json|xml|javascript|yaml|x-yaml|toml|x-ndjson|x-www-form-urlencoded))$/;
+const imageTypes = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
+
+/**
+ * Gets a page, a document or a picture from the public internet: GET only, public addresses only.
+ * @param options for tests: addresses and names as they are elsewhere
+ */
+export function httpFetch(options: Pick<PublicFetchOptions, 'isAllowed' | 'lookup'> = {}): OwnTool {
+  const headers = {
+    'user-agent': `model-router/${version}`,
+    accept: 'text/*, application/json, image/*;q=0.8, */*;q=0.5',
+  };
+  const publicFetch = createPublicFetch({ timeoutMs, headers, ...options });
+  return defineTool({
+    name: 'http_fetch',
+    description:
+      'Gets the content of an address on the public internet with HTTP GET: text as text, pictures as pictures. ' +
+      'Addresses of private networks are refused.',
+    input: z.object({
+      url: z
+        .string()
+        .max(8192)
+        .refine((text) => isHttp(text), 'must be an http or https address')
+        .describe('Address, beginning with http:// or https://'),
+      max_characters: z
+        .int()
+        .min(1)
+        .max(maxBytes)
+        .default(usualCharacters)
+        .describe('Text is cut off after so many characters'),
+    }),
+    run: ({ url, max_characters: maxCharacters }, { signal }) => {
+      const address = new URL(url);
+      return publicFetch(address, (answer) => read(answer, maxCharacters), signal).catch((error: unknown) => {
+        throw error instanceof PublicFetchError ? new Error(`It was not fetched: ${error.message}.`) : error;
+      });
+    },
+  });
+}
+
+async function read(answer: Parameters<typeof readBounded>[0], maxCharacters: number): Promise<ToolReturn> {
+  const { status, url, headers } = answer;
+  const [type, charset] = mediaType(headers['content-type']);
+  const facts = { url: url.href, status, content_type: type };
+  const body = await readBounded(answer, maxBytes);
+  if (imageTypes.has(type) && status === 200) {
+    return {
+      content: [{ type: 'image', mimeType: type, data: body.toString('base64') }],
+      structuredContent: { ...facts, truncated: false },
+    };
+  }
+  if (body.length > 0 && !textTypes.test(type))
+    throw new PublicFetchError(`it is no text but ${type || 'of unknown type'}`);
+  const text = decode(body, charset);
+  const shown = text.slice(0, maxCharacters);
+  return {
+    // An error's page may say why, so it is shown all the same.
+    content: [{ type: 'text', text: status < 400 ? shown : `The server answered with status ${status}.\n\n${shown}` }],
+    structuredContent: { ...facts, truncated: shown.length < text.length },
+    isError: status >= 400,
+  };
+}
+
+function isHttp(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && ['http:', 'https:'].includes(url.protocol) && url.username === '' && url.password === '';
+}
+
+/** A media type in lower case, and its charset parameter. */
+function mediaType(contentType = ''): [string, string | undefined] {
+  const [type = '', ...parameters] = contentType.toLowerCase().split(';');
+  const charset = parameters.map((parameter) => /^\s*charset="?([^"\s]+)"?\s*$/.exec(parameter)?.[1]).find(Boolean);
+  return [type.trim(), charset];
+}
+
+function decode(body: Buffer, charset = 'utf-8'): string {
+  try {
+    return new TextDecoder(charset).decode(body);
+  } catch (error) {
+    if (error instanceof RangeError) return new TextDecoder().decode(body);
+    throw error;
+  }
+}

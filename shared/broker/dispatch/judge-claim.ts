@@ -1,0 +1,29 @@
+import type { Job, Placement } from './job.ts';
+import type { LiveWorker } from './live-workers.ts';
+
+/** What an ingress says to a claim: the placement that is granted, or why it is refused (see `ClaimAnswer`). */
+export type Verdict = Placement | 'gone' | 'taken' | 'later';
+
+/**
+ * Judges a worker's claim for a job.
+ * @param job undefined when it is over or was never here
+ * @param worker undefined when this ingress has not heard of it yet
+ */
+export function judgeClaim(job: Job | undefined, worker: LiveWorker | undefined): Verdict {
+  if (!job) return 'gone';
+  if (job.state !== 'queued') return 'taken';
+  if (!worker || (job.avoid.has(worker.announcement.worker) && hasAlternative(job, worker))) return 'later';
+  const { pool } = worker;
+  const placed = job.placed.get(pool);
+  if (placed) return { pool, model: placed.model };
+  // A worker whose pool can no longer serve the job; its other tickets, or new ones, still stand.
+  return job.request.place(job.avoid).find((placement) => placement.pool === pool) ?? 'gone';
+}
+
+/** Whether a worker other than those that failed on the job could serve it from the same pool. */
+function hasAlternative(job: Job, { pool }: LiveWorker): boolean {
+  for (const { announcement } of pool.workers) {
+    if (announcement.accepting && !job.avoid.has(announcement.worker)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,57 @@
+import type { ReplyWriter } from './reply-writer.ts';
+
+/** Milliseconds for which the end of an answer is kept while the connection stands. */
+const keptMs = 1_000;
+
+/** Bytes of kept ends at most, over all answers; beyond it the oldest go first. */
+const maxKeptBytes = 64 * 1024 * 1024;
+
+/** What one kept answer costs besides its bytes, about. */
+const overheadBytes = 1_024;
+
+interface Finished {
+  writer: ReplyWriter;
+  at: number;
+}
+
+/** Answers that have just ended, kept for a moment: their last frames may have been lost and be asked for again. */
+export class FinishedReplies {
+  /** By attempt, oldest first. */
+  readonly #finished = new Map<string, Finished>();
+  #bytes = 0;
+
+  add(attempt: string, writer: ReplyWriter): void {
+    this.#finished.set(attempt, { writer, at: performance.now() });
+    this.#bytes += sizeOf(writer);
+    for (const [oldest, kept] of this.#finished) {
+      if (this.#bytes <= maxKeptBytes) break;
+      this.#drop(oldest, kept);
+    }
+  }
+
+  get(attempt: string): ReplyWriter | undefined {
+    return this.#finished.get(attempt)?.writer;
+  }
+
+  /** Those that ended before a time of `performance.now()`. */
+  endedBefore(time: number): ReplyWriter[] {
+    return [...this.#finished.values()].filter(({ at }) => at < time).map(({ writer }) => writer);
+  }
+
+  /** Drops what is old enough. Not to be called while the connection is down or young: that is what they are kept for. */
+  dropOld(now: number): void {
+    for (const [attempt, kept] of this.#finished) {
+      if (kept.at > now - keptMs) break;
+      this.#drop(attempt, kept);
+    }
+  }
+
+  #drop(attempt: string, { writer }: Finished): void {
+    this.#finished.delete(attempt);
+    this.#bytes -= sizeOf(writer);
+  }
+}
+
+function sizeOf(writer: ReplyWriter): number {
+  return writer.keptBytes + overheadBytes;
+}

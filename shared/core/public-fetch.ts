@@ -1,0 +1,142 @@
+import { lookup as systemLookup } from 'node:dns';
+import type { IncomingHttpHeaders } from 'node:http';
+import { isIP, type LookupFunction } from 'node:net';
+import { Agent, request } from 'undici';
+import { isPublicAddress } from './is-public-address.ts';
+
+/** An address could not be fetched. The message is a clause fit for the client, as "its address is not public". */
+export class PublicFetchError extends Error {
+  override name = 'PublicFetchError';
+}
+
+/** An answer that is no redirect; its body is not read yet. */
+export interface PublicAnswer {
+  /** Where it came from, after redirects. */
+  url: URL;
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: AsyncIterable<Buffer>;
+}
+
+/** Gets one address and gives the answer to `read`; the connection is closed when that settles. */
+export type PublicFetch = <T>(url: URL, read: (answer: PublicAnswer) => Promise<T>, signal: AbortSignal) => Promise<T>;
+
+export interface PublicFetchOptions {
+  /** Milliseconds from the first connection to the end of `read`. */
+  timeoutMs: number;
+  headers?: Record<string, string>;
+  /** Which IP addresses it may connect to. */
+  isAllowed?: (address: string) => boolean;
+  /** Resolves names, like the system does. */
+  lookup?: typeof systemLookup;
+}
+
+const connectTimeoutMs = 3000;
+const maxRedirects = 3;
+
+/**
+ * Makes a function that fetches (GET) from public addresses only, so that a request cannot make this process look into
+ * the network it stands in. The address is checked when the connection is made, after the name was resolved, so a name
+ * that resolves differently the second time gains nothing; every redirect is checked anew. Hosts written as numbers, in
+ * octal or hexadecimal are IP addresses by the time they are checked, because URL parsing makes them so (WHATWG URL, 3.5).
+ *
+ * What it makes rejects with a PublicFetchError, with whatever `read` throws, or with the signal's reason.
+ */
+export function createPublicFetch({
+  timeoutMs,
+  headers = {},
+  isAllowed = isPublicAddress,
+  lookup = systemLookup,
+}: PublicFetchOptions): PublicFetch {
+  const guarded = guardedLookup(lookup, isAllowed);
+
+  return async function publicFetch(url, read, signal) {
+    // An agent for one fetch: it keeps no connection and no host.
+    const agent = new Agent({ connect: { lookup: guarded, timeout: connectTimeoutMs }, allowH2: false });
+    const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+    let answered = false;
+    try {
+      const answer = await follow(url, agent, inTime);
+      answered = true;
+      return await read(answer);
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      if (inTime.aborted) throw new PublicFetchError('it took too long', { cause: error });
+      if (answered || error instanceof PublicFetchError) throw error;
+      throw new PublicFetchError('its server could not be reached', { cause: error });
+    } finally {
+      await agent.destroy();
+    }
+  };
+
+  async function follow(from: URL, agent: Agent, signal: AbortSignal): Promise<PublicAnswer> {
+    let url = from;
+    for (let hop = 0; hop <= maxRedirects; hop += 1) {
+      if (url.protocol !== 'http:' && url.protocol !== 'https:')
+        throw new PublicFetchError('only http and https are fetched');
+      // For a host that is an IP address already, nothing is looked up.
+      const host = url.hostname.replace(/^\[|\]$/g, '');
+      if (isIP(host) !== 0 && !isAllowed(host)) throw notPublic();
+      const {
+        statusCode: status,
+        headers: answered,
+        body,
+      } = await request(url, {
+        dispatcher: agent,
+        headers: { 'accept-encoding': 'identity', ...headers },
+        signal,
+      });
+      const { location } = answered;
+      if (status < 300 || status >= 400 || typeof location !== 'string')
+        return { url, status, headers: answered, body };
+      const next = URL.parse(location, url.href);
+      if (!next) throw new PublicFetchError('it redirects to an address that is none');
+      await body.dump({ limit: 16 * 1024, signal });
+      url = next;
+    }
+    throw new PublicFetchError('it redirects too often');
+  }
+}
+
+/**
+ * Reads a body whole.
+ * @throws PublicFetchError when it has more than `maxBytes`, is compressed although that was not asked for, or breaks off
+ */
+export async function readBounded({ headers, body }: PublicAnswer, maxBytes: number): Promise<Buffer> {
+  const encoding = headers['content-encoding'] ?? 'identity';
+  if (encoding !== 'identity') throw new PublicFetchError(`it is compressed (${encoding}), which was not asked for`);
+  if (Number(headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of body) {
+      bytes += chunk.length;
+      if (bytes > maxBytes) throw tooLarge();
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw error instanceof PublicFetchError ? error : new PublicFetchError('its answer broke off', { cause: error });
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Resolves a name, and refuses it when any of its addresses is not allowed. */
+function guardedLookup(lookup: typeof systemLookup, isAllowed: (address: string) => boolean): LookupFunction {
+  return (hostname, options, callback) => {
+    lookup(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error) return callback(error, '', 0);
+      const [first] = addresses;
+      if (!first || !addresses.every(({ address }) => isAllowed(address))) return callback(notPublic(), '', 0);
+      if (options.all) return callback(null, addresses);
+      return callback(null, first.address, first.family);
+    });
+  };
+}
+
+function notPublic(): PublicFetchError {
+  return new PublicFetchError('its address is not public');
+}
+
+function tooLarge(): PublicFetchError {
+  return new PublicFetchError('it is too large');
+}

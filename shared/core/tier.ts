@@ -1,0 +1,6 @@
+/** The kinds of workers, in the order in which `auto` tries them. */
+export const tiers = ['gpu', 'cli', 'cloud', 'tools'] as const;
+export type Tier = (typeof tiers)[number];
+
+/** The tiers whose workers serve models. */
+export const modelTiers = ['gpu', 'cli', 'cloud'] as const;

@@ -1,0 +1,55 @@
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { imageTokens } from '#shared/protocol/estimate-tokens.ts';
+
+/** What templates put around each message: its role, a beginning and an end. */
+const messageTokens = 4;
+
+/** Characters that are really counted; what is beyond is taken to be like them. */
+const maxCounted = 1024 * 1024;
+
+/**
+ * Tokens of a chat request's input by a tokenizer that is not the model's own (o200k), so about right: the texts of all
+ * messages, calls and results, the tools as JSON, images at a flat price. Its tables are loaded when first needed.
+ * Other work has its turn meanwhile, however long the input is.
+ */
+export async function countWithTokenizer(request: JsonObject, signal: AbortSignal): Promise<number> {
+  const { countTokens } = await import('#shared/core/o200k-tokens.ts');
+  const { texts, flat } = partsOf(request);
+  let chars = 0;
+  let counted = 0;
+  let tokens = 0;
+  for (const text of texts) {
+    chars += text.length;
+    const part = text.slice(0, maxCounted - counted);
+    if (part === '') continue;
+    tokens += await countTokens(part, signal);
+    counted += part.length;
+  }
+  return flat + (counted === 0 ? 0 : Math.round(tokens * (chars / counted)));
+}
+
+/** The texts of a request, and the tokens of what is none. */
+function partsOf({ messages, tools }: JsonObject): { texts: string[]; flat: number } {
+  const texts: string[] = Array.isArray(tools) && tools.length > 0 ? [JSON.stringify(tools)] : [];
+  let flat = 0;
+  for (const message of Array.isArray(messages) ? messages : []) {
+    if (!isJsonObject(message)) continue;
+    const { content, reasoning_content: thinking, tool_calls: calls } = message;
+    flat += messageTokens + addContent(content, texts);
+    if (typeof thinking === 'string') texts.push(thinking);
+    if (Array.isArray(calls)) texts.push(JSON.stringify(calls));
+  }
+  return { texts, flat };
+}
+
+function addContent(content: Json | undefined, texts: string[]): number {
+  if (typeof content === 'string') texts.push(content);
+  if (!Array.isArray(content)) return 0;
+  let flat = 0;
+  for (const part of content) {
+    if (!isJsonObject(part)) continue;
+    if (part.type === 'image_url') flat += imageTokens;
+    else if (typeof part.text === 'string') texts.push(part.text);
+  }
+  return flat;
+}

@@ -1,0 +1,64 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Ending, Minted, Pair } from '#shared/protocol/pairs/pair.ts';
+import type { Dialect } from './dialects.ts';
+import type { Listener } from './exchange.ts';
+import { StreamListener } from './stream-listener.ts';
+import type { UpstreamHttp, UpstreamRequest } from './upstream-http.ts';
+import { WholeListener } from './whole-listener.ts';
+
+/** Longest waits, in milliseconds. */
+export interface AnswerBounds {
+  /** For the first token of a stream. */
+  firstTokenMs: number;
+  /** Between two tokens of a stream. */
+  idleMs: number;
+  /** For an answer that is not streamed. */
+  answerMs: number;
+}
+
+export interface RelayOptions {
+  http: Pick<UpstreamHttp, 'send'>;
+  dialect: Dialect;
+  pair: Pair;
+  minted: Minted;
+  /** Whether the upstream was asked for a stream. */
+  stream: boolean;
+  bounds: AnswerBounds;
+  write: (text: string) => void;
+  /** Hears of every answer's beginning, whatever its status. */
+  onHead?: ((status: number, headers: IncomingHttpHeaders) => void) | undefined;
+}
+
+/**
+ * Sends a translated request to the upstream and writes its answer, translated, as it comes or as a whole.
+ * @throws RouterError for an answer that is an error or is not complete; the signal's reason; the connection's errors
+ */
+export async function relayAnswer(
+  { http, dialect, pair, minted, stream, bounds, write, onHead }: RelayOptions,
+  request: UpstreamRequest,
+  signal: AbortSignal,
+): Promise<Ending> {
+  if (stream) {
+    const listener = new StreamListener(dialect, pair.stream(minted), write);
+    const patience = { firstMs: bounds.firstTokenMs, idleMs: bounds.idleMs };
+    await http.send(request, overheard(listener, onHead), patience, signal);
+    return listener.end();
+  }
+  const listener = new WholeListener(dialect);
+  const patience = { firstMs: bounds.answerMs, idleMs: bounds.answerMs };
+  await http.send(request, overheard(listener, onHead), patience, signal);
+  const { body, ending } = pair.reply(listener.end(), minted);
+  write(JSON.stringify(body));
+  return ending;
+}
+
+function overheard(listener: Listener, onHead: RelayOptions['onHead']): Listener {
+  if (!onHead) return listener;
+  return {
+    onStart: (status, headers) => {
+      onHead(status, headers);
+      listener.onStart(status, headers);
+    },
+    onData: (chunk) => listener.onData(chunk),
+  };
+}

@@ -1,0 +1,64 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Ending, StreamTranslation } from '#shared/protocol/pairs/pair.ts';
+import { SseReader } from '#shared/protocol/sse/sse-reader.ts';
+import { AnswerBody } from './answer-body.ts';
+import type { Dialect } from './dialects.ts';
+import type { Listener } from './exchange.ts';
+
+/** An error's text is short; what is longer is none. */
+const maxErrorBytes = 256 * 1024;
+
+/** Takes a streamed answer: each event is translated and written as soon as its last byte is here. */
+export class StreamListener implements Listener {
+  readonly #dialect: Dialect;
+  readonly #translation: StreamTranslation;
+  readonly #write: (text: string) => void;
+  readonly #reader = new SseReader();
+  readonly #errorBody = new AnswerBody(maxErrorBytes);
+  #status = 0;
+  #headers: IncomingHttpHeaders = {};
+  #isStream = false;
+
+  constructor(dialect: Dialect, translation: StreamTranslation, write: (text: string) => void) {
+    this.#dialect = dialect;
+    this.#translation = translation;
+    this.#write = write;
+  }
+
+  onStart(status: number, headers: IncomingHttpHeaders): void {
+    this.#status = status;
+    this.#headers = headers;
+    this.#isStream = status === 200 && (headers['content-type']?.startsWith('text/event-stream') ?? false);
+  }
+
+  onData(chunk: Buffer): 'nothing' | 'more' | 'complete' {
+    if (this.#isStream) return this.#translate(this.#reader.push(chunk));
+    this.#errorBody.add(chunk);
+    return 'nothing';
+  }
+
+  /**
+   * Writes the answer's end. Call when all of it has come.
+   * @throws RouterError for an answer that is an error, or was not complete
+   */
+  end(): Ending {
+    // Some engines report an error with status 200, but never as a stream.
+    if (!this.#isStream) {
+      throw this.#dialect.error(this.#status === 200 ? 500 : this.#status, this.#errorBody.text(), this.#headers);
+    }
+    this.#translate(this.#reader.end());
+    const { text, ending } = this.#translation.end();
+    this.#write(text);
+    return ending;
+  }
+
+  /** Comments complete no event, so they are no sign that the answer goes on. */
+  #translate(events: string[]): 'nothing' | 'more' | 'complete' {
+    for (const data of events) {
+      const text = this.#translation.event(data);
+      if (text !== '') this.#write(text);
+      if (this.#dialect.isLast(data)) return 'complete';
+    }
+    return events.length > 0 ? 'more' : 'nothing';
+  }
+}

@@ -1,0 +1,120 @@
+import { globSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readSource, type Source } from './helpers/read-source.ts';
+
+const root = join(import.meta.dirname, '..');
+const sources = new Map<string, Source>(
+  globSync('{services,shared}/**/*.{ts,mjs}', { cwd: root }).map((file) => [file, readSource(join(root, file))]),
+);
+
+/** The parts of the project, and the parts that each may import besides itself. */
+const mayImport: Record<string, readonly string[]> = {
+  'shared/core': [],
+  'shared/protocol': ['shared/core'],
+  'shared/broker': ['shared/core'],
+  'shared/accounts': ['shared/core'],
+  'shared/registry': ['shared/core'],
+  'shared/upstream': ['shared/core', 'shared/protocol'],
+};
+const everyService = Object.keys(mayImport);
+
+/** Packages that belong to one corner of the project. */
+const homes: Record<string, readonly string[]> = {
+  express: ['services/ingress', 'services/console'],
+  '@nats-io/': ['shared/broker'],
+  ioredis: ['shared/accounts', 'services/batch-runner'],
+  bullmq: ['services/batch-runner'],
+};
+
+/** Besides each service's config.ts and main.ts: what runs before there is a service, and what hands the environment to one. */
+const mayReadEnvironment = [
+  /^services\/[^/]+\/(config|main)\.ts$/,
+  /^services\/rtr\/bootstrap\//,
+  /^services\/rtr\/bootstrap\.mjs$/,
+  /^shared\/core\/run-service\.ts$/,
+];
+
+describe('the architecture', () => {
+  it('has imports that go one way: services to shared, shared to shared/core', () => {
+    const wrong = imports().filter(({ from, to }) => {
+      const [home, other] = [partOf(from), partOf(to)];
+      if (home === other) return false;
+      // A main.ts may mount or start another service.
+      if (other.startsWith('services/')) return !(home.startsWith('services/') && from.endsWith('/main.ts'));
+      return !(mayImport[home] ?? everyService).includes(other);
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it('keeps each infrastructure package in its corner', () => {
+    const wrong = [...sources].flatMap(([file, { imports }]) =>
+      Object.entries(homes)
+        .filter(
+          ([name, corners]) =>
+            imports.some((to) => to.startsWith(name)) && !corners.some((corner) => file.startsWith(`${corner}/`)),
+        )
+        .map(([name]) => `${file} imports ${name}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('reads the environment only where a service is configured', () => {
+    const wrong = [...sources]
+      .filter(
+        ([file, { readsEnvironment }]) => readsEnvironment && !mayReadEnvironment.some((place) => place.test(file)),
+      )
+      .map(([file]) => file);
+    expect(wrong).toEqual([]);
+  });
+
+  it('has no cycles among the files that are loaded at run time', () => {
+    expect(findCycle()).toBeUndefined();
+  });
+
+  it('never imports from the tests, and only files that exist', () => {
+    expect(imports().filter(({ to }) => !sources.has(to))).toEqual([]);
+  });
+
+  it('has all its files in parts that this test knows', () => {
+    const parts = new Set([...sources.keys()].map(partOf));
+    expect([...parts].filter((part) => part.startsWith('shared/') && !(part in mayImport))).toEqual([]);
+    expect(sources.size).toBeGreaterThan(50);
+  });
+});
+
+/** Every import of one file of the project by another, data aside. */
+function imports(kind: 'imports' | 'loads' = 'imports'): { from: string; to: string }[] {
+  return [...sources].flatMap(([from, source]) =>
+    source[kind].flatMap((written) => {
+      if (written.endsWith('.json')) return [];
+      if (written.startsWith('#shared/')) return { from, to: written.slice(1) };
+      return written.startsWith('.') ? { from, to: normalize(join(dirname(from), written)) } : [];
+    }),
+  );
+}
+
+function partOf(file: string): string {
+  return file.split('/').slice(0, 2).join('/');
+}
+
+/** The first chain of imports that comes back to where it began. */
+function findCycle(): string[] | undefined {
+  const next = Map.groupBy(imports('loads'), ({ from }) => from);
+  const finished = new Set<string>();
+  const visit = (file: string, path: string[]): string[] | undefined => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
+    if (finished.has(file)) return undefined;
+    for (const { to } of next.get(file) ?? []) {
+      const cycle = visit(to, [...path, file]);
+      if (cycle) return cycle;
+    }
+    finished.add(file);
+    return undefined;
+  };
+  for (const file of sources.keys()) {
+    const cycle = visit(file, []);
+    if (cycle) return cycle;
+  }
+  return undefined;
+}

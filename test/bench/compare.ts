@@ -1,0 +1,105 @@
+import { quantile } from './quantile.ts';
+import type { LoadOrder, LoadResult } from './load.ts';
+import { cpuMs, machineMs } from './process-usage.ts';
+import type { BenchCluster } from './start-bench-cluster.ts';
+
+export interface CompareOptions {
+  body: string;
+  connections: number;
+  /** Seconds of load in each round, on each side. */
+  seconds: number;
+  rampSeconds: number;
+  /** How often both sides take their turn. */
+  rounds: number;
+}
+
+/** The same load on the fake upstream itself and through the cluster. */
+export interface Comparison {
+  direct: Side;
+  through: Side;
+  /** CPU milliseconds for one request through the cluster, by part, over all rounds. */
+  cpuMsPerRequest: Record<'ingress' | 'nats' | 'worker' | 'redis', number>;
+  /** Part of the machine's CPU time, 0 to 1, that programs outside of the bench took meanwhile. */
+  takenByOthers: number;
+}
+
+/** One side's numbers over all rounds. */
+export interface Side {
+  requests: number;
+  failures: Record<string, number>;
+  requestsPerSecond: number;
+  firstMs: { p50: number; p99: number };
+  totalMs: { p50: number; p99: number };
+}
+
+/** Lets both sides take turns, so that a machine that gets slower or faster meanwhile favours neither. */
+export async function compare(cluster: BenchCluster, options: CompareOptions): Promise<Comparison> {
+  const { body, rounds, ...load } = options;
+  const order = { kind: 'run', bodies: [body], requests: Number.POSITIVE_INFINITY, ...load } as const;
+  const run = (order: LoadOrder) => cluster.generator.ask<LoadResult>(order);
+  const results: { direct: LoadResult[]; through: LoadResult[] } = { direct: [], through: [] };
+  const spent = { ingress: 0, nats: 0, worker: 0, redis: 0 };
+  await run({ ...order, target: cluster.through, seconds: load.rampSeconds + 1 });
+  const others = watchOthers(cluster);
+  for (let round = 0; round < rounds; round += 1) {
+    results.direct.push(await run({ ...order, target: cluster.direct }));
+    const before = cpuByPart(cluster);
+    results.through.push(await run({ ...order, target: cluster.through }));
+    const after = cpuByPart(cluster);
+    for (const part of ['ingress', 'nats', 'worker', 'redis'] as const) spent[part] += after[part] - before[part];
+  }
+  const through = summarize(results.through);
+  return {
+    direct: summarize(results.direct),
+    through,
+    cpuMsPerRequest: {
+      ingress: spent.ingress / through.requests,
+      nats: spent.nats / through.requests,
+      worker: spent.worker / through.requests,
+      redis: spent.redis / through.requests,
+    },
+    takenByOthers: others(),
+  };
+}
+
+function cpuByPart({ ingress, nats, workers, redis }: BenchCluster) {
+  return {
+    ingress: cpuMs(ingress.pid),
+    nats: cpuMs(nats),
+    worker: workers.reduce((sum, { pid }) => sum + cpuMs(pid), 0),
+    redis: cpuMs(redis),
+  };
+}
+
+/** Starts to watch; the call it returns tells the part of the machine's CPU time that went elsewhere since then. */
+function watchOthers({ ingress, workers, nats, redis, generator, upstream }: BenchCluster): () => number {
+  const own = [process, ingress, ...workers, generator, upstream].map(({ pid }) => pid).concat(nats, redis);
+  const ownMs = (): number => own.reduce((sum, pid) => sum + cpuMs(pid), 0);
+  const before = { ...machineMs(), own: ownMs() };
+  return () => {
+    const { programs, all } = machineMs();
+    return Math.max(0, (programs - before.programs - (ownMs() - before.own)) / (all - before.all));
+  };
+}
+
+function summarize(results: readonly LoadResult[]): Side {
+  const requests = results.reduce((sum, result) => sum + result.requests, 0);
+  const seconds = results.reduce((sum, result) => sum + result.seconds, 0);
+  const failures: Record<string, number> = {};
+  for (const result of results) {
+    for (const [reason, count] of Object.entries(result.failures)) failures[reason] = (failures[reason] ?? 0) + count;
+  }
+  const first = sorted(results.map(({ firstMs }) => firstMs));
+  const total = sorted(results.map(({ totalMs }) => totalMs));
+  return {
+    requests,
+    failures,
+    requestsPerSecond: requests / seconds,
+    firstMs: { p50: quantile(first, 0.5), p99: quantile(first, 0.99) },
+    totalMs: { p50: quantile(total, 0.5), p99: quantile(total, 0.99) },
+  };
+}
+
+function sorted(parts: readonly Float64Array[]): Float64Array {
+  return Float64Array.from(parts.flatMap((part) => [...part])).sort();
+}

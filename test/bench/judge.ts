@@ -1,0 +1,48 @@
+import type { Comparison } from './compare.ts';
+import type { Budget } from './plan.ts';
+import type { Results } from './results.ts';
+
+/** One number, held against its limit. */
+export interface Verdict {
+  what: string;
+  value: number;
+  limit: number;
+  unit: string;
+  passed: boolean;
+}
+
+/** Holds the results against the budget. */
+export function judge({ busy, single, streams, flatness, openStreams }: Results, budget: Budget): Verdict[] {
+  const growth = Object.values(flatness.growth);
+  const failed = [busy, single, streams].flatMap(({ direct, through }) => [direct.failures, through.failures]);
+  return [
+    verdict('CPU of a request, all parts', totalCpuMs(busy), budget.cpuMs, 'ms'),
+    verdict(
+      'added time to first token, p50',
+      streams.through.firstMs.p50 - streams.direct.firstMs.p50,
+      budget.addedFirstMs,
+      'ms',
+    ),
+    verdict('memory of an open stream, all parts', openStreams.total / 1024, budget.openStreamBytes / 1024, 'KiB'),
+    verdict('left behind by a request, held', total(growth.map(({ held }) => held)), budget.heldBytes, 'bytes'),
+    verdict('left behind by a request, resident', total(growth.map(({ rss }) => rss)), budget.rssBytes, 'bytes'),
+    verdict('failed requests', failures([...failed, flatness.failures, openStreams.failures]), 0, ''),
+  ];
+}
+
+/** CPU milliseconds of one request over all parts of the cluster. */
+export function totalCpuMs({ cpuMsPerRequest }: Comparison): number {
+  return total(Object.values(cpuMsPerRequest));
+}
+
+function verdict(what: string, value: number, limit: number, unit: string): Verdict {
+  return { what, value, limit, unit, passed: value <= limit };
+}
+
+function failures(counts: readonly Record<string, number>[]): number {
+  return total(counts.flatMap((each) => Object.values(each)));
+}
+
+function total(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
+}

@@ -1,0 +1,72 @@
+import { writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import { Releases } from '#shared/core/release.ts';
+import { compare } from './compare.ts';
+import { judge } from './judge.ts';
+import { measureFlatness } from './measure-flatness.ts';
+import { measureOpenStreams } from './measure-open-streams.ts';
+import { paceRequest } from './pace.ts';
+import { fullPlan, quickPlan } from './plan.ts';
+import type { Results } from './results.ts';
+import { report } from './report.ts';
+import { startBenchCluster } from './start-bench-cluster.ts';
+
+/*
+ * `npm run bench`: what the cluster costs, on real processes: `--quick` for a short run with wide limits, `--json <file>`
+ * for the numbers. Exits with 1 when a limit is exceeded.
+ */
+
+const { values } = parseArgs({
+  options: { quick: { type: 'boolean', default: false }, json: { type: 'string' } },
+});
+if (process.platform !== 'linux') {
+  process.stderr.write('The bench reads CPU time and memory from /proc: it runs on Linux only.\n');
+  process.exit(1);
+}
+const plan = values.quick ? quickPlan : fullPlan;
+const releases = new Releases();
+for (const signal of ['SIGINT', 'SIGTERM', 'disconnect'] as const) {
+  process.once(signal, () => void releases.run().then(() => process.exit(1)));
+}
+
+let passed = false;
+try {
+  const results = await measure();
+  const verdicts = judge(results, plan.budget);
+  process.stdout.write(report(results, verdicts));
+  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ ...results, verdicts }, null, 2)}\n`);
+  passed = verdicts.every((verdict) => verdict.passed);
+} finally {
+  for (const failure of await releases.run()) process.stderr.write(`${failure.message}: ${String(failure.cause)}\n`);
+}
+process.exit(passed ? 0 : 1);
+
+async function measure(): Promise<Results> {
+  const { rounds, seconds } = plan;
+  const cluster = await startBenchCluster(releases);
+  say('one request at a time');
+  const whole = paceRequest(false, { firstMs: 0, everyMs: 0, tokens: 0 });
+  const single = await compare(cluster, { body: whole, connections: 1, seconds: 2, rampSeconds: 0, rounds });
+  say('32 requests at a time');
+  const busy = await compare(cluster, { body: whole, connections: 32, seconds, rampSeconds: 0, rounds });
+  say(`${plan.streams} streams`);
+  const stream = paceRequest(true, { firstMs: 50, everyMs: 40, tokens: 50 });
+  const streams = await compare(cluster, { body: stream, connections: plan.streams, seconds, rampSeconds: 1, rounds });
+  say(`${plan.flatRequests} requests`);
+  const flatness = await measureFlatness(cluster, plan.flatRequests);
+  say(`${plan.openStreams} open streams`);
+  const openStreams = await measureOpenStreams(cluster, plan.openStreams);
+  return {
+    machine: { cores: availableParallelism(), node: process.version },
+    single,
+    busy,
+    streams,
+    flatness,
+    openStreams,
+  };
+}
+
+function say(what: string): void {
+  process.stderr.write(`measuring ${what} …\n`);
+}

@@ -1,0 +1,59 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { LoadResult } from './load.ts';
+import { memoryByPart, type MemoryByPart, type PartMemory } from './memory-by-part.ts';
+import { paceRequest } from './pace.ts';
+import { slotsPerWorker, type BenchCluster } from './start-bench-cluster.ts';
+
+/** What open streams cost, in bytes for each, by part. */
+export interface OpenStreams {
+  streams: number;
+  failures: Record<string, number>;
+  bytesPerStream: MemoryByPart;
+  /** Resident bytes for each, over all parts. */
+  total: number;
+}
+
+/** Time for timers and buffers of what just happened to go. */
+const settleMs = 3_000;
+
+/** Opens so many streams, each slow enough to stay open, and compares the memory of all parts with what it was before. */
+export async function measureOpenStreams(cluster: BenchCluster, streams: number): Promise<OpenStreams> {
+  const { generator, through } = cluster;
+  await cluster.scaleTo(Math.ceil((streams * 1.02) / slotsPerWorker));
+  await warmUp(cluster);
+  await sleep(settleMs);
+  const before = await memoryByPart(cluster);
+  const body = paceRequest(true, { firstMs: 5, everyMs: 5_000, tokens: 1_000 });
+  const opened = await generator.ask<LoadResult>({ kind: 'open', target: through, connections: streams, body });
+  await sleep(settleMs);
+  const after = await memoryByPart(cluster);
+  await generator.ask<LoadResult>({ kind: 'close' });
+  const bytesPerStream = {
+    ingress: perStream(before.ingress, after.ingress, streams),
+    nats: perStream(before.nats, after.nats, streams),
+    worker: perStream(before.worker, after.worker, streams),
+  };
+  const { ingress, nats, worker } = bytesPerStream;
+  return { streams, failures: opened.failures, bytesPerStream, total: ingress.rss + nats.rss + worker.rss };
+}
+
+/** Has every worker do what it does all day for a moment: code gets compiled, and first buffers are no stream's cost. */
+async function warmUp({ generator, through, workers }: BenchCluster): Promise<void> {
+  await generator.ask<LoadResult>({
+    kind: 'run',
+    target: through,
+    connections: 64 * workers.length,
+    bodies: [paceRequest(true, { firstMs: 50, everyMs: 20, tokens: 40 })],
+    seconds: 5,
+    requests: Number.POSITIVE_INFINITY,
+    rampSeconds: 1,
+  });
+}
+
+function perStream(before: PartMemory, after: PartMemory, streams: number): PartMemory {
+  return {
+    rss: (after.rss - before.rss) / streams,
+    heap: (after.heap - before.heap) / streams,
+    external: (after.external - before.external) / streams,
+  };
+}

@@ -1,0 +1,23 @@
+import type { ProbedMemory } from './memory-probe.ts';
+import { rssBytes } from './process-usage.ts';
+import type { BenchCluster } from './start-bench-cluster.ts';
+
+/** Bytes of memory after a garbage collection: resident, and what JavaScript holds on its heap and outside of it. */
+export interface PartMemory {
+  rss: number;
+  heap: number;
+  external: number;
+}
+
+export type MemoryByPart = Record<'ingress' | 'nats' | 'worker', PartMemory>;
+
+/** Has every service collect its garbage and reads what is left; workers are added up. NATS tells only what is resident. */
+export async function memoryByPart({ ingress, workers, nats }: BenchCluster): Promise<MemoryByPart> {
+  const [own, ...others] = await Promise.all([ingress, ...workers].map((part) => part.ask<ProbedMemory>({})));
+  const sum = (parts: (ProbedMemory | undefined)[]): PartMemory => ({
+    rss: parts.reduce((total, part) => total + (part?.rss ?? 0), 0),
+    heap: parts.reduce((total, part) => total + (part?.heapUsed ?? 0), 0),
+    external: parts.reduce((total, part) => total + (part?.external ?? 0), 0),
+  });
+  return { ingress: sum([own]), worker: sum(others), nats: { rss: rssBytes(nats), heap: 0, external: 0 } };
+}

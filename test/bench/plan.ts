@@ -1,0 +1,47 @@
+/** How much is measured, and what the results are held against. */
+export interface Plan {
+  /** Rounds of each comparison, and seconds of one. */
+  rounds: number;
+  seconds: number;
+  /** Streams at once while added time to first token is measured. */
+  streams: number;
+  /** Streams held open while memory is measured. */
+  openStreams: number;
+  /** Requests while memory is watched. */
+  flatRequests: number;
+  budget: Budget;
+}
+
+/** The most that is accepted. */
+export interface Budget {
+  /** CPU milliseconds of ingress, NATS, worker and Redis together, for a request that does not stream. */
+  cpuMs: number;
+  /** Milliseconds that the cluster adds to the time to first token, at the median. */
+  addedFirstMs: number;
+  /** Resident bytes for an open stream, over all parts. */
+  openStreamBytes: number;
+  /** Bytes that JavaScript still holds after a request, over all parts. */
+  heldBytes: number;
+  /** Resident bytes that a request leaves behind, over all parts. */
+  rssBytes: number;
+}
+
+/** The numbers that this project promises, measured on a quiet machine with two cores. Takes about six minutes. */
+export const fullPlan: Plan = {
+  rounds: 3,
+  seconds: 10,
+  streams: 256,
+  openStreams: 5_000,
+  flatRequests: 200_000,
+  budget: { cpuMs: 0.4, addedFirstMs: 3, openStreamBytes: 60 * 1024, heldBytes: 20, rssBytes: 100 },
+};
+
+/** Shows in less than a minute, on any machine and beside other work, that nothing is grossly wrong. */
+export const quickPlan: Plan = {
+  rounds: 1,
+  seconds: 2,
+  streams: 64,
+  openStreams: 400,
+  flatRequests: 4_000,
+  budget: { cpuMs: 4, addedFirstMs: 500, openStreamBytes: 200 * 1024, heldBytes: 5_000, rssBytes: 100_000 },
+};

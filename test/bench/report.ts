@@ -1,0 +1,105 @@
+import type { Comparison } from './compare.ts';
+import { totalCpuMs, type Verdict } from './judge.ts';
+import type { Flatness } from './measure-flatness.ts';
+import type { OpenStreams } from './measure-open-streams.ts';
+import type { Results } from './results.ts';
+import { table } from './table.ts';
+
+/** The results as a person reads them. */
+export function report(results: Results, verdicts: readonly Verdict[]): string {
+  const { machine, single, busy, streams, flatness, openStreams } = results;
+  return [
+    `${machine.cores} cores, Node ${machine.node}`,
+    ...comparison('Whole answers, 1 at a time', single),
+    ...comparison('Whole answers, 32 at a time', busy),
+    ...comparison('Streams', streams),
+    ...memory(openStreams),
+    ...growth(flatness),
+    '',
+    ...table(
+      ['Limits', 'measured', 'at most', ''],
+      verdicts.map(({ what, value, limit, unit, passed }) => [
+        what,
+        `${digits(value)} ${unit}`,
+        `${digits(limit)} ${unit}`,
+        passed ? 'PASS' : 'FAIL',
+      ]),
+    ),
+    ...disturbance(Math.max(...[single, busy, streams].map(({ takenByOthers }) => takenByOthers))),
+    '',
+  ].join('\n');
+}
+
+function comparison(title: string, comparison: Comparison): string[] {
+  const { direct, through, cpuMsPerRequest: cpu } = comparison;
+  const line = (name: string, a: number, b: number) => [name, digits(a), digits(b), digits(b - a)];
+  return [
+    '',
+    ...table(
+      [title, 'direct', 'cluster', 'added'],
+      [
+        line('first byte, p50 ms', direct.firstMs.p50, through.firstMs.p50),
+        line('first byte, p99 ms', direct.firstMs.p99, through.firstMs.p99),
+        line('total, p50 ms', direct.totalMs.p50, through.totalMs.p50),
+        line('total, p99 ms', direct.totalMs.p99, through.totalMs.p99),
+        ['requests a second', digits(direct.requestsPerSecond), digits(through.requestsPerSecond), ''],
+        ['failed requests', failures(direct.failures), failures(through.failures), ''],
+      ],
+    ),
+    `CPU ms a request: ingress ${cpu.ingress.toFixed(3)}, NATS ${cpu.nats.toFixed(3)}, worker ${cpu.worker.toFixed(3)}, Redis ${cpu.redis.toFixed(3)}; together ${totalCpuMs(comparison).toFixed(3)}`,
+  ];
+}
+
+function memory({ streams, bytesPerStream, failures: failed }: OpenStreams): string[] {
+  const rows = Object.entries(bytesPerStream).map(([part, { rss, heap, external }]) => [
+    part,
+    kib(rss),
+    kib(heap),
+    kib(external),
+  ]);
+  return [
+    '',
+    ...table([`KiB an open stream, ${streams} open`, 'resident', 'heap', 'outside'], rows),
+    `failed streams: ${failures(failed)}`,
+  ];
+}
+
+function growth({ requests, requestsPerSecond, growth: parts, quarters, failures: failed }: Flatness): string[] {
+  const rows = (['ingress', 'nats', 'worker'] as const).map((part) => [
+    part,
+    ...quarters.map((quarter) => (quarter[part].rss / 1024 ** 2).toFixed(1)),
+    digits(parts[part].rss),
+    digits(parts[part].held),
+  ]);
+  return [
+    '',
+    ...table(
+      [`MiB resident over ${requests} requests`, '25 %', '50 %', '75 %', '100 %', 'bytes a request', 'held'],
+      rows,
+    ),
+    `${digits(requestsPerSecond)} requests a second; failed requests: ${failures(failed)}`,
+  ];
+}
+
+/** Shares of the machine below this disturb the numbers little. */
+const quiet = 0.1;
+
+function disturbance(takenByOthers: number): string[] {
+  if (takenByOthers < quiet) return [];
+  const share = `${(takenByOthers * 100).toFixed(0)} %`;
+  return ['', `Other programs took up to ${share} of this machine meanwhile: on a quiet one, times and CPU are lower.`];
+}
+
+function failures(counts: Record<string, number>): string {
+  const told = Object.entries(counts).map(([reason, count]) => `${count} ${reason}`);
+  return told.length === 0 ? '0' : told.join(', ');
+}
+
+function kib(bytes: number): string {
+  return (bytes / 1024).toFixed(1);
+}
+
+/** Three digits that matter, no more. */
+function digits(value: number): string {
+  return Math.abs(value) >= 100 || Number.isInteger(value) ? value.toFixed(0) : value.toPrecision(3);
+}

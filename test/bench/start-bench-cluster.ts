@@ -1,0 +1,132 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connectRedis } from '#shared/accounts/connect-redis.ts';
+import { createKey } from '#shared/accounts/create-key.ts';
+import { KeyStore } from '#shared/accounts/key-store.ts';
+import { createLog } from '#shared/core/log.ts';
+import type { Releases } from '#shared/core/release.ts';
+import { freePort } from '../../services/rtr/up/free-port.ts';
+import { provideServer } from '../../services/rtr/up/install-server.ts';
+import { startNatsServer } from '../../services/rtr/up/start-nats-server.ts';
+import { startRedisServer } from '../../services/rtr/up/start-redis-server.ts';
+import { stopChild } from '../../services/rtr/up/stop-child.ts';
+import type { LoadTarget } from './load.ts';
+import { Part } from './start-part.ts';
+
+/** Jobs that one worker takes at once: the most that a gpu-worker can be set to. */
+export const slotsPerWorker = 1_024;
+
+const memoryProbe = 'test/bench/memory-probe.ts';
+const prefix = 'bench';
+
+/** The cluster under test, as in production: real servers, services of their own processes, logs at info into files. */
+export interface BenchCluster {
+  /** The cluster, as clients see it. */
+  through: LoadTarget;
+  /** The fake upstream itself. */
+  direct: LoadTarget;
+  ingress: Part;
+  workers: Part[];
+  /** Process ids of the servers. */
+  nats: number;
+  redis: number;
+  generator: Part;
+  upstream: Part;
+  /** Starts workers until there are so many, and waits until the ingress knows them all. */
+  scaleTo(workers: number): Promise<void>;
+}
+
+/** Starts everything and registers its release. */
+export async function startBenchCluster(releases: Releases): Promise<BenchCluster> {
+  const folder = mkdtempSync(join(tmpdir(), 'rtr-bench-'));
+  releases.add('the folder', () => rmSync(folder, { recursive: true, force: true }));
+  const say = (line: string): void => void process.stderr.write(`${line}\n`);
+  const nats = await startNatsServer({
+    program: await provideServer('nats', process.env, say),
+    folder: `${folder}/nats`,
+  });
+  releases.add('nats', () => stopChild(nats.child, 5_000));
+  const redis = await startRedisServer({
+    program: await provideServer('redis', process.env, say),
+    folder: `${folder}/redis`,
+  });
+  releases.add('redis', () => stopChild(redis.child, 5_000));
+  const redisUrl = `redis://127.0.0.1:${redis.port}`;
+  const start = (name: string, file: string, env: Record<string, string> = {}, preload?: string): Part => {
+    const part = new Part({ file, env, logFile: join(folder, `${name}.log`), ...(preload && { preload }) });
+    releases.add(name, () => part.stop());
+    return part;
+  };
+
+  const upstream = start('upstream', 'test/bench/fake-upstream.ts');
+  const upstreamPort = (await upstream.ask<{ port: number }>()).port;
+  const key = await makeKey(redisUrl);
+  const port = await freePort();
+  const common = {
+    NATS_URL: `nats://127.0.0.1:${nats.port}`,
+    RTR_PREFIX: prefix,
+    LOG_FORMAT: 'json',
+    LOG_LEVEL: 'info',
+  };
+  const ingress = start(
+    'ingress',
+    'services/ingress/main.ts',
+    { ...common, REDIS_URL: redisUrl, PORT: String(port), ADMIN_PORT: String(await freePort()) },
+    memoryProbe,
+  );
+  const workers: Part[] = [];
+  const scaleTo = async (count: number): Promise<void> => {
+    while (workers.length < count) {
+      const worker = start(
+        `worker-${workers.length}`,
+        'services/gpu-worker/main.ts',
+        {
+          ...common,
+          ENGINE_URL: `http://127.0.0.1:${upstreamPort}`,
+          ENGINE_KIND: 'vllm',
+          SLOTS: String(slotsPerWorker),
+        },
+        memoryProbe,
+      );
+      workers.push(worker);
+    }
+    await untilWorkers(`http://127.0.0.1:${port}/health`, count);
+  };
+  await scaleTo(1);
+  return {
+    through: { host: '127.0.0.1', port, path: '/api/openai/v1/chat/completions', key },
+    direct: { host: '127.0.0.1', port: upstreamPort, path: '/v1/chat/completions', key },
+    ingress,
+    workers,
+    nats: nats.child.pid ?? 0,
+    redis: redis.child.pid ?? 0,
+    generator: start('generator', 'test/bench/load-generator.ts'),
+    upstream,
+    scaleTo,
+  };
+}
+
+async function makeKey(redisUrl: string): Promise<string> {
+  const log = createLog({ service: 'bench', level: 'fatal', format: 'json' });
+  const connection = connectRedis(redisUrl, { log, name: 'bench' });
+  try {
+    await connection.whenReady(AbortSignal.timeout(5_000));
+    const store = new KeyStore(connection.redis, `${prefix}:`);
+    return (await createKey(store, { kind: 'router', name: 'bench', class: 'normal' })).raw;
+  } finally {
+    connection.close();
+  }
+}
+
+async function untilWorkers(healthUrl: string, count: number): Promise<void> {
+  const deadline = performance.now() + 30_000;
+  while (performance.now() < deadline) {
+    const answer = await fetch(healthUrl).catch(() => undefined);
+    const health = answer && ((await answer.json()) as { workers: { gpu: number } });
+    if (health?.workers.gpu === count) return;
+    await sleep(50);
+  }
+  throw new Error(`the ingress does not know ${count} workers after 30 seconds`);
+}

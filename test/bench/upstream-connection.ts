@@ -1,0 +1,84 @@
+import type { Socket } from 'node:net';
+import { readPace, type Pace } from './pace.ts';
+import { upstreamModel, wholeAnswer, streamHead, streamPiece, streamTail } from './upstream-bytes.ts';
+
+const headEnd = Buffer.from('\r\n\r\n');
+
+/** One connection to the fake upstream: requests come one after the other, each with a content-length or no body. */
+export class UpstreamConnection {
+  readonly #socket: Socket;
+  #received: Buffer = Buffer.alloc(0);
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.on('data', (bytes) => this.#onData(bytes));
+    socket.on('close', () => clearTimeout(this.#timer));
+    // A client that leaves in the middle of an answer resets the connection; `close` follows.
+    socket.on('error', () => socket.destroy());
+  }
+
+  #onData(bytes: Buffer): void {
+    this.#received = this.#received.length === 0 ? bytes : Buffer.concat([this.#received, bytes]);
+    const headLength = this.#received.indexOf(headEnd);
+    if (headLength < 0) return;
+    const head = this.#received.toString('latin1', 0, headLength);
+    const bodyLength = Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0);
+    const end = headLength + headEnd.length + bodyLength;
+    if (this.#received.length < end) return;
+    const body = this.#received.subarray(headLength + headEnd.length, end);
+    this.#received = this.#received.subarray(end);
+    this.#answer(head.slice(0, head.indexOf(' HTTP/')), body);
+  }
+
+  #answer(requestLine: string, body: Buffer): void {
+    switch (requestLine) {
+      case 'POST /v1/chat/completions':
+        return this.#complete(body);
+      case 'GET /v1/models':
+        return this.#json({ object: 'list', data: [{ id: upstreamModel, object: 'model', owned_by: 'vllm' }] });
+      case 'GET /health':
+        return this.#json({});
+      default:
+        this.#socket.write('HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n');
+    }
+  }
+
+  #json(value: object): void {
+    const text = JSON.stringify(value);
+    this.#socket.write(
+      `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
+    );
+  }
+
+  #complete(body: Buffer): void {
+    const { stream, ...pace } = readPace(body);
+    const begin = (): void => {
+      if (stream) this.#stream(pace);
+      else this.#socket.write(wholeAnswer);
+    };
+    if (pace.firstMs === 0) begin();
+    else this.#timer = setTimeout(begin, pace.firstMs);
+  }
+
+  #stream({ tokens, everyMs }: Pace): void {
+    // An engine sends the role and the first token as soon as it has the first token.
+    this.#socket.write(streamHead);
+    if (everyMs === 0) {
+      for (let sent = 1; sent < tokens; sent += 1) this.#socket.write(streamPiece(sent));
+      this.#socket.write(streamTail);
+      return;
+    }
+    let sent = 1;
+    const next = (): void => {
+      if (sent < tokens) {
+        this.#socket.write(streamPiece(sent));
+        sent += 1;
+        this.#timer = setTimeout(next, everyMs);
+      } else {
+        this.#socket.write(streamTail);
+      }
+    };
+    this.#timer = setTimeout(next, everyMs);
+  }
+}

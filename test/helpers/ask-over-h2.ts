@@ -1,0 +1,31 @@
+import { UpstreamHttp } from '#shared/upstream/upstream-http.ts';
+
+/*
+ * Asks the upstream at UPSTREAM a question, then three times for a stream that never ends, and gives these up once all
+ * of them have begun. A process of its own, because the certificates that Node trusts are fixed at its start.
+ */
+
+const http = new UpstreamHttp({
+  url: process.env['UPSTREAM'] ?? '',
+  connections: 8,
+  connectTimeoutMs: 2000,
+  headers: () => ({ 'content-type': 'application/json' }),
+  allowH2: true,
+});
+await http.get('/models');
+
+const client = new AbortController();
+let begun = 0;
+const listener = {
+  onStart: () => undefined,
+  onData: () => {
+    begun += 1;
+    if (begun === 3) client.abort();
+    return 'more' as const;
+  },
+};
+const ask = () =>
+  http.send({ path: '/chat', body: Buffer.from('{}') }, listener, { firstMs: 5000, idleMs: 5000 }, client.signal);
+await Promise.allSettled([ask(), ask(), ask()]);
+console.log('aborted');
+setInterval(() => undefined, 1000);

@@ -1,0 +1,207 @@
+import { randomBytes } from 'node:crypto';
+import { inject } from 'vitest';
+import { connectBroker, type Broker } from '#shared/broker/connect-broker.ts';
+import type { Bounds } from '#shared/broker/dispatch/exceeded-bound.ts';
+import { Dispatcher, type DispatchSettings } from '#shared/broker/dispatch/dispatcher.ts';
+import type { Job, JobReport, JobRequest, Placement } from '#shared/broker/dispatch/job.ts';
+import { LiveWorkers } from '#shared/broker/dispatch/live-workers.ts';
+import { startWorker, type Worker, type WorkerOptions } from '#shared/broker/worker-loop/start-worker.ts';
+import type { RouterError } from '#shared/core/errors.ts';
+import { createLog } from '#shared/core/log.ts';
+import { scriptedHandler, type Step } from './scripted-handler.ts';
+import { startProcess, type ServiceProcess } from './start-process.ts';
+import { until } from './start-cluster.ts';
+
+const log = createLog({ service: 'test', level: process.env['TEST_LOG'] ?? 'silent', format: 'json' });
+
+export interface PartyOptions {
+  /** Default: the server that all test files share. */
+  natsUrl?: string;
+  ingress?: Partial<Omit<DispatchSettings, 'bounds'>> & { bounds?: Partial<Bounds> };
+}
+
+/** A job as a test sees it. */
+export interface TestJob {
+  job: Job;
+  /** Everything that the client would have got so far. */
+  text: () => string;
+  bytes: () => Buffer;
+  keepAlives: () => number;
+  error: () => RouterError | undefined;
+  finished: Promise<JobReport>;
+  cancel: () => void;
+}
+
+export type Wish = Partial<Omit<JobRequest, 'body'>> & { steps?: Step[]; body?: Buffer };
+
+/** The ingress's side of the broker contract, without HTTP. */
+export interface TestIngress {
+  broker: Broker;
+  workers: LiveWorkers;
+  dispatcher: Dispatcher;
+  send: (wish: Wish) => TestJob;
+  close: () => Promise<void>;
+}
+
+/** Ingresses and workers that meet on one server, under a prefix of their own. */
+export interface Parties {
+  prefix: string;
+  natsUrl: string;
+  /** The first ingress. */
+  ingress: TestIngress;
+  addIngress: (settings?: PartyOptions['ingress']) => Promise<TestIngress>;
+  /** Starts a worker in this process; it is known to the first ingress when this resolves. */
+  addWorker: (options?: Partial<WorkerOptions>) => Promise<{ worker: Worker; broker: Broker; id: string }>;
+  /** Starts a scripted worker as a process of its own; it is known to the first ingress when this resolves. */
+  forkWorker: (environment?: Record<string, string>) => Promise<{ process: ServiceProcess; id: string }>;
+  close: () => Promise<void>;
+}
+
+/** Starts one ingress, and whatever a test adds to it. Its `close` belongs into `onTestFinished` or `afterAll`. */
+export async function startParties({ natsUrl = inject('natsUrl'), ingress = {} }: PartyOptions = {}): Promise<Parties> {
+  const prefix = `t${randomBytes(6).toString('hex')}`;
+  const releases: (() => Promise<unknown>)[] = [];
+  const connect = async (name: string): Promise<Broker> => {
+    const broker = await connectBroker({ url: natsUrl, name, prefix, log });
+    releases.push(() => broker.close());
+    return broker;
+  };
+  const addIngress = async (settings: PartyOptions['ingress'] = {}): Promise<TestIngress> => {
+    const broker = await connect('ingress');
+    const made = await startIngress(broker, settings);
+    releases.push(() => made.close());
+    return made;
+  };
+  const first = await addIngress(ingress);
+  const known = (id: string): Promise<void> => until(() => first.workers.get(id) !== undefined);
+  return {
+    prefix,
+    natsUrl,
+    ingress: first,
+    addIngress,
+    addWorker: async (options = {}) => {
+      const id = options.id ?? `w${randomBytes(4).toString('hex')}`;
+      const broker = await connect(id);
+      const worker = await startWorker({
+        broker,
+        log,
+        id,
+        tier: 'gpu',
+        kind: 'test',
+        version: '0',
+        models: [{ id: 'demo', capabilities: ['stream'] }],
+        slots: 8,
+        accepting: true,
+        coalesceMs: 0,
+        handler: scriptedHandler(id),
+        ...options,
+      });
+      releases.push(async () => {
+        await worker.drain(0);
+        await worker.close();
+      });
+      await known(id);
+      return { worker, broker, id };
+    },
+    forkWorker: async (environment = {}) => {
+      const id = environment['WORKER_ID'] ?? `w${randomBytes(4).toString('hex')}`;
+      const settings = { NATS_URL: natsUrl, RTR_PREFIX: prefix, WORKER_ID: id, ...environment };
+      const process = startProcess('test/helpers/scripted-worker.ts', settings);
+      releases.push(() => process.kill());
+      await process.line('worker is ready');
+      await known(id);
+      return { process, id };
+    },
+    close: async () => {
+      for (const release of releases.toReversed()) await release();
+    },
+  };
+}
+
+async function startIngress(broker: Broker, settings: NonNullable<PartyOptions['ingress']>): Promise<TestIngress> {
+  const workers = new LiveWorkers(broker, log);
+  const id = randomBytes(6).toString('hex');
+  const { bounds, ...rest } = settings;
+  const dispatcher = new Dispatcher(
+    broker,
+    workers,
+    {
+      ingress: id,
+      bounds: {
+        queueMs: 60_000,
+        noWorkerMs: 15_000,
+        firstTokenMs: 60_000,
+        idleMs: 60_000,
+        totalMs: 120_000,
+        silenceMs: 10_000,
+        ...bounds,
+      },
+      queue: { maxQueued: 10_000, maxAgeMs: 60_000 },
+      spillMs: 500,
+      keepAliveMs: 10_000,
+      maxAttempts: 3,
+      ...rest,
+    },
+    log,
+  );
+  await dispatcher.prepare();
+  return {
+    broker,
+    workers,
+    dispatcher,
+    send: (wish) => send(dispatcher, workers, wish),
+    close: async () => {
+      await dispatcher.drain(0);
+      dispatcher.close();
+      workers.close();
+      await broker.close();
+    },
+  };
+}
+
+function send(dispatcher: Dispatcher, workers: LiveWorkers, { steps = [], body, ...fields }: Wish): TestJob {
+  const pieces: Uint8Array[] = [];
+  let failure: RouterError | undefined;
+  let keepAlives = 0;
+  const job = dispatcher.dispatch(
+    {
+      requestId: `req_${randomBytes(6).toString('hex')}`,
+      operation: 'generate',
+      family: 'chat',
+      stream: true,
+      class: 'normal',
+      body: body ?? Buffer.from(JSON.stringify({ steps })),
+      place: (avoid) => everyPool(workers, avoid),
+      ...fields,
+    },
+    {
+      begin: () => undefined,
+      data: (bytes) => void pieces.push(bytes),
+      keepAlive: () => {
+        keepAlives += 1;
+      },
+      end: (bytes) => void pieces.push(bytes),
+      fail: (error) => {
+        failure = error;
+      },
+    },
+  );
+  return {
+    job,
+    text: () => Buffer.concat(pieces).toString(),
+    bytes: () => Buffer.concat(pieces),
+    keepAlives: () => keepAlives,
+    error: () => failure,
+    finished: job.finished,
+    cancel: () => dispatcher.cancel(job),
+  };
+}
+
+/** All pools with a worker that takes jobs. */
+function everyPool(workers: LiveWorkers, avoid: ReadonlySet<string>): Placement[] {
+  return [...workers.pools()]
+    .filter((pool) =>
+      [...pool.workers].some(({ announcement }) => announcement.accepting && !avoid.has(announcement.worker)),
+    )
+    .map((pool) => ({ pool, model: pool.models[0]?.id ?? '' }));
+}

@@ -1,0 +1,45 @@
+import { appendFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { McpServer } from '@modelcontextprotocol/server';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { z } from 'zod';
+
+/*
+ * An MCP server over stdio that misbehaves on demand. What it lives through it writes to the file that its first argument
+ * names, a line each.
+ */
+
+const diary = process.argv[2];
+const note = (line: string): void => {
+  if (diary !== undefined) appendFileSync(diary, `${line}\n`);
+};
+note(`started ${process.pid}`);
+
+serveStdio(() => {
+  const server = new McpServer({ name: 'test', version: '1' });
+  const text = (said: string) => ({ content: [{ type: 'text' as const, text: said }] });
+  server.registerTool('pid', { description: 'Tells the process id.' }, () => text(String(process.pid)));
+  server.registerTool('variables', { description: 'Tells the names of its variables.' }, () =>
+    text(Object.keys(process.env).sort().join(' ')),
+  );
+  server.registerTool('crash', { description: 'Ends the server.' }, () => process.exit(1));
+  server.registerTool('fail', { description: 'Fails.' }, () => {
+    throw new Error('this is what it does');
+  });
+  server.registerTool('refuse', { description: 'Says that it failed.' }, () => ({ ...text('no'), isError: true }));
+  server.registerTool(
+    'large',
+    { description: 'Says much.', inputSchema: z.object({ bytes: z.number() }) },
+    ({ bytes }) => text('x'.repeat(bytes)),
+  );
+  server.registerTool('wait', { description: 'Waits until it is cancelled.' }, async ({ mcpReq }) => {
+    note('waiting');
+    await sleep(60_000, undefined, { signal: mcpReq.signal }).catch(() => note('cancelled'));
+    return text('done');
+  });
+  server.registerTool('learn', { description: 'Gets another tool.' }, () => {
+    server.registerTool('learnt', { description: 'Was learnt.' }, () => text('learnt'));
+    return text('more');
+  });
+  return server;
+});

@@ -1,0 +1,59 @@
+import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '../../services/rtr/up/free-port.ts';
+import { hostNode, runCommand, type RunningCommand } from './run-command.ts';
+import { until } from './start-cluster.ts';
+
+/** A copy of the project in a folder of its own, to run `rtr` in as a user does. */
+export interface ProjectCopy {
+  root: string;
+  /** The port its clusters listen on. */
+  port: number;
+  /** Runs `rtr` with these arguments, on the Node of the machine. */
+  rtr(...args: string[]): RunningCommand;
+  /** Runs `rtr up` and returns when it says that the cluster is up. */
+  up(): Promise<RunningCommand>;
+  /** Stops the cluster that runs, if any. */
+  down(): Promise<void>;
+  /** Stops the cluster and removes the copy. */
+  remove(): Promise<void>;
+}
+
+/** Copies what a cluster needs; the dependencies are shared with the original. */
+export async function copyProject(): Promise<ProjectCopy> {
+  const root = mkdtempSync(join(tmpdir(), 'rtr-project-'));
+  for (const part of ['services', 'shared', 'package.json', 'package-lock.json']) {
+    cpSync(part, join(root, part), { recursive: true });
+  }
+  symlinkSync(join(process.cwd(), 'node_modules'), join(root, 'node_modules'));
+  const port = await freePort();
+  let running: RunningCommand | undefined;
+  const rtr = (...args: string[]) =>
+    runCommand(hostNode(), ['services/rtr/bootstrap.mjs', ...args], { cwd: root, env: { PORT: String(port) } });
+  const down = async () => {
+    running?.child.kill('SIGTERM');
+    await running?.ended;
+  };
+  return {
+    root,
+    port,
+    rtr,
+    async up() {
+      const run = rtr('up');
+      running = run;
+      let ended = false;
+      void run.ended.then(() => (ended = true));
+      await until(() => {
+        if (ended) throw new Error(`rtr up ended:\n${run.err}`);
+        return run.out.includes('Ctrl-C stops everything.');
+      }, 30_000);
+      return run;
+    },
+    down,
+    async remove() {
+      await down();
+      rmSync(root, { recursive: true, force: true });
+    },
+  };
+}

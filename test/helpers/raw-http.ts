@@ -1,0 +1,37 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+
+/** A connection on which a test speaks HTTP byte by byte. */
+export interface RawConnection {
+  socket: Socket;
+  /** Everything that came back so far. */
+  text: () => string;
+  /** Resolves when the other side has closed. */
+  closed: Promise<void>;
+}
+
+/** Opens a connection to an `http://` address. */
+export async function openRaw(url: string): Promise<RawConnection> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  let text = '';
+  socket.setEncoding('utf8');
+  socket.on('data', (piece: string) => {
+    text += piece;
+  });
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  // A reset ends the connection as well as a close does; what came before it is what counts.
+  socket.on('error', () => socket.destroy());
+  await once(socket, 'connect');
+  return { socket, text: () => text, closed };
+}
+
+/** An answer taken apart: status, headers with lower-case names, body. */
+export function readRawAnswer(text: string): { status: number; headers: Record<string, string>; body: string } {
+  const [head = '', ...rest] = text.split('\r\n\r\n');
+  const [first = '', ...lines] = head.split('\r\n');
+  const headers = Object.fromEntries(
+    lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 2)]),
+  );
+  return { status: Number(first.split(' ')[1]), headers, body: rest.join('\r\n\r\n') };
+}

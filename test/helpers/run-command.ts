@@ -1,0 +1,56 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+/** A command that a user gives, and what it printed so far. */
+export interface RunningCommand {
+  child: ChildProcess;
+  /** Standard output so far. */
+  readonly out: string;
+  /** Standard error so far. */
+  readonly err: string;
+  /** Resolves with the exit code, null after a signal, when the command and its outputs have ended. */
+  ended: Promise<number | null>;
+}
+
+/** Runs a command as a shell would, in a folder and with further environment variables. */
+export function runCommand(
+  command: string,
+  args: readonly string[],
+  { cwd, env = {} }: { cwd: string; env?: Record<string, string> },
+): RunningCommand {
+  const child = spawn(command, args, { cwd, env: { ...userEnvironment(), ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const text = { out: '', err: '' };
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (text.out += chunk));
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (text.err += chunk));
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  return {
+    child,
+    ended,
+    get out() {
+      return text.out;
+    },
+    get err() {
+      return text.err;
+    },
+  };
+}
+
+/** The Node that the user's machine has, which may be older than the one that runs the tests. */
+export function hostNode(): string {
+  const found = folders(process.env['PATH']).map((folder) => join(folder, 'node'));
+  return found.find((file) => existsSync(file)) ?? process.execPath;
+}
+
+/** The environment of the test run without what npm and the test runner have put into it. */
+function userEnvironment(): Record<string, string> {
+  const { HOME = '/', PATH, LANG = 'C.UTF-8' } = process.env;
+  return { HOME, LANG, PATH: folders(PATH).join(delimiter) };
+}
+
+function folders(path = ''): string[] {
+  return path.split(delimiter).filter((folder) => !folder.includes('node_modules'));
+}

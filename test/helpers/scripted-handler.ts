@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { JobHandler } from '#shared/broker/job-contract.ts';
+import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
+import { noUsage } from '#shared/core/usage.ts';
+
+/** One thing that a job's body tells a test's worker to do. `only` restricts a step to the worker of that id. */
+export type Step = { only?: string } & (
+  | { write: string }
+  | { waitMs: number }
+  /** Writes `0\n`, `1\n`, … with a pause after each. */
+  | { count: number; everyMs: number }
+  /** Writes the SHA-256 of the whole body. */
+  | { digest: true }
+  /** Writes the worker's id. */
+  | { whoami: true }
+  | { fail: ErrorCode }
+  /** Does nothing more until it is aborted. */
+  | { hang: true }
+);
+
+/** A job's body that `scriptedHandler` obeys; other fields may stand beside it. */
+export interface Script {
+  steps: Step[];
+}
+
+/** What a scripted job did, told while it happens. */
+export type Tell = (event: 'started' | 'aborted' | 'done', requestId: string) => void;
+
+/** A worker's handler that does what the job's body tells it to. */
+export function scriptedHandler(worker: string, tell: Tell = () => undefined): JobHandler {
+  return async (job, reply, signal) => {
+    tell('started', job.requestId);
+    signal.addEventListener('abort', () => tell('aborted', job.requestId), { once: true });
+    const { steps } = JSON.parse(job.body.toString()) as Script;
+    for (const step of steps) {
+      if (step.only !== undefined && step.only !== worker) continue;
+      if ('write' in step) reply.write(step.write);
+      if ('waitMs' in step) await sleep(step.waitMs, undefined, { signal });
+      if ('whoami' in step) reply.write(worker);
+      if ('digest' in step) reply.write(createHash('sha256').update(job.body).digest('hex'));
+      if ('fail' in step) throw new RouterError(step.fail, `told to fail with ${step.fail}`);
+      if ('hang' in step)
+        await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+      if ('count' in step) {
+        for (let number = 0; number < step.count; number += 1) {
+          reply.write(`${number}\n`);
+          await sleep(step.everyMs, undefined, { signal });
+        }
+      }
+    }
+    tell('done', job.requestId);
+    return { usage: noUsage, finishReason: 'stop' };
+  };
+}

@@ -1,0 +1,74 @@
+import { randomBytes } from 'node:crypto';
+import { inject } from 'vitest';
+import { connectBroker } from '#shared/broker/connect-broker.ts';
+import { startWorker, type Worker, type WorkerOptions } from '#shared/broker/worker-loop/start-worker.ts';
+import { createLog } from '#shared/core/log.ts';
+import { scriptedHandler, type Step, type Tell } from './scripted-handler.ts';
+import { startCluster, until, type Cluster, type ClusterOptions } from './start-cluster.ts';
+
+/** What of a fetch a test may change. */
+type Init = Omit<RequestInit, 'headers'> & { headers?: Record<string, string> };
+
+/** A real ingress process, served by scripted workers in the test's own process. */
+export interface Edge extends Cluster {
+  /** Starts a worker of the model `demo`; the ingress knows it when this resolves. */
+  addScripted: (options?: Partial<WorkerOptions>, tell?: Tell) => Promise<Worker>;
+  /** Posts a chat request that tells the worker what to do. */
+  post: (steps: Step[], fields?: Record<string, unknown>, init?: Init) => Promise<Response>;
+  /** Posts any bytes to the chat completions. */
+  postRaw: (body: RequestInit['body'], init?: Init) => Promise<Response>;
+}
+
+/** A chat request that tells a scripted worker what to do. */
+export function chatRequest(steps: Step[], fields: Record<string, unknown> = {}): object {
+  return { model: 'demo', messages: [{ role: 'user', content: 'Hello.' }], steps, ...fields };
+}
+
+/** Starts an ingress without any worker. Its `stop` belongs into `afterAll` or `onTestFinished`. */
+export async function startEdge(options: ClusterOptions = {}): Promise<Edge> {
+  const cluster = await startCluster({ ...options, workers: 0, engineUrl: 'http://127.0.0.1:9' });
+  const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+  const releases: (() => Promise<void>)[] = [];
+  const postRaw = (body: RequestInit['body'], init: Init = {}): Promise<Response> =>
+    fetch(`${cluster.url}/api/openai/chat/completions`, {
+      method: 'POST',
+      ...init,
+      ...(body === undefined ? {} : { body }),
+      headers: { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json', ...init.headers },
+    });
+  return {
+    ...cluster,
+    addScripted: async (workerOptions = {}, tell = () => undefined) => {
+      const id = workerOptions.id ?? `w${randomBytes(4).toString('hex')}`;
+      const url = options.natsUrl ?? inject('natsUrl');
+      const broker = await connectBroker({ url, name: id, prefix: cluster.prefix, log });
+      const worker = await startWorker({
+        broker,
+        log,
+        id,
+        tier: 'gpu',
+        kind: 'test',
+        version: '0',
+        models: [{ id: 'demo', capabilities: ['stream', 'tools', 'vision', 'json'] }],
+        slots: 1_000,
+        accepting: true,
+        coalesceMs: 0,
+        handler: scriptedHandler(id, tell),
+        ...workerOptions,
+      });
+      releases.push(async () => {
+        await worker.drain(0);
+        await worker.close();
+        await broker.nc.close();
+      });
+      await until(() => cluster.ingress.lines.some((line) => line['msg'] === 'worker joined' && line['worker'] === id));
+      return worker;
+    },
+    postRaw,
+    post: (steps, fields, init) => postRaw(JSON.stringify(chatRequest(steps, fields)), init),
+    stop: async () => {
+      for (const release of releases) await release();
+      await cluster.stop();
+    },
+  };
+}

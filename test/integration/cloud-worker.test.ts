@@ -1,0 +1,321 @@
+import { readFileSync } from 'node:fs';
+import Anthropic, { BadRequestError } from '@anthropic-ai/sdk';
+import OpenAI, { APIError } from 'openai';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startCluster, type Cluster } from '../helpers/start-cluster.ts';
+import { startReplayEngine, type ReplayEngine } from '../helpers/replay-engine.ts';
+import type { ServiceProcess } from '../helpers/start-process.ts';
+
+const fixtures = 'test/fixtures/providers';
+
+let claude: ReplayEngine;
+let gpt: ReplayEngine;
+let cluster: Cluster;
+let claudeWorker: ServiceProcess;
+let gptWorker: ServiceProcess;
+
+beforeAll(async () => {
+  [claude, gpt] = await Promise.all([
+    startReplayEngine(`${fixtures}/anthropic`),
+    startReplayEngine(`${fixtures}/openai`),
+  ]);
+  cluster = await startCluster({ engineUrl: 'http://127.0.0.1:1', workers: 0 });
+  claudeWorker = await cluster.addCloudWorker({
+    PROVIDER: 'anthropic',
+    PROVIDER_URL: `${claude.url}/v1`,
+    ANTHROPIC_API_KEY: 'sk-ant-secret',
+  });
+  gptWorker = await cluster.addCloudWorker({
+    PROVIDER: 'openai',
+    PROVIDER_URL: `${gpt.url}/v1`,
+    OPENAI_API_KEY: 'sk-oai-secret',
+  });
+});
+afterAll(async () => {
+  await cluster?.stop();
+  await Promise.all([claude?.stop(), gpt?.stop()]);
+});
+
+const anthropic = () => new Anthropic({ baseURL: `${cluster.url}/api/anthropic`, apiKey: cluster.key, maxRetries: 0 });
+const openai = () => new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: cluster.key, maxRetries: 0 });
+
+function post(path: string, body: object, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(`${cluster.url}/api/${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+}
+
+const hello = [{ role: 'user' as const, content: 'Hello' }];
+const tool = {
+  name: 'get_weather',
+  input_schema: { type: 'object' as const, properties: { city: { type: 'string' } } },
+};
+const chatTool = { type: 'function' as const, function: { name: 'get_weather', parameters: tool.input_schema } };
+
+/** A stream's text with what the router puts into it put back. */
+function withUpstreamName(text: string, model: string, upstreamId: string): string {
+  expect(text).toContain(`"model":"${model}"`);
+  return text.replace(/"id":"msg_[0-9a-f]{32}"/, `"id":"${upstreamId}"`);
+}
+
+describe('a messages client on a messages upstream', () => {
+  it.each([
+    ['think', 'msg_01Kq7vXcN3Zt5WbYp8RfLmDs'],
+    ['search', 'msg_01G7hKp2LqWx9TzRn4VbYcMd'],
+  ])('gets the stream "%s" byte for byte, but for its id', async (name, id) => {
+    const answer = await post('anthropic/v1/messages', {
+      model: `claude-${name}`,
+      max_tokens: 100,
+      messages: hello,
+      stream: true,
+    });
+    expect(answer.headers.get('x-rtr-tier')).toBe('cloud');
+    const raw = readFileSync(`${fixtures}/anthropic/${name}.sse`, 'utf8');
+    expect(withUpstreamName(await answer.text(), `claude-${name}`, id)).toBe(raw);
+  });
+
+  it('gets a whole answer as it came, but for its id', async () => {
+    const answer = await post('anthropic/v1/messages', { model: 'claude-think', max_tokens: 100, messages: hello });
+    const raw = readFileSync(`${fixtures}/anthropic/whole.json`, 'utf8');
+    expect(withUpstreamName(await answer.text(), 'claude-think', 'msg_01Wh0LeAnSwEr00000000000')).toBe(raw);
+  });
+
+  it('has its request arrive as it was: beta headers, cache marks, signatures, server tools, unknown fields', async () => {
+    const body = {
+      model: 'claude-think',
+      max_tokens: 4000,
+      stream: true,
+      system: [{ type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral', ttl: '1h' } }],
+      thinking: { type: 'enabled', budget_tokens: 2048 },
+      context_management: { edits: [{ type: 'clear_thinking_20251015' }] },
+      tools: [
+        { ...tool, cache_control: { type: 'ephemeral' } },
+        { type: 'web_search_20250305', name: 'web_search', max_uses: 3 },
+      ],
+      messages: [
+        { role: 'user', content: 'Weather?' },
+        {
+          role: 'assistant',
+          content: [
+            { type: 'thinking', thinking: 'Hm.', signature: 'EqkCsigned==' },
+            { type: 'redacted_thinking', data: 'opaque' },
+            { type: 'tool_use', id: 'toolu_1', name: 'get_weather', input: { city: 'Oslo' } },
+          ],
+        },
+        {
+          role: 'user',
+          content: [
+            { type: 'tool_result', tool_use_id: 'toolu_1', content: 'Frogs.', cache_control: { type: 'ephemeral' } },
+          ],
+        },
+      ],
+      some_future_field: { deep: [1, 2, { three: null }] },
+    };
+    const headers = {
+      'anthropic-version': '2026-10-21',
+      'anthropic-beta': 'context-management-2025-06-27,interleaved-thinking-2025-05-14',
+      cookie: 'session=secret',
+    };
+    await (await post('anthropic/v1/messages?beta=true', body, headers)).text();
+    const seen = claude.seen.at(-1);
+    expect(seen?.body).toEqual(body);
+    expect(seen?.headers).toMatchObject({
+      'anthropic-version': '2026-10-21',
+      'anthropic-beta': 'context-management-2025-06-27,interleaved-thinking-2025-05-14',
+      'x-api-key': 'sk-ant-secret',
+    });
+    expect(seen?.headers).not.toHaveProperty('cookie');
+    expect(seen?.headers).not.toHaveProperty('authorization');
+  });
+
+  it('is understood by the SDK: thinking with its signature, two tools, usage', async () => {
+    const message = await anthropic()
+      .messages.stream({ model: 'claude-think', max_tokens: 100, messages: hello, tools: [tool] })
+      .finalMessage();
+    expect(message.content).toMatchObject([
+      { type: 'thinking', signature: expect.stringMatching(/^EqkC/) as string },
+      { type: 'text', text: "I'll look up both cities." },
+      { type: 'tool_use', id: 'toolu_01A09q90qw90lq917835lq9', input: { city: 'Oslo' } },
+      { type: 'tool_use', id: 'toolu_01B19r81rx81mr826946mr8', input: { city: 'São Paulo' } },
+    ]);
+    expect(message.usage).toMatchObject({ input_tokens: 412, cache_read_input_tokens: 2048, output_tokens: 187 });
+  });
+
+  it('has tokens counted by the upstream', async () => {
+    const count = await anthropic().messages.countTokens({ model: 'claude-think', messages: hello, tools: [tool] });
+    expect(count.input_tokens).toBe(2095);
+  });
+
+  it('is told of a stream that broke, by an error event after what came', async () => {
+    const answer = await post('anthropic/v1/messages', {
+      model: 'claude-breaks',
+      max_tokens: 100,
+      messages: hello,
+      stream: true,
+    });
+    const text = await answer.text();
+    expect(text).toContain('So far so');
+    expect(text).toMatch(/event: error\ndata: \{"type":"error","error":\{"type":"overloaded_error"[^\n]*\n\n$/);
+  });
+
+  it('gets overflow in the words that it parses', async () => {
+    const error: unknown = await anthropic()
+      .messages.create({ model: 'claude-long', max_tokens: 100, messages: hello })
+      .catch((error: unknown) => error);
+    expect(error).toBeInstanceOf(BadRequestError);
+    expect(String(error)).toContain('prompt is too long: 211343 tokens > 200000 maximum');
+  });
+});
+
+describe('a chat client on a chat upstream', () => {
+  it('keeps log probabilities, service tier and fingerprint, in both directions', async () => {
+    const stream = await openai().chat.completions.create(
+      {
+        model: 'gpt-words',
+        messages: hello,
+        stream: true,
+        logprobs: true,
+        top_logprobs: 1,
+        service_tier: 'flex',
+        max_tokens: 50,
+      },
+      { headers: { 'OpenAI-Beta': 'some-feature=v1' } },
+    );
+    const chunks = [];
+    for await (const chunk of stream) chunks.push(chunk);
+    expect(gpt.seen.at(-1)?.headers).toMatchObject({
+      authorization: 'Bearer sk-oai-secret',
+      'openai-beta': 'some-feature=v1',
+    });
+    expect(gpt.seen.at(-1)?.body).toEqual({
+      model: 'gpt-words',
+      messages: hello,
+      stream: true,
+      stream_options: { include_usage: true },
+      logprobs: true,
+      top_logprobs: 1,
+      service_tier: 'flex',
+      max_completion_tokens: 50,
+    });
+    expect(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('')).toBe('Hello wörld!');
+    expect(chunks.flatMap((chunk) => chunk.choices[0]?.logprobs?.content ?? []).map(({ token }) => token)).toEqual([
+      'Hello',
+      ' wörld',
+      '!',
+    ]);
+    const last = chunks.at(-1);
+    expect(last).toMatchObject({ service_tier: 'default', system_fingerprint: 'fp_44709d6fcb', model: 'gpt-words' });
+    expect(last?.usage).toMatchObject({
+      prompt_tokens: 19,
+      prompt_tokens_details: { cached_tokens: 16 },
+      completion_tokens_details: { reasoning_tokens: 192 },
+    });
+  });
+
+  it('gets parallel tool calls', async () => {
+    const completion = await openai()
+      .chat.completions.stream({ model: 'gpt-tools', messages: hello, tools: [chatTool] })
+      .finalChatCompletion();
+    expect(completion.choices[0]?.message.tool_calls).toMatchObject([
+      { id: 'call_kJ3nLpQ8sT2vXzB5cF7hR9wY', function: { arguments: '{"city":"Oslo"}' } },
+      { id: 'call_mN4oMqR9tU3wYaC6dG8iS0xZ', function: { arguments: '{"city":"São Paulo"}' } },
+    ]);
+  });
+
+  it('lists what answers chats, and nothing else of the provider', async () => {
+    const ids = [];
+    for await (const { id } of openai().models.list()) ids.push(id);
+    expect(ids).toEqual(expect.arrayContaining(['auto', 'gpt-words', 'gpt-tools', 'claude-think', 'claude-search']));
+    for (const id of ['text-embedding-3-small', 'whisper-1', 'gpt-image-1', 'gpt-5-pro', 'claude-gone']) {
+      expect(ids).not.toContain(id);
+    }
+  });
+
+  it('is told of a stream that broke', async () => {
+    const stream = await openai().chat.completions.create({ model: 'gpt-breaks', messages: hello, stream: true });
+    const read = async (): Promise<void> => {
+      for await (const _ of stream) continue;
+    };
+    await expect(read()).rejects.toThrow(APIError);
+  });
+
+  it('gets overflow with its code', async () => {
+    await expect(openai().chat.completions.create({ model: 'gpt-long', messages: hello })).rejects.toMatchObject({
+      status: 400,
+      code: 'context_length_exceeded',
+    });
+  });
+});
+
+describe('a client of one family on an upstream of the other', () => {
+  it('gets chat chunks of a messages stream', async () => {
+    const completion = await openai()
+      .chat.completions.stream(
+        { model: 'claude-think', messages: hello, tools: [chatTool], reasoning_effort: 'low' },
+        { headers: { 'OpenAI-Beta': 'x', 'anthropic-beta': 'y' } },
+      )
+      .finalChatCompletion();
+    const message = completion.choices[0]?.message;
+    expect(message?.content).toBe("I'll look up both cities.");
+    expect(message?.tool_calls?.map((call) => call.type === 'function' && call.function.arguments)).toEqual([
+      '{"city": "Oslo"}',
+      '{"city": "São Paulo"}',
+    ]);
+    expect(completion.usage).toMatchObject({ prompt_tokens: 412 + 128 + 2048, completion_tokens: 187 });
+    const seen = claude.seen.at(-1);
+    expect(seen?.body).toMatchObject({ thinking: { type: 'adaptive' }, output_config: { effort: 'low' } });
+    expect(seen?.headers).toMatchObject({ 'anthropic-version': '2023-06-01' });
+    expect(seen?.headers).not.toHaveProperty('openai-beta');
+    expect(seen?.headers).not.toHaveProperty('anthropic-beta');
+  });
+
+  it('gets a message of a chat stream', async () => {
+    const message = await anthropic()
+      .messages.stream({
+        model: 'gpt-tools',
+        max_tokens: 100,
+        top_k: 5,
+        system: [{ type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral' } }],
+        messages: hello,
+        tools: [tool],
+      } as Anthropic.MessageStreamParams)
+      .finalMessage();
+    expect(message.stop_reason).toBe('tool_use');
+    expect(message.content).toMatchObject([
+      { type: 'tool_use', input: { city: 'Oslo' } },
+      { type: 'tool_use', input: { city: 'São Paulo' } },
+    ]);
+    expect(gpt.seen.at(-1)?.body).toMatchObject({
+      max_completion_tokens: 100,
+      messages: [{ role: 'system', content: 'Be brief.' }, ...hello],
+    });
+    expect(gpt.seen.at(-1)?.body).not.toHaveProperty('top_k');
+    expect(gpt.seen.at(-1)?.headers).not.toHaveProperty('anthropic-version');
+  });
+
+  it('has tokens counted by a tokenizer where the upstream counts none', async () => {
+    const { input_tokens: tokens } = await anthropic().messages.countTokens({ model: 'gpt-words', messages: hello });
+    expect(tokens).toBeGreaterThan(0);
+    expect(tokens).toBeLessThan(20);
+  });
+});
+
+describe("a provider that refuses the router's key", () => {
+  it('is a failed upstream to clients of both families, and a line for the operator without the key', async () => {
+    await expect(openai().chat.completions.create({ model: 'gpt-refused', messages: hello })).rejects.toMatchObject({
+      status: 502,
+      code: 'upstream_failed',
+    });
+    await expect(
+      anthropic().messages.create({ model: 'claude-refused', max_tokens: 10, messages: hello }),
+    ).rejects.toMatchObject({ status: 502, type: 'api_error' });
+    const line = "OpenAI refuses the router's key: check the variable that holds it";
+    expect(await gptWorker.line(line)).toMatchObject({ level: 50, status: 401 });
+    await claudeWorker.line("Anthropic refuses the router's key: check the variable that holds it");
+    const logs = JSON.stringify([claudeWorker.lines, gptWorker.lines, cluster.ingress.lines]);
+    expect(logs).not.toContain('secret');
+    expect(logs).not.toContain('sk-abc');
+  });
+});

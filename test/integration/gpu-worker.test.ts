@@ -1,0 +1,102 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { findLlamaServer, startLlamaServer, type LlamaServer } from '../helpers/start-llama-server.ts';
+import { startCluster, until, type Cluster } from '../helpers/start-cluster.ts';
+import { startProcess } from '../helpers/start-process.ts';
+
+const program = findLlamaServer();
+
+let cluster: Cluster | undefined;
+let server: LlamaServer | undefined;
+
+afterEach(async () => {
+  await cluster?.stop();
+  await server?.stop();
+  cluster = undefined;
+  server = undefined;
+});
+
+function ask(body: object, signal?: AbortSignal): Promise<Response> {
+  return fetch(`${cluster?.url}/api/openai/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${cluster?.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'auto', messages: [{ role: 'user', content: 'Hello' }], ...body }),
+    ...(signal && { signal }),
+  });
+}
+
+describe.skipIf(program === undefined)('a cluster on a real llama-server', () => {
+  it('serves messages clients, and counts for them what it will use', async () => {
+    server = await startLlamaServer(program ?? '');
+    cluster = await startCluster({ engineUrl: server.url });
+    const { url, key } = cluster;
+    const tools = [{ name: 'look', description: 'Looks.', input_schema: { type: 'object', properties: {} } }];
+    const question = { model: 'tiny', system: 'Be brief.', messages: [{ role: 'user', content: 'Hello' }], tools };
+    const post = async (path: string, body: object): Promise<Record<string, unknown>> => {
+      const headers = { 'x-api-key': key, 'content-type': 'application/json' };
+      const answer = await fetch(`${url}/api/anthropic/v1/messages${path}`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(body),
+      });
+      return (await answer.json()) as Record<string, unknown>;
+    };
+    const counted = await post('/count_tokens', question);
+    expect(counted['input_tokens']).toBeGreaterThan(20);
+    expect(await post('', { ...question, max_tokens: 30 })).toMatchObject({
+      type: 'message',
+      model: 'tiny',
+      usage: { input_tokens: counted['input_tokens'] },
+    });
+  });
+
+  it('answers, and lets go of the engine within a second of its client', async () => {
+    server = await startLlamaServer(program ?? '');
+    cluster = await startCluster({ engineUrl: server.url });
+    const answer = await ask({ max_tokens: 20, reasoning_effort: 'none' });
+    expect(await answer.json()).toMatchObject({ model: 'tiny', usage: { completion_tokens: expect.any(Number) } });
+
+    const client = new AbortController();
+    const stream = await ask({ stream: true, ignore_eos: true }, client.signal);
+    await stream.body?.getReader().read();
+    const slots = `${server.url}/slots`;
+    client.abort();
+    await until(async () => !(await (await fetch(slots)).text()).includes('"is_processing":true'), 1000);
+  });
+});
+
+describe('a gpu-worker', () => {
+  it('takes no jobs while its engine is away, and serves again when it is back', async () => {
+    cluster = await startCluster({ ingress: { NO_WORKER_TIMEOUT_MS: '100' } });
+    expect((await ask({})).status).toBe(200);
+    await cluster.engine?.kill();
+    await until(async () => (await ask({})).status === 503);
+    const port = new URL(cluster.engineUrl).port;
+    const back = startProcess('services/demo-engine/main.ts', { PORT: port });
+    try {
+      await until(async () => (await ask({})).status === 200);
+    } finally {
+      await back.stop();
+    }
+  });
+
+  it('waits for an engine that is not there yet, and stops when it is told to', async () => {
+    const worker = startProcess('services/gpu-worker/main.ts', { ENGINE_URL: 'http://127.0.0.1:1' });
+    await worker.line('no engine answers yet: waiting for it');
+    expect(await worker.stop()).toBe(0);
+  });
+
+  it('finishes its answers before it stops', async () => {
+    cluster = await startCluster({ engine: { DEMO_TOKENS_PER_SECOND: '100' } });
+    const stream = await ask({ stream: true, demo: { answer_tokens: 60 } });
+    const [worker] = cluster.workers;
+    const stopped = worker?.stop();
+    expect(await stream.text()).toMatch(/"finish_reason":"stop".*\n\ndata: \[DONE\]\n\n$/);
+    expect(await stopped).toBe(0);
+  });
+
+  it('tells which setting is wrong', async () => {
+    const worker = startProcess('services/gpu-worker/main.ts', { ENGINE_URL: 'nowhere' });
+    await until(() => worker.lines.some(({ msg }) => String(msg).startsWith('ENGINE_URL="nowhere" is not valid')));
+    expect(await worker.stop()).toBe(78);
+  });
+});

@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startCluster, until, type Cluster } from '../helpers/start-cluster.ts';
+import { startProcess, type ServiceProcess } from '../helpers/start-process.ts';
+
+let cluster: Cluster;
+let upstream: ServiceProcess;
+
+/** A cluster with one slot in each tier: a GPU engine, a command-line agent, a cloud provider. */
+beforeAll(async () => {
+  cluster = await startCluster({ worker: { SLOTS: '1' } });
+  upstream = startProcess('services/demo-engine/main.ts', {
+    PORT: '0',
+    DEMO_MODELS: 'far',
+    DEMO_TOKENS_PER_SECOND: '0',
+  });
+  const { url } = await upstream.line('demo engine is ready');
+  await cluster.addCloudWorker({
+    PROVIDER: 'custom',
+    PROVIDER_URL: `${String(url)}/v1`,
+    PROVIDER_KEY: 'none',
+    PROVIDER_FAMILY: 'chat',
+    SLOTS: '1',
+  });
+  await cluster.addCliWorker({
+    CLI_KIND: 'command',
+    CLI_COMMAND: `${process.execPath} ${process.cwd()}/test/helpers/slow-cat.mjs 1500`,
+    CLI_MODELS: 'cat',
+    SLOTS: '1',
+  });
+});
+afterAll(async () => {
+  await cluster.stop();
+  await upstream.stop();
+});
+
+interface Served {
+  tier: string | null;
+  model: string;
+  queueMs: number;
+}
+
+async function ask(prompt: string, model = 'auto', more: object = {}): Promise<Served> {
+  const answer = await fetch(`${cluster.url}/api/openai/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${cluster.key}` },
+    body: JSON.stringify({ model, messages: [{ role: 'user', content: prompt }], ...more }),
+  });
+  const body = (await answer.json()) as { model: string };
+  expect(answer.status, JSON.stringify(body)).toBe(200);
+  return {
+    tier: answer.headers.get('x-rtr-tier'),
+    model: body.model,
+    queueMs: Number(answer.headers.get('x-rtr-queue-ms')),
+  };
+}
+
+/** Occupies the slot that the engines behind GPU and cloud have, for about a second and a half. */
+const long = 'Take your time.\n[demo tokens=75 rate=50]';
+
+async function openJobs(): Promise<number> {
+  const metrics = await (await fetch(`${cluster.adminUrl}/metrics`)).text();
+  return Number(/^rtr_jobs\{state="claimed"\} (\d+)/m.exec(metrics)?.[1]);
+}
+
+async function occupy(count: number): Promise<Promise<Served>[]> {
+  const asked: Promise<Served>[] = [];
+  for (let taken = 1; taken <= count; taken += 1) {
+    asked.push(ask(long));
+    await until(async () => (await openJobs()) === taken, 5_000);
+  }
+  return asked;
+}
+
+describe('auto on three tiers', () => {
+  it('fills GPU first, then CLI, then cloud, and goes back to GPU when that is free', async () => {
+    const served = await Promise.all(await occupy(3));
+    expect(served.map(({ tier }) => tier)).toEqual(['gpu', 'cli', 'cloud']);
+    expect(served.map(({ model }) => model)).toEqual(['demo', 'cat', 'far']);
+    expect(await ask('And now?')).toMatchObject({ tier: 'gpu' });
+  });
+
+  it('waits in every lane when all are busy, and takes the first that is free', async () => {
+    const busy = await occupy(3);
+    const waiting = await ask('Me too.');
+    expect(waiting.queueMs).toBeGreaterThan(100);
+    await Promise.all(busy);
+  });
+
+  it('passes over who cannot do what is asked, busy or not', async () => {
+    const [onGpu] = await occupy(1);
+    const tool = { type: 'function', function: { name: 'f', parameters: { type: 'object', properties: {} } } };
+    expect(await ask('Hello.', 'auto', { tools: [tool] })).toMatchObject({ tier: 'cloud' });
+    await onGpu;
+  });
+});
+
+describe('a model of one tier, asked for by name', () => {
+  it.each([
+    ['demo', 'gpu'],
+    ['cat', 'cli'],
+    ['far', 'cloud'],
+  ])('%s is served by %s', async (model, tier) => {
+    expect(await ask('Hello.', model)).toMatchObject({ tier, model });
+  });
+
+  it('says with 400 what its tier cannot do', async () => {
+    const answer = await fetch(`${cluster.url}/api/openai/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${cluster.key}` },
+      body: JSON.stringify({
+        model: 'cat',
+        messages: [{ role: 'user', content: 'Hello.' }],
+        tools: [{ type: 'function', function: { name: 'f' } }],
+      }),
+    });
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ error: { param: expect.stringContaining('tools') } });
+  });
+});

@@ -1,0 +1,367 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startCluster, until, type Cluster } from '../helpers/start-cluster.ts';
+import type { ServiceProcess } from '../helpers/start-process.ts';
+
+interface ToolAnswer {
+  tool: string;
+  is_error: boolean;
+  content: { type: string; text?: string; data?: string }[];
+  structured_content?: Record<string, unknown>;
+}
+
+interface Tool {
+  name: string;
+  description: string;
+  input_schema: { type: string; properties?: Record<string, unknown> };
+  worker: string;
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'rtr-tools-'));
+const files = join(folder, 'files');
+const own = join(folder, 'own');
+const diary = join(folder, 'diary');
+const server = (name: string, ...args: string[]) => ({
+  command: 'node',
+  args: [resolve(`node_modules/@modelcontextprotocol/${name}/dist/index.js`), ...args],
+});
+
+let cluster: Cluster;
+let worker: ServiceProcess;
+
+beforeAll(async () => {
+  mkdirSync(files);
+  mkdirSync(own);
+  writeFileSync(join(files, 'hello.txt'), 'Hello from a file.');
+  writeFileSync(diary, '');
+  writeFileSync(
+    join(folder, 'mcp.json'),
+    JSON.stringify({
+      mcpServers: {
+        everything: server('server-everything'),
+        files: server('server-filesystem', files),
+        test: { command: 'node', args: [resolve('test/helpers/mcp-test-server.ts'), diary], env: { GIVEN: '1' } },
+        broken: { command: 'node', args: ['-e', 'console.error("no luck"); process.exit(1)'] },
+        missing: { command: 'no-such-command' },
+      },
+    }),
+  );
+  writeOwn('greet', '`Hello, ${name}!`');
+  cluster = await startCluster({
+    workers: 0,
+    engineUrl: 'http://127.0.0.1:1',
+    ingress: { NO_WORKER_TIMEOUT_MS: '2000' },
+  });
+  worker = await cluster.addToolsWorker({
+    MCP_CONFIG: join(folder, 'mcp.json'),
+    TOOLS_DIR: own,
+    TOOL_TIMEOUT_MS: '1000',
+    TOOL_OUTPUT_BYTES: '100000',
+    SECRET: 'x',
+  });
+  await until(async () => (await names()).includes('pid') && (await names()).includes('echo'));
+});
+
+afterAll(async () => {
+  await cluster.stop();
+  rmSync(folder, { recursive: true });
+});
+
+function writeOwn(name: string, said: string): void {
+  writeFileSync(
+    join(own, `${name}.ts`),
+    `import { defineTool, z } from 'model-router/tool';
+     const input = z.object({ name: z.string() });
+     type Input = z.output<typeof input>;
+     export const tool = defineTool({ name: '${name}', description: 'Greets.', input, run: ({ name }: Input) => ${said} });`,
+  );
+}
+
+function ask(path: string, init: RequestInit = {}): Promise<Response> {
+  return fetch(`${cluster.url}/api/tools/v1${path}`, {
+    ...init,
+    headers: { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json' },
+  });
+}
+
+function execute(body: unknown, init: RequestInit = {}): Promise<Response> {
+  return ask('/execute', { method: 'POST', body: JSON.stringify(body), ...init });
+}
+
+async function run(tool: string, input: object = {}): Promise<ToolAnswer> {
+  const answer = await execute({ tool, input });
+  expect(answer.status).toBe(200);
+  return (await answer.json()) as ToolAnswer;
+}
+
+async function textOf(tool: string, input: object = {}): Promise<string> {
+  return (await run(tool, input)).content[0]?.text ?? '';
+}
+
+async function list(): Promise<Tool[]> {
+  const answer = await ask('/list');
+  const { object, data } = (await answer.json()) as { object: string; data: Tool[] };
+  expect(object).toBe('list');
+  return data;
+}
+
+async function names(): Promise<string[]> {
+  return (await list()).map(({ name }) => name);
+}
+
+async function errorOf(answer: Response): Promise<{ status: number; error: Record<string, unknown> }> {
+  const { error } = (await answer.json()) as { error: Record<string, unknown> };
+  return { status: answer.status, error };
+}
+
+describe('the list of tools', () => {
+  it('has those of the MCP servers, of the folder and the shipped ones, each with schema and worker', async () => {
+    const tools = await list();
+    expect(tools.map(({ name }) => name)).toEqual(
+      expect.arrayContaining([
+        'echo',
+        'get-sum',
+        'read_text_file',
+        'greet',
+        'current_time',
+        'calculator',
+        'http_fetch',
+      ]),
+    );
+    const sum = tools.find(({ name }) => name === 'get-sum');
+    expect(sum).toMatchObject({ input_schema: { type: 'object', properties: { a: { type: 'number' } } } });
+    expect(new Set(tools.map((tool) => tool.worker)).size).toBe(1);
+    expect(sum?.description).not.toBe('');
+  });
+
+  it('needs a key', async () => {
+    const answer = await fetch(`${cluster.url}/api/tools/v1/list`);
+    expect(answer.status).toBe(401);
+  });
+
+  it('is only read', async () => {
+    expect(await errorOf(await ask('/list', { method: 'DELETE' }))).toMatchObject({ status: 405 });
+    expect(await errorOf(await ask('/nothing'))).toMatchObject({ status: 404 });
+  });
+});
+
+describe('running a tool', () => {
+  it('runs those of MCP servers', async () => {
+    expect(await run('echo', { message: 'hi' })).toEqual({
+      tool: 'echo',
+      is_error: false,
+      content: [{ type: 'text', text: 'Echo: hi' }],
+    });
+    expect(await textOf('get-sum', { a: 2, b: 3 })).toContain('5');
+    expect(await textOf('read_text_file', { path: join(files, 'hello.txt') })).toBe('Hello from a file.');
+    expect((await run('get-tiny-image')).content.map(({ type }) => type)).toContain('image');
+    expect(await run('get-structured-content', { location: 'New York' })).toMatchObject({
+      is_error: false,
+      structured_content: { temperature: expect.any(Number) as number },
+    });
+  });
+
+  it('runs the shipped ones', async () => {
+    expect(await textOf('calculator', { expression: '0.1 + 0.2' })).toBe('0.3');
+    expect(await textOf('current_time', { timezone: 'Asia/Tokyo' })).toContain('+09:00');
+  });
+
+  it('tells who ran it', async () => {
+    const answer = await execute({ tool: 'current_time' });
+    expect(answer.headers.get('x-rtr-tier')).toBe('tools');
+    expect(answer.headers.get('x-rtr-worker')).toMatch(/^w/);
+    expect(answer.headers.get('x-request-id')).toBeTruthy();
+  });
+
+  it.each([
+    { body: { tool: 'get-sum', input: { a: 1, b: 'two' } }, param: 'input.b', code: 'invalid_type' },
+    { body: { tool: 'get-sum', input: { a: 1 } }, param: 'input.b', code: 'missing_required_parameter' },
+    { body: { tool: 'greet' }, param: 'input.name', code: 'missing_required_parameter' },
+    { body: { tool: 'current_time', input: { timezone: 'Mars' } }, param: 'input.timezone', code: 'invalid_type' },
+    { body: { tool: 'greet', input: 'Ada' }, param: 'input', code: 'invalid_type' },
+    { body: { input: {} }, param: 'tool', code: 'missing_required_parameter' },
+  ])('names what is wrong with $body', async ({ body, param, code }) => {
+    expect(await errorOf(await execute(body))).toMatchObject({
+      status: 400,
+      error: { param, code, type: 'invalid_request_error' },
+    });
+  });
+
+  it('answers 404 for a tool that is none', async () => {
+    expect(await errorOf(await execute({ tool: 'nonesuch', input: {} }))).toMatchObject({
+      status: 404,
+      error: { param: 'tool', code: 'not_found' },
+    });
+  });
+
+  it('answers a tool that failed as such', async () => {
+    for (const tool of ['fail', 'refuse']) expect(await run(tool)).toMatchObject({ tool, is_error: true });
+    expect(await textOf('fail')).toContain('this is what it does');
+    expect(await run('calculator', { expression: '1 / 0' })).toMatchObject({
+      is_error: true,
+      content: [{ text: 'division by zero' }],
+    });
+    expect(await run('http_fetch', { url: 'http://127.0.0.1:1/' })).toMatchObject({
+      is_error: true,
+      content: [{ text: 'It was not fetched: its address is not public.' }],
+    });
+  });
+
+  it('answers a tool that says too much as one that failed', async () => {
+    expect((await run('large', { bytes: 90_000 })).is_error).toBe(false);
+    expect(await run('large', { bytes: 110_000 })).toMatchObject({ is_error: true });
+    expect(await textOf('large', { bytes: 110_000 })).toContain('larger than 100000 bytes');
+  });
+
+  it('answers 504 when a tool hangs, and cancels it', async () => {
+    writeFileSync(diary, '');
+    expect(await errorOf(await execute({ tool: 'wait' }))).toMatchObject({
+      status: 504,
+      error: { code: 'upstream_timeout' },
+    });
+    await until(() => readFileSync(diary, 'utf8') === 'waiting\ncancelled\n');
+  });
+
+  it('cancels when the client goes', async () => {
+    writeFileSync(diary, '');
+    const client = new AbortController();
+    const answer = execute({ tool: 'wait' }, { signal: client.signal });
+    await until(() => readFileSync(diary, 'utf8') === 'waiting\n');
+    client.abort();
+    await expect(answer).rejects.toThrow('aborted');
+    await until(() => readFileSync(diary, 'utf8') === 'waiting\ncancelled\n', 1_000);
+  });
+
+  it('gives servers no variables but the usual and their own', async () => {
+    const variables = (await textOf('variables')).split(' ');
+    expect(variables).toContain('GIVEN');
+    expect(variables).not.toContain('SECRET');
+    expect(variables).not.toContain('NATS_URL');
+  });
+});
+
+describe('an MCP server that', () => {
+  it('crashes costs the call that it was at, and comes back', async () => {
+    const before = await textOf('pid');
+    const started = performance.now();
+    expect(await errorOf(await execute({ tool: 'crash' }))).toMatchObject({
+      status: 502,
+      error: { code: 'upstream_failed' },
+    });
+    // The next call waits for the server.
+    expect(await textOf('pid')).not.toBe(before);
+    expect(performance.now() - started).toBeLessThan(4_000);
+    expect(await textOf('echo', { message: 'still' })).toBe('Echo: still');
+  });
+
+  it('gets another tool is heard', async () => {
+    expect(await names()).not.toContain('learnt');
+    await run('learn');
+    await until(async () => (await names()).includes('learnt'));
+    expect(await textOf('learnt')).toBe('learnt');
+  });
+
+  it('does not start is told in the log, with what it wrote', () => {
+    const reasons = worker.lines.filter(({ msg }) => msg === 'an MCP server is out of reach');
+    expect(reasons.find(({ server: name }) => name === 'broken')).toMatchObject({
+      reason: expect.stringContaining('no luck') as string,
+    });
+    expect(reasons.find(({ server: name }) => name === 'missing')).toMatchObject({
+      reason: expect.stringContaining('ENOENT') as string,
+    });
+  });
+});
+
+describe('a folder of tools', () => {
+  it('is loaded, and again when a file changes', async () => {
+    expect(await textOf('greet', { name: 'Ada' })).toBe('Hello, Ada!');
+    writeOwn('greet', '`Goodbye, ${name}!`');
+    await until(async () => (await textOf('greet', { name: 'Ada' })) === 'Goodbye, Ada!');
+  });
+
+  it('keeps the old tool when its file is broken, and says why', async () => {
+    writeFileSync(join(own, 'greet.ts'), 'export const tool = {');
+    const { err, kept } = await worker.line('a tool could not be loaded');
+    expect(kept).toBe('greet');
+    expect(JSON.stringify(err)).toContain('SyntaxError');
+    expect(await textOf('greet', { name: 'Ada' })).toBe('Goodbye, Ada!');
+  });
+
+  it('has what is imported from it as new as itself', async () => {
+    mkdirSync(join(own, 'lib'));
+    writeFileSync(join(own, 'lib', 'word.ts'), "export const word = 'one';");
+    writeFileSync(
+      join(own, 'say.ts'),
+      `import { defineTool, z } from 'model-router/tool';
+       import { word } from './lib/word.ts';
+       export const tool = defineTool({ name: 'say', description: 'Says it.', input: z.object({}), run: () => word });`,
+    );
+    await until(async () => (await names()).includes('say'));
+    expect(await textOf('say')).toBe('one');
+    writeFileSync(join(own, 'lib', 'word.ts'), "export const word = 'another';");
+    await until(async () => (await textOf('say')) === 'another');
+  });
+
+  it('loses the tool with its file', async () => {
+    rmSync(join(own, 'say.ts'));
+    await until(async () => !(await names()).includes('say'));
+  });
+});
+
+describe('a worker that dies at a tool', () => {
+  it('fails the call: a tool may have done its work, and must not do it twice', async () => {
+    writeFileSync(diary, '');
+    const folder = mkdtempSync(join(tmpdir(), 'rtr-tools-slow-'));
+    writeFileSync(
+      join(folder, 'slow.ts'),
+      `import { appendFileSync } from 'node:fs';
+       import { defineTool, z } from 'model-router/tool';
+       const run = () => {
+         appendFileSync(${JSON.stringify(diary)}, process.pid + '\\n');
+         return new Promise<string>(() => undefined);
+       };
+       export const tool = defineTool({ name: 'slow', description: 'Is slow.', input: z.object({}), run });`,
+    );
+    const workers = [
+      await cluster.addToolsWorker({ TOOLS_DIR: folder }),
+      await cluster.addToolsWorker({ TOOLS_DIR: folder }),
+    ];
+    const answer = execute({ tool: 'slow' });
+    await until(() => readFileSync(diary, 'utf8') !== '');
+    const [pid = ''] = readFileSync(diary, 'utf8').split('\n');
+    process.kill(Number(pid), 'SIGKILL');
+    expect(await errorOf(await answer)).toMatchObject({ status: 502, error: { code: 'worker_lost' } });
+    expect(readFileSync(diary, 'utf8')).toBe(`${pid}\n`);
+    await Promise.all(workers.map((each) => each.stop()));
+    rmSync(folder, { recursive: true });
+  });
+});
+
+describe('two workers with the same tools', () => {
+  it('share a pool, and one goes on when the other is gone', async () => {
+    const [first, second] = [await cluster.addToolsWorker(), await cluster.addToolsWorker()];
+    const joined = cluster.ingress.lines.filter(({ msg }) => msg === 'worker joined').slice(-2);
+    expect(joined[0]?.['pool']).toBe(joined[1]?.['pool']);
+    expect((await names()).filter((name) => name === 'calculator')).toHaveLength(1);
+    await first.kill();
+    await Promise.all(Array.from({ length: 20 }, () => run('calculator', { expression: '1 + 1' })));
+    await second.stop();
+  });
+});
+
+describe('stopping', () => {
+  it('leaves no server behind', async () => {
+    const pid = Number(await textOf('pid'));
+    expect(await worker.stop()).toBe(0);
+    expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+    await until(async () => (await names()).length === 0);
+  });
+
+  it('makes a call of a tool that was here wait, and then answers 503', async () => {
+    const answer = await execute({ tool: 'echo', input: { message: 'hi' } });
+    expect(await errorOf(answer)).toMatchObject({ status: 503, error: { code: 'no_worker_available' } });
+    expect(answer.headers.get('retry-after')).not.toBeNull();
+  });
+});

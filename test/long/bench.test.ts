@@ -1,0 +1,23 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Verdict } from '../bench/judge.ts';
+import type { Results } from '../bench/results.ts';
+
+describe.runIf(process.platform === 'linux')('the bench', () => {
+  it('finds nothing grossly wrong in its short run', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'rtr-bench-test-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'results.json');
+    const bench = spawn(process.execPath, ['test/bench/main.ts', '--quick', '--json', file], { stdio: 'inherit' });
+    onTestFinished(() => void bench.kill());
+    const [code] = await once(bench, 'exit');
+    const { verdicts, busy } = JSON.parse(readFileSync(file, 'utf8')) as Results & { verdicts: Verdict[] };
+    expect(verdicts.filter(({ passed }) => !passed)).toEqual([]);
+    expect(busy.through.requests).toBeGreaterThan(100);
+    expect(code).toBe(0);
+  });
+});

@@ -1,0 +1,68 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { JobHandler } from '#shared/broker/job-contract.ts';
+import { noUsage } from '#shared/core/usage.ts';
+import { startParties, type Parties } from '../../helpers/broker-parties.ts';
+import { until } from '../../helpers/start-cluster.ts';
+
+async function start(): Promise<Parties> {
+  const parties = await startParties();
+  onTestFinished(() => parties.close());
+  return parties;
+}
+
+describe('many at once', () => {
+  it('two ingresses and two workers serve every job exactly once', async () => {
+    const { ingress, addIngress, addWorker } = await start();
+    const runs = new Map<string, number>();
+    const handler: JobHandler = async ({ id, requestId }, reply) => {
+      runs.set(id, (runs.get(id) ?? 0) + 1);
+      reply.write(requestId);
+      return { usage: noUsage, finishReason: 'stop' };
+    };
+    const workers = [await addWorker({ slots: 5, handler }), await addWorker({ slots: 5, handler })];
+    const other = await addIngress();
+    await until(() => workers.every(({ id }) => other.workers.get(id) !== undefined));
+    const jobs = Array.from({ length: 1_000 }, (_, at) => {
+      const requestId = `request ${at}`;
+      return { requestId, ...(at % 2 === 0 ? ingress : other).send({ requestId, stream: at % 3 === 0 }) };
+    });
+    for (const { finished, text, requestId } of jobs) {
+      expect(await finished).toMatchObject({ state: 'done', attempts: 1 });
+      expect(text()).toBe(requestId);
+    }
+    expect(runs.size).toBe(1_000);
+    expect(Math.max(...runs.values())).toBe(1);
+    expect([ingress.dispatcher.active, other.dispatcher.active]).toEqual([0, 0]);
+    for (const pool of [...ingress.workers.pools(), ...other.workers.pools()]) expect(pool.waiting).toBe(0);
+    for (const worker of [...ingress.workers.workers(), ...other.workers.workers()]) expect(worker.held.size).toBe(0);
+  });
+
+  it('large bodies leave the frames of other jobs quick', async () => {
+    const { ingress, addWorker } = await start();
+    const late: number[] = [];
+    await addWorker({
+      slots: 50,
+      handler: async ({ body }, reply, signal) => {
+        if (body.length > 1_000) return { usage: noUsage, finishReason: 'stop' };
+        for (let count = 0; count < 100 && !signal.aborted; count += 1) {
+          reply.write(`${performance.now()}\n`);
+          await new Promise((resolve) => setTimeout(resolve, 5));
+        }
+        return { usage: noUsage, finishReason: 'stop' };
+      },
+    });
+    const small = ingress.send({});
+    small.job.sink.data = (bytes) => {
+      const now = performance.now();
+      for (const sentAt of Buffer.from(bytes).toString().trim().split('\n')) late.push(now - Number(sentAt));
+    };
+    await until(() => late.length > 10);
+    const large = Array.from({ length: 4 }, () => ingress.send({ body: Buffer.alloc(20 * 1024 * 1024, 'x') }));
+    for (const { finished } of large) expect((await finished).state).toBe('done');
+    await small.finished;
+    const sorted = late.toSorted((a, b) => a - b);
+    expect(sorted[Math.floor(sorted.length / 2)]).toBeLessThan(20);
+    // Ingress, worker and this test share one event loop here, so that the worst is worse than between processes.
+    expect(sorted.at(-1)).toBeLessThan(250);
+  });
+});

@@ -1,0 +1,130 @@
+import Anthropic from '@anthropic-ai/sdk';
+import OpenAI, { RateLimitError } from 'openai';
+import type { ServerResponse } from 'node:http';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { startCluster, until, type Cluster } from '../../helpers/start-cluster.ts';
+import { chunk, startScriptedEngine, type ScriptedEngine } from '../../helpers/start-scripted-engine.ts';
+import { watchWorkers, type WorkerWatch } from '../../helpers/watch-workers.ts';
+
+let provider: ScriptedEngine;
+let cluster: Cluster;
+let watch: WorkerWatch;
+const answerWell =
+  (headers: Record<string, string> = {}) =>
+  (response: ServerResponse) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream', ...headers });
+    response.end(`${chunk({ content: 'hi' })}${chunk({}, 'stop')}data: [DONE]\n\n`);
+  };
+const refuse = (status: number, headers: Record<string, string>) => (response: ServerResponse) => {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  response.end('{"error":{"message":"slow down","type":"requests","param":null,"code":"rate_limit_exceeded"}}');
+};
+
+/** What the provider answers next; at first, that it has no list of models. */
+let answer = refuse(404, {});
+
+beforeAll(async () => {
+  provider = await startScriptedEngine((response) => answer(response));
+  cluster = await startCluster({ engineUrl: 'http://127.0.0.1:1', workers: 0 });
+  watch = await watchWorkers(inject('natsUrl'), cluster.prefix);
+  await cluster.addCloudWorker({
+    PROVIDER: 'custom',
+    PROVIDER_URL: `${provider.url}/v1`,
+    PROVIDER_MODELS: 'big,small',
+    WORKER_ID: 'paced',
+    SLOTS: '8',
+  });
+  await until(() => watch.beat('paced') !== undefined);
+});
+afterAll(async () => {
+  await watch?.close();
+  await cluster?.stop();
+  await provider?.stop();
+});
+
+const openai = () => new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: cluster.key, maxRetries: 0 });
+const ask = { model: 'big', stream: true as const, messages: [{ role: 'user' as const, content: 'Hello' }] };
+
+async function read(signal?: AbortSignal): Promise<string> {
+  const stream = await openai().chat.completions.create(ask, { ...(signal && { signal }) });
+  let text = '';
+  for await (const { choices } of stream) text += choices[0]?.delta.content ?? '';
+  return text;
+}
+
+describe('a cloud worker', () => {
+  it('is left alone for as long as a 429 says, tells the client so, and comes back', async () => {
+    answer = refuse(429, { 'retry-after': '2' });
+    const refused: unknown = await read().catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(RateLimitError);
+    expect((refused as RateLimitError).headers?.get('retry-after')).toBe('2');
+    await until(() => watch.beat('paced')?.accepting === false, 1_000);
+    const pausedAt = performance.now();
+    answer = answerWell();
+    expect(await read()).toBe('hi');
+    expect(performance.now() - pausedAt).toBeGreaterThan(1_000);
+    expect(watch.beat('paced')).toMatchObject({ accepting: true, slots: 8 });
+  });
+
+  it('treats an overloaded provider the same way, in the words of the other family', async () => {
+    answer = refuse(529, { 'retry-after': '1' });
+    const client = new Anthropic({ baseURL: `${cluster.url}/api/anthropic`, apiKey: cluster.key, maxRetries: 0 });
+    await expect(
+      client.messages.create({ model: 'small', max_tokens: 10, messages: [{ role: 'user', content: 'Hello' }] }),
+    ).rejects.toMatchObject({ status: 529, type: 'overloaded_error' });
+    await until(() => watch.beat('paced')?.accepting === false, 1_000);
+    await until(() => watch.beat('paced')?.accepting === true, 3_000);
+  });
+
+  it('takes fewer jobs at once while little of a limit is left, until it begins anew', async () => {
+    answer = answerWell({
+      'x-ratelimit-limit-requests': '100',
+      'x-ratelimit-remaining-requests': '3',
+      'x-ratelimit-reset-requests': '1s',
+    });
+    expect(await read()).toBe('hi');
+    await until(() => watch.beat('paced')?.slots === 2, 900);
+    await until(() => watch.beat('paced')?.slots === 8, 3_000);
+  });
+
+  it.each([true, false])('lets go of the provider within a second of its client (stream: %s)', async (stream) => {
+    const before = provider.abandoned;
+    let asked = false;
+    answer = (response) => {
+      asked = true;
+      response.writeHead(200, { 'content-type': stream ? 'text/event-stream' : 'application/json' });
+      if (stream) response.write(chunk({ content: 'hi' }));
+    };
+    const client = new AbortController();
+    const reading = openai()
+      .chat.completions.create({ ...ask, stream }, { signal: client.signal })
+      .then(async (given) => {
+        if (Symbol.asyncIterator in given) for await (const _ of given) continue;
+      })
+      .catch((error: unknown) => error);
+    await until(() => asked);
+    client.abort();
+    await until(() => provider.abandoned > before, 1_000);
+    await reading;
+  });
+});
+
+describe('a custom provider', () => {
+  it('may be any server of the chat family, such as the demo engine, for clients of both families', async () => {
+    const demo = await startCluster();
+    try {
+      const url = `${demo.engineUrl}/v1`;
+      await cluster.addCloudWorker({ PROVIDER: 'custom', PROVIDER_URL: url, PROVIDER_KEY: 'any' });
+      const model = 'demo';
+      const messages = [{ role: 'user' as const, content: 'Say hello.' }];
+      const completion = await openai().chat.completions.create({ model, messages });
+      expect(completion.choices[0]?.message.content).toContain('Say hello.');
+      const client = new Anthropic({ baseURL: `${cluster.url}/api/anthropic`, apiKey: cluster.key, maxRetries: 0 });
+      const message = await client.messages.stream({ model, max_tokens: 100, messages }).finalMessage();
+      expect(message).toMatchObject({ model, stop_reason: 'end_turn' });
+      expect(message.usage.output_tokens).toBeGreaterThan(0);
+    } finally {
+      await demo.stop();
+    }
+  });
+});

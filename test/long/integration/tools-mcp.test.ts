@@ -1,0 +1,253 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { Client, StreamableHTTPClientTransport, type ClientOptions } from '@modelcontextprotocol/client';
+import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { startCluster, until, type Cluster } from '../../helpers/start-cluster.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'rtr-tools-mcp-'));
+const diary = join(folder, 'diary');
+const everything = resolve('node_modules/@modelcontextprotocol/server-everything/dist/index.js');
+
+let cluster: Cluster;
+
+beforeAll(async () => {
+  const servers = {
+    everything: { command: 'node', args: [everything] },
+    test: { command: 'node', args: [resolve('test/helpers/mcp-test-server.ts'), diary] },
+  };
+  writeFileSync(join(folder, 'mcp.json'), JSON.stringify({ mcpServers: servers }));
+  cluster = await startCluster({ workers: 0, engineUrl: 'http://127.0.0.1:1' });
+  const environment = { MCP_CONFIG: join(folder, 'mcp.json'), TOOL_TIMEOUT_MS: '5000' };
+  const worker = await cluster.addToolsWorker(environment);
+  await worker.line('tools-worker is ready');
+});
+
+afterAll(async () => {
+  await cluster.stop();
+  rmSync(folder, { recursive: true });
+});
+
+beforeEach(() => writeFileSync(diary, ''));
+
+const endpoint = (base = cluster.url): URL => new URL(`${base}/api/tools/mcp`);
+const requestInit = () => ({ headers: { authorization: `Bearer ${cluster.key}` } });
+
+async function connect(options: ClientOptions = {}, base?: string): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1' }, options);
+  await client.connect(new StreamableHTTPClientTransport(endpoint(base), { requestInit: requestInit() }));
+  return client;
+}
+
+async function connectOlder(): Promise<OlderClient> {
+  const client = new OlderClient({ name: 'test', version: '1' });
+  // What the older SDK declares is not exact about optional properties.
+  const transport = new OlderTransport(endpoint(), { requestInit: requestInit() }) as Parameters<
+    OlderClient['connect']
+  >[0];
+  await client.connect(transport);
+  return client;
+}
+
+describe.each([
+  { name: 'the official client, newest revision', mode: 'auto' as const, era: 'modern' },
+  { name: 'the official client, older revisions', mode: 'legacy' as const, era: 'legacy' },
+])('$name', ({ mode, era }) => {
+  let client: Client;
+  beforeAll(async () => {
+    client = await connect({ versionNegotiation: { mode } });
+  });
+  afterAll(() => client.close());
+
+  it('connects', () => {
+    expect(client.getProtocolEra()).toBe(era);
+    expect(client.getServerVersion()?.name).toBe('model-router');
+    expect(client.getServerCapabilities()).toHaveProperty('tools');
+  });
+
+  it('lists the tools of the workers', async () => {
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['echo', 'get-sum', 'calculator', 'wait']));
+    expect(tools.find(({ name }) => name === 'get-sum')?.inputSchema).toMatchObject({
+      type: 'object',
+      properties: { a: { type: 'number' } },
+    });
+  });
+
+  it('calls them', async () => {
+    const echo = await client.callTool({ name: 'echo', arguments: { message: 'hi' } });
+    expect(echo.content).toEqual([{ type: 'text', text: 'Echo: hi' }]);
+    expect(echo.isError).toBeFalsy();
+    const structured = await client.callTool({ name: 'get-structured-content', arguments: { location: 'Chicago' } });
+    expect(structured.structuredContent).toHaveProperty('temperature');
+    const picture = await client.callTool({ name: 'get-tiny-image' });
+    expect(picture.content.map(({ type }) => type)).toContain('image');
+  });
+
+  it('is told of wrong input and of failure as results, of a tool that is none as an error', async () => {
+    const wrong = await client.callTool({ name: 'get-sum', arguments: { a: 1, b: 'two' } });
+    expect(wrong).toMatchObject({
+      isError: true,
+      content: [{ text: "Invalid value for 'input.b': must be number." }],
+    });
+    expect(await client.callTool({ name: 'fail' })).toMatchObject({ isError: true });
+    await expect(client.callTool({ name: 'nonesuch' })).rejects.toMatchObject({
+      code: -32_602,
+      message: expect.stringContaining('Unknown tool: nonesuch') as string,
+    });
+  });
+
+  it('hears of progress', async () => {
+    const heard: unknown[] = [];
+    const answer = await client.callTool(
+      { name: 'trigger-long-running-operation', arguments: { duration: 0.4, steps: 4 } },
+      { onprogress: (progress) => heard.push(progress) },
+    );
+    expect(answer.content[0]).toMatchObject({ text: expect.stringContaining('completed') as string });
+    expect(heard).toEqual([1, 2, 3, 4].map((progress) => ({ progress, total: 4 })));
+  });
+
+  it('cancels a call, which ends at the tool', async () => {
+    const cancel = new AbortController();
+    const call = client.callTool({ name: 'wait' }, { signal: cancel.signal });
+    await until(() => readFileSync(diary, 'utf8') === 'waiting\n');
+    cancel.abort();
+    await expect(call).rejects.toThrow('abort');
+    await until(() => readFileSync(diary, 'utf8') === 'waiting\ncancelled\n', 1_000);
+  });
+
+  it('ends its calls when it goes', async () => {
+    const leaving = await connect({ versionNegotiation: { mode } });
+    const call = leaving.callTool({ name: 'wait' }).catch((error: unknown) => error);
+    await until(() => readFileSync(diary, 'utf8') === 'waiting\n');
+    await leaving.close();
+    expect(await call).toBeInstanceOf(Error);
+    await until(() => readFileSync(diary, 'utf8') === 'waiting\ncancelled\n', 1_000);
+  });
+
+  it('can go on at another node', async () => {
+    const { url } = await cluster.addIngress();
+    // Both nodes have heard of the worker when both list its tools.
+    const other = await connect({ versionNegotiation: { mode } }, url);
+    await until(async () => (await other.listTools()).tools.length > 0);
+    expect(await other.callTool({ name: 'echo', arguments: { message: 'there' } })).toMatchObject({
+      content: [{ text: 'Echo: there' }],
+    });
+    await other.close();
+  });
+});
+
+describe('the older SDK', () => {
+  it('lists, calls, hears of progress and cancels', async () => {
+    const client = await connectOlder();
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toContain('echo');
+    const heard: unknown[] = [];
+    const answer = await client.callTool(
+      { name: 'trigger-long-running-operation', arguments: { duration: 0.2, steps: 2 } },
+      undefined,
+      { onprogress: (progress) => heard.push(progress) },
+    );
+    expect(answer.isError).toBeFalsy();
+    expect(heard).toHaveLength(2);
+
+    const cancel = new AbortController();
+    const call = client.callTool({ name: 'wait' }, undefined, { signal: cancel.signal });
+    await until(() => readFileSync(diary, 'utf8') === 'waiting\n');
+    cancel.abort();
+    await expect(call).rejects.toThrow('abort');
+    await until(() => readFileSync(diary, 'utf8') === 'waiting\ncancelled\n', 1_000);
+    await client.close();
+  });
+
+  it('cancels its own call only, although every client counts its calls alike', async () => {
+    const [one, other] = [await connectOlder(), await connectOlder()];
+    const cancel = new AbortController();
+    const cancelled = one.callTool({ name: 'wait' }, undefined, { signal: cancel.signal });
+    const kept = other.callTool({ name: 'trigger-long-running-operation', arguments: { duration: 1, steps: 1 } });
+    await until(() => readFileSync(diary, 'utf8') === 'waiting\n');
+    cancel.abort();
+    await expect(cancelled).rejects.toThrow('abort');
+    expect((await kept).isError).toBeFalsy();
+    await Promise.all([one.close(), other.close()]);
+  });
+});
+
+describe('a client of the newest revision', () => {
+  it('hears when tools come and go', async () => {
+    const changes = Promise.withResolvers<string[]>();
+    const client = await connect({
+      versionNegotiation: { mode: 'auto' },
+      listChanged: { tools: { onChanged: (_, tools) => changes.resolve((tools ?? []).map(({ name }) => name)) } },
+    });
+    await client.callTool({ name: 'learn' });
+    expect(await changes.promise).toContain('learnt');
+    await client.close();
+  });
+});
+
+describe('a node that stops', () => {
+  it('ends the streams on which clients listen, and does not wait for them', async () => {
+    const { url, process: ingress } = await cluster.addIngress();
+    const client = await connect({ versionNegotiation: { mode: 'auto' }, listChanged: { tools: { onChanged } } }, url);
+    const { closed } = client.autoOpenedSubscription ?? {};
+    const started = performance.now();
+    expect(await ingress.stop()).toBe(0);
+    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(await closed).toBe('remote');
+    await client.close();
+
+    function onChanged(): void {
+      // Only listens.
+    }
+  });
+});
+
+describe('the endpoint', () => {
+  const ping = { jsonrpc: '2.0', id: 1, method: 'ping' };
+  const post = (headers: Record<string, string>, body = JSON.stringify(ping)) =>
+    fetch(endpoint(), {
+      method: 'POST',
+      body,
+      headers: {
+        authorization: `Bearer ${cluster.key}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        ...headers,
+      },
+    });
+
+  it('needs a key, and says that it does', async () => {
+    const answer = await post({ authorization: '' });
+    expect(answer.status).toBe(401);
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+    expect(await answer.json()).toMatchObject({ jsonrpc: '2.0', id: null, error: { data: { code: 'missing_key' } } });
+  });
+
+  it.each([
+    { origin: 'http://localhost:6274', status: 200 },
+    { origin: 'http://127.0.0.1:8484', status: 200 },
+    { origin: 'https://evil.example', status: 403 },
+    { origin: 'null', status: 403 },
+  ])('answers pages of $origin with $status', async ({ origin, status }) => {
+    const answer = await post({ origin });
+    expect(answer.status).toBe(status);
+    await answer.text();
+  });
+
+  it('answers what is no JSON with an error of JSON-RPC', async () => {
+    const answer = await post({}, '{"jsonrpc":');
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ jsonrpc: '2.0', id: null, error: { code: -32_700 } });
+  });
+
+  it('knows no other methods: there is nothing to open or to end without sessions', async () => {
+    for (const method of ['GET', 'DELETE']) {
+      const answer = await fetch(endpoint(), { method, headers: { authorization: `Bearer ${cluster.key}` } });
+      expect(answer.status).toBe(405);
+      await answer.text();
+    }
+  });
+});

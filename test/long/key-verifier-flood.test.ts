@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, inject, it } from 'vitest';
+import { createKey } from '#shared/accounts/create-key.ts';
+import { checksumLength, keyAlphabet, keyChecksum } from '#shared/accounts/key-format.ts';
+import { KeyVerifier } from '#shared/accounts/key-verifier.ts';
+import { mintKey } from '#shared/accounts/mint-key.ts';
+import { openKeyStore } from '../helpers/open-key-store.ts';
+
+const floodMs = 1_200;
+const wrongPerSecond = 1_000;
+
+let n = 0;
+function digits(length: number): string {
+  n++;
+  return Array.from({ length }, (_, place) => keyAlphabet.charAt(Math.floor(n / 32 ** place) % 32)).join('');
+}
+
+/** Another wrong secret for this key's id at every call, with a fitting checksum. */
+function forged(raw: string): string {
+  const unchecked = raw.slice(0, -40) + digits(40 - checksumLength);
+  return unchecked + keyChecksum(unchecked);
+}
+
+/** Sends wrong keys at the rate above until stopped, and counts how they were answered. */
+function flood(verifier: KeyVerifier, wrongKey: () => string) {
+  const answers = new Map<string, number>();
+  const count = (answer: string) => answers.set(answer, (answers.get(answer) ?? 0) + 1);
+  const began = performance.now();
+  const unanswered: Promise<void>[] = [];
+  let sent = 0;
+  const timer = setInterval(() => {
+    for (const due = ((performance.now() - began) / 1_000) * wrongPerSecond; sent < due; sent++) {
+      const raw = wrongKey();
+      const attempt = (async () => verifier.verify(raw))();
+      unanswered.push(
+        attempt.then(
+          () => void count('let in'),
+          (error: { code?: string }) => void count(error.code ?? 'an error without a code'),
+        ),
+      );
+    }
+  }, 5);
+  return {
+    async stop() {
+      clearInterval(timer);
+      await Promise.all(unanswered);
+      return { sent, answers: Object.fromEntries(answers) };
+    },
+  };
+}
+
+describe.each(['garbage', 'unknown ids', 'wrong secrets for one id', 'wrong secrets for a key in use'])(
+  'KeyVerifier under a thousand wrong keys a second: %s',
+  (kind) => {
+    it('answers good keys, known and new, without delay, and lets no wrong one in', async () => {
+      const { store } = await openKeyStore(inject('redisUrl'));
+      const verifier = new KeyVerifier(store, { concurrency: 1 });
+      const make = (name: string) => createKey(store, { kind: 'user', name, class: 'normal' });
+      const target = await make('target');
+      const known = await make('known');
+      await verifier.verify(known.raw);
+      const cold = [];
+      for (let i = 0; i < 6; i++) cold.push(await make(`cold ${i}`));
+
+      const wrongKeys = {
+        garbage: () => mintKey('user').raw.replace(/.$/, '!'),
+        'unknown ids': () => mintKey('user').raw,
+        'wrong secrets for one id': () => forged(target.raw),
+        'wrong secrets for a key in use': () => forged(known.raw),
+      };
+      const attack = flood(verifier, wrongKeys[kind as keyof typeof wrongKeys]);
+      const coldMs: number[] = [];
+      const knownUs: number[] = [];
+      for (const { raw, record } of cold) {
+        await sleep(floodMs / cold.length);
+        const began = performance.now();
+        expect(await verifier.verify(raw)).toMatchObject({ id: record.id });
+        coldMs.push(performance.now() - began);
+        const asked = performance.now();
+        expect(verifier.verify(known.raw)).toMatchObject({ id: known.record.id });
+        knownUs.push((performance.now() - asked) * 1_000);
+      }
+      const { sent, answers } = await attack.stop();
+
+      expect(sent).toBeGreaterThan(floodMs * (wrongPerSecond / 1_000) * 0.8);
+      const { invalid_api_key: refused = 0, overloaded = 0, ...others } = answers;
+      expect(others).toEqual({});
+      expect(refused + overloaded).toBe(sent);
+      // A new key waits for at most one computation of the flood, and then for its own: 20 ms each on a quiet machine.
+      expect(median(coldMs)).toBeLessThan(300);
+      expect(Math.max(...coldMs)).toBeLessThan(1_000);
+      expect(median(knownUs)).toBeLessThan(1_000);
+    });
+  },
+);
+
+function median(values: number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}

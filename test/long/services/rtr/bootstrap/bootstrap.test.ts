@@ -1,0 +1,172 @@
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { processIdentity } from '../../../../../services/rtr/bootstrap/process-identity.mjs';
+import { takeLock } from '../../../../../services/rtr/bootstrap/take-lock.mjs';
+import { hostNode, runCommand, type RunningCommand } from '../../../../helpers/run-command.ts';
+import { until } from '../../../../helpers/start-cluster.ts';
+
+/** A stand-in for npm: it does what `npm ci` does as far as the bootstrap can see, and counts its runs. */
+const npm = `#!/bin/sh
+echo "$@" >> npm-runs
+sleep 0.2
+[ -f npm-fails ] && { echo "npm error network is away" >&2; exit 7; }
+mkdir -p node_modules/node/bin
+ln -sf "${process.execPath}" node_modules/node/bin/node
+cp package-lock.json node_modules/.package-lock.json
+`;
+
+const main = `
+if (process.argv[2] === 'wait') {
+  let signals = 0;
+  process.on('SIGINT', () => { signals += 1; console.log('signals', signals); setTimeout(() => process.exit(3), 300); });
+  process.on('disconnect', () => { process.exit(0); });
+  console.log('waiting', process.pid);
+  setInterval(() => {}, 1000);
+} else {
+  console.log(process.version, process.argv.slice(2).join(' '));
+  process.exitCode = 5;
+}
+`;
+
+let root: string;
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'rtr-bootstrap-'));
+  cpSync('services/rtr/bootstrap', join(root, 'services/rtr/bootstrap'), { recursive: true });
+  cpSync('services/rtr/bootstrap.mjs', join(root, 'services/rtr/bootstrap.mjs'));
+  writeFileSync(join(root, 'services/rtr/main.ts'), main);
+  writeFileSync(join(root, 'package.json'), '{ "type": "module" }');
+  mkdirSync(join(root, 'bin'));
+  writeFileSync(join(root, 'bin/npm'), npm, { mode: 0o755 });
+  lock({ 'node_modules/node': { version: '24.0.0', dev: true }, 'node_modules/zod': { version: '4.0.0' } });
+});
+
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+describe('the bootstrap', () => {
+  it('installs what is missing, says so in one line, and hands over to Node 24', async () => {
+    const first = rtr('some', 'words');
+    expect(await first.ended).toBe(5);
+    expect(first.out).toBe(`${process.version} some words\n`);
+    expect(first.err.trim().split('\n')).toEqual([
+      expect.stringMatching(/^Installing dependencies \(npm ci\): \d packages/),
+    ]);
+    expect(npmRuns()).toEqual(['ci --include=dev --no-audit --no-fund --loglevel=error']);
+  });
+
+  it('installs nothing when everything is there', async () => {
+    await rtr().ended;
+    const second = rtr();
+    expect(await second.ended).toBe(5);
+    expect(second.err).toBe('');
+    expect(npmRuns()).toHaveLength(1);
+  });
+
+  it('installs again when the lock file names another version', async () => {
+    await rtr().ended;
+    lock({ 'node_modules/node': { version: '24.0.0', dev: true }, 'node_modules/zod': { version: '4.0.1' } });
+    await rtr().ended;
+    expect(npmRuns()).toHaveLength(2);
+  });
+
+  it('does not mind checkers, and packages for other systems, that are missing', async () => {
+    await rtr().ended;
+    lock({
+      'node_modules/node': { version: '24.0.0', dev: true },
+      'node_modules/zod': { version: '4.0.0' },
+      'node_modules/vitest': { version: '5.0.0', dev: true },
+      'node_modules/for-windows': { version: '1.0.0', optional: true },
+    });
+    await rtr().ended;
+    expect(npmRuns()).toHaveLength(1);
+  });
+
+  it('installs again after an installation that was broken off', async () => {
+    await rtr().ended;
+    rmSync(join(root, 'node_modules/.package-lock.json'));
+    await rtr().ended;
+    expect(npmRuns()).toHaveLength(2);
+  });
+
+  it('installs once when started twice at the same time', async () => {
+    const both = [rtr(), rtr()];
+    expect(await Promise.all(both.map(({ ended }) => ended))).toEqual([5, 5]);
+    expect(npmRuns()).toHaveLength(1);
+  });
+
+  it("passes npm's own error through", async () => {
+    writeFileSync(join(root, 'npm-fails'), '');
+    const run = rtr();
+    expect(await run.ended).toBe(1);
+    expect(run.err).toContain('npm error network is away');
+    expect(run.err).toContain('npm ci failed (exit code 7)');
+  });
+
+  it('does not pull the dependencies from under a running cluster', async () => {
+    const held = takeLock(join(root, '.rtr/up.lock'));
+    const run = rtr();
+    expect(await run.ended).toBe(1);
+    expect(run.err).toContain(`a cluster (process ${process.pid}) runs on the installed ones`);
+    if ('release' in held) held.release();
+  });
+
+  it('forwards a Ctrl-C that comes from terminal and npm alike once, and the exit code', async () => {
+    const run = rtr('wait');
+    await until(() => run.out.includes('waiting'));
+    run.child.kill('SIGINT');
+    run.child.kill('SIGINT');
+    expect(await run.ended).toBe(3);
+    expect(run.out).toContain('signals 1');
+    expect(run.out).not.toContain('signals 2');
+  });
+
+  it('lets the program notice when it is killed itself', async () => {
+    const run = rtr('wait');
+    await until(() => run.out.includes('waiting'));
+    const pid = Number(/waiting (\d+)/.exec(run.out)?.[1]);
+    run.child.kill('SIGKILL');
+    await run.ended;
+    await until(() => processIdentity(pid) === undefined);
+  });
+
+  it('stops the program when the npm that started it is gone', async () => {
+    const { pid } = await orphan('npm_lifecycle_event=start');
+    await until(() => processIdentity(pid) === undefined);
+  });
+
+  it('runs on when a shell that put it in the background ends', async () => {
+    const { pid, bootstrap } = await orphan('');
+    await sleep(1_500);
+    expect(processIdentity(pid)).toBeDefined();
+    process.kill(bootstrap, 'SIGTERM');
+    await until(() => processIdentity(pid) === undefined);
+  });
+});
+
+/** Starts the waiting program from a shell that ends once it runs. */
+async function orphan(variables: string): Promise<{ pid: number; bootstrap: number }> {
+  await rtr().ended;
+  const out = join(root, 'out');
+  const start = `${variables} '${hostNode()}' services/rtr/bootstrap.mjs wait > out 2>&1 &`;
+  const script = `${start} echo $!; while ! grep -q waiting out; do sleep 0.05; done`;
+  const shell = runCommand('/bin/sh', ['-c', script], { cwd: root, env: { PATH: '/usr/bin:/bin' } });
+  await shell.ended;
+  return { pid: Number(/waiting (\d+)/.exec(readFileSync(out, 'utf8'))?.[1]), bootstrap: Number(shell.out) };
+}
+
+function rtr(...args: string[]): RunningCommand {
+  const node = hostNode();
+  const path = [join(root, 'bin'), join(node, '..'), '/usr/bin', '/bin'].join(delimiter);
+  return runCommand(node, ['services/rtr/bootstrap.mjs', ...args], { cwd: root, env: { PATH: path } });
+}
+
+function lock(packages: Record<string, { version: string; dev?: boolean; optional?: boolean }>): void {
+  writeFileSync(join(root, 'package-lock.json'), JSON.stringify({ packages: { '': {}, ...packages } }));
+}
+
+function npmRuns(): string[] {
+  return readFileSync(join(root, 'npm-runs'), 'utf8').trim().split('\n');
+}

@@ -1,0 +1,133 @@
+import { once } from 'node:events';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { processIdentity } from '../../../../../services/rtr/bootstrap/process-identity.mjs';
+import { copyProject, type ProjectCopy } from '../../../../helpers/project-copy.ts';
+import type { RunningCommand } from '../../../../helpers/run-command.ts';
+import { until } from '../../../../helpers/start-cluster.ts';
+
+/*
+ * `rtr up` as its user meets it, in a copy of the project, with real servers. The tests build on each other: a first
+ * start, later starts with what the first has left.
+ */
+
+let project: ProjectCopy;
+let cluster: RunningCommand;
+let key: string;
+
+beforeAll(async () => {
+  project = await copyProject();
+});
+afterAll(() => project.remove());
+
+describe('rtr up', () => {
+  it('names a taken port before it starts anything', async () => {
+    const other = createServer().listen(project.port, '127.0.0.1');
+    await once(other, 'listening');
+    const run = project.rtr('up');
+    expect(await run.ended).toBe(1);
+    expect(run.err).toBe(
+      `Port ${project.port} is taken by another program: stop that, or choose another port, as in PORT=${project.port + 1} npm start.\n`,
+    );
+    expect(existsSync(join(project.root, '.rtr/nats'))).toBe(false);
+    other.close();
+    await once(other, 'close');
+  });
+
+  it('prints at the first start a request that is answered when pasted, with a key shown only then', async () => {
+    cluster = await project.up();
+    key = /rtr_\w+/.exec(cluster.out)?.[0] ?? '';
+    expect(await ask(cluster.out)).toMatchObject({ object: 'chat.completion', choices: [{ finish_reason: 'stop' }] });
+    expect(statSync(join(project.root, '.rtr/cluster.json')).mode & 0o777).toBe(0o600);
+    expect(cluster.err).not.toContain(key);
+  });
+
+  it('refuses to run twice in one folder', async () => {
+    const second = project.rtr('up');
+    expect(await second.ended).toBe(1);
+    expect(second.err).toMatch(/^A cluster runs in this folder already: stop it first, .* kill \d+\.\n$/);
+  });
+
+  it('is found by the other commands of its folder', async () => {
+    const created = project.rtr('keys', 'create', '--name', 'second', '--json');
+    await created.ended;
+    const { key: second, id } = z.object({ key: z.string(), id: z.string() }).parse(JSON.parse(created.out));
+    expect(await statusWith(second)).toBe(200);
+    await project.rtr('keys', 'revoke', id).ended;
+    expect(await statusWith(second)).toBe(401);
+  });
+
+  it('starts a part again that dies', async () => {
+    const nats = children().find(({ name }) => name === 'nats')?.pid ?? 0;
+    process.kill(nats, 'SIGKILL');
+    await until(() => cluster.err.includes('nats was ended by SIGKILL: it is started again'));
+    await until(() => childPids().length === 5 && !childPids().includes(nats));
+    await until(async () => (await statusWith(key)) === 200);
+  });
+
+  it('leaves no process behind after Ctrl-C, and ends with exit code 0', async () => {
+    const pids = childPids();
+    expect(pids).toHaveLength(5);
+    cluster.child.kill('SIGINT');
+    expect(await cluster.ended).toBe(0);
+    expect(pids.filter(processIdentity)).toEqual([]);
+  });
+
+  it('is up again with the same key and the same ports', async () => {
+    const before = remembered();
+    cluster = await project.up();
+    expect(cluster.out).not.toContain(key);
+    expect(cluster.out).toContain(key.slice(-4));
+    expect(await ask(cluster.out.replace('$RTR_KEY', key))).toMatchObject({ object: 'chat.completion' });
+    expect(remembered()).toEqual(before);
+  });
+
+  it('leaves no process behind when it is killed, and comes back with its data', async () => {
+    const pids = childPids();
+    process.kill(upPid(), 'SIGKILL');
+    await cluster.ended;
+    await project.up();
+    expect(pids.filter(processIdentity)).toEqual([]);
+    expect(await statusWith(key)).toBe(200);
+  });
+});
+
+/** Does what the printed curl line does. */
+async function ask(printed: string): Promise<unknown> {
+  const [, url = ''] = /curl (\S+)/.exec(printed) ?? [];
+  const [, authorization = ''] = /"Authorization: (.*?)"/.exec(printed) ?? [];
+  const [, body = ''] = /-d '(.*)'/.exec(printed) ?? [];
+  const headers = { authorization, 'content-type': 'application/json' };
+  const answer = await fetch(url, { method: 'POST', headers, body });
+  return answer.json();
+}
+
+async function statusWith(withKey: string): Promise<number> {
+  const url = `http://127.0.0.1:${project.port}/api/openai/models`;
+  const answer = await fetch(url, { headers: { authorization: `Bearer ${withKey}` } });
+  await answer.body?.cancel();
+  return answer.status;
+}
+
+function children(): { name: string; pid: number }[] {
+  return z.array(z.object({ name: z.string(), pid: z.number() })).parse(JSON.parse(read('children.json')));
+}
+
+function childPids(): number[] {
+  return children().map(({ pid }) => pid);
+}
+
+function upPid(): number {
+  return z.object({ pid: z.number() }).parse(JSON.parse(read('up.lock'))).pid;
+}
+
+function remembered(): unknown {
+  return JSON.parse(read('cluster.json'));
+}
+
+function read(file: string): string {
+  return readFileSync(join(project.root, '.rtr', file), 'utf8');
+}

@@ -1,0 +1,44 @@
+import { engineHints, platformHints } from '../../services/cloud-worker/requests/hints.ts';
+import type { RequestRules } from '../../services/cloud-worker/requests/apply-rules.ts';
+import { presets } from '../../services/cloud-worker/providers/provider-of.ts';
+
+/** The rows of the README's table of providers: name, how it is turned on, family, what its rules do to a chat request. */
+export function providerRows(): string[][] {
+  return Object.entries(presets).map(([name, { title, family, keyVariables, needs, rules, adaptation }]) => [
+    `${title}: \`${name}\``,
+    [keyVariables.map(code).join(' or '), needs.map(code).join(' and ')].filter((part) => part !== '').join(' with '),
+    family,
+    describeRules(rules, adaptation?.words),
+  ]);
+}
+
+function describeRules(rules: RequestRules, further: string | undefined): string {
+  const { maxTokens, rename = {}, drop = [], developerAsSystem, replayedThinking } = rules;
+  const sentences: string[] = [];
+  if (maxTokens !== undefined) sentences.push(`the limit of tokens is ${code(maxTokens)}`);
+  for (const [from, to] of Object.entries(rename)) sentences.push(`${code(from)} is ${code(to)}`);
+  if (developerAsSystem === true) sentences.push('`developer` is `system`');
+  if (replayedThinking === 'none') sentences.push('without earlier thinking');
+  else if (replayedThinking !== undefined) sentences.push(`earlier thinking is ${code(replayedThinking)}`);
+  if (drop.length > 0) sentences.push(`without ${describeDrops(drop)}`);
+  if (further !== undefined) sentences.push(further);
+  return sentences.length === 0 ? 'as it came' : sentences.join('; ');
+}
+
+function describeDrops(drop: readonly string[]): string {
+  const hints: string[] = [];
+  let others = drop;
+  for (const [group, name] of [
+    [platformHints, 'platform hints'],
+    [engineHints, 'engine hints'],
+  ] as const) {
+    if (!group.every((field) => drop.includes(field))) continue;
+    hints.push(name);
+    others = others.filter((field) => !group.includes(field));
+  }
+  return [...hints, ...others.map(code)].join(', ');
+}
+
+function code(text: string): string {
+  return `\`${text}\``;
+}

@@ -1,0 +1,157 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { ConfigError, type Environment } from '#shared/core/load-config.ts';
+import { connectProvider } from '../../../services/cloud-worker/connect-provider.ts';
+import { presets, providerOf } from '../../../services/cloud-worker/providers/provider-of.ts';
+import type { Provider } from '../../../services/cloud-worker/providers/provider.ts';
+
+/** Answers everything with what was asked; a token to whoever asks for one. */
+const server = createServer((request, response) => {
+  const isToken = request.url === '/token';
+  response.writeHead(request.url === '/moved' ? 302 : 200, { 'content-type': 'application/json', location: '/else' });
+  response.end(
+    JSON.stringify(
+      isToken
+        ? { access_token: 'ya29.fresh', expires_in: 3600, token_type: 'Bearer' }
+        : { path: request.url, headers: request.headers },
+    ),
+  );
+});
+let url = '';
+beforeAll(async () => {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => server.close());
+
+interface Seen {
+  path: string;
+  headers: IncomingHttpHeaders;
+}
+
+async function ask(provider: Provider, environment: Environment, config: object = {}, path = '/models'): Promise<Seen> {
+  const settings = {
+    PROVIDER_URL: `${url}/base/`,
+    PROVIDER_KEY: undefined,
+    PROVIDER_KEY_HEADER: undefined,
+    SLOTS: 1,
+    CONNECT_TIMEOUT_MS: 1000,
+    ...config,
+  };
+  const http = connectProvider(provider, settings, environment);
+  try {
+    const { status, body } = await http.get(path);
+    expect(status).toBe(200);
+    return body as Seen;
+  } finally {
+    await http.close();
+  }
+}
+
+describe('the connections to a provider', () => {
+  it.each([
+    [presets.openai, { OPENAI_API_KEY: 'k1' }, { authorization: 'Bearer k1' }],
+    [presets.anthropic, { ANTHROPIC_API_KEY: 'k2' }, { 'x-api-key': 'k2', 'anthropic-version': '2023-06-01' }],
+    [presets.azure, { AZURE_OPENAI_API_KEY: 'k3' }, { 'api-key': 'k3' }],
+    [presets['bedrock-claude'], { AWS_BEARER_TOKEN_BEDROCK: 'k4' }, { authorization: 'Bearer k4' }],
+    [providerOf('custom', 'messages'), { OPENAI_API_KEY: 'not for you' }, { authorization: undefined }],
+  ])('carry the key as the provider wants it: $title', async (provider, environment, headers) => {
+    const seen = await ask(provider, environment);
+    expect(seen.path).toBe('/base/models');
+    expect({ authorization: undefined, ...seen.headers }).toMatchObject(headers);
+    expect(seen.headers['user-agent']).toMatch(/^model-router\//);
+  });
+
+  it("take the operator's own key and header over the usual ones", async () => {
+    const config = { PROVIDER_KEY: 'mine', PROVIDER_KEY_HEADER: 'X-Gateway-Key' };
+    const { headers } = await ask(presets.openai, { OPENAI_API_KEY: 'usual' }, config);
+    expect(headers['x-gateway-key']).toBe('mine');
+    expect(headers.authorization).toBeUndefined();
+  });
+
+  it('do not follow where an answer points', async () => {
+    await expect(ask(presets.openai, { OPENAI_API_KEY: 'k' }, { PROVIDER_URL: url }, '/moved')).rejects.toThrow('302');
+  });
+
+  it('cannot be made without what the provider needs, and the sentence says what that is', () => {
+    const connect = (provider: Provider, environment: Environment) =>
+      ask(provider, environment, { PROVIDER_URL: undefined });
+    return Promise.all([
+      expect(connect(presets.gemini, {})).rejects.toThrow(
+        new ConfigError('There is no key for Google Gemini: set GEMINI_API_KEY or GOOGLE_API_KEY, or PROVIDER_KEY.'),
+      ),
+      expect(connect(presets.bedrock, { AWS_BEARER_TOKEN_BEDROCK: 'k' })).rejects.toThrow(
+        new ConfigError('Amazon Bedrock cannot be reached: set AWS_REGION.'),
+      ),
+      expect(connect(providerOf('custom', 'chat'), {})).rejects.toThrow(
+        new ConfigError('custom cannot be reached: set PROVIDER_URL.'),
+      ),
+    ]);
+  });
+
+  it('get a fresh token for Vertex AI from a credentials file', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'rtr-vertex-'));
+    const file = join(folder, 'account.json');
+    const proof = join(folder, 'proof.jwt');
+    writeFileSync(proof, 'a.signed.proof');
+    const account = {
+      type: 'external_account',
+      audience: '//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/pool/providers/own',
+      subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
+      token_url: `${url}/token`,
+      credential_source: { file: proof },
+    };
+    writeFileSync(file, JSON.stringify(account));
+    vi.stubEnv('GOOGLE_APPLICATION_CREDENTIALS', file);
+    vi.stubEnv('GOOGLE_CLOUD_PROJECT', 'p');
+    try {
+      const { headers } = await ask(presets.vertex, {});
+      expect(headers.authorization).toBe('Bearer ya29.fresh');
+    } finally {
+      vi.unstubAllEnvs();
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
+describe("a provider's address", () => {
+  it.each([
+    [
+      presets.azure,
+      { AZURE_OPENAI_ENDPOINT: 'https://mine.openai.azure.com/' },
+      'https://mine.openai.azure.com/openai/v1',
+    ],
+    [
+      presets.azure,
+      { AZURE_OPENAI_ENDPOINT: 'https://mine.openai.azure.com/openai/v1' },
+      'https://mine.openai.azure.com/openai/v1',
+    ],
+    [presets.bedrock, { AWS_REGION: 'eu-west-1' }, 'https://bedrock-mantle.eu-west-1.api.aws/v1'],
+    [presets['bedrock-claude'], { AWS_REGION: 'eu-west-1' }, 'https://bedrock-mantle.eu-west-1.api.aws/anthropic/v1'],
+    [
+      presets.vertex,
+      { GOOGLE_CLOUD_PROJECT: 'p', GOOGLE_CLOUD_LOCATION: 'europe-west4' },
+      'https://europe-west4-aiplatform.googleapis.com/v1/projects/p/locations/europe-west4/endpoints/openapi',
+    ],
+    [
+      presets.vertex,
+      { GOOGLE_CLOUD_PROJECT: 'p', GOOGLE_CLOUD_LOCATION: 'global' },
+      'https://aiplatform.googleapis.com/v1/projects/p/locations/global/endpoints/openapi',
+    ],
+  ])('is made from the environment: $title', (provider, environment, expected) => {
+    expect(provider.url(environment)).toBe(expected);
+  });
+
+  it('is an https address without a slash at its end where the provider has one of its own', () => {
+    for (const provider of Object.values(presets)) {
+      if (provider.needs.length > 0) continue;
+      expect(provider.url({})).toMatch(/^https:\/\/.*[^/]$/);
+    }
+  });
+});

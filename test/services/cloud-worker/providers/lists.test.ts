@@ -1,0 +1,188 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { ModelInfo } from '#shared/broker/announcement.ts';
+import { providerOf } from '../../../../services/cloud-worker/providers/provider-of.ts';
+import type { ProviderName } from '../../../../services/cloud-worker/providers/provider.ts';
+
+function read(name: ProviderName, answer: unknown): ModelInfo[] {
+  return providerOf(name, 'chat').list?.read(answer) ?? [];
+}
+
+const all = ['stream', 'tools', 'vision', 'thinking', 'json'];
+
+describe('a list of models', () => {
+  it('tells of Anthropic what each can do and hold, without those that are retired', () => {
+    const list: unknown = JSON.parse(readFileSync('test/fixtures/providers/anthropic/models.json', 'utf8'));
+    const models = read('anthropic', list);
+    expect(models[0]).toEqual({ id: 'claude-think', capabilities: all, contextWindow: 1_000_000, maxOutput: 128_000 });
+    expect(models.find(({ id }) => id === 'claude-long')?.capabilities).toEqual(['stream', 'tools', 'json']);
+    expect(models.map(({ id }) => id)).not.toContain('claude-gone');
+    expect(read('anthropic', { data: [{ type: 'model', id: 'old', display_name: 'Old' }] })).toMatchObject([
+      { id: 'old', capabilities: all },
+    ]);
+  });
+
+  it.each([
+    ['gpt-5.1', all],
+    ['gpt-4.1-mini', ['stream', 'tools', 'vision', 'json']],
+    ['gpt-4-0613', ['stream', 'tools', 'json']],
+    ['gpt-5-chat-latest', ['stream', 'tools', 'vision', 'json']],
+    ['o4-mini', all],
+    ['o3-mini', ['stream', 'tools', 'thinking', 'json']],
+    ['ft:gpt-4o-mini:org::id', ['stream', 'tools', 'vision', 'json']],
+    ['gpt-5-pro', undefined],
+    ['gpt-5-codex', undefined],
+    ['text-embedding-3-large', undefined],
+    ['gpt-4o-realtime-preview', undefined],
+    ['gpt-image-1', undefined],
+  ])('tells of OpenAI only names, which say what %s can do', (id, capabilities) => {
+    expect(read('openai', { data: [{ id, created: 1 }] })).toEqual(capabilities ? [{ id, capabilities }] : []);
+  });
+
+  it('has the newest first', () => {
+    const data = [
+      { id: 'gpt-4o', created: 1 },
+      { id: 'gpt-5', created: 3 },
+      { id: 'gpt-4.1', created: 2 },
+    ];
+    expect(read('openai', { data }).map(({ id }) => id)).toEqual(['gpt-5', 'gpt-4.1', 'gpt-4o']);
+  });
+
+  it('has Gemini’s names without what stands before them', () => {
+    const data = [
+      'models/gemini-2.5-pro',
+      'models/gemini-2.0-flash',
+      'models/embedding-001',
+      'models/gemini-2.5-flash-image',
+    ];
+    expect(read('gemini', { data: data.map((id) => ({ id })) })).toEqual([
+      { id: 'gemini-2.5-pro', capabilities: all },
+      { id: 'gemini-2.0-flash', capabilities: ['stream', 'tools', 'vision', 'json'] },
+    ]);
+  });
+
+  it.each<[ProviderName, unknown, ModelInfo[]]>([
+    [
+      'mistral',
+      {
+        data: [
+          {
+            id: 'mistral-small-latest',
+            capabilities: { completion_chat: true, function_calling: true, vision: true },
+            max_context_length: 131_072,
+          },
+          { id: 'mistral-embed', capabilities: { completion_chat: false }, max_context_length: 8192 },
+        ],
+      },
+      [{ id: 'mistral-small-latest', capabilities: ['stream', 'tools', 'vision', 'json'], contextWindow: 131_072 }],
+    ],
+    [
+      'groq',
+      {
+        data: [
+          { id: 'openai/gpt-oss-120b', active: true, context_window: 131_072, max_completion_tokens: 65_536 },
+          { id: 'whisper-large-v3', active: true, context_window: 448 },
+          { id: 'llama-old', active: false, context_window: 8192 },
+        ],
+      },
+      [
+        {
+          id: 'openai/gpt-oss-120b',
+          capabilities: ['stream', 'tools', 'thinking', 'json'],
+          contextWindow: 131_072,
+          maxOutput: 65_536,
+        },
+      ],
+    ],
+    [
+      'xai',
+      {
+        models: [
+          { id: 'grok-4', input_modalities: ['text', 'image'], output_modalities: ['text'] },
+          { id: 'grok-2-image', input_modalities: ['text'], output_modalities: ['image'] },
+        ],
+      },
+      [{ id: 'grok-4', capabilities: ['stream', 'tools', 'vision', 'thinking', 'json'] }],
+    ],
+    [
+      'openrouter',
+      {
+        data: [
+          {
+            id: 'z-ai/glm-5',
+            context_length: 202_752,
+            architecture: { input_modalities: ['text'], output_modalities: ['text'] },
+            supported_parameters: ['tools', 'reasoning', 'response_format'],
+            top_provider: { max_completion_tokens: 65_536 },
+          },
+          { id: 'x/paints', architecture: { input_modalities: ['text'], output_modalities: ['image'] } },
+        ],
+      },
+      [
+        {
+          id: 'z-ai/glm-5',
+          capabilities: ['stream', 'tools', 'thinking', 'json'],
+          contextWindow: 202_752,
+          maxOutput: 65_536,
+        },
+      ],
+    ],
+    [
+      'together',
+      [
+        { id: 'meta-llama/Llama-3.3-70B-Instruct-Turbo', type: 'chat', context_length: 131_072 },
+        { id: 'black-forest-labs/FLUX.1', type: 'image' },
+      ],
+      [
+        {
+          id: 'meta-llama/Llama-3.3-70B-Instruct-Turbo',
+          capabilities: ['stream', 'tools', 'json'],
+          contextWindow: 131_072,
+        },
+      ],
+    ],
+    [
+      'fireworks',
+      {
+        data: [
+          {
+            id: 'accounts/fireworks/models/kimi',
+            supports_chat: true,
+            supports_tools: true,
+            supports_image_input: false,
+            context_length: 262_144,
+          },
+          { id: 'accounts/fireworks/models/flux', supports_chat: false },
+        ],
+      },
+      [
+        {
+          id: 'accounts/fireworks/models/kimi',
+          capabilities: ['stream', 'tools', 'thinking', 'json'],
+          contextWindow: 262_144,
+        },
+      ],
+    ],
+    [
+      'bedrock',
+      { data: [{ id: 'openai.gpt-oss-120b' }, { id: 'anthropic.claude-haiku-4-5' }] },
+      [{ id: 'openai.gpt-oss-120b', capabilities: ['stream', 'tools', 'thinking', 'json'] }],
+    ],
+    [
+      'bedrock-claude',
+      { data: [{ id: 'openai.gpt-oss-120b' }, { id: 'anthropic.claude-haiku-4-5' }] },
+      [{ id: 'anthropic.claude-haiku-4-5', capabilities: ['stream', 'tools', 'vision', 'thinking', 'json'] }],
+    ],
+  ])('is read as %s answers it', (name, answer, models) => {
+    expect(read(name, answer)).toEqual(models);
+  });
+
+  it('may have odd cards, which hide no others', () => {
+    const data = [null, 7, { id: '' }, { name: 'x' }, { id: 'good', context_length: 'much' }];
+    expect(read('openrouter', { data })).toMatchObject([{ id: 'good' }]);
+  });
+
+  it('is not one when it has no list in it', () => {
+    for (const answer of [undefined, {}, { data: 'x' }, { error: {} }]) expect(() => read('openai', answer)).toThrow();
+  });
+});

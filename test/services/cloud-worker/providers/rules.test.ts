@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import type { Capability } from '#shared/broker/announcement.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+import { presets, providerOf } from '../../../../services/cloud-worker/providers/provider-of.ts';
+import type { ProviderName } from '../../../../services/cloud-worker/providers/provider.ts';
+import { applyRules } from '../../../../services/cloud-worker/requests/apply-rules.ts';
+
+const all: Capability[] = ['stream', 'tools', 'vision', 'thinking', 'json'];
+
+/** The request as the provider gets it. */
+function sent(name: ProviderName, request: JsonObject, id = 'model', capabilities = all): JsonObject {
+  const provider = providerOf(name, 'chat');
+  const before = structuredClone(request);
+  const ruled = applyRules(request, provider.rules);
+  const adapted = provider.adaptation?.apply(ruled, { id, capabilities }) ?? ruled;
+  expect(request).toEqual(before);
+  return adapted;
+}
+
+const hello = [{ role: 'user', content: 'hi' }];
+
+describe('a chat request', () => {
+  it('goes as it came to a provider of which nothing is known', () => {
+    const request = { messages: hello, max_tokens: 5, top_k: 3, store: true, anything: [1] };
+    expect(sent('custom', request)).toEqual(request);
+  });
+
+  it.each([
+    ['openai', 'max_completion_tokens'],
+    ['azure', 'max_completion_tokens'],
+    ['mistral', 'max_tokens'],
+    ['deepseek', 'max_tokens'],
+    ['together', 'max_tokens'],
+    ['fireworks', 'max_tokens'],
+  ] as const)('has its limit of tokens under the name that %s reads, and the newer one counts', (name, field) => {
+    expect(sent(name, { max_tokens: 5 })).toEqual({ [field]: 5 });
+    expect(sent(name, { max_completion_tokens: 6, max_tokens: 5 })).toEqual({ [field]: 6 });
+    expect(sent(name, { max_tokens: null })).toEqual({});
+  });
+
+  it.each(['gemini', 'vertex', 'mistral', 'groq', 'deepseek', 'fireworks', 'cerebras', 'together'] as const)(
+    'loses hints that %s would refuse, and nothing that an answer is judged by',
+    (name) => {
+      const judged = { messages: hello, temperature: 0.2, logprobs: true, n: 2, tools: [], stop: ['x'] };
+      expect(sent(name, { ...judged, store: true, metadata: {}, service_tier: 'auto', user: 'u' })).toEqual(judged);
+    },
+  );
+
+  it('keeps the tier for providers that have tiers', () => {
+    for (const name of ['openai', 'azure', 'openrouter', 'xai'] as const) {
+      expect(sent(name, { service_tier: 'flex', user: 'u', store: false })).toEqual({
+        service_tier: 'flex',
+        user: 'u',
+        store: false,
+      });
+    }
+  });
+
+  it('does not ask a model to think that cannot', () => {
+    for (const name of ['openai', 'azure', 'gemini', 'groq', 'cerebras'] as const) {
+      expect(sent(name, { reasoning_effort: 'high' }, 'm', ['stream'])).toEqual({});
+      expect(sent(name, { reasoning_effort: 'high' })).toEqual({ reasoning_effort: 'high' });
+    }
+    expect(sent('gemini', { reasoning_effort: 'max' })).toEqual({ reasoning_effort: 'high' });
+    expect(sent('openai', { reasoning_effort: 'xhigh' })).toEqual({ reasoning_effort: 'xhigh' });
+    expect(sent('xai', { reasoning_effort: 'low' }, 'grok-4')).toEqual({});
+    expect(sent('xai', { reasoning_effort: 'low' }, 'grok-3-mini')).toEqual({ reasoning_effort: 'low' });
+  });
+
+  it('has earlier thinking under the name that the provider reads, or without it', () => {
+    const messages = [{ role: 'assistant', content: 'a', reasoning_content: 'hm' }];
+    const replayed = (name: ProviderName) => sent(name, { messages }).messages;
+    expect(replayed('openai')).toEqual([{ role: 'assistant', content: 'a' }]);
+    expect(replayed('openrouter')).toEqual([{ role: 'assistant', content: 'a', reasoning: 'hm' }]);
+    expect(replayed('deepseek')).toEqual(messages);
+    expect(replayed('custom')).toEqual(messages);
+  });
+
+  it('is strict for Mistral: short ids, no empty fields, its own name for the seed', () => {
+    const call = (id: string) => ({ id, type: 'function', function: { name: 'f', arguments: '{}' } });
+    const request = {
+      seed: 7,
+      stream: true,
+      stream_options: { include_usage: true },
+      messages: [
+        { role: 'developer', content: 'd' },
+        {
+          role: 'assistant',
+          content: null,
+          refusal: null,
+          annotations: [],
+          tool_calls: [call('toolu_01A'), call('abcDEF123')],
+        },
+        { role: 'tool', tool_call_id: 'toolu_01A', content: 'r' },
+        { role: 'tool', tool_call_id: 'abcDEF123', content: 'r' },
+      ],
+    };
+    const { messages, ...rest } = sent('mistral', request) as { messages: JsonObject[] };
+    expect(rest).toEqual({ random_seed: 7, stream: true });
+    const [system, assistant, first, second] = messages;
+    const [firstCall, secondCall] = (assistant as { tool_calls: { id: string }[] }).tool_calls;
+    expect(system).toEqual({ role: 'system', content: 'd' });
+    expect(Object.keys(assistant ?? {})).toEqual(['role', 'content', 'tool_calls']);
+    expect(firstCall?.id).toMatch(/^[0-9a-f]{9}$/);
+    expect(first?.tool_call_id).toBe(firstCall?.id);
+    expect(secondCall?.id).toBe('abcDEF123');
+    expect(second?.tool_call_id).toBe('abcDEF123');
+  });
+
+  it('tells DeepSeek its schema in words, and thinking as a switch', () => {
+    const schema = { type: 'object', properties: { a: { type: 'number' } } };
+    const request = { messages: hello, response_format: { type: 'json_schema', json_schema: { name: 'x', schema } } };
+    const given = sent('deepseek', request) as { messages: { role: string; content: string }[] };
+    expect(given).toMatchObject({ response_format: { type: 'json_object' } });
+    expect(given.messages.at(-1)?.role).toBe('system');
+    expect(given.messages.at(-1)?.content).toContain(JSON.stringify(schema));
+    expect(sent('deepseek', { reasoning_effort: 'none' })).toEqual({ thinking: { type: 'disabled' } });
+    expect(sent('deepseek', { reasoning_effort: 'high' })).toEqual({ thinking: { type: 'enabled' } });
+  });
+
+  it('loses penalties for Cerebras', () => {
+    expect(sent('cerebras', { frequency_penalty: 0, presence_penalty: 0, logit_bias: {}, seed: 1 })).toEqual({
+      seed: 1,
+    });
+  });
+});
+
+describe('a messages request', () => {
+  it('goes as it came to every provider of its family', () => {
+    for (const provider of Object.values(presets)) {
+      if (provider.family !== 'messages') continue;
+      expect(provider.rules).toEqual({});
+      expect(provider.adaptation).toBeUndefined();
+    }
+  });
+});

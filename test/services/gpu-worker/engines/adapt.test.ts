@@ -1,0 +1,196 @@
+import { describe, expect, it } from 'vitest';
+import type { Capability } from '#shared/broker/announcement.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+import { engineOf } from '../../../../services/gpu-worker/engines/engine-of.ts';
+import type { EngineKind } from '../../../../services/gpu-worker/engines/engine.ts';
+
+const thinker: Capability[] = ['stream', 'tools', 'thinking', 'json'];
+const tool = (name: string): JsonObject => ({ type: 'function', function: { name, parameters: { type: 'object' } } });
+const named = { type: 'function', function: { name: 'b' } };
+
+function adapt(kind: EngineKind, request: JsonObject, capabilities = thinker, id = 'some-model'): JsonObject {
+  return engineOf(kind).adapt({ model: id, messages: [], ...request }, { id, capabilities });
+}
+
+/** The fields by which an engine is told to think, or not. */
+function thinkingFields(request: JsonObject): JsonObject {
+  const names = new Set([
+    'reasoning_effort',
+    'reasoning',
+    'thinking',
+    'chat_template_kwargs',
+    'thinking_budget_tokens',
+  ]);
+  return Object.fromEntries(Object.entries(request).filter(([name]) => names.has(name)));
+}
+
+const on = { enable_thinking: true, thinking: true };
+const off = { enable_thinking: false, thinking: false };
+
+describe('a wish to think, in each dialect', () => {
+  it.each([
+    { kind: 'vllm', fields: { reasoning_effort: 'high', chat_template_kwargs: on } },
+    { kind: 'sglang', fields: { reasoning_effort: 'high', chat_template_kwargs: on } },
+    { kind: 'llama-cpp', fields: { reasoning_effort: 'high', chat_template_kwargs: on } },
+    { kind: 'ollama', fields: { reasoning_effort: 'high' } },
+    { kind: 'lm-studio', fields: { reasoning_effort: 'high' } },
+    { kind: 'openai', fields: { reasoning_effort: 'xhigh' } },
+  ] as const)('$kind: effort', ({ kind, fields }) => {
+    expect(thinkingFields(adapt(kind, { reasoning_effort: 'xhigh' }))).toEqual(fields);
+  });
+
+  it.each([
+    { kind: 'vllm', fields: { chat_template_kwargs: off } },
+    { kind: 'sglang', fields: { chat_template_kwargs: off } },
+    { kind: 'llama-cpp', fields: { chat_template_kwargs: off } },
+    { kind: 'ollama', fields: { reasoning_effort: 'none' } },
+    { kind: 'lm-studio', fields: { reasoning_effort: 'none' } },
+    { kind: 'openai', fields: { reasoning_effort: 'none' } },
+  ] as const)('$kind: not at all', ({ kind, fields }) => {
+    expect(thinkingFields(adapt(kind, { reasoning_effort: 'none' }))).toEqual(fields);
+  });
+
+  it.each(['vllm', 'sglang', 'llama-cpp', 'ollama', 'lm-studio'] as const)(
+    '%s: nothing said, nothing added',
+    (kind) => {
+      expect(thinkingFields(adapt(kind, {}))).toEqual({});
+    },
+  );
+
+  it.each([
+    { said: { thinking: { type: 'enabled', budget_tokens: 1024 } }, effort: 'low' },
+    { said: { thinking: { type: 'enabled', budget_tokens: 8192 } }, effort: 'medium' },
+    { said: { thinking: { type: 'enabled', budget_tokens: 20_000 } }, effort: 'high' },
+    { said: { reasoning: { effort: 'low' } }, effort: 'low' },
+    { said: { reasoning_effort: 'minimal' }, effort: 'low' },
+    { said: { reasoning_effort: 0.5 }, effort: 'medium' },
+    { said: { reasoning_effort: 'max' }, effort: 'high' },
+  ])('$said is effort $effort', ({ said, effort }) => {
+    for (const kind of ['vllm', 'ollama'] as const) expect(adapt(kind, said)['reasoning_effort']).toBe(effort);
+  });
+
+  it.each([
+    { thinking: { type: 'disabled' } },
+    { reasoning: { enabled: false } },
+    { chat_template_kwargs: { enable_thinking: false } },
+  ])('%s turns it off', (said) => {
+    expect(adapt('ollama', said)['reasoning_effort']).toBe('none');
+    expect(adapt('vllm', said)['chat_template_kwargs']).toMatchObject({ enable_thinking: false });
+  });
+
+  it('that nobody understands stays for the engine', () => {
+    expect(thinkingFields(adapt('vllm', { thinking: 'hard' }))).toEqual({ thinking: 'hard' });
+  });
+
+  it('gives llama.cpp the budget itself', () => {
+    const adapted = adapt('llama-cpp', { thinking: { type: 'enabled', budget_tokens: 3000 } });
+    expect(adapted).toMatchObject({ thinking_budget_tokens: 3000, reasoning_effort: 'medium' });
+  });
+
+  it('keeps what the client told the template', () => {
+    const adapted = adapt('sglang', {
+      reasoning_effort: 'high',
+      chat_template_kwargs: { thinking: false, lang: 'fr' },
+    });
+    expect(adapted['chat_template_kwargs']).toEqual({ enable_thinking: true, thinking: false, lang: 'fr' });
+  });
+
+  it('tells a template nothing where vLLM serves a model without one', () => {
+    const adapted = adapt('vllm', { reasoning_effort: 'high' }, thinker, 'mistralai/Magistral-Small-2509');
+    expect(thinkingFields(adapted)).toEqual({ reasoning_effort: 'high' });
+  });
+
+  it.each(['ollama', 'lm-studio'] as const)('is not told to a model of %s that cannot think', (kind) => {
+    expect(thinkingFields(adapt(kind, { reasoning_effort: 'high' }, ['stream']))).toEqual({});
+  });
+});
+
+describe('earlier messages', () => {
+  const messages = [
+    { role: 'developer', content: 'Be brief.' },
+    { role: 'user', content: 'Hi' },
+    { role: 'assistant', content: 'Yes?', reasoning: 'They greet.' },
+  ];
+
+  it.each([
+    { kind: 'vllm', thinking: { reasoning: 'They greet.', reasoning_content: 'They greet.' } },
+    { kind: 'sglang', thinking: { reasoning_content: 'They greet.' } },
+    { kind: 'llama-cpp', thinking: { reasoning_content: 'They greet.' } },
+    { kind: 'ollama', thinking: { reasoning: 'They greet.' } },
+    { kind: 'lm-studio', thinking: { reasoning_content: 'They greet.' } },
+  ] as const)('$kind: thinking by the name it reads, and developer as system', ({ kind, thinking }) => {
+    expect(adapt(kind, { messages })['messages']).toEqual([
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: 'Yes?', ...thinking },
+    ]);
+  });
+
+  it.each(['vllm', 'sglang'] as const)('%s: goes on with the beginning of an answer', (kind) => {
+    const prefilled = [...messages, { role: 'user', content: 'More' }, { role: 'assistant', content: 'More is' }];
+    const going = { continue_final_message: true, add_generation_prompt: false };
+    expect(adapt(kind, { messages: prefilled })).toMatchObject(going);
+    expect(adapt(kind, { messages: [{ role: 'user', content: 'Hi' }] })).not.toHaveProperty('continue_final_message');
+  });
+
+  it('ollama: parts of text become one text, parts with images stay', () => {
+    const parts = [
+      { type: 'text', text: 'a' },
+      { type: 'text', text: 'b' },
+    ];
+    const image = [...parts, { type: 'image_url', image_url: { url: 'data:image/png;base64,AA' } }];
+    const adapted = adapt('ollama', {
+      messages: [
+        { role: 'user', content: parts },
+        { role: 'user', content: image },
+      ],
+    });
+    expect(adapted['messages']).toEqual([
+      { role: 'user', content: 'a\nb' },
+      { role: 'user', content: image },
+    ]);
+  });
+});
+
+describe('what an engine rejects', () => {
+  it('vllm: options of a stream without a stream, and a choice without tools', () => {
+    const adapted = adapt('vllm', { stream_options: { include_usage: true }, tools: [], tool_choice: 'auto' });
+    expect(adapted).toEqual({ model: 'some-model', messages: [] });
+  });
+
+  it('vllm: the same with a stream and tools stays', () => {
+    const request = { stream: true, stream_options: { include_usage: true }, tools: [tool('a')], tool_choice: named };
+    expect(adapt('vllm', request)).toMatchObject(request);
+  });
+
+  it.each(['llama-cpp', 'lm-studio', 'ollama'] as const)('%s: a tool named by an object', (kind) => {
+    const adapted = adapt(kind, { tools: [tool('a'), tool('b')], tool_choice: named });
+    expect(adapted).toMatchObject({ tools: [tool('b')], tool_choice: 'required' });
+  });
+
+  it.each(['llama-cpp', 'lm-studio', 'ollama'] as const)('%s: the newer name of max_tokens', (kind) => {
+    const adapted = adapt(kind, { max_completion_tokens: 7, max_tokens: 9 });
+    expect(adapted).toMatchObject({ max_tokens: 7 });
+    expect(adapted).not.toHaveProperty('max_completion_tokens');
+  });
+
+  it('ollama: tools that must not be called', () => {
+    expect(adapt('ollama', { tools: [tool('a')], tool_choice: 'none' })).not.toHaveProperty('tools');
+  });
+
+  it('lm-studio: a JSON object without a schema', () => {
+    expect(adapt('lm-studio', { response_format: { type: 'json_object' } })).toMatchObject({
+      response_format: { type: 'json_schema', json_schema: { schema: { type: 'object' } } },
+    });
+  });
+
+  it.each(['vllm', 'sglang', 'llama-cpp', 'ollama', 'lm-studio', 'openai'] as const)(
+    '%s: a field that nobody knows passes, and the request given is not changed',
+    (kind) => {
+      const request = Object.freeze({ top_k: 5, mystery: { deep: true }, tools: [tool('b')], tool_choice: named });
+      const copy = structuredClone(request);
+      expect(adapt(kind, request)).toMatchObject({ top_k: 5, mystery: { deep: true } });
+      expect(request).toEqual(copy);
+    },
+  );
+});

@@ -1,0 +1,260 @@
+import type { ServerResponse } from 'node:http';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { JsonObject } from '#shared/core/json.ts';
+import { PublicFetchError } from '#shared/core/public-fetch.ts';
+import { EngineHttp } from '../../../services/gpu-worker/engine-http.ts';
+import { openai } from '../../../services/gpu-worker/engines/openai.ts';
+import type { HandleJobOptions } from '../../../services/gpu-worker/handle-job.ts';
+import { runJob, type JobFields } from '../../helpers/run-job.ts';
+import { chunk, startScriptedEngine, type ScriptedEngine } from '../../helpers/start-scripted-engine.ts';
+
+const models = [{ id: 'm', capabilities: ['stream' as const] }];
+const streamed: JsonObject = { model: 'm', stream: true, messages: [{ role: 'user', content: 'Hi' }] };
+const whole: JsonObject = { ...streamed, stream: false };
+const sse = { 'content-type': 'text/event-stream' };
+const ending = `${chunk({}, 'stop')}data: [DONE]\n\n`;
+
+let engine: ScriptedEngine | undefined;
+let http: EngineHttp | undefined;
+
+afterEach(async () => {
+  await http?.close();
+  await engine?.stop();
+});
+
+/** Starts an engine with the script and serves one job with it. */
+async function serve(
+  script: (response: ServerResponse) => void,
+  fields: JobFields,
+  options: Partial<HandleJobOptions> = {},
+  signal?: AbortSignal,
+  onPiece?: (piece: string) => void,
+) {
+  engine = await startScriptedEngine(script);
+  http = new EngineHttp({ url: engine.url, connections: 4, connectTimeoutMs: 1000 });
+  return runJob({ engine: openai, url: engine.url, http, models, options }, fields, signal, onPiece);
+}
+
+describe('a streamed answer', () => {
+  it('comes out piece by piece, while the engine goes on', async () => {
+    let next = (): void => undefined;
+    const seen: string[] = [];
+    const script = (response: ServerResponse): void => {
+      response.writeHead(200, sse).write(chunk({ role: 'assistant', content: 'one' }));
+      next = () => response.end(chunk({ content: 'two' }) + ending);
+    };
+    const { events, end } = await serve(script, { body: streamed }, {}, undefined, (piece) => {
+      seen.push(piece);
+      if (seen.length === 1) next();
+    });
+    expect(seen[0]).toContain('"one"');
+    expect(events.map((event) => JSON.stringify(event)).join('')).toMatch(/one.*two/);
+    expect(end.finishReason).toBe('stop');
+  });
+
+  it('carries an id of ours and the model that served', async () => {
+    const { events } = await serve((response) => response.writeHead(200, sse).end(chunk({ content: 'a' }) + ending), {
+      body: { ...streamed, model: 'auto' },
+      model: 'm',
+    });
+    const ids = new Set(events.map((event) => event['id']));
+    expect(ids.size).toBe(1);
+    expect([...ids][0]).toMatch(/^chatcmpl-[0-9a-f]{32}$/);
+    expect(events.every((event) => event['model'] === 'm')).toBe(true);
+  });
+
+  it('is complete at [DONE], even if the engine keeps the connection open', async () => {
+    const { end } = await serve((response) => response.writeHead(200, sse).write(chunk({ content: 'a' }) + ending), {
+      body: streamed,
+    });
+    expect(end.finishReason).toBe('stop');
+    await expect.poll(() => engine?.abandoned, { timeout: 3000 }).toBe(1);
+  });
+
+  it('fails when the engine drops the connection in the middle', async () => {
+    const script = (response: ServerResponse): void => {
+      response.writeHead(200, sse).write(chunk({ content: 'a' }), () => response.destroy());
+    };
+    await expect(serve(script, { body: streamed })).rejects.toMatchObject({ code: 'upstream_failed' });
+  });
+
+  it('fails when the engine ends it without a finish', async () => {
+    const script = (response: ServerResponse): unknown => response.writeHead(200, sse).end(chunk({ content: 'a' }));
+    await expect(serve(script, { body: streamed })).rejects.toMatchObject({ code: 'upstream_failed' });
+  });
+
+  it('fails at a chunk that is not JSON, and leaves the engine', async () => {
+    const script = (response: ServerResponse): unknown =>
+      response.writeHead(200, sse).write(`${chunk({ content: 'a' })}data: {"choices":[{"del\n\n`);
+    await expect(serve(script, { body: streamed })).rejects.toMatchObject({ code: 'upstream_failed' });
+    await expect.poll(() => engine?.abandoned).toBe(1);
+  });
+
+  it('fails at an error in the stream', async () => {
+    const script = (response: ServerResponse): unknown =>
+      response.writeHead(200, sse).write('data: {"error":{"message":"out of memory","code":500}}\n\n');
+    await expect(serve(script, { body: streamed })).rejects.toMatchObject({ code: 'upstream_failed' });
+  });
+
+  it('fails when the engine answers 200 with an error instead of a stream', async () => {
+    const script = (response: ServerResponse): unknown =>
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"error":"Unexpected endpoint"}');
+    await expect(serve(script, { body: streamed })).rejects.toMatchObject({ code: 'upstream_failed' });
+  });
+});
+
+describe('time', () => {
+  it('runs out when no first token comes, comments notwithstanding', async () => {
+    const script = (response: ServerResponse): void => {
+      response.writeHead(200, sse);
+      const pinging = setInterval(() => response.write(': still here\n\n'), 20);
+      response.on('close', () => clearInterval(pinging));
+    };
+    const served = serve(script, { body: streamed }, { firstTokenMs: 150 });
+    await expect(served).rejects.toMatchObject({ code: 'upstream_timeout' });
+    await expect.poll(() => engine?.abandoned).toBe(1);
+  });
+
+  it('runs out between two tokens', async () => {
+    const script = (response: ServerResponse): unknown => response.writeHead(200, sse).write(chunk({ content: 'a' }));
+    const served = serve(script, { body: streamed }, { idleMs: 100 });
+    await expect(served).rejects.toMatchObject({ code: 'upstream_timeout' });
+  });
+
+  it('runs out for an answer that is not streamed', async () => {
+    const served = serve(() => undefined, { body: whole }, { answerMs: 100 });
+    await expect(served).rejects.toMatchObject({ code: 'upstream_timeout' });
+  });
+
+  it('is not up while tokens come, however long that takes in all', async () => {
+    const script = (response: ServerResponse): void => {
+      response.writeHead(200, sse);
+      let count = 0;
+      const writing = setInterval(() => {
+        count += 1;
+        if (count < 8) response.write(chunk({ content: 'a' }));
+        else response.end(ending, () => clearInterval(writing));
+      }, 50);
+    };
+    const { end } = await serve(script, { body: streamed }, { firstTokenMs: 200, idleMs: 200 });
+    expect(end.finishReason).toBe('stop');
+  });
+});
+
+describe('an abort', () => {
+  it.each([
+    { name: 'before the first byte', script: () => undefined, body: streamed },
+    {
+      name: 'in the middle of a stream',
+      script: (response: ServerResponse) => void response.writeHead(200, sse).write(chunk({ content: 'a' })),
+      body: streamed,
+    },
+    { name: 'of an answer that is not streamed', script: () => undefined, body: whole },
+  ])('$name reaches the engine within 200 ms', async ({ script, body }) => {
+    const client = new AbortController();
+    let heard = (): void => undefined;
+    const asked = new Promise<void>((resolve) => {
+      heard = resolve;
+    });
+    const served = serve(
+      (response) => {
+        script(response);
+        heard();
+      },
+      { body },
+      {},
+      client.signal,
+    );
+    await asked;
+    client.abort(new Error('the client is gone'));
+    await expect(served).rejects.toThrow('the client is gone');
+    await expect.poll(() => engine?.abandoned, { timeout: 200, interval: 5 }).toBe(1);
+  });
+
+  it('that came before the job asks nothing of the engine', async () => {
+    let asked = 0;
+    const served = serve(() => (asked += 1), { body: streamed }, {}, AbortSignal.abort(new Error('gone before')));
+    await expect(served).rejects.toThrow('gone before');
+    expect(asked).toBe(0);
+  });
+});
+
+describe('an engine that refuses', () => {
+  it.each([
+    { status: 429, headers: { 'retry-after': '7' }, code: 'rate_limit_exceeded', retryAfter: 7 },
+    { status: 503, headers: {}, code: 'overloaded', retryAfter: undefined },
+    { status: 500, headers: {}, code: 'upstream_failed', retryAfter: undefined },
+    { status: 401, headers: {}, code: 'upstream_failed', retryAfter: undefined },
+    { status: 400, headers: {}, code: 'invalid_request', retryAfter: undefined },
+  ])('with $status → $code', async ({ status, headers, code, retryAfter }) => {
+    const script = (response: ServerResponse): unknown =>
+      response.writeHead(status, headers).end('{"error":{"message":"no"}}');
+    const asStream = serve(script, { body: streamed });
+    await expect(asStream).rejects.toMatchObject({ code, retryAfter });
+    const asWhole = runJob({ engine: openai, url: engine?.url ?? '', models }, { body: whole });
+    await expect(asWhole).rejects.toMatchObject({ code, retryAfter });
+  });
+
+  it('with an answer that is not JSON → upstream_failed', async () => {
+    const script = (response: ServerResponse): unknown => response.writeHead(200).end('<html>');
+    await expect(serve(script, { body: whole })).rejects.toMatchObject({ code: 'upstream_failed' });
+  });
+});
+
+describe('an engine that is not there', () => {
+  it('is reported at once', async () => {
+    const gone = await startScriptedEngine(() => undefined);
+    await gone.stop();
+    let unreachable = 0;
+    const options = { onUnreachable: () => (unreachable += 1) };
+    const served = runJob({ engine: openai, url: gone.url, models, options }, { body: streamed });
+    await expect(served).rejects.toMatchObject({ code: 'worker_lost', movable: true });
+    expect(unreachable).toBe(1);
+  });
+
+  it('no longer has the model: the job may go elsewhere', async () => {
+    const served = serve(() => undefined, { body: streamed, model: 'gone' });
+    await expect(served).rejects.toMatchObject({ code: 'upstream_failed', movable: true });
+  });
+});
+
+describe('an image that is not to be had', () => {
+  const asking = (url: string): JsonObject => {
+    const image = { type: 'image', source: { type: 'url', url } };
+    const call = { type: 'tool_use', id: 't', name: 'look', input: {} };
+    const result = { type: 'tool_result', tool_use_id: 't', content: [{ type: 'text', text: 'Here' }, image] };
+    const messages = [
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: [call] },
+      { role: 'user', content: [result] },
+    ];
+    return { model: 'm', max_tokens: 9, messages };
+  };
+
+  it.each(['http://10.0.0.1/a.png', 'file:///etc/passwd'])('from %s is named as its client knows it', async (url) => {
+    const fetchImage = (): Promise<string> => Promise.reject(new PublicFetchError('its address is not public'));
+    const served = serve(() => undefined, { body: asking(url), family: 'messages' }, { fetchImage });
+    const param = 'messages.2.content.0.content.1.source.url';
+    await expect(served).rejects.toMatchObject({
+      code: 'invalid_request',
+      param,
+      message: expect.stringContaining(param),
+    });
+  });
+});
+
+describe('connections', () => {
+  it('are used again by later jobs', async () => {
+    const sockets = new Set<unknown>();
+    engine = await startScriptedEngine((response, request) => {
+      sockets.add(request.socket);
+      response.writeHead(200, sse).end(chunk({ content: 'a' }) + ending);
+    });
+    http = new EngineHttp({ url: engine.url, connections: 4, connectTimeoutMs: 1000 });
+    for (let turn = 0; turn < 6; turn += 1) {
+      await runJob({ engine: openai, url: engine.url, http, models }, { body: streamed });
+    }
+    // A job is over at [DONE], just before its connection is free again: two take turns.
+    expect(sockets.size).toBeLessThanOrEqual(2);
+  });
+});

@@ -1,0 +1,96 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createImageFetcher } from '../../../../services/gpu-worker/images/image-fetcher.ts';
+
+const png = Buffer.from('89504e470d0a1a0a', 'hex');
+const never = new AbortController().signal;
+
+let server: Server;
+let port: number;
+let asked: string[] = [];
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    asked.push(request.url ?? '');
+    switch (request.url) {
+      case '/png':
+        return response.writeHead(200, { 'content-type': 'image/png; charset=binary' }).end(png);
+      case '/html':
+        return response.writeHead(200, { 'content-type': 'text/html' }).end('<html>');
+      case '/large':
+        return response.writeHead(200, { 'content-type': 'image/png' }).end(Buffer.alloc(100_000));
+      case '/honest-large':
+        return response.writeHead(200, { 'content-type': 'image/png', 'content-length': '100000' }).flushHeaders();
+      case '/redirect':
+        return response.writeHead(302, { location: '/png' }).end();
+      case '/round':
+        return response.writeHead(302, { location: '/round' }).end();
+      case '/to-file':
+        return response.writeHead(302, { location: 'file:///etc/passwd' }).end();
+      case '/to-loopback':
+        return response.writeHead(302, { location: `http://127.0.0.2:${port}/png` }).end();
+      case '/hang':
+        return undefined;
+      default:
+        return response.writeHead(404).end();
+    }
+  });
+  server.listen(0, '0.0.0.0');
+  await once(server, 'listening');
+  port = (server.address() as AddressInfo).port;
+});
+
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+beforeEach(() => {
+  asked = [];
+});
+
+const url = (path: string, host = '127.0.0.1'): URL => new URL(`http://${host}:${port}${path}`);
+
+describe('an image fetcher that may go to loopback', () => {
+  const fetchImage = createImageFetcher((address) => address === '127.0.0.1');
+
+  it('makes a data URL of the image', async () => {
+    const image = `data:image/png;base64,${png.toString('base64')}`;
+    expect(await fetchImage(url('/png'), 1000, never)).toBe(image);
+    expect(await fetchImage(url('/redirect'), 1000, never)).toBe(image);
+  });
+
+  it.each([
+    { path: '/html', reason: /no JPEG/ },
+    { path: '/large', reason: /too large/ },
+    { path: '/honest-large', reason: /too large/ },
+    { path: '/missing', reason: /status 404/ },
+    { path: '/round', reason: /too often/ },
+    { path: '/to-file', reason: /only http/ },
+    { path: '/to-loopback', reason: /not public/ },
+  ])('refuses $path', async ({ path, reason }) => {
+    await expect(fetchImage(url(path), 1000, never)).rejects.toThrow(reason);
+  });
+
+  it('ends with the job', async () => {
+    const client = new AbortController();
+    const fetching = fetchImage(url('/hang'), 1000, client.signal);
+    await expect.poll(() => asked).toEqual(['/hang']);
+    client.abort(new Error('the client is gone'));
+    await expect(fetching).rejects.toThrow('the client is gone');
+  });
+});
+
+describe('an image fetcher', () => {
+  const fetchImage = createImageFetcher();
+
+  it.each(['127.0.0.1', 'localhost', '2130706433', '0x7f.1', '[::1]', '[::ffff:127.0.0.1]', '0.0.0.0'])(
+    'does not connect to %s',
+    async (host) => {
+      await expect(fetchImage(url('/png', host), 1000, never)).rejects.toThrow('its address is not public');
+      expect(asked).toEqual([]);
+    },
+  );
+});

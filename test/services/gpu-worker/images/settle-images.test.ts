@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { PublicFetchError } from '#shared/core/public-fetch.ts';
+import { settleImages } from '../../../../services/gpu-worker/images/settle-images.ts';
+
+const { signal } = new AbortController();
+const fetchImage = (url: URL): Promise<string> => Promise.resolve(`data:image/png;base64,${url.pathname.slice(1)}`);
+const unused = (): Promise<string> => Promise.reject(new Error('nothing is to be fetched here'));
+const showing = (url: unknown): { messages: never } =>
+  ({
+    messages: [
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'Look' },
+          { type: 'image_url', image_url: url },
+        ],
+      },
+    ],
+  }) as {
+    messages: never;
+  };
+
+describe('settleImages', () => {
+  it('puts the image in the place of its address', async () => {
+    const request = showing({ url: 'https://example.com/cat', detail: 'high' });
+    expect(await settleImages(request, fetchImage, signal)).toEqual(showing({ url: 'data:image/png;base64,cat' }));
+  });
+
+  it('leaves data as it is', async () => {
+    const data = showing({ url: 'data:image/png;base64,AAAA' });
+    expect(await settleImages(data, unused, signal)).toEqual(data);
+  });
+
+  it('does not touch a request without images', async () => {
+    const request = { messages: [{ role: 'user', content: 'Hi' }] };
+    expect(await settleImages(request, unused, signal)).toBe(request);
+  });
+
+  it.each(['file:///etc/passwd', 'ftp://example.com/cat', '/etc/passwd', '../cat.png', 'FILE:///etc/passwd'])(
+    'refuses %s, and names the part',
+    async (url) => {
+      await expect(settleImages(showing({ url }), unused, signal)).rejects.toMatchObject({
+        code: 'invalid_request',
+        param: 'messages[0].content[1].image_url.url',
+      });
+    },
+  );
+
+  it.each(['file:///etc/passwd', 'http://10.0.0.1/video'])('lets no engine fetch a video from %s', async (url) => {
+    const content = [{ type: 'video_url', video_url: { url } }];
+    const request = { messages: [{ role: 'user', content }] };
+    await expect(settleImages(request, unused, signal)).rejects.toMatchObject({ code: 'invalid_request' });
+  });
+
+  it.each([
+    ['a type that the router does not know', { type: 'input_image', image_url: 'http://169.254.169.254/' }],
+    ['another type', { type: 'text', text: 'x', uuid: '1', image_url: { url: 'http://127.0.0.1:6379/' } }],
+    [
+      'another address beside',
+      { type: 'image_url', image_url: { url: 'data:,' }, video_url: { url: 'file:///etc/passwd' } },
+    ],
+  ])('refuses an address under %s', async (_, part) => {
+    const request = { messages: [{ role: 'user', content: [part] }] };
+    await expect(settleImages(request, unused, signal)).rejects.toMatchObject({
+      code: 'invalid_request',
+      param: 'messages[0].content[0]',
+    });
+  });
+
+  it('tells why an image was not fetched', async () => {
+    const failing = (): Promise<string> => Promise.reject(new PublicFetchError('its address is not public'));
+    await expect(settleImages(showing({ url: 'http://10.0.0.1/' }), failing, signal)).rejects.toMatchObject({
+      code: 'invalid_request',
+      message: 'The image was not fetched: its address is not public.',
+    });
+  });
+});

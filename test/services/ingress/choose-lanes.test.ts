@@ -1,0 +1,157 @@
+import { describe, expect, it } from 'vitest';
+import type { Capability } from '#shared/broker/announcement.ts';
+import type { LivePool } from '#shared/broker/dispatch/live-workers.ts';
+import type { Tier } from '#shared/core/tier.ts';
+import { registrySchema } from '#shared/registry/registry.ts';
+import { chooseLanes } from '../../../services/ingress/choose-lanes.ts';
+import { drawOrder, resolveModel } from '../../../services/ingress/resolve-model.ts';
+
+interface PoolFacts {
+  model?: string;
+  can?: Capability[];
+  context?: number;
+  slots?: number;
+  busy?: number;
+  accepting?: boolean;
+  workers?: string[];
+}
+
+function pool(tier: Tier, name: string, facts: PoolFacts = {}): LivePool {
+  const {
+    model = name,
+    can = ['stream'],
+    context,
+    slots = 2,
+    busy = 0,
+    accepting = true,
+    workers = [`${name}-1`],
+  } = facts;
+  const models = [{ id: model, capabilities: can, contextWindow: context }];
+  const live: LivePool = { tier, pool: name, models, tools: [], workers: new Set(), waiting: 0 };
+  for (const worker of workers) {
+    const announcement = {
+      v: 1 as const,
+      worker,
+      tier,
+      pool: name,
+      models,
+      tools: [],
+      slots,
+      busy,
+      accepting,
+      version: '0',
+      startedAt: 0,
+    };
+    live.workers.add({ announcement, pool: live, raw: Buffer.alloc(0), lastBeat: 0, held: new Set(), others: busy });
+  }
+  return live;
+}
+
+const noNeeds = { tools: false, vision: false, thinking: false, json: false, inputTokens: 10 };
+
+function lanes(
+  model: string,
+  pools: LivePool[],
+  needs: object = {},
+  file: object = {},
+  avoid: string[] = [],
+): string[] {
+  const registry = registrySchema.parse(file);
+  const wish = { model: resolveModel(model, registry.models, () => 0), needs: { ...noNeeds, ...needs } };
+  return chooseLanes(wish, registry, pools, new Set(avoid)).map(({ pool: { pool: name }, model: id }) =>
+    name === id ? name : `${name}:${id}`,
+  );
+}
+
+describe('auto', () => {
+  const all: Capability[] = ['stream', 'tools', 'vision', 'thinking', 'json'];
+  const gpu = pool('gpu', 'gpu', { can: ['stream', 'tools'] });
+  const cli = pool('cli', 'cli', { can: ['stream', 'thinking'] });
+  const cloud = pool('cloud', 'cloud', { can: all });
+
+  it.each<[string, object, LivePool[], string[]]>([
+    ['goes to GPU, then CLI, then cloud', {}, [cloud, cli, gpu], ['gpu', 'cli', 'cloud']],
+    ['with tools passes over who has none', { tools: true }, [gpu, cli, cloud], ['gpu', 'cloud']],
+    ['with an image goes to who can see', { vision: true }, [gpu, cli, cloud], ['cloud']],
+    ['in JSON goes to who can keep to it', { json: true }, [gpu, cli, cloud], ['cloud']],
+    ['does not pass over who cannot think', { thinking: true }, [gpu, cli], ['gpu', 'cli']],
+    ['finds nobody when nobody is able', { vision: true }, [gpu, cli], []],
+    ['never goes to tools workers', {}, [pool('tools', 'tools')], []],
+    ['passes over who does not accept', {}, [pool('gpu', 'ill', { accepting: false }), cloud], ['cloud']],
+    [
+      'inside a tier prefers who thinks when asked to, then free slots',
+      { thinking: true },
+      [pool('gpu', 'busy', { busy: 2 }), pool('gpu', 'free'), pool('gpu', 'thinks', { can: all, busy: 2 })],
+      ['thinks', 'free', 'busy'],
+    ],
+    [
+      'passes over a context that is surely too small',
+      { inputTokens: 10_000 },
+      [pool('gpu', 'small', { context: 4_096 }), pool('gpu', 'tight', { context: 9_000 }), cloud],
+      ['tight', 'cloud'],
+    ],
+  ])('%s', (_, needs, pools, expected) => {
+    expect(lanes('auto', pools, needs)).toEqual(expected);
+  });
+
+  it('too long for everybody goes to the largest context, whose worker says so', () => {
+    const pools = [pool('gpu', 'small', { context: 4_096 }), pool('cloud', 'large', { context: 8_192 })];
+    expect(lanes('auto', pools, { inputTokens: 100_000 })).toEqual(['large']);
+  });
+
+  it('keeps to the rules of the registry', () => {
+    const pools = [gpu, cli, cloud];
+    expect(lanes('auto', pools, {}, { auto: { tiers: ['cloud', 'gpu'] } })).toEqual(['cloud', 'gpu']);
+    expect(lanes('auto', pools, {}, { auto: { only: ['cli'] } })).toEqual(['cli']);
+    expect(lanes('auto', pools, {}, { auto: { except: ['gpu'] } })).toEqual(['cli', 'cloud']);
+    const prices = { cloud: { input: 3, output: 15 } };
+    expect(lanes('auto', pools, {}, { prices, auto: { max_cost: 10 } })).toEqual(['gpu', 'cli']);
+    expect(lanes('auto', pools, {}, { prices, auto: { max_cost: 15 } })).toEqual(['gpu', 'cli', 'cloud']);
+  });
+
+  it('counts avoided workers as absent', () => {
+    const two = pool('gpu', 'two', { workers: ['a', 'b'] });
+    expect(lanes('auto', [two, cloud], {}, {}, ['a'])).toEqual(['two', 'cloud']);
+    expect(lanes('auto', [two, cloud], {}, {}, ['a', 'b'])).toEqual(['cloud']);
+  });
+});
+
+describe('a named model', () => {
+  it('goes wherever it is served, GPU first', () => {
+    const pools = [pool('cloud', 'far', { model: 'm' }), pool('gpu', 'near', { model: 'm' }), pool('gpu', 'other')];
+    expect(lanes('m', pools)).toEqual(['near:m', 'far:m']);
+  });
+
+  it('prefers who is able, but goes to who is not rather than nowhere', () => {
+    const blind = pool('gpu', 'blind', { model: 'm' });
+    const sees = pool('cloud', 'sees', { model: 'm', can: ['vision'] });
+    expect(lanes('m', [blind, sees], { vision: true })).toEqual(['sees:m']);
+    expect(lanes('m', [blind], { vision: true })).toEqual(['blind:m']);
+  });
+
+  it('is never a name from the prototype', () => {
+    expect(lanes('__proto__', [pool('gpu', 'x')])).toEqual([]);
+    expect(lanes('constructor', [pool('gpu', 'x')])).toEqual([]);
+  });
+});
+
+describe('a name of the registry', () => {
+  const pools = [
+    pool('gpu', 'local', { model: 'small' }),
+    pool('cloud', 'api', { model: 'big' }),
+    pool('cloud', 'api2', { model: 'small' }),
+  ];
+
+  it('goes to its targets in order', () => {
+    const file = { models: { best: { targets: [{ model: 'big' }, { model: 'small', tier: 'gpu' }] } } };
+    expect(lanes('best', pools, {}, file)).toEqual(['api:big', 'local:small']);
+  });
+
+  it('draws among neighbours with a weight, in proportion to it', () => {
+    const targets = [{ model: 'a', weight: 3 }, { model: 'b', weight: 1 }, { model: 'c' }];
+    const firsts = Array.from({ length: 100 }, (_, i) => drawOrder(targets, () => i / 100).map(({ model }) => model));
+    expect(firsts.filter(([first]) => first === 'a')).toHaveLength(75);
+    expect(firsts.filter(([first]) => first === 'b')).toHaveLength(25);
+    expect(firsts.every((order) => order[2] === 'c')).toBe(true);
+  });
+});

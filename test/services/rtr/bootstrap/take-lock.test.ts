@@ -1,0 +1,74 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync, readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { processIdentity } from '../../../../services/rtr/bootstrap/process-identity.mjs';
+import { lockHolder, takeLock } from '../../../../services/rtr/bootstrap/take-lock.mjs';
+
+const folder = mkdtempSync(join(tmpdir(), 'rtr-lock-'));
+const file = join(folder, 'a.lock');
+afterAll(() => rmSync(folder, { recursive: true }));
+beforeEach(() => rmSync(file, { force: true }));
+
+describe('a lock', () => {
+  it('is held by one, and free after its release', () => {
+    const lock = takeLock(file);
+    expect(takeLock(file)).toEqual({ holder: process.pid });
+    if ('release' in lock) lock.release();
+    expect(lockHolder(file)).toBeUndefined();
+  });
+
+  it('ends with its holder', async () => {
+    const dead = await deadProcess();
+    writeFileSync(file, JSON.stringify({ pid: dead, identity: '1' }));
+    expect(takeLock(file)).toHaveProperty('release');
+  });
+
+  it('is not held by a later process with the number of the dead one', () => {
+    writeFileSync(file, JSON.stringify({ pid: process.pid, identity: 'another start time' }));
+    expect(takeLock(file)).toHaveProperty('release');
+  });
+
+  it.each(['', '{', '[]', 'null', '12', '{"pid":"x"}', '{"pid":99999999}'])(
+    'is nobody’s when it is damaged: %j',
+    (content) => {
+      writeFileSync(file, content);
+      expect(lockHolder(file)).toBeUndefined();
+      expect(takeLock(file)).toHaveProperty('release');
+    },
+  );
+
+  it('goes to exactly one of many who find it stale at the same time', async () => {
+    writeFileSync(file, JSON.stringify({ pid: await deadProcess(), identity: '1' }));
+    const taker = join(folder, 'taker.mjs');
+    const lockModule = join(process.cwd(), 'services/rtr/bootstrap/take-lock.mjs');
+    writeFileSync(
+      taker,
+      `import { takeLock } from '${lockModule}'; process.once('message', () => process.send('release' in takeLock('${file}'))); process.send('ready'); setInterval(() => {}, 1000);`,
+    );
+    const takers = Array.from({ length: 6 }, () => fork(taker));
+    await Promise.all(takers.map((child) => once(child, 'message')));
+    const answers = takers.map((child) => once(child, 'message'));
+    for (const child of takers) child.send('go');
+    const taken = (await Promise.all(answers)).map(([answer]) => answer as boolean);
+    for (const child of takers) child.kill('SIGKILL');
+    expect(taken.filter(Boolean)).toHaveLength(1);
+    expect(readdirSync(folder).filter((name) => name.startsWith('a.lock.'))).toEqual([]);
+  });
+});
+
+describe('the identity of a process', () => {
+  it('stays the same, and is gone with the process', async () => {
+    expect(processIdentity(process.pid)).toBe(processIdentity(process.pid));
+    expect(processIdentity(await deadProcess())).toBeUndefined();
+  });
+});
+
+async function deadProcess(): Promise<number> {
+  const child = fork('/dev/null', { stdio: 'ignore' });
+  await once(child, 'exit');
+  if (child.pid === undefined) throw new Error('the process did not start');
+  return child.pid;
+}

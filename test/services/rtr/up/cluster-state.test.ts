@@ -1,0 +1,41 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { loadClusterState, readClusterState, saveClusterState } from '../../../../services/rtr/up/cluster-state.ts';
+import { UpError } from '../../../../services/rtr/up/up-error.ts';
+
+let root: string;
+let folder: string;
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'rtr-state-'));
+  folder = join(root, '.rtr');
+});
+afterEach(() => rmSync(root, { recursive: true }));
+
+describe('what a cluster remembers', () => {
+  it('is read as it was written, and is nothing before', () => {
+    expect(readClusterState(folder)).toBeUndefined();
+    const state = loadClusterState(folder);
+    saveClusterState(folder, state);
+    expect(readClusterState(folder)).toEqual(state);
+  });
+
+  it.each(['', '{', '[]', '{"natsPassword": 1}'])('is refused with a sentence when it is damaged: %j', (content) => {
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'cluster.json'), content);
+    expect(() => loadClusterState(folder)).toThrow(UpError);
+    expect(() => loadClusterState(folder)).toThrow(
+      /cluster\.json is damaged: stop .*, delete the file, and start again/,
+    );
+  });
+
+  it('is refused with a sentence when its folder is a file, or it is a folder', () => {
+    writeFileSync(folder, '');
+    expect(() => loadClusterState(folder)).toThrow(`${folder}/cluster.json cannot be used (ENOTDIR)`);
+    rmSync(folder);
+    mkdirSync(join(folder, 'cluster.json'), { recursive: true });
+    expect(() => loadClusterState(folder)).toThrow(`${folder}/cluster.json cannot be used (EISDIR)`);
+  });
+});

@@ -1,0 +1,24 @@
+import { beforeEach, describe, expect, inject, it } from 'vitest';
+import { setUpKeys } from '../../../../services/rtr/up/set-up-keys.ts';
+import { openKeyStore, type OpenKeyStore } from '../../../helpers/open-key-store.ts';
+
+let open: OpenKeyStore;
+let said: string[];
+
+beforeEach(async () => {
+  open = await openKeyStore(inject('redisUrl'));
+  said = [];
+});
+
+describe('the first start of a cluster', () => {
+  it('says the new key itself, and a later one nothing', async () => {
+    const first = await setUp();
+    expect(said).toEqual([`Your router key: ${first.newKey}`]);
+    expect(await setUp()).toEqual({ newKey: undefined, maskedKeys: first.maskedKeys });
+    expect(said).toHaveLength(1);
+  });
+});
+
+function setUp() {
+  return setUpKeys(inject('redisUrl'), open.prefix.replace(/:$/, ''), (line) => said.push(line));
+}

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { compileInputCheck } from '../../../services/tools-worker/check-input.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+
+const schema: JsonObject = {
+  type: 'object',
+  properties: {
+    name: { type: 'string', minLength: 2 },
+    kind: { enum: ['a', 'b', 3] },
+    items: { type: 'array', items: { type: 'object', properties: { size: { type: 'integer' } }, required: ['size'] } },
+    either: { anyOf: [{ type: 'string' }, { type: 'object', properties: { x: { type: 'number' } }, required: ['x'] }] },
+    'odd/name~': { type: 'number' },
+  },
+  required: ['name'],
+  additionalProperties: false,
+};
+
+describe('the check of an input', () => {
+  const check = compileInputCheck(schema);
+
+  it('lets pass what fits', () => {
+    expect(() => check({ name: 'Ada', items: [{ size: 1 }], kind: 3, either: { x: 1 } })).not.toThrow();
+  });
+
+  it.each([
+    { input: {}, code: 'missing_parameter', param: 'input.name' },
+    { input: { name: 'A' }, code: 'invalid_request', param: 'input.name' },
+    { input: { name: 7 }, code: 'invalid_request', param: 'input.name' },
+    { input: { name: 'Ada', kind: 'c' }, code: 'invalid_request', param: 'input.kind' },
+    { input: { name: 'Ada', items: [{ size: 1 }, {}] }, code: 'missing_parameter', param: 'input.items[1].size' },
+    { input: { name: 'Ada', items: [{ size: 1.5 }] }, code: 'invalid_request', param: 'input.items[0].size' },
+    { input: { name: 'Ada', either: { x: 'y' } }, code: 'invalid_request', param: 'input.either.x' },
+    { input: { name: 'Ada', either: 5 }, code: 'invalid_request', param: 'input.either' },
+    { input: { name: 'Ada', more: 1 }, code: 'unsupported_parameter', param: 'input.more' },
+    { input: { name: 'Ada', 'odd/name~': 'x' }, code: 'invalid_request', param: 'input.odd/name~' },
+  ])('names $param in $input', ({ input, code, param }) => {
+    expect(() => check(input)).toThrow(expect.objectContaining({ code, param }) as Error);
+  });
+
+  it('tells what would do', () => {
+    expect(() => check({ name: 'Ada', kind: 'c' })).toThrow(
+      `Invalid value for 'input.kind': must be one of "a", "b", 3.`,
+    );
+    expect(() => check({ name: 7 })).toThrow("Invalid value for 'input.name': must be string.");
+  });
+
+  it('repeats no value that it was given', () => {
+    expect(() => check({ name: 'Ada', kind: 'my secret' })).not.toThrow('my secret');
+  });
+});
+
+describe('compiling', () => {
+  it('takes schemas of older drafts for what they are', () => {
+    const tuple = { type: 'object', properties: { pair: { items: [{ type: 'string' }], additionalItems: false } } };
+    const check = compileInputCheck({ ...tuple, $schema: 'http://json-schema.org/draft-07/schema#' });
+    expect(() => check({ pair: ['a', 'b'] })).toThrow('input.pair');
+    const newer = compileInputCheck({
+      type: 'object',
+      properties: { pair: { prefixItems: [{ type: 'string' }], items: false } },
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+    });
+    expect(() => newer({ pair: ['a', 'b'] })).toThrow('input.pair');
+  });
+
+  it('does not mind unknown keywords and formats, nor the same id twice', () => {
+    const odd = {
+      $id: 'https://one.test/schema',
+      type: 'object',
+      properties: { a: { type: 'string', format: 'odd', hint: 1 } },
+    };
+    for (let time = 0; time < 2; time += 1) expect(() => compileInputCheck(odd)({ a: 'x' })).not.toThrow();
+  });
+
+  it('refuses what nobody could check with', () => {
+    expect(() => compileInputCheck({ type: 'any' })).toThrow();
+    expect(() => compileInputCheck({ type: 'object', properties: { a: { $ref: 'https://x.test/y' } } })).toThrow();
+  });
+});

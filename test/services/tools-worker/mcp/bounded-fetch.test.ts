@@ -1,0 +1,44 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createBoundedFetch } from '../../../../services/tools-worker/mcp/bounded-fetch.ts';
+
+let server: Server;
+let url: string;
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    const [, kind, pieces = '', bytes = ''] = (request.url ?? '').split('/');
+    response.writeHead(200, { 'content-type': kind === 'events' ? 'text/event-stream' : 'application/json' });
+    for (let piece = 0; piece < Number(pieces); piece += 1) {
+      response.write(`data: ${'x'.repeat(Number(bytes))}${kind === 'events' ? '\r\n\r\n' : ''}`);
+    }
+    response.end();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+
+afterAll(() => {
+  server.close();
+});
+
+const get = async (path: string): Promise<number> =>
+  (await (await createBoundedFetch(100_000)(`${url}${path}`)).text()).length;
+
+describe('a bounded fetch', () => {
+  it('hands on what fits', async () => {
+    expect(await get('/whole/1/90000')).toBe(90_006);
+  });
+
+  it('ends an answer that is larger', async () => {
+    await expect(get('/whole/2/60000')).rejects.toThrow('more than 100000 bytes');
+  });
+
+  it('lets a stream of events last, as long as each of them fits', async () => {
+    expect(await get('/events/20/50000')).toBe(20 * 50_010);
+    await expect(get('/events/1/200000')).rejects.toThrow('more than 100000 bytes');
+  });
+});

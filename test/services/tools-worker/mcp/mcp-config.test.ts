@@ -1,0 +1,67 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { ConfigError } from '#shared/core/load-config.ts';
+import { readMcpConfig, readMcpServers } from '../../../../services/tools-worker/mcp/mcp-config.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'rtr-mcp-config-'));
+const path = join(folder, 'mcp.json');
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function read(text: string, environment = {}) {
+  writeFileSync(path, text);
+  return readMcpServers(readMcpConfig(path), environment);
+}
+
+const servers = (mcpServers: object, environment = {}) => read(JSON.stringify({ mcpServers }), environment);
+
+describe('the file of MCP servers', () => {
+  it('names servers to run and servers to reach', () => {
+    const config = servers({
+      files: { command: 'npx', args: ['-y', 'files', '/data'], env: { A: 'b' }, cwd: '/tmp' },
+      docs: { type: 'http', url: 'https://docs.test/mcp', headers: { authorization: 'Bearer x' } },
+      plain: { url: 'http://127.0.0.1:3000/mcp' },
+    });
+    expect(config.refused).toEqual([]);
+    expect(config.servers).toMatchObject([
+      { name: 'files', kind: 'stdio', server: { args: ['-y', 'files', '/data'], env: { A: 'b' }, cwd: '/tmp' } },
+      { name: 'docs', kind: 'http', server: { headers: { authorization: 'Bearer x' } } },
+      { name: 'plain', kind: 'http', server: { headers: {} } },
+    ]);
+  });
+
+  it('gets secrets from the environment', () => {
+    const { servers: found } = servers(
+      { a: { command: 'a', args: ['${X:-y}'], env: { TOKEN: '${TOKEN}' } } },
+      { TOKEN: 'secret' },
+    );
+    expect(found).toMatchObject([{ server: { args: ['y'], env: { TOKEN: 'secret' } } }]);
+  });
+
+  it.each([
+    { entry: { command: 'a', env: { TOKEN: '${NOT_SET}' } }, reason: 'these variables are not set: NOT_SET' },
+    { entry: { command: '' }, reason: 'command' },
+    { entry: { command: 'a', args: 'b' }, reason: 'args' },
+    { entry: { type: 'sse', url: 'https://docs.test/sse' }, reason: 'type' },
+    { entry: { url: 'docs' }, reason: 'url' },
+    { entry: {}, reason: 'neither a command nor a url' },
+  ])('does without $entry, and says why', ({ entry, reason }) => {
+    const config = servers({ bad: entry, good: { command: 'a' } });
+    expect(config.servers.map(({ name }) => name)).toEqual(['good']);
+    expect(config.refused).toMatchObject([{ name: 'bad', reason: expect.stringContaining(reason) as string }]);
+  });
+
+  it('leaves out what is disabled', () => {
+    expect(servers({ off: { command: 'a', disabled: true } })).toEqual({ servers: [], refused: [] });
+  });
+
+  it.each([['{'], ['[]'], ['{}'], ['{"mcpServers": []}']])('is refused as a whole when it is %s', (text) => {
+    expect(() => read(text)).toThrow(ConfigError);
+    expect(() => read(text)).toThrow(`MCP_CONFIG=${path}`);
+  });
+
+  it('is refused when it is not there', () => {
+    expect(() => readMcpConfig(join(folder, 'none.json'))).toThrow('ENOENT');
+  });
+});

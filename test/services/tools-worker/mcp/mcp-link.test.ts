@@ -1,0 +1,197 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type Server as HttpServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { toNodeHandler } from '@modelcontextprotocol/node';
+import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
+import { createLog } from '#shared/core/log.ts';
+import { McpLink } from '../../../../services/tools-worker/mcp/mcp-link.ts';
+import type { ToolOutput } from '../../../../services/tools-worker/tool.ts';
+
+const log = createLog({ service: 'test', level: 'fatal', format: 'json' });
+const context = { signal: new AbortController().signal, progress: () => undefined };
+
+let releases: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const release of releases.reverse()) await release();
+  releases = [];
+});
+
+function linkTo(url: string, headers: Record<string, string> = {}): { link: McpLink; changes: () => number } {
+  let changes = 0;
+  const onChange = (): void => {
+    changes += 1;
+  };
+  const entry = { name: 'a server', kind: 'http' as const, server: { url, headers } };
+  const link = new McpLink({ entry, log, maxMessageBytes: 100_000, onChange });
+  releases.push(() => link.close());
+  return { link, changes: () => changes };
+}
+
+function run(link: McpLink, name: string, input = {}, over: Partial<typeof context> = {}): Promise<ToolOutput> {
+  const tool = link.tools.find((each) => each.name === name);
+  if (!tool) throw new Error(`there is no ${name}`);
+  return tool.run(input, { ...context, ...over });
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** The reference server over HTTP, with sessions, as a process of its own. */
+async function startEverything(port: number): Promise<ChildProcess> {
+  const file = resolve('node_modules/@modelcontextprotocol/server-everything/dist/index.js');
+  const child = spawn('node', [file, 'streamableHttp'], { env: { ...process.env, PORT: String(port) }, stdio: 'pipe' });
+  releases.push(() => child.kill('SIGKILL'));
+  child.stdout.resume();
+  for await (const chunk of child.stderr) if (String(chunk).includes('listening')) break;
+  child.stderr.resume();
+  return child;
+}
+
+describe('a link to a server with sessions', () => {
+  it('runs its tools, and is made again when the server has been away', async () => {
+    const port = await freePort();
+    const server = await startEverything(port);
+    const { link } = linkTo(`http://127.0.0.1:${port}/mcp`);
+    await link.firstTry;
+    expect(link.prefix).toBe('a-server');
+    expect(await run(link, 'echo', { message: 'hi' })).toMatchObject({ content: [{ text: 'Echo: hi' }] });
+
+    server.kill('SIGKILL');
+    await once(server, 'exit');
+    await expect(run(link, 'echo', { message: 'hi' })).rejects.toMatchObject({ code: 'upstream_failed' });
+    await expect.poll(() => link.available).toBe(false);
+    // Its tools stay known, so that nobody else gets their names.
+    expect(link.tools.length).toBeGreaterThan(0);
+
+    await startEverything(port);
+    await expect.poll(() => link.available, { timeout: 10_000 }).toBe(true);
+    expect(await run(link, 'echo', { message: 'again' })).toMatchObject({ content: [{ text: 'Echo: again' }] });
+  });
+
+  it('notices a server that has forgotten its session', async () => {
+    const port = await freePort();
+    const server = await startEverything(port);
+    const { link } = linkTo(`http://127.0.0.1:${port}/mcp`);
+    await link.firstTry;
+    server.kill('SIGKILL');
+    await once(server, 'exit');
+    await startEverything(port);
+    await expect(run(link, 'echo', { message: 'hi' })).rejects.toMatchObject({ code: 'upstream_failed' });
+    const echo = async (): Promise<unknown> =>
+      (await run(link, 'echo', { message: 'again' }).catch(() => undefined))?.content;
+    await expect.poll(echo, { timeout: 10_000 }).toEqual([{ type: 'text', text: 'Echo: again' }]);
+  });
+});
+
+/** A server of the newest revision, without sessions, in this process. */
+async function startNewest(): Promise<{ url: string; asked: string[]; more: () => void }> {
+  const asked: string[] = [];
+  let hasMore = false;
+  const text = (said: string) => ({ content: [{ type: 'text' as const, text: said }] });
+  const handler = createMcpHandler(
+    () => {
+      const server = new McpServer(
+        { name: 'newest', version: '1' },
+        { capabilities: { tools: { listChanged: true } } },
+      );
+      server.registerTool('large', {}, () => text('x'.repeat(200_000)));
+      server.registerTool('wait', {}, async ({ mcpReq }) => {
+        asked.push('waiting');
+        await sleep(60_000, undefined, { signal: mcpReq.signal }).catch(() => asked.push('cancelled'));
+        return text('done');
+      });
+      if (hasMore) server.registerTool('more', {}, () => text('more'));
+      return server;
+    },
+    { legacy: 'reject' },
+  );
+  const serve = toNodeHandler(handler);
+  const http: HttpServer = createServer((request, response) => {
+    if (request.headers['authorization'] !== 'Bearer secret') response.writeHead(401).end();
+    else
+      serve(Object.assign(request, { method: request.method ?? '', url: request.url ?? '' }), response).catch(() =>
+        response.destroy(),
+      );
+  }).listen(0, '127.0.0.1');
+  await once(http, 'listening');
+  releases.push(async () => {
+    await handler.close();
+    http.closeAllConnections();
+    http.close();
+  });
+  return {
+    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`,
+    asked,
+    more: () => {
+      hasMore = true;
+      handler.notify.toolsChanged();
+    },
+  };
+}
+
+describe('a link to a server of the newest revision', () => {
+  const headers = { authorization: 'Bearer secret' };
+
+  it('follows its tools', async () => {
+    const { url, more } = await startNewest();
+    const { link, changes } = linkTo(url, headers);
+    await link.firstTry;
+    expect(link.tools.map(({ name }) => name)).toEqual(['large', 'wait']);
+    expect(changes()).toBe(1);
+    more();
+    await expect.poll(() => link.tools.map(({ name }) => name)).toEqual(['large', 'wait', 'more']);
+    expect(await run(link, 'more')).toMatchObject({ content: [{ text: 'more' }] });
+  });
+
+  it('cancels what nobody waits for', async () => {
+    const { url, asked } = await startNewest();
+    const { link } = linkTo(url, headers);
+    await link.firstTry;
+    const call = new AbortController();
+    const waiting = run(link, 'wait', {}, { signal: call.signal });
+    await expect.poll(() => asked).toEqual(['waiting']);
+    call.abort(new Error('nobody waits'));
+    await expect(waiting).rejects.toThrow('nobody waits');
+    await expect.poll(() => asked).toEqual(['waiting', 'cancelled']);
+  });
+
+  it('takes no more of an answer than fits', async () => {
+    const { url } = await startNewest();
+    const { link } = linkTo(url, headers);
+    await link.firstTry;
+    await expect(run(link, 'large')).rejects.toMatchObject({ code: 'upstream_failed' });
+  });
+});
+
+describe('a link to nobody', () => {
+  it('tries, and can be closed while it does', async () => {
+    const { link } = linkTo(`http://127.0.0.1:${await freePort()}/mcp`);
+    await link.firstTry;
+    expect(link.available).toBe(false);
+    await link.close();
+  });
+
+  it('closes soon when the server does not answer', async () => {
+    const silent = createServer(() => undefined).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    releases.push(() => {
+      silent.closeAllConnections();
+      silent.close();
+    });
+    const { link } = linkTo(`http://127.0.0.1:${(silent.address() as AddressInfo).port}/mcp`);
+    await sleep(50);
+    const started = performance.now();
+    await link.close();
+    expect(performance.now() - started).toBeLessThan(2_000);
+  });
+});

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { nameTools, type ToolSource } from '../../../services/tools-worker/name-tools.ts';
+import type { Tool } from '../../../services/tools-worker/tool.ts';
+
+function source(prefix: string | undefined, names: string[], available = true): ToolSource {
+  const tools = names.map((name): Tool => ({
+    name,
+    description: `${name} of ${prefix ?? 'own'}`,
+    inputSchema: { type: 'object' },
+    run: () => Promise.reject(new Error('not run here')),
+  }));
+  return { prefix, tools, available };
+}
+
+function namesOf(...sources: ToolSource[]): Record<string, string> {
+  const { named } = nameTools(sources);
+  return Object.fromEntries([...named.values()].map(({ name, tool }) => [name, tool.description]));
+}
+
+describe('the names of tools', () => {
+  it('are their own as long as nobody else has them', () => {
+    expect(namesOf(source(undefined, ['time']), source('a', ['search']), source('b', ['find']))).toEqual({
+      time: 'time of own',
+      search: 'search of a',
+      find: 'find of b',
+    });
+  });
+
+  it('get the names of their servers when several have them', () => {
+    expect(namesOf(source('a', ['search', 'x']), source('b', ['search']))).toEqual({
+      a_search: 'search of a',
+      b_search: 'search of b',
+      x: 'x of a',
+    });
+  });
+
+  it('stay with what has no server', () => {
+    expect(namesOf(source(undefined, ['time']), source('a', ['time']))).toEqual({
+      time: 'time of own',
+      a_time: 'time of a',
+    });
+  });
+
+  it('stay as they are while a server is away', () => {
+    const { named } = nameTools([source('a', ['search']), source('b', ['search'], false)]);
+    expect([...named.values()].map(({ name, available }) => [name, available])).toEqual([
+      ['a_search', true],
+      ['b_search', false],
+    ]);
+  });
+
+  it('are given to the first when even that does not tell them apart', () => {
+    const { named, dropped } = nameTools([
+      source(undefined, ['time']),
+      source(undefined, ['time']),
+      source('a', ['x', 'x']),
+    ]);
+    expect([...named.keys()]).toEqual(['time', 'x']);
+    expect(dropped).toEqual(['time', 'x']);
+  });
+});

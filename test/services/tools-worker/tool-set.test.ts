@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { createLog } from '#shared/core/log.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+import type { ToolSource } from '../../../services/tools-worker/name-tools.ts';
+import { ToolSet } from '../../../services/tools-worker/tool-set.ts';
+import type { Tool } from '../../../services/tools-worker/tool.ts';
+
+const log = createLog({ service: 'test', level: 'fatal', format: 'json' });
+
+function tool(name: string, inputSchema: JsonObject = { type: 'object' }, description = ''): Tool {
+  return { name, description, inputSchema, run: () => Promise.reject(new Error('not run here')) };
+}
+
+class Source implements ToolSource {
+  prefix: string | undefined;
+  tools: Tool[];
+  available = true;
+
+  constructor(prefix: string | undefined, tools: Tool[]) {
+    this.prefix = prefix;
+    this.tools = tools;
+  }
+}
+
+describe('a set of tools', () => {
+  it('tells when what it announces has changed, and only then', () => {
+    const source = new Source('a', [tool('one')]);
+    const set = new ToolSet([source], log);
+    expect(set.infos.map(({ name }) => name)).toEqual(['one']);
+    expect(set.refresh()).toBe(false);
+    source.tools = [tool('one'), tool('two')];
+    expect(set.refresh()).toBe(true);
+    source.available = false;
+    expect(set.refresh()).toBe(true);
+    expect(set.infos).toEqual([]);
+  });
+
+  it('has none that is not available', () => {
+    const source = new Source('a', [tool('one')]);
+    const set = new ToolSet([source], log);
+    expect(set.get('one')).toBe(source.tools[0]);
+    source.available = false;
+    set.refresh();
+    expect(() => set.get('one')).toThrow(expect.objectContaining({ code: 'upstream_failed' }) as Error);
+    expect(() => set.get('other')).toThrow('not available');
+  });
+
+  it('leaves out what is too large to announce', () => {
+    const large = 'x'.repeat(60_000);
+    const many = Array.from({ length: 10 }, (_, index) => tool(`tool-${index}`, { type: 'object' }, large));
+    const set = new ToolSet([new Source('a', [tool('huge', {}, 'x'.repeat(70_000)), ...many])], log);
+    expect(set.infos).toHaveLength(8);
+    expect(Buffer.byteLength(JSON.stringify(set.infos))).toBeLessThan(600_000);
+  });
+
+  it('checks nothing with a schema that is none', () => {
+    const odd = tool('odd', { type: 'any' });
+    const set = new ToolSet([new Source('a', [odd])], log);
+    expect(() => set.checkOf(odd)({ whatever: 1 })).not.toThrow();
+    const good = tool('good', { type: 'object', required: ['a'] });
+    expect(() => set.checkOf(good)({})).toThrow('input.a');
+    expect(set.checkOf(good)).toBe(set.checkOf(good));
+  });
+});

@@ -1,0 +1,222 @@
+import { lookup as systemLookup } from 'node:dns';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { httpFetch } from '../../../../services/tools-worker/tools/http-fetch.ts';
+import type { ToolOutput } from '../../../../services/tools-worker/tool.ts';
+
+const never = new AbortController().signal;
+const png = Buffer.from('89504e470d0a1a0a', 'hex');
+
+let server: Server;
+let port: number;
+let asked: string[] = [];
+
+/** Names as a hostile or careless resolver would have them; the page's own address stands for a public one. */
+const names: Record<string, string[]> = {
+  'page.test': ['127.0.0.1'],
+  'metadata.test': ['169.254.169.254'],
+  'intranet.test': ['10.0.0.7'],
+  'mixed.test': ['127.0.0.1', '10.0.0.7'],
+  'six.test': ['::1'],
+  'mapped.test': ['::ffff:10.0.0.7'],
+  'local.test': ['127.0.0.2'],
+};
+
+const lookup = ((hostname: string, _: unknown, callback: (error: Error | null, addresses?: unknown) => void) => {
+  const addresses = names[hostname];
+  if (!addresses) callback(new Error('no such name'));
+  else
+    callback(
+      null,
+      addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+    );
+}) as unknown as typeof systemLookup;
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    asked.push(`${request.headers.host} ${request.url}`);
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://x');
+    switch (pathname) {
+      case '/page':
+        return response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end('<p>Grüße</p>');
+      case '/latin':
+        return response
+          .writeHead(200, { 'content-type': 'text/plain; charset=ISO-8859-1' })
+          .end(Buffer.from('Grüße', 'latin1'));
+      case '/json':
+        return response.writeHead(200, { 'content-type': 'application/json' }).end('{"a":1}');
+      case '/png':
+        return response.writeHead(200, { 'content-type': 'image/png' }).end(png);
+      case '/zip':
+        return response.writeHead(200, { 'content-type': 'application/zip' }).end('PK');
+      case '/gzip':
+        return response.writeHead(200, { 'content-type': 'text/plain', 'content-encoding': 'gzip' }).end(gzipSync('x'));
+      case '/large':
+        return response.writeHead(200, { 'content-type': 'text/plain' }).end(Buffer.alloc(5 * 1024 * 1024, 'x'));
+      case '/missing':
+        return response.writeHead(404, { 'content-type': 'text/plain' }).end('nothing here');
+      case '/to':
+        return response.writeHead(302, { location: searchParams.get('url') ?? '' }).end();
+      case '/cut':
+        return response
+          .writeHead(200, { 'content-type': 'text/plain', 'content-length': '100' })
+          .write('x', () => response.destroy());
+      case '/hang':
+        return undefined;
+      default:
+        return response.writeHead(500).end();
+    }
+  });
+  server.listen(0, '::');
+  await once(server, 'listening');
+  port = (server.address() as AddressInfo).port;
+});
+
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+beforeEach(() => {
+  asked = [];
+});
+
+function textOf({ content: [block] }: ToolOutput): string {
+  return block?.type === 'text' ? block.text : '';
+}
+
+describe('fetching from the public internet', () => {
+  const isAllowed = (address: string): boolean => address === '127.0.0.1';
+  const tool = httpFetch({ isAllowed, lookup });
+  const get = (path: string, input: object = {}, signal = never): Promise<ToolOutput> =>
+    tool.run({ url: `http://page.test:${port}${path}`, ...input }, { signal, progress: () => undefined });
+
+  it('gets text, with what it is told about it', async () => {
+    const output = await get('/page');
+    expect(textOf(output)).toBe('<p>Grüße</p>');
+    expect(output).toMatchObject({
+      isError: false,
+      structuredContent: { status: 200, content_type: 'text/html', truncated: false },
+    });
+    expect(textOf(await get('/latin'))).toBe('Grüße');
+    expect(textOf(await get('/json'))).toBe('{"a":1}');
+  });
+
+  it('cuts text off where it is told to', async () => {
+    const output = await get('/page', { max_characters: 3 });
+    expect(textOf(output)).toBe('<p>');
+    expect(output.structuredContent).toMatchObject({ truncated: true });
+  });
+
+  it('gets pictures as pictures', async () => {
+    expect((await get('/png')).content).toEqual([
+      { type: 'image', mimeType: 'image/png', data: png.toString('base64') },
+    ]);
+  });
+
+  it('follows redirects, and tells where it came to', async () => {
+    const output = await get(`/to?url=${encodeURIComponent('/json')}`);
+    expect(output.structuredContent).toMatchObject({ url: `http://page.test:${port}/json` });
+  });
+
+  it.each([
+    ['/zip', 'it is no text but application/zip'],
+    ['/gzip', 'it is compressed (gzip), which was not asked for'],
+    ['/large', 'it is too large'],
+    ['/cut', 'its answer broke off'],
+    ['/to?url=file:///etc/passwd', 'only http and https are fetched'],
+  ])('says why it did not get %s', async (path, reason) => {
+    const output = await get(path);
+    expect(output.isError).toBe(true);
+    expect(textOf(output)).toBe(`It was not fetched: ${reason}.`);
+  });
+
+  it('shows what an error says', async () => {
+    const output = await get('/missing');
+    expect(output).toMatchObject({ isError: true, structuredContent: { status: 404 } });
+    expect(textOf(output)).toContain('status 404');
+    expect(textOf(output)).toContain('nothing here');
+  });
+
+  it('ends with the call', async () => {
+    const call = new AbortController();
+    const fetching = get('/hang', {}, call.signal);
+    await expect.poll(() => asked.length).toBe(1);
+    call.abort(new Error('the call is over'));
+    await expect(fetching).rejects.toThrow('the call is over');
+  });
+
+  it.each([
+    ['an address inside', 'http://10.0.0.7/'],
+    ['the loopback', 'http://127.0.0.2/'],
+    ['the loopback of IPv6', 'http://[::1]/'],
+    ['IPv4 in IPv6', 'http://[::ffff:a00:7]/'],
+    ['a decimal host', 'http://167772167/'],
+    ['a name of an address inside', 'http://intranet.test/'],
+    ['a name of which one address is inside', 'http://mixed.test/'],
+  ])('follows no redirect to %s', async (_, url) => {
+    const target = new URL(url);
+    target.port = String(port);
+    const output = await get(`/to?url=${encodeURIComponent(target.href)}`);
+    expect(textOf(output)).toBe('It was not fetched: its address is not public.');
+    expect(asked).toHaveLength(1);
+  });
+});
+
+describe('what is not public', () => {
+  const tool = httpFetch({ lookup });
+
+  it.each([
+    '127.0.0.1',
+    '127.1',
+    'localhost.',
+    '0.0.0.0',
+    '0',
+    '2130706433',
+    '0x7f000001',
+    '0177.0.0.1',
+    '017700000001',
+    '[::1]',
+    '[::]',
+    '[::ffff:127.0.0.1]',
+    '[::ffff:7f00:1]',
+    '[64:ff9b::127.0.0.1]',
+    '[fe80::1]',
+    '[fd00::1]',
+    '10.0.0.1',
+    '172.16.0.1',
+    '192.168.0.1',
+    '100.64.0.1',
+    '169.254.169.254',
+    '2852039166',
+    '224.0.0.1',
+    '255.255.255.255',
+    'metadata.test',
+    'intranet.test',
+    'six.test',
+    'mapped.test',
+    'local.test',
+  ])('is not fetched: %s', async (host) => {
+    names['localhost.'] = ['127.0.0.1'];
+    const output = await tool.run({ url: `http://${host}:${port}/page` }, { signal: never, progress: () => undefined });
+    expect(output.isError).toBe(true);
+    expect(textOf(output)).toBe('It was not fetched: its address is not public.');
+    expect(asked).toEqual([]);
+  });
+
+  it.each([
+    'file:///etc/passwd',
+    'ftp://page.test/',
+    'gopher://page.test/',
+    'http://user:pass@page.test/',
+    'page.test',
+  ])('is refused: %s', async (url) => {
+    await expect(tool.run({ url }, { signal: never, progress: () => undefined })).rejects.toMatchObject({
+      code: 'invalid_request',
+      param: 'input.url',
+    });
+  });
+});

@@ -1,0 +1,143 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it, type TestContext } from 'vitest';
+import type { JobHandler } from '#shared/broker/job-contract.ts';
+import { noUsage } from '#shared/core/usage.ts';
+import { startParties, type Parties } from '../../../helpers/broker-parties.ts';
+import { until } from '../../../helpers/start-cluster.ts';
+
+async function start({ onTestFinished }: Pick<TestContext, 'onTestFinished'>): Promise<Parties> {
+  const parties = await startParties();
+  onTestFinished(() => parties.close());
+  return parties;
+}
+
+/** A handler that writes a first piece when told to, and then waits for its end. */
+function watched(firstPiece?: string): {
+  handler: JobHandler;
+  started: () => number;
+  aborted: () => number | undefined;
+} {
+  let count = 0;
+  let abortedAt: number | undefined;
+  return {
+    started: () => count,
+    aborted: () => abortedAt,
+    handler: async (_, reply, signal) => {
+      count += 1;
+      if (firstPiece !== undefined) reply.write(firstPiece);
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      abortedAt = performance.now();
+      throw signal.reason;
+    },
+  };
+}
+
+describe('a client that goes away', () => {
+  it('before the claim: its ticket is taken in vain, and nothing runs', async (context) => {
+    const { ingress, addWorker } = await start(context);
+    const { handler, started } = watched();
+    const { worker } = await addWorker({ slots: 0, handler });
+    const sent = ingress.send({});
+    await until(() => sent.job.admitted);
+    sent.cancel();
+    expect((await sent.finished).state).toBe('cancelled');
+    worker.update({ slots: 1 });
+    await ingress.broker.nc.flush();
+    await sleep(200);
+    expect(started()).toBe(0);
+    expect(worker.busy).toBe(0);
+  });
+
+  it.for<[string, string | undefined, boolean]>([
+    ['after the claim, before the first piece', undefined, true],
+    ['after the claim, of an answer that is not streamed', undefined, false],
+    ['in the middle of a stream', 'a piece', true],
+  ])('%s: the worker hears of it in less than 200 ms', async ([, piece, stream], context) => {
+    const { ingress, addWorker } = await start(context);
+    const { handler, started, aborted } = watched(piece);
+    const { worker } = await addWorker({ handler });
+    const sent = ingress.send({ stream });
+    await until(() => started() === 1 && (piece === undefined || sent.text() === piece));
+    const cancelledAt = performance.now();
+    sent.cancel();
+    await until(() => aborted() !== undefined, 1_000);
+    expect((aborted() ?? 0) - cancelledAt).toBeLessThan(200);
+    await until(() => worker.busy === 0, 1_000);
+    expect(await sent.finished).toMatchObject({ state: 'cancelled', error: undefined });
+    expect(sent.error()).toBeUndefined();
+  });
+
+  it('right behind the grant: the worker ends what it has just begun', async (context) => {
+    const { ingress, addWorker } = await start(context);
+    const { handler, aborted } = watched();
+    const { worker } = await addWorker({ handler });
+    const sent = ingress.send({});
+    const on = sent.job.on.bind(sent.job);
+    sent.job.on = (event) => {
+      on(event);
+      if (event === 'claim') queueMicrotask(() => sent.cancel());
+    };
+    await until(() => aborted() !== undefined, 1_000);
+    await until(() => worker.busy === 0, 1_000);
+    expect((await sent.finished).state).toBe('cancelled');
+  });
+
+  it('while its large body is on the way: the rest stays here, and nothing runs', async (context) => {
+    const { ingress, addWorker } = await start(context);
+    const { handler, started } = watched();
+    const { worker } = await addWorker({ handler });
+    const sent = ingress.send({ body: Buffer.alloc(64 * 1024 * 1024, 'x') });
+    await until(() => sent.job.state === 'claimed');
+    sent.cancel();
+    await until(() => worker.busy === 0, 1_000);
+    const { outBytes } = ingress.broker.nc.stats();
+    expect(outBytes).toBeLessThan(16 * 1024 * 1024);
+    expect(started()).toBe(0);
+  });
+
+  it('while the worker cannot hear of it: the next keep-alive of the job tells', async (context) => {
+    const { ingress, addWorker } = await start(context);
+    const { handler, started, aborted } = watched('a piece');
+    const { broker } = await addWorker({ handler });
+    const sent = ingress.send({});
+    await until(() => started() === 1 && sent.text() === 'a piece');
+    await broker.nc.reconnect();
+    await until(() => !broker.connected, 1_000);
+    sent.cancel();
+    await until(() => aborted() !== undefined, 3_000);
+  });
+});
+
+describe.concurrent('a handler', () => {
+  it('that throws before its first await gives its slot back', async (context) => {
+    const { ingress, addWorker } = await start(context);
+    const { worker } = await addWorker({
+      handler: () => {
+        throw new Error('a bug');
+      },
+    });
+    const sent = ingress.send({});
+    expect((await sent.finished).error?.code).toBe('internal');
+    await until(() => worker.busy === 0, 1_000);
+  });
+
+  it('that ignores its end keeps its slot until it settles, and what it still writes reaches nobody', async (context) => {
+    const { ingress, addWorker } = await start(context);
+    const settle = Promise.withResolvers<void>();
+    const { worker } = await addWorker({
+      handler: async (_, reply) => {
+        await settle.promise;
+        reply.write('too late');
+        return { usage: noUsage, finishReason: 'stop' };
+      },
+    });
+    const sent = ingress.send({});
+    await until(() => worker.busy === 1 && sent.job.state === 'claimed');
+    sent.cancel();
+    await sent.finished;
+    expect(worker.busy).toBe(1);
+    settle.resolve();
+    await until(() => worker.busy === 0, 1_000);
+    expect(sent.text()).toBe('');
+  });
+});

@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { exceededBound, type Bounds } from '#shared/broker/dispatch/exceeded-bound.ts';
+import { Job, type JobState } from '#shared/broker/dispatch/job.ts';
+
+const bounds: Bounds = {
+  queueMs: 1_000,
+  noWorkerMs: 500,
+  firstTokenMs: 2_000,
+  idleMs: 3_000,
+  totalMs: 10_000,
+  silenceMs: 1_500,
+};
+
+interface Case {
+  state: JobState;
+  /** The job's times, in milliseconds after its begin. */
+  times?: Partial<Pick<Job, 'lastFrameAt' | 'lastDataAt' | 'waitingSince' | 'noWorkerSince' | 'claimedAt'>>;
+  stream?: boolean;
+  now: number;
+  disconnectedSince?: number;
+}
+
+function verdict({ state, times = {}, stream = true, now, disconnectedSince }: Case): string | undefined {
+  const sink = { begin() {}, data() {}, keepAlive() {}, end() {}, fail() {} };
+  const job = new Job(
+    'job',
+    {
+      requestId: 'r',
+      operation: 'generate',
+      family: 'chat',
+      stream,
+      class: 'normal',
+      body: Buffer.alloc(0),
+      place: () => [],
+    },
+    sink,
+  );
+  const start = job.queuedAt;
+  Object.assign(job, { state, waitingSince: start, lastFrameAt: start, lastDataAt: start, claimedAt: start });
+  for (const [name, at = 0] of Object.entries(times)) Object.assign(job, { [name]: start + at });
+  const since = disconnectedSince === undefined ? undefined : start + disconnectedSince;
+  const exceeded = exceededBound(job, bounds, start + now, since);
+  return exceeded instanceof Error ? exceeded.code : exceeded;
+}
+
+const alive = { lastFrameAt: 1e6 };
+
+describe('the bound that a job has exceeded', () => {
+  it.each<[string, string | undefined, Case]>([
+    ['in the queue, before any bound', undefined, { state: 'queued', now: 999 }],
+    ['in the queue for too long', 'queue_timeout', { state: 'queued', now: 1_001 }],
+    [
+      'in the queue again, after a worker was lost',
+      undefined,
+      { state: 'queued', times: { waitingSince: 900 }, now: 1_800 },
+    ],
+    [
+      'in the queue without a worker',
+      'no_worker_available',
+      { state: 'queued', times: { noWorkerSince: 100 }, now: 601 },
+    ],
+    ['in the queue, a worker just lost', undefined, { state: 'queued', times: { noWorkerSince: 400 }, now: 800 }],
+    [
+      'in the queue, the broker away for too long',
+      'broker_unavailable',
+      { state: 'queued', disconnectedSince: 100, now: 601 },
+    ],
+    [
+      'in the queue for long, the broker away for a moment',
+      undefined,
+      { state: 'queued', disconnectedSince: 900, now: 950 },
+    ],
+    ['claimed, the worker silent', 'lost', { state: 'claimed', now: 1_501 }],
+    ['claimed, alive but without a token', 'first_token_timeout', { state: 'claimed', times: alive, now: 2_001 }],
+    ['claimed, alive, not streamed', undefined, { state: 'claimed', times: alive, stream: false, now: 9_000 }],
+    [
+      'claimed long ago, the broker away for a moment',
+      undefined,
+      { state: 'claimed', disconnectedSince: 1_600, now: 1_900 },
+    ],
+    [
+      'claimed, the broker away for too long',
+      'broker_unavailable',
+      { state: 'claimed', disconnectedSince: 100, now: 1_601 },
+    ],
+    ['streaming, alive but without a further token', 'idle_timeout', { state: 'streaming', times: alive, now: 3_001 }],
+    ['streaming, the worker silent', 'lost', { state: 'streaming', now: 1_501 }],
+    [
+      'streaming, the broker away for too long',
+      'broker_unavailable',
+      { state: 'streaming', disconnectedSince: 0, now: 1_501 },
+    ],
+    [
+      'in all, whatever it is doing',
+      'total_timeout',
+      { state: 'streaming', times: { ...alive, lastDataAt: 9_999 }, now: 10_001 },
+    ],
+    ['over', undefined, { state: 'done', now: 5_000 }],
+  ])('%s: %s', (_, expected, given) => {
+    expect(verdict(given)).toBe(expected);
+  });
+});

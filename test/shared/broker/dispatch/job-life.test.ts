@@ -1,0 +1,63 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startParties, type Parties } from '../../../helpers/broker-parties.ts';
+
+let parties: Parties;
+beforeAll(async () => {
+  parties = await startParties();
+  await parties.addWorker({ id: 'one', slots: 4 });
+});
+afterAll(() => parties.close());
+
+describe("a job's life", () => {
+  it('goes through queue, claim and stream to its end', async () => {
+    const { finished, text, job } = parties.ingress.send({ steps: [{ write: 'Hel' }, { waitMs: 5 }, { write: 'lo' }] });
+    expect(job.state).toBe('queued');
+    const report = await finished;
+    expect(text()).toBe('Hello');
+    expect(report).toMatchObject({ state: 'done', attempts: 1, end: { finishReason: 'stop' }, error: undefined });
+    expect(report.served?.worker.announcement.worker).toBe('one');
+    expect(parties.ingress.dispatcher.active).toBe(0);
+  });
+
+  it('of an answer that is not streamed shows it whole at the end', async () => {
+    const sent = parties.ingress.send({
+      stream: false,
+      steps: [{ write: 'a' }, { waitMs: 20 }, { write: 'b' }, { waitMs: 20 }, { write: 'c' }],
+    });
+    await sent.finished;
+    expect(sent.text()).toBe('abc');
+  });
+
+  it("ends with the worker's own error before output, and after it", async () => {
+    const before = parties.ingress.send({ steps: [{ fail: 'context_length_exceeded' }] });
+    expect(await before.finished).toMatchObject({ state: 'failed', error: { code: 'context_length_exceeded' } });
+    const after = parties.ingress.send({ steps: [{ write: 'x' }, { waitMs: 5 }, { fail: 'upstream_failed' }] });
+    expect(await after.finished).toMatchObject({ state: 'failed', error: { code: 'upstream_failed' }, attempts: 1 });
+    expect(after.text()).toBe('x');
+  });
+
+  it.each([0, 1, 512 * 1024 - 1, 512 * 1024, 512 * 1024 + 1, 30 * 1024 * 1024])(
+    'brings a body of %i bytes to the worker byte for byte',
+    async (size) => {
+      const received = Promise.withResolvers<Buffer>();
+      const { id } = await parties.addWorker({
+        kind: `size-${size}`,
+        handler: async ({ body }) => {
+          received.resolve(body);
+          return {
+            usage: { promptTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 0, reasoningTokens: 0 },
+            finishReason: 'stop',
+          };
+        },
+      });
+      const body = randomBytes(size);
+      const only = [...parties.ingress.workers.workers()].find(({ announcement }) => announcement.worker === id);
+      const sent = parties.ingress.send({ body, place: () => (only ? [{ pool: only.pool, model: 'demo' }] : []) });
+      expect((await sent.finished).state).toBe('done');
+      const got = await received.promise;
+      expect(got.length).toBe(size);
+      expect(createHash('sha256').update(got).digest('hex')).toBe(createHash('sha256').update(body).digest('hex'));
+    },
+  );
+});

@@ -1,0 +1,136 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it, type TestContext } from 'vitest';
+import type { Broker } from '#shared/broker/connect-broker.ts';
+import { noUsage } from '#shared/core/usage.ts';
+import { startParties, type Parties, type TestIngress } from '../../../helpers/broker-parties.ts';
+import { until } from '../../../helpers/start-cluster.ts';
+
+async function start({ onTestFinished }: Pick<TestContext, 'onTestFinished'>, bounds = {}): Promise<Parties> {
+  const parties = await startParties({ ingress: { bounds } });
+  onTestFinished(() => parties.close());
+  return parties;
+}
+
+/** Loses some of a worker's frames, as a connection does that breaks: those for which `isLost` holds. */
+function loseFrames(broker: Broker, isLost: (kind: string, seq: number) => boolean): void {
+  const publish = broker.publish.bind(broker);
+  broker.publish = (subject, payload, reply) => {
+    const [kind = '', seq] = subject.split('.').slice(-2);
+    if (subject.includes('.reply.') && isLost(kind, Number(seq))) return;
+    publish(subject, payload, reply);
+  };
+}
+
+/** Loses each of these frames the first time it is sent. */
+function once(...lost: string[]): (kind: string, seq: number) => boolean {
+  const still = new Set(lost);
+  return (kind, seq) => still.delete(`${kind}${seq}`);
+}
+
+const letters = 'abcdefgh'.split('').flatMap((write) => [{ write }, { waitMs: 5 }]);
+
+function sendLetters(ingress: TestIngress, stream = true) {
+  return ingress.send({ steps: letters, stream });
+}
+
+describe.concurrent('frames that are lost', () => {
+  it.for<[string, string[]]>([
+    ['the first', ['d0']],
+    ['one in the middle', ['d3']],
+    ['several', ['d2', 'd3', 'd6']],
+    ['the last one', ['e8']],
+    ['all', ['d0', 'd1', 'd2', 'd3', 'd4', 'd5', 'd6', 'd7', 'e8']],
+  ])('%s: are sent again, and the answer is whole', async ([, lost], context) => {
+    const { ingress, addWorker } = await start(context);
+    const { broker } = await addWorker();
+    loseFrames(broker, once(...lost));
+    const sent = sendLetters(ingress);
+    expect(await sent.finished).toMatchObject({ state: 'done', attempts: 1 });
+    expect(sent.text()).toBe('abcdefgh');
+  });
+
+  it('of an answer that is not streamed are sent again too', async (context) => {
+    const { ingress, addWorker } = await start(context);
+    const { broker } = await addWorker();
+    loseFrames(broker, once('d1', 'd5'));
+    const sent = sendLetters(ingress, false);
+    expect((await sent.finished).state).toBe('done');
+    expect(sent.text()).toBe('abcdefgh');
+  });
+
+  it('and cannot be sent again end a stream with an error, and its generation', async (context) => {
+    const { ingress, addWorker } = await start(context, { silenceMs: 3_000 });
+    let aborted = false;
+    const { broker } = await addWorker({
+      handler: async (_, reply, signal) => {
+        signal.addEventListener('abort', () => {
+          aborted = true;
+        });
+        for (let count = 0; count < 500 && !signal.aborted; count += 1) {
+          reply.write(`${count} `);
+          await sleep(20);
+        }
+        return { usage: noUsage, finishReason: 'stop' };
+      },
+    });
+    // The connection counts as old: only the last second is kept.
+    Object.defineProperty(broker, 'connectedSince', { get: () => performance.now() - 60_000 });
+    let outage = false;
+    loseFrames(broker, () => outage);
+    const sent = ingress.send({});
+    await until(() => sent.text().length > 10);
+    outage = true;
+    await sleep(1_500);
+    outage = false;
+    expect(await sent.finished).toMatchObject({ state: 'failed', error: { code: 'worker_lost' } });
+    await until(() => aborted, 1_000);
+    const numbers = sent.text().trim().split(' ').map(Number);
+    expect(numbers).toEqual(numbers.map((_, at) => at));
+  });
+
+  it('for good move a job that the client has seen nothing of', { timeout: 15_000 }, async (context) => {
+    const { ingress, addWorker } = await start(context, { silenceMs: 3_000 });
+    const { broker } = await addWorker({ id: 'one' });
+    loseFrames(broker, () => true);
+    const sent = ingress.send({ steps: [{ whoami: true }] });
+    await until(() => sent.job.state === 'claimed');
+    await addWorker({ id: 'two' });
+    expect(await sent.finished).toMatchObject({ state: 'done', attempts: 2 });
+    expect(sent.text()).toBe('two');
+  });
+});
+
+describe.concurrent('a grant that is lost', () => {
+  it('is found out within seconds, and the job goes to a worker', { timeout: 15_000 }, async (context) => {
+    const { ingress, addWorker } = await start(context);
+    await addWorker();
+    const publish = ingress.broker.publish.bind(ingress.broker);
+    let lost = 0;
+    ingress.broker.publish = (subject, payload, reply) => {
+      if (lost === 0 && subject.includes('.claim.')) lost += 1;
+      else publish(subject, payload, reply);
+    };
+    const sent = ingress.send({ steps: [{ write: 'x' }] });
+    const report = await sent.finished;
+    expect(lost).toBe(1);
+    expect(report).toMatchObject({ state: 'done', attempts: 2 });
+    expect(report.endedAt - report.queuedAt).toBeLessThan(6_000);
+  });
+});
+
+describe.concurrent('a body that is long on its way', () => {
+  it('does not make its worker count as silent', { timeout: 15_000 }, async (context) => {
+    const { ingress, addWorker } = await start(context, { silenceMs: 5_000 });
+    await addWorker();
+    const { nc } = ingress.broker;
+    const flush = nc.flush.bind(nc);
+    nc.flush = async () => {
+      await sleep(2_100);
+      await flush();
+    };
+    const body = Buffer.from(JSON.stringify({ steps: [{ digest: true }], filler: 'x'.repeat(3.5 * 1024 * 1024) }));
+    const report = await ingress.send({ body }).finished;
+    expect(report).toMatchObject({ state: 'done', attempts: 1 });
+    expect(report.endedAt - report.queuedAt).toBeGreaterThan(6_000);
+  });
+});

@@ -1,0 +1,39 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+
+/** Runs code that has a JSON logger `log`, in a process of its own; gives its log lines, however it ended. */
+async function linesOf(code: string): Promise<Record<string, unknown>[]> {
+  const program = `
+    import { createLog } from '#shared/core/log.ts';
+    const log = createLog({ service: 'test', level: 'info', format: 'json' });
+    ${code}`;
+  const run = promisify(execFile)(process.execPath, ['--input-type=module', '-e', program]);
+  const { stdout } = await run.catch((error: unknown) => error as { stdout: string });
+  return stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+describe('the JSON log', () => {
+  it('has every line of a process that ends by itself', async () => {
+    const lines = await linesOf(`for (let count = 0; count < 1_000; count += 1) log.info({ count }, 'counted');`);
+    expect(lines.map(({ count }) => count)).toEqual(Array.from({ length: 1_000 }, (_, count) => count));
+  });
+
+  it('has the last line of a process that exits or fails', async () => {
+    expect(await linesOf(`log.info('last'); process.exit(1);`)).toMatchObject([{ msg: 'last', service: 'test' }]);
+    expect(await linesOf(`log.info('last'); throw new Error('a bug');`)).toMatchObject([{ msg: 'last' }]);
+  });
+
+  it('shows a line of a process that goes on', async () => {
+    const lines = await linesOf(`log.info('seen'); setTimeout(() => process.kill(process.pid, 'SIGKILL'), 1_000);`);
+    expect(lines).toMatchObject([{ msg: 'seen' }]);
+  });
+
+  it('hides fields that carry secrets', async () => {
+    const [line] = await linesOf(`log.info({ key: 'rtr_a_b', authorization: 'Bearer c', requestId: 'd' }, 'hidden');`);
+    expect(line).toMatchObject({ key: '[redacted]', authorization: '[redacted]', requestId: 'd' });
+  });
+});

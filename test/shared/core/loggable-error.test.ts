@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { RouterError } from '#shared/core/errors.ts';
+import { loggableError } from '#shared/core/loggable-error.ts';
+
+const secret = 'what the client said';
+
+function parseFailure(): unknown {
+  try {
+    return JSON.parse(secret);
+  } catch (error) {
+    return error;
+  }
+}
+
+describe('an error in a log line', () => {
+  it.each([
+    ['a parser’s', parseFailure()],
+    ['an upstream’s refusal', new RouterError('invalid_request', `Failed to parse: ${secret}`)],
+    ['one whose cause is a sentence', new RouterError('upstream_failed', 'The upstream failed.', { cause: secret })],
+    ['one whose cause quotes', new RouterError('internal', 'The router failed.', { cause: parseFailure() })],
+  ])('says nothing of what was said: %s', (_, error) => {
+    const line = JSON.stringify(loggableError(error));
+    expect(line).not.toContain(secret.slice(0, 8));
+    expect(line).toContain('"type"');
+  });
+
+  it('says what an operator needs', () => {
+    const refused = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), { code: 'ECONNREFUSED' });
+    const logged = loggableError(new RouterError('upstream_failed', 'The engine is away.', { cause: refused }));
+    expect(logged).toMatchObject({
+      type: 'RouterError',
+      code: 'upstream_failed',
+      message: 'The engine is away.',
+      cause: { code: 'ECONNREFUSED', message: 'connect ECONNREFUSED 127.0.0.1:1' },
+    });
+    expect(logged?.stack).toContain('loggable-error.test.ts');
+  });
+});

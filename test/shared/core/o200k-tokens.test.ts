@@ -1,0 +1,21 @@
+import { encode } from 'gpt-tokenizer/encoding/o200k_base';
+import { describe, expect, it } from 'vitest';
+import { countTokens } from '#shared/core/o200k-tokens.ts';
+
+const { signal } = new AbortController();
+
+describe('counting tokens', () => {
+  it('counts a long text in slices as it would count it whole', async () => {
+    const text =
+      'It’s 3.14 o’clock — don’t\n\n  panic:  größer… 世界 is (really) [good]; e.g. x_y/z\tand so on. '.repeat(200);
+    expect(await countTokens(text, signal)).toBe(encode(text).length);
+  });
+
+  it('takes what looks like a special token for text', async () => {
+    expect(await countTokens('<|endoftext|>', signal)).toBeGreaterThan(1);
+  });
+
+  it('stops when the client has gone', async () => {
+    await expect(countTokens('a'.repeat(1_000_000), AbortSignal.timeout(20))).rejects.toThrow();
+  });
+});

@@ -1,0 +1,225 @@
+import * as fc from 'fast-check';
+import type { Json, JsonObject } from '#shared/core/json.ts';
+
+/*
+ * Generated requests in the plainest form of each family: what the rules put together (one text and a string, results and
+ * the user message after them) is together already, and what they leave out is not there. Everything else must survive a
+ * round trip as it is.
+ */
+
+const text = fc
+  .string({ minLength: 1, maxLength: 30, unit: 'grapheme' })
+  .filter((value) => !value.startsWith('x-anthropic-billing-header:'));
+const name = fc.stringMatching(/^[a-zA-Z0-9_-]{1,20}$/);
+const base64 = fc.base64String({ minLength: 4, maxLength: 24 });
+const imageType = fc.constantFrom('image/jpeg', 'image/png', 'image/gif', 'image/webp');
+const url = name.map((path) => `https://example.com/${path}.png`);
+
+/** An object as a tool takes it, in the form that JSON gives it. */
+const input = fc
+  .dictionary(name, fc.jsonValue({ maxDepth: 2 }), { maxKeys: 4 })
+  .map((value) => JSON.parse(JSON.stringify(value)) as JsonObject)
+  .filter((value) => Object.keys(value).join() !== '_raw');
+const brokenArguments = text.filter((value) => value.trim() !== '' && !value.trim().startsWith('{'));
+
+const ids = (turn: number, count: number) => Array.from({ length: count }, (_, at) => `call_${turn}-${at}`);
+
+/** Several texts and images, or one text alone as a string; never two forms of the same. */
+function contentOf<T extends Json>(texts: fc.Arbitrary<T>, images: fc.Arbitrary<T>): fc.Arbitrary<string | T[]> {
+  const mixed = fc.array(fc.oneof(texts, images), { minLength: 2, maxLength: 4 });
+  return fc.oneof(
+    text,
+    mixed,
+    images.map((image) => [image]),
+  );
+}
+
+const sampling = {
+  temperature: fc.double({ min: 0, max: 1, noNaN: true }).map((value) => value + 0),
+  top_p: fc.double({ min: 0, max: 1, noNaN: true }).map((value) => value + 0),
+  top_k: fc.integer({ min: 0, max: 100 }),
+};
+const schema = fc.record({ type: fc.constant('object'), properties: fc.dictionary(name, fc.record({ type: name })) });
+
+function turns<T>(turn: (at: number) => fc.Arbitrary<T[]>): fc.Arbitrary<T[]> {
+  return fc
+    .integer({ min: 1, max: 4 })
+    .chain((count) => fc.tuple(...Array.from({ length: count }, (_, at) => turn(at))))
+    .map((all) => all.flat());
+}
+
+const chatText = text.map((text) => ({ type: 'text', text }));
+const chatImage = fc
+  .oneof(
+    fc.tuple(imageType, base64).map(([type, data]) => `data:${type};base64,${data}`),
+    url,
+  )
+  .map((url) => ({ type: 'image_url', image_url: { url } }));
+
+function chatTurn(turn: number): fc.Arbitrary<JsonObject[]> {
+  const user = contentOf<JsonObject>(chatText, chatImage).map((content) => ({ role: 'user', content }));
+  const call = fc.tuple(
+    name,
+    fc.oneof(
+      input.map((value) => JSON.stringify(value)),
+      brokenArguments,
+    ),
+    text,
+  );
+  return fc
+    .tuple(user, fc.option(contentOf<JsonObject>(chatText, chatText)), fc.array(call, { maxLength: 4 }))
+    .map(([question, said, calls]) => {
+      const names = ids(turn, calls.length);
+      const tool_calls = calls.map(([name, text], at) => ({
+        id: names[at],
+        type: 'function',
+        function: { name, arguments: text },
+      }));
+      const onlyText = typeof said === 'string' || said === null ? said : said.length > 1 ? said : 'one';
+      const answer: JsonObject = {
+        role: 'assistant',
+        content: onlyText ?? (calls.length > 0 ? null : 'nothing'),
+        ...(calls.length > 0 && { tool_calls }),
+      };
+      const results = calls.map(([, , result], at) => ({ role: 'tool', tool_call_id: names[at], content: result }));
+      return [question, answer, ...results];
+    });
+}
+
+const chatTool = fc.record({
+  type: fc.constant('function'),
+  function: fc.record(
+    { name, description: text, parameters: schema, strict: fc.constant(true) },
+    { requiredKeys: ['name', 'parameters'] },
+  ),
+});
+
+/** A chat request that loses nothing on its way to the messages family and back. */
+export const chatConversation: fc.Arbitrary<JsonObject> = fc
+  .record({
+    system: fc.option(text),
+    turns: turns(chatTurn),
+    last: text,
+    tools: fc.array(chatTool, { minLength: 1, maxLength: 3 }),
+    choice: fc.constantFrom('auto', 'none', 'required', 'named'),
+    parallel: fc.boolean(),
+    sampling: fc.record(sampling, { requiredKeys: [] }),
+    effort: fc.constantFrom('none', 'low', 'medium', 'high', 'max'),
+    with: fc.record({ tools: fc.boolean(), effort: fc.boolean() }),
+    further: fc.record(
+      {
+        max_tokens: fc.integer({ min: 1, max: 100_000 }),
+        stop: fc.array(text, { minLength: 1, maxLength: 4 }),
+        response_format: schema.map((schema) => ({
+          type: 'json_schema',
+          json_schema: { name: 'answer', schema, strict: true },
+        })),
+        some_engine_field: fc.integer(),
+      },
+      { requiredKeys: ['max_tokens'] },
+    ),
+  })
+  .map(({ system, turns, last, tools, choice, parallel, sampling, effort, with: added, further }) => {
+    const named = { type: 'function', function: { name: tools[0]?.function.name ?? '' } };
+    const forced = added.tools && ['required', 'named'].includes(choice);
+    return {
+      model: 'm',
+      messages: [
+        ...(system === null ? [] : [{ role: 'system', content: system }]),
+        ...turns,
+        { role: 'user', content: last },
+      ],
+      ...(added.tools && { tools, tool_choice: choice === 'named' ? named : choice }),
+      ...(added.tools && choice !== 'none' && !parallel && { parallel_tool_calls: false }),
+      // The messages family samples freely only while it does not think, and does not think while a tool is forced.
+      ...(added.effort && !forced ? { reasoning_effort: effort, ...(effort === 'none' && sampling) } : sampling),
+      ...further,
+    };
+  })
+  .filter(({ messages }) => !twoUserMessagesInARow(messages));
+
+/** A user message after results joins them, so a second one after it would too. */
+function twoUserMessagesInARow(messages: readonly JsonObject[]): boolean {
+  return messages.some(({ role }, at) => role === 'user' && messages[at - 1]?.['role'] === 'user');
+}
+
+const messagesText = text.map((text) => ({ type: 'text', text }));
+const messagesImage = fc
+  .oneof(
+    fc.tuple(imageType, base64).map(([media_type, data]) => ({ type: 'base64', media_type, data })),
+    url.map((url) => ({ type: 'url', url })),
+  )
+  .map((source) => ({ type: 'image', source }));
+
+function messagesTurn(turn: number): fc.Arbitrary<JsonObject[]> {
+  const more = fc.array(fc.oneof<fc.Arbitrary<JsonObject>[]>(messagesText, messagesImage), { maxLength: 3 });
+  const texts = fc.array(messagesText, { maxLength: 3 });
+  return fc
+    .tuple(texts, fc.array(fc.tuple(name, input, text), { minLength: 1, maxLength: 4 }), more)
+    .map(([said, uses, after]) => {
+      const names = ids(turn, uses.length);
+      const calls = uses.map(([name, input], at) => ({ type: 'tool_use', id: names[at], name, input }));
+      const results = uses.map(([, , content], at) => ({ type: 'tool_result', tool_use_id: names[at], content }));
+      return [
+        { role: 'assistant', content: [...said, ...calls] },
+        { role: 'user', content: [...results, ...after] },
+      ];
+    });
+}
+
+/** A messages request that loses nothing on its way to the chat family and back. */
+export const messagesConversation: fc.Arbitrary<JsonObject> = fc
+  .record({
+    first: contentOf<JsonObject>(messagesText, messagesImage),
+    turns: turns(messagesTurn),
+    tools: fc.array(
+      fc.record(
+        { name, description: text, input_schema: schema, strict: fc.constant(true) },
+        { requiredKeys: ['name', 'input_schema'] },
+      ),
+      { minLength: 1, maxLength: 3 },
+    ),
+    choice: fc.constantFrom('auto', 'any', 'none', 'tool'),
+    parallel: fc.boolean(),
+    withTools: fc.boolean(),
+    further: fc.record(
+      {
+        max_tokens: fc.integer({ min: 1, max: 100_000 }),
+        system: text,
+        stop_sequences: fc.array(text, { minLength: 1, maxLength: 4 }),
+        stream: fc.constant(true),
+        ...sampling,
+        some_engine_field: fc.integer(),
+      },
+      { requiredKeys: ['max_tokens'] },
+    ),
+    thinking: fc.constantFrom('disabled', 'adaptive'),
+    effort: fc.constantFrom('low', 'medium', 'high', 'xhigh', 'max'),
+    schema: fc.option(schema),
+  })
+  .map(({ first, turns, tools, choice, parallel, withTools, further, thinking, effort, schema }) => {
+    const { temperature, top_p, top_k, ...rest } = further;
+    const forced = withTools && ['any', 'tool'].includes(choice);
+    const thinks = thinking === 'adaptive' && !forced;
+    const free = Object.fromEntries(
+      Object.entries({ temperature, top_p, top_k }).filter(([, value]) => value !== undefined),
+    );
+    const format = schema === null ? {} : { format: { type: 'json_schema', schema } };
+    const config = { ...(thinks && { effort }), ...format };
+    return {
+      model: 'm',
+      messages: [{ role: 'user', content: first }, ...turns],
+      ...rest,
+      ...(withTools && {
+        tools,
+        tool_choice: {
+          type: choice,
+          ...(choice === 'tool' && { name: tools[0]?.name ?? '' }),
+          ...(choice !== 'none' && !parallel && { disable_parallel_tool_use: true }),
+        },
+      }),
+      thinking: { type: thinks ? 'adaptive' : 'disabled' },
+      ...(Object.keys(config).length > 0 && { output_config: config }),
+      ...(!thinks && free),
+    };
+  });

@@ -1,0 +1,74 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createLog } from '#shared/core/log.ts';
+import { followRegistry } from '#shared/registry/follow-registry.ts';
+import { parseRegistry } from '#shared/registry/parse-registry.ts';
+import { emptyRegistry } from '#shared/registry/registry.ts';
+
+const good = `
+models:
+  fast:
+    targets:
+      - { model: qwen3-8b, tier: gpu }
+      - { model: gpt-5-mini, tier: cloud, weight: 2 }
+    defaults: { temperature: 0.2 }
+auto:
+  tiers: [gpu, cloud]
+  max_wait_ms: { gpu: 2000 }
+  max_cost: 5
+`;
+
+describe('the registry file', () => {
+  it('is read with its defaults filled in', () => {
+    expect(parseRegistry(good, 'r.yaml')).toMatchObject({
+      models: {
+        fast: { targets: [{ model: 'qwen3-8b', tier: 'gpu' }, { weight: 2 }], defaults: { temperature: 0.2 } },
+      },
+      auto: { tiers: ['gpu', 'cloud'], max_wait_ms: { gpu: 2000 }, max_cost: 5, except: [] },
+      prices: {},
+    });
+  });
+
+  it('that is shipped as an example is a good one', () => {
+    const example = parseRegistry(readFileSync('deploy/router.example.yaml', 'utf8'), 'deploy/router.example.yaml');
+    expect(Object.keys(example.models)).toEqual(['fast']);
+  });
+
+  it('may be empty', () => {
+    expect(parseRegistry('', 'r.yaml')).toEqual(emptyRegistry);
+    expect(parseRegistry('# nothing yet\n', 'r.yaml')).toEqual(emptyRegistry);
+  });
+
+  it.each([
+    ['models: { fast: { targets: [] } }', 'r.yaml: models.fast.targets: '],
+    ['models: { auto: { targets: [{ model: x }] } }', 'r.yaml: models.auto: this name is taken'],
+    ['auto: { tiers: [tools] }', 'r.yaml: auto.tiers.0: '],
+    ['modles: {}', 'Unrecognized key: "modles"'],
+    ['models: [', 'at line 1'],
+  ])('is refused with a sentence that says what is wrong: %s', (text, sentence) => {
+    expect(() => parseRegistry(text, 'r.yaml')).toThrow(sentence);
+  });
+
+  it('that is missing is a sentence, too', () => {
+    const log = createLog({ service: 'test', level: 'fatal', format: 'json' });
+    expect(() => followRegistry('/nowhere/r.yaml', log)).toThrow('/nowhere/r.yaml cannot be read');
+  });
+
+  it('is followed; a bad edit keeps the old one and says why', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'rtr-registry-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'r.yaml');
+    writeFileSync(file, good);
+    const log = createLog({ service: 'test', level: 'fatal', format: 'json' });
+    const complaint = vi.spyOn(log, 'error').mockReturnValue(undefined);
+    const registry = followRegistry(file, log);
+    onTestFinished(() => registry.close());
+    writeFileSync(file, 'models: [');
+    await vi.waitFor(() => expect(complaint).toHaveBeenCalledOnce(), { timeout: 5_000 });
+    expect(Object.keys(registry.current().models)).toEqual(['fast']);
+    writeFileSync(file, good.replace('fast', 'faster'));
+    await vi.waitFor(() => expect(Object.keys(registry.current().models)).toEqual(['faster']), { timeout: 5_000 });
+  });
+});

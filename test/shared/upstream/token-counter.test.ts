@@ -1,0 +1,98 @@
+import llama3 from 'llama3-tokenizer-js';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it, vi } from 'vitest';
+import type { JsonObject } from '#shared/core/json.ts';
+import { TokenCounter } from '#shared/upstream/token-counter.ts';
+import { UpstreamAnswerError } from '#shared/upstream/upstream-http.ts';
+
+const { signal } = new AbortController();
+type Ask = NonNullable<ConstructorParameters<typeof TokenCounter>[0]>;
+
+const texts = ['README.md', 'services/ingress/serve.ts', 'package.json', 'shared/broker/dispatch/dispatcher.ts'].map(
+  (file) => readFileSync(file, 'utf8'),
+);
+
+function asking(text: string): JsonObject {
+  return {
+    messages: [
+      { role: 'system', content: 'You are a careful reviewer.' },
+      { role: 'user', content: text },
+    ],
+  };
+}
+
+/** What an engine with Llama 3's template and tokenizer reports as `prompt_tokens`. */
+function llamaTokens({ messages }: JsonObject): number {
+  const turns = messages as { role: string; content: string }[];
+  const text = turns
+    .map(({ role, content }) => `<|start_header_id|>${role}<|end_header_id|>\n\n${content}<|eot_id|>`)
+    .join('');
+  return llama3.encode(`${text}<|start_header_id|>assistant<|end_header_id|>\n\n`).length;
+}
+
+/** Like llamaTokens, for a model whose tokenizer has a far smaller vocabulary. */
+const coarseTokens = (request: JsonObject): number => Math.round(llamaTokens(request) * 1.3);
+
+describe('counting tokens', () => {
+  it('asks an upstream that can count, once for the same content', async () => {
+    const asked = vi.fn<Ask>(() => Promise.resolve(42));
+    const counter = new TokenCounter(asked);
+    expect(await counter.count(asking('Hi'), 'm', signal)).toBe(42);
+    expect(await counter.count(asking('Hi'), 'm', signal)).toBe(42);
+    expect(asked).toHaveBeenCalledOnce();
+    await counter.count(asking('Ho'), 'm', signal);
+    await counter.count(asking('Hi'), 'other', signal);
+    expect(asked).toHaveBeenCalledTimes(3);
+  });
+
+  it('counts by itself when the upstream turns out not to know how', async () => {
+    const counter = new TokenCounter(() => Promise.reject(new UpstreamAnswerError('no such path')));
+    expect(await counter.count(asking('Hello there, how are you?'), 'm', signal)).toBeGreaterThan(10);
+  });
+
+  it('is within ten per cent of a real tokenizer that it does not know', async () => {
+    const counter = new TokenCounter(undefined);
+    for (const text of texts) {
+      const counted = await counter.count(asking(text), 'm', signal);
+      const truth = llamaTokens(asking(text));
+      expect(Math.abs(counted - truth) / truth).toBeLessThan(0.1);
+    }
+  });
+
+  it('is so for a far coarser tokenizer too, once an answer has told', async () => {
+    const counter = new TokenCounter(undefined);
+    const [first = '', ...others] = texts;
+    counter.lesson(asking(first), 'm')?.(coarseTokens(asking(first)));
+    const short = (): Promise<number> => counter.count(asking('Hello there, how are you?'), 'm', signal);
+    const before = await short();
+    await vi.waitFor(async () => expect(await short()).toBeGreaterThan(before), 5_000);
+    for (const text of others) {
+      const counted = await counter.count(asking(text), 'm', signal);
+      const truth = coarseTokens(asking(text));
+      expect(Math.abs(counted - truth) / truth).toBeLessThan(0.1);
+    }
+  });
+
+  it('lets other work have its turn, whatever the text is', async () => {
+    const counting = new TokenCounter(undefined).count(
+      asking('漢'.repeat(100_000) + 'x'.repeat(3_000_000)),
+      'm',
+      signal,
+    );
+    let longest = 0;
+    let last = performance.now();
+    const timer = setInterval(() => {
+      longest = Math.max(longest, performance.now() - last);
+      last = performance.now();
+    }, 1);
+    const counted = await counting;
+    clearInterval(timer);
+    expect(counted).toBeGreaterThan(100_000);
+    // It was 20 seconds when the tokenizer was given all of it at once.
+    expect(longest).toBeLessThan(1_000);
+  });
+
+  it('is never 0', async () => {
+    expect(await new TokenCounter(undefined).count({ messages: [] }, 'm', signal)).toBe(1);
+  });
+});
