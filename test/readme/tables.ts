@@ -5,6 +5,7 @@ import { chatRequestRules } from '#shared/protocol/pairs/rules/chat-request-rule
 import { messagesAnswerRules } from '#shared/protocol/pairs/rules/messages-answer-rules.ts';
 import { messagesRequestRules } from '#shared/protocol/pairs/rules/messages-request-rules.ts';
 import { ingressConfig } from '../../services/ingress/config.ts';
+import { cliWorkerConfig } from '../../services/cli-worker/config.ts';
 import { cloudWorkerConfig } from '../../services/cloud-worker/config.ts';
 import { gpuWorkerConfig } from '../../services/gpu-worker/config.ts';
 import { toolsWorkerConfig } from '../../services/tools-worker/config.ts';
@@ -23,6 +24,7 @@ export const tables: Record<string, () => string> = {
   'settings:ingress': () => renderSettings(ingressConfig),
   'settings:up': () => renderSettings(upSettings),
   'settings:gpu-worker': () => renderSettings(gpuWorkerConfig),
+  'settings:cli-worker': () => renderSettings(cliWorkerConfig),
   'settings:cloud-worker': () => renderSettings(cloudWorkerConfig),
   providers: () => renderTable(['provider', 'turned on by', 'speaks', 'a chat request goes to it'], providerRows()),
   'settings:tools-worker': () => renderSettings(toolsWorkerConfig),
