@@ -80,6 +80,11 @@ export class Broker {
     this.#outbox.add(subject, payload, reply);
   }
 
+  /** Sends a message that nobody waits for, within a few milliseconds: with the next one that has more hurry, if there is one. */
+  publishUnhurried(subject: string, payload: Payload): void {
+    this.#outbox.addUnhurried(subject, payload);
+  }
+
   /** Resolves when the server has everything that was published so far. Never while there is no connection. */
   async flush(): Promise<void> {
     this.#outbox.send();

@@ -7,6 +7,9 @@ interface Letter {
   reply: string | undefined;
 }
 
+/** Milliseconds that a message without hurry waits for one that has. */
+const patienceMs = 5;
+
 /**
  * Holds what is published within one turn of the event loop and hands it to the connection together, in order. The
  * library alone writes once for every event that publishes something; under load, many writes become one here, and the
@@ -16,6 +19,8 @@ export class Outbox {
   readonly #nc: NatsConnection;
   readonly #log: Logger;
   #held: Letter[] = [];
+  #isDue = false;
+  #patience: NodeJS.Timeout | undefined;
 
   constructor(nc: NatsConnection, log: Logger) {
     this.#nc = nc;
@@ -23,14 +28,25 @@ export class Outbox {
   }
 
   add(subject: string, payload: Payload, reply: string | undefined): void {
-    if (this.#held.length === 0) setImmediate(() => this.send());
     this.#held.push({ subject, payload, reply });
+    if (this.#isDue) return;
+    this.#isDue = true;
+    setImmediate(() => this.send());
+  }
+
+  /** Adds a message that nobody waits for: it travels with the next one that somebody does, or soon by itself. */
+  addUnhurried(subject: string, payload: Payload): void {
+    this.#held.push({ subject, payload, reply: undefined });
+    if (!this.#isDue) this.#patience ??= setTimeout(() => this.send(), patienceMs);
   }
 
   /** Hands over what is held, without waiting for the end of the turn. */
   send(): void {
     const letters = this.#held;
     this.#held = [];
+    this.#isDue = false;
+    clearTimeout(this.#patience);
+    this.#patience = undefined;
     if (this.#nc.isClosed()) return;
     for (const { subject, payload, reply } of letters) {
       try {

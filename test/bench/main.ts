@@ -10,6 +10,7 @@ import { paceRequest } from './pace.ts';
 import { fullPlan, quickPlan } from './plan.ts';
 import type { Results } from './results.ts';
 import { report } from './report.ts';
+import { sendMixed } from './send-mixed.ts';
 import { startBenchCluster } from './start-bench-cluster.ts';
 
 /*
@@ -45,6 +46,7 @@ process.exit(passed ? 0 : 1);
 async function measure(): Promise<Results> {
   const { rounds, seconds } = plan;
   const cluster = await startBenchCluster(releases);
+  await sendMixed(cluster, plan.warmUpRequests);
   say('one request at a time');
   const whole = paceRequest(false, { firstMs: 0, everyMs: 0, tokens: 0 });
   const single = await compare(cluster, { body: whole, connections: 1, seconds: 2, rampSeconds: 0, rounds });

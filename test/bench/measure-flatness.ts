@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoadResult } from './load.ts';
 import { memoryByPart, type MemoryByPart } from './memory-by-part.ts';
-import { paceRequest } from './pace.ts';
+import { sendMixed } from './send-mixed.ts';
 import { rssBytes } from './process-usage.ts';
 import { slope } from './slope.ts';
 import type { BenchCluster } from './start-bench-cluster.ts';
@@ -25,10 +25,8 @@ const parts = ['ingress', 'nats', 'worker'] as const;
 /** Answers that have just ended are kept for a second or two, in case that their end was lost on its way. */
 const settleMs = 2_500;
 
-/** Sends so many requests, one in four of them a stream, and watches memory. The first quarter counts as warming up. */
+/** Sends so many requests and watches memory. The first quarter counts as warming up. */
 export async function measureFlatness(cluster: BenchCluster, requests: number): Promise<Flatness> {
-  const whole = paceRequest(false, { firstMs: 0, everyMs: 0, tokens: 0 });
-  const bodies = [whole, whole, whole, paceRequest(true, { firstMs: 0, everyMs: 0, tokens: 16 })];
   const samples = { ingress: [] as number[], nats: [] as number[], worker: [] as number[] };
   const pids = { ingress: [cluster.ingress.pid], nats: [cluster.nats], worker: cluster.workers.map(({ pid }) => pid) };
   const results: LoadResult[] = [];
@@ -37,9 +35,8 @@ export async function measureFlatness(cluster: BenchCluster, requests: number): 
     const sampling = setInterval(() => {
       for (const part of parts) samples[part].push(pids[part].reduce((sum, pid) => sum + rssBytes(pid), 0));
     }, 500);
-    const order = { kind: 'run', target: cluster.through, connections: 32, bodies, rampSeconds: 0 } as const;
     try {
-      results.push(await cluster.generator.ask<LoadResult>({ ...order, seconds: 600, requests: requests / 4 }));
+      results.push(await sendMixed(cluster, requests / 4));
     } finally {
       clearInterval(sampling);
     }

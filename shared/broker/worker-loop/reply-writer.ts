@@ -22,7 +22,8 @@ const nothing = new Uint8Array(0);
 /**
  * Turns the pieces of one answer into numbered frames. The first piece leaves at once; later ones that follow each
  * other within the coalescing window travel together, which saves a part of the broker's and the ingress's work in
- * bursts and delays nothing by more than that window.
+ * bursts and delays nothing by more than that window. Later frames also travel with those of other answers, for which
+ * they wait a few milliseconds: waking the broker and the ingress for each costs more than relaying it.
  */
 export class ReplyWriter implements Reply {
   readonly #broker: Broker;
@@ -148,6 +149,8 @@ export class ReplyWriter implements Reply {
 
   #publish(kind: FrameKind, seq: number, payload: Uint8Array, answerTo?: string): void {
     this.#lastSentAt = performance.now();
-    this.#broker.publish(`${this.#subject}.${kind}.${seq}`, payload, answerTo);
+    const subject = `${this.#subject}.${kind}.${seq}`;
+    if (kind === 'd' && seq > 0 && this.#coalesceMs > 0) this.#broker.publishUnhurried(subject, payload);
+    else this.#broker.publish(subject, payload, answerTo);
   }
 }

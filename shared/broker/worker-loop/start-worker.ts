@@ -187,7 +187,7 @@ export class Worker {
 
   #claim(ticket: Ticket, ackTo: string): void {
     const settle = (answer: ClaimAnswer['answer']) =>
-      this.#broker.publish(ackTo, answer === 'later' ? `-NAK {"delay": ${laterMs * 1_000_000}}` : '+ACK');
+      this.#broker.publishUnhurried(ackTo, answer === 'later' ? `-NAK {"delay": ${laterMs * 1_000_000}}` : '+ACK');
     this.#claimer.claim(ticket, settle, (outcome) => {
       this.#claiming -= 1;
       if (outcome.kind === 'grant') this.#begin(outcome.grant, outcome.body);

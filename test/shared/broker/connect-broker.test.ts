@@ -41,6 +41,22 @@ describe('the connection to the broker', () => {
     expect(heard).toEqual(['first', 'second']);
   });
 
+  it('sends what has no hurry with what has, and soon anyway', async () => {
+    const broker = await connect(inject('natsUrl'));
+    const heard: string[] = [];
+    broker.subscribe('test.hurry', ({ data }) => heard.push(Buffer.from(data).toString()));
+    await broker.flush();
+    broker.publishUnhurried('test.hurry', 'first');
+    broker.publish('test.hurry', 'second');
+    await new Promise(setImmediate);
+    await broker.flush();
+    expect(heard).toEqual(['first', 'second']);
+    broker.publishUnhurried('test.hurry', 'third');
+    await new Promise(setImmediate);
+    expect(heard).toHaveLength(2);
+    await until(() => heard.length === 3, 1_000);
+  });
+
   it('waits for a server that starts later', async () => {
     const nats = await startNats();
     onTestFinished(() => nats.stop());
