@@ -80,6 +80,9 @@ describe.concurrent('the broker, stopped and started again under load', { timeou
     await until(() => streaming.text().length > 10);
     const claimed = ingress.send({ steps: [{ waitMs: 500 }, { write: 'x' }] });
     await until(() => claimed.job.state === 'claimed');
+    // The grant has to have reached the worker: one that is stuck for five seconds is given up, and the job moves.
+    await ingress.broker.nc.flush();
+    await sleep(50);
     proxy.pause();
     await sleep(5_000);
     proxy.resume();
