@@ -143,7 +143,7 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   const [engines, keys] = await Promise.all([
     engineWorkers.begin(await firstLook),
     setUpKeys(servers.redisUrl, config.RTR_PREFIX, say),
-    plannedWorkers.begin(plan.ready),
+    plannedWorkers.begin(plan.ready.filter(({ tier }) => tier !== 'tools')),
   ]);
 
   if (!(await untilTrue(async () => (await readWorkers(baseUrl)) !== undefined, readyWithinMs, ended))) {
@@ -158,6 +158,8 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   const families = { chatFamily: config.CHAT_FAMILY, messagesFamily: config.MESSAGES_FAMILY };
   say(welcome({ baseUrl, ...families, metricsUrl, ...keys, engines, plan, onDemo: engineWorkers.onDemo, serving }));
 
+  // Models first: starting the tools as well would take a core from those that everybody waits for.
+  await plannedWorkers.begin(plan.ready.filter(({ tier }) => tier === 'tools'));
   for (;;) {
     const pauseMs = engineWorkers.handingOver ? lookForHandoverEveryMs : lookForEnginesEveryMs;
     await sleep(pauseMs, undefined, { signal: ended }).catch(() => ended.throwIfAborted());
