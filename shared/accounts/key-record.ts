@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { priorityClasses, type PriorityClass } from '#shared/core/priority-class.ts';
+import type { Tier } from '#shared/core/tier.ts';
 import { keyKinds, keySpelling, type KeyKind } from './key-format.ts';
+import type { PartyLimits } from './limits.ts';
 
 /** What is stored of a key. The raw key is not among it and cannot be computed from it. Times in ms since 1970. */
 export const keyRecordSchema = z.object({
@@ -26,6 +28,14 @@ export interface KeyIdentity {
   readonly kind: KeyKind;
   readonly name: string;
   readonly class: PriorityClass;
+  /** The person of a personal key, the team of a team's; undefined for a router key. */
+  readonly ownerId: string | undefined;
+  /** Names of models that the key may ask for; undefined: all. */
+  readonly models: readonly string[] | undefined;
+  /** Tiers that may serve the key; undefined: all. */
+  readonly tiers: readonly Tier[] | undefined;
+  /** The limits that a request with this key must be within: the key's own and its owner's, where they have any. */
+  readonly limits: readonly PartyLimits[];
 }
 
 /** A name for a key: 1 to 100 characters, none of which could move a terminal's cursor or hide text. */

@@ -202,7 +202,8 @@ export class KeyVerifier {
 }
 
 function identityOf({ id, kind, name, class: priority }: KeyRecord): KeyIdentity {
-  return Object.freeze({ id, kind, name, class: priority });
+  const unlimited = { ownerId: undefined, models: undefined, tiers: undefined, limits: [] };
+  return Object.freeze({ id, kind, name, class: priority, ...unlimited });
 }
 
 function invalidKey(): RouterError {

@@ -1,0 +1,71 @@
+import type { Capability } from '#shared/broker/announcement.ts';
+import type { PriorityClass } from '#shared/core/priority-class.ts';
+import type { Tier } from '#shared/core/tier.ts';
+
+/*
+ * What the console's pages and its API say to each other about the running cluster, as in `account.ts`.
+ *
+ * `GET /live` is a stream of server-sent events, `event: overview|workers|queue`, each with the whole of its kind, at once
+ * and then on change, once a second at most.
+ */
+
+/** The cluster in the last minute, second by second, as this ingress sees it. */
+export interface Overview {
+  at: number;
+  /** Values of the last 60 seconds, oldest first. */
+  requestsPerSecond: number[];
+  tokensPerSecond: number[];
+  errorsPerSecond: number[];
+  /** Milliseconds, of the last minute; absent without requests. */
+  firstTokenMs?: { p50: number; p95: number };
+  activeStreams: number;
+  /** Requests served in the last hour. */
+  servedByTier: Partial<Record<Tier, number>>;
+  queuedByTier: Partial<Record<Tier, number>>;
+  /** The last failures, newest first. */
+  errors: {
+    at: number;
+    requestId: string;
+    code: string;
+    message: string;
+    model?: string;
+    tier?: Tier;
+    worker?: string;
+  }[];
+}
+
+export type WorkerState = 'serving' | 'full' | 'paused' | 'draining';
+
+/** `POST /workers/<id>/drain` and `/resume` (admins). */
+export interface LiveWorkerFacts {
+  id: string;
+  tier: Tier;
+  pool: string;
+  models: string[];
+  tools: string[];
+  slots: number;
+  busy: number;
+  state: WorkerState;
+  lastBeatAt: number;
+  startedAt: number;
+  version: string;
+  host?: string;
+}
+
+/** Tickets that wait, by lane. */
+export interface QueuedLane {
+  tier: Tier;
+  pool: string;
+  class: PriorityClass;
+  waiting: number;
+}
+
+/** `GET /models`: what clients can ask for. */
+export interface ServedModel {
+  id: string;
+  kind: 'auto' | 'model' | 'registered';
+  capabilities: Capability[];
+  contextWindow?: number;
+  maxOutput?: number;
+  servedBy: { tier: Tier; workers: number; models: string[] }[];
+}

@@ -1,0 +1,32 @@
+import { z } from 'zod';
+
+const count = z.number().int().positive();
+const dollars = z.number().positive();
+
+/**
+ * What somebody may use at most. What is absent is not limited. Days and months are those of UTC.
+ * A key, a person and a team each have limits of their own, and a request must be within all that concern it.
+ */
+export const limitsSchema = z.strictObject({
+  requestsPerMinute: count.optional(),
+  /** Input and output together, as in every other count of tokens here. */
+  tokensPerMinute: count.optional(),
+  /** Requests at the same time. */
+  concurrentRequests: count.optional(),
+  tokensPerDay: count.optional(),
+  tokensPerMonth: count.optional(),
+  /** US dollars, by the price table. */
+  costPerDay: dollars.optional(),
+  costPerMonth: dollars.optional(),
+});
+
+export type Limits = z.infer<typeof limitsSchema>;
+
+/** Whose limits they are: `key:<id>`, `user:<id>` or `team:<id>`. */
+export type LimitedParty = `${'key' | 'user' | 'team'}:${string}`;
+
+/** Limits and the party whose use is counted against them. */
+export interface PartyLimits {
+  readonly party: LimitedParty;
+  readonly limits: Limits;
+}
