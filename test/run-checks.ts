@@ -23,6 +23,7 @@ const checks =
     ? [
         ['oxfmt', '--check', '.'],
         ['tsc', '--pretty'],
+        ['tsc', '--pretty', '--project', 'services/console/web'],
         ['oxlint', '--type-aware'],
       ]
     : [];

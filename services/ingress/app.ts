@@ -1,4 +1,4 @@
-import express, { type Express } from 'express';
+import express, { type Express, type RequestHandler } from 'express';
 import { answerError, unknownPath, type AnswerErrorParts } from './answer-error.ts';
 import { chatFamily } from './chat-family.ts';
 import { chatRoutes } from './chat-routes.ts';
@@ -16,6 +16,8 @@ export interface AppParts extends ServeParts, HealthParts, McpRoutesParts, Answe
   open: OpenRequests;
   /** Path segments of the families: `/api/<segment>`. */
   segments: { chat: string; messages: string };
+  /** The web console: what is asked for at no path of the API. */
+  pages: RequestHandler;
 }
 
 /** The route table of the ingress. */
@@ -30,6 +32,7 @@ export function createApp(parts: AppParts): Express {
   app.use(`/api/${messages}`, messagesRoutes(parts));
   app.use('/api/tools/v1', toolsRoutes(parts));
   app.use('/api/tools/mcp', mcpRoutes(parts));
+  app.use(parts.pages);
   app.use(unknownPath, answerError(chatFamily, parts));
   return app;
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { join } from 'node:path';
 import { connectRedis } from '#shared/accounts/connect-redis.ts';
 import { KeyStore } from '#shared/accounts/key-store.ts';
 import { KeyVerifier } from '#shared/accounts/key-verifier.ts';
@@ -16,6 +17,11 @@ import { Releases } from '#shared/core/release.ts';
 import { runService } from '#shared/core/run-service.ts';
 import { version } from '#shared/core/version.ts';
 import { followRegistry } from '#shared/registry/follow-registry.ts';
+import { pagesFolder } from '../console/build/pages-stamp.ts';
+import { LiveFeed } from '../console/live/live-feed.ts';
+import { PulseBoard } from '../console/live/pulse-board.ts';
+import { PulseMeter } from '../console/live/pulse-meter.ts';
+import { servePages } from '../console/pages/serve-pages.ts';
 import { createAdminServer } from './admin.ts';
 import { answerBrokenRequest } from './answer-broken-request.ts';
 import { createApp } from './app.ts';
@@ -28,6 +34,9 @@ import { IngressMetrics } from './metrics.ts';
 import { OpenRequests } from './open-requests.ts';
 import { createBodyReader } from './read-body.ts';
 import { recordJob } from './record-job.ts';
+import { requestIdOf } from './request-id.ts';
+
+const root = join(import.meta.dirname, '..', '..');
 
 /** Milliseconds for a request's headers to arrive. */
 const headersTimeoutMs = 20_000;
@@ -74,7 +83,16 @@ await runService(async (environment, releases) => {
   const metrics = new IngressMetrics(dispatcher, held, open);
   const countRefusal = (family: string, error: RouterError): void => metrics.countRefusal(family, error);
   const healthParts = { workers, broker, redis, isDraining: () => open.isDraining };
-  const record = recordJob(log, metrics);
+  const meter = new PulseMeter(() => dispatcher.jobs());
+  const board = new PulseBoard(broker, id, () => meter.read());
+  releases.add('pulse', () => board.close());
+  const feed = new LiveFeed(workers, () => board.current());
+  releases.add('live feed', () => feed.close());
+  const recorded = recordJob(log, metrics);
+  const record: typeof recorded = (response, family, report) => {
+    meter.countJob(requestIdOf(response), report);
+    recorded(response, family, report);
+  };
   const mcp = createToolsMcp({ dispatcher, workers, record }, log);
   releases.add('MCP', () => mcp.close());
   const app = createApp({
@@ -91,6 +109,7 @@ await runService(async (environment, releases) => {
     held,
     record,
     countRefusal,
+    pages: servePages(join(root, pagesFolder)),
   });
 
   const admin = createAdminServer(metrics.registry, () => readHealth(healthParts));
@@ -115,6 +134,7 @@ await runService(async (environment, releases) => {
     server.close();
     const drained = open.drain(config.DRAIN_MS);
     mcp.stopListening();
+    feed.close();
     await drained;
     await dispatcher.drain(0);
     await open.drain(lastWordsMs);

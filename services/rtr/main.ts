@@ -50,8 +50,17 @@ program
     const findings = await lookAround(config.ROUTER_CONFIG);
     const plan = planWorkers(findings);
     const withEngines = { ...config, ENGINE_URLS: [...config.ENGINE_URLS, ...findings.registry.engines] };
-    await up({ config: withEngines, environment: process.env, root, plan, logs, say: print, ...stopSignals() });
+    const { ensurePages } = await import('../console/build/ensure-pages.ts');
+    const pages = (signal: AbortSignal) => ensurePages(root, signal);
+    await up({ config: withEngines, environment: process.env, root, plan, logs, say: print, pages, ...stopSignals() });
     process.exit(0);
+  });
+
+program
+  .command('build')
+  .description("build the console's pages, unless they are built; `rtr up` does so by itself")
+  .action(async () => {
+    await import('../console/build/main.ts');
   });
 
 program

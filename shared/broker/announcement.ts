@@ -29,6 +29,10 @@ export const announcementSchema = z.object({
   busy: z.number().int().nonnegative(),
   /** False while the worker drains, its engine is ill, or it paces itself. */
   accepting: z.boolean(),
+  /** True while it takes nothing new because somebody said so: an operator, or whoever stops it. */
+  draining: z.boolean().optional(),
+  /** The machine's name, for people to find it by. */
+  host: z.string().max(255).optional(),
   version: z.string(),
   startedAt: z.number(),
 });

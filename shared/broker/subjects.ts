@@ -34,11 +34,16 @@ export function createSubjects(prefix: string) {
     cancel: (worker: string) => `${prefix}.cancel.${worker}`,
     /** Asks a worker to send frames again that did not arrive: `<reply subject> <number of the first>`. */
     resume: (worker: string) => `${prefix}.resume.${worker}`,
+    /** An operator asks a worker to take nothing new, `drain`, until told to `resume`. */
+    drain: (worker: string) => `${prefix}.drain.${worker}`,
     beat: (worker: string) => `${prefix}.beat.${worker}`,
     allBeats: `${prefix}.beat.*`,
     /** Asks every worker to beat at once, for an ingress that has just started. */
     rollCall: `${prefix}.roll-call`,
     keys: `${prefix}.keys`,
+    /** What an ingress has counted lately, every second. */
+    pulse: (ingress: string) => `${prefix}.pulse.${ingress}`,
+    allPulses: `${prefix}.pulse.*`,
   };
 }
 

@@ -9,9 +9,8 @@ import type { Tier } from '#shared/core/tier.ts';
  * and then on change, once a second at most.
  */
 
-/** The cluster in the last minute, second by second, as this ingress sees it. */
+/** The cluster in the last minute, second by second: all ingress nodes together. */
 export interface Overview {
-  at: number;
   /** Values of the last 60 seconds, oldest first. */
   requestsPerSecond: number[];
   tokensPerSecond: number[];
@@ -21,6 +20,7 @@ export interface Overview {
   activeStreams: number;
   /** Requests served in the last hour. */
   servedByTier: Partial<Record<Tier, number>>;
+  /** A request that waits in two tiers counts in both. */
   queuedByTier: Partial<Record<Tier, number>>;
   /** The last failures, newest first. */
   errors: {
@@ -28,15 +28,18 @@ export interface Overview {
     requestId: string;
     code: string;
     message: string;
-    model?: string;
-    tier?: Tier;
-    worker?: string;
+    model?: string | undefined;
+    tier?: Tier | undefined;
+    worker?: string | undefined;
   }[];
 }
 
 export type WorkerState = 'serving' | 'full' | 'paused' | 'draining';
 
-/** `POST /workers/<id>/drain` and `/resume` (admins). */
+/**
+ * `POST /workers/<id>/drain` has a worker finish what it runs and take nothing new until `/resume`, or until it is
+ * started anew (admins). The answer, a LiveWorkerFacts, comes when the worker has obeyed.
+ */
 export interface LiveWorkerFacts {
   id: string;
   tier: Tier;
@@ -46,7 +49,8 @@ export interface LiveWorkerFacts {
   slots: number;
   busy: number;
   state: WorkerState;
-  lastBeatAt: number;
+  /** Seconds for which nothing has been heard of it; after three it counts as lost. */
+  missedBeats: number;
   startedAt: number;
   version: string;
   host?: string;
@@ -68,4 +72,10 @@ export interface ServedModel {
   contextWindow?: number;
   maxOutput?: number;
   servedBy: { tier: Tier; workers: number; models: string[] }[];
+}
+
+/** `GET /about`: which release this is, and the path segments of the families: `/api/<segment>`. */
+export interface About {
+  version: string;
+  segments: { chat: string; messages: string };
 }

@@ -32,6 +32,8 @@ export interface UpOptions {
   logs: LogRelay;
   /** Prints lines for the person who has started the cluster. */
   say: (text: string) => void;
+  /** Sees to it that the console's pages are built; resolves with a sentence when they cannot be. */
+  pages: (signal: AbortSignal) => Promise<string | undefined>;
   /** Aborts when the cluster is to end. */
   stop: AbortSignal;
   /** Aborts when it is to end at once, unfinished answers or not. */
@@ -66,7 +68,7 @@ export async function up(options: UpOptions): Promise<void> {
 }
 
 async function runCluster(options: UpOptions, releases: Releases): Promise<void> {
-  const { config, environment, root, plan, logs, say, stop, kill } = options;
+  const { config, environment, root, plan, logs, say, pages, stop, kill } = options;
   const folder = clusterFolder(options);
   await takeFolder(folder, releases);
   await checkPort(config);
@@ -83,6 +85,7 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   state.ports.demo = ports.demo;
   const findLocal = () => findLocalEngines([config.PORT, ...Object.values(ports)]);
   const firstLook = findLocal();
+  const building = pages(ended);
 
   const supervise = (name: string, start: Parameters<Children['start']>[2]) => children.start(name, true, start);
   const servers = await startServers({ config, environment, folder, state, supervise, say });
@@ -154,6 +157,8 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
     return gpu + cli + cloud > 0;
   };
   const serving = await untilTrue(serves, workersWithinMs, ended);
+  const unbuilt = await building;
+  if (unbuilt !== undefined) logs.write('warn', unbuilt);
   const metricsUrl = `http://127.0.0.1:${ports.admin}/metrics`;
   const families = { chatFamily: config.CHAT_FAMILY, messagesFamily: config.MESSAGES_FAMILY };
   say(welcome({ baseUrl, ...families, metricsUrl, ...keys, engines, plan, onDemo: engineWorkers.onDemo, serving }));

@@ -1,5 +1,6 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import { createInbox, type Msg } from '@nats-io/transport-node';
+import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
@@ -61,7 +62,10 @@ export class Worker {
   #facts: WorkerFacts;
   #pool: string;
   #claiming = 0;
+  /** It is being stopped. */
   #draining = false;
+  /** An operator wants it to take nothing new for now. */
+  #heldBack = false;
   /** Jobs are no longer begun, not even granted ones. */
   #ended = false;
   #idle: (() => void) | undefined;
@@ -79,6 +83,7 @@ export class Worker {
     const inboxSubscription = broker.subscribe(`${inbox}.>`, (message) => this.#onInbox(message, inbox.length));
     const cancelSubscription = broker.subscribe(broker.subjects.cancel(id), ({ data }) => this.#onCancel(data));
     const resumeSubscription = broker.subscribe(broker.subjects.resume(id), ({ data }) => this.#onResume(data));
+    const drainSubscription = broker.subscribe(broker.subjects.drain(id), ({ data }) => this.#onDrain(data));
     const puller = { broker, manager, log, inbox: `${inbox}.pull`, free: () => this.#free() };
     this.#puller = new Puller(puller, tier, this.#pool);
     this.#beat = new Beat(broker, id, () => this.#announcement());
@@ -87,6 +92,7 @@ export class Worker {
       () => inboxSubscription.unsubscribe(),
       () => cancelSubscription.unsubscribe(),
       () => resumeSubscription.unsubscribe(),
+      () => drainSubscription.unsubscribe(),
       broker.onReconnect(() => this.#onReconnect()),
       () => clearInterval(care),
     ];
@@ -138,13 +144,14 @@ export class Worker {
   }
 
   #free(): number {
-    if (this.#draining || !this.#facts.accepting || !this.#broker.connected) return 0;
+    if (this.#draining || this.#heldBack || !this.#facts.accepting || !this.#broker.connected) return 0;
     return this.#facts.slots - this.busy;
   }
 
   #announcement(): Announcement {
     const { id, tier, version } = this.#options;
     const { models, tools = [], slots, accepting } = this.#facts;
+    const draining = this.#draining || this.#heldBack;
     return {
       v: 1,
       worker: id,
@@ -154,7 +161,9 @@ export class Worker {
       tools,
       slots,
       busy: Math.min(this.busy, slots),
-      accepting: accepting && !this.#draining,
+      accepting: accepting && !draining,
+      draining,
+      host: hostname(),
       version,
       startedAt: this.#startedAt,
     };
@@ -227,6 +236,16 @@ export class Worker {
     const [reply = '', from = ''] = Buffer.from(payload).toString().split(' ');
     if (this.#claimer.isReceiving(attemptOf(reply))) this.#broker.publish(`${reply}.k.0`, '');
     else this.#jobs.resume(reply, Number(from));
+  }
+
+  /** What runs goes on. A worker that is started anew knows nothing of it. */
+  #onDrain(payload: Uint8Array): void {
+    const wish = Buffer.from(payload).toString();
+    if (wish !== 'drain' && wish !== 'resume') return;
+    this.#heldBack = wish === 'drain';
+    this.#options.log.info({ busy: this.busy }, this.#heldBack ? 'drained by an operator' : 'resumed by an operator');
+    this.#beat.now();
+    this.#puller.kick();
   }
 
   #onReconnect(): void {

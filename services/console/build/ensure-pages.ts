@@ -1,0 +1,32 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { pagesAreBuilt } from './pages-stamp.ts';
+
+/** Milliseconds that a build may take, on a slow machine too. */
+const buildMs = 120_000;
+
+/**
+ * Sees to it that the console's pages are built, in a process of its own that ends with the signal.
+ * @returns a sentence that says why they are not, when they are not
+ */
+export async function ensurePages(root: string, signal: AbortSignal): Promise<string | undefined> {
+  if (pagesAreBuilt(root)) return undefined;
+  const child = spawn(process.execPath, [join(root, 'services', 'console', 'build', 'main.ts')], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    signal: AbortSignal.any([signal, AbortSignal.timeout(buildMs)]),
+  });
+  let said = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said = (said + text).slice(-2_000);
+  });
+  try {
+    const [code] = (await once(child, 'close')) as [number | null];
+    if (code === 0) return undefined;
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    said = String(error);
+  }
+  const reason = said.trim().split('\n').at(0) ?? '';
+  return `The console could not be built (${reason}); the API works without it. To try again: npm run build`;
+}

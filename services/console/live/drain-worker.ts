@@ -1,0 +1,25 @@
+import type { Broker } from '#shared/broker/connect-broker.ts';
+import type { LiveWorker, LiveWorkers } from '#shared/broker/dispatch/live-workers.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Milliseconds for a worker to obey. */
+const obeyMs = 3_000;
+
+const lookMs = 20;
+
+/** Tells a worker to take nothing new, or to take jobs again, and waits until it says that it does. Undefined: it did not. */
+export async function drainWorker(
+  broker: Broker,
+  workers: LiveWorkers,
+  id: string,
+  wish: 'drain' | 'resume',
+): Promise<LiveWorker | undefined> {
+  broker.publish(broker.subjects.drain(id), wish);
+  const deadline = performance.now() + obeyMs;
+  while (performance.now() < deadline) {
+    const worker = workers.get(id);
+    if (worker && (worker.announcement.draining ?? false) === (wish === 'drain')) return worker;
+    await sleep(lookMs);
+  }
+  return undefined;
+}

@@ -1,0 +1,127 @@
+import type { ServerResponse } from 'node:http';
+import type { LiveWorkers } from '#shared/broker/dispatch/live-workers.ts';
+import type { Pulse } from '#shared/broker/pulse.ts';
+import { overviewOf, queueOf } from './overview-of.ts';
+import { workerFacts } from './worker-facts.ts';
+
+const kinds = ['overview', 'workers', 'queue'] as const;
+type Kind = (typeof kinds)[number];
+
+const lookMs = 1_000;
+
+/** Milliseconds between two signs of life for proxies and browsers; at each it is asked whether the session still stands. */
+const heartbeatMs = 10_000;
+
+/** Open streams of all sessions together, and of one: a browser's tabs share one where they can. */
+const maxStreams = 500;
+const maxStreamsOfSession = 8;
+
+/** Bytes that may wait for a page that reads too slowly before its stream is cut; it then asks again. */
+const maxUnreadBytes = 4 * 1024 * 1024;
+
+/** One page that listens. */
+interface Listener {
+  response: ServerResponse;
+  session: string;
+  stillSignedIn: () => Promise<boolean>;
+}
+
+/**
+ * Tells pages what is going on in the cluster: each kind of news whole, at once and then when it has changed, once a
+ * second at most. It is put into words once for all of them, and not at all while nobody listens.
+ */
+export class LiveFeed {
+  readonly #workers: LiveWorkers;
+  readonly #pulses: () => Pulse[];
+  readonly #listeners = new Set<Listener>();
+  readonly #told = new Map<Kind, string>();
+  #timer: NodeJS.Timeout | undefined;
+  #lastHeartbeat = 0;
+
+  constructor(workers: LiveWorkers, pulses: () => Pulse[]) {
+    this.#workers = workers;
+    this.#pulses = pulses;
+  }
+
+  /** Whether there is room for one more stream of this session. */
+  hasRoom(session: string): boolean {
+    const own = [...this.#listeners].filter((listener) => listener.session === session).length;
+    return this.#listeners.size < maxStreams && own < maxStreamsOfSession;
+  }
+
+  /** Begins a stream of server-sent events that ends when the page leaves, the session ends or the feed closes. */
+  open(listener: Listener): void {
+    const { response } = listener;
+    response.writeHead(200, {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store, no-transform',
+      'x-accel-buffering': 'no',
+    });
+    if (this.#listeners.size === 0) {
+      this.#told.clear();
+      this.#lastHeartbeat = performance.now();
+      this.#timer = setInterval(() => this.#tell(), lookMs);
+    }
+    this.#listeners.add(listener);
+    response.once('close', () => this.#leave(listener));
+    const news = this.#read();
+    response.write(`retry: 1000\n\n${kinds.map((kind) => eventOf(kind, news[kind])).join('')}`);
+  }
+
+  /** Ends the streams of a session that was signed out here. */
+  endSession(session: string): void {
+    for (const listener of this.#listeners) if (listener.session === session) listener.response.end();
+  }
+
+  close(): void {
+    for (const { response } of this.#listeners) response.end();
+    clearInterval(this.#timer);
+  }
+
+  #leave(listener: Listener): void {
+    this.#listeners.delete(listener);
+    if (this.#listeners.size === 0) clearInterval(this.#timer);
+  }
+
+  #read(): Record<Kind, string> {
+    const now = performance.now();
+    const pulses = this.#pulses();
+    const workers = Array.from(this.#workers.workers(), (worker) => workerFacts(worker, now));
+    return {
+      overview: JSON.stringify(overviewOf(pulses)),
+      workers: JSON.stringify(workers.sort((a, b) => a.startedAt - b.startedAt || a.id.localeCompare(b.id))),
+      queue: JSON.stringify(queueOf(pulses)),
+    };
+  }
+
+  #tell(): void {
+    const news = this.#read();
+    const changed = kinds.filter((kind) => this.#told.get(kind) !== news[kind]);
+    for (const kind of changed) this.#told.set(kind, news[kind]);
+    const isHeartbeat = performance.now() - this.#lastHeartbeat > heartbeatMs;
+    const text = changed.map((kind) => eventOf(kind, news[kind])).join('') + (isHeartbeat ? ': alive\n\n' : '');
+    if (isHeartbeat) this.#beat();
+    if (text === '') return;
+    for (const { response } of this.#listeners) {
+      if (response.writableLength > maxUnreadBytes) response.destroy();
+      else response.write(text);
+    }
+  }
+
+  /** A session may have been ended on another ingress. When nobody can tell, the page may stay: it shows nothing secret. */
+  #beat(): void {
+    this.#lastHeartbeat = performance.now();
+    for (const { response, stillSignedIn } of this.#listeners) {
+      stillSignedIn().then(
+        (is) => {
+          if (!is) response.end();
+        },
+        () => undefined,
+      );
+    }
+  }
+}
+
+function eventOf(kind: Kind, data: string): string {
+  return `event: ${kind}\ndata: ${data}\n\n`;
+}

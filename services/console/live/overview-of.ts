@@ -1,0 +1,75 @@
+import { firstTokenBoundsMs, type Pulse } from '#shared/broker/pulse.ts';
+import type { Tier } from '#shared/core/tier.ts';
+import type { Overview, QueuedLane } from '../contract/live.ts';
+
+const seconds = 60;
+
+/** Failures told at most. */
+const maxFailures = 50;
+
+/**
+ * All ingress nodes' pulses in one. Each tells of the seconds before it was sent, and all were sent within the last few,
+ * so that no clock has to agree with another.
+ */
+export function overviewOf(pulses: readonly Pulse[]): Overview {
+  const firstTokenMs = percentiles(pulses.map(({ firstToken }) => firstToken));
+  return {
+    requestsPerSecond: addSeries(pulses.map(({ requests }) => requests)),
+    tokensPerSecond: addSeries(pulses.map(({ tokens }) => tokens)),
+    errorsPerSecond: addSeries(pulses.map(({ errors }) => errors)),
+    ...(firstTokenMs ? { firstTokenMs } : {}),
+    activeStreams: pulses.reduce((sum, { activeStreams }) => sum + activeStreams, 0),
+    servedByTier: addByTier(pulses.map(({ servedByTier }) => servedByTier)),
+    queuedByTier: addByTier(pulses.flatMap(({ lanes }) => lanes.map(({ tier, waiting }) => ({ [tier]: waiting })))),
+    errors: pulses
+      .flatMap(({ failures }) => failures)
+      .sort((a, b) => b.at - a.at)
+      .slice(0, maxFailures),
+  };
+}
+
+/** All ingress nodes' waiting requests, by lane. */
+export function queueOf(pulses: readonly Pulse[]): QueuedLane[] {
+  const lanes = new Map<string, QueuedLane>();
+  for (const lane of pulses.flatMap((pulse) => pulse.lanes)) {
+    const name = `${lane.tier}.${lane.pool}.${lane.class}`;
+    lanes.set(name, { ...lane, waiting: lane.waiting + (lanes.get(name)?.waiting ?? 0) });
+  }
+  return [...lanes.values()].sort((a, b) => b.waiting - a.waiting);
+}
+
+function addSeries(series: readonly (readonly number[])[]): number[] {
+  return Array.from({ length: seconds }, (_, index) =>
+    series.reduce((sum, values) => sum + (values.at(index - seconds) ?? 0), 0),
+  );
+}
+
+function addByTier(counts: readonly Partial<Record<Tier, number>>[]): Partial<Record<Tier, number>> {
+  const sums: Partial<Record<Tier, number>> = {};
+  for (const count of counts) {
+    for (const [tier, value] of Object.entries(count) as [Tier, number][]) sums[tier] = (sums[tier] ?? 0) + value;
+  }
+  return sums;
+}
+
+function percentiles(counts: readonly (readonly number[])[]): Overview['firstTokenMs'] {
+  const sums = Array.from({ length: firstTokenBoundsMs.length + 1 }, (_, index) =>
+    counts.reduce((sum, each) => sum + (each[index] ?? 0), 0),
+  );
+  const total = sums.reduce((sum, count) => sum + count, 0);
+  return total === 0 ? undefined : { p50: quantile(sums, total * 0.5), p95: quantile(sums, total * 0.95) };
+}
+
+/** Where in the classes this many of the smallest values end, taking those of a class as evenly spread. */
+function quantile(sums: readonly number[], rank: number): number {
+  let below = 0;
+  for (const [index, count] of sums.entries()) {
+    if (below + count >= rank && count > 0) {
+      const lower = index === 0 ? 0 : (firstTokenBoundsMs[index - 1] ?? 0);
+      const upper = firstTokenBoundsMs[index] ?? lower;
+      return Math.round((lower + ((rank - below) / count) * (upper - lower)) * 10) / 10;
+    }
+    below += count;
+  }
+  return 0;
+}

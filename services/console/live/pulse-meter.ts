@@ -1,0 +1,101 @@
+import type { Job, JobReport } from '#shared/broker/dispatch/job.ts';
+import type { Tier } from '#shared/broker/lane.ts';
+import { firstTokenBoundsMs, type Failure, type Pulse } from '#shared/broker/pulse.ts';
+import { RecentSums } from './recent-sums.ts';
+import { waitingByLane } from './waiting-by-lane.ts';
+
+/** Failures remembered. */
+const maxFailures = 20;
+
+/** Characters of a failure's sentence that are kept. */
+const maxMessage = 300;
+
+const seconds = 60;
+const minutes = 60;
+
+/**
+ * Counts what this ingress serves: per request a few additions, whatever the load. Times that come in are milliseconds of
+ * `performance.now()`, those that go out milliseconds since 1970.
+ */
+export class PulseMeter {
+  readonly #jobs: () => Iterable<Job>;
+  readonly #requests = new RecentSums(seconds);
+  readonly #tokens = new RecentSums(seconds);
+  readonly #errors = new RecentSums(seconds);
+  readonly #firstToken = Array.from({ length: firstTokenBoundsMs.length + 1 }, () => new RecentSums(seconds));
+  readonly #served = new Map<Tier, RecentSums>();
+  readonly #failures: Failure[] = [];
+
+  /** @param jobs those in the hands of the ingress */
+  constructor(jobs: () => Iterable<Job>) {
+    this.#jobs = jobs;
+  }
+
+  /** Counts a job that is over. */
+  countJob(requestId: string, report: JobReport): void {
+    const { queuedAt, firstByteAt, endedAt, served, state, end, error } = report;
+    const second = secondOf(endedAt);
+    this.#requests.add(second, 1);
+    if (firstByteAt !== undefined) this.#firstToken[classOf(firstByteAt - queuedAt)]?.add(second, 1);
+    if (end) this.#countTokens(end.usage.completionTokens, secondOf(firstByteAt ?? endedAt), second);
+    const announcement = served?.worker.announcement;
+    if (state === 'done' && announcement) this.#countServed(announcement.tier, Math.floor(second / 60));
+    if (!error) return;
+    this.#errors.add(second, 1);
+    this.#failures.unshift({
+      at: Math.round(performance.timeOrigin + endedAt),
+      requestId,
+      code: error.code,
+      message: error.message.slice(0, maxMessage),
+      ...(served ? { model: served.placement.model } : {}),
+      ...(announcement ? { tier: announcement.tier, worker: announcement.worker } : {}),
+    });
+    if (this.#failures.length > maxFailures) this.#failures.pop();
+  }
+
+  /** What there is to tell right now. */
+  read(): Pulse {
+    const second = secondOf(performance.now());
+    const minute = Math.floor(second / 60);
+    const jobs = [...this.#jobs()];
+    return {
+      v: 1,
+      at: second * 1000,
+      requests: this.#requests.before(second),
+      tokens: this.#tokens.before(second).map((value) => Math.round(value * 10) / 10),
+      errors: this.#errors.before(second),
+      firstToken: this.#firstToken.map((sums) => sums.total(second)),
+      activeStreams: jobs.filter(({ state }) => state === 'streaming').length,
+      servedByTier: Object.fromEntries(Array.from(this.#served, ([tier, sums]) => [tier, sums.total(minute)])),
+      lanes: waitingByLane(jobs),
+      failures: [...this.#failures],
+    };
+  }
+
+  /** An answer's tokens are told at its end; they came while it streamed. */
+  #countTokens(tokens: number, from: number, to: number): void {
+    const begin = Math.max(from, to - seconds);
+    const share = tokens / (to - from + 1);
+    for (let second = begin; second <= to; second += 1) this.#tokens.add(second, share);
+  }
+
+  #countServed(tier: Tier, minute: number): void {
+    let sums = this.#served.get(tier);
+    if (!sums) {
+      sums = new RecentSums(minutes);
+      this.#served.set(tier, sums);
+    }
+    sums.add(minute, 1);
+  }
+}
+
+/** The index of the class that a time to the first byte belongs to. */
+function classOf(milliseconds: number): number {
+  // The bounds are powers of ten, 12 to each: their logarithm is the index.
+  const index = Math.ceil(Math.log10(Math.max(1, milliseconds)) * 12 - 1e-9);
+  return Math.min(index, firstTokenBoundsMs.length);
+}
+
+function secondOf(time: number): number {
+  return Math.floor((performance.timeOrigin + time) / 1000);
+}

@@ -1,0 +1,42 @@
+/**
+ * Sums by unit of time (second, minute) over the last so many units. Adding costs the same however much there is; units
+ * that are too old are forgotten when their place is needed.
+ */
+export class RecentSums {
+  readonly #sums: number[];
+  readonly #units: number[];
+
+  /** @param length how many units are kept, besides the one that is running */
+  constructor(length: number) {
+    this.#sums = Array.from({ length: length + 1 }, () => 0);
+    this.#units = Array.from({ length: length + 1 }, () => -1);
+  }
+
+  /** Adds to a unit, numbered since 1970; one that is older than all that are kept is passed over. */
+  add(unit: number, amount: number): void {
+    const place = unit % this.#sums.length;
+    const there = this.#units[place] ?? -1;
+    if (there > unit) return;
+    if (there < unit) {
+      this.#units[place] = unit;
+      this.#sums[place] = 0;
+    }
+    this.#sums[place] = (this.#sums[place] ?? 0) + amount;
+  }
+
+  /** The sums of the units before this one, oldest first. */
+  before(unit: number): number[] {
+    const kept = this.#sums.length - 1;
+    return Array.from({ length: kept }, (_, index) => this.#at(unit - kept + index));
+  }
+
+  /** The sum of this unit and those kept before it. */
+  total(unit: number): number {
+    return this.before(unit).reduce((sum, value) => sum + value, this.#at(unit));
+  }
+
+  #at(unit: number): number {
+    const place = unit % this.#sums.length;
+    return this.#units[place] === unit ? (this.#sums[place] ?? 0) : 0;
+  }
+}

@@ -1,0 +1,64 @@
+import { capabilities } from '#shared/broker/announcement.ts';
+import type { LivePool } from '#shared/broker/dispatch/live-workers.ts';
+import type { Registry } from '#shared/registry/registry.ts';
+import type { ServedModel } from '../contract/live.ts';
+
+interface Offer {
+  pool: LivePool;
+  model: LivePool['models'][number];
+}
+
+/** The models that clients can ask for, as the pages show them: `auto`, the registry's names, then the rest by name. */
+export function servedModels(
+  pools: Iterable<LivePool>,
+  { models, auto }: Pick<Registry, 'models' | 'auto'>,
+): ServedModel[] {
+  const offers = [...pools].flatMap((pool) => pool.models.map((model): Offer => ({ pool, model })));
+  const byId = Map.groupBy(offers, ({ model }) => model.id);
+  const registered = Object.entries(models).flatMap(([name, { targets }]) => {
+    const reached = targets.flatMap(({ model, tier }) =>
+      (byId.get(model) ?? []).filter(({ pool }) => tier === undefined || pool.tier === tier),
+    );
+    return reached.length === 0 ? [] : [describe(name, 'registered', reached)];
+  });
+  const plain = Array.from(byId, ([id, each]) => describe(id, 'model', each)).filter(
+    ({ id }) => !Object.hasOwn(models, id),
+  );
+  const automatic = offers.filter(
+    ({ pool, model: { id } }) =>
+      auto.tiers.some((tier) => tier === pool.tier) && !auto.except.includes(id) && (auto.only?.includes(id) ?? true),
+  );
+  return [
+    ...(automatic.length === 0 ? [] : [describe('auto', 'auto', automatic)]),
+    ...registered.sort(byName),
+    ...plain.sort(byName),
+  ];
+}
+
+function describe(id: string, kind: ServedModel['kind'], offers: readonly Offer[]): ServedModel {
+  const contextWindow = largest(offers.map(({ model }) => model.contextWindow));
+  const maxOutput = largest(offers.map(({ model }) => model.maxOutput));
+  const tiers = Map.groupBy(offers, ({ pool }) => pool.tier);
+  return {
+    id,
+    kind,
+    capabilities: capabilities.filter((name) => offers.some(({ model }) => model.capabilities.includes(name))),
+    ...(contextWindow === undefined ? {} : { contextWindow }),
+    ...(maxOutput === undefined ? {} : { maxOutput }),
+    servedBy: Array.from(tiers, ([tier, each]) => ({
+      tier,
+      workers: new Set(each.flatMap(({ pool }) => [...pool.workers])).size,
+      models: [...new Set(each.map(({ model }) => model.id))].sort(),
+    })),
+  };
+}
+
+function byName(a: ServedModel, b: ServedModel): number {
+  return a.id.localeCompare(b.id);
+}
+
+/** Of those that are known. */
+function largest(values: readonly (number | undefined)[]): number | undefined {
+  const known = values.filter((value) => value !== undefined);
+  return known.length === 0 ? undefined : Math.max(...known);
+}

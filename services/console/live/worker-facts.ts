@@ -1,0 +1,34 @@
+import type { LiveWorker } from '#shared/broker/dispatch/live-workers.ts';
+import type { LiveWorkerFacts, WorkerState } from '../contract/live.ts';
+
+/** Part of a second that a beat may be late before it counts as missed. */
+const lateBeat = 0.5;
+
+/**
+ * What the pages show of a worker.
+ * @param now a time of `performance.now()`
+ */
+export function workerFacts({ announcement, lastBeat, held, others }: LiveWorker, now: number): LiveWorkerFacts {
+  const { worker, tier, pool, models, tools, slots, startedAt, version, host } = announcement;
+  const busy = Math.min(slots, others + held.size);
+  return {
+    id: worker,
+    tier,
+    pool,
+    models: models.map(({ id }) => id),
+    tools: tools.map(({ name }) => name),
+    slots,
+    busy,
+    state: stateOf(announcement, busy),
+    missedBeats: Math.max(0, Math.floor((now - lastBeat) / 1000 - lateBeat)),
+    startedAt,
+    version,
+    ...(host === undefined ? {} : { host }),
+  };
+}
+
+function stateOf({ draining, accepting, slots }: LiveWorker['announcement'], busy: number): WorkerState {
+  if (draining) return 'draining';
+  if (!accepting) return 'paused';
+  return busy >= slots ? 'full' : 'serving';
+}

@@ -1,0 +1,88 @@
+import { readFile, readdir, stat } from 'node:fs/promises';
+import { extname, join, sep } from 'node:path';
+
+/** A file of the built pages, in memory, as it is and compressed. */
+export interface PageFile {
+  type: string;
+  /** Its name changes with its content, so it may be kept for ever. */
+  isHashed: boolean;
+  plain: Buffer;
+  br: Buffer | undefined;
+  gzip: Buffer | undefined;
+}
+
+export interface Pages {
+  /** By path, as `/assets/index-a1b2.js`. */
+  files: ReadonlyMap<string, PageFile>;
+  /** The page that all paths of the console begin with. */
+  index: string;
+}
+
+const types: Record<string, string> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json',
+  '.svg': 'image/svg+xml',
+};
+
+/**
+ * The built pages, read into memory: about a megabyte. They are read again when they were built anew; while there are
+ * none, each call looks whether there are some now.
+ */
+export class PageFolder {
+  readonly #folder: string;
+  #pages: Pages | undefined;
+  #builtAt = 0;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** The pages as they are now, or undefined when they are not built. */
+  async current(): Promise<Pages | undefined> {
+    try {
+      const { mtimeMs } = await stat(join(this.#folder, 'index.html'));
+      if (!this.#pages || mtimeMs !== this.#builtAt) {
+        this.#pages = await readPages(this.#folder);
+        this.#builtAt = mtimeMs;
+      }
+    } catch (error) {
+      // While the folder is being replaced, what was read before goes on serving.
+      if (!isMissing(error)) throw error;
+    }
+    return this.#pages;
+  }
+
+  /** A file of the pages that were last read. */
+  get(path: string): PageFile | undefined {
+    return this.#pages?.files.get(path);
+  }
+}
+
+async function readPages(folder: string): Promise<Pages> {
+  const names = await readdir(folder, { recursive: true, withFileTypes: true });
+  const read = new Map<string, Buffer>();
+  for (const entry of names) {
+    if (!entry.isFile()) continue;
+    const file = join(entry.parentPath, entry.name);
+    read.set(file.slice(folder.length).replaceAll(sep, '/'), await readFile(file));
+  }
+  const files = new Map<string, PageFile>();
+  for (const [path, plain] of read) {
+    const type = types[extname(path)];
+    if (type === undefined || path === '/index.html') continue;
+    files.set(path, {
+      type,
+      isHashed: path.startsWith('/assets/'),
+      plain,
+      br: read.get(`${path}.br`),
+      gzip: read.get(`${path}.gz`),
+    });
+  }
+  return { files, index: String(read.get('/index.html')) };
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}

@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto';
+import { Router, type Request, type RequestHandler, type Response } from 'express';
+import { nonceMark } from './nonce-mark.ts';
+import { PageFolder, type PageFile } from './page-files.ts';
+import { pageHeaders } from './page-headers.ts';
+
+/** Paths that are never a page: a mistyped one of the API is to get the API's 404. */
+const notPages = /^\/(?:api|console\/api|health|metrics)(?:\/|$)/;
+
+/**
+ * The console's pages: its files, and for every other path the page that holds all of them, which finds out by its
+ * address what to show.
+ * @param folder where the built pages are
+ */
+export function servePages(folder: string): Router {
+  const pages = new PageFolder(folder);
+  const routes = Router();
+  routes.use((request, _, next) => {
+    if ((request.method !== 'GET' && request.method !== 'HEAD') || notPages.test(request.path)) return next('router');
+    return next();
+  });
+  routes.use(sendFile(pages));
+  routes.use(sendPage(pages));
+  return routes;
+}
+
+function sendFile(pages: PageFolder): RequestHandler {
+  return async (request, response, next) => {
+    const file = pages.get(request.path) ?? (await pages.current())?.files.get(request.path);
+    // What looks like a file is none of the pages.
+    if (!file) return next(/\.\w{1,8}$/.test(request.path) ? 'router' : undefined);
+    return writeFile(request, response, file);
+  };
+}
+
+function writeFile(request: Request, response: Response, { type, isHashed, plain, br, gzip }: PageFile): void {
+  const encoding = request.acceptsEncodings(...(br ? ['br'] : []), ...(gzip ? ['gzip'] : []), 'identity');
+  const body = (encoding === 'br' ? br : encoding === 'gzip' ? gzip : undefined) ?? plain;
+  response.set({
+    'content-type': type,
+    'content-length': String(body.length),
+    'cache-control': isHashed ? 'public, max-age=31536000, immutable' : 'no-cache',
+    'x-content-type-options': 'nosniff',
+    'cross-origin-resource-policy': 'same-origin',
+    vary: 'accept-encoding',
+  });
+  if (body !== plain) response.set('content-encoding', encoding || 'identity');
+  response.end(request.method === 'HEAD' ? undefined : body);
+}
+
+function sendPage(pages: PageFolder): RequestHandler {
+  return async (request, response) => {
+    const current = await pages.current();
+    if (!current) {
+      response
+        .status(request.path === '/' ? 503 : 404)
+        .type('text/plain')
+        .send(
+          'The console is not built yet: run `npm run build`, then load this page again. The API works without it.\n',
+        );
+      return;
+    }
+    const nonce = randomBytes(16).toString('base64');
+    response.set(pageHeaders(nonce)).send(current.index.replaceAll(nonceMark, nonce));
+  };
+}

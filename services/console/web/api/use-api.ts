@@ -1,0 +1,44 @@
+import {
+  keepPreviousData,
+  useMutation,
+  useQuery,
+  type UseMutationResult,
+  type UseQueryResult,
+} from '@tanstack/react-query';
+import { callApi, type ApiFailure } from './call-api.ts';
+import { queryClient } from './query-client.ts';
+
+/** What the API answers at a path; kept, and asked for again when it is old or was changed. */
+export function useApi<Answer>(
+  path: string,
+  options: { enabled?: boolean; everyMs?: number } = {},
+): UseQueryResult<Answer, ApiFailure> {
+  return useQuery<Answer, ApiFailure>({
+    queryKey: [path],
+    queryFn: ({ signal }) => callApi<Answer>('GET', path, undefined, signal),
+    enabled: options.enabled ?? true,
+    ...(options.everyMs === undefined ? {} : { refetchInterval: options.everyMs }),
+    placeholderData: keepPreviousData,
+  });
+}
+
+/**
+ * Something that changes what the API knows.
+ * @param changes beginnings of the paths whose answers are different afterwards
+ */
+export function useChange<Wish, Answer>(
+  change: (wish: Wish) => Promise<Answer>,
+  changes: readonly string[],
+): UseMutationResult<Answer, ApiFailure, Wish> {
+  return useMutation<Answer, ApiFailure, Wish>({
+    mutationFn: change,
+    onSuccess: () => refresh(changes),
+  });
+}
+
+/** Has answers asked for again where they are shown. */
+export async function refresh(beginnings: readonly string[]): Promise<void> {
+  await queryClient.invalidateQueries({
+    predicate: ({ queryKey: [path] }) => beginnings.some((begin) => String(path).startsWith(begin)),
+  });
+}

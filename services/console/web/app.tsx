@@ -1,0 +1,69 @@
+import { MantineProvider } from '@mantine/core';
+import { QueryClientProvider, useQuery } from '@tanstack/react-query';
+import { lazy, Suspense } from 'react';
+import { Route, Switch } from 'wouter';
+import { fetchSession, queryClient, sessionKey } from './api/query-client.ts';
+import { SessionContext } from './api/session-context.ts';
+import { Failure } from './parts/failure.tsx';
+import { Loading } from './parts/loaded.tsx';
+import { Frame } from './shell/frame.tsx';
+import { Shell } from './shell/shell.tsx';
+import { cssVariables, theme } from './theme.ts';
+
+const LinkPage = lazy(() => import('./pages/link-page.tsx').then(({ LinkPage }) => ({ default: LinkPage })));
+const SignIn = lazy(() => import('./pages/sign-in.tsx').then(({ SignIn }) => ({ default: SignIn })));
+
+/** The whole console. @param nonce marks the style elements that are made while it runs */
+export function App({ nonce }: { nonce: string }) {
+  return (
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={cssVariables}
+      defaultColorScheme="auto"
+      getStyleNonce={() => nonce}
+    >
+      <QueryClientProvider client={queryClient}>
+        <Suspense
+          fallback={
+            <Frame>
+              <Loading what="the page" />
+            </Frame>
+          }
+        >
+          <Switch>
+            <Route path="/link/:token">{({ token }) => <LinkPage token={token} />}</Route>
+            <Route>
+              <SignedIn />
+            </Route>
+          </Switch>
+        </Suspense>
+      </QueryClientProvider>
+    </MantineProvider>
+  );
+}
+
+/** The pages for who is signed in; for everybody else the sign-in, after which the page that was asked for is shown. */
+function SignedIn() {
+  const {
+    data: session,
+    error,
+    refetch,
+  } = useQuery({ queryKey: sessionKey, queryFn: fetchSession, staleTime: 60_000 });
+  if (session) {
+    return (
+      <SessionContext value={session}>
+        <Shell />
+      </SessionContext>
+    );
+  }
+  if (session === null) return <SignIn />;
+  return (
+    <Frame>
+      {error ? (
+        <Failure title="The console could not be loaded" error={error} onRetry={() => void refetch()} />
+      ) : (
+        <Loading what="the console" />
+      )}
+    </Frame>
+  );
+}

@@ -1,0 +1,120 @@
+import { Button, Group, PasswordInput, Stack, Text, Title } from '@mantine/core';
+import { useState, type SyntheticEvent } from 'react';
+import type { Session } from '../../contract/account.ts';
+import { callApi } from '../api/call-api.ts';
+import { setSession } from '../api/query-client.ts';
+import { useSession } from '../api/session-context.ts';
+import { useChange } from '../api/use-api.ts';
+import { Confirm } from '../parts/confirm.tsx';
+import { Failure } from '../parts/failure.tsx';
+import { Page } from '../parts/page.tsx';
+
+/** The own account: who one is here, the password, and the way out everywhere. */
+export function Account() {
+  const { user } = useSession();
+  const [asks, setAsks] = useState<true>();
+  const signOut = useChange(async (_: true) => {
+    await callApi('DELETE', '/sessions');
+    setSession(null);
+  }, []);
+  return (
+    <Page title="Account">
+      <section className="panel">
+        <Stack gap={4}>
+          <Text size="sm" fw={600} className="break">
+            {user.name}
+          </Text>
+          <Text size="sm" className="break">
+            {user.email}
+          </Text>
+          <Text size="sm" c="dimmed">
+            {user.role === 'admin' ? 'Administrator' : 'Member'}
+            {user.teams.length > 0
+              ? ` · ${user.teams.map(({ name, role }) => (role === 'owner' ? `${name} (owner)` : name)).join(', ')}`
+              : ''}
+          </Text>
+        </Stack>
+      </section>
+      <Password email={user.email} />
+      <section className="panel">
+        <Title order={2} mb="xs">
+          Sign out everywhere
+        </Title>
+        <Text size="sm" mb="sm">
+          Ends all your sessions, on this and every other device. Your keys go on working.
+        </Text>
+        <Button variant="default" onClick={() => setAsks(true)}>
+          Sign out everywhere
+        </Button>
+      </section>
+      <Confirm
+        title="Sign out everywhere?"
+        action="Sign out everywhere"
+        change={signOut}
+        wish={asks}
+        onClose={() => setAsks(undefined)}
+      >
+        You will have to sign in again here too.
+      </Confirm>
+    </Page>
+  );
+}
+
+function Password({ email }: { email: string }) {
+  const [current, setCurrent] = useState('');
+  const [next, setNext] = useState('');
+  const change = useChange(
+    (wish: { current: string; next: string }) => callApi<Session>('POST', '/password', wish),
+    [],
+  );
+  const onSubmit = (event: SyntheticEvent): void => {
+    event.preventDefault();
+    const onSuccess = (session: Session): void => {
+      setCurrent('');
+      setNext('');
+      setSession(session);
+    };
+    change.mutate({ current, next }, { onSuccess });
+  };
+  const { error } = change;
+  return (
+    <form className="panel" onSubmit={onSubmit}>
+      <Stack gap="sm" maw="24rem">
+        <Title order={2}>Password</Title>
+        <input type="hidden" name="username" autoComplete="username" value={email} />
+        <PasswordInput
+          label="Current password"
+          autoComplete="current-password"
+          required
+          withAsterisk={false}
+          value={current}
+          error={error?.field === 'current' ? error.message : undefined}
+          onChange={({ currentTarget }) => setCurrent(currentTarget.value)}
+        />
+        <PasswordInput
+          label="New password"
+          description="At least 10 characters"
+          autoComplete="new-password"
+          required
+          withAsterisk={false}
+          minLength={10}
+          maxLength={200}
+          value={next}
+          error={error?.field === 'next' ? error.message : undefined}
+          onChange={({ currentTarget }) => setNext(currentTarget.value)}
+        />
+        {error && error.field === undefined ? <Failure title="The password is as before" error={error} /> : null}
+        {change.isSuccess ? (
+          <Text size="sm" role="status">
+            The password is changed, and you are signed out everywhere else.
+          </Text>
+        ) : null}
+        <Group>
+          <Button type="submit" loading={change.isPending}>
+            Change the password
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

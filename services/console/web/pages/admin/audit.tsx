@@ -1,0 +1,76 @@
+import { Button, Code, Group, Stack, Text } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import type { AuditEntry } from '../../../contract/account.ts';
+import { callApi, type ApiFailure } from '../../api/call-api.ts';
+import { DataList } from '../../parts/data-list.tsx';
+import { Empty } from '../../parts/empty.tsx';
+import { Failure } from '../../parts/failure.tsx';
+import { formatDateTime } from '../../parts/format.ts';
+import { Loading } from '../../parts/loaded.tsx';
+
+/** Entries of a full page; on a shorter one the trail ends. */
+const pageSize = 100;
+
+/** Who changed what, newest first. */
+export function Audit() {
+  const pages = useInfiniteQuery<AuditEntry[], ApiFailure, { pages: AuditEntry[][] }, string[], string | undefined>({
+    queryKey: ['/audit'],
+    queryFn: ({ pageParam, signal }) =>
+      callApi<AuditEntry[]>(
+        'GET',
+        pageParam === undefined ? '/audit' : `/audit?before=${encodeURIComponent(pageParam)}`,
+        undefined,
+        signal,
+      ),
+    initialPageParam: undefined,
+    getNextPageParam: (page) => (page.length < pageSize ? undefined : page.at(-1)?.id),
+  });
+  const entries = pages.data?.pages.flat();
+  if (pages.error && !entries)
+    return <Failure title="Could not load the trail" error={pages.error} onRetry={() => void pages.refetch()} />;
+  if (!entries) return <Loading what="the trail" />;
+  if (entries.length === 0) {
+    return (
+      <section className="panel">
+        <Empty title="Nothing was changed yet">
+          Every change of people, teams, keys, limits and prices is written down here.
+        </Empty>
+      </section>
+    );
+  }
+  return (
+    <Stack gap="xs">
+      <DataList
+        label="Audit trail"
+        rows={entries}
+        idOf={({ id }) => id}
+        columns={[
+          { label: 'Time', render: ({ at }) => formatDateTime(at) },
+          { label: 'Who', render: ({ actor }) => <span className="break">{actor?.name ?? 'nobody'}</span> },
+          { label: 'What', render: ({ action }) => <Code>{action}</Code> },
+          {
+            label: 'Whom',
+            render: ({ target }) => <span className="break">{target ? target.name || target.id : ''}</span>,
+          },
+          { label: 'Details', render: ({ details }) => <Details details={details} /> },
+        ]}
+      />
+      {pages.hasNextPage ? (
+        <Group justify="center">
+          <Button variant="default" loading={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
+            Show earlier ones
+          </Button>
+        </Group>
+      ) : null}
+    </Stack>
+  );
+}
+
+function Details({ details }: Pick<AuditEntry, 'details'>) {
+  const facts = Object.entries(details);
+  return (
+    <Text size="xs" className="break">
+      {facts.map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`).join(', ')}
+    </Text>
+  );
+}

@@ -1,0 +1,151 @@
+import { Button, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useState, type SyntheticEvent } from 'react';
+import type { Invitation, Team, UserRole } from '../../../contract/account.ts';
+import { callApi } from '../../api/call-api.ts';
+import { useApi, useChange } from '../../api/use-api.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { CodeBlock } from '../../parts/copy.tsx';
+import { DataList } from '../../parts/data-list.tsx';
+import { Empty } from '../../parts/empty.tsx';
+import { Failure } from '../../parts/failure.tsx';
+import { formatAgo } from '../../parts/format.ts';
+import { Icon } from '../../parts/icon.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+
+/** Invitations that nobody has followed yet. */
+export function Invitations() {
+  const invitations = useApi<Invitation[]>('/invitations');
+  const [isInviting, inviting] = useDisclosure();
+  const [withdrawn, withdraw] = useState<Invitation>();
+  const withdrawal = useChange(
+    ({ id }: Invitation) => callApi('DELETE', `/invitations/${encodeURIComponent(id)}`),
+    ['/invitations'],
+  );
+  return (
+    <Stack gap="xs">
+      <Group>
+        <Button leftSection={<Icon name="plus" size={16} />} onClick={inviting.open}>
+          Invite somebody
+        </Button>
+      </Group>
+      <Loaded query={invitations} what="the invitations">
+        {(list) =>
+          list.length === 0 ? (
+            <section className="panel">
+              <Empty title="No open invitation">
+                Invite somebody: you get a link to send them by whatever way you like.
+              </Empty>
+            </section>
+          ) : (
+            <DataList
+              label="Invitations"
+              rows={list}
+              idOf={({ id }) => id}
+              columns={[
+                { label: 'E-mail', render: ({ email }) => <span className="break">{email}</span> },
+                { label: 'Role', render: ({ role }) => (role === 'admin' ? 'Administrator' : 'Member') },
+                { label: 'Expires', render: ({ expiresAt }) => formatAgo(expiresAt) },
+              ]}
+              actions={(invitation) => (
+                <Button
+                  size="xs"
+                  variant="default"
+                  aria-label={`Withdraw the invitation of ${invitation.email}`}
+                  onClick={() => withdraw(invitation)}
+                >
+                  Withdraw
+                </Button>
+              )}
+            />
+          )
+        }
+      </Loaded>
+      <Modal opened={isInviting} onClose={inviting.close} title="Invite somebody">
+        {isInviting ? <Invite onDone={inviting.close} /> : null}
+      </Modal>
+      <Confirm
+        title="Withdraw the invitation?"
+        action="Withdraw"
+        change={withdrawal}
+        wish={withdrawn}
+        onClose={() => withdraw(undefined)}
+      >
+        The link that {withdrawn?.email} got stops working.
+      </Confirm>
+    </Stack>
+  );
+}
+
+function Invite({ onDone }: { onDone: () => void }) {
+  const teams = useApi<Team[]>('/teams');
+  const [email, setEmail] = useState('');
+  const [role, setRole] = useState<UserRole>('member');
+  const [teamId, setTeamId] = useState<string | null>(null);
+  const invite = useChange(
+    (wish: { email: string; role: UserRole; teamId?: string }) =>
+      callApi<{ invitation: Invitation; link: string }>('POST', '/invitations', wish),
+    ['/invitations'],
+  );
+  const onSubmit = (event: SyntheticEvent): void => {
+    event.preventDefault();
+    invite.mutate({ email, role, ...(teamId === null ? {} : { teamId }) });
+  };
+  if (invite.data) {
+    return (
+      <Stack gap="sm">
+        <Text size="sm">Send this link to {invite.data.invitation.email}. It works once, and is shown only now.</Text>
+        <CodeBlock wrap code={new URL(invite.data.link, window.location.origin).href} label="the link" />
+        <Group justify="flex-end">
+          <Button onClick={onDone}>I have copied it</Button>
+        </Group>
+      </Stack>
+    );
+  }
+  const { error } = invite;
+  return (
+    <form onSubmit={onSubmit}>
+      <Stack gap="sm">
+        <TextInput
+          label="E-mail"
+          type="email"
+          required
+          data-autofocus
+          value={email}
+          error={error?.field === 'email' ? error.message : undefined}
+          onChange={({ currentTarget }) => setEmail(currentTarget.value)}
+        />
+        <Select
+          label="Role"
+          data={[
+            { value: 'member', label: 'Member' },
+            { value: 'admin', label: 'Administrator: can change everything' },
+          ]}
+          value={role}
+          allowDeselect={false}
+          onChange={(chosen) => setRole(chosen === 'admin' ? 'admin' : 'member')}
+        />
+        {teams.data && teams.data.length > 0 ? (
+          <Select
+            label="Team"
+            placeholder="none"
+            clearable
+            clearButtonProps={{ 'aria-label': 'No team' }}
+            data={teams.data.map(({ id, name }) => ({ value: id, label: name }))}
+            value={teamId}
+            onChange={setTeamId}
+          />
+        ) : null}
+        {error && error.field === undefined ? <Failure title="Nobody was invited" error={error} /> : null}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onDone}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={invite.isPending}>
+            Make the link
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,49 @@
+import type { Limits } from '#shared/accounts/limits.ts';
+import { Button, Group, Modal, Stack } from '@mantine/core';
+import type { UseMutationResult } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { ApiFailure } from '../../api/call-api.ts';
+import { Failure } from '../../parts/failure.tsx';
+import { LimitsFields } from '../../parts/limits-fields.tsx';
+
+export interface LimitsModalProps {
+  /** Whose limits they are; undefined while none are asked for. */
+  party: { id: string; name: string; limits: Limits } | undefined;
+  change: UseMutationResult<unknown, ApiFailure, { id: string; limits: Limits }>;
+  onClose: () => void;
+}
+
+/** Changes what a person or a team may use, over all their keys. */
+export function LimitsModal({ party, change, onClose }: LimitsModalProps) {
+  const close = (): void => {
+    change.reset();
+    onClose();
+  };
+  return (
+    <Modal opened={party !== undefined} onClose={close} title={`Limits of ${party?.name ?? ''}`} size="lg">
+      {party ? <Form key={party.id} party={party} change={change} onClose={close} /> : null}
+    </Modal>
+  );
+}
+
+function Form({
+  party: { id, limits },
+  change,
+  onClose,
+}: LimitsModalProps & { party: NonNullable<LimitsModalProps['party']> }) {
+  const [value, setValue] = useState(limits);
+  return (
+    <Stack gap="sm">
+      <LimitsFields value={value} onChange={setValue} />
+      {change.error ? <Failure title="The limits are as before" error={change.error} /> : null}
+      <Group justify="flex-end">
+        <Button variant="default" onClick={onClose}>
+          Cancel
+        </Button>
+        <Button loading={change.isPending} onClick={() => change.mutate({ id, limits: value }, { onSuccess: onClose })}>
+          Save
+        </Button>
+      </Group>
+    </Stack>
+  );
+}

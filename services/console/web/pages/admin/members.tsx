@@ -1,0 +1,99 @@
+import { Button, Group, Modal, Select, Stack, Table, Text } from '@mantine/core';
+import { useState } from 'react';
+import type { Team, TeamRole, User } from '../../../contract/account.ts';
+import { callApi } from '../../api/call-api.ts';
+import { useApi, useChange } from '../../api/use-api.ts';
+import { Failure } from '../../parts/failure.tsx';
+
+const roles: { value: TeamRole; label: string }[] = [
+  { value: 'owner', label: 'Owner: makes keys, adds people' },
+  { value: 'member', label: 'Member' },
+];
+
+/** Who belongs to a team, and as what. */
+export function Members({ team, onClose }: { team: Team | undefined; onClose: () => void }) {
+  return (
+    <Modal opened={team !== undefined} onClose={onClose} title={`Members of ${team?.name ?? ''}`} size="lg">
+      {team ? <MemberList key={team.id} team={team} /> : null}
+    </Modal>
+  );
+}
+
+function MemberList({ team: { id, members } }: { team: Team }) {
+  const users = useApi<User[]>('/users');
+  const [added, add] = useState<string | null>(null);
+  const path = (user: string): string => `/teams/${encodeURIComponent(id)}/members/${encodeURIComponent(user)}`;
+  const change = useChange(
+    ({ user, role }: { user: string; role: TeamRole | 'none' }) =>
+      role === 'none' ? callApi('DELETE', path(user)) : callApi('PUT', path(user), { role }),
+    ['/teams', '/session'],
+  );
+  const others = users.data?.filter((user) => members.every((member) => member.id !== user.id)) ?? [];
+  return (
+    <Stack gap="sm">
+      {change.error ? <Failure title="The team is as before" error={change.error} /> : null}
+      {members.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          Nobody is in this team yet: add somebody below.
+        </Text>
+      ) : (
+        <Table aria-label="Members">
+          <Table.Tbody>
+            {members.map((member) => (
+              <Table.Tr key={member.id}>
+                <Table.Td>
+                  <Text size="sm" className="break">
+                    {member.name}
+                  </Text>
+                  <Text size="xs" c="dimmed" className="break">
+                    {member.email}
+                  </Text>
+                </Table.Td>
+                <Table.Td>
+                  <Select
+                    aria-label={`Role of ${member.name}`}
+                    data={roles}
+                    value={member.role}
+                    allowDeselect={false}
+                    onChange={(role) => change.mutate({ user: member.id, role: role === 'owner' ? 'owner' : 'member' })}
+                  />
+                </Table.Td>
+                <Table.Td ta="right">
+                  <Button
+                    size="xs"
+                    variant="default"
+                    aria-label={`Remove ${member.name}`}
+                    onClick={() => change.mutate({ user: member.id, role: 'none' })}
+                  >
+                    Remove
+                  </Button>
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      )}
+      <Group align="flex-end">
+        <Select
+          label="Add somebody"
+          placeholder={others.length === 0 ? 'everybody is in it' : 'Choose'}
+          searchable
+          disabled={others.length === 0}
+          style={{ flexGrow: 1 }}
+          data={others.map(({ id, name, email }) => ({ value: id, label: `${name} (${email})` }))}
+          value={added}
+          onChange={add}
+        />
+        <Button
+          disabled={added === null}
+          loading={change.isPending}
+          onClick={() =>
+            added !== null && change.mutate({ user: added, role: 'member' }, { onSuccess: () => add(null) })
+          }
+        >
+          Add
+        </Button>
+      </Group>
+    </Stack>
+  );
+}

@@ -1,0 +1,197 @@
+import { Badge, Button, Group, Modal, NumberInput, Stack, Text, TextInput } from '@mantine/core';
+import { useState, type SyntheticEvent } from 'react';
+import type { Price } from '../../../contract/usage.ts';
+import { callApi } from '../../api/call-api.ts';
+import { useApi, useChange } from '../../api/use-api.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { DataList } from '../../parts/data-list.tsx';
+import { Empty } from '../../parts/empty.tsx';
+import { Failure } from '../../parts/failure.tsx';
+import { formatMoney } from '../../parts/format.ts';
+import { Icon } from '../../parts/icon.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+
+type Draft = Pick<Price, 'model' | 'input' | 'cachedInput' | 'cacheWrite' | 'output'>;
+
+/** Prices shown at once; more are found by name. */
+const shownPrices = 100;
+
+/** What models cost: the shipped table, and what administrators have put above it. */
+export function Prices() {
+  const prices = useApi<Price[]>('/prices');
+  const [sought, seek] = useState('');
+  const [edited, edit] = useState<Draft>();
+  const [dropped, drop] = useState<Price>();
+  const removal = useChange(
+    ({ model }: Price) => callApi('DELETE', `/prices/${encodeURIComponent(model)}`),
+    ['/prices'],
+  );
+  return (
+    <Stack gap="xs">
+      <Text size="sm" c="dimmed">
+        US dollars for a million tokens. What you put here holds before the shipped table; a model without a price costs
+        nothing.
+      </Text>
+      <Group align="flex-end">
+        <TextInput label="Find a model" value={sought} onChange={({ currentTarget }) => seek(currentTarget.value)} />
+        <Button leftSection={<Icon name="plus" size={16} />} onClick={() => edit({ model: '', input: 0, output: 0 })}>
+          Set a price
+        </Button>
+      </Group>
+      <Loaded query={prices} what="the prices">
+        {(list) => {
+          const found = list.filter(({ model }) => model.toLowerCase().includes(sought.trim().toLowerCase()));
+          if (found.length === 0) {
+            return (
+              <section className="panel">
+                <Empty title={list.length === 0 ? 'No price is known' : 'No model matches'}>
+                  Set a price for a model, by the name that clients ask for.
+                </Empty>
+              </section>
+            );
+          }
+          return (
+            <>
+              <DataList
+                label="Prices"
+                rows={found.slice(0, shownPrices)}
+                idOf={({ model }) => model}
+                columns={[
+                  { label: 'Model', render: (price) => <Model price={price} /> },
+                  { label: 'Input', render: ({ input }) => formatMoney(input), isNumber: true },
+                  { label: 'Cached input', render: ({ cachedInput }) => optional(cachedInput), isNumber: true },
+                  { label: 'Cache write', render: ({ cacheWrite }) => optional(cacheWrite), isNumber: true },
+                  { label: 'Output', render: ({ output }) => formatMoney(output), isNumber: true },
+                  { label: 'As of', render: ({ asOf }) => asOf },
+                ]}
+                actions={(price) => (
+                  <Group gap={4} justify="flex-end" wrap="nowrap">
+                    <Button
+                      size="xs"
+                      variant="default"
+                      aria-label={`Change the price of ${price.model}`}
+                      onClick={() => edit(price)}
+                    >
+                      Change
+                    </Button>
+                    {price.source === 'changed' ? (
+                      <Button
+                        size="xs"
+                        variant="default"
+                        aria-label={`Take back the price of ${price.model}`}
+                        onClick={() => drop(price)}
+                      >
+                        Take back
+                      </Button>
+                    ) : null}
+                  </Group>
+                )}
+              />
+              {found.length > shownPrices ? (
+                <Text size="sm" c="dimmed">
+                  {found.length - shownPrices} more: find them by name.
+                </Text>
+              ) : null}
+            </>
+          );
+        }}
+      </Loaded>
+      <Modal opened={edited !== undefined} onClose={() => edit(undefined)} title={edited?.model || 'Set a price'}>
+        {edited ? <PriceForm key={edited.model} draft={edited} onDone={() => edit(undefined)} /> : null}
+      </Modal>
+      <Confirm
+        title="Take the price back?"
+        action="Take back"
+        change={removal}
+        wish={dropped}
+        onClose={() => drop(undefined)}
+      >
+        {dropped?.model} costs again what the shipped table says, if it is in there. What was used already keeps its
+        cost.
+      </Confirm>
+    </Stack>
+  );
+}
+
+function Model({ price: { model, source } }: { price: Price }) {
+  return (
+    <Group gap="xs">
+      <Text size="sm" fw={600} className="break">
+        {model}
+      </Text>
+      {source === 'changed' ? <Badge variant="default">yours</Badge> : null}
+    </Group>
+  );
+}
+
+const amounts = [
+  { field: 'input', label: 'Input' },
+  { field: 'cachedInput', label: 'Cached input' },
+  { field: 'cacheWrite', label: 'Cache write' },
+  { field: 'output', label: 'Output' },
+] as const;
+
+function PriceForm({ draft, onDone }: { draft: Draft; onDone: () => void }) {
+  const [price, setPrice] = useState<Draft>(draft);
+  const save = useChange(
+    ({ model, input, cachedInput, cacheWrite, output }: Draft) =>
+      callApi('PUT', `/prices/${encodeURIComponent(model)}`, {
+        input,
+        output,
+        ...(cachedInput === undefined ? {} : { cachedInput }),
+        ...(cacheWrite === undefined ? {} : { cacheWrite }),
+      }),
+    ['/prices'],
+  );
+  const onSubmit = (event: SyntheticEvent): void => {
+    event.preventDefault();
+    save.mutate(price, { onSuccess: onDone });
+  };
+  const { error } = save;
+  return (
+    <form onSubmit={onSubmit}>
+      <Stack gap="sm">
+        <TextInput
+          label="Model"
+          required
+          readOnly={draft.model !== ''}
+          value={price.model}
+          error={error?.field === 'model' ? error.message : undefined}
+          onChange={({ currentTarget: { value } }) => setPrice((before) => ({ ...before, model: value }))}
+        />
+        {amounts.map(({ field, label }) => (
+          <NumberInput
+            key={field}
+            label={label}
+            description="US dollars for a million tokens"
+            min={0}
+            allowNegative={false}
+            value={price[field] ?? ''}
+            error={error?.field === field ? error.message : undefined}
+            onChange={(typed) =>
+              setPrice((before) => {
+                const { [field]: _, ...others } = before;
+                const kept = field === 'input' || field === 'output' ? 0 : undefined;
+                const value = typeof typed === 'number' ? typed : kept;
+                return (value === undefined ? others : { ...others, [field]: value }) as Draft;
+              })
+            }
+          />
+        ))}
+        {error && error.field === undefined ? <Failure title="The price is as before" error={error} /> : null}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onDone}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={save.isPending}>
+            Save
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+function optional(dollars: number | undefined): string {
+  return dollars === undefined ? '–' : formatMoney(dollars);
+}

@@ -1,0 +1,40 @@
+import { Button, Group, Stack, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import type { Key } from '../../../contract/account.ts';
+import { useApi } from '../../api/use-api.ts';
+import { Empty } from '../../parts/empty.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { KeyList } from '../keys/key-list.tsx';
+import { NewKey } from '../keys/new-key.tsx';
+
+/** Keys that belong to the router itself, as the first one, which its setup made. */
+export function RouterKeys() {
+  const keys = useApi<Key[]>('/keys');
+  const [isMaking, making] = useDisclosure();
+  return (
+    <Stack gap="xs">
+      <Text size="sm" c="dimmed">
+        They belong to nobody in particular and outlast every account: for services of your own.
+      </Text>
+      <Group>
+        <Button leftSection={<Icon name="plus" size={16} />} onClick={making.open}>
+          New router key
+        </Button>
+      </Group>
+      <Loaded query={keys} what="the keys">
+        {(all) => {
+          const shown = all.filter(({ kind }) => kind === 'router');
+          return shown.length === 0 ? (
+            <section className="panel">
+              <Empty title="No router key">Make one for a service that belongs to nobody in particular.</Empty>
+            </section>
+          ) : (
+            <KeyList keys={shown} label="Router keys" />
+          );
+        }}
+      </Loaded>
+      <NewKey opened={isMaking} kinds={['router']} onClose={making.close} />
+    </Stack>
+  );
+}

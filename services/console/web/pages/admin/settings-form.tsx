@@ -1,0 +1,69 @@
+import { Button, Group, NumberInput, Stack, Switch, Text } from '@mantine/core';
+import { useState, type SyntheticEvent } from 'react';
+import type { Settings } from '../../../contract/account.ts';
+import { callApi } from '../../api/call-api.ts';
+import { useApi, useChange } from '../../api/use-api.ts';
+import { Failure } from '../../parts/failure.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+
+/** How people are let in. */
+export function SettingsForm() {
+  const settings = useApi<Settings>('/settings');
+  return (
+    <Loaded query={settings} what="the settings">
+      {(found) => <Form found={found} />}
+    </Loaded>
+  );
+}
+
+function Form({ found }: { found: Settings }) {
+  const [settings, setSettings] = useState(found);
+  const save = useChange((wish: Settings) => callApi<Settings>('PATCH', '/settings', wish), ['/settings']);
+  const onSubmit = (event: SyntheticEvent): void => {
+    event.preventDefault();
+    save.mutate(settings);
+  };
+  const set = (change: Partial<Settings>): void => setSettings((before) => ({ ...before, ...change }));
+  const { error } = save;
+  const problemOf = (field: keyof Settings): string | undefined => (error?.field === field ? error.message : undefined);
+  return (
+    <form className="panel" onSubmit={onSubmit}>
+      <Stack gap="sm" maw="26rem">
+        <NumberInput
+          label="Days until an invitation expires"
+          min={1}
+          max={90}
+          allowDecimal={false}
+          value={settings.invitationDays}
+          error={problemOf('invitationDays')}
+          onChange={(value) => typeof value === 'number' && set({ invitationDays: value })}
+        />
+        <NumberInput
+          label="Hours until an unused session ends"
+          min={1}
+          max={720}
+          allowDecimal={false}
+          value={settings.sessionHours}
+          error={problemOf('sessionHours')}
+          onChange={(value) => typeof value === 'number' && set({ sessionHours: value })}
+        />
+        <Switch
+          label="Members may make personal keys"
+          checked={settings.membersMakeKeys}
+          onChange={({ currentTarget }) => set({ membersMakeKeys: currentTarget.checked })}
+        />
+        {error && error.field === undefined ? <Failure title="The settings are as before" error={error} /> : null}
+        {save.isSuccess ? (
+          <Text size="sm" role="status">
+            Saved.
+          </Text>
+        ) : null}
+        <Group>
+          <Button type="submit" loading={save.isPending}>
+            Save
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,158 @@
+import type { Limits } from '#shared/accounts/limits.ts';
+import { ActionIcon, Button, Group, Menu, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useState, type SyntheticEvent } from 'react';
+import { useLocation } from 'wouter';
+import type { Team } from '../../../contract/account.ts';
+import { callApi } from '../../api/call-api.ts';
+import { useApi, useChange } from '../../api/use-api.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { DataList } from '../../parts/data-list.tsx';
+import { Empty } from '../../parts/empty.tsx';
+import { Failure } from '../../parts/failure.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { limitsInWords } from '../../parts/limits-fields.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { LimitsModal } from './limits-modal.tsx';
+import { Members } from './members.tsx';
+
+/** People who share keys and limits. */
+export function Teams() {
+  const teams = useApi<Team[]>('/teams');
+  const [isNew, asNew] = useDisclosure();
+  const [renamed, rename] = useState<Team>();
+  const [limited, limit] = useState<Team>();
+  const [open, show] = useState<string>();
+  const [deleted, remove] = useState<Team>();
+  const [, go] = useLocation();
+  const removal = useChange(
+    ({ id }: Team) => callApi('DELETE', `/teams/${encodeURIComponent(id)}`),
+    ['/teams', '/keys', '/users'],
+  );
+  const limits = useChange(
+    (wish: { id: string; limits: Limits }) =>
+      callApi('PATCH', `/teams/${encodeURIComponent(wish.id)}`, { limits: wish.limits }),
+    ['/teams'],
+  );
+  return (
+    <Stack gap="xs">
+      <Group>
+        <Button leftSection={<Icon name="plus" size={16} />} onClick={asNew.open}>
+          New team
+        </Button>
+      </Group>
+      <Loaded query={teams} what="the teams">
+        {(list) =>
+          list.length === 0 ? (
+            <section className="panel">
+              <Empty title="No team yet">Teams share keys and limits. Make one, and add people to it.</Empty>
+            </section>
+          ) : (
+            <>
+              <DataList
+                label="Teams"
+                rows={list}
+                idOf={({ id }) => id}
+                columns={[
+                  {
+                    label: 'Team',
+                    render: ({ name }) => (
+                      <Text size="sm" fw={600} className="break">
+                        {name}
+                      </Text>
+                    ),
+                  },
+                  { label: 'Members', render: ({ members }) => membersInWords(members) },
+                  { label: 'Limits', render: (team) => <Text size="sm">{limitsInWords(team.limits)}</Text> },
+                ]}
+                actions={(team) => (
+                  <Menu position="bottom-end" withinPortal>
+                    <Menu.Target>
+                      <ActionIcon variant="default" aria-label={`Actions for ${team.name}`}>
+                        <Icon name="more" />
+                      </ActionIcon>
+                    </Menu.Target>
+                    <Menu.Dropdown>
+                      <Menu.Item onClick={() => show(team.id)}>Members</Menu.Item>
+                      <Menu.Item onClick={() => limit(team)}>Limits</Menu.Item>
+                      <Menu.Item onClick={() => go(`/usage?team=${encodeURIComponent(team.id)}`)}>Usage</Menu.Item>
+                      <Menu.Item onClick={() => rename(team)}>Rename</Menu.Item>
+                      <Menu.Item color="var(--mantine-color-error)" onClick={() => remove(team)}>
+                        Delete
+                      </Menu.Item>
+                    </Menu.Dropdown>
+                  </Menu>
+                )}
+              />
+              <Members team={list.find(({ id }) => id === open)} onClose={() => show(undefined)} />
+            </>
+          )
+        }
+      </Loaded>
+      <Modal opened={isNew} onClose={asNew.close} title="New team">
+        {isNew ? <NameForm onDone={asNew.close} /> : null}
+      </Modal>
+      <Modal opened={renamed !== undefined} onClose={() => rename(undefined)} title={`Rename ${renamed?.name ?? ''}`}>
+        {renamed ? <NameForm team={renamed} onDone={() => rename(undefined)} /> : null}
+      </Modal>
+      <LimitsModal party={limited} change={limits} onClose={() => limit(undefined)} />
+      <Confirm
+        title={`Delete ${deleted?.name ?? ''}?`}
+        action="Delete the team"
+        change={removal}
+        wish={deleted}
+        onClose={() => remove(undefined)}
+      >
+        Its keys are revoked within a second, for good. Its members keep their accounts and personal keys.
+      </Confirm>
+    </Stack>
+  );
+}
+
+function NameForm({ team, onDone }: { team?: Team; onDone: () => void }) {
+  const [name, setName] = useState(team?.name ?? '');
+  const save = useChange(
+    (wish: string) =>
+      team
+        ? callApi<Team>('PATCH', `/teams/${encodeURIComponent(team.id)}`, { name: wish })
+        : callApi<Team>('POST', '/teams', { name: wish }),
+    ['/teams', '/keys'],
+  );
+  const onSubmit = (event: SyntheticEvent): void => {
+    event.preventDefault();
+    save.mutate(name, { onSuccess: onDone });
+  };
+  const { error } = save;
+  return (
+    <form onSubmit={onSubmit}>
+      <Stack gap="sm">
+        <TextInput
+          label="Name"
+          required
+          maxLength={100}
+          data-autofocus
+          value={name}
+          error={error?.field === 'name' ? error.message : undefined}
+          onChange={({ currentTarget }) => setName(currentTarget.value)}
+        />
+        {error && error.field === undefined ? <Failure title="That did not work" error={error} /> : null}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onDone}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={save.isPending}>
+            {team ? 'Save' : 'Make the team'}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+function membersInWords(members: Team['members']): string {
+  if (members.length === 0) return 'nobody yet';
+  const shown = members.slice(0, 3).map(({ name }) => name);
+  return members.length > shown.length
+    ? `${shown.join(', ')} and ${members.length - shown.length} more`
+    : shown.join(', ');
+}

@@ -1,0 +1,156 @@
+import type { Limits } from '#shared/accounts/limits.ts';
+import { ActionIcon, Badge, Button, Group, Menu, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { useLocation } from 'wouter';
+import type { User } from '../../../contract/account.ts';
+import { callApi } from '../../api/call-api.ts';
+import { useSession } from '../../api/session-context.ts';
+import { useApi, useChange } from '../../api/use-api.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { DataList } from '../../parts/data-list.tsx';
+import { formatAgo } from '../../parts/format.ts';
+import { Icon } from '../../parts/icon.tsx';
+import { limitsInWords } from '../../parts/limits-fields.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { LimitsModal } from './limits-modal.tsx';
+
+interface UserChange {
+  id: string;
+  change: { role?: User['role']; blocked?: boolean; limits?: Limits };
+}
+
+/** Something to be done to a person after a question. */
+interface Question {
+  title: string;
+  action: string;
+  about: string;
+  wish: UserChange | { id: string; signOut: true };
+}
+
+/** Everybody who has an account. */
+export function Users() {
+  const { user: me } = useSession();
+  const users = useApi<User[]>('/users');
+  const [limited, limit] = useState<User>();
+  const [question, ask] = useState<Question>();
+  const [, go] = useLocation();
+  const change = useChange(
+    (wish: Question['wish']) =>
+      'signOut' in wish
+        ? callApi('POST', `/users/${encodeURIComponent(wish.id)}/sign-out`)
+        : callApi('PATCH', `/users/${encodeURIComponent(wish.id)}`, wish.change),
+    ['/users'],
+  );
+  const limits = useChange(
+    (wish: { id: string; limits: Limits }) =>
+      callApi('PATCH', `/users/${encodeURIComponent(wish.id)}`, { limits: wish.limits }),
+    ['/users'],
+  );
+  return (
+    <Stack gap="xs">
+      <Group>
+        <Button leftSection={<Icon name="plus" size={16} />} onClick={() => go('/admin/invitations')}>
+          Invite somebody
+        </Button>
+      </Group>
+      <Loaded query={users} what="the people">
+        {(list) => (
+          <DataList
+            label="People"
+            rows={list}
+            idOf={({ id }) => id}
+            columns={[
+              { label: 'Person', render: (user) => <Name user={user} isMe={user.id === me.id} /> },
+              { label: 'Role', render: ({ role }) => (role === 'admin' ? 'Administrator' : 'Member') },
+              { label: 'Limits', render: (user) => <Text size="sm">{limitsInWords(user.limits)}</Text> },
+              { label: 'Last seen', render: ({ lastSeenAt: at }) => (at === undefined ? 'never' : formatAgo(at)) },
+            ]}
+            actions={(user) => (
+              <Menu position="bottom-end" withinPortal>
+                <Menu.Target>
+                  <ActionIcon variant="default" aria-label={`Actions for ${user.name}`}>
+                    <Icon name="more" />
+                  </ActionIcon>
+                </Menu.Target>
+                <Menu.Dropdown>
+                  <Menu.Item onClick={() => limit(user)}>Limits</Menu.Item>
+                  <Menu.Item onClick={() => go(`/usage?user=${encodeURIComponent(user.id)}`)}>Usage</Menu.Item>
+                  {questionsFor(user).map((each) => (
+                    <Menu.Item key={each.action} onClick={() => ask(each)}>
+                      {each.action}
+                    </Menu.Item>
+                  ))}
+                </Menu.Dropdown>
+              </Menu>
+            )}
+          />
+        )}
+      </Loaded>
+      <LimitsModal party={limited} change={limits} onClose={() => limit(undefined)} />
+      <Confirm
+        title={question?.title ?? ''}
+        action={question?.action ?? ''}
+        change={change}
+        wish={question?.wish}
+        onClose={() => ask(undefined)}
+      >
+        {question?.about}
+      </Confirm>
+    </Stack>
+  );
+}
+
+function Name({ user: { name, email, blocked }, isMe }: { user: User; isMe: boolean }) {
+  return (
+    <div>
+      <Group gap="xs">
+        <Text size="sm" fw={600} className="break">
+          {name}
+        </Text>
+        {isMe ? <Badge variant="default">You</Badge> : null}
+        {blocked ? <Badge color="red.8">Blocked</Badge> : null}
+      </Group>
+      <Text size="xs" c="dimmed" className="break">
+        {email}
+      </Text>
+    </div>
+  );
+}
+
+function questionsFor({ id, name, role, blocked }: User): Question[] {
+  return [
+    role === 'admin'
+      ? {
+          title: `Make ${name} a member?`,
+          action: 'Make a member',
+          about: 'They keep their keys and teams, and can no longer change what concerns others.',
+          wish: { id, change: { role: 'member' } },
+        }
+      : {
+          title: `Make ${name} an administrator?`,
+          action: 'Make an administrator',
+          about: 'They can then change everything: people, teams, keys, limits and prices.',
+          wish: { id, change: { role: 'admin' } },
+        },
+    {
+      title: `Sign ${name} out?`,
+      action: 'Sign out everywhere',
+      about: 'All their sessions end. Their keys go on working.',
+      wish: { id, signOut: true },
+    },
+    blocked
+      ? {
+          title: `Let ${name} in again?`,
+          action: 'Unblock',
+          about: 'They can sign in again, and their keys work again.',
+          wish: { id, change: { blocked: false } },
+        }
+      : {
+          title: `Block ${name}?`,
+          action: 'Block',
+          about:
+            'They are signed out, and their personal keys are refused within a second, until you let them in again.',
+          wish: { id, change: { blocked: true } },
+        },
+  ];
+}

@@ -1,0 +1,63 @@
+import { Button, Group, Modal, Stack } from '@mantine/core';
+import { useState, type SyntheticEvent } from 'react';
+import type { Key, KeySettings } from '../../../contract/account.ts';
+import { callApi } from '../../api/call-api.ts';
+import { useChange } from '../../api/use-api.ts';
+import { Failure } from '../../parts/failure.tsx';
+import { KeyFields } from './key-fields.tsx';
+
+/** Changes what of a key can be changed. */
+export function EditKey({ editing, onClose }: { editing: Key | undefined; onClose: () => void }) {
+  return (
+    <Modal opened={editing !== undefined} onClose={onClose} title={`Change ${editing?.name ?? ''}`} size="lg">
+      {editing ? <Form key={editing.id} editing={editing} onClose={onClose} /> : null}
+    </Modal>
+  );
+}
+
+function Form({ editing, onClose }: { editing: Key; onClose: () => void }) {
+  const [settings, setSettings] = useState<KeySettings>(settingsOf(editing));
+  const change = useChange(
+    (wish: KeyChange) => callApi<Key>('PATCH', `/keys/${encodeURIComponent(editing.id)}`, wish),
+    ['/keys'],
+  );
+  const onSubmit = (event: SyntheticEvent): void => {
+    event.preventDefault();
+    const { expiresAt = null, models = null, tiers = null, ...others } = settings;
+    change.mutate({ ...others, expiresAt, models, tiers }, { onSuccess: onClose });
+  };
+  return (
+    <form onSubmit={onSubmit}>
+      <Stack gap="sm">
+        <KeyFields value={settings} problem={change.error ?? undefined} onChange={setSettings} />
+        {change.error && change.error.field === undefined ? (
+          <Failure title="The key is as before" error={change.error} />
+        ) : null}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={change.isPending}>
+            Save
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+/** What is taken away is said with null: what is absent stays as it is. */
+type KeyChange = Omit<KeySettings, 'expiresAt' | 'models' | 'tiers'> & {
+  [Name in 'expiresAt' | 'models' | 'tiers']: NonNullable<KeySettings[Name]> | null;
+};
+
+function settingsOf({ name, class: priority, expiresAt, models, tiers, limits }: Key): KeySettings {
+  return {
+    name,
+    class: priority,
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...(models === undefined ? {} : { models }),
+    ...(tiers === undefined ? {} : { tiers }),
+    limits,
+  };
+}

@@ -1,0 +1,107 @@
+import { tiers } from '#shared/core/tier.ts';
+import { priorityClasses, type PriorityClass } from '#shared/core/priority-class.ts';
+import { Fieldset, MultiSelect, Select, TagsInput, TextInput } from '@mantine/core';
+import type { KeySettings } from '../../../contract/account.ts';
+import type { ServedModel } from '../../../contract/live.ts';
+import { useIsAdmin } from '../../api/session-context.ts';
+import { useApi } from '../../api/use-api.ts';
+import { LimitsFields } from '../../parts/limits-fields.tsx';
+import { tierNames } from '../../parts/tier-mark.tsx';
+
+export interface KeyFieldsProps {
+  value: KeySettings;
+  /** The input that the API refused, and why. */
+  problem: { field: string | undefined; message: string } | undefined;
+  onChange: (settings: KeySettings) => void;
+}
+
+const classes: Record<PriorityClass, string> = {
+  high: 'High: goes before others',
+  normal: 'Normal',
+  low: 'Low: waits for others',
+};
+
+/** What of a key can be chosen and changed. */
+export function KeyFields({ value, problem, onChange }: KeyFieldsProps) {
+  const isAdmin = useIsAdmin();
+  const models = useApi<ServedModel[]>('/models');
+  const set = (change: Partial<KeySettings>): void => onChange({ ...value, ...change });
+  const problemOf = (field: string): string | undefined => (problem?.field === field ? problem.message : undefined);
+  const allowed = priorityClasses.filter((name) => name !== 'high' || isAdmin || value.class === 'high');
+  return (
+    <>
+      <TextInput
+        label="Name"
+        description="To tell it from others, as the machine it is for"
+        required
+        maxLength={100}
+        data-autofocus
+        value={value.name}
+        error={problemOf('name')}
+        onChange={({ currentTarget }) => set({ name: currentTarget.value })}
+      />
+      <TextInput
+        label="Expires"
+        description="Empty: never"
+        type="date"
+        min={dateOf(Date.now() + 86_400_000)}
+        value={value.expiresAt === undefined ? '' : dateOf(value.expiresAt)}
+        error={problemOf('expiresAt')}
+        onChange={({ currentTarget }) => {
+          const { expiresAt: _, ...others } = value;
+          const expiresAt = endOfDay(currentTarget.value);
+          onChange(expiresAt === undefined ? others : { ...others, expiresAt });
+        }}
+      />
+      <Select
+        label="Priority"
+        data={allowed.map((name) => ({ value: name, label: classes[name] }))}
+        value={value.class}
+        allowDeselect={false}
+        error={problemOf('class')}
+        onChange={(chosen) => set({ class: priorityClasses.find((name) => name === chosen) ?? 'normal' })}
+      />
+      <TagsInput
+        label="Models"
+        description="Empty: all of them"
+        data={models.data?.map(({ id }) => id) ?? []}
+        value={value.models ?? []}
+        clearable
+        clearButtonProps={{ 'aria-label': 'Allow all models' }}
+        error={problemOf('models')}
+        onChange={(chosen) => {
+          const { models: _, ...others } = value;
+          onChange(chosen.length === 0 ? others : { ...others, models: chosen });
+        }}
+      />
+      <MultiSelect
+        label="Tiers"
+        description="Empty: all of them"
+        data={tiers.map((tier) => ({ value: tier, label: tierNames[tier] }))}
+        value={value.tiers ?? []}
+        clearable
+        clearButtonProps={{ 'aria-label': 'Allow all tiers' }}
+        error={problemOf('tiers')}
+        onChange={(chosen) => {
+          const { tiers: _, ...others } = value;
+          const kept = tiers.filter((tier) => chosen.includes(tier));
+          onChange(kept.length === 0 ? others : { ...others, tiers: kept });
+        }}
+      />
+      <Fieldset legend="Limits of this key">
+        <LimitsFields value={value.limits} onChange={(limits) => set({ limits })} />
+      </Fieldset>
+    </>
+  );
+}
+
+/** The day in the form of a date input, by the person's clock. */
+function dateOf(at: number): string {
+  const date = new Date(at);
+  const [month, day] = [date.getMonth() + 1, date.getDate()].map((part) => String(part).padStart(2, '0'));
+  return `${date.getFullYear()}-${month}-${day}`;
+}
+
+function endOfDay(date: string): number | undefined {
+  return date === '' ? undefined : new Date(`${date}T23:59:59`).getTime();
+}

@@ -1,0 +1,146 @@
+import { ActionIcon, Badge, Group, Menu, Stack, Switch, Text } from '@mantine/core';
+import { useState } from 'react';
+import { useLocation } from 'wouter';
+import type { Key } from '../../../contract/account.ts';
+import { callApi } from '../../api/call-api.ts';
+import { useChange } from '../../api/use-api.ts';
+import { Confirm } from '../../parts/confirm.tsx';
+import { DataList } from '../../parts/data-list.tsx';
+import { formatAgo, formatDateTime } from '../../parts/format.ts';
+import { Icon } from '../../parts/icon.tsx';
+import { limitsInWords } from '../../parts/limits-fields.tsx';
+import { EditKey } from './edit-key.tsx';
+import { RotateKey } from './rotate-key.tsx';
+
+/** Keys, and what can be done with each. */
+export function KeyList({ keys, label }: { keys: readonly Key[]; label: string }) {
+  const [showsOld, setShowsOld] = useState(false);
+  const [edited, edit] = useState<Key>();
+  const [rotated, rotate] = useState<Key>();
+  const [revoked, revoke] = useState<Key>();
+  const [, go] = useLocation();
+  const revocation = useChange(({ id }: Key) => callApi('DELETE', `/keys/${encodeURIComponent(id)}`), ['/keys']);
+  const now = Date.now();
+  const old = keys.filter((key) => isOver(key, now));
+  const shown = keys.filter((key) => showsOld || !isOver(key, now)).toSorted((a, b) => b.createdAt - a.createdAt);
+  return (
+    <Stack gap="xs">
+      {old.length > 0 ? (
+        <Switch
+          size="xs"
+          label={`Show ${old.length} revoked or expired`}
+          checked={showsOld}
+          onChange={({ currentTarget }) => setShowsOld(currentTarget.checked)}
+        />
+      ) : null}
+      {shown.length === 0 ? (
+        <Text size="sm" c="dimmed" className="panel">
+          All keys are revoked or expired: make a new one.
+        </Text>
+      ) : (
+        <DataList
+          label={label}
+          rows={shown}
+          idOf={({ id }) => id}
+          columns={[
+            { label: 'Key', render: (key) => <Name name={key} now={now} /> },
+            { label: 'Of', render: ({ kind, owner }) => ownerInWords(kind, owner) },
+            { label: 'Class', render: (key) => key.class, wideOnly: true },
+            { label: 'Allowed', render: (key) => <Allowed allowed={key} /> },
+            { label: 'Limits', render: ({ limits }) => <Text size="sm">{limitsInWords(limits)}</Text> },
+            {
+              label: 'Last used',
+              render: ({ lastUsedAt }) => (lastUsedAt === undefined ? 'never' : formatAgo(lastUsedAt, now)),
+            },
+          ]}
+          actions={(key) =>
+            isOver(key, now) ? null : (
+              <Menu position="bottom-end" withinPortal>
+                <Menu.Target>
+                  <ActionIcon variant="default" aria-label={`Actions for ${key.name}`}>
+                    <Icon name="more" />
+                  </ActionIcon>
+                </Menu.Target>
+                <Menu.Dropdown>
+                  <Menu.Item leftSection={<Icon name="edit" size={16} />} onClick={() => edit(key)}>
+                    Change
+                  </Menu.Item>
+                  <Menu.Item
+                    leftSection={<Icon name="usage" size={16} />}
+                    onClick={() => go(`/usage?key=${encodeURIComponent(key.id)}`)}
+                  >
+                    Usage
+                  </Menu.Item>
+                  <Menu.Item leftSection={<Icon name="rotate" size={16} />} onClick={() => rotate(key)}>
+                    Rotate
+                  </Menu.Item>
+                  <Menu.Item
+                    leftSection={<Icon name="trash" size={16} />}
+                    color="var(--mantine-color-error)"
+                    onClick={() => revoke(key)}
+                  >
+                    Revoke
+                  </Menu.Item>
+                </Menu.Dropdown>
+              </Menu>
+            )
+          }
+        />
+      )}
+      <EditKey editing={edited} onClose={() => edit(undefined)} />
+      <RotateKey rotating={rotated} onClose={() => rotate(undefined)} />
+      <Confirm
+        title={`Revoke ${revoked?.name ?? ''}?`}
+        action="Revoke the key"
+        change={revocation}
+        wish={revoked}
+        onClose={() => revoke(undefined)}
+      >
+        Whoever uses it is refused within a second, and it cannot be undone. To exchange it without an interruption,
+        rotate it instead.
+      </Confirm>
+    </Stack>
+  );
+}
+
+function Name({ name: { name, masked, expiresAt, revokedAt }, now }: { name: Key; now: number }) {
+  return (
+    <div>
+      <Group gap="xs">
+        <Text size="sm" fw={600} className="break">
+          {name}
+        </Text>
+        {revokedAt === undefined ? null : <Badge color="gray">Revoked</Badge>}
+        {revokedAt === undefined && expiresAt !== undefined ? (
+          <Badge variant="default" title={formatDateTime(expiresAt)}>
+            {expiresAt < now ? 'Expired' : `Expires ${formatAgo(expiresAt, now)}`}
+          </Badge>
+        ) : null}
+      </Group>
+      <Text size="xs" c="dimmed" ff="monospace" className="break">
+        {masked}
+      </Text>
+    </div>
+  );
+}
+
+function Allowed({ allowed: { models, tiers } }: { allowed: Key }) {
+  const parts = [
+    models === undefined ? 'all models' : models.join(', '),
+    ...(tiers === undefined ? [] : [`only ${tiers.join(', ')}`]),
+  ];
+  return (
+    <Text size="sm" className="break">
+      {parts.join('; ')}
+    </Text>
+  );
+}
+
+function ownerInWords(kind: Key['kind'], owner: Key['owner']): string {
+  if (kind === 'router') return 'the router';
+  return owner ? `${owner.name}${kind === 'team' ? ' (team)' : ''}` : 'nobody';
+}
+
+function isOver({ revokedAt, expiresAt }: Key, now: number): boolean {
+  return revokedAt !== undefined || (expiresAt !== undefined && expiresAt < now);
+}

@@ -1,0 +1,43 @@
+import { Button } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import type { Key } from '../../../contract/account.ts';
+import { useApi } from '../../api/use-api.ts';
+import { Empty } from '../../parts/empty.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { Page } from '../../parts/page.tsx';
+import { KeyList } from './key-list.tsx';
+import { NewKey } from './new-key.tsx';
+
+/** Personal and team keys; router keys are the administrators' business and stand on their page. */
+export function Keys() {
+  const keys = useApi<Key[]>('/keys');
+  const [isMaking, making] = useDisclosure();
+  return (
+    <Page
+      title="API keys"
+      about="What clients send to be let in. A key is shown once, when it is made."
+      actions={
+        <Button leftSection={<Icon name="plus" size={16} />} onClick={making.open}>
+          New key
+        </Button>
+      }
+    >
+      <Loaded query={keys} what="the keys">
+        {(all) => {
+          const shown = all.filter(({ kind }) => kind !== 'router');
+          return shown.length === 0 ? (
+            <section className="panel">
+              <Empty title="No key yet">
+                Make one, put it into the variable RTR_KEY, and use it with any OpenAI or Anthropic client.
+              </Empty>
+            </section>
+          ) : (
+            <KeyList keys={shown} label="API keys" />
+          );
+        }}
+      </Loaded>
+      <NewKey opened={isMaking} kinds={['user', 'team']} onClose={making.close} />
+    </Page>
+  );
+}

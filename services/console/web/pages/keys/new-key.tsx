@@ -1,0 +1,95 @@
+import { Button, Group, Modal, Select, Stack } from '@mantine/core';
+import { useState, type SyntheticEvent } from 'react';
+import type { Key, KeySettings, KeyWish, Team } from '../../../contract/account.ts';
+import { callApi } from '../../api/call-api.ts';
+import { useIsAdmin, useSession } from '../../api/session-context.ts';
+import { useApi, useChange } from '../../api/use-api.ts';
+import { Failure } from '../../parts/failure.tsx';
+import { KeyFields } from './key-fields.tsx';
+import { ShownOnce } from './shown-once.tsx';
+
+export interface NewKeyProps {
+  opened: boolean;
+  /** The kinds to choose from. */
+  kinds: readonly [Key['kind'], ...Key['kind'][]];
+  onClose: () => void;
+}
+
+const kindNames: Record<Key['kind'], string> = {
+  user: 'Yourself',
+  team: 'A team',
+  router: 'The router: nobody in particular',
+};
+
+const blank: KeySettings = { name: '', class: 'normal', limits: {} };
+
+/** Makes a key, and shows it, once. */
+export function NewKey({ opened, kinds, onClose }: NewKeyProps) {
+  const { user } = useSession();
+  const isAdmin = useIsAdmin();
+  const [settings, setSettings] = useState(blank);
+  const [kind, setKind] = useState(kinds[0]);
+  const [teamId, setTeamId] = useState<string | null>(null);
+  const create = useChange((wish: KeyWish) => callApi<{ key: Key; raw: string }>('POST', '/keys', wish), ['/keys']);
+  // An administrator may make keys for every team, others for those that they own.
+  const all = useApi<Team[]>('/teams', { enabled: isAdmin && opened && kinds.includes('team') });
+  const teams = isAdmin ? (all.data ?? []) : user.teams.filter(({ role }) => role === 'owner');
+  const offered = kinds.filter((each) => each !== 'team' || teams.length > 0);
+  const close = (): void => {
+    create.reset();
+    setSettings(blank);
+    onClose();
+  };
+  const onSubmit = (event: SyntheticEvent): void => {
+    event.preventDefault();
+    create.mutate({ ...settings, kind, ...(kind === 'team' && teamId !== null ? { teamId } : {}) });
+  };
+  return (
+    <Modal
+      opened={opened}
+      onClose={close}
+      title={create.data ? 'Your new key' : 'New key'}
+      size="lg"
+      closeOnClickOutside={!create.data}
+    >
+      {create.data ? (
+        <ShownOnce raw={create.data.raw} onDone={close} />
+      ) : (
+        <form onSubmit={onSubmit}>
+          <Stack gap="sm">
+            {offered.length > 1 ? (
+              <Select
+                label="For"
+                data={offered.map((each) => ({ value: each, label: kindNames[each] }))}
+                value={kind}
+                allowDeselect={false}
+                onChange={(chosen) => setKind(offered.find((each) => each === chosen) ?? kinds[0])}
+              />
+            ) : null}
+            {kind === 'team' ? (
+              <Select
+                label="Team"
+                required
+                data={teams.map(({ id, name }) => ({ value: id, label: name }))}
+                value={teamId}
+                onChange={setTeamId}
+              />
+            ) : null}
+            <KeyFields value={settings} problem={create.error ?? undefined} onChange={setSettings} />
+            {create.error && create.error.field === undefined ? (
+              <Failure title="The key was not made" error={create.error} />
+            ) : null}
+            <Group justify="flex-end">
+              <Button variant="default" onClick={close}>
+                Cancel
+              </Button>
+              <Button type="submit" loading={create.isPending} disabled={kind === 'team' && teamId === null}>
+                Make the key
+              </Button>
+            </Group>
+          </Stack>
+        </form>
+      )}
+    </Modal>
+  );
+}

@@ -1,0 +1,66 @@
+import { Button, Group, Modal, Select, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import type { Key } from '../../../contract/account.ts';
+import { callApi } from '../../api/call-api.ts';
+import { useChange } from '../../api/use-api.ts';
+import { Failure } from '../../parts/failure.tsx';
+import { ShownOnce } from './shown-once.tsx';
+
+const hourMs = 3_600_000;
+
+const overlaps = [
+  { value: '0', label: 'ends at once' },
+  { value: String(hourMs), label: 'goes on for an hour' },
+  { value: String(24 * hourMs), label: 'goes on for a day' },
+  { value: String(7 * 24 * hourMs), label: 'goes on for a week' },
+];
+
+/** Exchanges a key for a new one with the same settings, the old one going on for a while. */
+export function RotateKey({ rotating, onClose }: { rotating: Key | undefined; onClose: () => void }) {
+  const [overlap, setOverlap] = useState(String(24 * hourMs));
+  const rotate = useChange(
+    ({ id, overlapMs }: { id: string; overlapMs: number }) =>
+      callApi<{ key: Key; raw: string }>('POST', `/keys/${encodeURIComponent(id)}/rotate`, { overlapMs }),
+    ['/keys'],
+  );
+  const close = (): void => {
+    rotate.reset();
+    onClose();
+  };
+  return (
+    <Modal
+      opened={rotating !== undefined}
+      onClose={close}
+      title={rotate.data ? 'Your new key' : `Rotate ${rotating?.name ?? ''}`}
+      size="lg"
+      closeOnClickOutside={!rotate.data}
+    >
+      {rotate.data ? (
+        <ShownOnce raw={rotate.data.raw} onDone={close} />
+      ) : (
+        <Stack gap="sm">
+          <Text size="sm">You get a new key with the same name, rights and limits.</Text>
+          <Select
+            label="The old one"
+            data={overlaps}
+            value={overlap}
+            allowDeselect={false}
+            onChange={(chosen) => setOverlap(chosen ?? '0')}
+          />
+          {rotate.error ? <Failure title="The key is as before" error={rotate.error} /> : null}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={close}>
+              Cancel
+            </Button>
+            <Button
+              loading={rotate.isPending}
+              onClick={() => rotating && rotate.mutate({ id: rotating.id, overlapMs: Number(overlap) })}
+            >
+              Make the new key
+            </Button>
+          </Group>
+        </Stack>
+      )}
+    </Modal>
+  );
+}

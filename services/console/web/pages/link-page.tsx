@@ -1,0 +1,118 @@
+import { Button, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core';
+import { useEffect, useState, type SyntheticEvent } from 'react';
+import { Link as Anchor, useLocation } from 'wouter';
+import type { Link, Session } from '../../contract/account.ts';
+import { callApi } from '../api/call-api.ts';
+import { setSession } from '../api/query-client.ts';
+import { useApi, useChange } from '../api/use-api.ts';
+import { Failure } from '../parts/failure.tsx';
+import { Loading } from '../parts/loaded.tsx';
+import { Frame } from '../shell/frame.tsx';
+
+/** What a one-time link leads to: a new account, and its password. */
+export function LinkPage({ token }: { token: string }) {
+  const path = `/links/${encodeURIComponent(token)}`;
+  const link = useApi<Link>(path);
+  useEffect(() => {
+    document.title = 'Welcome · Model Router';
+  }, []);
+  return (
+    <Frame>
+      {link.data ? <NewAccount path={path} link={link.data} /> : null}
+      {link.isPending ? <Loading what="the link" /> : null}
+      {link.error && !link.data ? (
+        <Failure
+          title="This link cannot be used"
+          error={
+            link.error.status === 404
+              ? new Error(
+                  'It was used already, or it is too old. Ask who sent it for a new one; the first administrator gets one with: npx rtr admin link',
+                )
+              : link.error
+          }
+          onRetry={link.error.status === 404 ? undefined : () => void link.refetch()}
+        >
+          <Anchor href="/">Go to the sign-in</Anchor>
+        </Failure>
+      ) : null}
+    </Frame>
+  );
+}
+
+const sentences: Record<Link['kind'], string> = {
+  'first-admin': 'You make the first account: it can invite others and change everything.',
+  invitation: 'You were invited: choose your name and a password.',
+  password: 'Choose a new password for your account. You are signed out everywhere else.',
+};
+
+function NewAccount({ path, link: { kind, email: invited } }: { path: string; link: Link }) {
+  const [, go] = useLocation();
+  const [name, setName] = useState('');
+  const [email, setEmail] = useState(invited ?? '');
+  const [password, setPassword] = useState('');
+  const open = useChange(
+    (wish: { name: string; email: string; password: string }) => callApi<Session>('POST', path, wish),
+    [],
+  );
+  const onSubmit = (event: SyntheticEvent): void => {
+    event.preventDefault();
+    const onSuccess = (session: Session): void => {
+      setSession(session);
+      go('/', { replace: true });
+    };
+    open.mutate({ name, email, password }, { onSuccess });
+  };
+  const problemOf = (field: string): string | undefined =>
+    open.error?.field === field ? open.error.message : undefined;
+  return (
+    <form onSubmit={onSubmit}>
+      <Stack>
+        <div>
+          <Title order={1}>Welcome</Title>
+          <Text size="sm" c="dimmed">
+            {sentences[kind]}
+          </Text>
+        </div>
+        {kind === 'password' ? null : (
+          <TextInput
+            label="Your name"
+            autoComplete="name"
+            required
+            withAsterisk={false}
+            maxLength={100}
+            value={name}
+            error={problemOf('name')}
+            onChange={({ currentTarget }) => setName(currentTarget.value)}
+          />
+        )}
+        <TextInput
+          label="E-mail"
+          type="email"
+          autoComplete="username"
+          required
+          withAsterisk={false}
+          readOnly={invited !== undefined}
+          value={email}
+          error={problemOf('email')}
+          onChange={({ currentTarget }) => setEmail(currentTarget.value)}
+        />
+        <PasswordInput
+          label="Password"
+          description="At least 10 characters; a few words that do not belong together are best"
+          autoComplete="new-password"
+          required
+          withAsterisk={false}
+          minLength={10}
+          maxLength={200}
+          value={password}
+          error={problemOf('password')}
+          onChange={({ currentTarget }) => setPassword(currentTarget.value)}
+        />
+        {open.error && open.error.field === undefined ? <Failure title="That did not work" error={open.error} /> : null}
+        <Button type="submit" loading={open.isPending}>
+          {kind === 'password' ? 'Set the password' : 'Make the account'}
+        </Button>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,108 @@
+import { Badge, Button, Code, Group, Modal, Text } from '@mantine/core';
+import { useState } from 'react';
+import type { About, ServedModel } from '../../../contract/live.ts';
+import { useApi } from '../../api/use-api.ts';
+import { DataList } from '../../parts/data-list.tsx';
+import { Empty } from '../../parts/empty.tsx';
+import { formatTokens } from '../../parts/format.ts';
+import { Loaded } from '../../parts/loaded.tsx';
+import { Page } from '../../parts/page.tsx';
+import { TierMark } from '../../parts/tier-mark.tsx';
+import { Snippets } from './snippets.tsx';
+
+/** What clients can ask for, who serves it, and how to ask. */
+export function Models() {
+  const models = useApi<ServedModel[]>('/models', { everyMs: 15_000 });
+  const about = useApi<About>('/about');
+  const [chosen, choose] = useState<ServedModel>();
+  return (
+    <Page title="Models" about="What clients can ask for right now. Choose one to see how, in code that you can copy.">
+      <Loaded query={models} what="the models">
+        {(list) =>
+          list.length === 0 ? (
+            <section className="panel">
+              <Empty title="No model is served yet">
+                Start a worker for an engine, a command-line agent or a cloud provider: <Code>npx rtr worker gpu</Code>.
+              </Empty>
+            </section>
+          ) : (
+            <DataList
+              label="Models"
+              rows={list}
+              idOf={({ id }) => id}
+              columns={[
+                { label: 'Model', render: (model) => <Name model={model} /> },
+                { label: 'Served by', render: (model) => <ServedBy model={model} /> },
+                { label: 'Can', render: ({ capabilities }) => <Capabilities names={capabilities} /> },
+                {
+                  label: 'Context',
+                  render: ({ contextWindow }) =>
+                    contextWindow === undefined ? 'unknown' : formatTokens(contextWindow),
+                  isNumber: true,
+                },
+                {
+                  label: 'Longest answer',
+                  render: ({ maxOutput }) => (maxOutput === undefined ? 'unknown' : formatTokens(maxOutput)),
+                  isNumber: true,
+                },
+              ]}
+              actions={(model) => (
+                <Button size="xs" variant="default" aria-label={`How to use ${model.id}`} onClick={() => choose(model)}>
+                  How to use
+                </Button>
+              )}
+            />
+          )
+        }
+      </Loaded>
+      <Modal
+        opened={chosen !== undefined}
+        onClose={() => choose(undefined)}
+        title={`How to use ${chosen?.id ?? ''}`}
+        size="xl"
+      >
+        {chosen ? (
+          <Loaded query={about} what="the addresses">
+            {({ segments }) => <Snippets model={chosen.id} segments={segments} />}
+          </Loaded>
+        ) : null}
+      </Modal>
+    </Page>
+  );
+}
+
+function Name({ model: { id, kind } }: { model: ServedModel }) {
+  return (
+    <Group gap="xs">
+      <Text size="sm" fw={600} className="break">
+        {id}
+      </Text>
+      {kind === 'auto' ? <Badge variant="default">any able model</Badge> : null}
+      {kind === 'registered' ? <Badge variant="default">your own name</Badge> : null}
+    </Group>
+  );
+}
+
+function ServedBy({ model: { kind, servedBy } }: { model: ServedModel }) {
+  return (
+    <>
+      {servedBy.map(({ tier, workers, models }) => (
+        <Text key={tier} size="sm" component="div" {...(kind === 'model' ? {} : { title: models.join(', ') })}>
+          <TierMark tier={tier} /> {workers} {workers === 1 ? 'worker' : 'workers'}
+        </Text>
+      ))}
+    </>
+  );
+}
+
+function Capabilities({ names }: { names: readonly string[] }) {
+  return (
+    <Group gap={4}>
+      {names.map((name) => (
+        <Badge key={name} variant="default" fw={500}>
+          {name}
+        </Badge>
+      ))}
+    </Group>
+  );
+}

@@ -1,0 +1,114 @@
+import { Button, Group, Stack, Text, Title } from '@mantine/core';
+import { Link } from 'wouter';
+import { useLive } from '../../api/use-live.ts';
+import { Empty } from '../../parts/empty.tsx';
+import { formatCount, formatDuration, formatShort } from '../../parts/format.ts';
+import { Loading } from '../../parts/loaded.tsx';
+import { Page } from '../../parts/page.tsx';
+import type { LiveWorkerFacts, Overview as OverviewFacts } from '../../../contract/live.ts';
+import { LastErrors } from './last-errors.tsx';
+import { Tile } from './tile.tsx';
+import { TierShares } from './tier-shares.tsx';
+
+/** How the cluster does right now. */
+export function Overview() {
+  const { overview, workers } = useLive();
+  return (
+    <Page title="Overview" about="All requests of the last minute, second by second, on all ingress nodes.">
+      {overview && workers ? <Numbers overview={overview} workers={workers} /> : <Loading what="the overview" />}
+    </Page>
+  );
+}
+
+function Numbers({ overview, workers }: { overview: OverviewFacts; workers: readonly LiveWorkerFacts[] }) {
+  const { requestsPerSecond, tokensPerSecond, errorsPerSecond, firstTokenMs, activeStreams } = overview;
+  const { servedByTier, queuedByTier, errors } = overview;
+  const served = sum(Object.values(servedByTier));
+  const waiting = sum(Object.values(queuedByTier));
+  const models = workers.filter(({ tier }) => tier !== 'tools');
+  const failed = sum(errorsPerSecond);
+  return (
+    <Stack gap="sm">
+      <div className="tiles">
+        <Tile name="Requests per second" value={formatShort(lately(requestsPerSecond))} series={requestsPerSecond}>
+          {formatCount(sum(requestsPerSecond))} in the last minute
+        </Tile>
+        <Tile name="Tokens per second" value={formatShort(lately(tokensPerSecond))} series={tokensPerSecond}>
+          {formatShort(sum(tokensPerSecond))} in the last minute
+        </Tile>
+        <Tile name="Time to first token" value={firstTokenMs ? formatDuration(firstTokenMs.p50) : '–'}>
+          {firstTokenMs ? `95 of 100 within ${formatDuration(firstTokenMs.p95)}` : 'no request in the last minute'}
+        </Tile>
+        <Tile name="Active streams" value={formatCount(activeStreams)}>
+          {slotsInWords(models)}
+        </Tile>
+        <Tile name="Waiting" value={formatCount(waiting)}>
+          {waiting === 0 ? 'nobody waits for a worker' : 'requests in the queue'}
+        </Tile>
+        <Tile name="Errors" value={formatCount(failed)} series={errorsPerSecond} isBad={failed > 0}>
+          in the last minute
+        </Tile>
+      </div>
+      {served === 0 && errors.length === 0 ? (
+        <section className="panel">
+          <NothingYet hasWorkers={models.length > 0} />
+        </section>
+      ) : (
+        <div className="halves">
+          <section className="panel">
+            <Title order={2}>Who served</Title>
+            <Text size="xs" c="dimmed" mb="sm">
+              Requests of the last hour, by tier, and how many wait
+            </Text>
+            <TierShares served={servedByTier} queued={queuedByTier} />
+          </section>
+          <section className="panel">
+            <Title order={2} mb="xs">
+              Last errors
+            </Title>
+            <LastErrors errors={errors} />
+          </section>
+        </div>
+      )}
+    </Stack>
+  );
+}
+
+function NothingYet({ hasWorkers }: { hasWorkers: boolean }) {
+  if (!hasWorkers) {
+    return (
+      <Empty title="No worker serves a model yet">
+        Start an engine on this machine, or a worker on any other: <code>npx rtr worker gpu</code>. It shows up under{' '}
+        <Link href="/workers">Workers</Link> by itself.
+      </Empty>
+    );
+  }
+  return (
+    <Empty title="No request yet">
+      Ask something in the playground, or make a key and use it with your own client.
+      <Group justify="center" mt="sm">
+        <Button component={Link} href="/playground">
+          Open the playground
+        </Button>
+        <Button component={Link} href="/keys" variant="default">
+          Make a key
+        </Button>
+      </Group>
+    </Empty>
+  );
+}
+
+/** The mean of the last five seconds: a single one jumps too much to be read. */
+function lately(series: readonly number[]): number {
+  return sum(series.slice(-5)) / 5;
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
+
+function slotsInWords(workers: readonly LiveWorkerFacts[]): string {
+  const slots = sum(workers.map((worker) => worker.slots));
+  const busy = sum(workers.map((worker) => worker.busy));
+  return slots === 0 ? 'no worker is connected' : `${formatCount(busy)} of ${formatCount(slots)} slots busy`;
+}

@@ -1,0 +1,87 @@
+import { createParser } from 'eventsource-parser';
+import type { JsonObject } from '#shared/core/json.ts';
+import { csrfHeaders, reach, readFailure } from '../../api/call-api.ts';
+import type { Family, Piece } from './conversation.ts';
+import { createMessagesReader } from './read-messages-event.ts';
+import { readChatEvent } from './read-chat-event.ts';
+
+/** Where a family's requests go, below the router's address. */
+export function pathOf(family: Family, segments: { chat: string; messages: string }): string {
+  return family === 'chat' ? `/api/${segments.chat}/chat/completions` : `/api/${segments.messages}/v1/messages`;
+}
+
+/**
+ * Sends a request as any client would, signed in by the session, and tells of the answer piece by piece. Ends when the
+ * answer does, also when it failed: a failure is a piece too.
+ */
+export async function askModel(
+  path: string,
+  family: Family,
+  body: JsonObject,
+  onPieces: (pieces: Piece[]) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const begin = performance.now();
+  const response = await reach(path, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...csrfHeaders(),
+      ...(family === 'messages' ? { 'anthropic-version': '2023-06-01' } : {}),
+    },
+    body: JSON.stringify(body),
+    signal,
+  });
+  onPieces([{ kind: 'served', served: servedBy(response.headers) }]);
+  if (!response.ok) {
+    onPieces([{ kind: 'error', message: (await readFailure(response)).message }]);
+    return;
+  }
+  const read = family === 'chat' ? readChatEvent : createMessagesReader();
+  let hasToken = false;
+  let hasEnd = false;
+  const parser = createParser({
+    onEvent: ({ data }) => {
+      const pieces = read(data);
+      hasEnd ||= pieces.some(({ kind }) => kind === 'end' || kind === 'error');
+      if (!hasToken && pieces.some(({ kind }) => kind === 'text' || kind === 'thinking' || kind === 'tool')) {
+        hasToken = true;
+        pieces.push({ kind: 'served', served: { firstTokenMs: performance.now() - begin } });
+      }
+      onPieces(pieces);
+    },
+  });
+  await pump(response, (text) => parser.feed(text));
+  onPieces([
+    { kind: 'served', served: { totalMs: performance.now() - begin } },
+    ...(hasEnd
+      ? []
+      : [{ kind: 'error' as const, message: 'The connection was lost in the middle of the answer. Send it again.' }]),
+  ]);
+}
+
+async function pump({ body }: Response, onText: (text: string) => void): Promise<void> {
+  if (!body) return;
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    onText(value);
+  }
+}
+
+function servedBy(headers: Headers): Record<string, string> {
+  const names = {
+    tier: 'x-rtr-tier',
+    worker: 'x-rtr-worker',
+    attempts: 'x-rtr-attempts',
+    queueMs: 'x-rtr-queue-ms',
+    requestId: 'x-request-id',
+  };
+  return Object.fromEntries(
+    Object.entries(names).flatMap(([field, name]) => {
+      const value = headers.get(name);
+      return value === null ? [] : [[field, value]];
+    }),
+  );
+}

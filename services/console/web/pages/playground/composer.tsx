@@ -1,0 +1,111 @@
+import { ActionIcon, Button, FileButton, Group, Stack, Text, Textarea, Tooltip, VisuallyHidden } from '@mantine/core';
+import { useState, type KeyboardEvent } from 'react';
+import { Icon } from '../../parts/icon.tsx';
+import { downscaleImage } from './downscale-image.ts';
+
+export interface ComposerProps {
+  isRunning: boolean;
+  /** Tool calls that have to be answered first. */
+  waitingCalls: number;
+  takesImages: boolean;
+  onSend: (text: string, images: string[]) => void;
+  onStop: () => void;
+}
+
+const maxImages = 8;
+
+/** Where the next turn is written. Enter sends, Shift and Enter begins a line. */
+export function Composer({ isRunning, waitingCalls, takesImages, onSend, onStop }: ComposerProps) {
+  const [text, setText] = useState('');
+  const [images, setImages] = useState<string[]>([]);
+  const [problem, setProblem] = useState('');
+  const canSend = !isRunning && waitingCalls === 0 && (text.trim() !== '' || images.length > 0);
+  const send = (): void => {
+    if (!canSend) return;
+    onSend(text, images);
+    setText('');
+    setImages([]);
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    send();
+  };
+  const attach = async (files: File[]): Promise<void> => {
+    setProblem('');
+    try {
+      const added = await Promise.all(files.map(downscaleImage));
+      setImages((before) => [...before, ...added].slice(0, maxImages));
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+    }
+  };
+  return (
+    <Stack gap="xs" className="panel">
+      <Textarea
+        label="Your message"
+        placeholder={
+          waitingCalls > 0 ? 'Answer the tool calls above first' : 'Enter sends, Shift + Enter begins a new line'
+        }
+        autosize
+        minRows={2}
+        maxRows={12}
+        value={text}
+        onChange={({ currentTarget }) => setText(currentTarget.value)}
+        onKeyDown={onKeyDown}
+        onPaste={({ clipboardData }) => {
+          const pasted = [...clipboardData.files].filter(({ type }) => type.startsWith('image/'));
+          if (pasted.length > 0) void attach(pasted);
+        }}
+      />
+      {images.length === 0 ? null : (
+        <Group gap="xs">
+          {images.map((url, index) => (
+            // oxlint-disable-next-line no-array-index-key -- two may be the same
+            <Stack key={index} gap={2} align="center">
+              <img src={url} alt={`Attachment ${index + 1}`} className="attachment" />
+              <Button
+                size="compact-xs"
+                variant="subtle"
+                color="gray"
+                onClick={() => setImages(images.filter((_, place) => place !== index))}
+              >
+                Remove<VisuallyHidden> attachment {index + 1}</VisuallyHidden>
+              </Button>
+            </Stack>
+          ))}
+        </Group>
+      )}
+      {images.length > 0 && !takesImages ? (
+        <Text size="xs" c="dimmed">
+          This model does not say that it can see images.
+        </Text>
+      ) : null}
+      {problem === '' ? null : (
+        <Text size="sm" c="var(--mantine-color-error)" role="alert">
+          {problem}
+        </Text>
+      )}
+      <Group justify="space-between">
+        <FileButton accept="image/*" multiple onChange={(files) => void attach(files)}>
+          {(props) => (
+            <Tooltip label="Attach images">
+              <ActionIcon {...props} variant="default" size="lg" aria-label="Attach images">
+                <Icon name="image" />
+              </ActionIcon>
+            </Tooltip>
+          )}
+        </FileButton>
+        {isRunning ? (
+          <Button color="red.8" leftSection={<Icon name="stop" size={16} />} onClick={onStop}>
+            Stop
+          </Button>
+        ) : (
+          <Button leftSection={<Icon name="send" size={16} />} disabled={!canSend} onClick={send}>
+            Send
+          </Button>
+        )}
+      </Group>
+    </Stack>
+  );
+}

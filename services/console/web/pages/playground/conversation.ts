@@ -1,0 +1,120 @@
+import type { JsonObject } from '#shared/core/json.ts';
+
+/** The wire formats that the playground speaks. */
+export type Family = 'chat' | 'messages';
+
+/** A tool that the model is told of. */
+export interface OfferedTool {
+  name: string;
+  description: string;
+  inputSchema: JsonObject;
+}
+
+/** A model's wish to have a tool run. */
+export interface ToolCall {
+  id: string;
+  name: string;
+  /** JSON, as far as it has come. */
+  input: string;
+  /** What the tool gave, once somebody has run it. */
+  result?: { text: string; isError: boolean };
+}
+
+/** Who answered, and at what cost. */
+export interface Served {
+  model?: string;
+  tier?: string;
+  worker?: string;
+  requestId?: string;
+  attempts?: string;
+  queueMs?: string;
+  firstTokenMs?: number;
+  totalMs?: number;
+  promptTokens?: number;
+  completionTokens?: number;
+}
+
+export interface UserTurn {
+  role: 'user';
+  text: string;
+  /** Data URLs. */
+  images: string[];
+}
+
+export interface AssistantTurn {
+  role: 'assistant';
+  text: string;
+  thinking: string;
+  /** Proves to its maker that the thinking was not changed. */
+  signature: string;
+  toolCalls: ToolCall[];
+  finishReason?: string;
+  served: Served;
+  /** `stopped`: by the person. */
+  state: 'waiting' | 'streaming' | 'done' | 'stopped' | 'failed';
+  error?: string;
+}
+
+export type Turn = UserTurn | AssistantTurn;
+
+/** What a request says besides the conversation. */
+export interface Settings {
+  family: Family;
+  model: string;
+  system: string;
+  /** Empty: as the model has it. */
+  maxTokens: number | '';
+  temperature: number | '';
+  thinking: boolean;
+  tools: OfferedTool[];
+}
+
+export function newAnswer(): AssistantTurn {
+  return { role: 'assistant', text: '', thinking: '', signature: '', toolCalls: [], served: {}, state: 'waiting' };
+}
+
+/** A piece of an answer, in either family. */
+export type Piece =
+  | { kind: 'text'; text: string }
+  | { kind: 'thinking'; text: string }
+  | { kind: 'signature'; text: string }
+  /** The call of this place: its name and id when it begins, its input as it comes. */
+  | { kind: 'tool'; index: number; id?: string | undefined; name?: string | undefined; input?: string | undefined }
+  | { kind: 'end'; finishReason: string }
+  | { kind: 'served'; served: Partial<Served> }
+  | { kind: 'error'; message: string };
+
+/** The answer with one more piece. */
+export function withPiece(turn: AssistantTurn, piece: Piece): AssistantTurn {
+  switch (piece.kind) {
+    case 'text':
+      return { ...turn, state: 'streaming', text: turn.text + piece.text };
+    case 'thinking':
+      return { ...turn, state: 'streaming', thinking: turn.thinking + piece.text };
+    case 'signature':
+      return { ...turn, signature: turn.signature + piece.text };
+    case 'tool':
+      return { ...turn, state: 'streaming', toolCalls: withCall(turn.toolCalls, piece) };
+    case 'end':
+      return { ...turn, finishReason: piece.finishReason };
+    case 'served':
+      return { ...turn, served: { ...turn.served, ...piece.served } };
+    case 'error':
+      return { ...turn, state: 'failed', error: piece.message };
+  }
+}
+
+function withCall(calls: readonly ToolCall[], piece: Extract<Piece, { kind: 'tool' }>): ToolCall[] {
+  const { index, id, name, input = '' } = piece;
+  const next = [...calls];
+  while (next.length <= index) next.push({ id: '', name: '', input: '' });
+  const call = next[index];
+  if (call) next[index] = { ...call, id: id ?? call.id, name: name ?? call.name, input: call.input + input };
+  return next;
+}
+
+/** The tool calls that still need a result before the conversation can go on. */
+export function openCalls(turns: readonly Turn[]): ToolCall[] {
+  const last = turns.at(-1);
+  return last?.role === 'assistant' ? last.toolCalls.filter(({ result }) => result === undefined) : [];
+}

@@ -1,0 +1,113 @@
+import { Button, Group, Modal, Stack } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useMemo, useState } from 'react';
+import type { About, ServedModel } from '../../../contract/live.ts';
+import { useApi } from '../../api/use-api.ts';
+import { CodeBlock } from '../../parts/copy.tsx';
+import { Empty } from '../../parts/empty.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { Page } from '../../parts/page.tsx';
+import { useTools } from '../tools/use-tools.ts';
+import { pathOf } from './ask-model.ts';
+import { buildRequest } from './build-request.ts';
+import { Composer } from './composer.tsx';
+import { openCalls, type Settings } from './conversation.ts';
+import { curlOf } from './curl-of.ts';
+import { SettingsPanel } from './settings-panel.tsx';
+import { TurnView } from './turn-view.tsx';
+import { useConversation } from './use-conversation.ts';
+
+/** A conversation with any model, in either family, over the same paths that clients use. */
+export function Playground() {
+  const models = useApi<ServedModel[]>('/models', { everyMs: 15_000 });
+  const about = useApi<About>('/about');
+  return (
+    <Page title="Playground" about="Talk to any model as a client would, and see who answered. Nothing of it is kept.">
+      <Loaded query={models} what="the models">
+        {(list) => (
+          <Loaded query={about} what="the addresses">
+            {({ segments }) => <Talk models={list} segments={segments} />}
+          </Loaded>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function Talk({ models, segments }: { models: readonly ServedModel[]; segments: About['segments'] }) {
+  const [settings, setSettings] = useState<Settings>({
+    family: 'chat',
+    model: models[0]?.id ?? 'auto',
+    system: '',
+    maxTokens: '',
+    temperature: '',
+    thinking: false,
+    tools: [],
+  });
+  const conversation = useConversation(settings, segments);
+  const tools = useTools();
+  const runnable = useMemo(() => new Set(tools.data?.map(({ name }) => name)), [tools.data]);
+  const [showsCurl, curl] = useDisclosure();
+  const { turns, isRunning, send, answerCall, again, stop, clear } = conversation;
+  const chosen = models.find(({ id }) => id === settings.model);
+  const asked = turns.at(-1)?.role === 'assistant' ? turns.slice(0, -1) : turns;
+  const waiting = openCalls(turns).length;
+  return (
+    <div className="playground">
+      <Stack gap="sm">
+        {turns.length === 0 ? (
+          <section className="panel">
+            <Empty title="Say something">
+              {models.length === 0
+                ? 'No worker serves a model yet: what you send waits until one does, for a while.'
+                : 'Choose a model and write below. The answer comes word by word, as clients get it.'}
+            </Empty>
+          </section>
+        ) : (
+          <Stack gap="sm" role="log" aria-label="Conversation" aria-live="off">
+            {turns.map((turn, index) => (
+              <TurnView
+                // oxlint-disable-next-line no-array-index-key -- turns only ever come at the end
+                key={index}
+                turn={turn}
+                isLast={index === turns.length - 1}
+                runnable={runnable}
+                onAgain={again}
+                onResult={answerCall}
+              />
+            ))}
+          </Stack>
+        )}
+        <Composer
+          isRunning={isRunning}
+          waitingCalls={waiting}
+          takesImages={chosen?.capabilities.includes('vision') ?? true}
+          onSend={send}
+          onStop={stop}
+        />
+        <Group gap="xs">
+          <Button variant="default" size="xs" onClick={curl.open}>
+            Show as curl
+          </Button>
+          {turns.length > 0 ? (
+            <Button variant="default" size="xs" onClick={clear}>
+              New conversation
+            </Button>
+          ) : null}
+        </Group>
+      </Stack>
+      <SettingsPanel models={models} tools={tools} settings={settings} onChange={setSettings} />
+      <Modal opened={showsCurl} onClose={curl.close} title="The request as curl" size="xl">
+        <CodeBlock
+          wrap
+          label="the request"
+          code={curlOf(
+            `${window.location.origin}${pathOf(settings.family, segments)}`,
+            settings.family,
+            buildRequest(asked.length === 0 ? [{ role: 'user', text: 'Hello!', images: [] }] : asked, settings),
+          )}
+        />
+      </Modal>
+    </div>
+  );
+}

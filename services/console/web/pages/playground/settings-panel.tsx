@@ -1,0 +1,131 @@
+import {
+  Anchor,
+  MultiSelect,
+  NumberInput,
+  SegmentedControl,
+  Select,
+  Stack,
+  Switch,
+  Text,
+  Textarea,
+} from '@mantine/core';
+import type { UseQueryResult } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import type { ServedModel } from '../../../contract/live.ts';
+import type { ApiFailure } from '../../api/call-api.ts';
+import type { ListedTool } from '../tools/run-tool.ts';
+import type { Family, OfferedTool, Settings } from './conversation.ts';
+import { parseTools } from './parse-tools.ts';
+
+export interface SettingsPanelProps {
+  models: readonly ServedModel[];
+  tools: UseQueryResult<ListedTool[], ApiFailure>;
+  settings: Settings;
+  onChange: (settings: Settings) => void;
+}
+
+/** What a request says besides the conversation. */
+export function SettingsPanel({ models, tools, settings, onChange }: SettingsPanelProps) {
+  const [chosen, setChosen] = useState<string[]>([]);
+  const [written, setWritten] = useState('');
+  const set = (change: Partial<Settings>): void => onChange({ ...settings, ...change });
+  const own = parseTools(written);
+  const offer = (names: string[], typed: OfferedTool[]): void => {
+    const listed = (tools.data ?? []).filter(({ name }) => names.includes(name));
+    set({ tools: [...listed, ...typed] });
+  };
+  const names = models.map(({ id }) => id);
+  return (
+    <Stack gap="sm" className="panel" component="section" aria-label="Settings of the request">
+      <SegmentedControl
+        fullWidth
+        aria-label="Family of the request"
+        value={settings.family}
+        onChange={(family) => set({ family: family as Family })}
+        data={[
+          { value: 'chat', label: 'OpenAI' },
+          { value: 'messages', label: 'Anthropic' },
+        ]}
+      />
+      <Select
+        label="Model"
+        data={names.includes(settings.model) ? names : [settings.model, ...names]}
+        value={settings.model}
+        searchable
+        allowDeselect={false}
+        onChange={(model) => set({ model: model ?? 'auto' })}
+      />
+      <Textarea
+        label="Instructions"
+        description="The system prompt"
+        autosize
+        minRows={2}
+        maxRows={8}
+        value={settings.system}
+        onChange={({ currentTarget }) => set({ system: currentTarget.value })}
+      />
+      <NumberInput
+        label="Longest answer"
+        description="In tokens; empty: as the model has it"
+        min={1}
+        max={1_000_000}
+        allowDecimal={false}
+        value={settings.maxTokens}
+        onChange={(value) => set({ maxTokens: typeof value === 'number' ? value : '' })}
+      />
+      <NumberInput
+        label="Temperature"
+        description="Empty: as the model has it"
+        min={0}
+        max={2}
+        step={0.1}
+        value={settings.temperature}
+        onChange={(value) => set({ temperature: typeof value === 'number' ? value : '' })}
+      />
+      <Switch
+        label="Think before answering"
+        checked={settings.thinking}
+        onChange={({ currentTarget }) => set({ thinking: currentTarget.checked })}
+      />
+      {tools.data?.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          No tools worker is connected; see{' '}
+          <Anchor component={Link} href="/tools" inherit>
+            Tools
+          </Anchor>
+          .
+        </Text>
+      ) : (
+        <MultiSelect
+          label="Tools of this router"
+          description="The model may ask to run them; you press the button"
+          data={(tools.data ?? []).map(({ name }) => name)}
+          value={chosen}
+          searchable
+          clearable
+          clearButtonProps={{ 'aria-label': 'Offer none' }}
+          onChange={(names) => {
+            setChosen(names);
+            offer(names, own.tools);
+          }}
+        />
+      )}
+      <Textarea
+        label="Tools of your own"
+        description="JSON, in the form of either family"
+        placeholder='[{"name": "weather", "description": "…", "input_schema": {"type": "object"}}]'
+        autosize
+        minRows={1}
+        maxRows={10}
+        value={written}
+        error={own.problem}
+        styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
+        onChange={({ currentTarget: { value } }) => {
+          setWritten(value);
+          offer(chosen, parseTools(value).tools);
+        }}
+      />
+    </Stack>
+  );
+}

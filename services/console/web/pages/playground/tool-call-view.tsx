@@ -1,0 +1,88 @@
+import { Button, Group, Stack, Text, Textarea } from '@mantine/core';
+import { useState } from 'react';
+import { Failure } from '../../parts/failure.tsx';
+import { runTool } from '../tools/run-tool.ts';
+import type { ToolCall } from './conversation.ts';
+
+export interface ToolCallViewProps {
+  call: ToolCall;
+  canAnswer: boolean;
+  /** Whether this router has the tool. */
+  isRunnable: boolean;
+  onResult: (call: ToolCall, result: NonNullable<ToolCall['result']>) => void;
+}
+
+/** A model's wish to have a tool run: run here, or answered by hand. */
+export function ToolCallView({ call, canAnswer, isRunnable, onResult }: ToolCallViewProps) {
+  const [typed, type] = useState('');
+  const [isRunning, setRunning] = useState(false);
+  const [error, setError] = useState<Error>();
+  const { name, input, result } = call;
+  const run = async (): Promise<void> => {
+    setRunning(true);
+    setError(undefined);
+    try {
+      const { text, isError } = await runTool(name, JSON.parse(input === '' ? '{}' : input));
+      onResult(call, { text, isError });
+    } catch (thrown) {
+      setError(thrown instanceof Error ? thrown : new Error(String(thrown)));
+    } finally {
+      setRunning(false);
+    }
+  };
+  return (
+    <Stack gap="xs" className="tool-call">
+      <Text size="sm">
+        Calls the tool <strong>{name}</strong>
+      </Text>
+      <pre className="code code-wrap" tabIndex={0} aria-label={`Input of ${name}`}>
+        {pretty(input)}
+      </pre>
+      {result === undefined ? null : (
+        <pre className="code code-wrap" tabIndex={0} aria-label={`Result of ${name}`}>
+          {result.text}
+        </pre>
+      )}
+      {result === undefined && canAnswer ? (
+        <>
+          {isRunnable ? (
+            <Group>
+              <Button size="xs" loading={isRunning} onClick={() => void run()}>
+                Run {name}
+              </Button>
+            </Group>
+          ) : null}
+          {error ? <Failure title="The tool was not run" error={error} onRetry={() => void run()} /> : null}
+          <Group align="flex-end" gap="xs">
+            <Textarea
+              style={{ flexGrow: 1 }}
+              label={isRunnable ? 'Or answer in its place' : 'No worker here has this tool: answer in its place'}
+              value={typed}
+              autosize
+              maxRows={8}
+              onChange={({ currentTarget }) => type(currentTarget.value)}
+            />
+            <Button
+              size="sm"
+              variant="default"
+              disabled={typed === ''}
+              onClick={() => onResult(call, { text: typed, isError: false })}
+            >
+              Give this result
+            </Button>
+          </Group>
+        </>
+      ) : null}
+    </Stack>
+  );
+}
+
+/** JSON laid out; what is no JSON yet as it is. */
+function pretty(input: string): string {
+  try {
+    return JSON.stringify(JSON.parse(input), null, 2);
+  } catch (error) {
+    if (error instanceof SyntaxError) return input;
+    throw error;
+  }
+}

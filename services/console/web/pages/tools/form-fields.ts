@@ -1,0 +1,132 @@
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+
+/** One input of a form. */
+export interface FormField {
+  name: string;
+  title: string;
+  description: string;
+  isRequired: boolean;
+  /** `json`: too much for a form of its own; written as JSON. */
+  kind: 'text' | 'long-text' | 'number' | 'integer' | 'boolean' | 'choice' | 'texts' | 'json';
+  choices: string[];
+  minimum: number | undefined;
+  maximum: number | undefined;
+  /** What is there before anybody writes. */
+  initial: string;
+}
+
+/** Characters from which on a text gets several lines. */
+const longText = 200;
+
+/**
+ * The inputs that a tool's schema asks for, or undefined when it is no plain object of named fields: then the whole is
+ * written as JSON. Covers what tools use in practice; a field beyond that is written as JSON by itself.
+ */
+export function formFields(schema: JsonObject): FormField[] | undefined {
+  const { properties } = schema;
+  const isCombined = ['oneOf', 'anyOf', 'allOf', '$ref'].some((word) => word in schema);
+  if (isCombined || (schema['type'] !== undefined && schema['type'] !== 'object')) return undefined;
+  if (properties === undefined) return [];
+  if (!isJsonObject(properties)) return undefined;
+  const required = Array.isArray(schema['required']) ? schema['required'] : [];
+  return Object.entries(properties).map(([name, field]) =>
+    fieldOf(name, isJsonObject(field) ? field : {}, required.includes(name)),
+  );
+}
+
+function fieldOf(name: string, schema: JsonObject, isRequired: boolean): FormField {
+  const initial = schema['default'];
+  return {
+    name,
+    title: typeof schema['title'] === 'string' ? schema['title'] : name,
+    description: typeof schema['description'] === 'string' ? schema['description'] : '',
+    isRequired,
+    ...kindOf(schema),
+    minimum: numberOf(schema['minimum']),
+    maximum: numberOf(schema['maximum']),
+    initial: initial === undefined ? '' : typeof initial === 'string' ? initial : JSON.stringify(initial),
+  };
+}
+
+function kindOf(schema: JsonObject): Pick<FormField, 'kind' | 'choices'> {
+  const { type, enum: choices, items } = schema;
+  if (Array.isArray(choices) && choices.every((choice) => typeof choice === 'string'))
+    return { kind: 'choice', choices };
+  switch (type) {
+    case 'string':
+      return { kind: Number(schema['maxLength'] ?? 0) > longText ? 'long-text' : 'text', choices: [] };
+    case 'number':
+    case 'integer':
+    case 'boolean':
+      return { kind: type, choices: [] };
+    case 'array':
+      return {
+        kind: isJsonObject(items) && items['type'] === 'string' && !items['enum'] ? 'texts' : 'json',
+        choices: [],
+      };
+    default:
+      return { kind: 'json', choices: [] };
+  }
+}
+
+/**
+ * What was written into a form, as the tool's input. Empty inputs that need not be there are left out.
+ * @throws FieldProblem that names the field
+ */
+export function readForm(fields: readonly FormField[], written: Readonly<Record<string, string>>): JsonObject {
+  const input: JsonObject = {};
+  for (const field of fields) {
+    const text = written[field.name] ?? field.initial;
+    if (text === '' && field.kind !== 'boolean') {
+      if (field.isRequired && field.kind !== 'text' && field.kind !== 'long-text')
+        throw new FieldProblem(field.name, 'This is needed.');
+      if (!field.isRequired) continue;
+    }
+    const value = valueOf(field, text);
+    if (value !== undefined) input[field.name] = value;
+  }
+  return input;
+}
+
+/** What is wrong with one input. */
+export class FieldProblem extends Error {
+  readonly field: string;
+
+  constructor(field: string, message: string) {
+    super(message);
+    this.field = field;
+  }
+}
+
+function valueOf({ name, kind, isRequired }: FormField, text: string): Json | undefined {
+  switch (kind) {
+    case 'number':
+    case 'integer': {
+      const value = Number(text);
+      if (!Number.isFinite(value)) throw new FieldProblem(name, 'This is not a number.');
+      if (kind === 'integer' && !Number.isInteger(value)) throw new FieldProblem(name, 'This is not a whole number.');
+      return value;
+    }
+    case 'boolean':
+      return text === '' && !isRequired ? undefined : text === 'true';
+    case 'texts':
+      return text.split('\n').filter((line) => line !== '');
+    case 'json':
+      return parseField(name, text);
+    default:
+      return text;
+  }
+}
+
+function parseField(name: string, text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new FieldProblem(name, `This is not JSON: ${error.message}`);
+    throw error;
+  }
+}
+
+function numberOf(value: Json | undefined): number | undefined {
+  return typeof value === 'number' ? value : undefined;
+}

@@ -1,0 +1,65 @@
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import { csrfHeaders, reach, readFailure } from '../../api/call-api.ts';
+
+/** A tool as `/api/tools/v1/list` tells of it. */
+export interface ListedTool {
+  name: string;
+  description: string;
+  inputSchema: JsonObject;
+  worker: string;
+}
+
+/** What a tool gave. */
+export interface ToolResult {
+  isError: boolean;
+  /** The texts among its content, and what else there is as JSON. */
+  text: string;
+  /** Images among its content, as data URLs. */
+  images: string[];
+  structured: JsonObject | undefined;
+  ms: number;
+}
+
+/** All tools of the connected workers. @throws ApiFailure */
+export async function listTools(signal: AbortSignal): Promise<ListedTool[]> {
+  const response = await reach('/api/tools/v1/list', { headers: csrfHeaders(), signal });
+  if (!response.ok) throw await readFailure(response);
+  const { data } = (await response.json()) as {
+    data: (Omit<ListedTool, 'inputSchema'> & { input_schema: JsonObject })[];
+  };
+  return data.map(({ input_schema: inputSchema, ...tool }) => ({ ...tool, inputSchema }));
+}
+
+/** Runs a tool. One that fails is a result too. @throws ApiFailure when it was not run */
+export async function runTool(tool: string, input: unknown, signal?: AbortSignal): Promise<ToolResult> {
+  const begin = performance.now();
+  const response = await reach('/api/tools/v1/execute', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...csrfHeaders() },
+    body: JSON.stringify({ tool, input }),
+    ...(signal ? { signal } : {}),
+  });
+  if (!response.ok) throw await readFailure(response);
+  const answer = (await response.json()) as {
+    is_error: boolean;
+    content: JsonObject[];
+    structured_content?: JsonObject;
+  };
+  return {
+    isError: answer.is_error,
+    text: answer.content.flatMap(textOf).join('\n'),
+    images: answer.content.flatMap(imageOf),
+    structured: isJsonObject(answer.structured_content) ? answer.structured_content : undefined,
+    ms: performance.now() - begin,
+  };
+}
+
+function textOf(block: JsonObject): string[] {
+  if (block['type'] === 'image') return [];
+  return [block['type'] === 'text' ? String(block['text']) : JSON.stringify(block, null, 2)];
+}
+
+function imageOf({ type, data, mimeType }: JsonObject): string[] {
+  const isImage = type === 'image' && typeof mimeType === 'string' && /^image\/[\w.+-]+$/.test(mimeType);
+  return isImage ? [`data:${mimeType};base64,${String(data)}`] : [];
+}

@@ -1,0 +1,95 @@
+import { Anchor, Button, Code, Stack, Text } from '@mantine/core';
+import { Link, useParams } from 'wouter';
+import { DataList } from '../../parts/data-list.tsx';
+import { Empty } from '../../parts/empty.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { Page } from '../../parts/page.tsx';
+import type { ListedTool } from './run-tool.ts';
+import { ToolRunner } from './tool-runner.tsx';
+import { useTools } from './use-tools.ts';
+
+/** What tools there are, and one of them to be run. */
+export function Tools() {
+  const tools = useTools();
+  const chosen = useParams()['*'];
+  const name = chosen === undefined || chosen === '' ? undefined : decodeURIComponent(chosen);
+  return name === undefined ? (
+    <Page
+      title="Tools"
+      about="Tools of the connected tools workers and their MCP servers. Run one here, without a model."
+    >
+      <Loaded query={tools} what="the tools">
+        {(list) => <ToolList tools={list} />}
+      </Loaded>
+    </Page>
+  ) : (
+    <Page title={name} actions={<Link href="/tools">All tools</Link>}>
+      <Loaded query={tools} what="the tool">
+        {(list) => {
+          const tool = list.find((each) => each.name === name);
+          return tool ? (
+            <ToolRunner tool={tool} />
+          ) : (
+            <section className="panel">
+              <Empty title="This tool is not here">
+                No connected worker has it right now. <Link href="/tools">See all tools</Link>
+              </Empty>
+            </section>
+          );
+        }}
+      </Loaded>
+    </Page>
+  );
+}
+
+function ToolList({ tools }: { tools: readonly ListedTool[] }) {
+  if (tools.length === 0) {
+    return (
+      <section className="panel">
+        <Empty title="No tool is here yet">
+          Start a tools worker: <Code>npx rtr worker tools</Code>. It brings a calculator, the time and a fetcher of web
+          pages, and with <Code>MCP_CONFIG</Code> the tools of your MCP servers.
+        </Empty>
+      </section>
+    );
+  }
+  return (
+    <Stack gap="xs">
+      <DataList
+        label="Tools"
+        rows={tools}
+        idOf={({ name }) => name}
+        columns={[
+          {
+            label: 'Tool',
+            render: ({ name }) => (
+              <Anchor component={Link} href={`/tools/${encodeURIComponent(name)}`} size="sm" fw={600} className="break">
+                {name}
+              </Anchor>
+            ),
+          },
+          {
+            label: 'What it does',
+            render: ({ description }) => (
+              <Text size="sm" lineClamp={3} className="break">
+                {description}
+              </Text>
+            ),
+          },
+          { label: 'Worker', render: ({ worker }) => <span className="break">{worker}</span> },
+        ]}
+        actions={({ name }) => (
+          <Button
+            component={Link}
+            href={`/tools/${encodeURIComponent(name)}`}
+            size="xs"
+            variant="default"
+            aria-label={`Run ${name}`}
+          >
+            Run
+          </Button>
+        )}
+      />
+    </Stack>
+  );
+}

@@ -1,0 +1,47 @@
+import { Anchor } from '@mantine/core';
+import type { UsageGroup, UsageReport } from '../../../contract/usage.ts';
+import { DataList } from '../../parts/data-list.tsx';
+import { formatCount, formatMoney, formatShort } from '../../parts/format.ts';
+import { groups } from './usage-query.ts';
+
+export interface GroupTableProps {
+  report: UsageReport;
+  by: UsageGroup;
+  /** Shows only one group. */
+  onChoose: (id: string) => void;
+}
+
+/** The same as the chart in numbers. */
+export function GroupTable({ report, by, onChoose }: GroupTableProps) {
+  return (
+    <DataList
+      label={`Usage by ${groups[by].toLowerCase()}`}
+      rows={report.groups.toSorted((a, b) => b.totals.cost - a.totals.cost || b.totals.requests - a.totals.requests)}
+      idOf={({ id }) => id}
+      columns={[
+        {
+          label: groups[by],
+          render: ({ id, name }) => (
+            <Anchor
+              component="button"
+              type="button"
+              size="sm"
+              fw={600}
+              className="break"
+              ta="left"
+              onClick={() => onChoose(id)}
+            >
+              {name === '' ? id || 'none' : name}
+            </Anchor>
+          ),
+        },
+        { label: 'Requests', render: ({ totals }) => formatCount(totals.requests), isNumber: true },
+        { label: 'Failed', render: ({ totals }) => formatCount(totals.failed), isNumber: true },
+        { label: 'Tokens in', render: ({ totals }) => formatShort(totals.promptTokens), isNumber: true },
+        { label: 'Cached', render: ({ totals }) => formatShort(totals.cachedTokens), isNumber: true, wideOnly: true },
+        { label: 'Tokens out', render: ({ totals }) => formatShort(totals.completionTokens), isNumber: true },
+        { label: 'Cost', render: ({ totals }) => formatMoney(totals.cost), isNumber: true },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,133 @@
+import { Badge, Button, Group, Modal, Select, Stack, Text } from '@mantine/core';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { UsageRequest } from '../../../contract/usage.ts';
+import { callApi, type ApiFailure } from '../../api/call-api.ts';
+import { DataList } from '../../parts/data-list.tsx';
+import { Empty } from '../../parts/empty.tsx';
+import { Failure } from '../../parts/failure.tsx';
+import { formatClock, formatCount, formatDateTime, formatDuration, formatMoney } from '../../parts/format.ts';
+import { Loading } from '../../parts/loaded.tsx';
+import { tierNames } from '../../parts/tier-mark.tsx';
+import { RequestFacts } from './request-facts.tsx';
+import type { UsageQuery } from './usage-query.ts';
+
+interface RequestPage {
+  requests: UsageRequest[];
+  next?: string;
+}
+
+const outcomes = { done: 'Served', failed: 'Failed', cancelled: 'Cancelled' } as const;
+const outcomeColours = { done: 'green', failed: 'red', cancelled: 'gray' } as const;
+
+/** Single requests, newest first, with the way that each has gone. */
+export function RecentRequests({ filters }: Pick<UsageQuery, 'filters'>) {
+  const [outcome, setOutcome] = useState<string | null>(null);
+  const [chosen, choose] = useState<UsageRequest>();
+  const query = new URLSearchParams({ limit: '50', ...filters, ...(outcome === null ? {} : { outcome }) }).toString();
+  const pages = useInfiniteQuery<RequestPage, ApiFailure, { pages: RequestPage[] }, string[], string | undefined>({
+    queryKey: ['/usage/requests', query],
+    queryFn: ({ pageParam, signal }) =>
+      callApi<RequestPage>(
+        'GET',
+        `/usage/requests?${query}${pageParam === undefined ? '' : `&before=${encodeURIComponent(pageParam)}`}`,
+        undefined,
+        signal,
+      ),
+    initialPageParam: undefined,
+    getNextPageParam: ({ next }) => next,
+    refetchInterval: ({ state }) => (state.data && state.data.pages.length > 1 ? false : 10_000),
+  });
+  const requests = pages.data?.pages.flatMap((page) => page.requests);
+  return (
+    <Stack gap="xs">
+      <Group>
+        <Select
+          aria-label="Outcome"
+          placeholder="All outcomes"
+          clearable
+          clearButtonProps={{ 'aria-label': 'Show all outcomes' }}
+          w="11rem"
+          data={Object.entries(outcomes).map(([value, label]) => ({ value, label }))}
+          value={outcome}
+          onChange={setOutcome}
+        />
+      </Group>
+      {pages.error && !requests ? (
+        <Failure title="Could not load the requests" error={pages.error} onRetry={() => void pages.refetch()} />
+      ) : null}
+      {requests === undefined && !pages.error ? <Loading what="the requests" /> : null}
+      {requests?.length === 0 ? (
+        <section className="panel">
+          <Empty title="No request">
+            Requests appear here a second after they have ended; never what was said in them.
+          </Empty>
+        </section>
+      ) : null}
+      {requests && requests.length > 0 ? (
+        <DataList
+          label="Recent requests"
+          rows={requests}
+          idOf={({ id, at }) => `${id} ${at}`}
+          columns={[
+            { label: 'Time', render: ({ at }) => <span title={formatDateTime(at)}>{formatClock(at)}</span> },
+            { label: 'Model', render: (request) => <Model request={request} /> },
+            { label: 'Key', render: ({ key }) => <span className="break">{key.name}</span> },
+            { label: 'Outcome', render: (request) => <Outcome request={request} /> },
+            {
+              label: 'First token',
+              render: ({ firstTokenMs: ms }) => (ms === undefined ? '–' : formatDuration(ms)),
+              isNumber: true,
+            },
+            { label: 'Total', render: ({ totalMs }) => formatDuration(totalMs), isNumber: true },
+            {
+              label: 'Tokens',
+              render: ({ promptTokens, completionTokens }) =>
+                `${formatCount(promptTokens)} → ${formatCount(completionTokens)}`,
+              isNumber: true,
+            },
+            { label: 'Cost', render: ({ cost }) => formatMoney(cost), isNumber: true },
+          ]}
+          actions={(request) => (
+            <Button size="xs" variant="default" aria-label={`Path of ${request.id}`} onClick={() => choose(request)}>
+              Path
+            </Button>
+          )}
+        />
+      ) : null}
+      {pages.hasNextPage ? (
+        <Group justify="center">
+          <Button variant="default" loading={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
+            Show earlier ones
+          </Button>
+        </Group>
+      ) : null}
+      <Modal opened={chosen !== undefined} onClose={() => choose(undefined)} title="A request's path" size="lg">
+        {chosen ? <RequestFacts request={chosen} /> : null}
+      </Modal>
+    </Stack>
+  );
+}
+
+function Model({ request: { asked, model, tier } }: { request: UsageRequest }) {
+  return (
+    <div>
+      <Text size="sm" className="break">
+        {model ?? asked}
+      </Text>
+      <Text size="xs" c="dimmed">
+        {[model !== undefined && model !== asked ? `asked for ${asked}` : undefined, tier && tierNames[tier]]
+          .filter((part) => part !== undefined)
+          .join(' · ')}
+      </Text>
+    </div>
+  );
+}
+
+function Outcome({ request: { outcome, code } }: { request: UsageRequest }) {
+  return (
+    <Badge variant="dot" color={outcomeColours[outcome]} title={code}>
+      {outcomes[outcome]}
+    </Badge>
+  );
+}

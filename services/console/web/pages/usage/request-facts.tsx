@@ -1,0 +1,45 @@
+import { Table } from '@mantine/core';
+import type { ReactNode } from 'react';
+import type { UsageRequest } from '../../../contract/usage.ts';
+import { formatCount, formatDateTime, formatDuration, formatMoney } from '../../parts/format.ts';
+import { tierNames } from '../../parts/tier-mark.tsx';
+
+/** All that is known of one request: its way through the cluster, its times and its cost. */
+export function RequestFacts({ request }: { request: UsageRequest }) {
+  const { id, at, key, owner, family, operation, asked, model, tier, worker, outcome, code, attempts } = request;
+  const { queueMs, firstTokenMs, totalMs, promptTokens, cachedTokens, completionTokens, reasoningTokens, cost } =
+    request;
+  const facts: [string, ReactNode][] = [
+    ['Request', <code key="id">{id}</code>],
+    ['Ended', formatDateTime(at)],
+    ['Key', key.name],
+    ['Of', owner ? `${owner.name}${owner.kind === 'team' ? ' (team)' : ''}` : 'the router'],
+    ['Asked', `${asked}, ${operation} in the ${family} family`],
+    [
+      'Served by',
+      [model, tier && tierNames[tier], worker].filter((part) => part !== undefined).join(' · ') || 'nobody',
+    ],
+    ['Outcome', code === undefined ? outcome : `${outcome}: ${code}`],
+    ['Attempts', formatCount(attempts)],
+    ['In the queue', queueMs === undefined ? 'until the end' : formatDuration(queueMs)],
+    ['First token', firstTokenMs === undefined ? 'none' : `after ${formatDuration(firstTokenMs)}`],
+    ['Altogether', formatDuration(totalMs)],
+    ['Tokens in', `${formatCount(promptTokens)}, ${formatCount(cachedTokens)} of them from a cache`],
+    ['Tokens out', `${formatCount(completionTokens)}, ${formatCount(reasoningTokens)} of them thinking`],
+    ['Cost', formatMoney(cost)],
+  ];
+  return (
+    <Table>
+      <Table.Tbody>
+        {facts.map(([name, value]) => (
+          <Table.Tr key={name}>
+            <Table.Th scope="row" w="8rem">
+              {name}
+            </Table.Th>
+            <Table.Td className="break">{value}</Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}

@@ -1,0 +1,63 @@
+import type { UsageGroup } from '../../../contract/usage.ts';
+import { measures, type Measure } from './measures.ts';
+
+const dayMs = 86_400_000;
+
+/** The times to choose from. */
+export const spans = {
+  '1d': { label: 'Today', days: 1, step: 'day' },
+  '7d': { label: 'Last 7 days', days: 7, step: 'day' },
+  '30d': { label: 'Last 30 days', days: 30, step: 'day' },
+  '90d': { label: 'Last 90 days', days: 90, step: 'day' },
+  '1y': { label: 'Last 12 months', days: 365, step: 'month' },
+} as const;
+export type Span = keyof typeof spans;
+
+/** What usage can be told apart by, and filtered. */
+export const groups: Record<UsageGroup, string> = {
+  model: 'Model',
+  key: 'Key',
+  team: 'Team',
+  user: 'Person',
+  tier: 'Tier',
+};
+export const filterNames = ['model', 'key', 'team', 'user', 'tier'] as const;
+
+/** What the page's address asks for. */
+export interface UsageQuery {
+  span: Span;
+  by: UsageGroup;
+  measure: Measure;
+  filters: Partial<Record<UsageGroup, string>>;
+  /** The queries of the API for the report and for an export. */
+  report: string;
+  exported: string;
+}
+
+/** Reads the page's address; what is not understood counts as not said. */
+export function readQuery(search: URLSearchParams, now = Date.now()): UsageQuery {
+  const span = oneOf(Object.keys(spans) as Span[], search.get('span')) ?? '7d';
+  const by = oneOf(filterNames, search.get('by')) ?? 'model';
+  const measure = oneOf(Object.keys(measures) as Measure[], search.get('measure')) ?? 'tokens';
+  const filters: UsageQuery['filters'] = {};
+  for (const name of filterNames) {
+    const value = search.get(name);
+    if (value !== null && value !== '') filters[name] = value;
+  }
+  const { days, step } = spans[span];
+  // Whole days, so that the same is asked for all day long and answers can be kept.
+  const today = Math.floor(now / dayMs) * dayMs;
+  const time = { from: String(today - (days - 1) * dayMs), to: String(today + dayMs - 1) };
+  return {
+    span,
+    by,
+    measure,
+    filters,
+    report: new URLSearchParams({ ...time, step, by, ...filters }).toString(),
+    exported: new URLSearchParams({ ...time, ...filters }).toString(),
+  };
+}
+
+function oneOf<Value extends string>(values: readonly Value[], sought: string | null): Value | undefined {
+  return values.find((value) => value === sought);
+}

@@ -1,0 +1,160 @@
+import { Anchor, Badge, Button, Group, SegmentedControl, Select, Stack, Title } from '@mantine/core';
+import { lazy, Suspense } from 'react';
+import { Link, useSearchParams } from 'wouter';
+import type { UsageReport } from '../../../contract/usage.ts';
+import { apiBase } from '../../api/call-api.ts';
+import { useIsAdmin } from '../../api/session-context.ts';
+import { useApi } from '../../api/use-api.ts';
+import { Empty } from '../../parts/empty.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { Loaded, Loading } from '../../parts/loaded.tsx';
+import { Page } from '../../parts/page.tsx';
+import { GroupTable } from './group-table.tsx';
+import { LimitUses } from './limit-uses.tsx';
+import { measures, type Measure } from './measures.ts';
+import { RecentRequests } from './recent-requests.tsx';
+import { TotalsTiles } from './totals-tiles.tsx';
+import { filterNames, groups, readQuery, spans, type UsageQuery } from './usage-query.ts';
+
+const UsageChart = lazy(() => import('./usage-chart.tsx').then(({ UsageChart }) => ({ default: UsageChart })));
+
+/** What was used, by whom, and what it cost. What is chosen stands in the address, so that it can be passed on. */
+export function Usage() {
+  const [search, setSearch] = useSearchParams();
+  const query = readQuery(search);
+  const set = (change: Record<string, string | undefined>): void =>
+    setSearch(
+      (before) => {
+        const next = new URLSearchParams(before);
+        for (const [name, value] of Object.entries(change)) {
+          if (value === undefined) next.delete(name);
+          else next.set(name, value);
+        }
+        return next;
+      },
+      { replace: true },
+    );
+  const report = useApi<UsageReport>(`/usage?${query.report}`, { everyMs: 30_000 });
+  return (
+    <Page title="Usage" about="Tokens, requests and what they cost by the price table. Days are those of UTC.">
+      <LimitUses />
+      <Choice query={query} set={set} />
+      <Loaded query={report} what="the usage">
+        {(found) => <Report report={found} query={query} set={set} />}
+      </Loaded>
+      <Stack gap="xs">
+        <Title order={2}>Recent requests</Title>
+        <RecentRequests filters={query.filters} />
+      </Stack>
+    </Page>
+  );
+}
+
+interface ChoiceProps {
+  query: UsageQuery;
+  set: (change: Record<string, string | undefined>) => void;
+}
+
+function Choice({ query, set }: ChoiceProps) {
+  const isAdmin = useIsAdmin();
+  const filters = filterNames.flatMap((name) =>
+    query.filters[name] === undefined ? [] : [[name, query.filters[name]] as const],
+  );
+  return (
+    <Stack gap="xs">
+      <Group align="flex-end" gap="sm">
+        <Select
+          label="Time"
+          w="11rem"
+          data={Object.entries(spans).map(([value, { label }]) => ({ value, label }))}
+          value={query.span}
+          allowDeselect={false}
+          onChange={(span) => set({ span: span ?? undefined })}
+        />
+        <Select
+          label="By"
+          w="9rem"
+          data={Object.entries(groups)
+            .filter(([value]) => isAdmin || value !== 'user')
+            .map(([value, label]) => ({ value, label }))}
+          value={query.by}
+          allowDeselect={false}
+          onChange={(by) => set({ by: by ?? undefined })}
+        />
+        <SegmentedControl
+          aria-label="Measure"
+          data={Object.entries(measures).map(([value, { name }]) => ({ value, label: name }))}
+          value={query.measure}
+          onChange={(measure) => set({ measure })}
+        />
+        <Group gap="xs">
+          {(['csv', 'json'] as const).map((format) => (
+            <Button
+              key={format}
+              component="a"
+              href={`${apiBase}/usage/export?format=${format}&${query.exported}`}
+              download={`usage.${format}`}
+              variant="default"
+              leftSection={<Icon name="download" size={16} />}
+            >
+              {format.toUpperCase()}
+            </Button>
+          ))}
+        </Group>
+      </Group>
+      {filters.length === 0 ? null : (
+        <Group gap="xs">
+          {filters.map(([name, value]) => (
+            <Button
+              key={name}
+              size="compact-sm"
+              variant="default"
+              aria-label={`Remove the filter ${groups[name]} ${value}`}
+              onClick={() => set({ [name]: undefined })}
+            >
+              {groups[name]}: {value} ×
+            </Button>
+          ))}
+        </Group>
+      )}
+    </Stack>
+  );
+}
+
+function Report({ report, query, set }: { report: UsageReport; query: UsageQuery; set: ChoiceProps['set'] }) {
+  if (report.totals.requests === 0) {
+    return (
+      <section className="panel">
+        <Empty title="Nothing was used in this time">
+          Ask something in the{' '}
+          <Anchor component={Link} href="/playground" inherit>
+            playground
+          </Anchor>{' '}
+          or with a{' '}
+          <Anchor component={Link} href="/keys" inherit>
+            key
+          </Anchor>{' '}
+          of yours, or choose a longer time.
+        </Empty>
+      </section>
+    );
+  }
+  const measure: Measure = query.measure;
+  return (
+    <Stack gap="sm">
+      <TotalsTiles totals={report.totals} />
+      <section className="panel">
+        <Group justify="space-between" mb="sm">
+          <Title order={2}>
+            {measures[measure].name} by {groups[query.by].toLowerCase()}
+          </Title>
+          <Badge variant="default">each {report.step}</Badge>
+        </Group>
+        <Suspense fallback={<Loading what="the chart" />}>
+          <UsageChart report={report} measure={measure} />
+        </Suspense>
+      </section>
+      <GroupTable report={report} by={query.by} onChoose={(id) => set({ [query.by]: id })} />
+    </Stack>
+  );
+}

@@ -1,0 +1,188 @@
+import { Badge, Button, Code, Group, Stack, Text, TextInput, Title } from '@mantine/core';
+import { useState } from 'react';
+import type { LiveWorkerFacts, QueuedLane, WorkerState } from '../../../contract/live.ts';
+import { callApi } from '../../api/call-api.ts';
+import { useIsAdmin } from '../../api/session-context.ts';
+import { useChange } from '../../api/use-api.ts';
+import { useLive } from '../../api/use-live.ts';
+import { DataList } from '../../parts/data-list.tsx';
+import { Empty } from '../../parts/empty.tsx';
+import { Failure } from '../../parts/failure.tsx';
+import { formatAgo, formatCount } from '../../parts/format.ts';
+import { Loading } from '../../parts/loaded.tsx';
+import { Page } from '../../parts/page.tsx';
+import { TierMark } from '../../parts/tier-mark.tsx';
+import { SlotBar } from './slot-bar.tsx';
+
+/** From how many workers on they can be filtered. */
+const manyWorkers = 10;
+
+const states: Record<WorkerState, { word: string; color: string; sentence: string }> = {
+  serving: { word: 'Serving', color: 'green', sentence: 'takes requests' },
+  full: { word: 'Full', color: 'yellow', sentence: 'all its slots are busy' },
+  paused: { word: 'Paused', color: 'gray', sentence: 'takes nothing: its engine is ill, or it paces itself' },
+  draining: { word: 'Draining', color: 'orange', sentence: 'finishes what it runs and takes nothing new' },
+};
+
+/** Every connected worker as it is right now, and what waits for them. */
+export function Workers() {
+  const { workers, queue } = useLive();
+  const [sought, seek] = useState('');
+  return (
+    <Page title="Workers" about="Every worker that is connected right now. Drain one before you stop its machine.">
+      {workers && workers.length > manyWorkers ? (
+        <TextInput
+          label="Filter"
+          placeholder="Name, model, tier or host"
+          maw="24rem"
+          value={sought}
+          onChange={({ currentTarget }) => seek(currentTarget.value)}
+        />
+      ) : null}
+      {workers ? (
+        <WorkerList workers={workers.filter((worker) => matches(worker, sought))} sought={sought} />
+      ) : (
+        <Loading what="the workers" />
+      )}
+      <Stack gap="xs">
+        <Title order={2}>Queue</Title>
+        {queue ? <Queue lanes={queue} /> : <Loading what="the queue" />}
+      </Stack>
+    </Page>
+  );
+}
+
+function WorkerList({ workers, sought }: { workers: readonly LiveWorkerFacts[]; sought: string }) {
+  const isAdmin = useIsAdmin();
+  const steer = useChange(
+    ({ id, wish }: { id: string; wish: 'drain' | 'resume' }) =>
+      callApi<LiveWorkerFacts>('POST', `/workers/${encodeURIComponent(id)}/${wish}`),
+    [],
+  );
+  if (workers.length === 0) {
+    return (
+      <section className="panel">
+        {sought === '' ? (
+          <Empty title="No worker is connected">
+            Start one on any machine that reaches NATS: <Code>npx rtr worker gpu</Code>. It appears here within a
+            second.
+          </Empty>
+        ) : (
+          <Empty title="No worker matches">Nothing here has “{sought}” in its name, models, tier or host.</Empty>
+        )}
+      </section>
+    );
+  }
+  return (
+    <Stack gap="xs">
+      {steer.error ? (
+        <Failure title={`The worker ${steer.variables.id} goes on as before`} error={steer.error} />
+      ) : null}
+      <DataList
+        label="Workers"
+        rows={workers}
+        idOf={({ id }) => id}
+        columns={[
+          { label: 'Worker', render: (worker) => <Name worker={worker} /> },
+          { label: 'Tier', render: ({ tier }) => <TierMark tier={tier} /> },
+          { label: 'Serves', render: (worker) => <Serves worker={worker} /> },
+          { label: 'Slots', render: ({ busy, slots }) => <SlotBar busy={busy} slots={slots} /> },
+          { label: 'State', render: (worker) => <State worker={worker} /> },
+          { label: 'Started', render: ({ startedAt }) => formatAgo(startedAt), wideOnly: true },
+          { label: 'Version', render: ({ version }) => version, wideOnly: true },
+        ]}
+        {...(isAdmin
+          ? {
+              actions: ({ id, state }: LiveWorkerFacts) => {
+                const wish = state === 'draining' ? 'resume' : 'drain';
+                return (
+                  <Button
+                    size="xs"
+                    variant="default"
+                    loading={steer.isPending && steer.variables.id === id}
+                    aria-label={`${wish === 'drain' ? 'Drain' : 'Resume'} ${id}`}
+                    onClick={() => steer.mutate({ id, wish })}
+                  >
+                    {wish === 'drain' ? 'Drain' : 'Resume'}
+                  </Button>
+                );
+              },
+            }
+          : {})}
+      />
+    </Stack>
+  );
+}
+
+function Name({ worker: { id, host, pool } }: { worker: LiveWorkerFacts }) {
+  return (
+    <div>
+      <Text size="sm" fw={600} className="break">
+        {id}
+      </Text>
+      <Text size="xs" c="dimmed" className="break">
+        {host === undefined ? pool : `${host} · ${pool}`}
+      </Text>
+    </div>
+  );
+}
+
+const shownNames = 3;
+
+function Serves({ worker: { models, tools } }: { worker: LiveWorkerFacts }) {
+  const names = models.length > 0 ? models : tools;
+  if (names.length === 0) return <Text size="sm">nothing yet</Text>;
+  const more = names.length - shownNames;
+  return (
+    <Text size="sm" className="break" title={names.join(', ')}>
+      {names.slice(0, shownNames).join(', ')}
+      {more > 0 ? ` and ${more} more` : ''}
+    </Text>
+  );
+}
+
+function State({ worker: { state, missedBeats } }: { worker: LiveWorkerFacts }) {
+  const { word, color, sentence } = states[state];
+  return (
+    <Group gap={6} wrap="nowrap">
+      <Badge color={color} variant="dot" title={sentence}>
+        {word}
+      </Badge>
+      {missedBeats > 0 ? (
+        <Text size="xs" c="var(--mantine-color-error)">
+          silent for {missedBeats} s
+        </Text>
+      ) : null}
+    </Group>
+  );
+}
+
+function Queue({ lanes }: { lanes: readonly QueuedLane[] }) {
+  if (lanes.length === 0) {
+    return (
+      <section className="panel">
+        <Text size="sm" c="dimmed">
+          Nothing waits: every request has found a worker.
+        </Text>
+      </section>
+    );
+  }
+  return (
+    <DataList
+      label="Queue by lane"
+      rows={lanes}
+      idOf={(lane) => `${lane.tier}.${lane.pool}.${lane.class}`}
+      columns={[
+        { label: 'Pool', render: ({ pool }) => <span className="break">{pool}</span> },
+        { label: 'Tier', render: ({ tier }) => <TierMark tier={tier} /> },
+        { label: 'Class', render: (lane) => lane.class },
+        { label: 'Waiting', render: ({ waiting }) => formatCount(waiting), isNumber: true },
+      ]}
+    />
+  );
+}
+
+function matches({ id, tier, pool, host = '', models, tools }: LiveWorkerFacts, sought: string): boolean {
+  const text = [id, tier, pool, host, ...models, ...tools].join('\n').toLowerCase();
+  return text.includes(sought.trim().toLowerCase());
+}

@@ -1,0 +1,36 @@
+import { ActionIcon, CopyButton, Tooltip } from '@mantine/core';
+import { Icon } from './icon.tsx';
+
+/** Copies a text; says so when it has. */
+export function Copy({ value, label }: { value: string; label: string }) {
+  return (
+    <CopyButton value={value} timeout={2_000}>
+      {({ copied, copy }) => (
+        <Tooltip label={copied ? 'Copied' : label}>
+          <ActionIcon
+            variant="subtle"
+            color={copied ? 'green' : 'gray'}
+            aria-label={copied ? 'Copied' : label}
+            onClick={copy}
+          >
+            <Icon name={copied ? 'check' : 'copy'} size={16} />
+          </ActionIcon>
+        </Tooltip>
+      )}
+    </CopyButton>
+  );
+}
+
+/** Code that is there to be copied. */
+export function CodeBlock({ code, label, wrap = false }: { code: string; label: string; wrap?: boolean }) {
+  return (
+    <div className="code-place">
+      <pre className={wrap ? 'code code-wrap' : 'code'} tabIndex={0} aria-label={label}>
+        {code}
+      </pre>
+      <div className="code-copy">
+        <Copy value={code} label={`Copy ${label}`} />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,48 @@
+const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
+const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
+const small = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
+const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+
+export const formatCount = (value: number): string => whole.format(value);
+/** As `1.2M`. */
+export const formatShort = (value: number): string =>
+  Math.abs(value) < 10_000 ? small.format(value) : short.format(value);
+export const formatDateTime = (at: number): string => dateTime.format(at);
+export const formatClock = (at: number): string => clock.format(at);
+export const formatDay = (at: number): string => day.format(at);
+
+/** US dollars; amounts below a cent keep the digits that count. */
+export function formatMoney(dollars: number): string {
+  const digits = dollars !== 0 && Math.abs(dollars) < 1 ? 4 : 2;
+  return `$${dollars.toLocaleString('en', { minimumFractionDigits: digits === 4 ? 4 : 2, maximumFractionDigits: digits })}`;
+}
+
+/** As `12 ms`, `3.4 s`, `5 min`. */
+export function formatDuration(milliseconds: number): string {
+  if (milliseconds < 1_000) return `${Math.round(milliseconds)} ms`;
+  if (milliseconds < 60_000) return `${small.format(milliseconds / 1_000)} s`;
+  if (milliseconds < 3_600_000) return `${Math.round(milliseconds / 60_000)} min`;
+  if (milliseconds < 172_800_000) return `${Math.round(milliseconds / 3_600_000)} h`;
+  return `${Math.round(milliseconds / 86_400_000)} days`;
+}
+
+/** As `5 minutes ago` or `in 3 days`. */
+export function formatAgo(at: number, now = Date.now()): string {
+  const seconds = Math.round((at - now) / 1_000);
+  const size = Math.abs(seconds);
+  if (size < 60) return 'just now';
+  if (size < 3_600) return relative.format(Math.trunc(seconds / 60), 'minute');
+  if (size < 86_400) return relative.format(Math.trunc(seconds / 3_600), 'hour');
+  if (size < 30 * 86_400) return relative.format(Math.trunc(seconds / 86_400), 'day');
+  return formatDay(at);
+}
+
+/** Tokens as `128K` in powers of two, as context windows are told. */
+export function formatTokens(tokens: number): string {
+  if (tokens >= 1_048_576 && tokens % 1_048_576 === 0) return `${tokens / 1_048_576}M`;
+  if (tokens >= 1_024 && tokens % 1_024 === 0) return `${tokens / 1_024}K`;
+  return short.format(tokens);
+}

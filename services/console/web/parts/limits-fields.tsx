@@ -1,0 +1,49 @@
+import type { Limits } from '#shared/accounts/limits.ts';
+import { NumberInput, SimpleGrid } from '@mantine/core';
+
+const names: readonly { field: keyof Limits; label: string; isMoney?: boolean }[] = [
+  { field: 'requestsPerMinute', label: 'Requests a minute' },
+  { field: 'tokensPerMinute', label: 'Tokens a minute' },
+  { field: 'concurrentRequests', label: 'Requests at once' },
+  { field: 'tokensPerDay', label: 'Tokens a day' },
+  { field: 'tokensPerMonth', label: 'Tokens a month' },
+  { field: 'costPerDay', label: 'Dollars a day', isMoney: true },
+  { field: 'costPerMonth', label: 'Dollars a month', isMoney: true },
+];
+
+/** What somebody may use at most; what is left empty is not limited. */
+export function LimitsFields({ value, onChange }: { value: Limits; onChange: (limits: Limits) => void }) {
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm" verticalSpacing="xs">
+      {names.map(({ field, label, isMoney = false }) => (
+        <NumberInput
+          key={field}
+          label={label}
+          placeholder="no limit"
+          min={isMoney ? 0.01 : 1}
+          allowDecimal={isMoney}
+          allowNegative={false}
+          decimalScale={isMoney ? 2 : 0}
+          thousandSeparator=","
+          value={value[field] ?? ''}
+          onChange={(typed) => {
+            const { [field]: _, ...others } = value;
+            onChange(typeof typed === 'number' && typed > 0 ? { ...others, [field]: typed } : others);
+          }}
+        />
+      ))}
+    </SimpleGrid>
+  );
+}
+
+/** Limits in a few words. */
+export function limitsInWords(limits: Limits): string {
+  const told = names.flatMap(({ field, label, isMoney }) => {
+    const limit = limits[field];
+    if (limit === undefined) return [];
+    const [unit = '', ...span] = label.split(' ');
+    const amount = limit.toLocaleString('en');
+    return [isMoney ? `$${amount} ${span.join(' ')}` : `${amount} ${unit.toLowerCase()} ${span.join(' ')}`];
+  });
+  return told.length === 0 ? 'none' : told.join(', ');
+}

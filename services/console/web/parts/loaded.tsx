@@ -1,0 +1,32 @@
+import { Skeleton, Stack, VisuallyHidden } from '@mantine/core';
+import type { UseQueryResult } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import type { ApiFailure } from '../api/call-api.ts';
+import { Failure } from './failure.tsx';
+
+export interface LoadedProps<Answer> {
+  query: UseQueryResult<Answer, ApiFailure>;
+  /** What is being loaded, as `the keys`. */
+  what: string;
+  children: (answer: Answer) => ReactNode;
+}
+
+/** Shows an answer of the API when it is there; until then that it is coming, or why it is not. */
+export function Loaded<Answer>({ query, what, children }: LoadedProps<Answer>) {
+  if (query.data !== undefined) return children(query.data);
+  if (query.error)
+    return <Failure title={`Could not load ${what}`} error={query.error} onRetry={() => void query.refetch()} />;
+  return <Loading what={what} />;
+}
+
+/** Stands where something is about to be. */
+export function Loading({ what }: { what: string }) {
+  return (
+    <Stack gap="xs" aria-busy="true" role="status">
+      <VisuallyHidden>Loading {what} …</VisuallyHidden>
+      <Skeleton h="1.25rem" w="40%" />
+      <Skeleton h="1.25rem" />
+      <Skeleton h="1.25rem" w="75%" />
+    </Stack>
+  );
+}

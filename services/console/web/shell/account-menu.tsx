@@ -1,0 +1,42 @@
+import { ActionIcon, Menu, Text } from '@mantine/core';
+import { useLocation } from 'wouter';
+import { callApi } from '../api/call-api.ts';
+import { setSession } from '../api/query-client.ts';
+import { useSession } from '../api/session-context.ts';
+import { useChange } from '../api/use-api.ts';
+import { Icon } from '../parts/icon.tsx';
+
+/** Who is signed in, their account, and the way out. */
+export function AccountMenu() {
+  const { user } = useSession();
+  const [, go] = useLocation();
+  const signOut = useChange(() => callApi('DELETE', '/session'), []);
+  return (
+    <Menu position="bottom-end" withinPortal closeOnItemClick={false}>
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" size="lg" aria-label={`Account of ${user.name}`}>
+          <Icon name="user" />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>
+          <Text size="sm" fw={600} className="break">
+            {user.name}
+          </Text>
+          <Text size="xs" className="break">
+            {user.email}
+          </Text>
+        </Menu.Label>
+        <Menu.Item closeMenuOnClick onClick={() => go('/account')}>
+          Account and password
+        </Menu.Item>
+        <Menu.Item
+          disabled={signOut.isPending}
+          onClick={() => signOut.mutate(undefined, { onSuccess: () => setSession(null) })}
+        >
+          {signOut.isPending ? 'Signing out …' : signOut.error ? 'Sign out: it did not work, try again' : 'Sign out'}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
