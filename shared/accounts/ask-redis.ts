@@ -1,5 +1,5 @@
 import type { ChainableCommander } from 'ioredis';
-import { RouterError } from '#shared/core/errors.ts';
+import { storeUnavailable } from './store-unavailable.ts';
 
 /** Waits for a command's reply. @throws RouterError `store_unavailable` when Redis does not do as told in time */
 export async function askRedis<T>(reply: Promise<T>): Promise<T> {
@@ -16,14 +16,5 @@ export async function askRedisAll(commands: ChainableCommander): Promise<unknown
   return results.map(([error, reply]) => {
     if (error) throw storeUnavailable(error);
     return reply;
-  });
-}
-
-/** The library's errors carry the command with its arguments, which belong in no log: only the message goes on. */
-function storeUnavailable(error: unknown): RouterError {
-  const reason = error instanceof Error ? error.message : String(error);
-  return new RouterError('store_unavailable', 'The account store does not answer. Please try again soon.', {
-    retryAfter: 2,
-    cause: new Error(`redis: ${reason}`),
   });
 }
