@@ -13,7 +13,7 @@ export function chatRoutes(parts: AppParts): Router {
   const cards = () => listModels(parts.workers.pools(), parts.registry());
   const routes = Router();
   routes.get('/health', answerHealth(parts));
-  routes.use(requireKey(parts.verifyKey));
+  routes.use(requireKey(parts));
   routes.post('/chat/completions', serve(chatFamily, 'generate', parts));
   routes.get('/models', (_, response) => {
     response.json(chatModelList(cards()));

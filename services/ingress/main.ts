@@ -3,13 +3,17 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openAccounts } from '#shared/accounts/accounts.ts';
 import { connectRedis } from '#shared/accounts/connect-redis.ts';
-import { KeyStore } from '#shared/accounts/key-store.ts';
+import { KeyUseRecorder } from '#shared/accounts/key-use-recorder.ts';
 import { KeyVerifier } from '#shared/accounts/key-verifier.ts';
+import { judgePassword } from '#shared/accounts/sign-in/judge-password.ts';
+import { Passwords } from '#shared/accounts/sign-in/passwords.ts';
 import { connectBroker } from '#shared/broker/connect-broker.ts';
 import { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
 import { LiveWorkers } from '#shared/broker/dispatch/live-workers.ts';
-import { onKeyChange } from '#shared/broker/key-changes.ts';
+import { announceKeyChange, onKeyChange } from '#shared/broker/key-changes.ts';
 import type { RouterError } from '#shared/core/errors.ts';
 import { loadConfig } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
@@ -22,6 +26,9 @@ import { LiveFeed } from '../console/live/live-feed.ts';
 import { PulseBoard } from '../console/live/pulse-board.ts';
 import { PulseMeter } from '../console/live/pulse-meter.ts';
 import { servePages } from '../console/pages/serve-pages.ts';
+import { createConsoleApi } from '../console/api/console-api.ts';
+import { liveRoutes } from '../console/api/live-routes.ts';
+import { sessionIdentity } from '../console/api/session-identity.ts';
 import { createAdminServer } from './admin.ts';
 import { answerBrokenRequest } from './answer-broken-request.ts';
 import { createApp } from './app.ts';
@@ -50,6 +57,9 @@ const probeClientMs = 30_000;
 /** Milliseconds for the last words to requests that the drain has ended. */
 const lastWordsMs = 500;
 
+/** Milliseconds after which nobody waits any longer for a change of a key to be announced. */
+const announceWaitMs = 1_000;
+
 /** Milliseconds that idle keep-alive connections stay open; longer than load balancers keep theirs. */
 const keepAliveTimeoutMs = 75_000;
 
@@ -61,11 +71,14 @@ await runService(async (environment, releases) => {
 
   const redis = connectRedis(config.REDIS_URL, { log, name: `ingress-${id}` });
   releases.add('redis', () => redis.close());
-  const verifier = new KeyVerifier(new KeyStore(redis.redis, `${prefix}:`));
+  const accounts = openAccounts(redis.redis, `${prefix}:`);
+  const verifier = new KeyVerifier(accounts.keys);
+  const uses = new KeyUseRecorder(accounts.keys, log);
+  releases.add('uses of keys', () => uses.close());
 
   const broker = await connectBroker({ url: config.NATS_URL, name: `ingress-${id}`, prefix, log });
   releases.add('broker', () => broker.close());
-  onKeyChange(broker, (keyId) => verifier.drop(keyId));
+  onKeyChange(broker, (changed) => verifier.drop(changed));
   broker.onReconnect(() => verifier.markStale());
 
   const workers = new LiveWorkers(broker, log);
@@ -95,6 +108,25 @@ await runService(async (environment, releases) => {
   };
   const mcp = createToolsMcp({ dispatcher, workers, record }, log);
   releases.add('MCP', () => mcp.close());
+  const segments = { chat: config.CHAT_FAMILY, messages: config.MESSAGES_FAMILY };
+  const live = liveRoutes({
+    accounts,
+    log,
+    broker,
+    workers,
+    registry: () => registry.current(),
+    feed,
+    about: { version, segments },
+  });
+  const consoleApi = createConsoleApi({
+    accounts,
+    passwords: new Passwords(),
+    judgePassword,
+    announce,
+    log,
+    publicUrl: config.PUBLIC_URL,
+    signedInRoutes: [live],
+  });
   const app = createApp({
     ...healthParts,
     log,
@@ -103,7 +135,11 @@ await runService(async (environment, releases) => {
     mcp,
     mcpOrigins: config.MCP_ALLOWED_ORIGINS,
     verifyKey: (rawKey) => verifier.verify(rawKey),
-    segments: { chat: config.CHAT_FAMILY, messages: config.MESSAGES_FAMILY },
+    verifySession: sessionIdentity(accounts.sessions),
+    noteUse: (keyId) => uses.note(keyId),
+    trustedProxies: config.TRUSTED_PROXIES,
+    consoleApi,
+    segments,
     readBody: createBodyReader({ maxBytes: config.MAX_BODY_BYTES, timeoutMs: config.BODY_TIMEOUT_MS }),
     registry: () => registry.current(),
     held,
@@ -140,6 +176,15 @@ await runService(async (environment, releases) => {
     await open.drain(lastWordsMs);
   });
   log.info({ id, version, address: server.address(), admin: admin.address() }, 'ingress is ready');
+
+  /** The change stands already. An ingress that does not hear of it finds it when it reads the record again. */
+  async function announce(changed: string): Promise<void> {
+    verifier.drop(changed);
+    const late = sleep(announceWaitMs, 'late', { ref: false });
+    const outcome = await Promise.race([announceKeyChange(broker, changed), late]).catch((error: unknown) => error);
+    if (outcome !== undefined)
+      log.warn({ err: outcome, changed }, 'a change of keys may be unknown elsewhere for 30 s');
+  }
 
   function dispatchSettings(ingress: string) {
     return {

@@ -1,4 +1,4 @@
-import { Router, type Request, type RequestHandler, type Response } from 'express';
+import { Router, type RequestHandler } from 'express';
 import type { Broker } from '#shared/broker/connect-broker.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/live-workers.ts';
 import type { Registry } from '#shared/registry/registry.ts';
@@ -7,35 +7,29 @@ import { drainWorker } from '../live/drain-worker.ts';
 import type { LiveFeed } from '../live/live-feed.ts';
 import { servedModels } from '../live/served-models.ts';
 import { workerFacts } from '../live/worker-facts.ts';
+import { requireAccess } from './access.ts';
+import { ApiFailure } from './api-failure.ts';
+import { record, type ApiParts } from './api-parts.ts';
+import { signedInOf } from './signed-in.ts';
 
-/** Who is looking, as far as these routes need to know. */
-export interface LiveViewer {
-  isAdmin: boolean;
-  /** The session by any name that is the same for all its requests. */
-  session: string;
-  stillSignedIn: () => Promise<boolean>;
-}
-
-export interface LiveRoutesParts {
+export interface LiveRoutesParts extends Pick<ApiParts, 'accounts' | 'log'> {
   broker: Broker;
   workers: LiveWorkers;
   registry: () => Pick<Registry, 'models' | 'auto'>;
   feed: LiveFeed;
   about: About;
-  /** Tells of a signed-in request; it has been let in before. */
-  viewerOf: (response: Response) => LiveViewer;
-  /** Writes down that somebody has drained or resumed a worker. */
-  record: (response: Response, action: 'worker.drain' | 'worker.resume', worker: string) => Promise<void>;
 }
 
-/** What the pages need of the running cluster: `contract/live.ts`, below `/console/api`. Behind the sign-in. */
+/** What the pages need of the running cluster: everything of `contract/live.ts`. Behind the sign-in. */
 export function liveRoutes(parts: LiveRoutesParts): Router {
-  const { workers, registry, feed, about, viewerOf } = parts;
+  const { accounts, workers, registry, feed, about } = parts;
   const routes = Router();
   routes.get('/live', (_, response) => {
-    const { session, stillSignedIn } = viewerOf(response);
-    if (feed.hasRoom(session)) feed.open({ response, session, stillSignedIn });
-    else refuse(response, 429, 'too_many_streams', 'Too many pages are open: close some of them, or wait a little.');
+    const { sessionId } = signedInOf(response);
+    if (!feed.hasRoom(sessionId)) {
+      throw new ApiFailure(429, 'too_many_streams', 'Too many pages are open: close some of them.', { retryAfter: 5 });
+    }
+    feed.open({ response, session: sessionId, stillSignedIn: () => accounts.sessions.stands(sessionId) });
   });
   routes.get('/models', (_, response) => {
     response.json(servedModels(workers.pools(), registry()) satisfies ServedModel[]);
@@ -49,21 +43,20 @@ export function liveRoutes(parts: LiveRoutesParts): Router {
 }
 
 function steer(wish: 'drain' | 'resume', parts: LiveRoutesParts): RequestHandler<{ id: string }> {
-  const { broker, workers, viewerOf, record } = parts;
-  return async (request: Request<{ id: string }>, response: Response): Promise<void> => {
-    const { id } = request.params;
-    if (!viewerOf(response).isAdmin)
-      return refuse(response, 403, 'permission_denied', 'Only administrators can drain and resume workers.');
-    if (!workers.get(id)) return refuse(response, 404, 'not_found', `No worker ${id} is connected.`);
+  const { broker, workers } = parts;
+  return async ({ params: { id } }, response): Promise<void> => {
+    const person = signedInOf(response);
+    requireAccess('worker.steer', person);
+    if (!workers.get(id)) throw new ApiFailure(404, 'not_found', `No worker ${id} is connected.`);
     const worker = await drainWorker(broker, workers, id, wish);
     if (!worker) {
-      return refuse(response, 504, 'worker_silent', `The worker ${id} did not answer. Is it of an older version?`);
+      throw new ApiFailure(504, 'worker_silent', `The worker ${id} did not answer. Is it of an older version?`);
     }
-    await record(response, `worker.${wish}`, id);
+    await record(parts, person, {
+      action: `worker.${wish}`,
+      target: { kind: 'worker', id, name: id },
+      details: {},
+    });
     response.json(workerFacts(worker, performance.now()) satisfies LiveWorkerFacts);
   };
-}
-
-function refuse(response: Response, status: number, code: string, message: string): void {
-  response.status(status).json({ error: { code, message } });
 }

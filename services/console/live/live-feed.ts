@@ -10,7 +10,7 @@ type Kind = (typeof kinds)[number];
 const lookMs = 1_000;
 
 /** Milliseconds between two signs of life for proxies and browsers; at each it is asked whether the session still stands. */
-const heartbeatMs = 10_000;
+const heartbeatMs = 5_000;
 
 /** Open streams of all sessions together, and of one: a browser's tabs share one where they can. */
 const maxStreams = 500;
@@ -68,11 +68,6 @@ export class LiveFeed {
     response.write(`retry: 1000\n\n${kinds.map((kind) => eventOf(kind, news[kind])).join('')}`);
   }
 
-  /** Ends the streams of a session that was signed out here. */
-  endSession(session: string): void {
-    for (const listener of this.#listeners) if (listener.session === session) listener.response.end();
-  }
-
   close(): void {
     for (const { response } of this.#listeners) response.end();
     clearInterval(this.#timer);
@@ -108,7 +103,7 @@ export class LiveFeed {
     }
   }
 
-  /** A session may have been ended on another ingress. When nobody can tell, the page may stay: it shows nothing secret. */
+  /** A session may have been ended, here or on another ingress. While nobody can tell, the page may stay. */
   #beat(): void {
     this.#lastHeartbeat = performance.now();
     for (const { response, stillSignedIn } of this.#listeners) {

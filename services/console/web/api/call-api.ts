@@ -87,7 +87,7 @@ export async function readFailure(response: Response): Promise<ApiFailure> {
   const wait = headers.get('retry-after');
   return new ApiFailure(
     status,
-    String(told?.['code'] ?? told?.['type'] ?? status),
+    typeof told?.['code'] === 'string' ? told['code'] : String(status),
     wait !== null && /^\d+$/.test(wait) ? `${message} Try again in ${wait} s.` : message,
     typeof told?.['field'] === 'string' ? told['field'] : undefined,
   );

@@ -12,8 +12,8 @@ import { Page } from '../parts/page.tsx';
 /** The own account: who one is here, the password, and the way out everywhere. */
 export function Account() {
   const { user } = useSession();
-  const [asks, setAsks] = useState<true>();
-  const signOut = useChange(async (_: true) => {
+  const [asks, setAsks] = useState<'all'>();
+  const signOut = useChange<'all', void>(async () => {
     await callApi('DELETE', '/sessions');
     setSession(null);
   }, []);
@@ -43,7 +43,7 @@ export function Account() {
         <Text size="sm" mb="sm">
           Ends all your sessions, on this and every other device. Your keys go on working.
         </Text>
-        <Button variant="default" onClick={() => setAsks(true)}>
+        <Button variant="default" onClick={() => setAsks('all')}>
           Sign out everywhere
         </Button>
       </section>

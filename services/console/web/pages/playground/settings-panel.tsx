@@ -15,7 +15,7 @@ import { Link } from 'wouter';
 import type { ServedModel } from '../../../contract/live.ts';
 import type { ApiFailure } from '../../api/call-api.ts';
 import type { ListedTool } from '../tools/run-tool.ts';
-import type { Family, OfferedTool, Settings } from './conversation.ts';
+import type { OfferedTool, Settings } from './conversation.ts';
 import { parseTools } from './parse-tools.ts';
 
 export interface SettingsPanelProps {
@@ -42,7 +42,7 @@ export function SettingsPanel({ models, tools, settings, onChange }: SettingsPan
         fullWidth
         aria-label="Family of the request"
         value={settings.family}
-        onChange={(family) => set({ family: family as Family })}
+        onChange={(family) => set({ family })}
         data={[
           { value: 'chat', label: 'OpenAI' },
           { value: 'messages', label: 'Anthropic' },

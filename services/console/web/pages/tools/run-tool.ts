@@ -56,10 +56,10 @@ export async function runTool(tool: string, input: unknown, signal?: AbortSignal
 
 function textOf(block: JsonObject): string[] {
   if (block['type'] === 'image') return [];
-  return [block['type'] === 'text' ? String(block['text']) : JSON.stringify(block, null, 2)];
+  return [typeof block['text'] === 'string' ? block['text'] : JSON.stringify(block, null, 2)];
 }
 
 function imageOf({ type, data, mimeType }: JsonObject): string[] {
-  const isImage = type === 'image' && typeof mimeType === 'string' && /^image\/[\w.+-]+$/.test(mimeType);
-  return isImage ? [`data:${mimeType};base64,${String(data)}`] : [];
+  if (type !== 'image' || typeof data !== 'string' || typeof mimeType !== 'string') return [];
+  return /^image\/[\w.+-]+$/.test(mimeType) ? [`data:${mimeType};base64,${data}`] : [];
 }
