@@ -5,7 +5,7 @@ import { readSource, type Source } from './helpers/read-source.ts';
 
 const root = join(import.meta.dirname, '..');
 const sources = new Map<string, Source>(
-  globSync('{services,shared}/**/*.{ts,mjs}', { cwd: root }).map((file) => [file, readSource(join(root, file))]),
+  globSync('{services,shared}/**/*.{ts,tsx,mjs}', { cwd: root }).map((file) => [file, readSource(join(root, file))]),
 );
 
 /** The parts of the project, and the parts that each may import besides itself. */
@@ -87,7 +87,7 @@ describe('the architecture', () => {
 function imports(kind: 'imports' | 'loads' = 'imports'): { from: string; to: string }[] {
   return [...sources].flatMap(([from, source]) =>
     source[kind].flatMap((written) => {
-      if (written.endsWith('.json')) return [];
+      if (/\.(?:json|css)$/.test(written)) return [];
       if (written.startsWith('#shared/')) return { from, to: written.slice(1) };
       return written.startsWith('.') ? { from, to: normalize(join(dirname(from), written)) } : [];
     }),

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
@@ -35,6 +35,8 @@ export async function buildPages(root: string): Promise<void> {
     });
     await compressAll(draft);
     await writeFile(join(draft, stampFile), stamp);
+    // A draft is made for its maker's eyes only; who serves the pages may be somebody else.
+    await chmod(draft, 0o755);
     await replaceFolder(draft, join(root, pagesFolder));
   } finally {
     await rm(draft, { recursive: true, force: true });

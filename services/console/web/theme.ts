@@ -28,6 +28,8 @@ export const theme = createTheme({
     sizes: { h1: { fontSize: '1.35rem' }, h2: { fontSize: '1.05rem' }, h3: { fontSize: '0.95rem' } },
   },
   components: {
+    // Words stay as they are written, and whole.
+    Badge: { defaultProps: { tt: 'none', fw: 500, style: { flex: 'none', maxWidth: '100%' } } },
     Button: { defaultProps: { size: 'sm' } },
     Modal: { defaultProps: { centered: true, closeButtonProps: { 'aria-label': 'Close' } } },
     Table: { defaultProps: { verticalSpacing: 'xs', horizontalSpacing: 'sm' } },

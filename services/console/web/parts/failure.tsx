@@ -13,7 +13,13 @@ export interface FailureProps {
 /** Says what happened and what can be done about it. */
 export function Failure({ title, error, onRetry, children }: FailureProps) {
   return (
-    <Alert color="red" variant="outline" title={title} role="alert">
+    <Alert
+      color="red"
+      variant="outline"
+      title={title}
+      role="alert"
+      styles={{ title: { color: 'var(--mantine-color-error)' } }}
+    >
       <Text size="sm" className="break">
         {error.message}
       </Text>

@@ -18,18 +18,13 @@ export function ColorSchemeMenu() {
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        {(['auto', 'light', 'dark'] as const).map((scheme) => (
-          <Menu.Item
-            key={scheme}
-            leftSection={<Icon name={schemes[scheme].icon} size={16} />}
-            rightSection={scheme === colorScheme ? <Icon name="check" size={14} /> : null}
-            aria-checked={scheme === colorScheme}
-            role="menuitemradio"
-            onClick={() => setColorScheme(scheme)}
-          >
-            {schemes[scheme].name}
-          </Menu.Item>
-        ))}
+        <Menu.RadioGroup value={colorScheme} onChange={(scheme) => setColorScheme(scheme as MantineColorScheme)}>
+          {(['auto', 'light', 'dark'] as const).map((scheme) => (
+            <Menu.RadioItem key={scheme} value={scheme}>
+              {schemes[scheme].name}
+            </Menu.RadioItem>
+          ))}
+        </Menu.RadioGroup>
       </Menu.Dropdown>
     </Menu>
   );

@@ -9,6 +9,21 @@ export interface Place {
   icon: IconName;
   adminsOnly?: boolean;
   Page: LazyExoticComponent<ComponentType>;
+  /** Fetches the page's code ahead of its first visit. */
+  preload: () => void;
+}
+
+function page(load: () => Promise<ComponentType>): Pick<Place, 'Page' | 'preload'> {
+  let loading: Promise<{ default: ComponentType }> | undefined;
+  const once = (): Promise<{ default: ComponentType }> => {
+    loading ??= load().then((Page) => ({ default: Page }));
+    return loading;
+  };
+  return {
+    Page: lazy(once),
+    // A failure shows when the page is visited.
+    preload: () => void once().catch(() => undefined),
+  };
 }
 
 /** The pages, in the order of the menu. Each is loaded when it is first visited. */
@@ -17,49 +32,54 @@ export const places: readonly Place[] = [
     path: '/',
     name: 'Overview',
     icon: 'overview',
-    Page: lazy(() => import('../pages/overview/overview.tsx').then(({ Overview }) => ({ default: Overview }))),
+    ...page(() => import('../pages/overview/overview.tsx').then(({ Overview }) => Overview)),
   },
   {
     path: '/workers',
     name: 'Workers',
     icon: 'workers',
-    Page: lazy(() => import('../pages/workers/workers.tsx').then(({ Workers }) => ({ default: Workers }))),
+    ...page(() => import('../pages/workers/workers.tsx').then(({ Workers }) => Workers)),
   },
   {
     path: '/models',
     name: 'Models',
     icon: 'models',
-    Page: lazy(() => import('../pages/models/models.tsx').then(({ Models }) => ({ default: Models }))),
+    ...page(() => import('../pages/models/models.tsx').then(({ Models }) => Models)),
   },
   {
     path: '/playground',
     name: 'Playground',
     icon: 'playground',
-    Page: lazy(() => import('../pages/playground/playground.tsx').then(({ Playground }) => ({ default: Playground }))),
+    ...page(() => import('../pages/playground/playground.tsx').then(({ Playground }) => Playground)),
   },
   {
     path: '/tools',
     name: 'Tools',
     icon: 'tools',
-    Page: lazy(() => import('../pages/tools/tools.tsx').then(({ Tools }) => ({ default: Tools }))),
+    ...page(() => import('../pages/tools/tools.tsx').then(({ Tools }) => Tools)),
   },
   {
     path: '/keys',
     name: 'API keys',
     icon: 'keys',
-    Page: lazy(() => import('../pages/keys/keys.tsx').then(({ Keys }) => ({ default: Keys }))),
+    ...page(() => import('../pages/keys/keys.tsx').then(({ Keys }) => Keys)),
   },
   {
     path: '/usage',
     name: 'Usage',
     icon: 'usage',
-    Page: lazy(() => import('../pages/usage/usage.tsx').then(({ Usage }) => ({ default: Usage }))),
+    ...page(() => import('../pages/usage/usage.tsx').then(({ Usage }) => Usage)),
   },
   {
     path: '/admin',
     name: 'Admin',
     icon: 'admin',
     adminsOnly: true,
-    Page: lazy(() => import('../pages/admin/admin.tsx').then(({ Admin }) => ({ default: Admin }))),
+    ...page(() => import('../pages/admin/admin.tsx').then(({ Admin }) => Admin)),
   },
 ];
+
+/** Whether an address belongs to a place. */
+export function isAt({ path }: Place, address: string): boolean {
+  return path === '/' ? address === '/' : address === path || address.startsWith(`${path}/`);
+}

@@ -14,7 +14,7 @@ import { ColorSchemeMenu } from './color-scheme-menu.tsx';
 import { Boundary } from './boundary.tsx';
 import { Brand } from './frame.tsx';
 import { LiveMark } from './live-mark.tsx';
-import { places } from './places.ts';
+import { isAt, places } from './places.ts';
 
 const Account = lazy(() => import('../pages/account.tsx').then(({ Account }) => ({ default: Account })));
 
@@ -62,8 +62,9 @@ export function Shell() {
         </Group>
       </AppShell.Header>
       <AppShell.Navbar p="xs" aria-label="Pages">
-        {shown.map(({ path, name, icon }) => {
-          const isHere = path === '/' ? location === '/' : location.startsWith(path);
+        {shown.map((place) => {
+          const { path, name, icon, preload } = place;
+          const isHere = isAt(place, location);
           return (
             <NavLink
               key={path}
@@ -74,6 +75,8 @@ export function Shell() {
               active={isHere}
               aria-current={isHere ? 'page' : undefined}
               onClick={close}
+              onMouseEnter={preload}
+              onFocus={preload}
             />
           );
         })}
@@ -89,9 +92,11 @@ export function Shell() {
                 <Route path="/account" component={Account} />
                 <Route>
                   <Page title="No such page">
-                    <Empty title="There is nothing at this address">
-                      <Link href="/">Go to the overview</Link>
-                    </Empty>
+                    <section className="panel">
+                      <Empty title="There is nothing at this address">
+                        <Link href="/">Go to the overview</Link>
+                      </Empty>
+                    </section>
                   </Page>
                 </Route>
               </Switch>

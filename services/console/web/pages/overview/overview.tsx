@@ -29,7 +29,7 @@ function Numbers({ overview, workers }: { overview: OverviewFacts; workers: read
   const failed = sum(errorsPerSecond);
   return (
     <Stack gap="sm">
-      <div className="tiles">
+      <div className="tiles tiles-three">
         <Tile name="Requests per second" value={formatShort(lately(requestsPerSecond))} series={requestsPerSecond}>
           {formatCount(sum(requestsPerSecond))} in the last minute
         </Tile>

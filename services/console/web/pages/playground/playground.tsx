@@ -1,5 +1,5 @@
-import { Button, Group, Modal, Stack } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
+import { Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { useDisclosure, useMediaQuery } from '@mantine/hooks';
 import { useMemo, useState } from 'react';
 import type { About, ServedModel } from '../../../contract/live.ts';
 import { useApi } from '../../api/use-api.ts';
@@ -46,12 +46,14 @@ function Talk({ models, segments }: { models: readonly ServedModel[]; segments: 
   });
   const conversation = useConversation(settings, segments);
   const tools = useTools();
+  const isNarrow = useMediaQuery('(max-width: 61.99em)', undefined, { getInitialValueInEffect: false });
   const runnable = useMemo(() => new Set(tools.data?.map(({ name }) => name)), [tools.data]);
   const [showsCurl, curl] = useDisclosure();
   const { turns, isRunning, send, answerCall, again, stop, clear } = conversation;
   const chosen = models.find(({ id }) => id === settings.model);
   const asked = turns.at(-1)?.role === 'assistant' ? turns.slice(0, -1) : turns;
   const waiting = openCalls(turns).length;
+  const panel = <SettingsPanel models={models} tools={tools} settings={settings} onChange={setSettings} />;
   return (
     <div className="playground">
       <Stack gap="sm">
@@ -96,7 +98,18 @@ function Talk({ models, segments }: { models: readonly ServedModel[]; segments: 
           ) : null}
         </Group>
       </Stack>
-      <SettingsPanel models={models} tools={tools} settings={settings} onChange={setSettings} />
+      {isNarrow ? (
+        <details className="playground-first">
+          <summary>
+            <Text span size="sm">
+              Settings: {settings.model}, {settings.family === 'chat' ? 'OpenAI' : 'Anthropic'}
+            </Text>
+          </summary>
+          {panel}
+        </details>
+      ) : (
+        panel
+      )}
       <Modal opened={showsCurl} onClose={curl.close} title="The request as curl" size="xl">
         <CodeBlock
           wrap

@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Gets a Chromium for the tests of the console, where the system's package manager may be used without a password.
+# Without one those tests are skipped, and say so.
+set -euo pipefail
+if command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null; then
+  exit 0
+fi
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then as_root=(sudo -n); fi
+if command -v apt-get >/dev/null && "${as_root[@]}" true 2>/dev/null; then
+  "${as_root[@]}" apt-get update -qq || true
+  if "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null; then
+    exit 0
+  fi
+fi
+echo 'No Chromium can be had here: the browser tests of the console are skipped.' >&2

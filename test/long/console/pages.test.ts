@@ -1,0 +1,186 @@
+import { mkdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, BrowserContext } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeFirstAccount, openConsolePage, phone, seriousViolations, wide } from '../../helpers/console-page.ts';
+import { chromiumPath, openBrowser } from '../../helpers/open-browser.ts';
+import { startConsole, type ConsoleCluster } from '../../helpers/start-console.ts';
+
+/** Every page, by its path and its title. */
+const pages = [
+  ['/', 'Overview'],
+  ['/workers', 'Workers'],
+  ['/models', 'Models'],
+  ['/playground', 'Playground'],
+  ['/tools', 'Tools'],
+  ['/tools/calculator', 'calculator'],
+  ['/keys', 'API keys'],
+  ['/usage', 'Usage'],
+  ['/admin/people', 'Admin'],
+  ['/admin/invitations', 'Admin'],
+  ['/admin/teams', 'Admin'],
+  ['/admin/router-keys', 'Admin'],
+  ['/admin/prices', 'Admin'],
+  ['/admin/audit', 'Admin'],
+  ['/admin/settings', 'Admin'],
+  ['/account', 'Account'],
+  ['/nowhere', 'No such page'],
+] as const;
+
+const looks = {
+  'wide-light': wide,
+  'wide-dark': { ...wide, colorScheme: 'dark' },
+  'phone-light': phone,
+  'phone-dark': { ...phone, colorScheme: 'dark' },
+} as const;
+
+/** Where pictures of all pages are put, for people to look at. */
+const pictures = join(tmpdir(), 'rtr-console-pictures');
+
+/** Compressed script that the first page may load. */
+const scriptBudget = 250 * 1024;
+
+const usableMs = 1_000;
+
+describe.skipIf(chromiumPath === undefined)("the console's pages", () => {
+  let cluster: ConsoleCluster;
+  let browser: Browser;
+  let signedIn: Awaited<ReturnType<BrowserContext['storageState']>>;
+
+  beforeAll(async () => {
+    mkdirSync(pictures, { recursive: true });
+    cluster = await startConsole();
+    await cluster.addToolsWorker();
+    browser = await openBrowser();
+    const { page, context, troubles } = await openConsolePage(browser, cluster.url);
+    await makeFirstAccount(page, cluster.firstLink);
+    for (const prompt of ['Hello!', 'Tell me more.', 'Fail now.\n[demo fault=500]']) await ask(cluster, prompt);
+    signedIn = await context.storageState();
+    expect(troubles).toEqual([]);
+    await context.close();
+  }, 120_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    await cluster?.stop();
+  });
+
+  it.each(Object.entries(looks))('can be read by everybody: %s', async (name, look) => {
+    const { page, context, troubles } = await openConsolePage(browser, cluster.url, look, signedIn);
+    const problems: string[] = [];
+    for (const [path, title] of pages) {
+      await page.goto(path);
+      await page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor();
+      await page.waitForFunction(`document.querySelector('main [aria-busy=true]') === null`);
+      await page.screenshot({ path: join(pictures, `${name}${path.replaceAll('/', '-')}.png`), fullPage: true });
+      for (const violation of await seriousViolations(page)) problems.push(`${path}: ${violation}`);
+      if (look.width < 600 && (await overflows(page))) problems.push(`${path}: is wider than the screen`);
+      if ((await page.getByRole('alert').count()) > 0) {
+        problems.push(`${path}: ${await page.getByRole('alert').first().innerText()}`);
+      }
+    }
+    expect([...problems, ...troubles]).toEqual([]);
+    await context.close();
+  });
+
+  it.each(Object.entries(looks))('can be read by everybody before the sign-in: %s', async (name, look) => {
+    const { page, context, troubles } = await openConsolePage(browser, cluster.url, look);
+    await page.goto('/keys');
+    await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
+    await page.screenshot({ path: join(pictures, `${name}-sign-in.png`) });
+    const problems = await seriousViolations(page);
+    await page.goto('/link/of-nobody');
+    await page.getByText('This link cannot be used').waitFor();
+    await page.screenshot({ path: join(pictures, `${name}-used-link.png`) });
+    expect([...problems, ...(await seriousViolations(page)), ...troubles]).toEqual([]);
+    await context.close();
+  });
+
+  it('would tell of a violation of the policy: an inline script is not run, and is noticed', async () => {
+    const { page, context, troubles } = await openConsolePage(browser, cluster.url, wide, signedIn);
+    await page.goto('/');
+    await page.evaluate(
+      `document.body.append(Object.assign(document.createElement('script'), { text: 'window.ran = true' }))`,
+    );
+    expect(await page.evaluate('window.ran')).toBeUndefined();
+    await page.evaluate(
+      `document.body.append(Object.assign(document.createElement('img'), { src: 'http://127.0.0.2:9/x.png' }))`,
+    );
+    await expect.poll(() => troubles.length).toBeGreaterThanOrEqual(2);
+    await context.close();
+  });
+
+  it('loads little script for its first page, and is usable within a second', async () => {
+    const took: number[] = [];
+    for (let round = 0; round < 3; round += 1) {
+      const { page, context } = await openConsolePage(browser, cluster.url, wide, signedIn);
+      const begin = performance.now();
+      await page.goto('/', { waitUntil: 'commit' });
+      await page.getByText('Requests per second').waitFor();
+      took.push(performance.now() - begin);
+      await page.waitForLoadState('networkidle').catch(() => undefined);
+      const scripts = (await page.evaluate(
+        `performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('.js')).map((each) => each.encodedBodySize)`,
+      )) as number[];
+      const bytes = scripts.reduce((sum, size) => sum + size, 0);
+      expect(bytes).toBeGreaterThan(50_000);
+      expect(bytes).toBeLessThan(scriptBudget);
+      await context.close();
+    }
+    expect(Math.min(...took)).toBeLessThan(usableMs);
+  });
+
+  it('can be used with the keyboard alone: the menu, a dialog, and back', async () => {
+    const { page, context } = await openConsolePage(browser, cluster.url, wide, signedIn);
+    await page.goto('/keys');
+    await page.getByRole('heading', { level: 1, name: 'API keys' }).waitFor();
+    await page.getByRole('button', { name: 'New key' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').getByLabel('Name').waitFor();
+    await expect.poll(() => page.evaluate('document.activeElement.closest("[role=dialog]") !== null')).toBe(true);
+    await page.keyboard.press('Escape');
+    await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
+    await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('New key');
+    await page.getByRole('link', { name: 'Workers' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Workers' }).waitFor();
+    expect(await page.evaluate('document.activeElement.tagName')).toBe('H1');
+    expect(await page.title()).toBe('Workers · Model Router');
+    await context.close();
+  });
+
+  it('has its menu behind a button on a phone', async () => {
+    const { page, context } = await openConsolePage(browser, cluster.url, phone, signedIn);
+    await page.goto('/');
+    await page.getByRole('button', { name: 'Open the menu' }).click();
+    await page.getByRole('link', { name: 'Models' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Models' }).waitFor();
+    await page.getByRole('button', { name: 'Open the menu' }).waitFor();
+    await context.close();
+  });
+
+  it('keeps a chosen colour scheme', async () => {
+    const { page, context } = await openConsolePage(browser, cluster.url, wide, signedIn);
+    await page.goto('/');
+    await page.getByRole('button', { name: 'Colours: As the system' }).click();
+    await page.getByRole('menuitemradio', { name: 'Dark' }).click();
+    await page.reload();
+    await page.getByRole('button', { name: 'Colours: Dark' }).waitFor();
+    expect(await page.evaluate(`document.documentElement.dataset.mantineColorScheme`)).toBe('dark');
+    await context.close();
+  });
+});
+
+async function ask({ url, key }: ConsoleCluster, content: string): Promise<void> {
+  const answer = await fetch(`${url}/api/openai/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'auto', messages: [{ role: 'user', content }] }),
+  });
+  await answer.text();
+}
+
+function overflows(page: { evaluate: (script: string) => Promise<unknown> }): Promise<unknown> {
+  return page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');
+}
