@@ -71,6 +71,8 @@ describe('the workers that a cluster gets besides those of engines', () => {
   it('are told of in the first lines, with what is missing', () => {
     const facts = {
       baseUrl: 'http://127.0.0.1:8484',
+      consoleUrl: 'http://127.0.0.1:8484',
+      adminToken: undefined,
       chatFamily: 'openai',
       messagesFamily: 'anthropic',
       metricsUrl: 'http://127.0.0.1:8485/metrics',
