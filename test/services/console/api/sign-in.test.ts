@@ -57,7 +57,34 @@ describe('the link of the first administrator', () => {
   });
 });
 
+describe('the link for a forgotten password', () => {
+  it('sets a new one, ends all sessions, signs in, and lets in again who had tried too often', async () => {
+    const { firstAdmin, browser, accounts } = await openConsole();
+    const ada = await firstAdmin();
+    for (let n = 0; n < 11; n += 1) await browser().signIn('ada@example.com', 'wrong');
+    expect((await browser().signIn('ada@example.com', goodPassword)).status).toBe(429);
+    const token = await accounts.links.issuePassword(ada.id);
+    expect((await browser().get(`/links/${token}`)).body).toEqual({ kind: 'password', email: 'ada@example.com' });
+    const password = 'quiet-lantern-oyster-77';
+    const back = browser();
+    expect(await back.post(`/links/${token}`, { password })).toMatchObject({ body: { user: { name: 'Ada' } } });
+    expect((await back.get('/session')).status).toBe(200);
+    expect((await ada.get('/session')).status).toBe(401);
+    expect((await browser().post(`/links/${token}`, { password })).status).toBe(404);
+  });
+});
+
 describe('signing in', () => {
+  it('takes a password however the keyboard composes its letters', async () => {
+    const { firstAdmin, browser, accounts } = await openConsole();
+    const ada = await firstAdmin();
+    const token = await accounts.links.issuePassword(ada.id);
+    const password = 'quiet-lantern-öyster-77';
+    await browser().post(`/links/${token}`, { password: password.normalize('NFD') });
+    expect((await browser().signIn('ada@example.com', password.normalize('NFC'))).status).toBe(200);
+    expect((await browser().signIn('ada@example.com', password.replace('ö', 'o'))).status).toBe(401);
+  });
+
   it('always gives a new session, and ends the one that the browser had', async () => {
     const { firstAdmin, browser } = await openConsole();
     const ada = await firstAdmin();

@@ -17,6 +17,15 @@ describe('the first start of a cluster', () => {
     expect(await setUp()).toMatchObject({ newKey: undefined, maskedKeys: first.maskedKeys });
     expect(said).toHaveLength(1);
   });
+
+  it('gives a new link for the first administrator every time, until there is one', async () => {
+    const { links } = open.accounts;
+    const [old, token] = [(await setUp()).adminToken ?? '', (await setUp()).adminToken ?? ''];
+    expect(await links.find(old)).toBeUndefined();
+    expect(await links.find(token)).toEqual({ kind: 'first-admin' });
+    await links.createFirstAdmin(token, { name: 'Ada', email: 'ada@example.com', passwordHash: '' });
+    expect(await setUp()).toMatchObject({ adminToken: undefined });
+  });
 });
 
 function setUp() {
