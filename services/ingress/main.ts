@@ -180,10 +180,10 @@ await runService(async (environment, releases) => {
   /** The change stands already. An ingress that does not hear of it finds it when it reads the record again. */
   async function announce(changed: string): Promise<void> {
     verifier.drop(changed);
-    const late = sleep(announceWaitMs, 'late', { ref: false });
-    const outcome = await Promise.race([announceKeyChange(broker, changed), late]).catch((error: unknown) => error);
-    if (outcome !== undefined)
-      log.warn({ err: outcome, changed }, 'a change of keys may be unknown elsewhere for 30 s');
+    const late = sleep(announceWaitMs, undefined, { ref: false }).then(() => new Error('the broker does not answer'));
+    const failure = await Promise.race([announceKeyChange(broker, changed), late]).catch((error: unknown) => error);
+    if (failure !== undefined)
+      log.warn({ err: failure, changed }, 'a change of keys may be unknown elsewhere for 30 s');
   }
 
   function dispatchSettings(ingress: string) {

@@ -44,7 +44,7 @@ function linkAnswer(link: FoundLink): Link {
 }
 
 async function useLink(parts: ApiParts, request: Request, link: FoundLink, token: string): Promise<UserRecord> {
-  const { links } = parts.accounts;
+  const { links, guard } = parts.accounts;
   const hash = (password: string, known: string[]) =>
     newPasswordHash(parts, request, { password, known, field: 'password' });
   switch (link.kind) {
@@ -62,7 +62,9 @@ async function useLink(parts: ApiParts, request: Request, link: FoundLink, token
       const { password } = parse(passwordForm, request.body);
       const { id, name, email } = link.user;
       const passwordHash = await hash(password, [name, email]);
-      return (await links.resetPassword(token, id, passwordHash)) ?? gone();
+      const changed = (await links.resetPassword(token, id, passwordHash)) ?? gone();
+      await guard.giveBack({ address: request.ip ?? '', email });
+      return changed;
     }
   }
 }

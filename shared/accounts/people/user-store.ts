@@ -45,11 +45,6 @@ export class UserStore {
     return users.filter((user) => user !== undefined);
   }
 
-  /** Ids of the administrators who are not blocked. */
-  async admins(): Promise<string[]> {
-    return askRedis(this.#redis.smembers(this.#names.admins));
-  }
-
   /** The names of people, by id, of those there are. */
   async namesOf(ids: readonly string[]): Promise<Map<string, string>> {
     const names = await Promise.all(ids.map((id) => askRedis(this.#redis.hget(this.#names.user(id), 'name'))));

@@ -19,7 +19,7 @@ export const userRecordSchema = z.object({
   createdAt: z.coerce.number(),
   blockedAt: z.coerce.number().optional(),
   limits: storedJson(limitsSchema).optional(),
-  /** Of the last request with a session, to the minute. */
+  /** Of the last request with a session, a minute late at most. */
   lastSeenAt: z.coerce.number().optional(),
 });
 

@@ -20,14 +20,14 @@ export class Passwords {
    * @throws RouterError `overloaded` when too many wait
    */
   hash(owner: string, password: string): Promise<string> {
-    return this.#run(owner, () => hashSecret(password));
+    return this.#run(owner, () => hashSecret(normalized(password)));
   }
 
   /** Whether this is the password. Takes as long when there is no hash to compare with. @throws as `hash` does */
   async matches(owner: string, phc: string | undefined, password: string): Promise<boolean> {
     this.#nobodysHash ??= hashSecret(mintToken());
     const nobodysHash = await this.#nobodysHash;
-    const matches = await this.#run(owner, () => matchesHash(phc ?? nobodysHash, password));
+    const matches = await this.#run(owner, () => matchesHash(phc ?? nobodysHash, normalized(password)));
     return matches && phc !== undefined;
   }
 
@@ -42,4 +42,9 @@ export class Passwords {
       });
     }
   }
+}
+
+/** Keyboards differ in how they compose letters with accents (NIST SP 800-63B-4, 3.1.1.2). */
+function normalized(password: string): string {
+  return password.normalize('NFKC');
 }
