@@ -25,7 +25,7 @@ export function Copy({ value, label }: { value: string; label: string }) {
 export function CodeBlock({ code, label, wrap = false }: { code: string; label: string; wrap?: boolean }) {
   return (
     <div className="code-place">
-      <pre className={wrap ? 'code code-wrap' : 'code'} tabIndex={0} aria-label={label}>
+      <pre className={wrap ? 'code code-wrap' : 'code'} tabIndex={0} role="group" aria-label={label}>
         {code}
       </pre>
       <div className="code-copy">

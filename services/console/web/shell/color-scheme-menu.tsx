@@ -20,7 +20,7 @@ export function ColorSchemeMenu() {
       <Menu.Dropdown>
         <Menu.RadioGroup value={colorScheme} onChange={(scheme) => setColorScheme(scheme as MantineColorScheme)}>
           {(['auto', 'light', 'dark'] as const).map((scheme) => (
-            <Menu.RadioItem key={scheme} value={scheme}>
+            <Menu.RadioItem key={scheme} value={scheme} closeMenuOnClick>
               {schemes[scheme].name}
             </Menu.RadioItem>
           ))}

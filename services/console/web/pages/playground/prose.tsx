@@ -15,7 +15,11 @@ export function Prose({ text }: { text: string }) {
               {children}
             </a>
           ),
-          pre: ({ children }) => <pre tabIndex={0}>{children}</pre>,
+          pre: ({ children }) => (
+            <pre tabIndex={0} role="group" aria-label="Code">
+              {children}
+            </pre>
+          ),
         }}
       >
         {text}

@@ -35,11 +35,11 @@ export function ToolCallView({ call, canAnswer, isRunnable, onResult }: ToolCall
       <Text size="sm">
         Calls the tool <strong>{name}</strong>
       </Text>
-      <pre className="code code-wrap" tabIndex={0} aria-label={`Input of ${name}`}>
+      <pre className="code code-wrap" tabIndex={0} role="group" aria-label={`Input of ${name}`}>
         {pretty(input)}
       </pre>
       {result === undefined ? null : (
-        <pre className="code code-wrap" tabIndex={0} aria-label={`Result of ${name}`}>
+        <pre className="code code-wrap" tabIndex={0} role="group" aria-label={`Result of ${name}`}>
           {result.text}
         </pre>
       )}

@@ -1,0 +1,381 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { makeFirstAccount, openConsolePage, wide, type WatchedPage } from '../../helpers/console-page.ts';
+import { chromiumPath, openBrowser } from '../../helpers/open-browser.ts';
+import { startConsole, type ConsoleCluster } from '../../helpers/start-console.ts';
+
+/** A picture of one pixel. */
+const picture = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+describe.skipIf(chromiumPath === undefined)('the console does its jobs', () => {
+  let cluster: ConsoleCluster;
+  let browser: Browser;
+  let signedIn: Awaited<ReturnType<BrowserContext['storageState']>>;
+  let watched: WatchedPage;
+  let page: Page;
+
+  beforeAll(async () => {
+    cluster = await startConsole({ engine: { DEMO_TOKENS_PER_SECOND: '0' } });
+    await cluster.addToolsWorker();
+    browser = await openBrowser();
+    const first = await openConsolePage(browser, cluster.url);
+    await makeFirstAccount(first.page, cluster.firstLink);
+    signedIn = await first.context.storageState();
+    await first.context.close();
+  }, 120_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    await cluster?.stop();
+  });
+
+  beforeEach(async () => {
+    watched = await openConsolePage(browser, cluster.url, wide, signedIn);
+    ({ page } = watched);
+  });
+
+  afterEach(async () => {
+    expect(watched.troubles).toEqual([]);
+    await watched.context.close();
+  });
+
+  describe('overview', () => {
+    it('shows a request within seconds, without a reload', async () => {
+      await page.goto('/');
+      await page.getByRole('region', { name: 'Requests per second' }).waitFor();
+      for (let count = 0; count < 5; count += 1) expect((await askWith(cluster, cluster.key)).status).toBe(200);
+      await page.getByRole('region', { name: 'Requests per second' }).getByText('5 in the last minute').waitFor();
+      await page.getByText('5 served (100 %)').waitFor();
+    });
+
+    it('tells what failed, and how to find it in the logs', async () => {
+      const { headers } = await askWith(cluster, cluster.key, 'Fail.\n[demo fault=500]');
+      await page.goto('/');
+      await page.getByText('upstream_failed').first().waitFor();
+      await page.getByText(headers.get('x-request-id') ?? 'no id').waitFor();
+    });
+
+    it('says that it is cut off, and goes on by itself', async () => {
+      await watched.context.route('**/console/api/live', (route) => route.abort());
+      await page.goto('/');
+      await page.getByRole('status', { name: /^Offline/ }).waitFor();
+      await watched.context.unroute('**/console/api/live');
+      await page.getByRole('status', { name: /^Live/ }).waitFor();
+      await page.getByRole('region', { name: 'Requests per second' }).waitFor();
+    });
+  });
+
+  describe('workers', () => {
+    it('drains a worker, which then takes nothing new, and resumes it', async () => {
+      const added = await cluster.addWorker();
+      const worker = String(cluster.ingress.lines.findLast(({ msg }) => msg === 'worker joined')?.['worker']);
+      await page.goto('/workers');
+      const row = page.getByRole('row', { name: new RegExp(worker) });
+      await row.getByText('Serving').waitFor();
+      await row.getByRole('button', { name: `Drain ${worker}` }).click();
+      await row.getByText('Draining').waitFor();
+      for (let count = 0; count < 8; count += 1) {
+        const { headers } = await askWith(cluster, cluster.key);
+        expect(headers.get('x-rtr-worker')).not.toBe(worker);
+      }
+      await row.getByRole('button', { name: `Resume ${worker}` }).click();
+      await row.getByText('Serving').waitFor();
+      await page.goto('/admin/audit');
+      await page.getByText('worker.drain').waitFor();
+      await added.stop();
+      await page.goto('/workers');
+      await expect.poll(() => row.count()).toBe(0);
+    });
+  });
+
+  describe('models', () => {
+    it('gives code that works, with the address filled in and the key left out', async () => {
+      await page.goto('/models');
+      await page.getByRole('button', { name: 'How to use demo' }).click();
+      const dialog = page.getByRole('dialog');
+      const code = await dialog.getByRole('group', { name: 'the code for curl' }).innerText();
+      expect(code).toContain(`${cluster.url}/api/openai/chat/completions`);
+      expect(code).toContain('$RTR_KEY');
+      for (const name of ['OpenAI, Python', 'Anthropic, TypeScript', 'Anthropic, Python', 'Claude Code', 'opencode']) {
+        await dialog.getByRole('tab', { name, exact: true }).click();
+        expect(await dialog.getByRole('group', { name: `the code for ${name}` }).innerText()).toContain(cluster.url);
+      }
+    });
+  });
+
+  describe('playground', () => {
+    it.each(['OpenAI', 'Anthropic'])('talks in the family of %s, and tells who answered', async (family) => {
+      await page.goto('/playground');
+      await page.getByRole('radiogroup', { name: 'Family of the request' }).getByText(family).click();
+      await page.getByLabel('Your message').fill('Say hello to the harbour.');
+      await page.keyboard.press('Enter');
+      const answer = page.getByRole('article', { name: 'Model' }).last();
+      await answer.getByText(/worker w\w+ .* tokens in/).waitFor();
+      expect(await answer.locator('.prose').innerText()).toContain('harbour');
+      await answer.getByText('GPU', { exact: true }).waitFor();
+      await page.getByLabel('Your message').fill('And again.');
+      await page.getByRole('button', { name: 'Send' }).click();
+      await expect.poll(() => page.getByRole('article', { name: 'Model' }).count()).toBe(2);
+      await page
+        .getByRole('article', { name: 'Model' })
+        .last()
+        .getByText(/tokens in/)
+        .waitFor();
+    });
+
+    it.each(['OpenAI', 'Anthropic'])('shows thinking apart, in the family of %s', async (family) => {
+      await page.goto('/playground');
+      await page.getByRole('radiogroup', { name: 'Family of the request' }).getByText(family).click();
+      await page.getByRole('switch', { name: 'Think before answering' }).click();
+      await page.getByLabel('Your message').fill('What is the tide?');
+      await page.keyboard.press('Enter');
+      const answer = page.getByRole('article', { name: 'Model' });
+      await answer.getByText(/tokens in/).waitFor();
+      await answer.getByText('Thinking', { exact: true }).waitFor();
+    });
+
+    it('stops an answer on demand, and the request is over at once', async () => {
+      await page.goto('/playground');
+      await page.getByLabel('Your message').fill('Slowly.\n[demo rate=5 tokens=500]');
+      await page.keyboard.press('Enter');
+      await page.getByRole('article', { name: 'Model' }).locator('.prose').waitFor();
+      await page.getByRole('button', { name: 'Stop' }).click();
+      await page.getByText('You stopped the answer here.').waitFor();
+      await page.goto('/');
+      await page.getByRole('region', { name: 'Active streams' }).getByText('0', { exact: true }).waitFor();
+    });
+
+    it('says why an answer failed, also in the middle, and asks again', async () => {
+      await page.goto('/playground');
+      await page.getByLabel('Your message').fill('Hello!\n[demo fault=drop after=3]');
+      await page.keyboard.press('Enter');
+      const alert = page.getByRole('article', { name: 'Model' }).getByRole('alert');
+      await alert.getByText('The answer failed').waitFor();
+      await alert.getByRole('button', { name: 'Try again' }).click();
+      await alert.getByText('The answer failed').waitFor();
+      expect(await page.getByRole('article').count()).toBe(2);
+    });
+
+    it.each(['OpenAI', 'Anthropic'])('runs a tool that the model asks for, in the family of %s', async (family) => {
+      await page.goto('/playground');
+      await page.getByRole('radiogroup', { name: 'Family of the request' }).getByText(family).click();
+      await page.getByRole('combobox', { name: 'Tools of this router' }).click();
+      await page.getByRole('option', { name: 'calculator' }).click();
+      await page.keyboard.press('Escape');
+      await page.getByLabel('Your message').fill('Use the tool calculator with expression "6*7".');
+      await page.getByRole('button', { name: 'Send' }).click();
+      await page.getByRole('button', { name: 'Run calculator' }).click();
+      await page.getByRole('group', { name: 'Result of calculator' }).waitFor();
+      const last = page.getByRole('article', { name: 'Model' }).last();
+      await last.locator('.prose').waitFor();
+      await last.getByText(/tokens in/).waitFor();
+      expect(await page.getByRole('article', { name: 'Model' }).count()).toBe(2);
+    });
+
+    it.each(['OpenAI', 'Anthropic'])('sends a picture, in the family of %s', async (family) => {
+      await page.goto('/playground');
+      await page.getByRole('radiogroup', { name: 'Family of the request' }).getByText(family).click();
+      await page.locator('input[type=file]').setInputFiles({ name: 'a.png', mimeType: 'image/png', buffer: picture });
+      await page.getByRole('img', { name: 'Attachment 1' }).waitFor();
+      await page.getByLabel('Your message').fill('What is this?');
+      await page.getByRole('button', { name: 'Send' }).click();
+      const answer = page.getByRole('article', { name: 'Model' });
+      await answer.getByText(/tokens in/).waitFor();
+      expect(await answer.locator('.prose').innerText()).toMatch(/image|picture|png/i);
+    });
+
+    it('shows the request as curl, without any key', async () => {
+      await page.goto('/playground');
+      await page.getByLabel('Your message').fill("It's here.");
+      await page.keyboard.press('Enter');
+      await page
+        .getByRole('article', { name: 'Model' })
+        .getByText(/tokens in/)
+        .waitFor();
+      await page.getByRole('button', { name: 'Show as curl' }).click();
+      const code = await page.getByRole('dialog').getByRole('group', { name: 'the request' }).innerText();
+      expect(code).toContain('Authorization: Bearer $RTR_KEY');
+      expect(code).toContain(String.raw`It'\''s here.`);
+      expect(code).not.toMatch(/csrf|rtr_\w|user\.\w|cookie/);
+    });
+
+    it('keeps markup in an answer what it is: text', async () => {
+      await page.goto('/playground');
+      await page.getByLabel('Your message').fill('Repeat: <img src=x onerror="window.hit = 1"> <b id="bold">x</b>');
+      await page.keyboard.press('Enter');
+      await page
+        .getByRole('article', { name: 'Model' })
+        .getByText(/tokens in/)
+        .waitFor();
+      expect(await page.evaluate('window.hit ?? document.getElementById("bold") ?? "nothing"')).toBe('nothing');
+    });
+  });
+
+  describe('tools', () => {
+    it('runs a tool through the form made from its schema', async () => {
+      await page.goto('/tools');
+      await page.getByRole('link', { name: 'Run calculator' }).click();
+      await page.getByLabel('expression').fill('2^64');
+      await page.getByRole('button', { name: 'Run', exact: true }).click();
+      await page.getByRole('region', { name: 'Result' }).getByText('18446744073709551616').first().waitFor();
+    });
+
+    it('says what is wrong with the input, and takes raw JSON too', async () => {
+      await page.goto('/tools/calculator');
+      await page.getByRole('switch', { name: 'Write it as JSON' }).click();
+      await page.getByLabel('JSON', { exact: true }).fill('{"expression": ');
+      await page.getByRole('button', { name: 'Run', exact: true }).click();
+      await page.getByText('This is not JSON').waitFor();
+      await page.getByLabel('JSON', { exact: true }).fill('{"expr": 1}');
+      await page.getByRole('button', { name: 'Run', exact: true }).click();
+      await page.getByText('The tool was not run').waitFor();
+    });
+  });
+
+  describe('keys', () => {
+    it('makes a key that works, changes and rotates it, and revokes it', async () => {
+      await page.goto('/keys');
+      const raw = await makeKey(page, 'laptop');
+      expect((await askWith(cluster, raw)).status).toBe(200);
+      expect(await page.content()).not.toContain(raw);
+
+      await page.getByRole('button', { name: 'Actions for laptop' }).click();
+      await page.getByRole('menuitem', { name: 'Change' }).click();
+      await page.getByRole('dialog').getByLabel('Name').fill('laptop of Ada');
+      await page.getByRole('dialog').getByLabel('Requests a minute').fill('30');
+      await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+      await page.getByText('30 requests a minute').waitFor();
+
+      await page.getByRole('button', { name: 'Actions for laptop of Ada' }).click();
+      await page.getByRole('menuitem', { name: 'Rotate' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Make the new key' }).click();
+      const next = await page.getByRole('dialog').getByRole('group', { name: 'the key' }).innerText();
+      await page.getByRole('button', { name: 'I have copied it' }).click();
+      expect(next).not.toBe(raw);
+      expect((await askWith(cluster, raw)).status).toBe(200);
+      expect((await askWith(cluster, next)).status).toBe(200);
+
+      await page.getByRole('button', { name: 'Actions for laptop of Ada' }).first().click();
+      await page.getByRole('menuitem', { name: 'Revoke' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Revoke the key' }).click();
+      await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
+      await expect
+        .poll(async () => [(await askWith(cluster, raw)).status, (await askWith(cluster, next)).status].sort())
+        .toEqual([200, 401]);
+    });
+
+    it('shows names as they are, whatever is in them', async () => {
+      await page.goto('/keys');
+      const name = '<img src=x onerror="window.hit=1">';
+      await makeKey(page, name);
+      await page.getByText(name).waitFor();
+      expect(await page.evaluate('window.hit')).toBeUndefined();
+    });
+
+    it('says which input is wrong', async () => {
+      await page.goto('/keys');
+      await page.getByRole('button', { name: 'New key' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Name').fill('   ');
+      await dialog.getByRole('button', { name: 'Make the key' }).click();
+      await dialog.getByText(/name/i).nth(1).waitFor();
+      expect(await dialog.getByLabel('Name').getAttribute('aria-invalid')).toBe('true');
+    });
+  });
+
+  describe('admin', () => {
+    it('invites somebody, who joins a team, sees less, and can be blocked', async () => {
+      await page.goto('/admin/teams');
+      await page.getByRole('button', { name: 'New team' }).click();
+      await page.getByRole('dialog').getByLabel('Name').fill('Engines');
+      await page.getByRole('dialog').getByRole('button', { name: 'Make the team' }).click();
+      await page.getByText('Engines').waitFor();
+
+      await page.goto('/admin/invitations');
+      await page.getByRole('button', { name: 'Invite somebody' }).click();
+      await page.getByRole('dialog').getByLabel('E-mail').fill('grace@example.com');
+      await page.getByRole('dialog').getByRole('combobox', { name: 'Team' }).click();
+      await page.getByRole('option', { name: 'Engines' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Make the link' }).click();
+      const link = await page.getByRole('dialog').getByRole('group', { name: 'the link' }).innerText();
+      await page.getByRole('button', { name: 'I have copied it' }).click();
+      await page.getByText('grace@example.com').waitFor();
+
+      const guest = await openConsolePage(browser, cluster.url);
+      await guest.page.goto(new URL(link).pathname);
+      await guest.page.getByLabel('Your name').fill('Grace Hopper');
+      await guest.page.getByRole('textbox', { name: 'Password' }).fill('cobol moth ledger 1906');
+      await guest.page.getByRole('button', { name: 'Make the account' }).click();
+      await guest.page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+      expect(await guest.page.getByRole('link', { name: 'Admin' }).count()).toBe(0);
+      await guest.page.goto('/workers');
+      await guest.page.getByText('Serving').first().waitFor();
+      expect(await guest.page.getByRole('button', { name: /^Drain/ }).count()).toBe(0);
+      await guest.page.goto('/account');
+      await guest.page.getByText('Member · Engines').waitFor();
+
+      await page.goto('/admin/people');
+      await page.getByRole('button', { name: 'Actions for Grace Hopper' }).click();
+      await page.getByRole('menuitem', { name: 'Block' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Block' }).click();
+      await page.getByText('Blocked').waitFor();
+      // Also the page that is open: its live news end within seconds, and with them the session shows as ended.
+      await guest.page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor({ timeout: 20_000 });
+      expect(guest.troubles).toEqual([]);
+      await guest.context.close();
+    });
+
+    it('keeps what was set', async () => {
+      await page.goto('/admin/settings');
+      await page.getByLabel('Days until an invitation expires').fill('3');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('Saved.').waitFor();
+      await page.reload();
+      await expect.poll(() => page.getByLabel('Days until an invitation expires').inputValue()).toBe('3');
+    });
+  });
+
+  describe('account', () => {
+    it('changes the password, and goes on', async () => {
+      await page.goto('/account');
+      await page.getByLabel('Current password').fill('wrong');
+      await page.getByRole('textbox', { name: 'New password' }).fill('walnut orbit 17 gravel');
+      await page.getByRole('button', { name: 'Change the password' }).click();
+      await page.getByText('This is not your password.').waitFor();
+      await page.getByLabel('Current password').fill('tulip anvil 42 harbour');
+      await page.getByRole('button', { name: 'Change the password' }).click();
+      await page.getByText('The password is changed').waitFor();
+      await page.getByRole('button', { name: /^Account of/ }).click();
+      await page.getByRole('menuitem', { name: 'Sign out' }).click();
+      await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
+      await page.getByLabel('E-mail').fill('ada@example.com');
+      await page.getByRole('textbox', { name: 'Password' }).fill('walnut orbit 17 gravel');
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor();
+    });
+  });
+});
+
+async function makeKey(page: Page, name: string): Promise<string> {
+  await page.getByRole('button', { name: 'New key' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill(name);
+  await dialog.getByRole('button', { name: 'Make the key' }).click();
+  const raw = await dialog.getByRole('group', { name: 'the key' }).innerText();
+  await page.getByRole('button', { name: 'I have copied it' }).click();
+  await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
+  return raw;
+}
+
+async function askWith({ url }: ConsoleCluster, key: string, content = 'Hello!'): Promise<Response> {
+  const answer = await fetch(`${url}/api/openai/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'demo', messages: [{ role: 'user', content }] }),
+  });
+  await answer.text();
+  return answer;
+}
