@@ -15,16 +15,23 @@ export interface ConsoleCluster extends Cluster {
 export async function startConsole(options: ClusterOptions = {}): Promise<ConsoleCluster> {
   execFileSync(process.execPath, ['services/console/build/main.ts'], { stdio: 'pipe' });
   const cluster = await startCluster(options);
-  const log = createLog({ service: 'test', level: 'fatal', format: 'json' });
-  const connection = connectRedis(options.redisUrl ?? inject('redisUrl'), { log, name: 'test' });
   try {
-    await connection.whenReady(AbortSignal.timeout(5_000));
-    const token = await openAccounts(connection.redis, `${cluster.prefix}:`).links.issueFirstAdmin();
-    if (token === undefined) throw new Error('there is an administrator already');
-    return { ...cluster, firstLink: `/link/${token}` };
+    return { ...cluster, firstLink: `/link/${await firstLinkToken(cluster.prefix)}` };
   } catch (error) {
     await cluster.stop();
     throw error;
+  }
+}
+
+/** The token of a link for the first administrator of a cluster. */
+export async function firstLinkToken(prefix: string): Promise<string> {
+  const log = createLog({ service: 'test', level: 'fatal', format: 'json' });
+  const connection = connectRedis(inject('redisUrl'), { log, name: 'test' });
+  try {
+    await connection.whenReady(AbortSignal.timeout(5_000));
+    const token = await openAccounts(connection.redis, `${prefix}:`).links.issueFirstAdmin();
+    if (token === undefined) throw new Error('there is an administrator already');
+    return token;
   } finally {
     connection.close();
   }

@@ -1,0 +1,123 @@
+import { createParser } from 'eventsource-parser';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { LiveWorkerFacts, Overview } from '../../services/console/contract/live.ts';
+import { ConsoleClient } from '../helpers/console-client.ts';
+import { goodPassword } from '../helpers/open-console.ts';
+import { startCluster, until, type Cluster } from '../helpers/start-cluster.ts';
+import { firstLinkToken } from '../helpers/start-console.ts';
+
+let cluster: Cluster;
+let otherUrl: string;
+let admin: ConsoleClient;
+
+beforeAll(async () => {
+  cluster = await startCluster();
+  ({ url: otherUrl } = await cluster.addIngress());
+  admin = new ConsoleClient(cluster.url);
+  const form = { name: 'Ada', email: 'ada@example.com', password: goodPassword };
+  const { status, body } = await admin.post(`/links/${await firstLinkToken(cluster.prefix)}`, form);
+  if (status !== 200) throw new Error(`no account: ${JSON.stringify(body)}`);
+}, 60_000);
+
+afterAll(() => cluster?.stop());
+
+/** Listens to the news as a page does. */
+async function listen({ cookie = '' }: ConsoleClient, url = cluster.url) {
+  const controller = new AbortController();
+  onTestFinished(() => controller.abort());
+  const response = await fetch(`${url}/console/api/live`, { headers: { cookie }, signal: controller.signal });
+  const news: { overview?: Overview; workers?: LiveWorkerFacts[]; queue?: unknown[] } = {};
+  let ended = false;
+  const parser = createParser({
+    onEvent: ({ event, data }) => Object.assign(news, { [event ?? '']: JSON.parse(data) }),
+  });
+  const read = async (): Promise<void> => {
+    const decoder = new TextDecoder();
+    for await (const part of response.body ?? []) parser.feed(decoder.decode(part, { stream: true }));
+  };
+  void read()
+    .catch(() => undefined)
+    .finally(() => (ended = true));
+  return { response, news, isOver: () => ended, leave: () => controller.abort() };
+}
+
+async function ask(url: string): Promise<void> {
+  const answer = await fetch(`${url}/api/openai/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'Hello!' }] }),
+  });
+  expect(answer.status).toBe(200);
+  await answer.text();
+}
+
+describe('live news', () => {
+  it('are only for who is signed in', async () => {
+    const { response } = await listen(new ConsoleClient(cluster.url));
+    expect(response.status).toBe(401);
+  });
+
+  it('come whole at once, and tell at every ingress what all of them served', async () => {
+    const [here, there] = [await listen(admin), await listen(admin, otherUrl)];
+    await until(() => here.news.workers?.length === 1 && there.news.overview !== undefined);
+    expect(here.response.headers.get('cache-control')).toContain('no-store');
+    expect(here.news.workers).toMatchObject([{ tier: 'gpu', models: ['demo'], state: 'serving', missedBeats: 0 }]);
+    expect(here.news.queue).toEqual([]);
+    await Promise.all([ask(cluster.url), ask(cluster.url), ask(otherUrl)]);
+    const sum = (overview: Overview | undefined) =>
+      overview?.requestsPerSecond.reduce((total, value) => total + value, 0);
+    await until(() => sum(here.news.overview) === 3 && sum(there.news.overview) === 3);
+    expect(there.news.overview).toMatchObject({ servedByTier: { gpu: 3 }, activeStreams: 0, errors: [] });
+    expect(there.news.overview?.firstTokenMs?.p50).toBeGreaterThan(0);
+  });
+
+  it('are bounded for one session, and there is room again when a page leaves', async () => {
+    const pages = await Promise.all(Array.from({ length: 8 }, () => listen(admin)));
+    expect(pages.map(({ response }) => response.status)).toEqual(Array.from({ length: 8 }, () => 200));
+    const refused = await listen(admin);
+    expect([refused.response.status, refused.response.headers.get('retry-after')]).toEqual([429, '5']);
+    pages[0]?.leave();
+    await until(async () => (await listen(admin)).response.status === 200);
+  });
+
+  it('end with the session, also when that was ended at another ingress', async () => {
+    const page = new ConsoleClient(otherUrl);
+    expect((await page.signIn('ada@example.com', goodPassword)).status).toBe(200);
+    const { news, isOver } = await listen(page);
+    await until(() => news.workers !== undefined);
+    expect((await page.delete('/session')).status).toBe(204);
+    await until(isOver, 8_000);
+  });
+});
+
+describe('what can be done with workers', () => {
+  const worker = () => String(cluster.ingress.lines.find(({ msg }) => msg === 'worker joined')?.['worker']);
+
+  it('is to drain and resume them, which the answer waits for', async () => {
+    const drained = await admin.post(`/workers/${worker()}/drain`);
+    expect(drained).toMatchObject({ status: 200, body: { id: worker(), state: 'draining' } });
+    expect(await admin.post(`/workers/${worker()}/resume`)).toMatchObject({ status: 200, body: { state: 'serving' } });
+    await ask(cluster.url);
+    const { body } = await admin.get('/audit');
+    expect(body[0]).toMatchObject({ action: 'worker.resume', target: { id: worker() }, actor: { name: 'Ada' } });
+  });
+
+  it('is refused without the CSRF token, for a worker that is not there, and for members', async () => {
+    const path = `/workers/${worker()}/drain`;
+    expect((await admin.ask('POST', path, {}, { 'x-csrf-token': 'wrong' })).status).toBe(403);
+    expect((await admin.post('/workers/nobody/drain')).status).toBe(404);
+    expect((await admin.post('/workers/a.*.b/drain')).status).toBe(404);
+    const { body } = await admin.post('/invitations', { email: 'bob@example.com', role: 'member' });
+    const member = new ConsoleClient(cluster.url);
+    const token = String(body.link).split('/link/')[1];
+    await member.post(`/links/${token}`, { name: 'Bob', password: goodPassword, email: '' });
+    expect((await member.post(path)).status).toBe(403);
+    expect((await member.get('/models')).status).toBe(200);
+  });
+});
+
+it('tells the models, and where the families are', async () => {
+  const { body } = await admin.get('/models');
+  expect(body).toMatchObject([{ id: 'auto' }, { id: 'demo', servedBy: [{ tier: 'gpu', workers: 1 }] }]);
+  expect((await admin.get('/about')).body.segments).toEqual({ chat: 'openai', messages: 'anthropic' });
+});

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { RecentSums } from '../../../../services/console/live/recent-sums.ts';
+
+describe('sums of the last units of time', () => {
+  it('are told oldest first, without the unit that is running', () => {
+    const sums = new RecentSums(3);
+    sums.add(10, 1);
+    sums.add(11, 2);
+    sums.add(11, 2);
+    sums.add(12, 7);
+    expect(sums.before(12)).toEqual([0, 1, 4]);
+    expect(sums.before(13)).toEqual([1, 4, 7]);
+    expect(sums.total(12)).toBe(12);
+  });
+
+  it('forget what is too old, also after a long silence', () => {
+    const sums = new RecentSums(3);
+    sums.add(10, 1);
+    expect(sums.before(13)).toEqual([1, 0, 0]);
+    expect(sums.before(14)).toEqual([0, 0, 0]);
+    sums.add(100, 5);
+    expect(sums.before(101)).toEqual([0, 0, 5]);
+  });
+
+  it('pass over what comes too late for its unit', () => {
+    const sums = new RecentSums(3);
+    sums.add(104, 5);
+    sums.add(100, 9);
+    expect(sums.before(105)).toEqual([0, 0, 5]);
+  });
+});

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import type { LivePool } from '#shared/broker/dispatch/live-workers.ts';
+import { registrySchema } from '#shared/registry/registry.ts';
+import { servedModels } from '../../../../services/console/live/served-models.ts';
+
+function pool(tier: LivePool['tier'], workers: number, ...models: LivePool['models'][number][]): LivePool {
+  const some = Array.from({ length: workers }, () => ({}));
+  return { tier, pool: 'p', models, tools: [], workers: new Set(some), waiting: 0 } as unknown as LivePool;
+}
+
+const small = { id: 'small', capabilities: ['stream' as const], contextWindow: 8_192 };
+const large = {
+  id: 'large',
+  capabilities: ['vision' as const, 'stream' as const],
+  contextWindow: 32_768,
+  maxOutput: 100,
+};
+
+describe('the models that are shown', () => {
+  it('are auto, names of the registry, then models, each with who serves it', () => {
+    const registry = registrySchema.parse({ models: { fast: { targets: [{ model: 'small', tier: 'gpu' }] } } });
+    const shown = servedModels([pool('gpu', 2, small), pool('cloud', 1, large, small)], registry);
+    expect(shown.map(({ id, kind }) => [id, kind])).toEqual([
+      ['auto', 'auto'],
+      ['fast', 'registered'],
+      ['large', 'model'],
+      ['small', 'model'],
+    ]);
+    expect(shown[0]).toMatchObject({ capabilities: ['stream', 'vision'], contextWindow: 32_768, maxOutput: 100 });
+    expect(shown[1]?.servedBy).toEqual([{ tier: 'gpu', workers: 2, models: ['small'] }]);
+    expect(shown[3]?.servedBy).toEqual([
+      { tier: 'gpu', workers: 2, models: ['small'] },
+      { tier: 'cloud', workers: 1, models: ['small'] },
+    ]);
+  });
+
+  it('leave out names that nobody serves, and from auto what it may not use', () => {
+    const registry = registrySchema.parse({
+      models: { gone: { targets: [{ model: 'nothing' }] } },
+      auto: { tiers: ['gpu'], except: ['small'] },
+    });
+    const shown = servedModels([pool('gpu', 1, small), pool('cloud', 1, large)], registry);
+    expect(shown.map(({ id }) => id)).toEqual(['large', 'small']);
+    expect(servedModels([], registry)).toEqual([]);
+  });
+});

@@ -1,0 +1,146 @@
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { get } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import express from 'express';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { servePages } from '../../../../services/console/pages/serve-pages.ts';
+
+const script = `${'x'.repeat(2_000)};`;
+
+/** Serves a folder of pages; `build` puts some there. */
+async function serve() {
+  const parent = mkdtempSync(join(tmpdir(), 'rtr-pages-'));
+  const folder = join(parent, 'dist');
+  const app = express();
+  app.use(servePages(folder));
+  app.use((_, response) => void response.status(404).send('of the API'));
+  const server = app.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.close();
+    rmSync(parent, { recursive: true });
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  let builds = 0;
+  const build = (): void => {
+    builds += 1;
+    const draft = join(parent, `draft${builds}`);
+    mkdirSync(join(draft, 'assets'), { recursive: true });
+    writeFileSync(join(draft, 'index.html'), `<meta nonce="__STYLE_NONCE__"> build ${builds}`);
+    writeFileSync(join(draft, 'icon.svg'), '<svg/>');
+    writeFileSync(join(draft, 'stamp'), 'secret');
+    const asset = join(draft, 'assets', `main-${builds}.js`);
+    writeFileSync(asset, script);
+    writeFileSync(`${asset}.br`, brotliCompressSync(script));
+    writeFileSync(`${asset}.gz`, gzipSync(script));
+    rmSync(folder, { recursive: true, force: true });
+    renameSync(draft, folder);
+  };
+  return { url, build };
+}
+
+describe("the console's pages", () => {
+  it('are one page for every path that is none of the API, with a policy that lets in nothing foreign', async () => {
+    const { url, build } = await serve();
+    build();
+    for (const path of ['/', '/keys', '/admin/people', '/link/abc', '/tools/some%2Ftool']) {
+      const answer = await fetch(url + path);
+      expect(answer.status).toBe(200);
+      const policy = answer.headers.get('content-security-policy') ?? '';
+      const nonce = /'nonce-([^']+)'/.exec(policy)?.[1] ?? 'none';
+      expect(await answer.text()).toBe(`<meta nonce="${nonce}"> build 1`);
+      expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self' 'nonce-");
+      expect(policy).toContain("frame-ancestors 'none'; base-uri 'none'");
+      expect(policy).not.toMatch(/unsafe|\*|https?:/);
+      expect(Object.fromEntries(answer.headers)).toMatchObject({
+        'cache-control': 'no-cache',
+        'x-content-type-options': 'nosniff',
+        'referrer-policy': 'same-origin',
+        'cross-origin-opener-policy': 'same-origin',
+        'permissions-policy': expect.stringContaining('camera=()') as string,
+      });
+    }
+  });
+
+  it('have another nonce each time', async () => {
+    const { url, build } = await serve();
+    build();
+    const [one, two] = await Promise.all([fetch(url), fetch(url)]);
+    expect(one.headers.get('content-security-policy')).not.toBe(two.headers.get('content-security-policy'));
+  });
+
+  it('have files that may be kept for ever, compressed as the browser likes it', async () => {
+    const { url, build } = await serve();
+    build();
+    for (const encoding of ['br', 'gzip', 'identity']) {
+      const { headers, body } = await rawGet(`${url}/assets/main-1.js`, encoding);
+      expect(headers).toMatchObject({
+        'content-type': 'text/javascript; charset=utf-8',
+        'cache-control': 'public, max-age=31536000, immutable',
+        vary: 'accept-encoding',
+      });
+      expect(headers['content-encoding']).toBe(encoding === 'identity' ? undefined : encoding);
+      expect(Number(headers['content-length'])).toBe(body.length);
+      expect(body.length < script.length).toBe(encoding !== 'identity');
+    }
+    const icon = await fetch(`${url}/icon.svg`);
+    expect(icon.headers.get('cache-control')).toBe('no-cache');
+  });
+
+  it.each([
+    '/api/nothing',
+    '/api',
+    '/console/api/x',
+    '/health',
+    '/assets/gone.js',
+    '/favicon.ico',
+    '/stamp.txt',
+    '/assets/main-1.js.br',
+  ])('leave %s to the API', async (path) => {
+    const { url, build } = await serve();
+    build();
+    const answer = await fetch(url + path);
+    expect([answer.status, await answer.text()]).toEqual([404, 'of the API']);
+  });
+
+  it('are not there for anything but reading', async () => {
+    const { url, build } = await serve();
+    build();
+    expect((await fetch(url, { method: 'POST' })).status).toBe(404);
+    const head = await fetch(`${url}/assets/main-1.js`, { method: 'HEAD' });
+    expect([head.status, await head.text()]).toEqual([200, '']);
+  });
+
+  it('never leave their folder', async () => {
+    const { url, build } = await serve();
+    build();
+    for (const path of ['/../draft.js', '/assets/..%2f..%2fetc/passwd.js', '/assets/%2e%2e/stamp.js']) {
+      expect((await rawGet(url + path, 'identity')).status).toBe(404);
+    }
+    expect((await rawGet(`${url}/stamp`, 'identity')).body.toString()).not.toContain('secret');
+  });
+
+  it('say what to run when they are not built, and are there as soon as they are; a new build is seen at once', async () => {
+    const { url, build } = await serve();
+    const missing = await fetch(url);
+    expect([missing.status, await missing.text()]).toEqual([503, expect.stringContaining('npm run build')]);
+    build();
+    expect(await (await fetch(url)).text()).toContain('build 1');
+    build();
+    expect(await (await fetch(url)).text()).toContain('build 2');
+    expect((await fetch(`${url}/assets/main-2.js`)).status).toBe(200);
+  });
+});
+
+async function rawGet(url: string, encoding: string) {
+  const { origin } = new URL(url);
+  const request = get(origin, { path: url.slice(origin.length), headers: { 'accept-encoding': encoding } });
+  const [response] = (await once(request, 'response')) as [import('node:http').IncomingMessage];
+  const parts: Buffer[] = [];
+  for await (const part of response) parts.push(part as Buffer);
+  return { status: response.statusCode, headers: response.headers, body: Buffer.concat(parts) };
+}

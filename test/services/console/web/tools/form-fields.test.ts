@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { FieldProblem, formFields, readForm } from '../../../../../services/console/web/pages/tools/form-fields.ts';
+
+const schema = {
+  type: 'object',
+  required: ['name', 'count'],
+  properties: {
+    name: { type: 'string', description: 'Who' },
+    count: { type: 'integer', minimum: 1, maximum: 9 },
+    size: { type: 'number', default: 1.5 },
+    loud: { type: 'boolean' },
+    mood: { type: 'string', enum: ['good', 'bad'] },
+    words: { type: 'array', items: { type: 'string' } },
+    more: { type: 'object', properties: {} },
+  },
+};
+
+describe("a tool's form", () => {
+  it('has an input for each field of the schema, fit for what it holds', () => {
+    const fields = formFields(schema) ?? [];
+    expect(fields.map(({ name, kind }) => [name, kind])).toEqual([
+      ['name', 'text'],
+      ['count', 'integer'],
+      ['size', 'number'],
+      ['loud', 'boolean'],
+      ['mood', 'choice'],
+      ['words', 'texts'],
+      ['more', 'json'],
+    ]);
+    expect(fields[0]).toMatchObject({ isRequired: true, description: 'Who' });
+    expect(fields[1]).toMatchObject({ minimum: 1, maximum: 9 });
+    expect(fields[2]).toMatchObject({ initial: '1.5', isRequired: false });
+  });
+
+  it('is not made of what it cannot show: that is written as JSON', () => {
+    expect(formFields({ type: 'array' })).toBeUndefined();
+    expect(formFields({ type: 'object', oneOf: [] })).toBeUndefined();
+    expect(formFields({ type: 'object' })).toEqual([]);
+  });
+
+  it('is read as the types that the schema wants, without what was left empty', () => {
+    const fields = formFields(schema) ?? [];
+    const written = { name: 'Ada', count: '3', loud: 'true', words: 'a\nb\n', more: '{"x": [1]}' };
+    expect(readForm(fields, written)).toEqual({
+      name: 'Ada',
+      count: 3,
+      size: 1.5,
+      loud: true,
+      words: ['a', 'b'],
+      more: { x: [1] },
+    });
+    expect(readForm(fields, { name: '', count: '1', size: '' })).toEqual({ name: '', count: 1 });
+  });
+
+  it.each([
+    [{}, 'count', /needed/],
+    [{ count: '1.5' }, 'count', /whole/],
+    [{ count: 'x' }, 'count', /number/],
+    [{ count: '1', more: '{' }, 'more', /JSON/],
+  ])('names the field that is wrong: %j', (written, field, message) => {
+    const read = () => readForm(formFields(schema) ?? [], written);
+    expect(read).toThrow(FieldProblem);
+    expect(read).toThrow(message);
+    expect(read).toThrow(expect.objectContaining({ field }));
+  });
+});

@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { readQuery } from '../../../../../services/console/web/pages/usage/usage-query.ts';
+
+const noon = Date.UTC(2026, 10, 21, 12);
+
+describe("the usage page's address", () => {
+  it('asks for the last seven days by model when it says nothing, and for the same all day long', () => {
+    const { span, by, measure, report } = readQuery(new URLSearchParams(), noon);
+    expect({ span, by, measure }).toEqual({ span: '7d', by: 'model', measure: 'tokens' });
+    expect(Object.fromEntries(new URLSearchParams(report))).toEqual({
+      from: String(Date.UTC(2026, 10, 15)),
+      to: String(Date.UTC(2026, 10, 22) - 1),
+      step: 'day',
+      by: 'model',
+    });
+    expect(readQuery(new URLSearchParams(), noon + 3_600_000).report).toBe(report);
+  });
+
+  it('may choose, and filter; what it says wrong counts for nothing', () => {
+    const search = new URLSearchParams('span=1y&by=key&measure=cost&tier=gpu&model=a%2Fb&outcome=x&user=');
+    const query = readQuery(search, noon);
+    expect(query).toMatchObject({ span: '1y', by: 'key', measure: 'cost', filters: { tier: 'gpu', model: 'a/b' } });
+    expect(new URLSearchParams(query.report).get('step')).toBe('month');
+    expect(readQuery(new URLSearchParams('span=ever&by=mood&measure=x'), noon)).toMatchObject({
+      span: '7d',
+      by: 'model',
+    });
+  });
+});

@@ -1,0 +1,62 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { startParties } from '../../../helpers/broker-parties.ts';
+import { until } from '../../../helpers/start-cluster.ts';
+
+async function start() {
+  const parties = await startParties();
+  onTestFinished(() => parties.close());
+  const { ingress, addWorker } = parties;
+  const tell = (id: string, wish: string) => ingress.broker.publish(ingress.broker.subjects.drain(id), wish);
+  const isDraining = (id: string) => ingress.workers.get(id)?.announcement.draining === true;
+  return { ingress, addWorker, tell, isDraining };
+}
+
+describe('a worker that an operator drains', () => {
+  it('says so, finishes what it runs, takes nothing new, and goes on when it is resumed', async () => {
+    const { ingress, addWorker, tell, isDraining } = await start();
+    const gate = Promise.withResolvers<void>();
+    const handler = async () => {
+      await gate.promise;
+      return {
+        usage: { promptTokens: 0, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 0, reasoningTokens: 0 },
+        finishReason: 'stop',
+      };
+    };
+    const { id, worker } = await addWorker({ handler });
+    const running = ingress.send({});
+    await until(() => running.job.state === 'claimed');
+    tell(id, 'drain');
+    await until(() => isDraining(id));
+    expect(ingress.workers.get(id)?.announcement.accepting).toBe(false);
+    const waiting = ingress.send({});
+    gate.resolve();
+    expect((await running.finished).state).toBe('done');
+    await ingress.broker.flush();
+    expect([waiting.job.state, worker.busy]).toEqual(['queued', 0]);
+    tell(id, 'resume');
+    expect((await waiting.finished).state).toBe('done');
+    expect(isDraining(id)).toBe(false);
+  });
+
+  it('leaves new jobs to the others of its pool', async () => {
+    const { ingress, addWorker, tell, isDraining } = await start();
+    const [one, two] = [await addWorker(), await addWorker()];
+    tell(one.id, 'drain');
+    await until(() => isDraining(one.id));
+    const reports = await Promise.all(Array.from({ length: 20 }, () => ingress.send({}).finished));
+    expect(new Set(reports.map(({ served }) => served?.worker.announcement.worker))).toEqual(new Set([two.id]));
+  });
+
+  it('passes over what it does not understand', async () => {
+    const { ingress, addWorker, tell } = await start();
+    const { id } = await addWorker();
+    tell(id, 'explode');
+    expect((await ingress.send({}).finished).state).toBe('done');
+  });
+
+  it('tells which machine it runs on', async () => {
+    const { ingress, addWorker } = await start();
+    const { id } = await addWorker();
+    expect(ingress.workers.get(id)?.announcement.host).toMatch(/./);
+  });
+});
