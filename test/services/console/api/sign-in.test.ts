@@ -297,6 +297,15 @@ describe('a session', () => {
     expect((await ada.get('/session')).status).toBe(401);
   });
 
+  it('does not give way to others that were signed out of', async () => {
+    const { firstAdmin, accounts } = await openConsole();
+    const ada = await firstAdmin();
+    const user = await accounts.users.find(ada.id);
+    if (!user) throw new Error('nobody is there');
+    for (let n = 0; n < 60; n += 1) await accounts.sessions.end((await accounts.sessions.open(user)) ?? '');
+    expect((await ada.get('/session')).status).toBe(200);
+  });
+
   it('is one of fifty at most: the oldest gives way', async () => {
     const { firstAdmin, accounts, connection, prefix } = await openConsole();
     const ada = await firstAdmin();
