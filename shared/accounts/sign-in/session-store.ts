@@ -84,7 +84,11 @@ export class SessionStore {
 
   /** Ends a session. */
   async end(id: string): Promise<void> {
-    await askRedis(this.#redis.del(this.#names.session(tokenHash(id))));
+    const hash = tokenHash(id);
+    const name = this.#names.session(hash);
+    const userId = await askRedis(this.#redis.hget(name, 'userId'));
+    if (userId === null) return;
+    await askRedisAll(this.#redis.multi().del(name).lrem(this.#names.sessionsOf(userId), 0, hash));
   }
 
   /** Only prolongs what is still there: a session that has ended meanwhile does not come back. */

@@ -1,4 +1,4 @@
-import { beforeAll, afterAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { openAccounts, type Accounts } from '#shared/accounts/accounts.ts';
 import { connectRedis, type RedisConnection } from '#shared/accounts/connect-redis.ts';
 import { createLog } from '#shared/core/log.ts';
@@ -6,6 +6,7 @@ import { ConsoleClient } from '../../helpers/console-client.ts';
 import { everythingUnder } from '../../helpers/everything-under.ts';
 import { startEdge, type Edge } from '../../helpers/start-edge.ts';
 import { until } from '../../helpers/start-cluster.ts';
+import { startNats } from '../../helpers/start-nats.ts';
 
 const password = 'violet-harbour-cricket-41';
 
@@ -131,6 +132,30 @@ describe('a change in the console', () => {
     await until(async () => (await all()).every((status) => status === 401));
     expect(performance.now() - changedAt).toBeLessThan(1_000);
     expect((await asPage(`${other.url}/api/openai/v1/models`, {}, bob)).status).toBe(401);
+  });
+});
+
+describe('a change in the console while the broker is away', () => {
+  it('is made, holds here at once, and everywhere when the broker is back', async () => {
+    const nats = await startNats();
+    onTestFinished(() => nats.stop());
+    const here = await startEdge({ natsUrl: nats.url });
+    onTestFinished(() => here.stop());
+    const there = await here.addIngress();
+    const itsAccounts = openAccounts(connection.redis, `${here.prefix}:`);
+    const admin = new ConsoleClient(here.url);
+    const token = await itsAccounts.links.issueFirstAdmin();
+    await admin.post(`/links/${token}`, { name: 'Ada', email: 'ada@example.com', password });
+    const urls = [here.url, there.url];
+    expect(await Promise.all(urls.map((url) => statusWith(url, here.key)))).toEqual([200, 200]);
+    await nats.kill();
+    const begin = performance.now();
+    expect((await admin.delete(`/keys/${here.keyId}`)).status).toBe(204);
+    expect(performance.now() - begin).toBeLessThan(2_500);
+    expect(await statusWith(here.url, here.key)).toBe(401);
+    await here.ingress.line('a change of keys may be unknown elsewhere for 30 s');
+    await nats.restart();
+    await until(async () => (await statusWith(there.url, here.key)) === 401, 10_000);
   });
 });
 

@@ -81,7 +81,9 @@ describe('signing in', () => {
     const token = await accounts.links.issuePassword(ada.id);
     const password = 'quiet-lantern-öyster-77';
     await browser().post(`/links/${token}`, { password: password.normalize('NFD') });
-    expect((await browser().signIn('ada@example.com', password.normalize('NFC'))).status).toBe(200);
+    for (const form of ['NFC', 'NFD']) {
+      expect((await browser().signIn('ada@example.com', password.normalize(form))).status).toBe(200);
+    }
     expect((await browser().signIn('ada@example.com', password.replace('ö', 'o'))).status).toBe(401);
   });
 
@@ -295,6 +297,15 @@ describe('a session', () => {
     expect((await ada.get('/session')).status).toBe(200);
     vi.setSystemTime(Date.now() + 61_000);
     expect((await ada.get('/session')).status).toBe(401);
+  });
+
+  it('does not give way to others that were signed out of', async () => {
+    const { firstAdmin, accounts } = await openConsole();
+    const ada = await firstAdmin();
+    const user = await accounts.users.find(ada.id);
+    if (!user) throw new Error('nobody is there');
+    for (let n = 0; n < 60; n += 1) await accounts.sessions.end((await accounts.sessions.open(user)) ?? '');
+    expect((await ada.get('/session')).status).toBe(200);
   });
 
   it('is one of fifty at most: the oldest gives way', async () => {
