@@ -80,6 +80,16 @@ describe('live news', () => {
     await until(async () => (await listen(admin)).response.status === 200);
   });
 
+  it('do not keep an ingress from stopping', async () => {
+    const { process, url } = await cluster.addIngress({ DRAIN_MS: '20000' });
+    const { news, isOver } = await listen(admin, url);
+    await until(() => news.workers !== undefined);
+    const begin = performance.now();
+    expect(await process.stop()).toBe(0);
+    expect(performance.now() - begin).toBeLessThan(5_000);
+    await until(isOver);
+  });
+
   it('end with the session, also when that was ended at another ingress', async () => {
     const page = new ConsoleClient(otherUrl);
     expect((await page.signIn('ada@example.com', goodPassword)).status).toBe(200);

@@ -16,6 +16,7 @@ import { curlOf } from './curl-of.ts';
 import { SettingsPanel } from './settings-panel.tsx';
 import { TurnView } from './turn-view.tsx';
 import { useConversation } from './use-conversation.ts';
+import { useStayAtEnd } from './use-stay-at-end.ts';
 
 /** A conversation with any model, in either family, over the same paths that clients use. */
 export function Playground() {
@@ -50,6 +51,7 @@ function Talk({ models, segments }: { models: readonly ServedModel[]; segments: 
   const runnable = useMemo(() => new Set(tools.data?.map(({ name }) => name)), [tools.data]);
   const [showsCurl, curl] = useDisclosure();
   const { turns, isRunning, send, answerCall, again, stop, clear } = conversation;
+  useStayAtEnd(turns);
   const chosen = models.find(({ id }) => id === settings.model);
   const asked = turns.at(-1)?.role === 'assistant' ? turns.slice(0, -1) : turns;
   const waiting = openCalls(turns).length;
