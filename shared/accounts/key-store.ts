@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';
-import { RouterError } from '#shared/core/errors.ts';
 import { keyRecordSchema, type KeyRecord } from './key-record.ts';
+import { storeUnavailable } from './store-unavailable.ts';
 
 const createFirstRouterKey = script('create-first-router-key');
 const revokeKey = script('revoke-key');
@@ -102,13 +102,4 @@ async function answer<T>(reply: Promise<T>): Promise<T> {
   } catch (error) {
     throw storeUnavailable(error);
   }
-}
-
-/** The library's errors carry the command with its arguments, which belong in no log: only the message goes on. */
-function storeUnavailable(error: unknown): RouterError {
-  const reason = error instanceof Error ? error.message : String(error);
-  return new RouterError('store_unavailable', 'The account store does not answer. Please try again soon.', {
-    retryAfter: 2,
-    cause: new Error(`redis: ${reason}`),
-  });
 }
