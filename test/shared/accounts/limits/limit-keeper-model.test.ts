@@ -84,7 +84,7 @@ describe('reserving, settling, releasing and expiring in any order', () => {
         const names = await redis.keys(`${prefix}*`);
         if (names.length > 0) await redis.del(...names);
         const model = new Model();
-        const [key = {}, user = {}, team = {}] = three;
+        const [key, user, team] = three;
         const all: PartyLimits[] = [
           { party: 'key:k', limits: key },
           { party: 'user:u', limits: user },
