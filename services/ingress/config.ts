@@ -18,6 +18,8 @@ export const ingressConfig = z
     MESSAGES_FAMILY: setting.pathSegment('Path segment of the messages family: /api/<segment>', 'anthropic'),
     ROUTER_CONFIG: setting.optionalText('File with names for models, rules for `auto` and more; see the README'),
     MCP_ALLOWED_ORIGINS: setting.list('Hosts of web pages that may use /api/tools/mcp, besides those of this machine'),
+    USAGE_MAX_REQUESTS: setting.integer('Requests that the usage ledger keeps singly', 50_000, 1, 10_000_000),
+    USAGE_DAYS: setting.integer('Days for which it keeps them singly; totals are kept longer', 30, 1, 3_650),
     MAX_BODY_BYTES: setting.integer('Largest request body, after decompression', 32 * 1024 * 1024, 1_024, 1024 ** 3),
     MAX_HELD_BYTES: setting.integer('All request bodies held at once', 1024 ** 3, 1_024, 64 * 1024 ** 3),
     MAX_ACTIVE: setting.integer('Requests in work or waiting at once on this ingress', 20_000, 1, 1_000_000),

@@ -5,10 +5,14 @@ import type { Duplex } from 'node:stream';
 import { connectRedis } from '#shared/accounts/connect-redis.ts';
 import { KeyStore } from '#shared/accounts/key-store.ts';
 import { KeyVerifier } from '#shared/accounts/key-verifier.ts';
+import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
+import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
+import { PriceTable } from '#shared/accounts/prices/price-table.ts';
 import { connectBroker } from '#shared/broker/connect-broker.ts';
 import { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
 import { LiveWorkers } from '#shared/broker/dispatch/live-workers.ts';
 import { onKeyChange } from '#shared/broker/key-changes.ts';
+import { announcePriceChange, onPriceChange } from '#shared/broker/price-changes.ts';
 import type { RouterError } from '#shared/core/errors.ts';
 import { loadConfig } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
@@ -21,6 +25,7 @@ import { answerBrokenRequest } from './answer-broken-request.ts';
 import { createApp } from './app.ts';
 import { chatFamily } from './chat-family.ts';
 import { ingressConfig } from './config.ts';
+import type { PriceOf } from './estimate-amount.ts';
 import { HeldBodies } from './held-bodies.ts';
 import { readHealth } from './health.ts';
 import { createToolsMcp } from './mcp/tools-mcp.ts';
@@ -40,6 +45,8 @@ const probeClientMs = 30_000;
 
 /** Milliseconds for the last words to requests that the drain has ended. */
 const lastWordsMs = 500;
+
+const dayMs = 86_400_000;
 
 /** Milliseconds that idle keep-alive connections stay open; longer than load balancers keep theirs. */
 const keepAliveTimeoutMs = 75_000;
@@ -71,11 +78,30 @@ await runService(async (environment, releases) => {
 
   const held = new HeldBodies(config.MAX_HELD_BYTES, config.MAX_ACTIVE);
   const open = new OpenRequests();
-  const metrics = new IngressMetrics(dispatcher, held, open);
+  const ledger = new UsageLedger(redis.redis, `${prefix}:`, log, {
+    maxRequests: config.USAGE_MAX_REQUESTS,
+    requestsKeptMs: config.USAGE_DAYS * dayMs,
+  });
+  releases.add('usage ledger', () => ledger.close());
+  const limits = new LimitKeeper(redis.redis, `${prefix}:`, log);
+  releases.add('limits', () => limits.close());
+  const prices = new PriceTable({
+    redis: redis.redis,
+    prefix: `${prefix}:`,
+    log,
+    registered: () => registry.current().prices,
+    announce: () => announcePriceChange(broker),
+  });
+  releases.add('prices', () => prices.close());
+  onPriceChange(broker, () => void prices.refresh());
+  redis.redis.on('ready', () => void prices.refresh());
+  const priceOf: PriceOf = (tier, model) => prices.priceOf(tier, model);
+
+  const metrics = new IngressMetrics(dispatcher, held, open, ledger);
   const countRefusal = (family: string, error: RouterError): void => metrics.countRefusal(family, error);
   const healthParts = { workers, broker, redis, isDraining: () => open.isDraining };
-  const record = recordJob(log, metrics);
-  const mcp = createToolsMcp({ dispatcher, workers, record }, log);
+  const record = recordJob({ log, metrics, priceOf, ledger });
+  const mcp = createToolsMcp({ dispatcher, workers, limits, record }, log);
   releases.add('MCP', () => mcp.close());
   const app = createApp({
     ...healthParts,
@@ -89,6 +115,8 @@ await runService(async (environment, releases) => {
     readBody: createBodyReader({ maxBytes: config.MAX_BODY_BYTES, timeoutMs: config.BODY_TIMEOUT_MS }),
     registry: () => registry.current(),
     held,
+    limits,
+    priceOf,
     record,
     countRefusal,
   });

@@ -78,7 +78,7 @@ export interface Price {
   cachedInput?: number;
   cacheWrite?: number;
   output: number;
-  /** Day from which the price is known, `2026-11-01`. */
-  asOf: string;
+  /** Day from which the price is known, `2026-11-01`; absent where the registry file does not say. */
+  asOf?: string;
   source: 'shipped' | 'changed';
 }

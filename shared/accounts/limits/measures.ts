@@ -1,7 +1,7 @@
 import { limitsSchema, type Limits } from '../limits.ts';
 import { nanoPerDollar } from '../money.ts';
 import { bucketUnit, costLimit, type Amount, type PartyUse } from './party-use.ts';
-import { nextDay, nextMonth } from './periods.ts';
+import { nextBeginning } from '../periods.ts';
 
 /** The name of one limit. */
 export type LimitName = keyof Limits;
@@ -39,13 +39,20 @@ export function measure(name: LimitName, use: PartyUse, { tokens, cost }: Amount
     case 'concurrentRequests':
       return { kind: 'concurrency', limit, spent: 0, held: active, wanted: 1, unit: 1, resetsAt: undefined };
     case 'tokensPerDay':
-      return budget(limit, day.spent.tokens, day.held.tokens, tokens, 1, nextDay(at));
+      return budget(limit, day.spent.tokens, day.held.tokens, tokens, 1, nextBeginning('day', at));
     case 'tokensPerMonth':
-      return budget(limit, month.spent.tokens, month.held.tokens, tokens, 1, nextMonth(at));
+      return budget(limit, month.spent.tokens, month.held.tokens, tokens, 1, nextBeginning('month', at));
     case 'costPerDay':
-      return budget(costLimit(limit), day.spent.cost, day.held.cost, cost, nanoPerDollar, nextDay(at));
+      return budget(costLimit(limit), day.spent.cost, day.held.cost, cost, nanoPerDollar, nextBeginning('day', at));
     case 'costPerMonth':
-      return budget(costLimit(limit), month.spent.cost, month.held.cost, cost, nanoPerDollar, nextMonth(at));
+      return budget(
+        costLimit(limit),
+        month.spent.cost,
+        month.held.cost,
+        cost,
+        nanoPerDollar,
+        nextBeginning('month', at),
+      );
   }
 }
 
