@@ -9,7 +9,7 @@ export function toNanoDollars(dollars: number): number {
   return Math.min(nano.toNumber(), Number.MAX_SAFE_INTEGER);
 }
 
-/** Nano-dollars, as a number or as Redis tells them, in dollars. */
-export function toDollars(nano: number | string | bigint): number {
-  return new Decimal(String(nano)).dividedBy(nanoPerDollar).toNumber();
+/** Nano-dollars in dollars, exact up to four million of them. */
+export function toDollars(nano: number): number {
+  return new Decimal(nano).dividedBy(nanoPerDollar).toNumber();
 }

@@ -5,7 +5,9 @@ import type { KeyIdentity } from '#shared/accounts/key-record.ts';
  * Loaded into an ingress before it starts (`--import`): every key gets what `TEST_IDENTITY` says, as JSON, with `KEY` for its
  * id. So an ingress with limits can be tested without the accounts that keep them.
  */
-const verify = KeyVerifier.prototype.verify;
+const { verify } = KeyVerifier.prototype as { verify: (this: KeyVerifier, ...args: [string]) => Verified };
+type Verified = KeyIdentity | Promise<KeyIdentity>;
+
 const given = process.env['TEST_IDENTITY'] ?? '{}';
 const known = new WeakMap<KeyIdentity, KeyIdentity>();
 

@@ -24,12 +24,15 @@ it('holds of an ingress that is killed in the middle are free after a minute, an
   const use = async () => (await keeper.read([party]))[0];
 
   const long = { role: 'user', content: 'Hi!\n[demo tokens=9000 rate=20]' };
+  // Kept, or their connections would be closed when the garbage is collected.
+  const answers: Response[] = [];
   for (let count = 0; count < 20; count++) {
-    fetch(`${url}/api/openai/chat/completions`, {
+    const answer = await fetch(`${url}/api/openai/chat/completions`, {
       method: 'POST',
       body: JSON.stringify({ model: 'demo', stream: true, max_tokens: 9_000, messages: [long] }),
       headers: { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json' },
-    }).catch(() => undefined);
+    });
+    answers.push(answer);
   }
   await until(async () => (await use())?.active === 20);
   // Holds are renewed every twenty seconds: they outlast their first minute while the ingress lives.
@@ -42,6 +45,7 @@ it('holds of an ingress that is killed in the middle are free after a minute, an
   expect(performance.now() - killedAt).toBeLessThan(61_000);
   expect(performance.now() - killedAt).toBeGreaterThan(35_000);
   expect((await use())?.day).toEqual({ spent: { tokens: 0, cost: 0 }, held: { tokens: 0, cost: 0 } });
+  expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
   await keeper.close();
   connection.close();
 });

@@ -1,0 +1,38 @@
+import type { ErrorRequestHandler, NextFunction, Request, Response } from 'express';
+import { errorTable, RouterError } from '#shared/core/errors.ts';
+import type { Logger } from '#shared/core/log.ts';
+import { ApiFailure } from './api-failure.ts';
+
+/** The last handler of the API: whatever was thrown is answered as `{ error: { code, message, field? } }`. */
+export function answerFailure(log: Logger): ErrorRequestHandler {
+  return (error: unknown, request: Request, response: Response, next: NextFunction): void => {
+    const told = asApiFailure(error);
+    // No path: it may hold the token of a link.
+    const facts = { requestId: response.getHeader('x-request-id'), method: request.method, code: told.code };
+    if (told.status >= 500) log.error({ ...facts, err: error }, 'the console failed');
+    else log.info(facts, 'the console refused a request');
+    if (response.headersSent) return next(error);
+    if (told.retryAfter !== undefined) response.setHeader('retry-after', String(told.retryAfter));
+    const { code, message, field } = told;
+    response.status(told.status).json({ error: { code, message, ...(field === undefined ? {} : { field }) } });
+  };
+}
+
+function asApiFailure(error: unknown): ApiFailure {
+  if (error instanceof ApiFailure) return error;
+  if (error instanceof RouterError) {
+    const { code, message, param, retryAfter } = error;
+    const details = {
+      ...(param === undefined ? {} : { field: param }),
+      ...(retryAfter === undefined ? {} : { retryAfter }),
+    };
+    return new ApiFailure(errorTable[code].status, code, message, details);
+  }
+  // Express's own errors, as for a body that is no JSON, carry a status. Their messages quote what was sent.
+  if (error instanceof Error && 'status' in error && typeof error.status === 'number' && error.status < 500) {
+    return error.status === 413
+      ? new ApiFailure(413, 'body_too_large', 'This is more than can be taken at once.')
+      : new ApiFailure(400, 'invalid_request', 'The request could not be understood.');
+  }
+  return new ApiFailure(500, 'internal', 'The router failed. Its log says why.');
+}

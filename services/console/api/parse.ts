@@ -1,0 +1,13 @@
+import type { z } from 'zod';
+import { ApiFailure } from './api-failure.ts';
+
+/** What was sent, as the schema has it. @throws ApiFailure 400 that names the first field that is wrong */
+export function parse<T extends z.ZodType>(schema: T, sent: unknown): z.output<T> {
+  const { success, data, error } = schema.safeParse(sent ?? {});
+  if (success) return data;
+  const [issue] = error.issues;
+  const path = issue?.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0] ?? ''] : (issue?.path ?? []);
+  const field = path.map(String).join('.');
+  const message = issue?.message ?? 'This is not valid.';
+  throw new ApiFailure(400, 'invalid_request', message, field === '' ? {} : { field });
+}
