@@ -19,9 +19,6 @@ const batchSize = 500;
 /** Milliseconds for what is left at the end. */
 const closeMs = 3_000;
 
-/** Fields of one day's or month's totals: some fifty thousand rows. Further keys and models are counted together. */
-const maxFields = 200_000;
-
 /** Bounds of a UsageLedger. */
 export interface UsageLedgerBounds {
   /** Requests that are kept singly. */
@@ -30,6 +27,11 @@ export interface UsageLedgerBounds {
   requestsKeptMs: number;
   /** Requests that may wait to be written while Redis is away. */
   maxWaiting?: number;
+  /**
+   * Fields of one day's or month's totals; a row has four or so. Keys and models that come later are counted together.
+   * Default 200,000.
+   */
+  maxFields?: number;
 }
 
 interface Batch {
@@ -59,7 +61,7 @@ export class UsageLedger {
     this.#redis = redis;
     this.#prefix = prefix;
     this.#log = log;
-    this.#bounds = { maxWaiting: 10_000, ...bounds };
+    this.#bounds = { maxWaiting: 10_000, maxFields: 200_000, ...bounds };
     this.#timer = setInterval(() => void this.#write(), writeEveryMs);
   }
 
@@ -115,7 +117,7 @@ export class UsageLedger {
   }
 
   #argumentsOf({ number, records }: Batch): (string | number)[] {
-    const { maxRequests, requestsKeptMs } = this.#bounds;
+    const { maxRequests, requestsKeptMs, maxFields } = this.#bounds;
     const names = new Map(records.map(({ key }) => [key.id, key.name]));
     return [
       this.#prefix,

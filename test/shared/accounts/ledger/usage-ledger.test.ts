@@ -117,10 +117,11 @@ describe('totals', () => {
   });
 
   it('stay whole when a period has too many keys and models', async () => {
-    const { ledger, redis, reader, prefix } = await open();
-    const month = new Map(Array.from({ length: 200_001 }, (_, index) => [`p["x${index}","","","gpu","m"]`, '0']));
-    await redis.hset(`${prefix}usage:2026-11`, month);
+    const { ledger, reader } = await open({ maxFields: 10 });
+    ledger.add(record());
+    ledger.add(record({ key: { id: 'k2', name: 'k2' } }));
     ledger.add(record({ key: { id: 'new', name: 'new' } }));
+    ledger.add(record());
     await ledger.close();
     const report = await reader.report({
       viewer: admin,
@@ -130,6 +131,8 @@ describe('totals', () => {
       filter: { model: 'other' },
     });
     expect(report.groups).toMatchObject([{ id: 'other', totals: { requests: 1, cost: 1_000 } }]);
+    const all = await reader.report({ viewer: admin, ...november, step: 'month', by: 'key', filter: {} });
+    expect(all.totals).toMatchObject({ requests: 4, cost: 4_000 });
   });
 });
 
