@@ -95,6 +95,7 @@ await runService(async (environment, releases) => {
   releases.add('prices', () => prices.close());
   onPriceChange(broker, () => void prices.refresh());
   redis.redis.on('ready', () => void prices.refresh());
+  await prices.refresh();
   const priceOf: PriceOf = (tier, model) => prices.priceOf(tier, model);
 
   const metrics = new IngressMetrics(dispatcher, held, open, ledger);

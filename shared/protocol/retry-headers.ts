@@ -10,8 +10,8 @@ const defaultRetryAfter = 2;
 export function retryHeaders(error: RouterError, status: number): Record<string, string> {
   if (!errorTable[error.code].clientMayRetry) {
     // No client waits for so long by itself, so it is for people and told as it is.
-    const told = error.retryAfter === undefined ? {} : { 'retry-after': String(Math.ceil(error.retryAfter)) };
-    return { 'x-should-retry': 'false', ...told };
+    const seconds = Math.ceil(error.retryAfter ?? 0);
+    return { 'x-should-retry': 'false', ...(seconds > 0 && { 'retry-after': String(seconds) }) };
   }
   const busy = status === 429 || status === 503 || status === 529;
   const seconds = error.retryAfter ?? (busy ? defaultRetryAfter : undefined);

@@ -24,6 +24,9 @@ const maxUnsettled = 100_000;
 /** Holds in one call. */
 const holdsAtOnce = 500;
 
+/** Parties whose use is read in one call. */
+const partiesAtOnce = 200;
+
 /** Milliseconds for the last settlements at the end. */
 const closeMs = 2_000;
 
@@ -107,8 +110,12 @@ export class LimitKeeper {
 
   /** What parties have used of their limits. @throws RouterError `store_unavailable` */
   async read(parties: readonly PartyLimits[]): Promise<PartyUse[]> {
-    if (parties.length === 0) return [];
-    return readPartyUses(parties, await this.#run('readUse', parties.flatMap(partyArguments)));
+    const uses: PartyUse[] = [];
+    for (let from = 0; from < parties.length; from += partiesAtOnce) {
+      const some = parties.slice(from, from + partiesAtOnce);
+      uses.push(...readPartyUses(some, await this.#run('readUse', some.flatMap(partyArguments))));
+    }
+    return uses;
   }
 
   /** Gives the last settlements a moment, and ends. Holds that are left expire. */

@@ -8,7 +8,7 @@ import { startCluster, until, type Cluster } from '../../helpers/start-cluster.t
 let cluster: Cluster;
 
 beforeAll(async () => {
-  cluster = await startCluster();
+  cluster = await startCluster({ worker: { SLOTS: '32' } });
 });
 
 afterAll(() => cluster.stop());
