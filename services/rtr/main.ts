@@ -13,7 +13,7 @@ import { setup } from './commands/setup.ts';
 import type { KeyCommandContext } from './commands/key-command.ts';
 import { withKeyStore } from './commands/with-key-store.ts';
 import { clusterSettings, upSettings } from './config.ts';
-import { clusterAddresses } from './up/cluster-addresses.ts';
+import { clusterAddresses, type ClusterAddress } from './up/cluster-addresses.ts';
 import { ServerMissingError } from './up/install-server.ts';
 import { createLogRelay } from './up/log-relay.ts';
 import { planWorkers, type Findings } from './up/plan-workers.ts';
@@ -98,11 +98,11 @@ program
   .command('worker')
   .description('run one worker, configured by environment variables')
   .addArgument(new Argument('<tier>', 'what it serves').choices(Object.keys(workers)))
-  .action((tier: keyof typeof workers) => runService(workers[tier]));
+  .action((tier: keyof typeof workers) => runService(workers[tier], ['NATS_URL']));
 program
   .command('ingress')
   .description('run one ingress, configured by environment variables')
-  .action(() => runService(() => import('../ingress/main.ts')));
+  .action(() => runService(() => import('../ingress/main.ts'), ['NATS_URL', 'REDIS_URL']));
 program
   .command('demo-engine')
   .description('run the demo engine, an OpenAI-compatible server without weights')
@@ -125,13 +125,13 @@ try {
 
 function withKeys(options: { json?: true }, command: (context: KeyCommandContext) => Promise<unknown>): Promise<void> {
   const config = loadConfig(clusterSettings, process.env);
-  const addresses = clusterAddresses(config, folder);
+  const addresses = clusterAddresses(config, folder, ['NATS_URL', 'REDIS_URL']);
   return withKeyStore({ ...addresses, prefix: config.RTR_PREFIX, json: options.json ?? false, print }, command);
 }
 
 /** Runs a service in this process. It finds the cluster of this folder when no variable names another. */
-async function runService(load: () => Promise<unknown>): Promise<void> {
-  Object.assign(process.env, clusterAddresses(loadConfig(clusterSettings, process.env), folder));
+async function runService(load: () => Promise<unknown>, needed: readonly ClusterAddress[]): Promise<void> {
+  Object.assign(process.env, clusterAddresses(loadConfig(clusterSettings, process.env), folder, needed));
   await load();
 }
 

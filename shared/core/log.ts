@@ -14,6 +14,8 @@ export interface LogOptions {
 const writeAtLength = 8 * 1024;
 const writeEveryMs = 50;
 
+const redacted = (): string => '[redacted]';
+
 /**
  * Makes a service's logger. What it must never be given: keys, request or answer bodies, prompts.
  * As a second line of defence, fields of the line that usually carry secrets are redacted; looking into objects, too,
@@ -26,8 +28,14 @@ export function createLog({ service, level, format }: LogOptions): Logger {
   const options = {
     level,
     base: { service },
-    serializers: { err: (error: unknown) => loggableError(error) },
-    redact: { paths: ['authorization', 'key', 'secret', 'password'], censor: '[redacted]' },
+    // As serializers, which only fields of these names pay for; the library's own redaction costs a third of every line.
+    serializers: {
+      err: (error: unknown) => loggableError(error),
+      authorization: redacted,
+      key: redacted,
+      secret: redacted,
+      password: redacted,
+    },
   };
   if (format === 'pretty' || (format === 'auto' && process.stdout.isTTY)) {
     const prettily = { ignore: 'pid,hostname', translateTime: 'HH:MM:ss.l' };

@@ -13,15 +13,21 @@ export interface CompareOptions {
   rounds: number;
 }
 
-/** The same load on the fake upstream itself and through the cluster. */
+/** The same load on the fake upstream itself, through the bare prototype, and through the cluster. */
 export interface Comparison {
   direct: Side;
+  bare: Side;
   through: Side;
   /** CPU milliseconds for one request through the cluster, by part, over all rounds. */
-  cpuMsPerRequest: Record<'ingress' | 'nats' | 'worker' | 'redis', number>;
+  cpuMsPerRequest: Record<ClusterPart, number>;
+  /** The same of the bare prototype, over all its parts. */
+  bareCpuMsPerRequest: number;
   /** Part of the machine's CPU time, 0 to 1, that programs outside of the bench took meanwhile. */
   takenByOthers: number;
 }
+
+type ClusterPart = 'ingress' | 'nats' | 'worker' | 'redis';
+const clusterParts: readonly ClusterPart[] = ['ingress', 'nats', 'worker', 'redis'];
 
 /** One side's numbers over all rounds. */
 export interface Side {
@@ -32,25 +38,31 @@ export interface Side {
   totalMs: { p50: number; p99: number };
 }
 
-/** Lets both sides take turns, so that a machine that gets slower or faster meanwhile favours neither. */
+/** Lets all sides take turns, so that a machine that gets slower or faster meanwhile favours none. */
 export async function compare(cluster: BenchCluster, options: CompareOptions): Promise<Comparison> {
   const { body, rounds, ...load } = options;
   const order = { kind: 'run', bodies: [body], requests: Number.POSITIVE_INFINITY, ...load } as const;
   const run = (order: LoadOrder) => cluster.generator.ask<LoadResult>(order);
-  const results: { direct: LoadResult[]; through: LoadResult[] } = { direct: [], through: [] };
+  const results: Record<'direct' | 'bare' | 'through', LoadResult[]> = { direct: [], bare: [], through: [] };
   const spent = { ingress: 0, nats: 0, worker: 0, redis: 0 };
-  await run({ ...order, target: cluster.through, seconds: load.rampSeconds + 1 });
+  let spentBare = 0;
+  for (const target of [cluster.bare, cluster.through]) await run({ ...order, target, seconds: load.rampSeconds + 1 });
   const others = watchOthers(cluster);
   for (let round = 0; round < rounds; round += 1) {
     results.direct.push(await run({ ...order, target: cluster.direct }));
+    const beforeBare = bareCpu(cluster);
+    results.bare.push(await run({ ...order, target: cluster.bare }));
+    spentBare += bareCpu(cluster) - beforeBare;
     const before = cpuByPart(cluster);
     results.through.push(await run({ ...order, target: cluster.through }));
     const after = cpuByPart(cluster);
-    for (const part of ['ingress', 'nats', 'worker', 'redis'] as const) spent[part] += after[part] - before[part];
+    for (const part of clusterParts) spent[part] += after[part] - before[part];
   }
   const through = summarize(results.through);
+  const bare = summarize(results.bare);
   return {
     direct: summarize(results.direct),
+    bare,
     through,
     cpuMsPerRequest: {
       ingress: spent.ingress / through.requests,
@@ -58,11 +70,12 @@ export async function compare(cluster: BenchCluster, options: CompareOptions): P
       worker: spent.worker / through.requests,
       redis: spent.redis / through.requests,
     },
+    bareCpuMsPerRequest: spentBare / bare.requests,
     takenByOthers: others(),
   };
 }
 
-function cpuByPart({ ingress, nats, workers, redis }: BenchCluster) {
+function cpuByPart({ ingress, nats, workers, redis }: BenchCluster): Record<ClusterPart, number> {
   return {
     ingress: cpuMs(ingress.pid),
     nats: cpuMs(nats),
@@ -71,9 +84,15 @@ function cpuByPart({ ingress, nats, workers, redis }: BenchCluster) {
   };
 }
 
+function bareCpu({ nats, bareParts: { ingress, worker } }: BenchCluster): number {
+  return cpuMs(nats) + cpuMs(ingress.pid) + cpuMs(worker.pid);
+}
+
 /** Starts to watch; the call it returns tells the part of the machine's CPU time that went elsewhere since then. */
-function watchOthers({ ingress, workers, nats, redis, generator, upstream }: BenchCluster): () => number {
-  const own = [process, ingress, ...workers, generator, upstream].map(({ pid }) => pid).concat(nats, redis);
+function watchOthers(cluster: BenchCluster): () => number {
+  const { ingress, workers, nats, redis, generator, upstream, bareParts } = cluster;
+  const parts = [process, ingress, ...workers, generator, upstream, bareParts.ingress, bareParts.worker];
+  const own = parts.map(({ pid }) => pid).concat(nats, redis);
   const ownMs = (): number => own.reduce((sum, pid) => sum + cpuMs(pid), 0);
   const before = { ...machineMs(), own: ownMs() };
   return () => {

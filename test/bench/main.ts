@@ -46,7 +46,7 @@ process.exit(passed ? 0 : 1);
 async function measure(): Promise<Results> {
   const { rounds, seconds } = plan;
   const cluster = await startBenchCluster(releases);
-  await sendMixed(cluster, plan.warmUpRequests);
+  for (const target of [cluster.bare, cluster.through]) await sendMixed(cluster, target, plan.warmUpRequests);
   say('one request at a time');
   const whole = paceRequest(false, { firstMs: 0, everyMs: 0, tokens: 0 });
   const single = await compare(cluster, { body: whole, connections: 1, seconds: 2, rampSeconds: 0, rounds });

@@ -36,7 +36,7 @@ export async function measureFlatness(cluster: BenchCluster, requests: number): 
       for (const part of parts) samples[part].push(pids[part].reduce((sum, pid) => sum + rssBytes(pid), 0));
     }, 500);
     try {
-      results.push(await sendMixed(cluster, requests / 4));
+      results.push(await sendMixed(cluster, cluster.through, requests / 4));
     } finally {
       clearInterval(sampling);
     }

@@ -1,7 +1,8 @@
-import type { Comparison } from './compare.ts';
-import { totalCpuMs, type Verdict } from './judge.ts';
+import type { Comparison, Side } from './compare.ts';
+import { slowness, totalCpuMs, type Verdict } from './judge.ts';
 import type { Flatness } from './measure-flatness.ts';
 import type { OpenStreams } from './measure-open-streams.ts';
+import { referenceBareCpuMs } from './plan.ts';
 import type { Results } from './results.ts';
 import { table } from './table.ts';
 
@@ -25,28 +26,35 @@ export function report(results: Results, verdicts: readonly Verdict[]): string {
         passed ? 'PASS' : 'FAIL',
       ]),
     ),
+    '',
+    `A request of the bare prototype took ${busy.bareCpuMsPerRequest.toFixed(3)} ms of CPU, ${referenceBareCpuMs} where the limits were set:`,
+    `limits of time are those of there times ${slowness(results).toFixed(2)}.`,
     ...disturbance(Math.max(...[single, busy, streams].map(({ takenByOthers }) => takenByOthers))),
     '',
   ].join('\n');
 }
 
 function comparison(title: string, comparison: Comparison): string[] {
-  const { direct, through, cpuMsPerRequest: cpu } = comparison;
-  const line = (name: string, a: number, b: number) => [name, digits(a), digits(b), digits(b - a)];
+  const { direct, bare, through, cpuMsPerRequest: cpu, bareCpuMsPerRequest } = comparison;
+  const line = (name: string, read: (side: Side) => number) => [
+    name,
+    ...[direct, bare, through].map((side) => digits(read(side))),
+    digits(read(through) - read(direct)),
+  ];
   return [
     '',
     ...table(
-      [title, 'direct', 'cluster', 'added'],
+      [title, 'direct', 'bare', 'cluster', 'added'],
       [
-        line('first byte, p50 ms', direct.firstMs.p50, through.firstMs.p50),
-        line('first byte, p99 ms', direct.firstMs.p99, through.firstMs.p99),
-        line('total, p50 ms', direct.totalMs.p50, through.totalMs.p50),
-        line('total, p99 ms', direct.totalMs.p99, through.totalMs.p99),
-        ['requests a second', digits(direct.requestsPerSecond), digits(through.requestsPerSecond), ''],
-        ['failed requests', failures(direct.failures), failures(through.failures), ''],
+        line('first byte, p50 ms', ({ firstMs }) => firstMs.p50),
+        line('first byte, p99 ms', ({ firstMs }) => firstMs.p99),
+        line('total, p50 ms', ({ totalMs }) => totalMs.p50),
+        line('total, p99 ms', ({ totalMs }) => totalMs.p99),
+        ['requests a second', ...[direct, bare, through].map((side) => digits(side.requestsPerSecond)), ''],
+        ['failed requests', ...[direct, bare, through].map((side) => failures(side.failures)), ''],
       ],
     ),
-    `CPU ms a request: ingress ${cpu.ingress.toFixed(3)}, NATS ${cpu.nats.toFixed(3)}, worker ${cpu.worker.toFixed(3)}, Redis ${cpu.redis.toFixed(3)}; together ${totalCpuMs(comparison).toFixed(3)}`,
+    `CPU ms a request: ingress ${cpu.ingress.toFixed(3)}, NATS ${cpu.nats.toFixed(3)}, worker ${cpu.worker.toFixed(3)}, Redis ${cpu.redis.toFixed(3)}; together ${totalCpuMs(comparison).toFixed(3)}; bare ${bareCpuMsPerRequest.toFixed(3)}`,
   ];
 }
 

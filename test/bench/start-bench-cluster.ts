@@ -27,6 +27,9 @@ export interface BenchCluster {
   through: LoadTarget;
   /** The fake upstream itself. */
   direct: LoadTarget;
+  /** The bare prototype of the design: what this machine asks for the way through the broker alone. */
+  bare: LoadTarget;
+  bareParts: { ingress: Part; worker: Part };
   ingress: Part;
   workers: Part[];
   /** Process ids of the servers. */
@@ -46,6 +49,7 @@ export async function startBenchCluster(releases: Releases): Promise<BenchCluste
   const nats = await startNatsServer({
     program: await provideServer('nats', process.env, say),
     folder: `${folder}/nats`,
+    environment: process.env,
   });
   releases.add('nats', () => stopChild(nats.child, 5_000));
   const redis = await startRedisServer({
@@ -62,10 +66,16 @@ export async function startBenchCluster(releases: Releases): Promise<BenchCluste
 
   const upstream = start('upstream', 'test/bench/fake-upstream.ts');
   const upstreamPort = (await upstream.ask<{ port: number }>()).port;
+  const natsUrl = `nats://127.0.0.1:${nats.port}`;
+  const bareEnv = { NATS_URL: natsUrl, UPSTREAM: `http://127.0.0.1:${upstreamPort}` };
+  const bareWorker = start('bare-worker', 'test/bench/bare/bare-worker.ts', bareEnv);
+  await bareWorker.ask();
+  const bareIngress = start('bare-ingress', 'test/bench/bare/bare-ingress.ts', bareEnv);
+  const barePort = (await bareIngress.ask<{ port: number }>()).port;
   const key = await makeKey(redisUrl);
   const port = await freePort();
   const common = {
-    NATS_URL: `nats://127.0.0.1:${nats.port}`,
+    NATS_URL: natsUrl,
     RTR_PREFIX: prefix,
     LOG_FORMAT: 'json',
     LOG_LEVEL: 'info',
@@ -98,6 +108,8 @@ export async function startBenchCluster(releases: Releases): Promise<BenchCluste
   return {
     through: { host: '127.0.0.1', port, path: '/api/openai/v1/chat/completions', key },
     direct: { host: '127.0.0.1', port: upstreamPort, path: '/v1/chat/completions', key },
+    bare: { host: '127.0.0.1', port: barePort, path: '/v1/chat/completions', key },
+    bareParts: { ingress: bareIngress, worker: bareWorker },
     ingress,
     workers,
     nats: nats.child.pid ?? 0,

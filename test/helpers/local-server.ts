@@ -19,7 +19,7 @@ const start = { nats: startNatsServer, redis: startRedisServer };
 export async function startLocalServer(kind: ServerKind): Promise<TestServer> {
   const program = await provideServer(kind, process.env, (line) => console.info(line));
   const folder = mkdtempSync(join(tmpdir(), `rtr-test-${kind}-`));
-  let { port, child }: Started = await start[kind]({ program, folder });
+  let { port, child }: Started = await start[kind]({ program, folder, environment: process.env });
   return {
     url: `${kind}://127.0.0.1:${port}`,
     port,
@@ -36,7 +36,7 @@ export async function startLocalServer(kind: ServerKind): Promise<TestServer> {
     restart: async ({ keepData = true } = {}) => {
       await stopChild(child, 5_000);
       if (!keepData) rmSync(folder, { recursive: true, force: true });
-      const again = await start[kind]({ program, folder, wantedPort: port });
+      const again = await start[kind]({ program, folder, environment: process.env, wantedPort: port });
       child = again.child;
       if (again.port !== port) throw new Error(`port ${port} was taken while the ${kind} server was down`);
     },

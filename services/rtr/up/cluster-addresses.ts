@@ -2,18 +2,26 @@ import type { ClusterConfig } from '../config.ts';
 import { localNatsUrl, localRedisUrl, readClusterState } from './cluster-state.ts';
 import { UpError } from './up-error.ts';
 
+/** What names a server of the cluster. */
+export type ClusterAddress = 'NATS_URL' | 'REDIS_URL';
+
 /**
- * Where NATS and Redis of the cluster are: as the settings say, else the servers that `rtr up` runs from this folder.
+ * Where the named servers of the cluster are: as the settings say, else those that `rtr up` runs from this folder.
  * @throws UpError when neither says where
  */
-export function clusterAddresses(
-  { NATS_URL, REDIS_URL }: Pick<ClusterConfig, 'NATS_URL' | 'REDIS_URL'>,
+export function clusterAddresses<Needed extends ClusterAddress>(
+  config: Pick<ClusterConfig, ClusterAddress>,
   folder: string,
-): { NATS_URL: string; REDIS_URL: string } {
+  needed: readonly Needed[],
+): Record<Needed, string> {
   const state = readClusterState(folder);
-  const nats = NATS_URL ?? (state?.ports.nats && localNatsUrl(state, state.ports.nats));
-  const redis = REDIS_URL ?? (state?.ports.redis && localRedisUrl(state, state.ports.redis));
-  if (nats && redis) return { NATS_URL: nats, REDIS_URL: redis };
-  const missing = [nats ? [] : ['NATS_URL'], redis ? [] : ['REDIS_URL']].flat().join(' and ');
-  throw new UpError(`There is no cluster here: set ${missing}, or start one with npm start.`);
+  const local: Record<ClusterAddress, string | undefined> = {
+    NATS_URL: state?.ports.nats ? localNatsUrl(state, state.ports.nats) : undefined,
+    REDIS_URL: state?.ports.redis ? localRedisUrl(state, state.ports.redis) : undefined,
+  };
+  const found = needed.map((name) => [name, config[name] ?? local[name]] as const);
+  const missing = found.filter(([, url]) => url === undefined).map(([name]) => name);
+  if (missing.length > 0)
+    throw new UpError(`There is no cluster here: set ${missing.join(' and ')}, or start one with npm start.`);
+  return Object.fromEntries(found) as Record<Needed, string>;
 }

@@ -61,7 +61,7 @@ export async function startServers(options: ServersOptions): Promise<Servers> {
   };
   const starts: Promise<void>[] = [];
   if (natsProgram) {
-    const server = { program: natsProgram, folder: `${folder}/nats`, password: state.natsPassword };
+    const server = { program: natsProgram, folder: `${folder}/nats`, environment, password: state.natsPassword };
     starts.push(run('nats', (wantedPort) => startNatsServer({ ...server, wantedPort })));
   }
   if (redisProgram) {

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -193,7 +192,7 @@ describe.concurrent('a connection', () => {
     const before = performance.now();
     while (!raw.socket.destroyed) {
       if (raw.socket.write(chunk)) await sleep(5);
-      else await Promise.race([once(raw.socket, 'drain'), raw.closed]);
+      else await Promise.race([new Promise<void>((resolve) => raw.socket.once('drain', resolve)), raw.closed]);
     }
     expect(readRawAnswer(raw.text()).status).toBe(413);
     // Read to its end, it would have met the time for a body first, and 408.
