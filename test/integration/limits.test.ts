@@ -124,11 +124,12 @@ describe('a limit of requests a minute', () => {
     { timeout: 40_000 },
     async () => {
       await forgetUse();
-      const url = await limited({ requestsPerMinute: 30 });
-      await Promise.all(Array.from({ length: 30 }, () => ask(url)));
+      const url = await limited({ requestsPerMinute: 12 });
+      await Promise.all(Array.from({ length: 12 }, () => ask(url)));
       const refused = await ask(url);
       expect(refused.status).toBe(429);
-      expect(refused.headers.get('retry-after')).toBe('2');
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(2);
+      expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(5);
       expect(await refused.json()).toMatchObject({ error: { type: 'requests', code: 'rate_limit_exceeded' } });
       const client = new OpenAI({ baseURL: `${url}/api/openai/v1`, apiKey: cluster.key });
       const answer = await client.chat.completions.create({
@@ -156,7 +157,7 @@ describe('a limit of requests a minute', () => {
       .withResponse();
     expect(chat.response.headers.get('x-ratelimit-limit-requests')).toBe('60');
     expect(chat.response.headers.get('x-ratelimit-remaining-requests')).toBe('59');
-    expect(chat.response.headers.get('x-ratelimit-reset-requests')).toBe('1s');
+    expect(chat.response.headers.get('x-ratelimit-reset-requests')).toMatch(/^(1s|\d+ms)$/);
     expect(chat.response.headers.get('x-ratelimit-limit-tokens')).toBe('60000');
     expect(Number(chat.response.headers.get('x-ratelimit-remaining-tokens'))).toBeGreaterThan(59_000);
 
