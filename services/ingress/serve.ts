@@ -96,7 +96,7 @@ async function dispatchRequest(
   };
   const sink = new ClientReply(response, family, requestId, wish.stream, releaseBody);
   const hold = await admit(response, family, limits, () =>
-    operation === 'generate' ? estimateAmount(wish, choose(nobody), priceOf) : nothing,
+    operation === 'generate' ? estimateAmount(withDefault(wish, model), choose(nobody), priceOf) : nothing,
   );
   if (response.destroyed) return undefined;
   const job = dispatcher.dispatch(jobRequest, sink);
@@ -112,6 +112,13 @@ function readWish(family: EdgeFamily, given: unknown, operation: Operation): Wis
     if (!(error instanceof RangeError)) throw error;
     throw new RouterError('invalid_request', 'The request is nested too deeply.', { cause: error });
   }
+}
+
+/** What the client wants at most, or what the registry sets for those who do not say. */
+function withDefault({ needs, maxOutput }: Wish, model: Resolved): Pick<Wish, 'needs' | 'maxOutput'> {
+  if (maxOutput !== undefined || model.kind === 'auto') return { needs, maxOutput };
+  const preset = model.defaults['max_completion_tokens'] ?? model.defaults['max_tokens'];
+  return { needs, maxOutput: typeof preset === 'number' ? preset : undefined };
 }
 
 function isKnown(model: Resolved, name: string, workers: LiveWorkers): boolean {

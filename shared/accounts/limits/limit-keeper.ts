@@ -6,7 +6,7 @@ import type { Logger } from '#shared/core/log.ts';
 import type { PartyLimits } from '../limits.ts';
 import { RedisScript } from '../redis-script.ts';
 import { explainExcess, explainRefusal } from './explain-refusal.ts';
-import { partyArguments, readPartyUses, type Amount, type PartyUse } from './party-use.ts';
+import { countable, partyArguments, readPartyUses, type Amount, type PartyUse } from './party-use.ts';
 
 const scripts = {
   reserve: script('reserve'),
@@ -59,6 +59,8 @@ export type Verdict =
  * Budgets are those of the day and the month (UTC) in which a request began. Limits per minute are buckets: as much as the
  * limit may come at once, then it refills evenly.
  *
+ * A Redis that was restarted without what it held forgets use with it.
+ *
  * All numbers are whole; everything lies in Redis under `<prefix>limit:`, see `lua/holds.lua`. Redis must not evict keys.
  */
 export class LimitKeeper {
@@ -88,7 +90,8 @@ export class LimitKeeper {
    * Holds what a request may come to at most, for all parties or none.
    * @throws RouterError `store_unavailable`: what cannot be counted is not let through
    */
-  async reserve(parties: readonly PartyLimits[], amount: Amount): Promise<Verdict> {
+  async reserve(parties: readonly PartyLimits[], wanted: Amount): Promise<Verdict> {
+    const amount = countable(wanted);
     const excess = explainExcess(parties, amount);
     if (excess) return { granted: false, error: excess, uses: await this.read(parties) };
     const id = randomUUID();
@@ -138,9 +141,11 @@ export class LimitKeeper {
       this.#log.error({ requests: this.#unsettled.size }, 'too much use waits to be counted, some is lost');
       return;
     }
-    this.#unsettled.set(id, spent);
+    this.#unsettled.set(id, countable(spent));
     // Sent at once, so that it is done before whatever the same client asks for next. What fails is tried again.
-    this.#trySettle(id, spent).catch((error: unknown) => this.#log.debug({ err: error }, 'use is not counted yet'));
+    this.#trySettle(id, countable(spent)).catch((error: unknown) =>
+      this.#log.debug({ err: error }, 'use is not counted yet'),
+    );
   }
 
   async #trySettle(id: string, { tokens, cost }: Amount): Promise<void> {

@@ -7,6 +7,14 @@ export interface Amount {
   readonly cost: number;
 }
 
+/** A trillion tokens, a million dollars: nothing comes to more, and sums of such amounts stay within Redis' whole numbers. */
+const most: Amount = { tokens: 1e12, cost: 1e15 };
+
+/** An amount in whole numbers that the scripts can count with, whatever a client asks for or a worker tells. */
+export function countable({ tokens, cost }: Amount): Amount {
+  return { tokens: Math.min(most.tokens, Math.ceil(tokens)), cost: Math.min(most.cost, Math.ceil(cost)) };
+}
+
 /** A party's use of a day's or a month's budget: what was spent, and what is held for requests that are not over. */
 export interface PeriodUse {
   readonly spent: Amount;

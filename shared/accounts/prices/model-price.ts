@@ -31,6 +31,9 @@ export interface TokenPrice {
 /** A dollar for a million tokens is a thousand nano-dollars for one. */
 const nanoPerTokenAndDollar = 1_000;
 
+/** A million dollars. No answer costs more, and sums of such costs stay within Redis' whole numbers. */
+const mostNano = 1e15;
+
 /** What an answer cost, in whole nano-dollars: computed exactly and rounded once. Without a price it is free. */
 export function costOf(usage: Usage, price: TokenPrice | undefined): number {
   if (!price) return 0;
@@ -43,6 +46,7 @@ export function costOf(usage: Usage, price: TokenPrice | undefined): number {
     .plus(new Decimal(completionTokens).times(output))
     .times(nanoPerTokenAndDollar)
     .round()
+    .clamp(0, mostNano)
     .toNumber();
 }
 
@@ -55,5 +59,6 @@ export function highestCostOf(promptTokens: number, completionTokens: number, pr
     .plus(new Decimal(completionTokens).times(output))
     .times(nanoPerTokenAndDollar)
     .ceil()
+    .clamp(0, mostNano)
     .toNumber();
 }

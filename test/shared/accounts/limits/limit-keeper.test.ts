@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, inject, it } from 'vitest';
 import { keyWith, nothing, openLimitKeeper } from '../../../helpers/open-limit-keeper.ts';
 import { until } from '../../../helpers/start-cluster.ts';
@@ -109,10 +110,37 @@ describe('a budget', () => {
   it('counts amounts of many digits exactly', async () => {
     const { hold, use } = await open();
     const party = keyWith({ costPerMonth: 9_000_000 });
-    const cost = 1_234_567_890_123_456;
+    const cost = 987_654_321_012_345;
     (await hold([party], { tokens: 1, cost })).settle({ tokens: 999_999_999_999, cost: cost + 1 });
     (await hold([party], { tokens: 1, cost: 1 })).settle({ tokens: 2, cost: 2 });
     expect((await use(party)).month.spent).toEqual({ tokens: 1_000_000_000_001, cost: cost + 3 });
+  });
+});
+
+describe('an amount beyond all measure', () => {
+  it('is counted as much, and harms nothing', async () => {
+    const { keeper, hold, use } = await open();
+    const party = keyWith({ requestsPerMinute: 1_000 });
+    const held = await hold([party], { tokens: 1e300, cost: Number.POSITIVE_INFINITY });
+    expect((await use(party)).day.held).toEqual({ tokens: 1e12, cost: 1e15 });
+    held.settle({ tokens: 0.5, cost: 1e30 });
+    expect((await use(party)).day).toEqual({ spent: { tokens: 1, cost: 1e15 }, held: nothing });
+    expect((await keeper.reserve([party], nothing)).granted).toBe(true);
+  });
+});
+
+describe('a month', () => {
+  it('is that of the calendar, for any day of two centuries', async () => {
+    const { redis } = await open();
+    const text = readFileSync('shared/accounts/limits/lua/holds.lua', 'utf8');
+    const days = Array.from({ length: 2_000 }, (_, index) => index * 37);
+    const months = await redis.eval(
+      `${text}\nlocal months = {}\nfor index = 2, #ARGV do months[index - 1] = monthOf(tonumber(ARGV[index])) end\nreturn months`,
+      0,
+      'unused:',
+      ...days,
+    );
+    expect(months).toEqual(days.map((day) => new Date(day * 86_400_000).toISOString().slice(0, 7)));
   });
 });
 
