@@ -253,7 +253,13 @@ describe("a key's models and tiers", () => {
     const headers = { authorization: `Bearer ${cluster.key}` };
     const list = (await (await fetch(`${url}/api/openai/models`, { headers })).json()) as { data: { id: string }[] };
     expect(list.data.map(({ id }) => id)).toEqual(['auto', 'demo']);
-    expect((await fetch(`${url}/api/tools/v1/list`, { headers })).status).toBe(403);
+    for (const [method, path] of [
+      ['GET', '/api/tools/v1/list'],
+      ['POST', '/api/tools/mcp'],
+    ] as const) {
+      const body = method === 'POST' ? JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }) : undefined;
+      expect((await fetch(`${url}${path}`, { method, headers, ...(body !== undefined && { body }) })).status).toBe(403);
+    }
   });
 
   it('keeps requests from tiers that it does not name', async () => {

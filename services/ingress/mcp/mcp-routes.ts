@@ -1,8 +1,7 @@
 import { Router } from 'express';
 import { answerError, type AnswerErrorParts } from '../answer-error.ts';
-import { requireToolsTier } from '../key-permits.ts';
 import { receiveBody, type ReceiveParts } from '../receive-body.ts';
-import { identityOf, requireKey, type VerifyKey } from '../require-key.ts';
+import { requireKey, type VerifyKey } from '../require-key.ts';
 import { mcpFormat } from './mcp-format.ts';
 import { requireOrigin } from './require-origin.ts';
 import type { ToolsMcp } from './tools-mcp.ts';
@@ -20,10 +19,6 @@ export function mcpRoutes(parts: McpRoutesParts): Router {
   const routes = Router();
   routes.use(requireOrigin(mcpOrigins));
   routes.use(requireKey(verifyKey));
-  routes.use((_, response, next) => {
-    requireToolsTier(identityOf(response));
-    next();
-  });
   routes.post('/', async (request, response) => {
     const received = await receiveBody(request, response, parts);
     if (received) await mcp.serve(request, response, received.parsed);
