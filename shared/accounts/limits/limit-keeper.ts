@@ -74,6 +74,8 @@ export class LimitKeeper {
   readonly #unsettled = new Map<string, Amount>();
   readonly #timers: NodeJS.Timeout[];
   #settling = false;
+  /** Whether that was too much once. */
+  #hasLost = false;
 
   constructor(redis: Redis, prefix: string, log: Logger, times: LimitKeeperTimes = {}) {
     this.#redis = redis;
@@ -138,7 +140,8 @@ export class LimitKeeper {
 
   #settle(id: string, spent: Amount): void {
     if (this.#unsettled.size >= maxUnsettled) {
-      this.#log.error({ requests: this.#unsettled.size }, 'too much use waits to be counted, some is lost');
+      if (!this.#hasLost) this.#log.error('Redis is away for too long: use is not counted against limits any more');
+      this.#hasLost = true;
       return;
     }
     this.#unsettled.set(id, countable(spent));
