@@ -36,7 +36,9 @@ export function explainRefusal(uses: readonly PartyUse[], amount: Amount): Route
   const retryAfter = Math.max(1, Math.ceil(wait / 1000));
   const limit = limitInWords(shortfall);
   if (isSpent(shortfall)) {
-    const message = `The budget is used up: ${limit}. It begins anew in ${inWords(retryAfter)}.`;
+    const state =
+      shortfall.spent < shortfall.limit ? 'What is left of the budget is too little for this' : 'The budget is used up';
+    const message = `${state}: ${limit}. It begins anew in ${inWords(retryAfter)}.`;
     return new RouterError('insufficient_quota', message, { retryAfter });
   }
   const message = `Rate limit reached: ${limit}${shortfall.kind === 'budget' ? ', and running requests may use the rest' : ''}. Please try again in ${inWords(retryAfter)}.`;

@@ -83,7 +83,10 @@ describe('a budget', () => {
     expect(busy).toMatchObject({ granted: false, error: { code: 'rate_limit_exceeded', retryAfter: 1 } });
     held.settle({ tokens: 90, cost: 0 });
     const spent = await keeper.reserve([party], { tokens: 20, cost: 0 });
-    expect(spent).toMatchObject({ granted: false, error: { code: 'insufficient_quota' } });
+    const tooLittle = expect.stringMatching(
+      /^What is left of the budget is too little for this: this key may use 100 tokens/,
+    );
+    expect(spent).toMatchObject({ granted: false, error: { code: 'insufficient_quota', message: tooLittle } });
     const secondsLeft = 86_400 - (Math.floor(Date.now() / 1000) % 86_400);
     if (!spent.granted) expect(Math.abs((spent.error.retryAfter ?? 0) - secondsLeft)).toBeLessThan(5);
   });
@@ -103,7 +106,8 @@ describe('a budget', () => {
     const { keeper, hold } = await open();
     const party = keyWith({ costPerDay: 1 });
     (await hold([party], { tokens: 1, cost: 1e9 })).settle({ tokens: 1, cost: 2e9 });
-    expect((await keeper.reserve([party], { tokens: 1, cost: 1 })).granted).toBe(false);
+    const usedUp = expect.stringMatching(/^The budget is used up: this key may use \$1 a day/);
+    expect(await keeper.reserve([party], { tokens: 1, cost: 1 })).toMatchObject({ error: { message: usedUp } });
     expect((await keeper.reserve([party], { tokens: 1, cost: 0 })).granted).toBe(true);
   });
 
