@@ -15,7 +15,8 @@ export function answerError(family: EdgeFormat, { log, countRefusal }: AnswerErr
   return (error: unknown, request: Request, response: Response, next: NextFunction): void => {
     const told = asRouterError(error);
     const requestId = requestIdOf(response);
-    const { method, path } = request;
+    const { method } = request;
+    const path = loggablePath(request);
     if (told.code === 'internal')
       log.error({ err: told.cause, requestId, method, path }, 'request failed unexpectedly');
     else log.info({ requestId, method, path, code: told.code }, 'request refused');
@@ -23,6 +24,11 @@ export function answerError(family: EdgeFormat, { log, countRefusal }: AnswerErr
     if (response.headersSent) next(error);
     else refuse(response, family, told, requestId);
   };
+}
+
+/** The path, without the token of a one-time link. */
+function loggablePath({ path }: Request): string {
+  return path.replace(/^\/link\/.*/s, '/link/…');
 }
 
 /** Behind a path's allowed methods, which the answer names as RFC 9110 asks for. */

@@ -1,4 +1,4 @@
-import express, { type Express } from 'express';
+import express, { type Express, type RequestHandler } from 'express';
 import { answerError, unknownPath, type AnswerErrorParts } from './answer-error.ts';
 import { chatFamily } from './chat-family.ts';
 import { chatRoutes } from './chat-routes.ts';
@@ -7,15 +7,17 @@ import { mcpRoutes, type McpRoutesParts } from './mcp/mcp-routes.ts';
 import { messagesRoutes } from './messages-routes.ts';
 import type { OpenRequests } from './open-requests.ts';
 import { assignRequestId } from './request-id.ts';
-import type { VerifyKey } from './require-key.ts';
+import type { RequireKeyParts } from './require-key.ts';
 import type { ServeParts } from './serve.ts';
 import { toolsRoutes } from './tools-routes.ts';
 
-export interface AppParts extends ServeParts, HealthParts, McpRoutesParts, AnswerErrorParts {
-  verifyKey: VerifyKey;
+export interface AppParts extends ServeParts, HealthParts, McpRoutesParts, AnswerErrorParts, RequireKeyParts {
   open: OpenRequests;
   /** Path segments of the families: `/api/<segment>`. */
   segments: { chat: string; messages: string };
+  /** Proxies that are believed who the client is and how it has connected. */
+  trustedProxies: readonly string[];
+  consoleApi: RequestHandler;
 }
 
 /** The route table of the ingress. */
@@ -24,12 +26,14 @@ export function createApp(parts: AppParts): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
+  app.set('trust proxy', parts.trustedProxies);
   app.use(parts.open.follow, assignRequestId);
   app.get('/health', answerHealth(parts));
   app.use([`/api/${chat}/v1`, `/api/${chat}`], chatRoutes(parts));
   app.use(`/api/${messages}`, messagesRoutes(parts));
   app.use('/api/tools/v1', toolsRoutes(parts));
   app.use('/api/tools/mcp', mcpRoutes(parts));
+  app.use('/console/api', parts.consoleApi);
   app.use(unknownPath, answerError(chatFamily, parts));
   return app;
 }

@@ -15,7 +15,7 @@ export function chatRoutes(parts: AppParts): Router {
     listModels([...parts.workers.pools()], parts.registry(), permitsOf(identityOf(response)));
   const routes = Router();
   routes.get('/health', answerHealth(parts));
-  routes.use(requireKey(parts.verifyKey));
+  routes.use(requireKey(parts));
   routes.post('/chat/completions', serve(chatFamily, 'generate', parts));
   routes.get('/models', (_, response) => {
     response.json(chatModelList(cards(response)));

@@ -1,5 +1,16 @@
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { setting } from '#shared/core/load-config.ts';
+
+const proxyDoc =
+  'Addresses or networks of proxies, as 10.0.0.0/8, that are believed by X-Forwarded-* who the client is and that it uses TLS';
+
+/** `address` or `address/bits`. */
+function isNetwork(text: string): boolean {
+  const [address = '', bits = '0', ...rest] = text.split('/');
+  const most = isIP(address) === 4 ? 32 : isIP(address) === 6 ? 128 : -1;
+  return rest.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= most;
+}
 
 /** Every setting of the ingress. Times are in milliseconds. */
 export const ingressConfig = z
@@ -20,6 +31,14 @@ export const ingressConfig = z
     MCP_ALLOWED_ORIGINS: setting.list('Hosts of web pages that may use /api/tools/mcp, besides those of this machine'),
     USAGE_MAX_REQUESTS: setting.integer('Requests that the usage ledger keeps singly', 50_000, 1, 10_000_000),
     USAGE_DAYS: setting.integer('Days for which it keeps them singly; totals are kept longer', 30, 1, 3_650),
+    PUBLIC_URL: z
+      .url({ protocol: /^https?$/, error: 'must be an http or https address' })
+      .optional()
+      .describe('Address at which people reach the router, for links to the console; else that of the request'),
+    TRUSTED_PROXIES: setting
+      .list(proxyDoc)
+      .refine((list) => list.every(isNetwork), 'each must be an address, or a network as 10.0.0.0/8')
+      .describe(proxyDoc),
     MAX_BODY_BYTES: setting.integer('Largest request body, after decompression', 32 * 1024 * 1024, 1_024, 1024 ** 3),
     MAX_HELD_BYTES: setting.integer('All request bodies held at once', 1024 ** 3, 1_024, 64 * 1024 ** 3),
     MAX_ACTIVE: setting.integer('Requests in work or waiting at once on this ingress', 20_000, 1, 1_000_000),

@@ -2,16 +2,21 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openAccounts } from '#shared/accounts/accounts.ts';
 import { connectRedis } from '#shared/accounts/connect-redis.ts';
-import { KeyStore } from '#shared/accounts/key-store.ts';
+import { KeyUseRecorder } from '#shared/accounts/key-use-recorder.ts';
 import { KeyVerifier } from '#shared/accounts/key-verifier.ts';
 import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
+import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
 import { PriceTable } from '#shared/accounts/prices/price-table.ts';
+import { judgePassword } from '#shared/accounts/sign-in/judge-password.ts';
+import { Passwords } from '#shared/accounts/sign-in/passwords.ts';
 import { connectBroker } from '#shared/broker/connect-broker.ts';
 import { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
 import { LiveWorkers } from '#shared/broker/dispatch/live-workers.ts';
-import { onKeyChange } from '#shared/broker/key-changes.ts';
+import { announceKeyChange, onKeyChange } from '#shared/broker/key-changes.ts';
 import { announcePriceChange, onPriceChange } from '#shared/broker/price-changes.ts';
 import type { RouterError } from '#shared/core/errors.ts';
 import { loadConfig } from '#shared/core/load-config.ts';
@@ -20,6 +25,10 @@ import { Releases } from '#shared/core/release.ts';
 import { runService } from '#shared/core/run-service.ts';
 import { version } from '#shared/core/version.ts';
 import { followRegistry } from '#shared/registry/follow-registry.ts';
+import { createConsoleApi } from '../console/api/console-api.ts';
+import { usageParts } from '../console/api/account-usage.ts';
+import { usageRoutes } from '../console/api/usage-routes.ts';
+import { sessionIdentity } from '../console/api/session-identity.ts';
 import { createAdminServer } from './admin.ts';
 import { answerBrokenRequest } from './answer-broken-request.ts';
 import { createApp } from './app.ts';
@@ -48,6 +57,9 @@ const lastWordsMs = 500;
 
 const dayMs = 86_400_000;
 
+/** Milliseconds after which nobody waits any longer for a change of a key to be announced. */
+const announceWaitMs = 1_000;
+
 /** Milliseconds that idle keep-alive connections stay open; longer than load balancers keep theirs. */
 const keepAliveTimeoutMs = 75_000;
 
@@ -59,11 +71,14 @@ await runService(async (environment, releases) => {
 
   const redis = connectRedis(config.REDIS_URL, { log, name: `ingress-${id}` });
   releases.add('redis', () => redis.close());
-  const verifier = new KeyVerifier(new KeyStore(redis.redis, `${prefix}:`));
+  const accounts = openAccounts(redis.redis, `${prefix}:`);
+  const verifier = new KeyVerifier(accounts.keys);
+  const uses = new KeyUseRecorder(accounts.keys, log);
+  releases.add('uses of keys', () => uses.close());
 
   const broker = await connectBroker({ url: config.NATS_URL, name: `ingress-${id}`, prefix, log });
   releases.add('broker', () => broker.close());
-  onKeyChange(broker, (keyId) => verifier.drop(keyId));
+  onKeyChange(broker, (changed) => verifier.drop(changed));
   broker.onReconnect(() => verifier.markStale());
 
   const workers = new LiveWorkers(broker, log);
@@ -104,6 +119,17 @@ await runService(async (environment, releases) => {
   const record = recordJob({ log, metrics, priceOf, ledger });
   const mcp = createToolsMcp({ dispatcher, workers, limits, record }, log);
   releases.add('MCP', () => mcp.close());
+  const consoleApi = createConsoleApi({
+    accounts,
+    passwords: new Passwords(),
+    judgePassword,
+    announce,
+    log,
+    publicUrl: config.PUBLIC_URL,
+    signedInRoutes: [
+      usageRoutes(usageParts({ accounts, usage: new UsageReader(redis.redis, `${prefix}:`), limits, prices, log })),
+    ],
+  });
   const app = createApp({
     ...healthParts,
     log,
@@ -112,6 +138,10 @@ await runService(async (environment, releases) => {
     mcp,
     mcpOrigins: config.MCP_ALLOWED_ORIGINS,
     verifyKey: (rawKey) => verifier.verify(rawKey),
+    verifySession: sessionIdentity(accounts.sessions),
+    noteUse: (keyId) => uses.note(keyId),
+    trustedProxies: config.TRUSTED_PROXIES,
+    consoleApi,
     segments: { chat: config.CHAT_FAMILY, messages: config.MESSAGES_FAMILY },
     readBody: createBodyReader({ maxBytes: config.MAX_BODY_BYTES, timeoutMs: config.BODY_TIMEOUT_MS }),
     registry: () => registry.current(),
@@ -149,6 +179,15 @@ await runService(async (environment, releases) => {
     await open.drain(lastWordsMs);
   });
   log.info({ id, version, address: server.address(), admin: admin.address() }, 'ingress is ready');
+
+  /** The change stands already. An ingress that does not hear of it finds it when it reads the record again. */
+  async function announce(changed: string): Promise<void> {
+    verifier.drop(changed);
+    const late = sleep(announceWaitMs, undefined, { ref: false }).then(() => new Error('the broker does not answer'));
+    const failure = await Promise.race([announceKeyChange(broker, changed), late]).catch((error: unknown) => error);
+    if (failure !== undefined)
+      log.warn({ err: failure, changed }, 'a change of keys may be unknown elsewhere for 30 s');
+  }
 
   function dispatchSettings(ingress: string) {
     return {

@@ -17,7 +17,7 @@ export function messagesRoutes(parts: AppParts): Router {
   routes.get('/api/hello', (_, response) => {
     response.json({ message: 'hello' });
   });
-  routes.use(requireKey(parts.verifyKey, 'x-api-key'));
+  routes.use(requireKey(parts, 'x-api-key'));
   routes.post('/v1/messages', serve(messagesFamily, 'generate', parts));
   routes.post('/v1/messages/count_tokens', serve(messagesFamily, 'count_tokens', parts));
   routes.get('/v1/models', (request, response) => {

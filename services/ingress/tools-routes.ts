@@ -7,17 +7,15 @@ import { requireToolsTier } from './key-permits.ts';
 import { listTools } from './list-tools.ts';
 import { receiveBody, type ReceiveParts } from './receive-body.ts';
 import { requestIdOf } from './request-id.ts';
-import { identityOf, requireKey, type VerifyKey } from './require-key.ts';
+import { identityOf, requireKey, type RequireKeyParts } from './require-key.ts';
 import { toolsFormat } from './tools-format.ts';
 
-export interface ToolsRoutesParts extends ToolParts, ReceiveParts, AnswerErrorParts {
-  verifyKey: VerifyKey;
-}
+export interface ToolsRoutesParts extends ToolParts, ReceiveParts, AnswerErrorParts, RequireKeyParts {}
 
 /** The tools API, mounted at `/api/tools/v1`: what tools there are, and running one without a language model. */
 export function toolsRoutes(parts: ToolsRoutesParts): Router {
   const routes = Router();
-  routes.use(requireKey(parts.verifyKey));
+  routes.use(requireKey(parts));
   routes.get('/list', (_, response) => {
     requireToolsTier(identityOf(response));
     const data = listTools(parts.workers.pools()).map(({ name, description, inputSchema, worker }) => ({

@@ -21,13 +21,21 @@ export const clusterSettings = z.object({
   RTR_PREFIX: setting.pathSegment("What the cluster's subjects in NATS and names in Redis begin with", 'rtr'),
 });
 
+/** Settings of the commands that tell where the router is to be reached, besides. */
+export const linkSettings = clusterSettings.extend({
+  PORT: setting.integer('Port of the router', 8484, 1, 65_535),
+  HOST: setting.text('Address the router listens on; 0.0.0.0 lets other machines in', '127.0.0.1'),
+  PUBLIC_URL: z
+    .url({ protocol: /^https?$/, error: 'must be an http or https address' })
+    .optional()
+    .describe('Address at which people reach the router, for links to the console; else that of this machine'),
+});
+
 /** Settings of `rtr up`. All variables are also passed on to the services it starts. */
-export const upSettings = clusterSettings
+export const upSettings = linkSettings
   .extend({
     NATS_URL: natsUrl('Address of NATS; without it a server is run on this machine'),
     REDIS_URL: redisUrl('Address of Redis; without it a server is run on this machine'),
-    PORT: setting.integer('Port of the router', 8484, 1, 65_535),
-    HOST: setting.text('Address the router listens on; 0.0.0.0 lets other machines in', '127.0.0.1'),
     ADMIN_PORT: setting.optionalInteger(
       'Port of the metrics; without it a free one of the loopback interface',
       1,

@@ -7,14 +7,16 @@ import { version } from '#shared/core/version.ts';
 import { readRegistry } from '#shared/registry/read-registry.ts';
 import { findClis } from '../cli-worker/find-clis.ts';
 import { findProviders } from '../cloud-worker/find-providers.ts';
+import { adminLink } from './commands/admin-link.ts';
 import { diagnose, diagnosisText } from './commands/doctor.ts';
 import { createRouterKey, listKeys, revokeKey } from './commands/keys.ts';
 import { setup } from './commands/setup.ts';
 import type { KeyCommandContext } from './commands/key-command.ts';
 import { withKeyStore } from './commands/with-key-store.ts';
-import { clusterSettings, upSettings } from './config.ts';
+import { clusterSettings, linkSettings, upSettings } from './config.ts';
 import { clusterAddresses, type ClusterAddress } from './up/cluster-addresses.ts';
 import { ServerMissingError } from './up/install-server.ts';
+import { localUrl } from './up/local-url.ts';
 import { createLogRelay } from './up/log-relay.ts';
 import { planWorkers, type Findings } from './up/plan-workers.ts';
 import { stopSignals } from './up/stop-signals.ts';
@@ -68,7 +70,9 @@ program
 
 program
   .command('setup')
-  .description('make the first router key and print it, unless there was one before')
+  .description(
+    'make the first router key and print it, unless there was one before; and a link for the first administrator',
+  )
   .addOption(json)
   .action((options: { json?: true }) => withKeys(options, setup));
 
@@ -93,6 +97,15 @@ keys
   .argument('<key>', 'id of the key, or the key itself')
   .addOption(json)
   .action((key: string, options: { json?: true }) => withKeys(options, (context) => revokeKey(context, key)));
+
+program
+  .command('admin')
+  .description('the administrators of the router')
+  .command('link')
+  .description('print a one-time link: for the first administrator, or for a new password in place of a forgotten one')
+  .option('--email <address>', 'whose password; without it, that of the only administrator')
+  .addOption(json)
+  .action((options: { email?: string; json?: true }) => withKeys(options, (context) => adminLink(context, options)));
 
 program
   .command('worker')
@@ -124,9 +137,10 @@ try {
 }
 
 function withKeys(options: { json?: true }, command: (context: KeyCommandContext) => Promise<unknown>): Promise<void> {
-  const config = loadConfig(clusterSettings, process.env);
+  const config = loadConfig(linkSettings, process.env);
   const addresses = clusterAddresses(config, folder, ['NATS_URL', 'REDIS_URL']);
-  return withKeyStore({ ...addresses, prefix: config.RTR_PREFIX, json: options.json ?? false, print }, command);
+  const { RTR_PREFIX: prefix, PUBLIC_URL: consoleUrl = localUrl(config) } = config;
+  return withKeyStore({ ...addresses, prefix, consoleUrl, json: options.json ?? false, print }, command);
 }
 
 /** Runs a service in this process. It finds the cluster of this folder when no variable names another. */

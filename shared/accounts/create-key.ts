@@ -1,16 +1,13 @@
-import type { PriorityClass } from '#shared/core/priority-class.ts';
 import { hashSecret } from './hash-secret.ts';
-import type { KeyKind } from './key-format.ts';
 import type { KeyRecord } from './key-record.ts';
-import type { KeyStore } from './key-store.ts';
+import type { KeyCreation, KeyStore } from './key-store.ts';
 import { mintKey } from './mint-key.ts';
 
 /** What the maker of a key decides. */
-export interface KeyWish {
-  kind: KeyKind;
-  name: string;
-  class: PriorityClass;
-}
+export type KeyWish = Pick<
+  KeyRecord,
+  'kind' | 'name' | 'class' | 'ownerId' | 'createdBy' | 'expiresAt' | 'models' | 'tiers' | 'limits'
+>;
 
 /** A key that was just made. This is the only moment at which its raw form is known. */
 export interface CreatedKey {
@@ -18,11 +15,37 @@ export interface CreatedKey {
   record: KeyRecord;
 }
 
-/** Makes a key and stores its record. */
-export async function createKey(store: KeyStore, wish: KeyWish): Promise<CreatedKey> {
+/** Makes a key that belongs to nobody, and stores its record. */
+export async function createKey(store: KeyStore, wish: Omit<KeyWish, 'ownerId'>): Promise<CreatedKey> {
   const key = await prepareKey(wish);
   await store.create(key.record);
   return key;
+}
+
+/** Makes a key of a person or team; or tells why there is none. */
+export async function createOwnedKey(
+  store: KeyStore,
+  wish: KeyWish & { ownerId: string },
+): Promise<CreatedKey | Exclude<KeyCreation, 'created'>> {
+  const key = await prepareKey(wish);
+  const outcome = await store.create(key.record);
+  return outcome === 'created' ? key : outcome;
+}
+
+/**
+ * Makes a key with the settings of another one, which expires after so many milliseconds; or tells why there is none
+ * (`not usable`: the other one is revoked, expired, replaced or unknown).
+ */
+export async function rotateKey(
+  store: KeyStore,
+  old: KeyRecord,
+  { createdBy, overlapMs }: { createdBy: string; overlapMs: number },
+): Promise<CreatedKey | Exclude<Awaited<ReturnType<KeyStore['replace']>>, 'created'>> {
+  const { kind, name, class: priority, ownerId, expiresAt, models, tiers, limits } = old;
+  const settings = { kind, name, class: priority, ownerId, expiresAt, models, tiers, limits };
+  const key = await prepareKey({ ...settings, createdBy });
+  const outcome = await store.replace(old.id, key.record, key.record.createdAt + overlapMs);
+  return outcome === 'created' ? key : outcome;
 }
 
 /** Makes the first router key of a cluster; undefined when one was ever made before, here or anywhere else. */

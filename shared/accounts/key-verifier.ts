@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os';
 import { RouterError } from '#shared/core/errors.ts';
 import { FairQueue, QueueFullError } from './fair-queue.ts';
 import type { ParsedKey } from './key-format.ts';
-import type { KeyIdentity, KeyRecord } from './key-record.ts';
+import { identityOfKey, isUsable, type FoundKey, type KeyIdentity } from './key-record.ts';
 import { parseKey } from './parse-key.ts';
 
 /** Bounds of a KeyVerifier. All have defaults. */
@@ -26,11 +26,18 @@ const storeRetryMs = 1_000;
 const verificationsAtOnce = 4_096;
 const waitingLimits = { waitingPerOwner: 4, waiting: 256 };
 
+/** Where the verifier finds keys with their owners. Throws RouterError `store_unavailable` when it is away. */
+export interface KeySource {
+  find(id: string): Promise<FoundKey | undefined>;
+}
+
 /** A key whose secret was proven against the hash of its record. */
 interface KnownKey {
   readonly digest: Buffer;
   readonly hash: string;
   identity: KeyIdentity;
+  /** From then on it is refused, ms since 1970. */
+  expiresAt: number;
   /** When the record was last read. This and the next are times of performance.now(). */
   seenAt: number;
   trustedUntil: number;
@@ -51,7 +58,7 @@ interface Verification {
  * Raw keys are recognised by a digest keyed with a secret of this process: its memory holds nothing to log in with.
  */
 export class KeyVerifier {
-  readonly #store: { find(id: string): Promise<KeyRecord | undefined> };
+  readonly #store: KeySource;
   readonly #freshMs: number;
   readonly #graceMs: number;
   readonly #queue: FairQueue;
@@ -64,8 +71,7 @@ export class KeyVerifier {
   /** Under way, by digest. */
   readonly #verifications = new Map<string, { verification: Verification; outcome: Promise<KeyIdentity> }>();
 
-  /** @param store where records are found; its `find` throws RouterError `store_unavailable` when it is away */
-  constructor(store: { find(id: string): Promise<KeyRecord | undefined> }, options: KeyVerifierOptions = {}) {
+  constructor(store: KeySource, options: KeyVerifierOptions = {}) {
     const { concurrency = Math.min(3, Math.max(1, availableParallelism() - 1)), maxKnown = 10_000 } = options;
     this.#store = store;
     this.#freshMs = options.freshMs ?? 30_000;
@@ -77,8 +83,9 @@ export class KeyVerifier {
   /**
    * Whose key this is: at once for a key in use, else as a promise.
    *
-   * Throws, or rejects with, a RouterError: `invalid_api_key` for a wrong, unknown or revoked key; `store_unavailable`
-   * for a key that cannot be judged while the store is away; `overloaded` when too many verifications wait.
+   * Throws, or rejects with, a RouterError: `invalid_api_key` for a wrong, unknown, revoked or expired key, and for one
+   * whose owner is blocked or gone; `store_unavailable` for a key that cannot be judged while the store is away;
+   * `overloaded` when too many verifications wait.
    */
   verify(rawKey: string): KeyIdentity | Promise<KeyIdentity> {
     const key = parseKey(rawKey);
@@ -94,12 +101,20 @@ export class KeyVerifier {
     return this.#verifyUnknown(key, digest);
   }
 
-  /** Forgets what is known of a key, because it was announced to have changed. The next use asks the store. */
-  drop(keyId: string): void {
-    this.#known.delete(keyId);
+  /**
+   * Forgets what is known of a key, or of all keys of a person or team, because it was announced to have changed. The
+   * next use asks the store.
+   * @param changed a key's id, `user:<id>` or `team:<id>`
+   */
+  drop(changed: string): void {
+    const [, ownerId] = /^(?:user|team):(.*)$/.exec(changed) ?? [];
+    if (ownerId === undefined) this.#known.delete(changed);
+    else
+      for (const [id, { identity }] of this.#known.entries()) if (identity.ownerId === ownerId) this.#known.delete(id);
     this.#wrong.clear();
     for (const { verification } of this.#verifications.values()) {
-      if (verification.id === keyId) verification.changed = true;
+      // Whose key it is that is being verified is not known yet.
+      if (ownerId !== undefined || verification.id === changed) verification.changed = true;
     }
   }
 
@@ -129,24 +144,29 @@ export class KeyVerifier {
   async #lookAgain(id: string, known: KnownKey): Promise<void> {
     const now = performance.now();
     const timesMarkedStale = this.#timesMarkedStale;
-    let record: KeyRecord | undefined;
+    let record: FoundKey | undefined;
     try {
       record = await this.#store.find(id);
     } catch (error) {
       const away = error instanceof RouterError && error.code === 'store_unavailable';
       if (!away || now - known.seenAt >= this.#graceMs) throw error;
-      known.trustedUntil = performance.now() + storeRetryMs;
+      if (Date.now() >= known.expiresAt) {
+        this.#known.delete(id);
+        throw invalidKey();
+      }
+      known.trustedUntil = trustedUntil(storeRetryMs, known.expiresAt);
       return;
     }
     // Marked stale in the meantime: what was read may be older than that. (Dropped: nobody finds this entry any more.)
     if (this.#timesMarkedStale !== timesMarkedStale) return;
-    if (record === undefined || record.revokedAt !== undefined || record.hash !== known.hash) {
+    if (record === undefined || !isUsable(record, Date.now()) || record.hash !== known.hash) {
       this.#known.delete(id);
       return;
     }
-    known.identity = identityOf(record);
+    known.identity = identityOfKey(record);
+    known.expiresAt = record.expiresAt ?? Infinity;
     known.seenAt = now;
-    known.trustedUntil = performance.now() + this.#freshMs;
+    known.trustedUntil = trustedUntil(this.#freshMs, known.expiresAt);
   }
 
   #verifyUnknown(key: ParsedKey, digest: string): Promise<KeyIdentity> {
@@ -168,20 +188,22 @@ export class KeyVerifier {
       verification.changed = false;
       const now = performance.now();
       const record = await this.#store.find(key.id);
-      const usable = record !== undefined && record.kind === key.kind && record.revokedAt === undefined;
+      const usable = record !== undefined && record.kind === key.kind && isUsable(record, Date.now());
       if (usable && record.hash !== provenHash && (await this.#matches(key, record.hash))) provenHash = record.hash;
       if (verification.changed) continue;
       if (!usable || record.hash !== provenHash) {
         this.#wrong.set(digest, performance.now() + wrongKeptMs);
         throw invalidKey();
       }
-      const identity = identityOf(record);
+      const identity = identityOfKey(record);
+      const expiresAt = record.expiresAt ?? Infinity;
       this.#known.set(key.id, {
         digest: Buffer.from(digest),
         hash: record.hash,
         identity,
+        expiresAt,
         seenAt: now,
-        trustedUntil: now + this.#freshMs,
+        trustedUntil: trustedUntil(this.#freshMs, expiresAt),
         looking: undefined,
       });
       return identity;
@@ -201,9 +223,9 @@ export class KeyVerifier {
   }
 }
 
-function identityOf({ id, kind, name, class: priority }: KeyRecord): KeyIdentity {
-  const unlimited = { ownerId: undefined, models: undefined, tiers: undefined, limits: [] };
-  return Object.freeze({ id, kind, name, class: priority, ...unlimited });
+/** The time of performance.now() until which a key is trusted: for so many milliseconds, and not beyond its expiry. */
+function trustedUntil(ms: number, expiresAt: number): number {
+  return performance.now() + Math.min(ms, expiresAt - Date.now());
 }
 
 function invalidKey(): RouterError {

@@ -18,6 +18,11 @@ export function mintKey(kind: KeyKind): MintedKey {
   return { raw: unchecked + checksum, id, secret: random + checksum };
 }
 
+/** A new random id of a person, a team or an invitation, of the same form as a key's. */
+export function mintId(): string {
+  return randomText(idLength);
+}
+
 /** Each byte gives five bits; 32 divides 256, so every character is equally likely. */
 function randomText(length: number): string {
   return Array.from(randomBytes(length), (byte) => keyAlphabet.charAt(byte % 32)).join('');

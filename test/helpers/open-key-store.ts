@@ -2,12 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
+import { openAccounts, type Accounts } from '#shared/accounts/accounts.ts';
 import { connectRedis, type RedisConnection } from '#shared/accounts/connect-redis.ts';
-import { KeyStore } from '#shared/accounts/key-store.ts';
+import type { KeyStore } from '#shared/accounts/key-store.ts';
 
 /** A key store under a prefix of its own, and every log line of its connection. */
 export interface OpenKeyStore {
   store: KeyStore;
+  accounts: Accounts;
   connection: RedisConnection;
   prefix: string;
   logLines: string[];
@@ -26,7 +28,8 @@ export function beginKeyStore(url: string, prefix = `test-${randomUUID()}:`): Op
   onTestFinished(() => {
     connection.close();
   });
-  return { store: new KeyStore(connection.redis, prefix), connection, prefix, logLines };
+  const accounts = openAccounts(connection.redis, prefix);
+  return { store: accounts.keys, accounts, connection, prefix, logLines };
 }
 
 /** As beginKeyStore, but returns when Redis can be used. */

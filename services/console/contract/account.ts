@@ -16,7 +16,7 @@ export type TeamRole = 'owner' | 'member';
 /**
  * `GET /session`: who is signed in (401: nobody). `POST /session` signs in with `{ email, password }` and answers the
  * same; `DELETE /session` signs out, `DELETE /sessions` everywhere. `POST /password` `{ current, next }` changes the
- * password and signs out everywhere else.
+ * password, signs out everywhere else, and answers the same with a new token. Too many attempts: 429 with `retry-after`.
  */
 export interface Session {
   user: {
@@ -32,16 +32,18 @@ export interface Session {
 /**
  * `GET /links/<token>`: what a one-time link is for (404: unknown, used or too old). `POST /links/<token>`
  * `{ name, email, password }` makes the account, uses the link up, signs in, and answers a Session. Of an invitation
- * the address is given, and the one that is sent counts for nothing.
+ * the address is given, and the one that is sent counts for nothing. A link of the kind `password` is for somebody who
+ * has an account: it sets a new password, and name and address count for nothing.
  */
 export interface Link {
-  kind: 'first-admin' | 'invitation';
+  kind: 'first-admin' | 'invitation' | 'password';
   email?: string;
 }
 
 /**
  * `GET /keys`: the keys that the signed-in person may see: the own ones, those of the own teams, for an admin all.
- * `POST /keys` with a KeyWish answers `{ key, raw }`; `PATCH /keys/<id>` with a part of KeySettings answers the key;
+ * `POST /keys` with a KeyWish answers `{ key, raw }`; `PATCH /keys/<id>` with a part of KeySettings answers the key
+ * (null takes `expiresAt`, `models` or `tiers` away);
  * `POST /keys/<id>/rotate` `{ overlapMs }` makes a successor with the same settings and lets the old one expire after
  * that time: `{ key, raw }`; `DELETE /keys/<id>` revokes for good.
  */
@@ -53,6 +55,7 @@ export interface Key extends KeySettings {
   /** As shown for recognition: everything but the middle of the secret. */
   masked: string;
   createdAt: number;
+  /** The name of the person who made it. */
   createdBy?: string;
   expiresAt?: number;
   revokedAt?: number;
@@ -92,7 +95,7 @@ export interface User {
 
 /**
  * `GET /teams`: the own ones, for an admin all; `POST /teams` `{ name }` (admins); `PATCH /teams/<id>`
- * `{ name?, limits? }` (limits: admins; name: owners too); `DELETE /teams/<id>` revokes its keys;
+ * `{ name?, limits? }` (limits: admins; name: owners too); `DELETE /teams/<id>` (admins) revokes its keys;
  * `PUT /teams/<id>/members/<user>` `{ role }` and `DELETE` the same (owners).
  */
 export interface Team {

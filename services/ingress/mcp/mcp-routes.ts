@@ -1,13 +1,12 @@
 import { Router } from 'express';
 import { answerError, type AnswerErrorParts } from '../answer-error.ts';
 import { receiveBody, type ReceiveParts } from '../receive-body.ts';
-import { requireKey, type VerifyKey } from '../require-key.ts';
+import { requireKey, type RequireKeyParts } from '../require-key.ts';
 import { mcpFormat } from './mcp-format.ts';
 import { requireOrigin } from './require-origin.ts';
 import type { ToolsMcp } from './tools-mcp.ts';
 
-export interface McpRoutesParts extends ReceiveParts, AnswerErrorParts {
-  verifyKey: VerifyKey;
+export interface McpRoutesParts extends ReceiveParts, AnswerErrorParts, RequireKeyParts {
   mcp: ToolsMcp;
   /** Hosts of web pages that may use the endpoint, besides those of this machine. */
   mcpOrigins: readonly string[];
@@ -15,10 +14,10 @@ export interface McpRoutesParts extends ReceiveParts, AnswerErrorParts {
 
 /** The tools as an MCP server, mounted at `/api/tools/mcp` (Model Context Protocol, "Streamable HTTP"). */
 export function mcpRoutes(parts: McpRoutesParts): Router {
-  const { verifyKey, mcp, mcpOrigins } = parts;
+  const { mcp, mcpOrigins } = parts;
   const routes = Router();
   routes.use(requireOrigin(mcpOrigins));
-  routes.use(requireKey(verifyKey));
+  routes.use(requireKey(parts));
   routes.post('/', async (request, response) => {
     const received = await receiveBody(request, response, parts);
     if (received) await mcp.serve(request, response, received.parsed);

@@ -1,8 +1,10 @@
-import type { KeyStore } from '#shared/accounts/key-store.ts';
+import type { Accounts } from '#shared/accounts/accounts.ts';
 
-/** What the commands about keys work with. */
+/** What the commands about keys and people work with. */
 export interface KeyCommandContext {
-  store: KeyStore;
+  accounts: Pick<Accounts, 'keys' | 'users' | 'links' | 'audit'>;
+  /** Where people reach the router, as `https://llm.example.com`. */
+  consoleUrl: string;
   /** Tells every ingress that a key changed. */
   announce: (keyId: string) => Promise<void>;
   /** Shows one line to the person, or, as JSON, to the program that gave the command. */

@@ -1,6 +1,7 @@
 import { createKey, type CreatedKey } from '#shared/accounts/create-key.ts';
-import { keyNameSchema, maskedKey, type KeyRecord } from '#shared/accounts/key-record.ts';
+import { isUsable, keyNameSchema, maskedKey, type FoundKey, type KeyRecord } from '#shared/accounts/key-record.ts';
 import type { Revocation } from '#shared/accounts/key-store.ts';
+import type { AuditNote } from '#shared/accounts/people/audit-trail.ts';
 import { isKeyId, parseKey } from '#shared/accounts/parse-key.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
@@ -14,12 +15,14 @@ export async function createRouterKey(
   context: KeyCommandContext,
   wish: { name: string; class: PriorityClass },
 ): Promise<CreatedKey> {
+  const { accounts } = context;
   const name = keyNameSchema.safeParse(wish.name);
   if (!name.success) {
     const reasons = name.error.issues.map(({ message }) => message).join(', ');
     throw new RouterError('invalid_request', `This name cannot be used: ${reasons}.`, { param: 'name' });
   }
-  const created = await createKey(context.store, { kind: 'router', name: name.data, class: wish.class });
+  const created = await createKey(accounts.keys, { kind: 'router', name: name.data, class: wish.class });
+  await accounts.audit.add(auditNote('key.create', created.record, { kind: 'router', class: wish.class }));
   const warning = await announceChange(context, created.record.id);
   if (context.json) {
     context.print(JSON.stringify({ key: created.raw, ...shown(created.record), warning }));
@@ -31,8 +34,8 @@ export async function createRouterKey(
 }
 
 /** `rtr keys list`: every key, revoked ones included, oldest first; with `json` one object a line. */
-export async function listKeys({ store, print, json }: KeyCommandContext): Promise<KeyRecord[]> {
-  const records = await store.list();
+export async function listKeys({ accounts, print, json }: KeyCommandContext): Promise<FoundKey[]> {
+  const records = await accounts.keys.list();
   if (json) {
     for (const record of records) print(JSON.stringify(shown(record)));
   } else if (records.length === 0) {
@@ -48,11 +51,12 @@ export async function listKeys({ store, print, json }: KeyCommandContext): Promi
  * @throws RouterError `not_found` when there is no such key, `invalid_request` for what cannot be a key
  */
 export async function revokeKey(context: KeyCommandContext, idOrRawKey: string): Promise<Revocation> {
-  const { store, print, json } = context;
+  const { accounts, print, json } = context;
   const id = parseKey(idOrRawKey)?.id ?? idOrRawKey;
   // The text is not repeated in the sentence: it may be a secret with a typo.
   if (!isKeyId(id)) throw new RouterError('invalid_request', 'This is neither the id of a key nor a key.');
-  const outcome = await store.revoke(id, Date.now());
+  const outcome = await accounts.keys.revoke(id, Date.now());
+  if (outcome === 'revoked') await accounts.audit.add(auditNote('key.revoke', await accounts.keys.find(id), {}));
   if (outcome === 'unknown') throw new RouterError('not_found', `There is no key with the id ${id}.`);
   // Announced in any case: whoever revokes a key twice may do so because the first announcement was lost.
   const warning = await announceChange(context, id);
@@ -78,7 +82,17 @@ function shown(record: KeyRecord): Record<string, string | null> {
   };
 }
 
-function table(records: KeyRecord[]): string[] {
+function stateOf(key: FoundKey): string {
+  if (key.revokedAt !== undefined) return 'revoked';
+  return isUsable(key, Date.now()) ? 'usable' : 'unusable';
+}
+
+/** What the audit trail is told of a change that was made at the command line. */
+function auditNote(action: string, key: KeyRecord | undefined, details: Record<string, unknown>): AuditNote {
+  return { actor: null, action, target: key ? { kind: 'key', id: key.id, name: key.name } : null, details };
+}
+
+function table(records: FoundKey[]): string[] {
   const rows = [
     ['ID', 'KEY', 'CLASS', 'CREATED', 'STATE', 'NAME'],
     ...records.map((record) => [
@@ -86,7 +100,7 @@ function table(records: KeyRecord[]): string[] {
       maskedKey(record),
       record.class,
       new Date(record.createdAt).toISOString().slice(0, 10),
-      record.revokedAt === undefined ? 'usable' : 'revoked',
+      stateOf(record),
       record.name,
     ]),
   ];

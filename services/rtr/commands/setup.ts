@@ -1,6 +1,7 @@
 import { createFirstRouterKey, type CreatedKey } from '#shared/accounts/create-key.ts';
 import { maskedKey, type KeyRecord } from '#shared/accounts/key-record.ts';
 import { announceChange, type KeyCommandContext } from './key-command.ts';
+import { consoleLink } from './console-link.ts';
 import { usableRouterKeys } from './usable-router-keys.ts';
 
 /** What `rtr setup` found or made. */
@@ -9,21 +10,26 @@ export interface SetupResult {
   created: CreatedKey | undefined;
   /** The router keys that can be used now, the new one included, oldest first. */
   usable: KeyRecord[];
+  /** A new link for the first administrator, until there is one. */
+  adminLink: string | undefined;
 }
 
 /**
  * `rtr setup`: makes the first router key of a cluster and prints it, once. Later calls, and others at the same time,
- * make nothing and name the keys there are.
+ * make nothing and name the keys there are. Until there is an administrator, it also prints a new link for the first one.
  */
 export async function setup(context: KeyCommandContext): Promise<SetupResult> {
-  const { store, print, json } = context;
-  const created = await createFirstRouterKey(store);
+  const { accounts, consoleUrl, print, json } = context;
+  const created = await createFirstRouterKey(accounts.keys);
   // At once: whatever happens to what follows, the key is known to the person it is for.
   if (created && !json) print(`Your router key, shown only this once: ${created.raw}`);
   const warning = created && (await announceChange(context, created.record.id));
-  const usable = await usableRouterKeys(store);
+  const usable = await usableRouterKeys(accounts.keys);
+  const token = await accounts.links.issueFirstAdmin();
+  const adminLink = token && consoleLink(consoleUrl, token);
   if (json) {
-    print(JSON.stringify({ created: created !== undefined, key: created?.raw, id: created?.record.id, warning }));
+    const { raw: key, record } = created ?? {};
+    print(JSON.stringify({ created: created !== undefined, key, id: record?.id, adminLink, warning }));
   } else if (created) {
     if (warning !== undefined) print(warning);
   } else if (usable.length > 0) {
@@ -31,5 +37,8 @@ export async function setup(context: KeyCommandContext): Promise<SetupResult> {
   } else {
     print('Set up already, but every router key is revoked. Make one with: rtr keys create --name <name>');
   }
-  return { created, usable };
+  if (adminLink !== undefined && !json) {
+    print(`Open this link within 24 hours to become the first administrator: ${adminLink}`);
+  }
+  return { created, usable, adminLink };
 }

@@ -1,7 +1,7 @@
-import type { KeyRecord } from '#shared/accounts/key-record.ts';
+import { isUsable, type KeyRecord } from '#shared/accounts/key-record.ts';
 import type { KeyStore } from '#shared/accounts/key-store.ts';
 
 /** The router keys that can be used now, oldest first. */
 export async function usableRouterKeys(store: KeyStore): Promise<KeyRecord[]> {
-  return (await store.list()).filter(({ kind, revokedAt }) => kind === 'router' && revokedAt === undefined);
+  return (await store.list()).filter((key) => key.kind === 'router' && isUsable(key, Date.now()));
 }

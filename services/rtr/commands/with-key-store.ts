@@ -1,5 +1,5 @@
+import { openAccounts } from '#shared/accounts/accounts.ts';
 import { connectRedis } from '#shared/accounts/connect-redis.ts';
-import { KeyStore } from '#shared/accounts/key-store.ts';
 import { connectBroker } from '#shared/broker/connect-broker.ts';
 import { announceKeyChange } from '#shared/broker/key-changes.ts';
 import { createLog } from '#shared/core/log.ts';
@@ -14,6 +14,7 @@ export interface KeyStoreOptions {
   NATS_URL: string;
   REDIS_URL: string;
   prefix: string;
+  consoleUrl: string;
   json: boolean;
   print: (line: string) => void;
 }
@@ -23,7 +24,7 @@ export interface KeyStoreOptions {
  * @throws UpError when Redis does not answer within five seconds
  */
 export async function withKeyStore(
-  { NATS_URL, REDIS_URL, prefix, json, print }: KeyStoreOptions,
+  { NATS_URL, REDIS_URL, prefix, consoleUrl, json, print }: KeyStoreOptions,
   command: (context: KeyCommandContext) => Promise<unknown>,
 ): Promise<void> {
   const log = createLog({ service: 'rtr', level: 'silent', format: 'json' });
@@ -40,7 +41,8 @@ export async function withKeyStore(
         await broker.close();
       }
     };
-    await command({ store: new KeyStore(connection.redis, `${prefix}:`), announce, print, json });
+    const accounts = openAccounts(connection.redis, `${prefix}:`);
+    await command({ accounts, consoleUrl, announce, print, json });
   } finally {
     connection.close();
   }

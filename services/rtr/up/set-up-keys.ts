@@ -1,7 +1,7 @@
+import { openAccounts } from '#shared/accounts/accounts.ts';
 import { connectRedis } from '#shared/accounts/connect-redis.ts';
 import { createFirstRouterKey } from '#shared/accounts/create-key.ts';
 import { maskedKey } from '#shared/accounts/key-record.ts';
-import { KeyStore } from '#shared/accounts/key-store.ts';
 import { createLog } from '#shared/core/log.ts';
 import { usableRouterKeys } from '../commands/usable-router-keys.ts';
 import { UpError } from './up-error.ts';
@@ -12,11 +12,14 @@ export interface ClusterKeys {
   newKey: string | undefined;
   /** The usable router keys in their recognisable short form, oldest first. */
   maskedKeys: string[];
+  /** The token of a new link for the first administrator, until there is one. */
+  adminToken: string | undefined;
 }
 
 /**
  * Makes the first router key of the cluster, unless there was one before, and says it the moment it is made: a start that
- * is broken off later must not take it along. Nobody knows of any key yet, so nobody need be told of this one.
+ * is broken off later must not take it along. Nobody knows of any key yet, so nobody need be told of this one. Until there is
+ * an administrator, every call makes a new link for the first one, which replaces that of before.
  * @throws UpError when Redis does not answer within five seconds
  */
 export async function setUpKeys(redisUrl: string, prefix: string, say: (line: string) => void): Promise<ClusterKeys> {
@@ -26,10 +29,14 @@ export async function setUpKeys(redisUrl: string, prefix: string, say: (line: st
     await connection.whenReady(AbortSignal.timeout(5_000)).catch((cause: unknown) => {
       throw new UpError(`Redis does not answer at ${new URL(redisUrl).host}.`, { cause });
     });
-    const store = new KeyStore(connection.redis, `${prefix}:`);
-    const created = await createFirstRouterKey(store);
+    const { keys, links } = openAccounts(connection.redis, `${prefix}:`);
+    const created = await createFirstRouterKey(keys);
     if (created) say(`Your router key: ${created.raw}`);
-    return { newKey: created?.raw, maskedKeys: (await usableRouterKeys(store)).map(maskedKey) };
+    return {
+      newKey: created?.raw,
+      maskedKeys: (await usableRouterKeys(keys)).map(maskedKey),
+      adminToken: await links.issueFirstAdmin(),
+    };
   } finally {
     connection.close();
   }

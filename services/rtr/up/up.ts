@@ -10,6 +10,7 @@ import { EngineWorkers } from './engine-workers.ts';
 import { findLocalEngines, listsModels, namedEngines } from './find-engines.ts';
 import { folderError } from './folder-error.ts';
 import { chooseFreePort, isPortFree } from './free-port.ts';
+import { localUrl } from './local-url.ts';
 import type { LogRelay } from './log-relay.ts';
 import { PlannedWorkers } from './planned-workers.ts';
 import type { Plan } from './plan-workers.ts';
@@ -108,7 +109,7 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
       logs.follow(name, child);
       return child;
     });
-  const baseUrl = `http://${reachableHost(config.HOST)}:${config.PORT}`;
+  const baseUrl = localUrl(config);
   const startDemo = async () => {
     const url = `http://127.0.0.1:${ports.demo}`;
     const settings = { HOST: '127.0.0.1', PORT: String(ports.demo) };
@@ -156,7 +157,9 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   const serving = await untilTrue(serves, workersWithinMs, ended);
   const metricsUrl = `http://127.0.0.1:${ports.admin}/metrics`;
   const families = { chatFamily: config.CHAT_FAMILY, messagesFamily: config.MESSAGES_FAMILY };
-  say(welcome({ baseUrl, ...families, metricsUrl, ...keys, engines, plan, onDemo: engineWorkers.onDemo, serving }));
+  const consoleUrl = config.PUBLIC_URL ?? baseUrl;
+  const { onDemo } = engineWorkers;
+  say(welcome({ baseUrl, consoleUrl, ...families, metricsUrl, ...keys, engines, plan, onDemo, serving }));
 
   // Models first: starting the tools as well would take a core from those that everybody waits for.
   await plannedWorkers.begin(plan.ready.filter(({ tier }) => tier === 'tools'));
@@ -202,11 +205,6 @@ async function checkPort({ PORT, HOST }: UpConfig): Promise<void> {
   throw new UpError(
     `Port ${PORT} is taken by another program: stop that, or choose another port, as in PORT=${PORT + 1} npm start.`,
   );
-}
-
-function reachableHost(host: string): string {
-  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
-  return host.includes(':') ? `[${host}]` : host;
 }
 
 /** Asks every 50 ms until the answer is yes, for so long at most. @throws the signal's reason when it aborts */

@@ -1,3 +1,4 @@
+import { consoleLink } from '../commands/console-link.ts';
 import type { Engine } from './find-engines.ts';
 import type { Plan, PlannedWorker } from './plan-workers.ts';
 
@@ -5,6 +6,8 @@ import type { Plan, PlannedWorker } from './plan-workers.ts';
 export interface WelcomeFacts {
   /** `http://host:port` */
   baseUrl: string;
+  /** Where people reach the console. */
+  consoleUrl: string;
   chatFamily: string;
   messagesFamily: string;
   metricsUrl: string;
@@ -12,6 +15,8 @@ export interface WelcomeFacts {
   newKey: string | undefined;
   /** The router keys there are, in their recognisable short form. */
   maskedKeys: readonly string[];
+  /** The token of the link for the first administrator, until there is one. */
+  adminToken: string | undefined;
   engines: readonly Engine[];
   plan: Plan;
   /** The demo engine answers, for want of anything else. */
@@ -23,10 +28,14 @@ export interface WelcomeFacts {
 /** The text that `rtr up` prints when the cluster is ready. */
 export function welcome(facts: WelcomeFacts): string {
   const { baseUrl, chatFamily, messagesFamily, metricsUrl, newKey, maskedKeys, engines, plan, onDemo, serving } = facts;
+  const { consoleUrl, adminToken } = facts;
   const chatUrl = `${baseUrl}/api/${chatFamily}`;
   const key = newKey
     ? `${newKey}\n            shown only now; another one: npx rtr keys create --name <name>`
     : `${maskedKeys.join(', ') || 'all revoked'}\n            another one: npx rtr keys create --name <name>`;
+  const consoleLine = adminToken
+    ? `${consoleLink(consoleUrl, adminToken)}\n            open it within 24 hours to become the first administrator; another one: npx rtr admin link`
+    : consoleUrl;
   const engineLines =
     engines.length > 0
       ? engines.map(({ origin, url }) => `${url} (${origin})`)
@@ -39,6 +48,7 @@ export function welcome(facts: WelcomeFacts): string {
     `            ${baseUrl}/api/${messagesFamily}   for Anthropic clients`,
     `            ${baseUrl}/api/tools/mcp   for MCP clients`,
     `  key       ${key}`,
+    `  console   ${consoleLine}`,
     `  engines   ${engineLines.join('\n            ')}`,
     ...lines('cli', plan),
     ...lines('cloud', plan),

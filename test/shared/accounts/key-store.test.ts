@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, inject, it } from 'vitest';
 import { createFirstRouterKey, createKey } from '#shared/accounts/create-key.ts';
+import { everythingUnder } from '../../helpers/everything-under.ts';
 import { openKeyStore, type OpenKeyStore } from '../../helpers/open-key-store.ts';
 
 let open: OpenKeyStore;
@@ -61,7 +62,7 @@ describe('KeyStore', () => {
     const keys = [first, user, team].filter((key) => key !== undefined);
     expect(keys).toHaveLength(3);
 
-    const stored = await everythingUnder(prefix);
+    const stored = await everythingUnder(open.connection.redis, prefix);
     for (const { raw, record } of keys) {
       expect(stored).toContain(record.id);
       const secret = raw.slice(-40);
@@ -70,18 +71,3 @@ describe('KeyStore', () => {
     }
   });
 });
-
-async function everythingUnder(prefix: string): Promise<string> {
-  const { redis } = open.connection;
-  const names = await redis.keys(`${prefix}*`);
-  const values = await Promise.all(
-    names.map(async (name) => {
-      const type = await redis.type(name);
-      if (type === 'hash') return redis.hgetall(name);
-      if (type === 'zset') return redis.zrange(name, '0', '-1', 'WITHSCORES');
-      if (type === 'string') return redis.get(name);
-      throw new Error(`nobody looks into values of the type ${type}`);
-    }),
-  );
-  return JSON.stringify([names, values]);
-}

@@ -1,22 +1,26 @@
 import { beforeEach, describe, expect, inject, it } from 'vitest';
 import type { KeyStore } from '#shared/accounts/key-store.ts';
 import { KeyVerifier } from '#shared/accounts/key-verifier.ts';
+import type { AuditTrail } from '#shared/accounts/people/audit-trail.ts';
 import { mintKey } from '#shared/accounts/mint-key.ts';
 import type { KeyCommandContext } from '../../../../services/rtr/commands/key-command.ts';
 import { createRouterKey, listKeys, revokeKey } from '../../../../services/rtr/commands/keys.ts';
 import { openKeyStore } from '../../../helpers/open-key-store.ts';
 
 let store: KeyStore;
+let audit: AuditTrail;
 let verifier: KeyVerifier;
 let lines: string[];
 let context: KeyCommandContext;
 
 beforeEach(async () => {
-  ({ store } = await openKeyStore(inject('redisUrl')));
+  const { accounts } = await openKeyStore(inject('redisUrl'));
+  ({ keys: store, audit } = accounts);
   verifier = new KeyVerifier(store);
   lines = [];
   context = {
-    store,
+    accounts,
+    consoleUrl: 'http://127.0.0.1:8484',
     announce: async (id) => verifier.drop(id),
     print: (line) => lines.push(line),
     json: false,
@@ -85,6 +89,17 @@ describe('rtr keys revoke', () => {
     expect(await revokeKey(context, by === 'id' ? record.id : raw)).toBe('revoked');
     await expect(verifier.verify(raw)).rejects.toMatchObject({ code: 'invalid_api_key' });
     expect(lines.at(-1)).toBe(`Key ${record.id} is revoked.`);
+  });
+
+  it('stands in the audit trail, as the making of the key does', async () => {
+    const { record } = await createRouterKey(context, { name: 'leaver', class: 'low' });
+    await revokeKey(context, record.id);
+    await revokeKey(context, record.id);
+    const target = { kind: 'key', id: record.id, name: 'leaver' };
+    expect(await audit.list()).toMatchObject([
+      { actor: null, action: 'key.revoke', target, details: {} },
+      { actor: null, action: 'key.create', target, details: { kind: 'router', class: 'low' } },
+    ]);
   });
 
   it('announces again what was revoked before', async () => {

@@ -20,7 +20,8 @@ beforeEach(async () => {
   lines = [];
   announced = [];
   context = {
-    store: open.store,
+    accounts: open.accounts,
+    consoleUrl: 'https://llm.example.com',
     announce: async (id) => void announced.push(id),
     print: (line) => lines.push(line),
     json: false,
@@ -31,7 +32,10 @@ describe('rtr setup', () => {
   it('makes a key that works, shows it once, and only names it later', async () => {
     const first = await setup(context);
     const raw = first.created?.raw ?? '';
-    expect(lines).toEqual([`Your router key, shown only this once: ${raw}`]);
+    expect(lines).toEqual([
+      `Your router key, shown only this once: ${raw}`,
+      `Open this link within 24 hours to become the first administrator: ${first.adminLink}`,
+    ]);
     expect(announced).toEqual([first.created?.record.id]);
     expect(await new KeyVerifier(open.store).verify(raw)).toMatchObject({ kind: 'router', class: 'normal' });
 
@@ -48,9 +52,10 @@ describe('rtr setup', () => {
     const { created } = await setup(context);
     await revokeKey(context, created?.raw ?? '');
     lines.length = 0;
-    expect(await setup(context)).toEqual({ created: undefined, usable: [] });
+    expect(await setup(context)).toMatchObject({ created: undefined, usable: [] });
     expect(lines).toEqual([
       'Set up already, but every router key is revoked. Make one with: rtr keys create --name <name>',
+      expect.stringMatching(/^Open this link .*: https:\/\/llm\.example\.com\/link\/[\w-]{43}$/),
     ]);
   });
 

@@ -71,6 +71,8 @@ describe('the workers that a cluster gets besides those of engines', () => {
   it('are told of in the first lines, with what is missing', () => {
     const facts = {
       baseUrl: 'http://127.0.0.1:8484',
+      consoleUrl: 'http://127.0.0.1:8484',
+      adminToken: undefined,
       chatFamily: 'openai',
       messagesFamily: 'anthropic',
       metricsUrl: 'http://127.0.0.1:8485/metrics',
@@ -83,6 +85,7 @@ describe('the workers that a cluster gets besides those of engines', () => {
     expect(text).toContain('  cloud     OpenAI (by OPENAI_API_KEY)\n');
     expect(text).toContain('Amazon Bedrock not yet: AWS_BEARER_TOKEN_BEDROCK is set, AWS_REGION not');
     expect(text).not.toContain('demo engine');
+    expect(text).toContain('  console   http://127.0.0.1:8484\n');
     expect(welcome({ ...facts, plan: plan({}), onDemo: true })).not.toContain('cloud ');
   });
 });

@@ -14,8 +14,17 @@ describe('the first start of a cluster', () => {
   it('says the new key itself, and a later one nothing', async () => {
     const first = await setUp();
     expect(said).toEqual([`Your router key: ${first.newKey}`]);
-    expect(await setUp()).toEqual({ newKey: undefined, maskedKeys: first.maskedKeys });
+    expect(await setUp()).toMatchObject({ newKey: undefined, maskedKeys: first.maskedKeys });
     expect(said).toHaveLength(1);
+  });
+
+  it('gives a new link for the first administrator every time, until there is one', async () => {
+    const { links } = open.accounts;
+    const [old, token] = [(await setUp()).adminToken ?? '', (await setUp()).adminToken ?? ''];
+    expect(await links.find(old)).toBeUndefined();
+    expect(await links.find(token)).toEqual({ kind: 'first-admin' });
+    await links.createFirstAdmin(token, { name: 'Ada', email: 'ada@example.com', passwordHash: '' });
+    expect(await setUp()).toMatchObject({ adminToken: undefined });
   });
 });
 

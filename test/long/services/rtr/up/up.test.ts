@@ -43,6 +43,10 @@ describe('rtr up', () => {
     expect(await ask(cluster.out)).toMatchObject({ object: 'chat.completion', choices: [{ finish_reason: 'stop' }] });
     expect(statSync(join(project.root, '.rtr/cluster.json')).mode & 0o777).toBe(0o600);
     expect(cluster.err).not.toContain(key);
+    const [, link = ''] = / {2}console {3}(\S+)\n/.exec(cluster.out) ?? [];
+    expect(link).toMatch(new RegExp(`^http://127\\.0\\.0\\.1:${project.port}/link/[\\w-]{43}$`));
+    const answer = await fetch(link.replace('/link/', '/console/api/links/'));
+    expect(await answer.json()).toEqual({ kind: 'first-admin' });
   });
 
   it('refuses to run twice in one folder', async () => {

@@ -1,0 +1,34 @@
+import type { Accounts } from '#shared/accounts/accounts.ts';
+import type { AuditNote } from '#shared/accounts/people/audit-trail.ts';
+import type { Passwords } from '#shared/accounts/sign-in/passwords.ts';
+import type { Logger } from '#shared/core/log.ts';
+import type { SignedIn } from './signed-in.ts';
+
+/** What the API works with. */
+export interface ApiParts {
+  accounts: Accounts;
+  passwords: Passwords;
+  /** Judges a password: undefined, or what is wrong with it. */
+  judgePassword: (password: string, known: readonly string[]) => Promise<string | undefined>;
+  /** Has every ingress know of a change: of a key, by its id, or of all keys of `user:<id>` or `team:<id>`. Must not throw. */
+  announce: (changed: string) => Promise<void>;
+  log: Logger;
+  /** Where people reach the router, as `https://llm.example.com`; undefined: where the request has come to. */
+  publicUrl: string | undefined;
+}
+
+/** Writes down what somebody did. The change stands already: a trail that cannot be written to goes to the log. */
+export async function record(
+  { accounts, log }: Pick<ApiParts, 'accounts' | 'log'>,
+  actor: Pick<SignedIn, 'id' | 'name'> | null,
+  note: Omit<AuditNote, 'actor'>,
+): Promise<void> {
+  try {
+    await accounts.audit.add({ actor: actor && { id: actor.id, name: actor.name }, ...note });
+  } catch (error) {
+    log.error(
+      { err: error, action: note.action, actor: actor?.id, target: note.target?.id },
+      'the audit trail has a gap',
+    );
+  }
+}

@@ -1,0 +1,38 @@
+import { json, Router, type RequestHandler } from 'express';
+import { adminRoutes } from './admin-routes.ts';
+import { answerFailure } from './answer-failure.ts';
+import { ApiFailure } from './api-failure.ts';
+import type { ApiParts } from './api-parts.ts';
+import { invitationRoutes } from './invitation-routes.ts';
+import { keyRoutes } from './key-routes.ts';
+import { linkRoutes } from './link-routes.ts';
+import { sessionRoutes } from './session-routes.ts';
+import { requireSameOrigin, requireSession } from './signed-in.ts';
+import { teamRoutes } from './team-routes.ts';
+import { userRoutes } from './user-routes.ts';
+
+const maxBodyBytes = 64 * 1024;
+
+export interface ConsoleApiParts extends ApiParts {
+  /** Further routes, behind the sign-in. */
+  signedInRoutes: readonly RequestHandler[];
+}
+
+/** What the console's pages talk to, mounted at `/console/api`: everything of `contract/account.ts`. */
+export function createConsoleApi(parts: ConsoleApiParts): Router {
+  const routes = Router();
+  routes.use((_, response, next) => {
+    response.set({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
+    next();
+  });
+  routes.use(requireSameOrigin, json({ limit: maxBodyBytes }));
+  routes.use(linkRoutes(parts), sessionRoutes(parts));
+  routes.use(requireSession(parts.accounts));
+  routes.use(keyRoutes(parts), userRoutes(parts), teamRoutes(parts), invitationRoutes(parts), adminRoutes(parts));
+  for (const further of parts.signedInRoutes) routes.use(further);
+  routes.use(() => {
+    throw new ApiFailure(404, 'not_found', 'There is nothing here.');
+  });
+  routes.use(answerFailure(parts.log));
+  return routes;
+}

@@ -1,0 +1,53 @@
+import { emailSchema, type UserRecord } from '#shared/accounts/people/user.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import { consoleLink } from './console-link.ts';
+import type { KeyCommandContext } from './key-command.ts';
+
+/**
+ * `rtr admin link [--email <address>]`: prints a one-time link. While there is no administrator, it makes the first one. After
+ * that it is the way back in for somebody who forgot the password: the link sets a new one for the person with this address, by
+ * default the only administrator, and ends all sessions of that person when it is used.
+ * @throws RouterError `not_found` for an address that nobody has; `invalid_request` when it is not clear whom the link is
+ * for, and for somebody who is blocked
+ */
+export async function adminLink(context: KeyCommandContext, { email }: { email?: string }): Promise<string> {
+  const { accounts, consoleUrl, print, json } = context;
+  const token = await accounts.links.issueFirstAdmin();
+  if (token !== undefined) {
+    const link = consoleLink(consoleUrl, token);
+    print(
+      json
+        ? JSON.stringify({ kind: 'first-admin', link })
+        : `Open this link within 24 hours to become the first administrator: ${link}`,
+    );
+    return link;
+  }
+  const user = email === undefined ? await onlyAdmin(context) : await findPerson(context, email);
+  if (user.blockedAt !== undefined) {
+    throw new RouterError('invalid_request', `${user.email} is blocked: an administrator has to unblock them first.`);
+  }
+  const link = consoleLink(consoleUrl, await accounts.links.issuePassword(user.id));
+  const target = { kind: 'user', id: user.id, name: user.name };
+  await accounts.audit.add({ actor: null, action: 'user.password-link', target, details: {} });
+  print(
+    json
+      ? JSON.stringify({ kind: 'password', email: user.email, link })
+      : `Open this link within 24 hours to set a new password for ${user.email}: ${link}`,
+  );
+  return link;
+}
+
+async function onlyAdmin({ accounts: { users } }: KeyCommandContext): Promise<UserRecord> {
+  const admins = (await users.list()).filter(({ role, blockedAt }) => role === 'admin' && blockedAt === undefined);
+  const [admin] = admins;
+  if (admin && admins.length === 1) return admin;
+  const addresses = admins.map(({ email }) => email).join(', ');
+  throw new RouterError('invalid_request', `Say for whom, with --email. The administrators are ${addresses}.`);
+}
+
+async function findPerson({ accounts: { users } }: KeyCommandContext, email: string): Promise<UserRecord> {
+  const address = emailSchema.safeParse(email).data;
+  const user = address === undefined ? undefined : await users.findByEmail(address);
+  if (!user) throw new RouterError('not_found', 'Nobody has this e-mail address.');
+  return user;
+}

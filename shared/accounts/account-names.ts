@@ -1,0 +1,43 @@
+/**
+ * The names in Redis of everything about accounts, below a common prefix. Ids are random and never used again; whatever
+ * is secret (the id of a session, the token of a link) stands in a name only as its SHA-256.
+ *
+ * - `key:<id>` hash, a KeyRecord; `keys` sorted set, every key's id by creation time; `keys-of:<owner>` the same of a person
+ *   or team; `key-uses` hash, key's id to the minute of its last use; `first-router-key` string
+ * - `user:<id>` hash, a UserRecord; `users` sorted set by creation time; `user-emails` hash, address to id; `admins` set, the
+ *   administrators who are not blocked; `teams-of:<user>` hash, team's id to role
+ * - `team:<id>` hash, a TeamRecord; `teams` sorted set by creation time; `members-of:<team>` hash, user's id to role
+ * - `invitation:<id>` hash that expires; `invitations` sorted set by expiry; `invitation-link:<hash>`, `password-link:<hash>` and
+ *   `first-admin-link` strings that expire
+ * - `session:<hash>` hash that expires; `sessions-of:<user>` list of the newest ones
+ * - `sign-ins:<subject>` hash that expires; `audit` stream, capped; `console-settings` hash
+ */
+export function accountNames(prefix: string) {
+  return {
+    key: (id: string) => `${prefix}key:${id}`,
+    keys: `${prefix}keys`,
+    keysOf: (ownerId: string) => `${prefix}keys-of:${ownerId}`,
+    keyUses: `${prefix}key-uses`,
+    firstRouterKey: `${prefix}first-router-key`,
+    user: (id: string) => `${prefix}user:${id}`,
+    users: `${prefix}users`,
+    userEmails: `${prefix}user-emails`,
+    admins: `${prefix}admins`,
+    teamsOf: (userId: string) => `${prefix}teams-of:${userId}`,
+    team: (id: string) => `${prefix}team:${id}`,
+    teams: `${prefix}teams`,
+    membersOf: (teamId: string) => `${prefix}members-of:${teamId}`,
+    invitation: (id: string) => `${prefix}invitation:${id}`,
+    invitations: `${prefix}invitations`,
+    invitationLink: (hash: string) => `${prefix}invitation-link:${hash}`,
+    passwordLink: (hash: string) => `${prefix}password-link:${hash}`,
+    firstAdminLink: `${prefix}first-admin-link`,
+    session: (hash: string) => `${prefix}session:${hash}`,
+    sessionsOf: (userId: string) => `${prefix}sessions-of:${userId}`,
+    signIns: (subject: string) => `${prefix}sign-ins:${subject}`,
+    audit: `${prefix}audit`,
+    settings: `${prefix}console-settings`,
+  };
+}
+
+export type AccountNames = ReturnType<typeof accountNames>;

@@ -1,0 +1,42 @@
+import type { Redis } from 'ioredis';
+import { KeyStore } from './key-store.ts';
+import { AuditTrail } from './people/audit-trail.ts';
+import { ConsoleSettingsStore } from './people/console-settings.ts';
+import { InvitationStore } from './people/invitation-store.ts';
+import { LinkStore } from './people/link-store.ts';
+import { TeamStore } from './people/team-store.ts';
+import { UserStore } from './people/user-store.ts';
+import { SessionStore } from './sign-in/session-store.ts';
+import { SignInGuard } from './sign-in/sign-in-guard.ts';
+
+/** Everything about accounts that is in Redis. */
+export interface Accounts {
+  keys: KeyStore;
+  users: UserStore;
+  teams: TeamStore;
+  invitations: InvitationStore;
+  links: LinkStore;
+  sessions: SessionStore;
+  guard: SignInGuard;
+  settings: ConsoleSettingsStore;
+  audit: AuditTrail;
+}
+
+/** @param prefix what all names in Redis begin with */
+export function openAccounts(redis: Redis, prefix: string): Accounts {
+  const users = new UserStore(redis, prefix);
+  const invitations = new InvitationStore(redis, prefix);
+  const settings = new ConsoleSettingsStore(redis, prefix);
+  const idleMs = async (): Promise<number> => (await settings.read()).sessionHours * 3_600_000;
+  return {
+    keys: new KeyStore(redis, prefix),
+    users,
+    teams: new TeamStore(redis, prefix),
+    invitations,
+    links: new LinkStore(redis, prefix, users, invitations),
+    sessions: new SessionStore(redis, prefix, users, idleMs),
+    guard: new SignInGuard(redis, prefix),
+    settings,
+    audit: new AuditTrail(redis, prefix),
+  };
+}

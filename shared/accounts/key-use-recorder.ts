@@ -1,0 +1,54 @@
+import { LRUCache } from 'lru-cache';
+import type { Logger } from '#shared/core/log.ts';
+import type { KeyStore } from './key-store.ts';
+
+const minuteMs = 60_000;
+const writeAfterMs = 5_000;
+const mostKeys = 10_000;
+
+/**
+ * Notes when keys are used, to the minute. Nobody waits for it: what is new is written together after five seconds, at most
+ * once a minute for a key. While Redis is away, notes are lost; the next use makes another.
+ */
+export class KeyUseRecorder {
+  readonly #store: Pick<KeyStore, 'noteUses'>;
+  readonly #log: Logger;
+  /** The minute of the last note, by key. */
+  readonly #noted = new LRUCache<string, number>({ max: mostKeys });
+  #unwritten = new Map<string, number>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(store: Pick<KeyStore, 'noteUses'>, log: Logger) {
+    this.#store = store;
+    this.#log = log;
+  }
+
+  /** A key was used just now. */
+  note(keyId: string): void {
+    const now = Date.now();
+    const minute = now - (now % minuteMs);
+    if (this.#noted.get(keyId) === minute) return;
+    this.#noted.set(keyId, minute);
+    if (this.#unwritten.size >= mostKeys) return;
+    this.#unwritten.set(keyId, minute);
+    this.#timer ??= setTimeout(() => void this.#write(), writeAfterMs);
+  }
+
+  /** Writes what is left. */
+  async close(): Promise<void> {
+    await this.#write();
+  }
+
+  async #write(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const uses = this.#unwritten;
+    if (uses.size === 0) return;
+    this.#unwritten = new Map();
+    try {
+      await this.#store.noteUses(uses);
+    } catch (error) {
+      this.#log.warn({ err: error, keys: uses.size }, 'uses of keys could not be noted');
+    }
+  }
+}

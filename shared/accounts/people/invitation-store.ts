@@ -1,0 +1,91 @@
+import type { Redis } from 'ioredis';
+import { z } from 'zod';
+import { accountNames, type AccountNames } from '../account-names.ts';
+import { askRedis, askRedisAll } from '../ask-redis.ts';
+import { luaScript } from '../lua-script.ts';
+import { mintId } from '../mint-key.ts';
+import { storedFields } from '../stored-fields.ts';
+import { mintToken, tokenHash } from './secret-token.ts';
+import { userRoles, type UserRole } from './user.ts';
+
+const createInvitation = luaScript('create-invitation');
+
+/** Invitations that may be open at once. */
+const mostOpen = 500;
+
+const invitationSchema = z.object({
+  id: z.string(),
+  email: z.string(),
+  role: z.enum(userRoles),
+  teamId: z.string().optional(),
+  createdAt: z.coerce.number(),
+  expiresAt: z.coerce.number(),
+  /** SHA-256 of the link's token. */
+  linkHash: z.string(),
+});
+
+/** What is stored of an invitation. Times in ms since 1970. */
+export type InvitationRecord = z.infer<typeof invitationSchema>;
+
+/** Whom an administrator invites. */
+export interface InvitationWish {
+  email: string;
+  role: UserRole;
+  teamId?: string | undefined;
+  /** Milliseconds for which the link can be used. */
+  ms: number;
+}
+
+/** The open invitations, in Redis, which forgets them when they expire. Every method throws `store_unavailable` as KeyStore does. */
+export class InvitationStore {
+  readonly #redis: Redis;
+  readonly #names: AccountNames;
+
+  /** @param prefix what all names in Redis begin with */
+  constructor(redis: Redis, prefix: string) {
+    this.#redis = redis;
+    this.#names = accountNames(prefix);
+  }
+
+  async find(id: string): Promise<InvitationRecord | undefined> {
+    const fields = await askRedis(this.#redis.hgetall(this.#names.invitation(id)));
+    return Object.keys(fields).length === 0 ? undefined : invitationSchema.parse(fields);
+  }
+
+  /** The open ones, those that expire first at the beginning. */
+  async list(): Promise<InvitationRecord[]> {
+    const ids = await askRedis(this.#redis.zrange(this.#names.invitations, '0', '-1'));
+    const invitations = await Promise.all(ids.map((id) => this.find(id)));
+    return invitations.filter((invitation) => invitation !== undefined);
+  }
+
+  /** Makes an invitation. This is the only moment at which its token is known. `email taken`: by a person who has an account. */
+  async create(wish: InvitationWish): Promise<CreatedInvitation | 'email taken' | 'no team' | 'too many'> {
+    const { email, role, teamId, ms } = wish;
+    const token = mintToken();
+    const createdAt = Date.now();
+    const facts = { id: mintId(), email, role, createdAt, expiresAt: createdAt + ms, linkHash: tokenHash(token) };
+    const invitation = { ...facts, ...(teamId === undefined ? {} : { teamId }) };
+    const { invitation: record, invitationLink, invitations, userEmails, team } = this.#names;
+    const names = [record(facts.id), invitationLink(facts.linkHash), invitations, userEmails, team(teamId ?? '')];
+    const isToTeam = teamId === undefined ? '' : '1';
+    const args = [facts.id, email, createdAt, facts.expiresAt, mostOpen, isToTeam];
+    const fields = Object.entries(storedFields(invitation)).flat();
+    const outcome = await askRedis(this.#redis.eval(createInvitation, names.length, ...names, ...args, ...fields));
+    if (outcome !== 'created') return outcome as 'email taken' | 'no team' | 'too many';
+    return { invitation, token };
+  }
+
+  /** Takes an invitation back. */
+  async delete({ id, linkHash }: InvitationRecord): Promise<void> {
+    const { invitation, invitationLink, invitations } = this.#names;
+    const steps = this.#redis.multi();
+    steps.del(invitation(id), invitationLink(linkHash)).zrem(invitations, id);
+    await askRedisAll(steps);
+  }
+}
+
+export interface CreatedInvitation {
+  invitation: InvitationRecord;
+  token: string;
+}

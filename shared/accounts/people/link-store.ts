@@ -1,0 +1,127 @@
+import type { Redis } from 'ioredis';
+import { accountNames, type AccountNames } from '../account-names.ts';
+import { askRedis } from '../ask-redis.ts';
+import { luaScript } from '../lua-script.ts';
+import { mintId } from '../mint-key.ts';
+import { storedFields } from '../stored-fields.ts';
+import type { InvitationRecord, InvitationStore } from './invitation-store.ts';
+import { isToken, mintToken, tokenHash } from './secret-token.ts';
+import type { UserRecord } from './user.ts';
+import type { UserStore } from './user-store.ts';
+
+const acceptInvitation = luaScript('accept-invitation');
+const createFirstAdmin = luaScript('create-first-admin');
+const issueFirstAdminLink = luaScript('issue-first-admin-link');
+const resetPassword = luaScript('reset-password');
+
+/** Milliseconds for which the links that the command line prints can be used. */
+export const printedLinkMs = 24 * 3_600_000;
+
+/** What a one-time link allows: to be the first administrator, to accept an invitation, or to set a new password. */
+export type Link =
+  | { kind: 'first-admin' }
+  | { kind: 'invitation'; invitation: InvitationRecord }
+  | { kind: 'password'; user: UserRecord };
+
+/** Who the new person wants to be. */
+export interface NewPerson {
+  name: string;
+  email: string;
+  passwordHash: string;
+}
+
+/** The one-time links, in Redis. Their tokens are stored as SHA-256 only. Every method throws `store_unavailable` as KeyStore does. */
+export class LinkStore {
+  readonly #redis: Redis;
+  readonly #names: AccountNames;
+  readonly #users: UserStore;
+  readonly #invitations: InvitationStore;
+
+  /** @param prefix what all names in Redis begin with */
+  constructor(redis: Redis, prefix: string, users: UserStore, invitations: InvitationStore) {
+    this.#redis = redis;
+    this.#names = accountNames(prefix);
+    this.#users = users;
+    this.#invitations = invitations;
+  }
+
+  /** A new link for the first administrator, which takes the place of an earlier one; undefined when there is one who is not blocked. */
+  async issueFirstAdmin(): Promise<string | undefined> {
+    const token = mintToken();
+    const { firstAdminLink, admins } = this.#names;
+    const args = [tokenHash(token), printedLinkMs];
+    const issued = await askRedis(this.#redis.eval(issueFirstAdminLink, 2, firstAdminLink, admins, ...args));
+    return issued === 1 ? token : undefined;
+  }
+
+  /** A new link with which a person can set a new password without the old one. */
+  async issuePassword(userId: string): Promise<string> {
+    const token = mintToken();
+    await askRedis(this.#redis.set(this.#names.passwordLink(tokenHash(token)), userId, 'PX', printedLinkMs));
+    return token;
+  }
+
+  /** What a link is for; undefined for one that is unknown, used or too old. */
+  async find(token: string): Promise<Link | undefined> {
+    if (!isToken(token)) return undefined;
+    const hash = tokenHash(token);
+    const { firstAdminLink, invitationLink, passwordLink } = this.#names;
+    const names = [firstAdminLink, invitationLink(hash), passwordLink(hash)];
+    const [firstAdmin, invitationId, userId] = await askRedis(this.#redis.mget(...names));
+    if (firstAdmin === hash) return { kind: 'first-admin' };
+    const invitation = invitationId ? await this.#invitations.find(invitationId) : undefined;
+    if (invitation) return { kind: 'invitation', invitation };
+    const user = userId ? await this.#users.find(userId) : undefined;
+    return user && user.blockedAt === undefined ? { kind: 'password', user } : undefined;
+  }
+
+  /** Makes the first administrator. `no link`: it was used meanwhile. */
+  async createFirstAdmin(token: string, person: NewPerson): Promise<UserRecord | 'no link' | 'email taken'> {
+    const user = newUser(person, 'admin');
+    const { firstAdminLink, admins, userEmails, user: record, users } = this.#names;
+    const names = [firstAdminLink, admins, userEmails, record(user.id), users];
+    const args = [tokenHash(token), user.id, user.email, user.createdAt];
+    const outcome = await this.#run(createFirstAdmin, names, [...args, ...Object.entries(storedFields(user)).flat()]);
+    return outcome === 'created' ? user : (outcome as 'no link' | 'email taken');
+  }
+
+  /** Makes the account of an invited person, with the address of the invitation. */
+  async acceptInvitation(
+    token: string,
+    { id, email, role, teamId = '' }: InvitationRecord,
+    person: Omit<NewPerson, 'email'>,
+  ): Promise<UserRecord | 'no link' | 'email taken'> {
+    const user = newUser({ ...person, email }, role);
+    const name = this.#names;
+    const names = [
+      name.invitationLink(tokenHash(token)),
+      name.invitation(id),
+      name.invitations,
+      name.userEmails,
+      name.user(user.id),
+      name.users,
+      name.admins,
+      name.teamsOf(user.id),
+      name.team(teamId),
+      name.membersOf(teamId),
+    ];
+    const args = [id, user.id, email, user.createdAt, teamId, role];
+    const outcome = await this.#run(acceptInvitation, names, [...args, ...Object.entries(storedFields(user)).flat()]);
+    return outcome === 'created' ? user : (outcome as 'no link' | 'email taken');
+  }
+
+  /** Sets the new password of the person whom a link was made for, and ends all their sessions; undefined: it was used meanwhile. */
+  async resetPassword(token: string, userId: string, passwordHash: string): Promise<UserRecord | undefined> {
+    const names = [this.#names.passwordLink(tokenHash(token)), this.#names.user(userId)];
+    const done = (await this.#run(resetPassword, names, [userId, passwordHash])) === 1;
+    return done ? this.#users.find(userId) : undefined;
+  }
+
+  #run(script: string, names: string[], args: (string | number)[]): Promise<unknown> {
+    return askRedis(this.#redis.eval(script, names.length, ...names, ...args));
+  }
+}
+
+function newUser({ name, email, passwordHash }: NewPerson, role: UserRecord['role']): UserRecord {
+  return { id: mintId(), name, email, role, passwordHash, epoch: 0, createdAt: Date.now() };
+}

@@ -1,0 +1,73 @@
+import type { Redis } from 'ioredis';
+import { accountNames, type AccountNames } from '../account-names.ts';
+import { askRedis } from '../ask-redis.ts';
+import type { Limits } from '../limits.ts';
+import { luaScript } from '../lua-script.ts';
+import { userRecordSchema, type UserRecord, type UserRole } from './user.ts';
+
+const changePassword = luaScript('change-password');
+const changeUser = luaScript('change-user');
+
+/** What of a person an administrator can change. */
+export interface UserChange {
+  role?: UserRole | undefined;
+  blocked?: boolean | undefined;
+  limits?: Limits | undefined;
+}
+
+/** The people, in Redis. They are made by links (see LinkStore). Every method throws `store_unavailable` as KeyStore does. */
+export class UserStore {
+  readonly #redis: Redis;
+  readonly #names: AccountNames;
+
+  /** @param prefix what all names in Redis begin with */
+  constructor(redis: Redis, prefix: string) {
+    this.#redis = redis;
+    this.#names = accountNames(prefix);
+  }
+
+  /** A person, blocked or not; undefined when there is none. */
+  async find(id: string): Promise<UserRecord | undefined> {
+    const fields = await askRedis(this.#redis.hgetall(this.#names.user(id)));
+    return Object.keys(fields).length === 0 ? undefined : userRecordSchema.parse(fields);
+  }
+
+  /** The person with this address, in as many steps whether there is one or not. */
+  async findByEmail(email: string): Promise<UserRecord | undefined> {
+    const id = await askRedis(this.#redis.hget(this.#names.userEmails, email));
+    return this.find(id ?? 'nobody');
+  }
+
+  /** Everybody, in the order in which they came. */
+  async list(): Promise<UserRecord[]> {
+    const ids = await askRedis(this.#redis.zrange(this.#names.users, '0', '-1'));
+    const users = await Promise.all(ids.map((id) => this.find(id)));
+    return users.filter((user) => user !== undefined);
+  }
+
+  /** The names of people, by id, of those there are. */
+  async namesOf(ids: readonly string[]): Promise<Map<string, string>> {
+    const names = await Promise.all(ids.map((id) => askRedis(this.#redis.hget(this.#names.user(id), 'name'))));
+    return new Map(ids.flatMap((id, at) => (names[at] ? [[id, names[at]]] : [])));
+  }
+
+  /** Changes what is given. Blocking ends all sessions of the person. The last administrator cannot be lost. */
+  async change(id: string, { role, blocked, limits }: UserChange, now: number): Promise<UserChangeOutcome> {
+    const { user, admins } = this.#names;
+    const block = blocked === undefined ? '' : blocked ? now : 0;
+    const args = [id, role ?? '', block, limits === undefined ? '' : JSON.stringify(limits)];
+    return (await askRedis(this.#redis.eval(changeUser, 2, user(id), admins, ...args))) as UserChangeOutcome;
+  }
+
+  /** Sets a new password in the place of the one that was proven, and ends all sessions. False: that one was changed meanwhile. */
+  async changePassword(id: string, provenHash: string, newHash: string): Promise<boolean> {
+    return (await askRedis(this.#redis.eval(changePassword, 1, this.#names.user(id), provenHash, newHash))) === 1;
+  }
+
+  /** Ends all sessions of a person who exists. */
+  async endSessions(id: string): Promise<void> {
+    await askRedis(this.#redis.hincrby(this.#names.user(id), 'epoch', 1));
+  }
+}
+
+export type UserChangeOutcome = 'changed' | 'last admin' | 'unknown';

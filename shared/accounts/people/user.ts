@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { limitsSchema } from '../limits.ts';
+import { storedJson } from '../stored-fields.ts';
+
+export const userRoles = ['admin', 'member'] as const;
+export type UserRole = (typeof userRoles)[number];
+
+/** What is stored of a person. Times in ms since 1970. */
+export const userRecordSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  /** In the one form in which addresses are compared. */
+  email: z.string(),
+  role: z.enum(userRoles),
+  /** Argon2id, as a PHC string. */
+  passwordHash: z.string(),
+  /** Counts up whenever all sessions of the person end: a session is valid in the epoch that it was opened in. */
+  epoch: z.coerce.number(),
+  createdAt: z.coerce.number(),
+  blockedAt: z.coerce.number().optional(),
+  limits: storedJson(limitsSchema).optional(),
+  /** Of the last request with a session, a minute late at most. */
+  lastSeenAt: z.coerce.number().optional(),
+});
+
+export type UserRecord = z.infer<typeof userRecordSchema>;
+
+/** A name for a person, a team or an invitation to show: 1 to 100 characters, none of which could hide or turn text. */
+export const displayNameSchema = z
+  .string()
+  .trim()
+  .min(1, 'A name is needed.')
+  .max(100, 'A name has 100 characters at most.')
+  .regex(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*$/u, 'A name has no control characters.');
+
+/** An e-mail address in the form in which addresses are stored and compared: in lower case. */
+export const emailSchema = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .max(254, 'An e-mail address has 254 characters at most.')
+  .pipe(z.email('This is no e-mail address.'));

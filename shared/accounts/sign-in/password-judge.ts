@@ -1,0 +1,34 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { ZxcvbnFactory } from '@zxcvbn-ts/core';
+import { adjacencyGraphs, dictionary as commonWords } from '@zxcvbn-ts/language-common';
+import { dictionary as englishWords, translations } from '@zxcvbn-ts/language-en';
+
+/** What a thread of this file is given. */
+export interface PasswordToJudge {
+  password: string;
+  /** What is known of the owner. */
+  known: readonly string[];
+}
+
+/** What it tells. */
+export interface Judgement {
+  weakness: string | undefined;
+}
+
+/** Its work grows with the square of the length; a password is at least as strong as its beginning. */
+const judgedLength = 64;
+
+/** Of 0 to 4: 3 withstands somebody who has the hashes, for some time. */
+const leastScore = 3;
+
+const { password, known } = workerData as PasswordToJudge;
+const judge = new ZxcvbnFactory({
+  dictionary: { ...commonWords, ...englishWords },
+  graphs: adjacencyGraphs,
+  translations,
+});
+const words = known.flatMap((text) => [text, ...text.split(/[^\p{L}\p{N}]+/u)]).filter((word) => word.length > 1);
+const { score, feedback } = judge.check(password.slice(0, judgedLength), words);
+const reasons = [feedback.warning ?? 'This password is easy to guess.', ...feedback.suggestions];
+const judgement: Judgement = { weakness: score >= leastScore ? undefined : reasons.join(' ') };
+parentPort?.postMessage(judgement, []);

@@ -1,0 +1,50 @@
+import { verify as matchesHash } from 'argon2';
+import { RouterError } from '#shared/core/errors.ts';
+import { FairQueue, QueueFullError } from '../fair-queue.ts';
+import { hashSecret } from '../hash-secret.ts';
+import { mintToken } from '../people/secret-token.ts';
+
+/** A password's length, in UTF-16 units. The upper bound keeps the work for a single one small. */
+export const passwordLength = { min: 10, max: 200 };
+
+const bounds = { concurrency: 2, waitingPerOwner: 4, waiting: 64 };
+
+/** Hashes and checks passwords, a few at a time, taking turns between those who ask. */
+export class Passwords {
+  readonly #queue = new FairQueue(bounds);
+  #nobodysHash: Promise<string> | undefined;
+
+  /**
+   * Argon2id of a password, as a PHC string.
+   * @param owner who asks, to take turns by: the client's address
+   * @throws RouterError `overloaded` when too many wait
+   */
+  hash(owner: string, password: string): Promise<string> {
+    return this.#run(owner, () => hashSecret(normalized(password)));
+  }
+
+  /** Whether this is the password. Takes as long when there is no hash to compare with. @throws as `hash` does */
+  async matches(owner: string, phc: string | undefined, password: string): Promise<boolean> {
+    this.#nobodysHash ??= hashSecret(mintToken());
+    const nobodysHash = await this.#nobodysHash;
+    const matches = await this.#run(owner, () => matchesHash(phc ?? nobodysHash, normalized(password)));
+    return matches && phc !== undefined;
+  }
+
+  async #run<T>(owner: string, work: () => Promise<T>): Promise<T> {
+    try {
+      return await this.#queue.run(owner, work);
+    } catch (error) {
+      if (!(error instanceof QueueFullError)) throw error;
+      throw new RouterError('overloaded', 'Too many people are signing in. Please try again soon.', {
+        retryAfter: 2,
+        cause: error,
+      });
+    }
+  }
+}
+
+/** Keyboards differ in how they compose letters with accents (NIST SP 800-63B-4, 3.1.1.2). */
+function normalized(password: string): string {
+  return password.normalize('NFKC');
+}

@@ -1,0 +1,88 @@
+import type { Redis } from 'ioredis';
+import { z } from 'zod';
+import { accountNames, type AccountNames } from '../account-names.ts';
+import { askRedis, askRedisAll } from '../ask-redis.ts';
+import { luaScript } from '../lua-script.ts';
+import { isToken, mintToken, tokenHash } from '../people/secret-token.ts';
+import type { UserRecord } from '../people/user.ts';
+import type { UserStore } from '../people/user-store.ts';
+
+const openSession = luaScript('open-session');
+
+/** Milliseconds after which a session ends, however much it is used. */
+const longestMs = 30 * 24 * 3_600_000;
+
+/** Sessions that a person may have at once. */
+const mostPerUser = 50;
+
+/** How exact the time of the last request is kept: a session in use costs one write a minute. */
+const touchEveryMs = 60_000;
+
+const sessionSchema = z.object({ userId: z.string(), epoch: z.coerce.number(), startedAt: z.coerce.number() });
+
+/**
+ * Who is signed in, in Redis. A session's id is random, its SHA-256 alone is stored. It ends when it is not used for a time, after
+ * 30 days, when its person is blocked, and when they are signed out everywhere. Every method throws `store_unavailable` as KeyStore does.
+ */
+export class SessionStore {
+  readonly #redis: Redis;
+  readonly #names: AccountNames;
+  readonly #users: Pick<UserStore, 'find'>;
+  readonly #idleMs: () => Promise<number>;
+
+  /**
+   * @param prefix what all names in Redis begin with
+   * @param idleMs milliseconds without a request after which a session ends
+   */
+  constructor(redis: Redis, prefix: string, users: Pick<UserStore, 'find'>, idleMs: () => Promise<number>) {
+    this.#redis = redis;
+    this.#names = accountNames(prefix);
+    this.#users = users;
+    this.#idleMs = idleMs;
+  }
+
+  /**
+   * Opens a session under a new id and returns that; undefined when the person was blocked or signed out everywhere
+   * since this record was read.
+   */
+  async open({ id: userId, epoch }: UserRecord): Promise<string | undefined> {
+    const id = mintToken();
+    const hash = tokenHash(id);
+    const { session, sessionsOf, user } = this.#names;
+    const args = [hash, userId, epoch, Date.now(), await this.#idleMs(), longestMs, mostPerUser, session('')];
+    const opened = await askRedis(
+      this.#redis.eval(openSession, 3, session(hash), sessionsOf(userId), user(userId), ...args),
+    );
+    return opened === 1 ? id : undefined;
+  }
+
+  /** Whose session this is; undefined when it has ended. Its time without a request begins anew. */
+  async find(id: string): Promise<UserRecord | undefined> {
+    if (!isToken(id)) return undefined;
+    const name = this.#names.session(tokenHash(id));
+    const [fields, livesMs] = await askRedisAll(this.#redis.multi().hgetall(name).pttl(name));
+    const session = sessionSchema.safeParse(fields).data;
+    if (!session) return undefined;
+    const [user, idleMs] = await Promise.all([this.#users.find(session.userId), this.#idleMs()]);
+    const now = Date.now();
+    const leftMs = session.startedAt + longestMs - now;
+    if (!user || user.blockedAt !== undefined || user.epoch !== session.epoch || leftMs <= 0) return undefined;
+    const nextMs = Math.min(idleMs, leftMs);
+    if (nextMs - Number(livesMs) >= touchEveryMs) await this.#touch(name, nextMs, user.id, now);
+    return user;
+  }
+
+  /** Ends a session. */
+  async end(id: string): Promise<void> {
+    const hash = tokenHash(id);
+    const name = this.#names.session(hash);
+    const userId = await askRedis(this.#redis.hget(name, 'userId'));
+    if (userId === null) return;
+    await askRedisAll(this.#redis.multi().del(name).lrem(this.#names.sessionsOf(userId), 0, hash));
+  }
+
+  /** Only prolongs what is still there: a session that has ended meanwhile does not come back. */
+  async #touch(name: string, ms: number, userId: string, now: number): Promise<void> {
+    await askRedisAll(this.#redis.multi().pexpire(name, ms).hset(this.#names.user(userId), 'lastSeenAt', now));
+  }
+}

@@ -1,0 +1,99 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { Writable } from 'node:stream';
+import express from 'express';
+import { pino } from 'pino';
+import { inject, onTestFinished } from 'vitest';
+import { KeyVerifier } from '#shared/accounts/key-verifier.ts';
+import { Passwords } from '#shared/accounts/sign-in/passwords.ts';
+import { createConsoleApi } from '../../services/console/api/console-api.ts';
+import { ConsoleClient } from './console-client.ts';
+import { openKeyStore, type OpenKeyStore } from './open-key-store.ts';
+
+/** Good enough for whoever judges passwords here. */
+export const goodPassword = 'violet-harbour-cricket-41';
+
+/** The console's API on a server of its own in this process, on a prefix of its own in the shared Redis. */
+export interface OpenConsole extends OpenKeyStore {
+  url: string;
+  /** Everything that the API has logged. */
+  apiLog: string[];
+  /** What was announced, in order. */
+  announced: string[];
+  /** Refuses and lets pass as an ingress would that hears the announcements. */
+  verifier: KeyVerifier;
+  /** A browser in which nobody is signed in. */
+  browser: () => ConsoleClient;
+  /** The first administrator, `ada@example.com`, signed in. */
+  firstAdmin: () => Promise<Person>;
+  /** Somebody who has accepted an invitation, and is signed in. */
+  join: (admin: Person, email: string, wish?: { role?: 'admin' | 'member'; teamId?: string }) => Promise<Person>;
+}
+
+export interface Person extends ConsoleClient {
+  id: string;
+  email: string;
+}
+
+/** Opens the console for the running test. Passwords are judged by their length alone: judging takes a second. */
+export async function openConsole({
+  trustProxy = false,
+  publicUrl = 'https://llm.example.com',
+} = {}): Promise<OpenConsole> {
+  const open = await openKeyStore(inject('redisUrl'));
+  const verifier = new KeyVerifier(open.store);
+  const apiLog: string[] = [];
+  const announced: string[] = [];
+  const stream = new Writable({
+    write(line, _encoding, done) {
+      apiLog.push(String(line));
+      done();
+    },
+  });
+  const app = express();
+  app.set('trust proxy', trustProxy);
+  app.use(
+    '/console/api',
+    createConsoleApi({
+      accounts: open.accounts,
+      passwords: new Passwords(),
+      judgePassword: async (password) => (password.length < 12 ? 'This is easy to guess.' : undefined),
+      announce: async (changed) => {
+        announced.push(changed);
+        verifier.drop(changed);
+      },
+      log: pino({ level: 'trace' }, stream),
+      publicUrl,
+      signedInRoutes: [],
+    }),
+  );
+  const server = app.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const browser = () => new ConsoleClient(url);
+
+  async function enter(token: string, name: string, email: string): Promise<Person> {
+    const client = browser();
+    const { status, body } = await client.post(`/links/${token}`, { name, email, password: goodPassword });
+    if (status !== 200) throw new Error(`the link did not work: ${JSON.stringify(body)}`);
+    return Object.assign(client, { id: String(body.user.id), email });
+  }
+
+  return {
+    ...open,
+    url,
+    apiLog,
+    announced,
+    verifier,
+    browser,
+    firstAdmin: async () => enter((await open.accounts.links.issueFirstAdmin()) ?? '', 'Ada', 'ada@example.com'),
+    join: async (admin, email, wish = {}) => {
+      const { body } = await admin.post('/invitations', { email, role: 'member', ...wish });
+      return enter(String(body.link).split('/link/')[1] ?? '', email.split('@')[0] ?? '', email);
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import {
+  access,
+  relationTo,
+  requireAccess,
+  type Action,
+  type Person,
+} from '../../../../services/console/api/access.ts';
+
+const people = {
+  admin: { id: 'a', role: 'admin', teams: new Map() },
+  self: { id: 's', role: 'member', teams: new Map() },
+  'team owner': { id: 'o', role: 'member', teams: new Map([['t', 'owner']]) },
+  'team member': { id: 'm', role: 'member', teams: new Map([['t', 'member']]) },
+  nobody: { id: 'n', role: 'member', teams: new Map([['other team', 'owner']]) },
+} as const satisfies Record<string, Person>;
+
+/** One line for each action: what becomes of each person who tries; 200 stands for yes. */
+const lines: Record<Action, [admin: number, self: number, owner: number, member: number, nobody: number]> = {
+  'key.see': [200, 200, 200, 200, 404],
+  'key.make': [200, 200, 200, 403, 404],
+  'key.make.router': [200, 403, 403, 403, 403],
+  'key.change': [200, 200, 200, 403, 404],
+  'key.class.high': [200, 403, 403, 403, 403],
+  'user.manage': [200, 403, 403, 403, 403],
+  'team.see': [200, 404, 200, 200, 404],
+  'team.make': [200, 403, 403, 403, 403],
+  'team.rename': [200, 404, 200, 403, 404],
+  'team.limit': [200, 403, 403, 403, 404],
+  'team.delete': [200, 403, 403, 403, 404],
+  'team.members': [200, 404, 200, 403, 404],
+  'invitation.manage': [200, 403, 403, 403, 403],
+  'audit.read': [200, 403, 403, 403, 403],
+  'settings.manage': [200, 403, 403, 403, 403],
+};
+
+function outcome(action: Action, relation: keyof typeof people): number {
+  const owner = relation === 'self' ? { kind: 'user', id: 's' } : { kind: 'team', id: 't' };
+  expect(relationTo(people[relation], owner as { kind: 'user' | 'team'; id: string })).toBe(relation);
+  try {
+    requireAccess(action, people[relation], owner as { kind: 'user' | 'team'; id: string });
+    return 200;
+  } catch (error) {
+    return (error as { status: number }).status;
+  }
+}
+
+describe('access', () => {
+  it('has a line here for everything that can be done', () => {
+    expect(Object.keys(lines)).toEqual(Object.keys(access));
+  });
+
+  it.each(Object.entries(lines))('to %s is as it says here', (action, expected) => {
+    const relations = ['admin', 'self', 'team owner', 'team member', 'nobody'] as const;
+    expect(relations.map((relation) => outcome(action as Action, relation))).toEqual(expected);
+  });
+
+  it('takes a person for nobody to what belongs to nobody, or to another person, or to a team that is not theirs', () => {
+    expect(relationTo(people.self)).toBe('nobody');
+    expect(relationTo(people.self, { kind: 'user', id: 'o' })).toBe('nobody');
+    // Ids are told apart by what they are ids of.
+    expect(relationTo(people.self, { kind: 'team', id: 's' })).toBe('nobody');
+    expect(relationTo(people['team owner'], { kind: 'user', id: 't' })).toBe('nobody');
+  });
+});

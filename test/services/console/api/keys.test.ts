@@ -1,0 +1,239 @@
+import { describe, expect, it } from 'vitest';
+import { openConsole } from '../../../helpers/open-console.ts';
+
+const plain = { name: 'laptop', class: 'normal', limits: {} };
+const notFound = { status: 404, body: { error: { code: 'not_found' } } };
+const denied = { status: 403, body: { error: { code: 'permission_denied' } } };
+
+/** An administrator, two members, and a team of the first one's with the second one as a member. */
+async function openTeam() {
+  const console = await openConsole();
+  const ada = await console.firstAdmin();
+  const bob = await console.join(ada, 'bob@example.com');
+  const eve = await console.join(ada, 'eve@example.com');
+  const { body: team } = await ada.post('/teams', { name: 'Blue' });
+  await ada.put(`/teams/${team.id}/members/${bob.id}`, { role: 'owner' });
+  await ada.put(`/teams/${team.id}/members/${eve.id}`, { role: 'member' });
+  return { ...console, ada, bob, eve, teamId: String(team.id) };
+}
+
+describe('a personal key', () => {
+  it('works at once, is shown once, and stands for its person with all its settings', async () => {
+    const { firstAdmin, join, verifier } = await openConsole();
+    const ada = await firstAdmin();
+    const bob = await join(ada, 'bob@example.com');
+    await ada.patch(`/users/${bob.id}`, { limits: { requestsPerMinute: 60 } });
+    const expiresAt = Date.now() + 60_000;
+    const settings = {
+      name: 'ci',
+      class: 'low',
+      expiresAt,
+      models: ['auto'],
+      tiers: ['gpu'],
+      limits: { costPerDay: 2 },
+    };
+    const { status, body } = await bob.post('/keys', { kind: 'user', ...settings });
+    expect(status).toBe(201);
+    expect(body.raw).toMatch(/^user\.[0-9a-z]{12}\.[0-9a-z]{40}$/);
+    expect(body.key).toEqual({
+      ...settings,
+      id: body.raw.split('.')[1],
+      kind: 'user',
+      owner: { id: bob.id, name: 'bob' },
+      createdBy: 'bob',
+      masked: expect.stringMatching(new RegExp(`…${body.raw.slice(-4)}$`)),
+      createdAt: expect.any(Number),
+    });
+    expect(await verifier.verify(body.raw)).toEqual({
+      id: body.key.id,
+      kind: 'user',
+      name: 'ci',
+      class: 'low',
+      ownerId: bob.id,
+      models: ['auto'],
+      tiers: ['gpu'],
+      limits: [
+        { party: `key:${body.key.id}`, limits: { costPerDay: 2 } },
+        { party: `user:${bob.id}`, limits: { requestsPerMinute: 60 } },
+      ],
+    });
+    const listed = await bob.get('/keys');
+    expect(listed.body).toEqual([body.key]);
+    expect(JSON.stringify(listed.body)).not.toContain(body.raw.slice(-12));
+  });
+
+  it('of somebody else is not to be found by its id, whatever one tries; an administrator may do all of it', async () => {
+    const { ada, bob, eve } = await openTeam();
+    const { body } = await bob.post('/keys', { kind: 'user', ...plain });
+    const path = `/keys/${body.key.id}`;
+    expect(await eve.patch(path, { name: 'mine now' })).toMatchObject(notFound);
+    expect(await eve.post(`${path}/rotate`, { overlapMs: 0 })).toMatchObject(notFound);
+    expect(await eve.delete(path)).toMatchObject(notFound);
+    expect((await eve.get('/keys')).body).toEqual([]);
+    // As for one that there is not, word for word.
+    const { body: none } = await eve.delete('/keys/000000000000');
+    expect((await eve.delete(path)).body).toEqual(none);
+    expect((await ada.get('/keys')).body).toEqual([body.key]);
+    expect(await ada.patch(path, { class: 'high' })).toMatchObject({ status: 200, body: { class: 'high' } });
+    expect((await ada.delete(path)).status).toBe(204);
+  });
+
+  it('changes, and a restriction can be taken away; every change is announced', async () => {
+    const { firstAdmin, verifier, announced } = await openConsole();
+    const ada = await firstAdmin();
+    const { body } = await ada.post('/keys', { kind: 'user', ...plain, models: ['a'], tiers: ['cli'] });
+    await verifier.verify(body.raw);
+    const changed = await ada.patch(`/keys/${body.key.id}`, {
+      models: null,
+      tiers: ['gpu'],
+      limits: { tokensPerDay: 9 },
+    });
+    expect(changed.body).toEqual({ ...body.key, models: undefined, tiers: ['gpu'], limits: { tokensPerDay: 9 } });
+    expect(announced).toEqual([body.key.id]);
+    expect(await verifier.verify(body.raw)).toMatchObject({ models: undefined, tiers: ['gpu'] });
+  });
+
+  it('is followed by another one with the same settings; both work until the time is over', async () => {
+    const { firstAdmin, verifier } = await openConsole();
+    const ada = await firstAdmin();
+    const { body: old } = await ada.post('/keys', {
+      kind: 'user',
+      ...plain,
+      models: ['a'],
+      limits: { tokensPerDay: 9 },
+    });
+    await verifier.verify(old.raw);
+    const rotated = await ada.post(`/keys/${old.key.id}/rotate`, { overlapMs: 600_000 });
+    expect(rotated.status).toBe(201);
+    const { id, masked, createdAt, ...settings } = rotated.body.key;
+    expect(old.key).toMatchObject(settings);
+    expect(await verifier.verify(old.raw)).toMatchObject({ id: old.key.id });
+    expect(await verifier.verify(rotated.body.raw)).toMatchObject({ id, models: ['a'] });
+    const [listed] = (await ada.get('/keys')).body;
+    expect(listed.expiresAt).toBe(createdAt + 600_000);
+    expect(await ada.post(`/keys/${old.key.id}/rotate`, { overlapMs: 0 })).toMatchObject({
+      status: 409,
+      body: { error: { code: 'key_not_usable' } },
+    });
+    const again = await ada.post(`/keys/${id}/rotate`, { overlapMs: 0 });
+    await expect(verifier.verify(rotated.body.raw)).rejects.toMatchObject({ code: 'invalid_api_key' });
+    expect(await verifier.verify(again.body.raw)).toMatchObject({ kind: 'user' });
+    expect(masked).not.toBe(old.key.masked);
+  });
+
+  it('that is revoked is refused at once, and cannot come back', async () => {
+    const { firstAdmin, verifier, announced } = await openConsole();
+    const ada = await firstAdmin();
+    const { body } = await ada.post('/keys', { kind: 'user', ...plain });
+    const path = `/keys/${body.key.id}`;
+    await verifier.verify(body.raw);
+    expect((await ada.delete(path)).status).toBe(204);
+    await expect(verifier.verify(body.raw)).rejects.toMatchObject({ code: 'invalid_api_key' });
+    expect(announced).toEqual([body.key.id]);
+    expect(await ada.patch(path, { expiresAt: null })).toMatchObject({ status: 409 });
+    expect(await ada.post(`${path}/rotate`, { overlapMs: 0 })).toMatchObject({ status: 409 });
+    expect((await ada.delete(path)).status).toBe(204);
+    expect((await ada.get('/keys')).body).toEqual([{ ...body.key, revokedAt: expect.any(Number) }]);
+  });
+
+  it('is made by administrators alone where that is set', async () => {
+    const { ada, bob } = await openTeam();
+    await ada.patch('/settings', { membersMakeKeys: false });
+    expect(await bob.post('/keys', { kind: 'user', ...plain })).toMatchObject(denied);
+    expect((await ada.post('/keys', { kind: 'user', ...plain })).status).toBe(201);
+  });
+
+  it('cannot be given the class `high` by a member, at first or later', async () => {
+    const { ada, bob } = await openTeam();
+    expect(await bob.post('/keys', { kind: 'user', ...plain, class: 'high' })).toMatchObject(denied);
+    const { body } = await bob.post('/keys', { kind: 'user', ...plain });
+    const path = `/keys/${body.key.id}`;
+    expect(await bob.patch(path, { class: 'high' })).toMatchObject(denied);
+    await ada.patch(path, { class: 'high' });
+    expect(await bob.patch(path, { class: 'high', name: 'as it is' })).toMatchObject({ status: 200 });
+  });
+
+  it.each([
+    [{ kind: 'other' }, 'kind'],
+    [{ kind: 'user', name: '' }, 'name'],
+    [{ kind: 'user', class: 'best' }, 'class'],
+    [{ kind: 'user', expiresAt: Date.now() - 1 }, 'expiresAt'],
+    [{ kind: 'user', models: [] }, 'models'],
+    [{ kind: 'user', tiers: ['moon'] }, 'tiers.0'],
+    [{ kind: 'user', limits: { requestsPerMinute: 0 } }, 'limits.requestsPerMinute'],
+    [{ kind: 'user', ownerId: 'somebody else' }, 'ownerId'],
+    [{ kind: 'team' }, 'teamId'],
+  ])('is not made of %j', async (wrong, field) => {
+    const { firstAdmin, store } = await openConsole();
+    const ada = await firstAdmin();
+    expect(await ada.post('/keys', { ...plain, ...wrong })).toMatchObject({ status: 400, body: { error: { field } } });
+    expect(await store.list()).toEqual([]);
+  });
+
+  it('is one of 200: the oldest one of no use gives way, and none of use does', async () => {
+    const { firstAdmin, store } = await openConsole();
+    const ada = await firstAdmin();
+    const { body: first } = await ada.post('/keys', { kind: 'user', ...plain });
+    const record = await store.find(first.key.id);
+    if (!record) throw new Error('there is no key');
+    const { owner: _, ...copy } = record;
+    for (let n = 0; n < 199; n += 1) await store.create({ ...copy, id: `k${n}`, createdAt: copy.createdAt + 1 + n });
+    expect(await ada.post('/keys', { kind: 'user', ...plain })).toMatchObject({
+      status: 409,
+      body: { error: { code: 'too_many_keys' } },
+    });
+    await store.revoke('k7', Date.now());
+    expect((await ada.post('/keys', { kind: 'user', ...plain })).status).toBe(201);
+    expect(await store.find('k7')).toBeUndefined();
+    expect(await store.listOf(ada.id)).toHaveLength(200);
+  });
+});
+
+describe('a team’s key', () => {
+  it('is made and changed by owners, seen by members, and unknown to others', async () => {
+    const { ada, bob, eve, join, teamId, verifier } = await openTeam();
+    const mallory = await join(ada, 'mallory@example.com');
+    const wish = { kind: 'team', teamId, ...plain };
+    expect(await eve.post('/keys', wish)).toMatchObject(denied);
+    expect(await mallory.post('/keys', wish)).toMatchObject(notFound);
+    const { body } = await bob.post('/keys', wish);
+    expect(body).toMatchObject({ key: { owner: { id: teamId, name: 'Blue' }, createdBy: 'bob' } });
+    expect(await verifier.verify(body.raw)).toMatchObject({ kind: 'team', ownerId: teamId });
+    const path = `/keys/${body.key.id}`;
+    expect((await eve.get('/keys')).body).toEqual([body.key]);
+    expect((await mallory.get('/keys')).body).toEqual([]);
+    expect(await eve.delete(path)).toMatchObject(denied);
+    expect(await mallory.delete(path)).toMatchObject(notFound);
+    expect((await bob.patch(path, { name: 'renamed' })).body).toMatchObject({ name: 'renamed' });
+    expect(await ada.post('/keys', { ...wish, teamId: '000000000000' })).toMatchObject(notFound);
+  });
+
+  it('carries the limits of the team, and goes with it', async () => {
+    const { ada, bob, teamId, verifier, announced } = await openTeam();
+    const { body } = await bob.post('/keys', { kind: 'team', teamId, ...plain });
+    await verifier.verify(body.raw);
+    await ada.patch(`/teams/${teamId}`, { limits: { concurrentRequests: 3 } });
+    expect(await verifier.verify(body.raw)).toMatchObject({
+      limits: [{ party: `team:${teamId}`, limits: { concurrentRequests: 3 } }],
+    });
+    expect((await ada.delete(`/teams/${teamId}`)).status).toBe(204);
+    expect(announced).toEqual([`team:${teamId}`, `team:${teamId}`]);
+    await expect(verifier.verify(body.raw)).rejects.toMatchObject({ code: 'invalid_api_key' });
+    const [left] = (await ada.get('/keys')).body;
+    expect(left).toMatchObject({ id: body.key.id, revokedAt: expect.any(Number), owner: { name: 'a deleted team' } });
+    expect((await bob.get('/session')).body.user.teams).toEqual([]);
+  });
+});
+
+describe('a router key', () => {
+  it('is made, seen and revoked by administrators alone', async () => {
+    const { ada, bob, verifier } = await openTeam();
+    const wish = { kind: 'router', ...plain };
+    expect(await bob.post('/keys', wish)).toMatchObject(denied);
+    const { body } = await ada.post('/keys', wish);
+    expect(await verifier.verify(body.raw)).toMatchObject({ kind: 'router', ownerId: undefined, limits: [] });
+    expect((await bob.get('/keys')).body).toEqual([]);
+    expect(await bob.delete(`/keys/${body.key.id}`)).toMatchObject(notFound);
+    expect((await ada.delete(`/keys/${body.key.id}`)).status).toBe(204);
+  });
+});

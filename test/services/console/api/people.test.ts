@@ -1,0 +1,232 @@
+import { describe, expect, it } from 'vitest';
+
+import { goodPassword, openConsole } from '../../../helpers/open-console.ts';
+
+const denied = { status: 403, body: { error: { code: 'permission_denied' } } };
+const notFound = { status: 404, body: { error: { code: 'not_found' } } };
+const lastAdmin = { status: 409, body: { error: { code: 'last_admin' } } };
+
+describe('people', () => {
+  it('are seen and managed by administrators alone, without their secrets', async () => {
+    const { firstAdmin, join } = await openConsole();
+    const ada = await firstAdmin();
+    const bob = await join(ada, 'bob@example.com');
+    for (const answer of [
+      await bob.get('/users'),
+      await bob.patch(`/users/${bob.id}`, { role: 'admin' }),
+      await bob.patch('/users/000000000000', { role: 'admin' }),
+      await bob.post(`/users/${ada.id}/sign-out`),
+      await bob.get('/invitations'),
+      await bob.post('/invitations', { email: 'x@example.com', role: 'admin' }),
+      await bob.get('/audit'),
+      await bob.get('/settings'),
+      await bob.patch('/settings', { sessionHours: 1 }),
+      await bob.post('/teams', { name: 'Mine' }),
+    ]) {
+      expect(answer).toMatchObject(denied);
+    }
+    const { body } = await ada.get('/users');
+    expect(body).toEqual([
+      expect.objectContaining({ id: ada.id, name: 'Ada', email: 'ada@example.com', role: 'admin', blocked: false }),
+      expect.objectContaining({ id: bob.id, role: 'member', limits: {}, lastSeenAt: expect.any(Number) }),
+    ]);
+    expect(JSON.stringify(body)).not.toContain('argon2');
+    expect(await ada.patch('/users/000000000000', { role: 'admin' })).toMatchObject(notFound);
+  });
+
+  it('have an administrator always: the last one cannot be demoted or blocked', async () => {
+    const { firstAdmin, join } = await openConsole();
+    const ada = await firstAdmin();
+    const eve = await join(ada, 'eve@example.com', { role: 'admin' });
+    await ada.patch(`/users/${eve.id}`, { blocked: true });
+    // One who is blocked is none to count on.
+    expect(await ada.patch(`/users/${ada.id}`, { role: 'member' })).toMatchObject(lastAdmin);
+    expect(await ada.patch(`/users/${ada.id}`, { blocked: true })).toMatchObject(lastAdmin);
+    await ada.patch(`/users/${eve.id}`, { blocked: false });
+    expect(await ada.patch(`/users/${ada.id}`, { role: 'member' })).toMatchObject({ status: 200 });
+    // It holds from the next request on.
+    expect(await ada.get('/users')).toMatchObject(denied);
+  });
+
+  it('keep one administrator when two demote each other at the same moment', async () => {
+    const { firstAdmin, join, accounts } = await openConsole();
+    const ada = await firstAdmin();
+    const eve = await join(ada, 'eve@example.com', { role: 'admin' });
+    const outcomes = await Promise.all([
+      accounts.users.change(ada.id, { role: 'member' }, 1),
+      accounts.users.change(eve.id, { blocked: true }, 1),
+    ]);
+    expect(outcomes.sort()).toEqual(['changed', 'last admin']);
+  });
+
+  it('who are blocked lose their sessions and their keys for as long, and get back only the keys', async () => {
+    const { firstAdmin, join, verifier, announced } = await openConsole();
+    const ada = await firstAdmin();
+    const bob = await join(ada, 'bob@example.com');
+    const { body } = await bob.post('/keys', { kind: 'user', name: 'k', class: 'normal', limits: {} });
+    await verifier.verify(body.raw);
+    expect(await ada.patch(`/users/${bob.id}`, { blocked: true })).toMatchObject({ body: { blocked: true } });
+    expect(announced).toEqual([`user:${bob.id}`]);
+    await expect(verifier.verify(body.raw)).rejects.toMatchObject({ code: 'invalid_api_key' });
+    expect((await bob.get('/session')).status).toBe(401);
+    expect((await bob.signIn('bob@example.com', goodPassword)).status).toBe(401);
+    await ada.patch(`/users/${bob.id}`, { blocked: false });
+    expect(await verifier.verify(body.raw)).toMatchObject({ ownerId: bob.id });
+    expect((await bob.get('/session')).status).toBe(401);
+    expect((await bob.signIn('bob@example.com', goodPassword)).status).toBe(200);
+  });
+
+  it('can be signed out everywhere by an administrator', async () => {
+    const { firstAdmin, join } = await openConsole();
+    const ada = await firstAdmin();
+    const bob = await join(ada, 'bob@example.com');
+    expect((await ada.post(`/users/${bob.id}/sign-out`)).status).toBe(204);
+    expect((await bob.get('/session')).status).toBe(401);
+    expect(await ada.post('/users/000000000000/sign-out')).toMatchObject(notFound);
+  });
+});
+
+describe('an invitation', () => {
+  it('makes an account with its own address and role in its team, once', async () => {
+    const { firstAdmin, browser } = await openConsole({ publicUrl: 'https://llm.example.com' });
+    const ada = await firstAdmin();
+    const { body: team } = await ada.post('/teams', { name: 'Blue' });
+    const wish = { email: 'Bob@Example.com', role: 'member', teamId: team.id };
+    const { status, body } = await ada.post('/invitations', wish);
+    expect(status).toBe(201);
+    expect(body.link).toMatch(/^https:\/\/llm\.example\.com\/link\/[\w-]{43}$/);
+    expect(body.invitation.expiresAt - body.invitation.createdAt).toBe(7 * 24 * 3_600_000);
+    expect((await ada.get('/invitations')).body).toEqual([body.invitation]);
+    const path = `/links/${body.link.split('/').at(-1)}`;
+    expect((await browser().get(path)).body).toEqual({ kind: 'invitation', email: 'bob@example.com' });
+    const bob = browser();
+    expect(await bob.post(path, { name: 'Bob', email: 'ada@example.com', password: goodPassword })).toMatchObject({
+      body: {
+        user: { email: 'bob@example.com', role: 'member', teams: [{ id: team.id, name: 'Blue', role: 'member' }] },
+      },
+    });
+    expect((await browser().post(path, { name: 'Bob', password: goodPassword })).status).toBe(404);
+    expect((await ada.get('/invitations')).body).toEqual([]);
+    expect(await ada.post('/invitations', wish)).toMatchObject({
+      status: 409,
+      body: { error: { code: 'email_taken', field: 'email' } },
+    });
+  });
+
+  it('to an address that has an account by now makes no second one, however many accept at once', async () => {
+    const { firstAdmin, browser, accounts } = await openConsole();
+    const ada = await firstAdmin();
+    const links = await Promise.all(
+      [1, 2, 3].map(
+        async () => (await ada.post('/invitations', { email: 'bob@example.com', role: 'member' })).body.link,
+      ),
+    );
+    const answers = await Promise.all(
+      links.map((link) => browser().post(`/links/${link.split('/').at(-1)}`, { name: 'Bob', password: goodPassword })),
+    );
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409, 409]);
+    expect(await accounts.users.list()).toHaveLength(2);
+  });
+
+  it('can be taken back, and not to a team that there is not', async () => {
+    const { firstAdmin, browser, connection, prefix } = await openConsole();
+    const ada = await firstAdmin();
+    const { body } = await ada.post('/invitations', { email: 'bob@example.com', role: 'admin' });
+    const [name = ''] = await connection.redis.keys(`${prefix}invitation-link:*`);
+    expect(await connection.redis.pttl(name)).toBeGreaterThan(6.9 * 24 * 3_600_000);
+    expect((await ada.delete(`/invitations/${body.invitation.id}`)).status).toBe(204);
+    expect((await browser().get(`/links/${body.link.split('/').at(-1)}`)).status).toBe(404);
+    expect(await ada.delete(`/invitations/${body.invitation.id}`)).toMatchObject(notFound);
+    expect(
+      await ada.post('/invitations', { email: 'x@example.com', role: 'member', teamId: '000000000000' }),
+    ).toMatchObject({ status: 400, body: { error: { field: 'teamId' } } });
+  });
+});
+
+describe('a team', () => {
+  it('is managed by its owners and seen by its members', async () => {
+    const { firstAdmin, join } = await openConsole();
+    const ada = await firstAdmin();
+    const bob = await join(ada, 'bob@example.com');
+    const eve = await join(ada, 'eve@example.com');
+    const { body: team } = await ada.post('/teams', { name: 'Blue' });
+    const path = `/teams/${team.id}`;
+    expect(team).toEqual({ id: team.id, name: 'Blue', limits: {}, createdAt: expect.any(Number), members: [] });
+    expect(await bob.patch(path, { name: 'Mine' })).toMatchObject(notFound);
+    await ada.put(`${path}/members/${bob.id}`, { role: 'owner' });
+    expect(await bob.put(`${path}/members/${eve.id}`, { role: 'member' })).toMatchObject({
+      body: {
+        members: [expect.objectContaining({ id: bob.id, role: 'owner' }), expect.objectContaining({ id: eve.id })],
+      },
+    });
+    expect((await eve.get('/teams')).body).toMatchObject([{ id: team.id }]);
+    expect(await eve.patch(path, { name: 'Mine' })).toMatchObject(denied);
+    expect(await eve.put(`${path}/members/${eve.id}`, { role: 'owner' })).toMatchObject(denied);
+    expect(await bob.patch(path, { name: 'Bluer' })).toMatchObject({ body: { name: 'Bluer' } });
+    expect(await bob.patch(path, { limits: { requestsPerMinute: 1_000 } })).toMatchObject(denied);
+    expect(await bob.delete(path)).toMatchObject(denied);
+    expect((await bob.delete(`${path}/members/${eve.id}`)).body.members).toHaveLength(1);
+    expect(await bob.delete(`${path}/members/${eve.id}`)).toMatchObject(notFound);
+    expect(await eve.patch(path, { name: 'Mine' })).toMatchObject(notFound);
+    expect(await bob.put(`${path}/members/000000000000`, { role: 'member' })).toMatchObject(notFound);
+  });
+});
+
+describe('the audit trail', () => {
+  it('tells who did what, newest first, by pages, and no secret', async () => {
+    const { firstAdmin, join, accounts, connection, prefix } = await openConsole();
+    const ada = await firstAdmin();
+    const bob = await join(ada, 'bob@example.com');
+    await ada.patch(`/users/${bob.id}`, { role: 'admin', limits: { costPerDay: 5 } });
+    await ada.patch('/settings', { sessionHours: 8 });
+    const { body } = await ada.get('/audit');
+    expect(body.map(({ action }: { action: string }) => action)).toEqual([
+      'settings.change',
+      'user.limits',
+      'user.role',
+      'user.create',
+      'invitation.create',
+      'user.create',
+    ]);
+    expect(body[2]).toEqual({
+      id: expect.stringMatching(/^\d+-\d+$/),
+      at: expect.any(Number),
+      actor: { id: ada.id, name: 'Ada' },
+      action: 'user.role',
+      target: { kind: 'user', id: bob.id, name: 'bob' },
+      details: { before: 'member', after: 'admin' },
+    });
+    const note = { actor: null, action: 'test', target: null, details: {} };
+    for (let n = 0; n < 120; n += 1) await accounts.audit.add({ ...note, details: { n } });
+    const first = (await ada.get('/audit')).body;
+    expect(first).toHaveLength(100);
+    const second = (await ada.get(`/audit?before=${first.at(-1).id}`)).body;
+    expect(second.slice(0, 21)).toMatchObject([
+      ...Array.from({ length: 20 }, (_, n) => ({ details: { n: 19 - n } })),
+      body[0],
+    ]);
+    expect(await ada.get('/audit?before=0%20DROP')).toMatchObject({
+      status: 400,
+      body: { error: { field: 'before' } },
+    });
+    // What is of no use any more gives way: the stream is bounded.
+    const many = connection.redis.pipeline();
+    for (let n = 0; n < 11_000; n += 1) many.xadd(`${prefix}audit`, '*', 'entry', JSON.stringify(note));
+    await many.exec();
+    await accounts.audit.add(note);
+    expect(await connection.redis.xlen(`${prefix}audit`)).toBeLessThan(10_200);
+  });
+});
+
+describe('the settings', () => {
+  it('have defaults, change one by one, and stay within bounds', async () => {
+    const { firstAdmin } = await openConsole();
+    const ada = await firstAdmin();
+    expect((await ada.get('/settings')).body).toEqual({ invitationDays: 7, sessionHours: 24, membersMakeKeys: true });
+    expect((await ada.patch('/settings', { membersMakeKeys: false })).body).toMatchObject({ membersMakeKeys: false });
+    expect(await ada.patch('/settings', { sessionHours: 0 })).toMatchObject({
+      body: { error: { field: 'sessionHours' } },
+    });
+    expect(await ada.patch('/settings', { other: 1 })).toMatchObject({ body: { error: { field: 'other' } } });
+  });
+});

@@ -1,0 +1,340 @@
+import { describe, expect, it, vi, onTestFinished } from 'vitest';
+import { goodPassword, openConsole } from '../../../helpers/open-console.ts';
+
+describe('the link of the first administrator', () => {
+  it('says what it is for, makes the account, signs in, and works once', async () => {
+    const { accounts, browser } = await openConsole();
+    const token = await accounts.links.issueFirstAdmin();
+    const first = browser();
+    expect(await first.get(`/links/${token}`)).toMatchObject({ status: 200, body: { kind: 'first-admin' } });
+    const form = { name: ' Ada Lovelace ', email: 'Ada@Example.COM', password: goodPassword };
+    expect(await first.post(`/links/${token}`, form)).toMatchObject({
+      status: 200,
+      body: { user: { name: 'Ada Lovelace', email: 'ada@example.com', role: 'admin', teams: [] } },
+    });
+    expect(await first.get('/session')).toMatchObject({ status: 200, body: { csrfToken: first.csrfToken } });
+    const gone = { status: 404, body: { error: { code: 'no_link' } } };
+    expect(await browser().get(`/links/${token}`)).toMatchObject(gone);
+    expect(await browser().post(`/links/${token}`, form)).toMatchObject(gone);
+    expect(await accounts.links.issueFirstAdmin()).toBeUndefined();
+  });
+
+  it('is renewed until it is used: the newest one alone works', async () => {
+    const { accounts, browser } = await openConsole();
+    const [old, fresh] = [await accounts.links.issueFirstAdmin(), await accounts.links.issueFirstAdmin()];
+    expect((await browser().get(`/links/${old}`)).status).toBe(404);
+    expect((await browser().get(`/links/${fresh}`)).status).toBe(200);
+  });
+
+  it('makes one administrator when many use it at once', async () => {
+    const { accounts, browser } = await openConsole();
+    const token = await accounts.links.issueFirstAdmin();
+    const answers = await Promise.all(
+      [1, 2, 3, 4].map((n) =>
+        browser().post(`/links/${token}`, { name: `n${n}`, email: `n${n}@example.com`, password: goodPassword }),
+      ),
+    );
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 404, 404, 404]);
+    expect(await accounts.users.list()).toHaveLength(1);
+  });
+
+  it.each([
+    ['a short password', { password: 'short' }, 'weak_password', 'password'],
+    ['a password beyond all bounds', { password: 'x'.repeat(201) }, 'weak_password', 'password'],
+    ['a password that is easy to guess', { password: 'password12' }, 'weak_password', 'password'],
+    ['no address', { email: 'ada' }, 'invalid_request', 'email'],
+    ['no name', { name: '  ' }, 'invalid_request', 'name'],
+    ['a name that hides text', { name: 'a\u202eb' }, 'invalid_request', 'name'],
+  ])('is not used up by %s', async (_, wrong, code, field) => {
+    const { accounts, browser } = await openConsole();
+    const token = await accounts.links.issueFirstAdmin();
+    const form = { name: 'Ada', email: 'ada@example.com', password: goodPassword };
+    expect(await browser().post(`/links/${token}`, { ...form, ...wrong })).toMatchObject({
+      status: 400,
+      body: { error: { code, field } },
+    });
+    expect((await browser().post(`/links/${token}`, form)).status).toBe(200);
+  });
+});
+
+describe('the link for a forgotten password', () => {
+  it('sets a new one, ends all sessions, signs in, and lets in again who had tried too often', async () => {
+    const { firstAdmin, browser, accounts } = await openConsole();
+    const ada = await firstAdmin();
+    for (let n = 0; n < 11; n += 1) await browser().signIn('ada@example.com', 'wrong');
+    expect((await browser().signIn('ada@example.com', goodPassword)).status).toBe(429);
+    const token = await accounts.links.issuePassword(ada.id);
+    expect((await browser().get(`/links/${token}`)).body).toEqual({ kind: 'password', email: 'ada@example.com' });
+    const password = 'quiet-lantern-oyster-77';
+    const back = browser();
+    expect(await back.post(`/links/${token}`, { password })).toMatchObject({ body: { user: { name: 'Ada' } } });
+    expect((await back.get('/session')).status).toBe(200);
+    expect((await ada.get('/session')).status).toBe(401);
+    expect((await browser().post(`/links/${token}`, { password })).status).toBe(404);
+  });
+});
+
+describe('signing in', () => {
+  it('takes a password however the keyboard composes its letters', async () => {
+    const { firstAdmin, browser, accounts } = await openConsole();
+    const ada = await firstAdmin();
+    const token = await accounts.links.issuePassword(ada.id);
+    const password = 'quiet-lantern-öyster-77';
+    await browser().post(`/links/${token}`, { password: password.normalize('NFD') });
+    for (const form of ['NFC', 'NFD']) {
+      expect((await browser().signIn('ada@example.com', password.normalize(form))).status).toBe(200);
+    }
+    expect((await browser().signIn('ada@example.com', password.replace('ö', 'o'))).status).toBe(401);
+  });
+
+  it('always gives a new session, and ends the one that the browser had', async () => {
+    const { firstAdmin, browser } = await openConsole();
+    const ada = await firstAdmin();
+    const before = ada.cookie;
+    expect((await ada.signIn('ADA@example.com ', goodPassword)).status).toBe(200);
+    expect(ada.cookie).not.toBe(before);
+    const thief = browser();
+    thief.cookie = before;
+    expect((await thief.get('/session')).status).toBe(401);
+  });
+
+  it('takes no session id that somebody else has chosen', async () => {
+    const { firstAdmin, browser } = await openConsole();
+    await firstAdmin();
+    const victim = browser();
+    const planted = `rtr=${'A'.repeat(43)}`;
+    victim.cookie = planted;
+    await victim.signIn('ada@example.com', goodPassword);
+    expect(victim.cookie).not.toBe(planted);
+    const attacker = browser();
+    attacker.cookie = planted;
+    expect((await attacker.get('/session')).status).toBe(401);
+  });
+
+  it('sets a cookie that scripts and other sites do not get, over TLS with the prefix that binds it to the host', async () => {
+    const { firstAdmin, url, browser } = await openConsole({ trustProxy: true });
+    await firstAdmin();
+    const credentials = { email: 'ada@example.com', password: goodPassword };
+    const plain = await browser().ask('POST', '/session', credentials);
+    expect(plain.headers.get('set-cookie')).toMatch(
+      /^rtr=[\w-]{43}; Max-Age=2592000; Path=\/; Expires=[^;]+; HttpOnly; SameSite=Lax$/,
+    );
+    const overTls = browser();
+    const tls = await overTls.ask('POST', '/session', credentials, { 'x-forwarded-proto': 'https' });
+    expect(tls.headers.get('set-cookie')).toMatch(
+      /^__Host-rtr=[\w-]{43}; Max-Age=2592000; Path=\/; Expires=[^;]+; HttpOnly; Secure; SameSite=Lax$/,
+    );
+    // Over TLS only the bound one counts: a plain one could have been set by a neighbour without TLS.
+    const session = (cookie: string) =>
+      fetch(`${url}/console/api/session`, { headers: { cookie, 'x-forwarded-proto': 'https' } });
+    expect((await session(overTls.cookie ?? '')).status).toBe(200);
+    expect((await session(`rtr=${overTls.sessionId}`)).status).toBe(401);
+  });
+
+  it('believes X-Forwarded-Proto only where that is set', async () => {
+    const { firstAdmin, browser } = await openConsole();
+    await firstAdmin();
+    const credentials = { email: 'ada@example.com', password: goodPassword };
+    const answer = await browser().ask('POST', '/session', credentials, { 'x-forwarded-proto': 'https' });
+    expect(answer.headers.get('set-cookie')).toMatch(/^rtr=/);
+  });
+
+  it('answers the same, and as late, for an unknown address, a wrong password, and somebody who is blocked', async () => {
+    const { firstAdmin, join, browser } = await openConsole();
+    const ada = await firstAdmin();
+    const bob = await join(ada, 'bob@example.com');
+    await ada.patch(`/users/${bob.id}`, { blocked: true });
+    const timed = async (email: string, password: string) => {
+      const begin = performance.now();
+      const { status, body } = await browser().signIn(email, password);
+      return { status, body, ms: performance.now() - begin };
+    };
+    await timed('warm@example.com', 'up');
+    const wrong = await timed('ada@example.com', 'wrong');
+    const unknown = await timed('nobody@example.com', 'wrong');
+    const blocked = await timed('bob@example.com', goodPassword);
+    expect(wrong).toMatchObject({ status: 401, body: { error: { code: 'wrong_credentials' } } });
+    for (const other of [unknown, blocked]) expect({ ...other, ms: 0 }).toEqual({ ...wrong, ms: 0 });
+    // An Argon2 computation takes 20 ms; nobody is answered without one.
+    for (const { ms } of [wrong, unknown, blocked]) expect(ms).toBeGreaterThan(8);
+  });
+});
+
+describe('a flood of attempts to sign in', () => {
+  it('is refused after ten wrong ones, also with the right password, also for an account that there is not', async () => {
+    const { firstAdmin, browser, accounts } = await openConsole({ trustProxy: true });
+    await firstAdmin();
+    const attempt = (email: string, password: string, address: string) =>
+      browser().ask('POST', '/session', { email, password }, { 'x-forwarded-for': address });
+    for (const email of ['ada@example.com', 'nobody@example.com']) {
+      for (let n = 0; n < 10; n += 1)
+        expect((await attempt(email, 'wrong', `10.1.${email.length}.${n}`)).status).toBe(401);
+      const refused = await attempt(email, goodPassword, '10.1.9.9');
+      expect(refused).toMatchObject({ status: 429, body: { error: { code: 'too_many_attempts' } } });
+      const retryAfter = Number(refused.headers.get('retry-after'));
+      expect(retryAfter).toBeGreaterThan(14 * 60);
+      expect(retryAfter).toBeLessThanOrEqual(15 * 60);
+      expect((await attempt(email, goodPassword, '10.1.9.10')).status).toBe(429);
+    }
+    const refusals = (await accounts.audit.list()).filter(({ action }) => action === 'session.refused');
+    expect(refusals).toHaveLength(2);
+  });
+
+  it('from one address is refused at any account, and does not lock out the others', async () => {
+    const { firstAdmin, browser } = await openConsole({ trustProxy: true });
+    await firstAdmin();
+    const attempt = (email: string, password: string, address: string) =>
+      browser().ask('POST', '/session', { email, password }, { 'x-forwarded-for': address });
+    const flood = Array.from({ length: 40 }, (_, n) => attempt(`n${n}@example.com`, 'wrong', '10.2.0.1'));
+    const statuses = (await Promise.all(flood)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 401 || status === 503).length).toBeLessThanOrEqual(10);
+    expect(statuses.filter((status) => status === 429).length).toBeGreaterThanOrEqual(30);
+    expect((await attempt('ada@example.com', goodPassword, '10.2.0.1')).status).toBe(429);
+    expect((await attempt('ada@example.com', goodPassword, '10.2.0.2')).status).toBe(200);
+  });
+
+  it('is not what twenty right sign-ins from one office are', async () => {
+    const { firstAdmin, browser } = await openConsole();
+    await firstAdmin();
+    for (let n = 0; n < 20; n += 1) {
+      expect((await browser().signIn('ada@example.com', goodPassword)).status).toBe(200);
+    }
+  });
+});
+
+describe('a session', () => {
+  it('changes nothing without its own CSRF token', async () => {
+    const { firstAdmin, join } = await openConsole();
+    const ada = await firstAdmin();
+    const bob = await join(ada, 'bob@example.com');
+    const right = ada.csrfToken;
+    for (const wrong of [undefined, '', 'x', bob.csrfToken]) {
+      ada.csrfToken = wrong;
+      for (const answer of [
+        await ada.post('/teams', { name: 'T' }),
+        await ada.delete('/sessions'),
+        await ada.patch('/settings', { sessionHours: 1 }),
+        await ada.put('/teams/x/members/y', { role: 'owner' }),
+      ]) {
+        expect(answer).toMatchObject({ status: 403, body: { error: { code: 'csrf' } } });
+      }
+    }
+    ada.csrfToken = right;
+    expect((await ada.get('/teams')).body).toEqual([]);
+    expect((await ada.post('/teams', { name: 'T' })).status).toBe(201);
+  });
+
+  it.each([
+    ['another site', { 'sec-fetch-site': 'cross-site' }, 403],
+    ['a neighbour of this site', { 'sec-fetch-site': 'same-site' }, 403],
+    ['another origin, told by the older header', { origin: 'https://evil.example' }, 403],
+    ['a page without an origin', { origin: 'null' }, 403],
+    ['this origin', { 'sec-fetch-site': 'same-origin', origin: 'https://behind.a.proxy' }, 200],
+  ])('takes sign-ins from %s as it should', async (_, headers, status) => {
+    const { firstAdmin, browser } = await openConsole();
+    await firstAdmin();
+    const credentials = { email: 'ada@example.com', password: goodPassword };
+    expect((await browser().ask('POST', '/session', credentials, headers)).status).toBe(status);
+  });
+
+  it('ends with signing out; signing out everywhere ends all of them and no one else’s', async () => {
+    const { firstAdmin, join, browser } = await openConsole();
+    const ada = await firstAdmin();
+    const bob = await join(ada, 'bob@example.com');
+    const second = browser();
+    await second.signIn('ada@example.com', goodPassword);
+    const stolen = browser();
+    stolen.cookie = second.cookie;
+    expect(await second.delete('/session')).toMatchObject({ status: 204 });
+    expect(second.cookie).toBeUndefined();
+    expect((await stolen.get('/session')).status).toBe(401);
+    await second.signIn('ada@example.com', goodPassword);
+    expect((await ada.delete('/sessions')).status).toBe(204);
+    expect((await second.get('/session')).status).toBe(401);
+    expect((await bob.get('/session')).status).toBe(200);
+  });
+
+  it('lives on under a new id when the password is changed, and all others end', async () => {
+    const { firstAdmin, browser, accounts } = await openConsole();
+    const ada = await firstAdmin();
+    const other = browser();
+    await other.signIn('ada@example.com', goodPassword);
+    const before = ada.cookie;
+    const next = 'quiet-lantern-oyster-77';
+    expect(await ada.post('/password', { current: 'wrong', next })).toMatchObject({
+      status: 403,
+      body: { error: { code: 'wrong_credentials', field: 'current' } },
+    });
+    expect(await ada.post('/password', { current: goodPassword, next: 'weak' })).toMatchObject({
+      status: 400,
+      body: { error: { code: 'weak_password', field: 'next' } },
+    });
+    expect((await ada.post('/password', { current: goodPassword, next })).status).toBe(200);
+    expect(ada.cookie).not.toBe(before);
+    expect((await ada.post('/teams', { name: 'with the new token' })).status).toBe(201);
+    expect((await other.get('/session')).status).toBe(401);
+    expect((await browser().signIn('ada@example.com', goodPassword)).status).toBe(401);
+    expect((await browser().signIn('ada@example.com', next)).status).toBe(200);
+    expect((await accounts.audit.list()).map(({ action }) => action)).toContain('user.password');
+  });
+
+  it('ends when it is not used for as long as is set, and in use after 30 days', async () => {
+    const { firstAdmin, connection, prefix } = await openConsole();
+    const ada = await firstAdmin();
+    await ada.patch('/settings', { sessionHours: 2 });
+    await ada.get('/session');
+    const [name = ''] = await connection.redis.keys(`${prefix}session:*`);
+    const ms = await connection.redis.pttl(name);
+    expect(ms).toBeGreaterThan(2 * 3_600_000 - 120_000);
+    // As time passes, a request begins it anew.
+    await connection.redis.pexpire(name, 3_000_000);
+    await ada.get('/session');
+    expect(await connection.redis.pttl(name)).toBeGreaterThan(2 * 3_600_000 - 120_000);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 30 * 24 * 3_600_000 - 60_000 });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    expect((await ada.get('/session')).status).toBe(200);
+    vi.setSystemTime(Date.now() + 61_000);
+    expect((await ada.get('/session')).status).toBe(401);
+  });
+
+  it('does not give way to others that were signed out of', async () => {
+    const { firstAdmin, accounts } = await openConsole();
+    const ada = await firstAdmin();
+    const user = await accounts.users.find(ada.id);
+    if (!user) throw new Error('nobody is there');
+    for (let n = 0; n < 60; n += 1) await accounts.sessions.end((await accounts.sessions.open(user)) ?? '');
+    expect((await ada.get('/session')).status).toBe(200);
+  });
+
+  it('is one of fifty at most: the oldest gives way', async () => {
+    const { firstAdmin, accounts, connection, prefix } = await openConsole();
+    const ada = await firstAdmin();
+    const user = await accounts.users.find(ada.id);
+    if (!user) throw new Error('nobody is there');
+    const ids: (string | undefined)[] = [];
+    for (let n = 0; n < 50; n += 1) ids.push(await accounts.sessions.open(user));
+    expect(await connection.redis.keys(`${prefix}session:*`)).toHaveLength(50);
+    expect((await ada.get('/session')).status).toBe(401);
+    expect(await accounts.sessions.find(ids[0] ?? '')).toMatchObject({ id: ada.id });
+  });
+});
+
+describe('the API of the console', () => {
+  it('asks for a sign-in, answers in one form, and keeps nothing in caches', async () => {
+    const { browser, firstAdmin } = await openConsole();
+    const signedOut = { status: 401, body: { error: { code: 'signed_out' } } };
+    for (const path of ['/session', '/keys', '/users', '/nothing']) {
+      const answer = await browser().get(path);
+      expect(answer).toMatchObject(signedOut);
+      expect(answer.headers.get('cache-control')).toBe('no-store');
+    }
+    const ada = await firstAdmin();
+    expect(await ada.get('/nothing')).toMatchObject({ status: 404, body: { error: { code: 'not_found' } } });
+    expect(await ada.post('/session', { email: 'ada@example.com', password: 'x'.repeat(70_000) })).toMatchObject({
+      status: 413,
+      body: { error: { code: 'body_too_large' } },
+    });
+  });
+});

@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { loadConfig } from '#shared/core/load-config.ts';
+import { ingressConfig } from '../../../services/ingress/config.ts';
+
+describe('the settings of the ingress', () => {
+  it('take addresses and networks of proxies', () => {
+    const given = '10.0.0.0/8, 192.0.2.1,2001:db8::/32,::1';
+    expect(loadConfig(ingressConfig, { TRUSTED_PROXIES: given }).TRUSTED_PROXIES).toEqual([
+      '10.0.0.0/8',
+      '192.0.2.1',
+      '2001:db8::/32',
+      '::1',
+    ]);
+    expect(loadConfig(ingressConfig, {}).TRUSTED_PROXIES).toEqual([]);
+  });
+
+  it.each(['true', '*', '10.0.0.0/33', '10.0.0.0/', 'proxy.example.com', '10.0.0.1/8/8'])(
+    'refuse %s as a proxy, and say so',
+    (wrong) => {
+      expect(() => loadConfig(ingressConfig, { TRUSTED_PROXIES: wrong })).toThrow(/TRUSTED_PROXIES=.* is not valid/);
+    },
+  );
+
+  it.each(['llm.example.com', 'ftp://llm.example.com', 'https://'])('refuse %s as the public address', (wrong) => {
+    expect(() => loadConfig(ingressConfig, { PUBLIC_URL: wrong })).toThrow(/PUBLIC_URL=.* is not valid/);
+  });
+});

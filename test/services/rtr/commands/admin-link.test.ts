@@ -1,0 +1,81 @@
+import { beforeEach, describe, expect, inject, it } from 'vitest';
+import type { Accounts } from '#shared/accounts/accounts.ts';
+import type { UserRecord } from '#shared/accounts/people/user.ts';
+import { adminLink } from '../../../../services/rtr/commands/admin-link.ts';
+import type { KeyCommandContext } from '../../../../services/rtr/commands/key-command.ts';
+import { openKeyStore } from '../../../helpers/open-key-store.ts';
+
+let accounts: Accounts;
+let context: KeyCommandContext;
+let lines: string[];
+
+beforeEach(async () => {
+  ({ accounts } = await openKeyStore(inject('redisUrl')));
+  lines = [];
+  const consoleUrl = 'https://llm.example.com/';
+  context = { accounts, consoleUrl, announce: async () => {}, print: (line) => lines.push(line), json: false };
+});
+
+function tokenOf(link: string): string {
+  expect(link).toMatch(/^https:\/\/llm\.example\.com\/link\/[\w-]{43}$/);
+  return link.split('/').at(-1) ?? '';
+}
+
+async function makeAdmin(): Promise<UserRecord> {
+  const person = { name: 'Ada', email: 'ada@example.com', passwordHash: 'old' };
+  const user = await accounts.links.createFirstAdmin(tokenOf(await adminLink(context, {})), person);
+  if (typeof user === 'string') throw new Error(user);
+  return user;
+}
+
+async function invite(email: string, role: 'admin' | 'member'): Promise<UserRecord> {
+  const created = await accounts.invitations.create({ email, role, ms: 1_000 });
+  if (typeof created === 'string') throw new Error(created);
+  const person = { name: 'Eve', passwordHash: 'old' };
+  const user = await accounts.links.acceptInvitation(created.token, created.invitation, person);
+  if (typeof user === 'string') throw new Error(user);
+  return user;
+}
+
+describe('rtr admin link', () => {
+  it('makes the first administrator while there is none; the newest link alone works', async () => {
+    const old = await adminLink(context, {});
+    const link = await adminLink({ ...context, json: true }, { email: 'who@example.com' });
+    expect(JSON.parse(lines[1] ?? '')).toEqual({ kind: 'first-admin', link });
+    expect(await accounts.links.find(tokenOf(old))).toBeUndefined();
+    expect(await accounts.links.find(tokenOf(link))).toEqual({ kind: 'first-admin' });
+  });
+
+  it('lets the only administrator set a new password, which ends all sessions, and works once', async () => {
+    const ada = await makeAdmin();
+    const session = await accounts.sessions.open(ada);
+    lines.length = 0;
+    const link = await adminLink(context, {});
+    expect(lines).toEqual([`Open this link within 24 hours to set a new password for ada@example.com: ${link}`]);
+    expect(await accounts.links.find(tokenOf(link))).toMatchObject({ kind: 'password', user: { id: ada.id } });
+    expect(await accounts.sessions.find(session ?? '')).toMatchObject({ id: ada.id });
+    expect(await accounts.links.resetPassword(tokenOf(link), ada.id, 'new')).toMatchObject({ passwordHash: 'new' });
+    expect(await accounts.sessions.find(session ?? '')).toBeUndefined();
+    expect(await accounts.links.resetPassword(tokenOf(link), ada.id, 'newer')).toBeUndefined();
+    expect((await accounts.audit.list()).map(({ action }) => action)).toEqual(['user.password-link']);
+  });
+
+  it('asks for whom it is when there are several administrators', async () => {
+    await makeAdmin();
+    const eve = await invite('eve@example.com', 'admin');
+    await expect(adminLink(context, {})).rejects.toThrow('The administrators are ada@example.com, eve@example.com.');
+    const link = await adminLink(context, { email: 'Eve@Example.com' });
+    expect(await accounts.links.find(tokenOf(link))).toMatchObject({ user: { id: eve.id } });
+  });
+
+  it('is for members too, not for strangers, and not for somebody who is blocked', async () => {
+    await makeAdmin();
+    const eve = await invite('eve@example.com', 'member');
+    const token = tokenOf(await adminLink(context, { email: 'eve@example.com' }));
+    await expect(adminLink(context, { email: 'nobody@example.com' })).rejects.toMatchObject({ code: 'not_found' });
+    await accounts.users.change(eve.id, { blocked: true }, 1);
+    await expect(adminLink(context, { email: 'eve@example.com' })).rejects.toMatchObject({ code: 'invalid_request' });
+    expect(await accounts.links.find(token)).toBeUndefined();
+    expect(await accounts.links.resetPassword(token, eve.id, 'new')).toBeUndefined();
+  });
+});

@@ -1,0 +1,62 @@
+import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { SignInGuard } from '#shared/accounts/sign-in/sign-in-guard.ts';
+import { openKeyStore, type OpenKeyStore } from '../../../helpers/open-key-store.ts';
+
+const minute = 60_000;
+let open: OpenKeyStore;
+let guard: SignInGuard;
+
+beforeEach(async () => {
+  open = await openKeyStore(inject('redisUrl'));
+  guard = new SignInGuard(open.connection.redis, open.prefix);
+  vi.useFakeTimers({ toFake: ['Date'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** Takes attempts until one is refused, and tells how many were allowed and how many minutes there are to wait. */
+async function useUp(address: string, email: string): Promise<{ allowed: number; minutes: number }> {
+  for (let allowed = 0; ; allowed += 1) {
+    const { waitMs } = await guard.take({ address, email });
+    if (waitMs > 0) return { allowed, minutes: waitMs / minute };
+  }
+}
+
+describe('SignInGuard', () => {
+  it('refuses for 15 minutes, then 30, then an hour each time', async () => {
+    for (const minutes of [15, 30, 60, 60]) {
+      expect(await useUp('10.0.0.1', 'ada@example.com')).toEqual({ allowed: 10, minutes });
+      vi.setSystemTime(Date.now() + (minutes - 1) * minute);
+      expect(await useUp('10.0.0.1', 'ada@example.com')).toEqual({ allowed: 0, minutes: 1 });
+      vi.setSystemTime(Date.now() + minute);
+    }
+  });
+
+  it('says once that a refusal begins', async () => {
+    const attempt = { address: '10.0.0.1', email: 'ada@example.com' };
+    const outcomes = await Promise.all(Array.from({ length: 30 }, () => guard.take(attempt)));
+    expect(outcomes.filter(({ waitMs }) => waitMs === 0)).toHaveLength(10);
+    expect(outcomes.filter(({ begins }) => begins)).toHaveLength(1);
+  });
+
+  it('forgets the attempts at an account that was signed in to, not those from an address at others', async () => {
+    const attempt = { address: '10.0.0.1', email: 'ada@example.com' };
+    for (let n = 0; n < 9; n += 1) await guard.take(attempt);
+    await guard.take(attempt);
+    await guard.giveBack(attempt);
+    expect(await useUp('10.0.0.2', 'ada@example.com')).toMatchObject({ allowed: 10 });
+    expect(await useUp('10.0.0.1', 'bob@example.com')).toMatchObject({ allowed: 1 });
+  });
+
+  it('takes a whole /64 of IPv6 for one address, and forgets all of it by and by', async () => {
+    for (let n = 0; n < 10; n += 1) await guard.take({ address: `2001:db8::${n}`, email: `n${n}@example.com` });
+    expect(await guard.take({ address: '2001:db8::ffff', email: 'x@example.com' })).toMatchObject({ begins: true });
+    expect(await guard.take({ address: '2001:db8:0:1::1', email: 'y@example.com' })).toMatchObject({ waitMs: 0 });
+    const { redis } = open.connection;
+    const names = await redis.keys(`${open.prefix}sign-ins:*`);
+    expect(names.length).toBeGreaterThan(3);
+    for (const name of names) expect(await redis.pttl(name)).toBeGreaterThan(0);
+    expect(names.join()).not.toContain('example.com');
+  });
+});
