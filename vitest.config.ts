@@ -14,6 +14,7 @@ export default defineConfig({
           name: 'long',
           include: ['test/long/**/*.test.ts'],
           testTimeout: 300_000,
+          expect: { poll: { timeout: 10_000 } },
           fileParallelism: false,
         },
       },

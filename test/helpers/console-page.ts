@@ -54,6 +54,12 @@ export async function openConsolePage(
   return { page, context, troubles };
 }
 
+/** Waits until nothing on the page is on its way any more. */
+export async function settle(page: Page): Promise<void> {
+  await page.locator('main').waitFor();
+  while ((await page.locator('main [aria-busy=true]').count()) > 0) await page.waitForTimeout(50);
+}
+
 interface AxeResult {
   violations: { id: string; impact: string; help: string; nodes: { target: string[]; failureSummary: string }[] }[];
 }

@@ -330,6 +330,29 @@ describe.skipIf(chromiumPath === undefined)('the console does its jobs', () => {
       await guest.context.close();
     });
 
+    it('sets a price, by which requests are then costed, and takes it back', async () => {
+      await page.goto('/admin/prices');
+      await page.getByRole('button', { name: 'Set a price' }).click();
+      await page.getByRole('dialog').getByLabel('Model').fill('demo');
+      await page.getByRole('dialog').getByLabel('Input', { exact: true }).fill('1000');
+      await page.getByRole('dialog').getByLabel('Output').fill('2000');
+      await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+      await page.getByLabel('Find a model').fill('demo');
+      await page.getByRole('cell', { name: '$2,000.00' }).waitFor();
+      await askWith(cluster, cluster.key);
+      await page.goto('/usage?measure=cost');
+      await page
+        .getByRole('region', { name: 'Cost' })
+        .getByText(/^\$0\.0[1-9]|^\$0\.[1-9]/)
+        .waitFor();
+      await page.goto('/admin/prices');
+      await page.getByRole('button', { name: 'Take back the price of demo' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Take back' }).click();
+      await expect.poll(() => page.getByRole('button', { name: 'Take back the price of demo' }).count()).toBe(0);
+      await page.goto('/admin/audit');
+      await page.getByText('price.change').first().waitFor();
+    });
+
     it('keeps what was set', async () => {
       await page.goto('/admin/settings');
       await page.getByLabel('Days until an invitation expires').fill('3');

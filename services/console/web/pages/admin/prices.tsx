@@ -62,7 +62,7 @@ export function Prices() {
                   { label: 'Cached input', render: ({ cachedInput }) => optional(cachedInput), isNumber: true },
                   { label: 'Cache write', render: ({ cacheWrite }) => optional(cacheWrite), isNumber: true },
                   { label: 'Output', render: ({ output }) => formatMoney(output), isNumber: true },
-                  { label: 'As of', render: ({ asOf }) => asOf },
+                  { label: 'As of', render: ({ asOf }) => asOf ?? 'unknown' },
                 ]}
                 actions={(price) => (
                   <Group gap={4} justify="flex-end" wrap="nowrap">

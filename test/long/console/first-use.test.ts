@@ -1,0 +1,91 @@
+import OpenAI from 'openai';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeFirstAccount, openConsolePage, settle } from '../../helpers/console-page.ts';
+import { chromiumPath, openBrowser } from '../../helpers/open-browser.ts';
+import { startConsole, type ConsoleCluster } from '../../helpers/start-console.ts';
+
+describe.skipIf(chromiumPath === undefined)('the first use', () => {
+  let cluster: ConsoleCluster;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    cluster = await startConsole();
+    browser = await openBrowser();
+  }, 120_000);
+
+  afterAll(async () => {
+    await browser?.close();
+    await cluster?.stop();
+  });
+
+  it('goes from the link over a key and the official SDK to the request in Usage, and ends with the key', async () => {
+    const { page, troubles } = await openConsolePage(browser, cluster.url);
+    await makeFirstAccount(page, cluster.firstLink);
+
+    await page.getByRole('link', { name: 'API keys' }).click();
+    await page.getByText('No key yet').waitFor();
+    await page.getByRole('button', { name: 'New key' }).click();
+    await page.getByRole('dialog').getByLabel('Name').fill('first key');
+    await page.getByRole('dialog').getByLabel('Tokens a day').fill('100000');
+    await page.getByRole('dialog').getByRole('button', { name: 'Make the key' }).click();
+    const apiKey = await page.getByRole('dialog').getByRole('group', { name: 'the key' }).innerText();
+    expect(apiKey).toMatch(/^user\./);
+    await page.getByRole('button', { name: 'I have copied it' }).click();
+
+    const client = new OpenAI({ apiKey, baseURL: `${cluster.url}/api/openai/v1`, maxRetries: 0 });
+    const messages = [{ role: 'user' as const, content: 'Good morning!' }];
+    const stream = await client.chat.completions.create({ model: 'auto', messages, stream: true });
+    let text = '';
+    for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? '';
+    expect(text).not.toBe('');
+
+    await page.getByRole('link', { name: 'Usage' }).click();
+    const requests = page.getByRole('region', { name: 'Recent requests' });
+    const row = requests.getByRole('row', { name: /first key/ });
+    // What is asked for again by itself is not waited for here.
+    await expect
+      .poll(
+        async () => {
+          await page.reload();
+          await page.getByRole('heading', { name: 'Recent requests' }).waitFor();
+          await settle(page);
+          return row.count();
+        },
+        { timeout: 20_000 },
+      )
+      .toBe(1);
+    await row.getByText('Served').waitFor();
+    await row.getByRole('button', { name: /^Path of/ }).click();
+    const facts = page.getByRole('dialog');
+    await facts
+      .getByText(/asked for|auto, generate/)
+      .first()
+      .waitFor();
+    await facts.getByText('Ada Lovelace').waitFor();
+    await facts.getByRole('button', { name: 'Close' }).click();
+    await page.getByText(/tokens per day/).waitFor();
+    await page.getByRole('figure', { name: /Tokens over time/ }).waitFor();
+    const saved = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'CSV' }).click();
+    expect((await saved).suggestedFilename()).toMatch(/\.csv$/);
+
+    await page.getByRole('link', { name: 'API keys' }).click();
+    await page.getByRole('button', { name: 'Actions for first key' }).click();
+    await page.getByRole('menuitem', { name: 'Revoke' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke the key' }).click();
+    await page.getByText('All keys are revoked or expired').waitFor();
+    await expect
+      .poll(() =>
+        client.chat.completions.create({ model: 'auto', messages }).catch((error: { status: number }) => error.status),
+      )
+      .toBe(401);
+
+    // Neither a secret nor what was said is in the pages or in the logs.
+    for (const said of [apiKey, 'tulip anvil 42 harbour', 'Good morning!']) {
+      expect(await page.content()).not.toContain(said);
+      expect(JSON.stringify(cluster.ingress.lines)).not.toContain(said);
+    }
+    expect(troubles).toEqual([]);
+  });
+});
