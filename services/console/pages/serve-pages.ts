@@ -49,18 +49,19 @@ function writeFile(request: Request, response: Response, { type, isHashed, plain
 }
 
 function sendPage(pages: PageFolder): RequestHandler {
-  return async (request, response) => {
+  return async (request, response, next) => {
+    // Browsers ask for HTML by name. A program that asks for anything has mistyped a path of the API, and is to hear so.
+    if (!request.get('accept')?.includes('text/html')) return next('router');
     const current = await pages.current();
     if (!current) {
-      response
+      return void response
         .status(request.path === '/' ? 503 : 404)
         .type('text/plain')
         .send(
           'The console is not built yet: run `npm run build`, then load this page again. The API works without it.\n',
         );
-      return;
     }
     const nonce = randomBytes(16).toString('base64');
-    response.set(pageHeaders(nonce)).send(current.index.replaceAll(nonceMark, nonce));
+    return void response.set(pageHeaders(nonce)).send(current.index.replaceAll(nonceMark, nonce));
   };
 }

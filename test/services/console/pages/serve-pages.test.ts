@@ -48,7 +48,7 @@ describe("the console's pages", () => {
     const { url, build } = await serve();
     build();
     for (const path of ['/', '/keys', '/admin/people', '/link/abc', '/tools/some%2Ftool']) {
-      const answer = await fetch(url + path);
+      const answer = await browse(url + path);
       expect(answer.status).toBe(200);
       const policy = answer.headers.get('content-security-policy') ?? '';
       const nonce = /'nonce-([^']+)'/.exec(policy)?.[1] ?? 'none';
@@ -69,7 +69,7 @@ describe("the console's pages", () => {
   it('have another nonce each time', async () => {
     const { url, build } = await serve();
     build();
-    const [one, two] = await Promise.all([fetch(url), fetch(url)]);
+    const [one, two] = await Promise.all([browse(url), browse(url)]);
     expect(one.headers.get('content-security-policy')).not.toBe(two.headers.get('content-security-policy'));
   });
 
@@ -107,10 +107,19 @@ describe("the console's pages", () => {
     expect([answer.status, await answer.text()]).toEqual([404, 'of the API']);
   });
 
+  it('leave a path that a program has mistyped to the API', async () => {
+    const { url, build } = await serve();
+    build();
+    for (const accept of ['*/*', 'application/json']) {
+      const answer = await fetch(`${url}/v1/models`, { headers: { accept } });
+      expect([answer.status, await answer.text()]).toEqual([404, 'of the API']);
+    }
+  });
+
   it('are not there for anything but reading', async () => {
     const { url, build } = await serve();
     build();
-    expect((await fetch(url, { method: 'POST' })).status).toBe(404);
+    expect((await fetch(url, { method: 'POST', headers: { accept: 'text/html' } })).status).toBe(404);
     const head = await fetch(`${url}/assets/main-1.js`, { method: 'HEAD' });
     expect([head.status, await head.text()]).toEqual([200, '']);
   });
@@ -126,15 +135,20 @@ describe("the console's pages", () => {
 
   it('say what to run when they are not built, and are there as soon as they are; a new build is seen at once', async () => {
     const { url, build } = await serve();
-    const missing = await fetch(url);
+    const missing = await browse(url);
     expect([missing.status, await missing.text()]).toEqual([503, expect.stringContaining('npm run build')]);
     build();
-    expect(await (await fetch(url)).text()).toContain('build 1');
+    expect(await (await browse(url)).text()).toContain('build 1');
     build();
-    expect(await (await fetch(url)).text()).toContain('build 2');
+    expect(await (await browse(url)).text()).toContain('build 2');
     expect((await fetch(`${url}/assets/main-2.js`)).status).toBe(200);
   });
 });
+
+/** Asks as a browser does that opens a page. */
+function browse(url: string): Promise<Response> {
+  return fetch(url, { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } });
+}
 
 async function rawGet(url: string, encoding: string) {
   const { origin } = new URL(url);
