@@ -12,12 +12,16 @@ export const formatShort = (value: number): string =>
   Math.abs(value) < 10_000 ? small.format(value) : short.format(value);
 export const formatDateTime = (at: number): string => dateTime.format(at);
 export const formatClock = (at: number): string => clock.format(at);
+/** The time of day, and the day when it is not today's. */
+export const formatMoment = (at: number, now = Date.now()): string =>
+  new Date(at).toDateString() === new Date(now).toDateString() ? formatClock(at) : formatDateTime(at);
 export const formatDay = (at: number): string => day.format(at);
 
 /** US dollars; amounts below a cent keep the digits that count. */
 export function formatMoney(dollars: number): string {
-  const digits = dollars !== 0 && Math.abs(dollars) < 1 ? 4 : 2;
-  return `$${dollars.toLocaleString('en', { minimumFractionDigits: digits === 4 ? 4 : 2, maximumFractionDigits: digits })}`;
+  if (dollars > 0 && dollars < 0.0001) return '< $0.0001';
+  const most = dollars !== 0 && Math.abs(dollars) < 1 ? 4 : 2;
+  return `$${dollars.toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: most })}`;
 }
 
 /** As `12 ms`, `3.4 s`, `5 min`. */

@@ -62,7 +62,10 @@ export function Prices() {
                   { label: 'Cached input', render: ({ cachedInput }) => optional(cachedInput), isNumber: true },
                   { label: 'Cache write', render: ({ cacheWrite }) => optional(cacheWrite), isNumber: true },
                   { label: 'Output', render: ({ output }) => formatMoney(output), isNumber: true },
-                  { label: 'As of', render: ({ asOf }) => asOf ?? 'unknown' },
+                  {
+                    label: 'As of',
+                    render: ({ asOf = 'unknown' }) => <span style={{ whiteSpace: 'nowrap' }}>{asOf}</span>,
+                  },
                 ]}
                 actions={(price) => (
                   <Group gap={4} justify="flex-end" wrap="nowrap">

@@ -6,7 +6,7 @@ import { callApi, type ApiFailure } from '../../api/call-api.ts';
 import { DataList } from '../../parts/data-list.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { Failure } from '../../parts/failure.tsx';
-import { formatClock, formatCount, formatDateTime, formatDuration, formatMoney } from '../../parts/format.ts';
+import { formatCount, formatDateTime, formatDuration, formatMoment, formatMoney } from '../../parts/format.ts';
 import { Loading } from '../../parts/loaded.tsx';
 import { tierNames } from '../../parts/tier-mark.tsx';
 import { RequestFacts } from './request-facts.tsx';
@@ -70,7 +70,7 @@ export function RecentRequests({ filters }: Pick<UsageQuery, 'filters'>) {
           rows={requests}
           idOf={({ id, at }) => `${id} ${at}`}
           columns={[
-            { label: 'Time', render: ({ at }) => <span title={formatDateTime(at)}>{formatClock(at)}</span> },
+            { label: 'Time', render: ({ at }) => <span title={formatDateTime(at)}>{formatMoment(at)}</span> },
             { label: 'Model', render: (request) => <Model request={request} /> },
             { label: 'Key', render: ({ key }) => <span className="break">{key.name}</span> },
             { label: 'Outcome', render: (request) => <Outcome request={request} /> },

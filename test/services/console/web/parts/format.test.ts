@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import {
+  formatAgo,
+  formatDuration,
+  formatMoney,
+  formatShort,
+  formatTokens,
+} from '../../../../../services/console/web/parts/format.ts';
+
+describe('what people read', () => {
+  it('is money with the digits that count', () => {
+    expect([0, 0.56, 0.0375, 0.00001, 3, 1_234.5].map(formatMoney)).toEqual([
+      '$0.00',
+      '$0.56',
+      '$0.0375',
+      '< $0.0001',
+      '$3.00',
+      '$1,234.50',
+    ]);
+  });
+
+  it('is time in the unit that fits', () => {
+    expect([7, 3_400, 120_000, 7_200_000, 5 * 86_400_000].map(formatDuration)).toEqual([
+      '7 ms',
+      '3.4 s',
+      '2 min',
+      '2 h',
+      '5 days',
+    ]);
+    const now = Date.UTC(2026, 10, 21);
+    expect([now - 5_000, now - 300_000, now - 7_200_000, now + 3 * 86_400_000].map((at) => formatAgo(at, now))).toEqual(
+      ['just now', '5 minutes ago', '2 hours ago', 'in 3 days'],
+    );
+  });
+
+  it('is a count that fits into its place', () => {
+    expect([0, 12.34, 9_999, 1_234_567].map(formatShort)).toEqual(['0', '12.3', '9,999', '1.2M']);
+    expect([131_072, 1_048_576, 200_000].map(formatTokens)).toEqual(['128K', '1M', '200K']);
+  });
+});
