@@ -62,7 +62,7 @@ program
   .command('build')
   .description("build the console's pages, unless they are built; `rtr up` does so by itself")
   .action(async () => {
-    await import('../console/build/main.ts');
+    await import('../console/main.ts');
   });
 
 program

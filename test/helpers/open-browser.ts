@@ -6,6 +6,10 @@ const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/goog
 /** Where a Chromium is on this machine; undefined: `test/helpers/get-chromium.sh` gets one where that can be done. */
 export const chromiumPath = places.find((path) => existsSync(path));
 
+if (chromiumPath === undefined) {
+  console.warn('There is no Chromium here, so the browser tests are skipped: bash test/helpers/get-chromium.sh');
+}
+
 /** Starts the machine's Chromium without a window. */
 export function openBrowser(): Promise<Browser> {
   if (chromiumPath === undefined) throw new Error('there is no Chromium on this machine');

@@ -13,7 +13,7 @@ export interface ConsoleCluster extends Cluster {
 
 /** Builds the pages, if need be, and starts a cluster with them. Its `stop` belongs into `afterAll`. */
 export async function startConsole(options: ClusterOptions = {}): Promise<ConsoleCluster> {
-  execFileSync(process.execPath, ['services/console/build/main.ts'], { stdio: 'pipe' });
+  execFileSync(process.execPath, ['services/console/main.ts'], { stdio: 'pipe' });
   const cluster = await startCluster(options);
   try {
     return { ...cluster, firstLink: `/link/${await firstLinkToken(cluster.prefix)}` };

@@ -21,6 +21,7 @@ export async function buildPages(root: string): Promise<void> {
     await build({
       root: join(root, pagesSource),
       configFile: false,
+      mode: 'production',
       logLevel: 'error',
       plugins: [react()],
       build: {

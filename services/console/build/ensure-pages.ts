@@ -12,7 +12,7 @@ const buildMs = 120_000;
  */
 export async function ensurePages(root: string, signal: AbortSignal): Promise<string | undefined> {
   if (pagesAreBuilt(root)) return undefined;
-  const child = spawn(process.execPath, [join(root, 'services', 'console', 'build', 'main.ts')], {
+  const child = spawn(process.execPath, [join(root, 'services', 'console', 'main.ts')], {
     stdio: ['ignore', 'ignore', 'pipe'],
     signal: AbortSignal.any([signal, AbortSignal.timeout(buildMs)]),
   });
