@@ -172,7 +172,12 @@ describe('what an ingress keeps', () => {
   });
 
   it('has no secret in it, neither in Redis nor in the log', async () => {
-    const spare = await accounts.invitations.create({ email: 'eve@example.com', role: 'member', ms: 60_000 });
+    const spare = await accounts.invitations.create({
+      email: 'eve@example.com',
+      role: 'member',
+      invitedBy: adaId,
+      ms: 60_000,
+    });
     if (typeof spare === 'string') throw new Error(spare);
     const reset = await accounts.links.issuePassword(adaId);
     const { body } = await ada.post('/keys', { kind: 'user', name: 'k', class: 'normal', limits: {} });

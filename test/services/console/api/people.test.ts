@@ -128,6 +128,26 @@ describe('an invitation', () => {
     expect(await accounts.users.list()).toHaveLength(2);
   });
 
+  it.each([
+    ['demoted', { role: 'member' }],
+    ['blocked', { blocked: true }],
+  ])('is void when the administrator who made it is %s; those of others stand', async (_, change) => {
+    const { firstAdmin, join, browser, accounts, connection, prefix } = await openConsole();
+    const ada = await firstAdmin();
+    const mallory = await join(ada, 'mallory@example.com', { role: 'admin' });
+    const { body: hers } = await mallory.post('/invitations', { email: 'back-door@example.com', role: 'admin' });
+    const { body: other } = await ada.post('/invitations', { email: 'bob@example.com', role: 'member' });
+    expect((await ada.patch(`/users/${mallory.id}`, { limits: {} })).status).toBe(200);
+    expect((await ada.get('/invitations')).body).toHaveLength(2);
+    expect((await ada.patch(`/users/${mallory.id}`, change)).status).toBe(200);
+    expect((await ada.get('/invitations')).body).toEqual([other.invitation]);
+    const path = `/links/${hers.link.split('/').at(-1)}`;
+    expect((await browser().post(path, { name: 'Back', password: goodPassword })).status).toBe(404);
+    expect(await accounts.users.list()).toHaveLength(2);
+    expect(await connection.redis.keys(`${prefix}invitation*`)).toHaveLength(3);
+    expect((await browser().get(`/links/${other.link.split('/').at(-1)}`)).status).toBe(200);
+  });
+
   it('can be taken back, and not to a team that there is not', async () => {
     const { firstAdmin, browser, connection, prefix } = await openConsole();
     const ada = await firstAdmin();
