@@ -74,6 +74,27 @@ describe('the link for a forgotten password', () => {
   });
 });
 
+describe('links for one forgotten password', () => {
+  it('are all void when one of them was used, and when the password was changed or the person signed out everywhere', async () => {
+    const { firstAdmin, browser, accounts } = await openConsole();
+    const ada = await firstAdmin();
+    const issue = () => Promise.all([accounts.links.issuePassword(ada.id), accounts.links.issuePassword(ada.id)]);
+    const password = 'quiet-lantern-oyster-77';
+    const [used, spare] = await issue();
+    expect((await browser().get(`/links/${spare}`)).status).toBe(200);
+    expect((await ada.post(`/links/${used}`, { password })).status).toBe(200);
+    const [older] = await issue();
+    expect((await ada.post('/password', { current: password, next: goodPassword })).status).toBe(200);
+    const [oldest] = await issue();
+    await accounts.users.endSessions(ada.id);
+    for (const token of [spare, older, oldest]) {
+      expect((await browser().get(`/links/${token}`)).status).toBe(404);
+      expect((await browser().post(`/links/${token}`, { password })).status).toBe(404);
+      expect(await accounts.links.resetPassword(token, ada.id, 'x')).toBeUndefined();
+    }
+  });
+});
+
 describe('signing in', () => {
   it('takes a password however the keyboard composes its letters', async () => {
     const { firstAdmin, browser, accounts } = await openConsole();
