@@ -206,10 +206,14 @@ describe('a flood of attempts to sign in', () => {
     await firstAdmin();
     const attempt = (email: string, password: string, address: string) =>
       browser().ask('POST', '/session', { email, password }, { 'x-forwarded-for': address });
-    const flood = Array.from({ length: 40 }, (_, n) => attempt(`n${n}@example.com`, 'wrong', '10.2.0.1'));
-    const statuses = (await Promise.all(flood)).map(({ status }) => status);
-    expect(statuses.filter((status) => status === 401 || status === 503).length).toBeLessThanOrEqual(10);
-    expect(statuses.filter((status) => status === 429).length).toBeGreaterThanOrEqual(30);
+    const statuses: number[] = [];
+    while (!statuses.includes(429)) {
+      const flood = Array.from({ length: 9 }, (_, n) => attempt(`n${n}@example.com`, 'wrong', '10.2.0.1'));
+      statuses.push(...(await Promise.all(flood)).map(({ status }) => status));
+    }
+    // Only few wait at once. Those for which there was no time do not count.
+    expect(statuses).toContain(503);
+    expect(statuses.filter((status) => status === 401)).toHaveLength(10);
     expect((await attempt('ada@example.com', goodPassword, '10.2.0.1')).status).toBe(429);
     expect((await attempt('ada@example.com', goodPassword, '10.2.0.2')).status).toBe(200);
   });
