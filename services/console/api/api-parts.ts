@@ -8,8 +8,8 @@ import type { SignedIn } from './signed-in.ts';
 export interface ApiParts {
   accounts: Accounts;
   passwords: Passwords;
-  /** Judges a password: undefined, or what is wrong with it. */
-  judgePassword: (password: string, known: readonly string[]) => Promise<string | undefined>;
+  /** Judges a password for a client's address: undefined, or what is wrong with it. */
+  judgePassword: (owner: string, password: string, known: readonly string[]) => Promise<string | undefined>;
   /** Has every ingress know of a change: of a key, by its id, or of all keys of `user:<id>` or `team:<id>`. Must not throw. */
   announce: (changed: string) => Promise<void>;
   log: Logger;

@@ -170,6 +170,25 @@ describe('a personal key', () => {
     expect(await store.list()).toEqual([]);
   });
 
+  it('is made in turn: somebody who wants very many at once is told to wait, and nobody else has to', async () => {
+    const { firstAdmin, join } = await openConsole();
+    const ada = await firstAdmin();
+    const bob = await join(ada, 'bob@example.com');
+    const flood = Array.from({ length: 60 }, () => ada.post('/keys', { kind: 'user', ...plain }));
+    const refused = await Promise.any(
+      flood.map(async (asked) => {
+        const answer = await asked;
+        if (answer.status !== 503) throw new Error('this one was made');
+        return answer;
+      }),
+    );
+    expect(refused).toMatchObject({ body: { error: { code: 'overloaded' } } });
+    expect(refused.headers.get('retry-after')).toBe('2');
+    expect((await bob.post('/keys', { kind: 'user', ...plain })).status).toBe(201);
+    const statuses = (await Promise.all(flood)).map(({ status }) => status);
+    expect(new Set(statuses)).toEqual(new Set([201, 503]));
+  });
+
   it('is one of 200: the oldest one of no use gives way, and none of use does', async () => {
     const { firstAdmin, store } = await openConsole();
     const ada = await firstAdmin();
