@@ -324,6 +324,27 @@ describe('a session', () => {
     expect((await ada.get('/session')).status).toBe(401);
   });
 
+  it('ends as is set now, when the setting was made shorter since it was used', async () => {
+    const { firstAdmin, join, connection, prefix } = await openConsole();
+    const ada = await firstAdmin();
+    await ada.patch('/settings', { sessionHours: 720 });
+    const bob = await join(ada, 'bob@example.com');
+    const { redis } = connection;
+    const names = await redis.keys(`${prefix}session:*`);
+    const owners = await Promise.all(names.map((name) => redis.hget(name, 'userId')));
+    const name = names[owners.indexOf(bob.id)] ?? '';
+    await ada.patch('/settings', { sessionHours: 2 });
+    expect((await bob.get('/session')).status).toBe(200);
+    expect(await redis.pttl(name)).toBeLessThanOrEqual(2 * 3_600_000);
+    await ada.patch('/settings', { sessionHours: 720 });
+    expect((await bob.get('/session')).status).toBe(200);
+    expect(await redis.pttl(name)).toBeGreaterThan(719 * 3_600_000);
+    // Three hours later.
+    await redis.pexpire(name, 717 * 3_600_000);
+    await ada.patch('/settings', { sessionHours: 2 });
+    expect((await bob.get('/session')).status).toBe(401);
+  });
+
   it('does not give way to others that were signed out of', async () => {
     const { firstAdmin, accounts } = await openConsole();
     const ada = await firstAdmin();
