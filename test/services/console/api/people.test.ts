@@ -181,6 +181,7 @@ describe('a team', () => {
     });
     expect((await eve.get('/teams')).body).toMatchObject([{ id: team.id }]);
     expect(await eve.patch(path, { name: 'Mine' })).toMatchObject(denied);
+    expect(await eve.patch(path, {})).toMatchObject(denied);
     expect(await eve.put(`${path}/members/${eve.id}`, { role: 'owner' })).toMatchObject(denied);
     expect(await bob.patch(path, { name: 'Bluer' })).toMatchObject({ body: { name: 'Bluer' } });
     expect(await bob.patch(path, { limits: { requestsPerMinute: 1_000 } })).toMatchObject(denied);
@@ -225,10 +226,13 @@ describe('the audit trail', () => {
       ...Array.from({ length: 20 }, (_, n) => ({ details: { n: 19 - n } })),
       body[0],
     ]);
-    expect(await ada.get('/audit?before=0%20DROP')).toMatchObject({
-      status: 400,
-      body: { error: { field: 'before' } },
-    });
+    for (const before of ['0%20DROP', '0-0', '99999999999999999999-0', '1-99999999999999999999']) {
+      expect(await ada.get(`/audit?before=${before}`)).toMatchObject({
+        status: 400,
+        body: { error: { field: 'before' } },
+      });
+    }
+    expect((await ada.get('/audit?before=1-0')).body).toEqual([]);
     // What is of no use any more gives way: the stream is bounded.
     const many = connection.redis.pipeline();
     for (let n = 0; n < 11_000; n += 1) many.xadd(`${prefix}audit`, '*', 'entry', JSON.stringify(note));
