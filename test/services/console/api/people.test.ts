@@ -242,6 +242,20 @@ describe('the audit trail', () => {
   });
 });
 
+describe('the log', () => {
+  it('tells every change by ids alone: what the trail has lost can be found there', async () => {
+    const { firstAdmin, join, apiLog } = await openConsole();
+    const ada = await firstAdmin();
+    const bob = await join(ada, 'bob@example.com');
+    await ada.patch(`/users/${bob.id}`, { blocked: true });
+    const lines = apiLog.map((line) => JSON.parse(line));
+    expect(lines).toContainEqual(
+      expect.objectContaining({ action: 'user.block', actor: ada.id, target: { kind: 'user', id: bob.id } }),
+    );
+    expect(apiLog.join()).not.toContain('example.com');
+  });
+});
+
 describe('the settings', () => {
   it('have defaults, change one by one, and stay within bounds', async () => {
     const { firstAdmin } = await openConsole();
