@@ -1,25 +1,27 @@
-import { Router } from 'express';
+import { Router, type Response } from 'express';
 import { chatModel, chatModelList } from '#shared/protocol/chat/models.ts';
 import { answerError, wrongMethod } from './answer-error.ts';
 import type { AppParts } from './app.ts';
 import { chatFamily } from './chat-family.ts';
 import { answerHealth } from './health.ts';
 import { findModel, listModels } from './list-models.ts';
-import { requireKey } from './require-key.ts';
+import { permitsOf } from './key-permits.ts';
+import { identityOf, requireKey } from './require-key.ts';
 import { serve } from './serve.ts';
 
 /** OpenAI's chat family, mounted at `/api/<segment>` and `/api/<segment>/v1`. */
 export function chatRoutes(parts: AppParts): Router {
-  const cards = () => listModels(parts.workers.pools(), parts.registry());
+  const cards = (response: Response) =>
+    listModels([...parts.workers.pools()], parts.registry(), permitsOf(identityOf(response)));
   const routes = Router();
   routes.get('/health', answerHealth(parts));
   routes.use(requireKey(parts));
   routes.post('/chat/completions', serve(chatFamily, 'generate', parts));
   routes.get('/models', (_, response) => {
-    response.json(chatModelList(cards()));
+    response.json(chatModelList(cards(response)));
   });
   routes.get('/models/*id', (request, response) => {
-    response.json(chatModel(findModel(cards(), request.params['id'])));
+    response.json(chatModel(findModel(cards(response), request.params['id'])));
   });
   routes.all('/chat/completions', wrongMethod('POST'));
   routes.all(['/models', '/models/*id', '/health'], wrongMethod('GET', 'HEAD'));

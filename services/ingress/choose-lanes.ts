@@ -1,7 +1,7 @@
 import type { Capability, ModelInfo } from '#shared/broker/announcement.ts';
 import type { Placement } from '#shared/broker/dispatch/job.ts';
 import { freeSlots, type LivePool } from '#shared/broker/dispatch/live-workers.ts';
-import { modelTiers } from '#shared/core/tier.ts';
+import { modelTiers, type Tier } from '#shared/core/tier.ts';
 import type { Needs } from '#shared/protocol/needs.ts';
 import type { Registry } from '#shared/registry/registry.ts';
 import { isServing } from './is-serving.ts';
@@ -17,6 +17,15 @@ const surelyTooMuch = 0.8;
 export interface LaneWish {
   model: Resolved;
   needs: Needs;
+}
+
+/** What a router and a key let requests use. */
+export interface LaneRules {
+  auto: Registry['auto'];
+  /** A model's price, where it is known. */
+  priceOf: (tier: Tier, model: string) => { output: number } | undefined;
+  /** Whether the key lets a tier serve, and `auto` choose a model. */
+  permits: (tier: Tier, model?: string) => boolean;
 }
 
 interface Candidate extends Placement {
@@ -36,7 +45,7 @@ interface Candidate extends Placement {
  */
 export function chooseLanes(
   { model, needs }: LaneWish,
-  { auto, prices }: Pick<Registry, 'auto' | 'prices'>,
+  { auto, priceOf, permits }: LaneRules,
   pools: Iterable<LivePool>,
   avoid: ReadonlySet<string>,
 ): Placement[] {
@@ -44,7 +53,9 @@ export function chooseLanes(
   for (const pool of pools) {
     if (pool.tier === 'tools' || !isServing(pool, avoid)) continue;
     const candidate =
-      model.kind === 'auto' ? anyModel(pool, needs, auto, prices) : namedModel(pool, needs, model.targets);
+      model.kind === 'auto'
+        ? anyModel(pool, needs, auto, priceOf, permits)
+        : permits(pool.tier) && namedModel(pool, needs, model.targets);
     if (candidate) candidates.push(candidate);
   }
   const able = candidates.filter((candidate) => candidate.able);
@@ -77,12 +88,18 @@ function anyModel(
   pool: LivePool,
   needs: Needs,
   auto: Registry['auto'],
-  prices: Registry['prices'],
+  priceOf: LaneRules['priceOf'],
+  permits: LaneRules['permits'],
 ): Candidate | undefined {
   const rank = auto.tiers.findIndex((tier) => tier === pool.tier);
   if (rank < 0) return undefined;
   const capable = pool.models
-    .filter((model) => isAllowed(model.id, auto, prices) && isCapable(model, needs))
+    .filter(
+      (model) =>
+        permits(pool.tier, model.id) &&
+        isAllowed(model.id, auto, priceOf(pool.tier, model.id)) &&
+        isCapable(model, needs),
+    )
     .map((model) => judged(model, needs));
   const able = capable.filter((each) => each.able);
   const chosen = able.find(({ prefers }) => prefers) ?? able[0] ?? largest(capable);
@@ -107,10 +124,9 @@ function judged(model: ModelInfo, needs: Needs): Pick<Candidate, 'model' | 'able
 function isAllowed(
   id: string,
   { only, except, max_cost: maxCost }: Registry['auto'],
-  prices: Registry['prices'],
+  price: { output: number } | undefined,
 ): boolean {
   if (except.includes(id) || (only && !only.includes(id))) return false;
-  const price = Object.hasOwn(prices, id) ? prices[id] : undefined;
   return maxCost === undefined || price === undefined || price.output <= maxCost;
 }
 

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { RouterError } from '#shared/core/errors.ts';
 import type { Job, JobSink } from '#shared/broker/dispatch/job.ts';
+import { RelayedEvents } from '#shared/protocol/sse/relayed-events.ts';
 import type { EdgeFormat } from './edge-family.ts';
 import { refuse } from './refuse.ts';
 
@@ -20,6 +21,7 @@ export class ClientReply implements JobSink {
   readonly #requestId: string;
   readonly #stream: boolean;
   readonly #onBegin: () => void;
+  readonly #relayed = new RelayedEvents();
 
   /** @param onBegin called when the answer begins: from then on its request's body is not needed any more */
   constructor(response: ServerResponse, family: EdgeFormat, requestId: string, stream: boolean, onBegin: () => void) {
@@ -40,7 +42,13 @@ export class ClientReply implements JobSink {
     this.#response.setHeader('x-rtr-queue-ms', Math.round((claimedAt ?? queuedAt) - queuedAt));
   }
 
+  /** About how many tokens of a streamed answer were relayed. */
+  get relayedTokens(): number {
+    return this.#family.tokensIn(this.#relayed);
+  }
+
   data(bytes: Uint8Array): void {
+    this.#relayed.add(bytes);
     this.#startStream();
     // What has to wait is copied: as it came, it may keep all that was read from the broker with it.
     this.#response.write(this.#response.writableNeedDrain ? Buffer.from(bytes) : bytes);

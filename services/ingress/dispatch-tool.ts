@@ -1,13 +1,18 @@
 import type { Response } from 'express';
 import type { JobSink } from '#shared/broker/dispatch/job.ts';
 import { RouterError } from '#shared/core/errors.ts';
+import { noUsage } from '#shared/core/usage.ts';
+import { admit, nothing } from './admit.ts';
 import { chooseToolLanes } from './choose-tool-lanes.ts';
+import { requireToolsTier } from './key-permits.ts';
 import { requestIdOf } from './request-id.ts';
 import { identityOf } from './require-key.ts';
 import type { ServeParts } from './serve.ts';
 import { toolsFormat } from './tools-format.ts';
 
-export type ToolParts = Pick<ServeParts, 'dispatcher' | 'workers' | 'record'>;
+const operation = 'execute_tool';
+
+export type ToolParts = Pick<ServeParts, 'dispatcher' | 'workers' | 'limits' | 'record'>;
 
 /** A call of a tool, from whichever door it came. */
 export interface ToolRequest {
@@ -29,19 +34,27 @@ export interface ToolJob {
 
 /**
  * Gives a call of a tool to the workers that have it; the sink hears of the answer.
- * @throws RouterError `not_found` for a tool that no worker has ever had
+ * @returns undefined when the client has gone meanwhile
+ * @throws RouterError `not_found` for a tool that no worker has ever had, `permission_denied`, or when a limit is in the way
  */
-export function dispatchTool(parts: ToolParts, request: ToolRequest, sink: JobSink): ToolJob {
-  const { dispatcher, workers, record } = parts;
+export async function dispatchTool(
+  parts: ToolParts,
+  request: ToolRequest,
+  sink: JobSink,
+): Promise<ToolJob | undefined> {
+  const { dispatcher, workers, limits, record } = parts;
   const { tool, body, stream, response } = request;
+  requireToolsTier(identityOf(response));
   if (!workers.isKnownTool(tool)) {
     const message = `The tool '${tool}' does not exist, or no worker has ever had it here.`;
     throw new RouterError('not_found', message, { param: 'tool' });
   }
+  const hold = await admit(response, toolsFormat, limits, () => nothing);
+  if (response.destroyed) return undefined;
   const job = dispatcher.dispatch(
     {
       requestId: requestIdOf(response),
-      operation: 'execute_tool',
+      operation,
       family: 'tools',
       stream,
       class: identityOf(response).class,
@@ -50,6 +63,8 @@ export function dispatchTool(parts: ToolParts, request: ToolRequest, sink: JobSi
     },
     sink,
   );
-  const finished = job.finished.then((report) => record(response, toolsFormat, report));
+  const finished = job.finished.then((report) =>
+    record({ response, family: toolsFormat, operation, asked: tool, report, usage: noUsage, hold }),
+  );
   return { cancel: () => dispatcher.cancel(job), finished };
 }

@@ -1,6 +1,8 @@
 import type { RouterError } from '#shared/core/errors.ts';
 import type { Family, Operation } from '#shared/broker/job-contract.ts';
+import type { LimitStanding } from '#shared/protocol/limit-standing.ts';
 import type { Needs } from '#shared/protocol/needs.ts';
+import type { RelayedEvents } from '#shared/protocol/sse/relayed-events.ts';
 
 /** What the edge reads of a request to generate; the rest of the body is the worker's business. */
 export interface Wish {
@@ -8,6 +10,8 @@ export interface Wish {
   model: string;
   stream: boolean;
   needs: Needs;
+  /** Tokens that the client wants at most; undefined when it does not say. */
+  maxOutput: number | undefined;
   /** The client's `service_tier`, which may ask for another priority than its key's. */
   serviceTier: string | undefined;
 }
@@ -20,6 +24,10 @@ export interface EdgeFormat {
   errorEvent(error: RouterError, requestId: string): string;
   /** What the client of a waiting stream is sent from time to time. */
   keepAlive: string;
+  /** How a client is told where it stands with its limits. */
+  limitHeaders(standing: LimitStanding): Record<string, string>;
+  /** About how many tokens the relayed part of a broken stream has, for want of an engine that tells. */
+  tokensIn(relayed: RelayedEvents): number;
 }
 
 /** One wire format for requests to models, as the edge needs it. */

@@ -2,16 +2,21 @@ import { modelNotFound } from '#shared/protocol/model-not-found.ts';
 import type { ModelCard } from '#shared/protocol/model-card.ts';
 import type { LivePool } from '#shared/broker/dispatch/live-workers.ts';
 import type { Registry } from '#shared/registry/registry.ts';
+import type { KeyPermits } from './key-permits.ts';
 import { autoModel } from './resolve-model.ts';
 
 /**
- * The models a client can name right now: `auto` when anything serves, then every live model and every name of the
+ * The models a client can name right now, as far as its key allows: `auto` when anything serves, then every live model and every name of the
  * registry that stands for one, once, by name.
  */
-export function listModels(pools: Iterable<LivePool>, { models }: Pick<Registry, 'models'>): ModelCard[] {
+export function listModels(
+  pools: readonly LivePool[],
+  { models }: Pick<Registry, 'models'>,
+  { allowsName, allowsLane }: Pick<KeyPermits, 'allowsName' | 'allowsLane'>,
+): ModelCard[] {
   const cards = new Map<string, ModelCard>();
   for (const pool of pools) {
-    if (pool.tier === 'tools') continue;
+    if (pool.tier === 'tools' || !allowsLane(pool.tier)) continue;
     const created = Math.floor(
       Math.min(...Array.from(pool.workers, ({ announcement }) => announcement.startedAt)) / 1000,
     );
@@ -30,9 +35,12 @@ export function listModels(pools: Iterable<LivePool>, { models }: Pick<Registry,
     const target = targets.map(({ model }) => cards.get(model)).find((card) => card !== undefined);
     if (target) cards.set(name, { ...target, id: name, ownedBy: 'rtr' });
   }
-  const named = [...cards.values()].sort((a, b) => a.id.localeCompare(b.id));
-  const created = Math.min(...named.map((card) => card.created));
-  return named.length === 0 ? [] : [{ id: autoModel, created, ownedBy: 'rtr' }, ...named];
+  const named = [...cards.values()].filter(({ id }) => allowsName(id)).sort((a, b) => a.id.localeCompare(b.id));
+  const created = Math.min(...[...cards.values()].map((card) => card.created));
+  const hasAuto = pools.some(
+    ({ tier, models: served }) => tier !== 'tools' && served.some(({ id }) => allowsLane(tier, id)),
+  );
+  return hasAuto ? [{ id: autoModel, created, ownedBy: 'rtr' }, ...named] : named;
 }
 
 /**

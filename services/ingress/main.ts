@@ -7,12 +7,17 @@ import { openAccounts } from '#shared/accounts/accounts.ts';
 import { connectRedis } from '#shared/accounts/connect-redis.ts';
 import { KeyUseRecorder } from '#shared/accounts/key-use-recorder.ts';
 import { KeyVerifier } from '#shared/accounts/key-verifier.ts';
+import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
+import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
+import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
+import { PriceTable } from '#shared/accounts/prices/price-table.ts';
 import { judgePassword } from '#shared/accounts/sign-in/judge-password.ts';
 import { Passwords } from '#shared/accounts/sign-in/passwords.ts';
 import { connectBroker } from '#shared/broker/connect-broker.ts';
 import { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
 import { LiveWorkers } from '#shared/broker/dispatch/live-workers.ts';
 import { announceKeyChange, onKeyChange } from '#shared/broker/key-changes.ts';
+import { announcePriceChange, onPriceChange } from '#shared/broker/price-changes.ts';
 import type { RouterError } from '#shared/core/errors.ts';
 import { loadConfig } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
@@ -21,12 +26,15 @@ import { runService } from '#shared/core/run-service.ts';
 import { version } from '#shared/core/version.ts';
 import { followRegistry } from '#shared/registry/follow-registry.ts';
 import { createConsoleApi } from '../console/api/console-api.ts';
+import { usageParts } from '../console/api/account-usage.ts';
+import { usageRoutes } from '../console/api/usage-routes.ts';
 import { sessionIdentity } from '../console/api/session-identity.ts';
 import { createAdminServer } from './admin.ts';
 import { answerBrokenRequest } from './answer-broken-request.ts';
 import { createApp } from './app.ts';
 import { chatFamily } from './chat-family.ts';
 import { ingressConfig } from './config.ts';
+import type { PriceOf } from './estimate-amount.ts';
 import { HeldBodies } from './held-bodies.ts';
 import { readHealth } from './health.ts';
 import { createToolsMcp } from './mcp/tools-mcp.ts';
@@ -46,6 +54,8 @@ const probeClientMs = 30_000;
 
 /** Milliseconds for the last words to requests that the drain has ended. */
 const lastWordsMs = 500;
+
+const dayMs = 86_400_000;
 
 /** Milliseconds after which nobody waits any longer for a change of a key to be announced. */
 const announceWaitMs = 1_000;
@@ -86,11 +96,31 @@ await runService(async (environment, releases) => {
 
   const held = new HeldBodies(config.MAX_HELD_BYTES, config.MAX_ACTIVE);
   const open = new OpenRequests();
-  const metrics = new IngressMetrics(dispatcher, held, open);
+  const ledger = new UsageLedger(redis.redis, `${prefix}:`, log, {
+    maxRequests: config.USAGE_MAX_REQUESTS,
+    requestsKeptMs: config.USAGE_DAYS * dayMs,
+  });
+  releases.add('usage ledger', () => ledger.close());
+  const limits = new LimitKeeper(redis.redis, `${prefix}:`, log);
+  releases.add('limits', () => limits.close());
+  const prices = new PriceTable({
+    redis: redis.redis,
+    prefix: `${prefix}:`,
+    log,
+    registered: () => registry.current().prices,
+    announce: () => announcePriceChange(broker),
+  });
+  releases.add('prices', () => prices.close());
+  onPriceChange(broker, () => void prices.refresh());
+  redis.redis.on('ready', () => void prices.refresh());
+  await prices.refresh();
+  const priceOf: PriceOf = (tier, model) => prices.priceOf(tier, model);
+
+  const metrics = new IngressMetrics(dispatcher, held, open, ledger);
   const countRefusal = (family: string, error: RouterError): void => metrics.countRefusal(family, error);
   const healthParts = { workers, broker, redis, isDraining: () => open.isDraining };
-  const record = recordJob(log, metrics);
-  const mcp = createToolsMcp({ dispatcher, workers, record }, log);
+  const record = recordJob({ log, metrics, priceOf, ledger });
+  const mcp = createToolsMcp({ dispatcher, workers, limits, record }, log);
   releases.add('MCP', () => mcp.close());
   const consoleApi = createConsoleApi({
     accounts,
@@ -99,7 +129,9 @@ await runService(async (environment, releases) => {
     announce,
     log,
     publicUrl: config.PUBLIC_URL,
-    signedInRoutes: [],
+    signedInRoutes: [
+      usageRoutes(usageParts({ accounts, usage: new UsageReader(redis.redis, `${prefix}:`), limits, prices, log })),
+    ],
   });
   const app = createApp({
     ...healthParts,
@@ -117,6 +149,8 @@ await runService(async (environment, releases) => {
     readBody: createBodyReader({ maxBytes: config.MAX_BODY_BYTES, timeoutMs: config.BODY_TIMEOUT_MS }),
     registry: () => registry.current(),
     held,
+    limits,
+    priceOf,
     record,
     countRefusal,
   });

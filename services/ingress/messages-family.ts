@@ -1,6 +1,8 @@
 import { messagesErrorAnswer, messagesErrorEvent } from '#shared/protocol/messages/error.ts';
+import { messagesLimitHeaders } from '#shared/protocol/messages/limit-headers.ts';
 import { messagesNeeds } from '#shared/protocol/messages/needs.ts';
 import { parseCountTokensRequest, parseMessagesRequest } from '#shared/protocol/messages/parse-messages-request.ts';
+import { messagesTokensIn } from '#shared/protocol/messages/tokens-in-stream.ts';
 import { messagesKeepAlive } from '#shared/protocol/sse/encode.ts';
 import type { EdgeFamily } from './edge-family.ts';
 
@@ -14,6 +16,7 @@ export const messagesFamily: EdgeFamily = {
       model: request.model,
       stream: operation === 'generate' && request['stream'] === true,
       needs: messagesNeeds(request),
+      maxOutput: typeof request['max_tokens'] === 'number' ? request['max_tokens'] : undefined,
       // This family's word says only whether spare capacity may be used, not how soon an answer is wanted.
       serviceTier: undefined,
     };
@@ -21,4 +24,6 @@ export const messagesFamily: EdgeFamily = {
   errorAnswer: messagesErrorAnswer,
   errorEvent: messagesErrorEvent,
   keepAlive: messagesKeepAlive,
+  limitHeaders: messagesLimitHeaders,
+  tokensIn: messagesTokensIn,
 };

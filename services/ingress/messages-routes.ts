@@ -1,15 +1,17 @@
-import { Router } from 'express';
+import { Router, type Response } from 'express';
 import { messagesModel, messagesModelPage } from '#shared/protocol/messages/models.ts';
 import { answerError, unknownPath, wrongMethod } from './answer-error.ts';
 import type { AppParts } from './app.ts';
 import { findModel, listModels } from './list-models.ts';
 import { messagesFamily } from './messages-family.ts';
-import { requireKey } from './require-key.ts';
+import { permitsOf } from './key-permits.ts';
+import { identityOf, requireKey } from './require-key.ts';
 import { serve } from './serve.ts';
 
 /** Anthropic's messages family, mounted at `/api/<segment>`. */
 export function messagesRoutes(parts: AppParts): Router {
-  const cards = () => listModels(parts.workers.pools(), parts.registry());
+  const cards = (response: Response) =>
+    listModels([...parts.workers.pools()], parts.registry(), permitsOf(identityOf(response)));
   const routes = Router();
   // Claude Code asks this, without a key, whether anybody is there. Express answers HEAD by the GET route.
   routes.get('/api/hello', (_, response) => {
@@ -19,10 +21,10 @@ export function messagesRoutes(parts: AppParts): Router {
   routes.post('/v1/messages', serve(messagesFamily, 'generate', parts));
   routes.post('/v1/messages/count_tokens', serve(messagesFamily, 'count_tokens', parts));
   routes.get('/v1/models', (request, response) => {
-    response.json(messagesModelPage(cards(), request.query));
+    response.json(messagesModelPage(cards(response), request.query));
   });
   routes.get('/v1/models/*id', (request, response) => {
-    response.json(messagesModel(findModel(cards(), request.params['id'])));
+    response.json(messagesModel(findModel(cards(response), request.params['id'])));
   });
   routes.all(['/v1/messages', '/v1/messages/count_tokens'], wrongMethod('POST'));
   routes.all(['/v1/models', '/v1/models/*id', '/api/hello'], wrongMethod('GET', 'HEAD'));

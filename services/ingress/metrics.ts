@@ -16,7 +16,12 @@ export class IngressMetrics {
   readonly #tokens: Counter<'model' | 'kind'>;
   readonly #moves: Counter;
 
-  constructor(dispatcher: Pick<Dispatcher, 'jobs'>, held: { bytes: number }, open: { count: number }) {
+  constructor(
+    dispatcher: Pick<Dispatcher, 'jobs'>,
+    held: { bytes: number },
+    open: { count: number },
+    ledger: { dropped: number },
+  ) {
     const registers = [this.registry];
     collectDefaultMetrics({ register: this.registry });
     this.#requests = new Counter({
@@ -68,6 +73,12 @@ export class IngressMetrics {
       help: 'Bytes of request bodies in memory',
       registers,
       collect: () => heldBytes.set(held.bytes),
+    });
+    const droppedUse: Gauge = new Gauge({
+      name: 'rtr_usage_dropped',
+      help: 'Requests that were not written into the usage ledger, because Redis was away for too long',
+      registers,
+      collect: () => droppedUse.set(ledger.dropped),
     });
     const openRequests: Gauge = new Gauge({
       name: 'rtr_open_requests',

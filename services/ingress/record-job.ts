@@ -1,30 +1,93 @@
 import type { Response } from 'express';
+import type { Hold } from '#shared/accounts/limits/limit-keeper.ts';
+import type { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
+import { costOf } from '#shared/accounts/prices/model-price.ts';
 import type { Logger } from '#shared/core/log.ts';
+import type { Usage } from '#shared/core/usage.ts';
 import type { JobReport } from '#shared/broker/dispatch/job.ts';
+import type { Operation } from '#shared/broker/job-contract.ts';
 import type { EdgeFormat } from './edge-family.ts';
+import type { PriceOf } from './estimate-amount.ts';
 import type { IngressMetrics } from './metrics.ts';
 import { requestIdOf } from './request-id.ts';
 import { identityOf } from './require-key.ts';
 
-/** Writes one log line and the metrics for every job that is over. */
-export function recordJob(log: Logger, metrics: IngressMetrics) {
-  return (response: Response, family: EdgeFormat, report: JobReport): void => {
+/** A job that is over. */
+export interface FinishedJob {
+  response: Response;
+  family: EdgeFormat;
+  operation: Operation;
+  /** The name that the client asked for, of a model or a tool. */
+  asked: string;
+  report: JobReport;
+  /** What it came to. */
+  usage: Usage;
+  /** What was held for it. */
+  hold: Hold | undefined;
+}
+
+export interface RecordParts {
+  log: Logger;
+  metrics: IngressMetrics;
+  priceOf: PriceOf;
+  ledger: Pick<UsageLedger, 'add'>;
+}
+
+/** Counts every job that is over: for its limits, in the ledger, in the metrics, and in one log line. */
+export function recordJob({ log, metrics, priceOf, ledger }: RecordParts) {
+  return (job: FinishedJob): void => {
+    const { response, family, operation, asked, report, usage, hold } = job;
     metrics.countJob(family.name, report);
-    const { served, queuedAt, claimedAt, firstByteAt, endedAt, attempts, state, end, error } = report;
+    const { served, queuedAt, claimedAt, firstByteAt, endedAt, attempts, state, error } = report;
+    const model = served?.placement.model;
+    const { tier, worker } = served?.worker.announcement ?? {};
+    const cost = model === undefined ? 0 : costOf(usage, priceOf(tier, model));
+    hold?.settle({ tokens: usage.promptTokens + usage.completionTokens, cost });
+
+    const { id: keyId, name, kind, ownerId } = identityOf(response);
+    const requestId = requestIdOf(response);
+    const { promptTokens, cachedTokens, completionTokens, reasoningTokens } = usage;
+    const times = {
+      queueMs: since(queuedAt, claimedAt),
+      firstTokenMs: since(queuedAt, firstByteAt),
+      totalMs: since(queuedAt, endedAt) ?? 0,
+    };
+    ledger.add({
+      id: requestId,
+      at: Math.round(Date.now() - (performance.now() - queuedAt)),
+      key: { id: keyId, name },
+      ...(ownerId !== undefined && kind !== 'router' && { owner: { kind, id: ownerId } }),
+      family: family.name,
+      operation,
+      asked,
+      model,
+      tier,
+      worker,
+      outcome: state === 'cancelled' || state === 'done' ? state : 'failed',
+      code: error?.code,
+      attempts,
+      ...times,
+      promptTokens,
+      cachedTokens,
+      completionTokens,
+      reasoningTokens,
+      cost,
+    });
+
     const facts = {
-      requestId: requestIdOf(response),
-      keyId: identityOf(response).id,
+      requestId,
+      keyId,
       family: family.name,
       outcome: state,
       code: error?.code,
-      model: served?.placement.model,
-      tier: served?.worker.announcement.tier,
-      worker: served?.worker.announcement.worker,
+      model,
+      tier,
+      worker,
       attempts,
-      queueMs: since(queuedAt, claimedAt),
-      firstByteMs: since(queuedAt, firstByteAt),
-      ms: since(queuedAt, endedAt),
-      usage: end?.usage,
+      queueMs: times.queueMs,
+      firstByteMs: times.firstTokenMs,
+      ms: times.totalMs,
+      usage,
     };
     if (error) log.warn({ ...facts, err: error }, 'request failed');
     else log.info(facts, state === 'cancelled' ? 'client went away' : 'request served');

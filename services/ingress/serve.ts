@@ -2,28 +2,39 @@ import type { Request, RequestHandler, Response } from 'express';
 import { RouterError } from '#shared/core/errors.ts';
 import type { KeyIdentity } from '#shared/accounts/key-record.ts';
 import type { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
-import type { Job, JobReport } from '#shared/broker/dispatch/job.ts';
+import type { Job, Placement } from '#shared/broker/dispatch/job.ts';
+import type { Hold, LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/live-workers.ts';
 import { modelNotFound } from '#shared/protocol/model-not-found.ts';
 import type { Operation } from '#shared/broker/job-contract.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
 import type { Registry } from '#shared/registry/registry.ts';
 import { addDefaults } from './add-defaults.ts';
+import { admit, nothing } from './admit.ts';
 import { chooseLanes } from './choose-lanes.ts';
 import { ClientReply } from './client-reply.ts';
-import type { EdgeFamily, EdgeFormat, Wish } from './edge-family.ts';
+import type { EdgeFamily, Wish } from './edge-family.ts';
+import { estimateAmount, type PriceOf } from './estimate-amount.ts';
+import { modelDenied, permitsOf } from './key-permits.ts';
 import { passedHeaders } from './passed-headers.ts';
 import { receiveBody, type ReceiveParts } from './receive-body.ts';
+import type { FinishedJob } from './record-job.ts';
 import { requestIdOf } from './request-id.ts';
 import { resolveModel, type Resolved } from './resolve-model.ts';
 import { identityOf } from './require-key.ts';
+import { usedTokens } from './used-tokens.ts';
+
+/** No worker is to be avoided. */
+const nobody: ReadonlySet<string> = new Set();
 
 export interface ServeParts extends ReceiveParts {
   dispatcher: Dispatcher;
   workers: LiveWorkers;
   registry: () => Registry;
+  limits: Pick<LimitKeeper, 'reserve'>;
+  priceOf: PriceOf;
   /** Hears of every job that was dispatched, once, when it is over. */
-  record: (response: Response, family: EdgeFormat, report: JobReport) => void;
+  record: (job: FinishedJob) => void;
 }
 
 /**
@@ -33,9 +44,22 @@ export interface ServeParts extends ReceiveParts {
 export function serve(family: EdgeFamily, operation: Operation, parts: ServeParts): RequestHandler {
   return async (request: Request, response: Response): Promise<void> => {
     // The body stays in there: whatever this function knows lives as long as the answer does.
-    const job = await dispatchRequest(request, response, family, operation, parts);
-    if (job) parts.record(response, family, await job.finished);
+    const dispatched = await dispatchRequest(request, response, family, operation, parts);
+    if (!dispatched) return;
+    const { job, asked, inputTokens, sink, hold } = dispatched;
+    const report = await job.finished;
+    const usage = usedTokens(report, inputTokens, sink.relayedTokens);
+    parts.record({ response, family, operation, asked, report, usage, hold });
   };
+}
+
+/** A job, and what is needed of its request when it is over. */
+interface Dispatched {
+  job: Job;
+  asked: string;
+  inputTokens: number;
+  sink: ClientReply;
+  hold: Hold | undefined;
 }
 
 async function dispatchRequest(
@@ -44,32 +68,40 @@ async function dispatchRequest(
   family: EdgeFamily,
   operation: Operation,
   parts: ServeParts,
-): Promise<Job | undefined> {
+): Promise<Dispatched | undefined> {
   const received = await receiveBody(request, response, parts);
   if (!received) return undefined;
   const { body, parsed: given, releaseBody } = received;
-  const { dispatcher, workers, registry } = parts;
+  const { dispatcher, workers, registry, limits, priceOf } = parts;
   const wish = readWish(family, given, operation);
-  const { models, ...rules } = registry();
+  const { models, auto } = registry();
+  const permits = permitsOf(identityOf(response));
+  if (!permits.allowsName(wish.model)) throw modelDenied(wish.model);
   const model = resolveModel(wish.model, models);
   if (!isKnown(model, wish.model, workers)) throw modelNotFound(wish.model);
+  const choose = (avoid: ReadonlySet<string>, rules = permits.allowsLane): Placement[] =>
+    chooseLanes({ model, needs: wish.needs }, { auto, priceOf, permits: rules }, workers.pools(), avoid);
+  if (permits.restricts && choose(nobody).length === 0 && choose(nobody, () => true).length > 0)
+    throw modelDenied(wish.model);
   const requestId = requestIdOf(response);
+  const jobRequest = {
+    requestId,
+    operation,
+    family: family.name,
+    stream: wish.stream,
+    class: classOf(wish, identityOf(response)),
+    headers: passedHeaders(request.headers, family.passedHeaders),
+    body: model.kind === 'named' ? addDefaults(body, given, model.defaults) : body,
+    place: choose,
+  };
   const sink = new ClientReply(response, family, requestId, wish.stream, releaseBody);
-  const job = dispatcher.dispatch(
-    {
-      requestId,
-      operation,
-      family: family.name,
-      stream: wish.stream,
-      class: classOf(wish, identityOf(response)),
-      headers: passedHeaders(request.headers, family.passedHeaders),
-      body: model.kind === 'named' ? addDefaults(body, given, model.defaults) : body,
-      place: (avoid) => chooseLanes({ model, needs: wish.needs }, rules, workers.pools(), avoid),
-    },
-    sink,
+  const hold = await admit(response, family, limits, () =>
+    operation === 'generate' ? estimateAmount(withDefault(wish, model), choose(nobody), priceOf) : nothing,
   );
+  if (response.destroyed) return undefined;
+  const job = dispatcher.dispatch(jobRequest, sink);
   response.once('close', () => dispatcher.cancel(job));
-  return job;
+  return { job, asked: wish.model, inputTokens: wish.needs.inputTokens, sink, hold };
 }
 
 /** Reads the wish; a body that is valid but nested beyond what the stack holds is the client's fault, not the router's. */
@@ -80,6 +112,13 @@ function readWish(family: EdgeFamily, given: unknown, operation: Operation): Wis
     if (!(error instanceof RangeError)) throw error;
     throw new RouterError('invalid_request', 'The request is nested too deeply.', { cause: error });
   }
+}
+
+/** What the client wants at most, or what the registry sets for those who do not say. */
+function withDefault({ needs, maxOutput }: Wish, model: Resolved): Pick<Wish, 'needs' | 'maxOutput'> {
+  if (maxOutput !== undefined || model.kind === 'auto') return { needs, maxOutput };
+  const preset = model.defaults['max_completion_tokens'] ?? model.defaults['max_tokens'];
+  return { needs, maxOutput: typeof preset === 'number' ? preset : undefined };
 }
 
 function isKnown(model: Resolved, name: string, workers: LiveWorkers): boolean {

@@ -1,4 +1,5 @@
 import { chatErrorAnswer, chatErrorEvent } from '#shared/protocol/chat/error.ts';
+import { chatLimitHeaders } from '#shared/protocol/chat/limit-headers.ts';
 import { chatKeepAlive } from '#shared/protocol/sse/encode.ts';
 import type { EdgeFormat } from './edge-family.ts';
 
@@ -8,4 +9,6 @@ export const toolsFormat: EdgeFormat = {
   errorAnswer: chatErrorAnswer,
   errorEvent: chatErrorEvent,
   keepAlive: chatKeepAlive,
+  limitHeaders: chatLimitHeaders,
+  tokensIn: () => 0,
 };

@@ -3,10 +3,11 @@ import { parseToolCall } from '#shared/protocol/tools/tool-call.ts';
 import { answerError, unknownPath, wrongMethod, type AnswerErrorParts } from './answer-error.ts';
 import { ClientReply } from './client-reply.ts';
 import { dispatchTool, type ToolJob, type ToolParts } from './dispatch-tool.ts';
+import { requireToolsTier } from './key-permits.ts';
 import { listTools } from './list-tools.ts';
 import { receiveBody, type ReceiveParts } from './receive-body.ts';
 import { requestIdOf } from './request-id.ts';
-import { requireKey, type RequireKeyParts } from './require-key.ts';
+import { identityOf, requireKey, type RequireKeyParts } from './require-key.ts';
 import { toolsFormat } from './tools-format.ts';
 
 export interface ToolsRoutesParts extends ToolParts, ReceiveParts, AnswerErrorParts, RequireKeyParts {}
@@ -16,6 +17,7 @@ export function toolsRoutes(parts: ToolsRoutesParts): Router {
   const routes = Router();
   routes.use(requireKey(parts));
   routes.get('/list', (_, response) => {
+    requireToolsTier(identityOf(response));
     const data = listTools(parts.workers.pools()).map(({ name, description, inputSchema, worker }) => ({
       name,
       description,
@@ -49,7 +51,7 @@ async function dispatchCall(
   const { body, parsed, releaseBody } = received;
   const { tool } = parseToolCall(parsed);
   const sink = new ClientReply(response, toolsFormat, requestIdOf(response), false, releaseBody);
-  const job = dispatchTool(parts, { tool, body, stream: false, response }, sink);
-  response.once('close', job.cancel);
+  const job = await dispatchTool(parts, { tool, body, stream: false, response }, sink);
+  if (job) response.once('close', job.cancel);
   return job;
 }

@@ -39,6 +39,7 @@ export function createSubjects(prefix: string) {
     /** Asks every worker to beat at once, for an ingress that has just started. */
     rollCall: `${prefix}.roll-call`,
     keys: `${prefix}.keys`,
+    prices: `${prefix}.prices`,
   };
 }
 

@@ -52,7 +52,17 @@ export const errorTable = {
     false,
   ),
   headers_too_large: row(431, 'invalid_request_error', 'headers_too_large', 'invalid_request_error', false, false),
+  request_exceeds_limit: row(
+    400,
+    'invalid_request_error',
+    'request_exceeds_limit',
+    'invalid_request_error',
+    false,
+    false,
+  ),
   rate_limit_exceeded: row(429, 'requests', 'rate_limit_exceeded', 'rate_limit_error', true, true),
+  token_limit_exceeded: row(429, 'tokens', 'rate_limit_exceeded', 'rate_limit_error', false, true),
+  insufficient_quota: row(429, 'insufficient_quota', 'insufficient_quota', 'rate_limit_error', false, false),
   internal: row(500, 'server_error', 'internal_error', 'api_error', false, true),
   upstream_failed: row(502, 'server_error', 'upstream_failed', 'api_error', true, true),
   worker_lost: row(502, 'server_error', 'worker_lost', 'api_error', true, true),
@@ -75,7 +85,10 @@ export type ErrorCode = keyof typeof errorTable;
 export interface ErrorDetails {
   /** Path of the offending field, as `messages[0].content`. */
   param?: string | undefined;
-  /** Seconds after which a retry makes sense; sent as `retry-after`, kept within 1 to 30. */
+  /**
+   * Seconds after which a retry makes sense; sent as `retry-after`, kept within 1 to 30 where clients are told to retry by
+   * themselves.
+   */
   retryAfter?: number | undefined;
   /** What happened underneath. For logs only, never sent. */
   cause?: unknown;

@@ -14,3 +14,14 @@ export function estimateTokens(text: string): number {
 export function estimateTokensOfBytes(bytes: number): number {
   return Math.ceil(bytes / 4);
 }
+
+/** Bytes of text up to which a streamed piece is taken for a single token, on average. */
+const tokenBytes = 6;
+
+/**
+ * Roughly how many tokens a stream's pieces of text have: most engines send one token in each, some cloud APIs many.
+ * @param bytes of all texts together
+ */
+export function estimateTokensOfPieces(pieces: number, bytes: number): number {
+  return bytes > pieces * tokenBytes ? estimateTokensOfBytes(bytes) : pieces;
+}

@@ -8,7 +8,11 @@ const defaultRetryAfter = 2;
  * whole seconds between 1 and 30: one of the SDKs ignores more than 60, the other would wait for days.
  */
 export function retryHeaders(error: RouterError, status: number): Record<string, string> {
-  if (!errorTable[error.code].clientMayRetry) return { 'x-should-retry': 'false' };
+  if (!errorTable[error.code].clientMayRetry) {
+    // No client waits for so long by itself, so it is for people and told as it is.
+    const seconds = Math.ceil(error.retryAfter ?? 0);
+    return { 'x-should-retry': 'false', ...(seconds > 0 && { 'retry-after': String(seconds) }) };
+  }
   const busy = status === 429 || status === 503 || status === 529;
   const seconds = error.retryAfter ?? (busy ? defaultRetryAfter : undefined);
   if (seconds === undefined) return { 'x-should-retry': 'true' };

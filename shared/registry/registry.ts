@@ -36,8 +36,26 @@ const auto = z.strictObject({
   max_cost: z.number().nonnegative().optional(),
 });
 
+const dollars = z.number().nonnegative();
+
 /** US dollars per million tokens. */
-const price = z.strictObject({ input: z.number().nonnegative(), output: z.number().nonnegative() });
+const price = z
+  .strictObject({
+    input: dollars,
+    /** Input read from, and written to, a cache; without them as other input. */
+    cached_input: dollars.optional(),
+    cache_write: dollars.optional(),
+    output: dollars,
+    /** Day from which the price is known. */
+    as_of: z.iso.date().optional(),
+  })
+  .transform(({ input, cached_input: cachedInput, cache_write: cacheWrite, output, as_of: asOf }) => ({
+    input,
+    cachedInput,
+    cacheWrite,
+    output,
+    asOf,
+  }));
 
 function checkNames(models: object, context: z.RefinementCtx): void {
   for (const name of Object.keys(models)) {

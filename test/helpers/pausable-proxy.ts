@@ -5,6 +5,8 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 export interface PausableProxy {
   port: number;
   pause(): void;
+  /** Keeps only what the server answers: it gets all that is asked of it. */
+  pauseAnswers(): void;
   resume(): void;
   close(): void;
 }
@@ -12,19 +14,23 @@ export interface PausableProxy {
 /** Starts a proxy for a server of this machine. */
 export async function startPausableProxy(serverPort: number): Promise<PausableProxy> {
   const sockets = new Set<Socket>();
-  let isPaused = false;
+  const answering = new Set<Socket>();
+  let paused: 'nothing' | 'answers' | 'all' = 'nothing';
+  const isHeld = (socket: Socket): boolean => paused === 'all' || (paused === 'answers' && answering.has(socket));
   const follow = (socket: Socket, other: Socket): void => {
     sockets.add(socket);
     socket.on('data', (piece) => other.write(piece));
     socket.on('error', () => other.destroy());
     socket.on('close', () => {
       sockets.delete(socket);
+      answering.delete(socket);
       other.destroy();
     });
-    if (isPaused) socket.pause();
+    if (isHeld(socket)) socket.pause();
   };
   const proxy = createServer((client) => {
     const server = connect(serverPort, '127.0.0.1');
+    answering.add(server);
     follow(client, server);
     follow(server, client);
   });
@@ -33,11 +39,15 @@ export async function startPausableProxy(serverPort: number): Promise<PausablePr
   return {
     port: (proxy.address() as AddressInfo).port,
     pause: () => {
-      isPaused = true;
+      paused = 'all';
       for (const socket of sockets) socket.pause();
     },
+    pauseAnswers: () => {
+      paused = 'answers';
+      for (const socket of answering) socket.pause();
+    },
     resume: () => {
-      isPaused = false;
+      paused = 'nothing';
       for (const socket of sockets) socket.resume();
     },
     close: () => {

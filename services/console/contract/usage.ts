@@ -47,15 +47,15 @@ export interface UsageRequest {
   operation: string;
   /** The name that the client asked for, and the model that served. */
   asked: string;
-  model?: string;
-  tier?: Tier;
-  worker?: string;
+  model?: string | undefined;
+  tier?: Tier | undefined;
+  worker?: string | undefined;
   outcome: 'done' | 'failed' | 'cancelled';
   /** The error's code. */
-  code?: string;
+  code?: string | undefined;
   attempts: number;
-  queueMs?: number;
-  firstTokenMs?: number;
+  queueMs?: number | undefined;
+  firstTokenMs?: number | undefined;
   totalMs: number;
   promptTokens: number;
   cachedTokens: number;
@@ -78,7 +78,7 @@ export interface Price {
   cachedInput?: number;
   cacheWrite?: number;
   output: number;
-  /** Day from which the price is known, `2026-11-01`. */
-  asOf: string;
+  /** Day from which the price is known, `2026-11-01`; absent where the registry file does not say. */
+  asOf?: string;
   source: 'shipped' | 'changed';
 }

@@ -34,13 +34,15 @@ async function run(parts: ToolParts, { tool, input, signal, onProgress, response
   signal.throwIfAborted();
   const reply = new ToolReply(onProgress);
   const body = Buffer.from(JSON.stringify({ tool, input }));
-  const job = dispatchTool(parts, { tool, body, stream: onProgress !== undefined, response }, reply);
+  const job = await dispatchTool(parts, { tool, body, stream: onProgress !== undefined, response }, reply);
+  if (!job) throw new Error('the client is gone');
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const onAbort = (): void => {
     job.cancel();
     reject(signal.reason);
   };
   signal.addEventListener('abort', onAbort, { once: true });
+  if (signal.aborted) onAbort();
   try {
     return await Promise.race([reply.result, aborted]);
   } finally {

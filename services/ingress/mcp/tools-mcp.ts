@@ -6,7 +6,9 @@ import type { Logger } from '#shared/core/log.ts';
 import { version } from '#shared/core/version.ts';
 import type { LivePool } from '#shared/broker/dispatch/live-workers.ts';
 import type { ToolParts } from '../dispatch-tool.ts';
+import { requireToolsTier } from '../key-permits.ts';
 import { listTools } from '../list-tools.ts';
+import { identityOf } from '../require-key.ts';
 import { callTool } from './call-tool.ts';
 import { isMessage } from './is-message.ts';
 import { ProgressTeller } from './progress-teller.ts';
@@ -17,7 +19,11 @@ const keepAliveMs = 10_000;
 
 /** The cluster's tools as an MCP server. */
 export interface ToolsMcp {
-  /** Serves one HTTP request whose key is checked. @param body its body, parsed; undefined when it has none */
+  /**
+   * Serves one HTTP request whose key is checked.
+   * @param body its body, parsed; undefined when it has none
+   * @throws RouterError `permission_denied` for a key that may not use tools
+   */
   serve(request: Request, response: Response, body: unknown): Promise<void>;
   /** Ends the streams on which clients wait to hear of changed tools: they would last for ever. */
   stopListening(): void;
@@ -77,6 +83,7 @@ export function createToolsMcp(parts: ToolParts, log: Logger): ToolsMcp {
 
   return {
     async serve(request, response, body) {
+      requireToolsTier(identityOf(response));
       calls.onRequest(request, response, body);
       if (isMessage(body, 'subscriptions/listen')) {
         listening.add(response);

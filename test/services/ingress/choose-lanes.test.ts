@@ -58,8 +58,9 @@ function lanes(
 ): string[] {
   const registry = registrySchema.parse(file);
   const wish = { model: resolveModel(model, registry.models, () => 0), needs: { ...noNeeds, ...needs } };
-  return chooseLanes(wish, registry, pools, new Set(avoid)).map(({ pool: { pool: name }, model: id }) =>
-    name === id ? name : `${name}:${id}`,
+  const priceOf = (_: Tier, id: string) => registry.prices[id];
+  return chooseLanes(wish, { auto: registry.auto, priceOf, permits: () => true }, pools, new Set(avoid)).map(
+    ({ pool: { pool: name }, model: id }) => (name === id ? name : `${name}:${id}`),
   );
 }
 

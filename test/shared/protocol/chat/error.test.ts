@@ -35,6 +35,16 @@ describe("the chat family's errors", () => {
     expect(headers).toEqual({ 'x-should-retry': 'true', 'retry-after': header });
   });
 
+  it.each([
+    [3_600.2, { 'retry-after': '3601' }],
+    [Number.NaN, {}],
+    [undefined, {}],
+  ])('tell when a budget begins anew, in %s s, but not to wait for it', (retryAfter, headers) => {
+    const answer = chatErrorAnswer(new RouterError('insufficient_quota', 'used up', { retryAfter }));
+    expect(answer).toMatchObject({ status: 429, body: { error: { code: 'insufficient_quota' } } });
+    expect(answer.headers).toEqual({ 'x-should-retry': 'false', ...headers });
+  });
+
   it('end a stream as one unnamed event', () => {
     expect(chatErrorEvent(new RouterError('worker_lost', 'gone'))).toBe(
       'data: {"error":{"message":"gone","type":"server_error","param":null,"code":"worker_lost"}}\n\n',

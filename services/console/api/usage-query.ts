@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { usageGroups } from '#shared/accounts/ledger/usage-reader.ts';
+import { beginningOf, nextBeginning } from '#shared/accounts/periods.ts';
+
+/** Steps of one report at most: more than a year of days, ten years of months. */
+const maxSteps = 400;
+
+const time = z.coerce.number().int().min(0).max(8.64e15);
+const name = z.string().min(1).max(256).optional();
+const filter = { model: name, key: name, team: name, user: name, tier: name };
+const single = { ...filter, outcome: z.enum(['done', 'failed', 'cancelled']).optional() };
+
+/** The query of `GET /usage`. */
+export const reportQuery = z
+  .object({ from: time, to: time, step: z.enum(['day', 'month']), by: z.enum(usageGroups), ...filter })
+  .refine(({ from, to }) => from < to, { path: ['to'], error: 'must be later than from' })
+  .refine(
+    ({ from, to, step }) => {
+      const beginning = beginningOf(step, from);
+      return to - beginning <= maxSteps * (nextBeginning(step, beginning) - beginning);
+    },
+    { path: ['from'], error: `is too long ago: a report has ${maxSteps} steps at most` },
+  );
+
+/** The query of `GET /usage/requests`. */
+export const requestsQuery = z.object({
+  before: z
+    .string()
+    .regex(/^\d{1,16}-\d{1,16}$/)
+    .optional(),
+  limit: z.coerce.number().int().min(1).max(200).default(50),
+  ...single,
+});
+
+/** The query of `GET /usage/export`. */
+export const exportQuery = z.object({ format: z.enum(['csv', 'json']), from: time, to: time, ...single });

@@ -1,0 +1,76 @@
+import type { UsageRecord } from './usage-record.ts';
+
+/** What requests came to. Cost in nano-dollars. */
+export interface UsageTotals {
+  requests: number;
+  failed: number;
+  cancelled: number;
+  promptTokens: number;
+  cachedTokens: number;
+  completionTokens: number;
+  reasoningTokens: number;
+  cost: number;
+}
+
+/** What a total is of: one key (and so its owner), one model, one tier. Absent ones are empty. */
+export interface TotalsRow {
+  key: string;
+  user: string;
+  team: string;
+  tier: string;
+  model: string;
+}
+
+/** One letter for each count: a field's name in Redis is the letter and then the row, `n["k1","u1","","gpu","qwen3"]`. */
+export const countLetters = {
+  requests: 'n',
+  failed: 'f',
+  cancelled: 'x',
+  promptTokens: 'p',
+  cachedTokens: 'c',
+  completionTokens: 'o',
+  reasoningTokens: 'r',
+  cost: '$',
+} as const satisfies Record<keyof UsageTotals, string>;
+
+/** Every count's name. */
+export const countNames = Object.keys(countLetters) as readonly (keyof UsageTotals)[];
+
+/** Stands for models and keys that came when a period had as many rows as it may have. */
+export const other = 'other';
+
+export function noTotals(): UsageTotals {
+  const zero = { promptTokens: 0, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0 };
+  return { requests: 0, failed: 0, cancelled: 0, ...zero, cost: 0 };
+}
+
+/** Adds to a total, in place. */
+export function addTotals(to: UsageTotals, more: UsageTotals): void {
+  for (const name of countNames) to[name] += more[name];
+}
+
+/** What one request adds. */
+export function totalsOf(record: UsageRecord): UsageTotals {
+  const { outcome, promptTokens, cachedTokens, completionTokens, reasoningTokens, cost } = record;
+  const ends = { requests: 1, failed: Number(outcome === 'failed'), cancelled: Number(outcome === 'cancelled') };
+  return { ...ends, promptTokens, cachedTokens, completionTokens, reasoningTokens, cost };
+}
+
+/** The row that a request belongs to. What nobody served stands under the name that was asked for. */
+export function rowOf({ key, owner, tier, model, asked }: UsageRecord): TotalsRow {
+  const user = owner?.kind === 'user' ? owner.id : '';
+  const team = owner?.kind === 'team' ? owner.id : '';
+  return { key: key.id, user, team, tier: tier ?? '', model: model ?? asked };
+}
+
+export function encodeRow({ key, user, team, tier, model }: TotalsRow): string {
+  return JSON.stringify([key, user, team, tier, model]);
+}
+
+/** A row from its text; undefined when it is none. */
+export function decodeRow(text: string): TotalsRow | undefined {
+  const parts: unknown = JSON.parse(text);
+  if (!Array.isArray(parts)) return undefined;
+  const [key = '', user = '', team = '', tier = '', model = ''] = parts.map(String);
+  return { key, user, team, tier, model };
+}

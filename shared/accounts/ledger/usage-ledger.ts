@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Redis } from 'ioredis';
+import type { Logger } from '#shared/core/log.ts';
+import { beginningOf, expiryOf, periodName, type Step } from '../periods.ts';
+import { RedisScript } from '../redis-script.ts';
+import { addTotals, countNames, encodeRow, noTotals, other, rowOf, totalsOf, type UsageTotals } from './totals.ts';
+import type { UsageRecord } from './usage-record.ts';
+
+const write = new RedisScript(readFileSync(new URL('lua/write.lua', import.meta.url), 'utf8'));
+
+/** Milliseconds that a request waits to be written. */
+const writeEveryMs = 500;
+
+/** Requests in one batch. */
+const batchSize = 500;
+
+/** Milliseconds for what is left at the end. */
+const closeMs = 3_000;
+
+/** Bounds of a UsageLedger. */
+export interface UsageLedgerBounds {
+  /** Requests that are kept singly. */
+  maxRequests: number;
+  /** Milliseconds for which they are. */
+  requestsKeptMs: number;
+  /** Requests that may wait to be written while Redis is away. */
+  maxWaiting?: number;
+  /**
+   * Fields of one day's or month's totals; a row has four or so. Keys and models that come later are counted together.
+   * Default 200,000.
+   */
+  maxFields?: number;
+}
+
+interface Batch {
+  number: number;
+  records: UsageRecord[];
+}
+
+/**
+ * Writes down every request that is over, in batches, never on a request's way. A batch is written once, also when the answer
+ * to it was lost. While Redis is away as much is kept as may wait; what comes on top is counted as dropped.
+ */
+export class UsageLedger {
+  readonly #redis: Redis;
+  readonly #prefix: string;
+  readonly #log: Logger;
+  readonly #bounds: Required<UsageLedgerBounds>;
+  readonly #writer = randomUUID();
+  readonly #timer: NodeJS.Timeout;
+  #waiting: UsageRecord[] = [];
+  #batch: Batch | undefined;
+  #batches = 0;
+  #writing: Promise<void> | undefined;
+  #dropped = 0;
+
+  /** @param prefix first part of the names in Redis; the ledger's follow as `usage:…`, see `lua/write.lua` */
+  constructor(redis: Redis, prefix: string, log: Logger, bounds: UsageLedgerBounds) {
+    this.#redis = redis;
+    this.#prefix = prefix;
+    this.#log = log;
+    this.#bounds = { maxWaiting: 10_000, maxFields: 200_000, ...bounds };
+    this.#timer = setInterval(() => void this.#write(), writeEveryMs);
+  }
+
+  /** Requests that could not be written down so far, because too many waited. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  /** Takes a request that is over. It is written within a second. */
+  add(record: UsageRecord): void {
+    if (this.#waiting.length >= this.#bounds.maxWaiting) {
+      if (this.#dropped === 0) this.#log.error('Redis is away for too long: use is not written down any more');
+      this.#dropped += 1;
+      return;
+    }
+    this.#waiting.push(record);
+    if (this.#waiting.length === batchSize) void this.#write();
+  }
+
+  /** Writes what is left, for a few seconds at most, and ends. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    const deadline = performance.now() + closeMs;
+    await this.#write();
+    while (this.#left > 0 && performance.now() < deadline) {
+      await sleep(50);
+      await this.#write();
+    }
+    if (this.#left > 0) this.#log.error({ requests: this.#left }, 'some use could not be written down');
+  }
+
+  get #left(): number {
+    return this.#waiting.length + (this.#batch?.records.length ?? 0);
+  }
+
+  #write(): Promise<void> {
+    this.#writing ??= this.#writeAll().finally(() => {
+      this.#writing = undefined;
+    });
+    return this.#writing;
+  }
+
+  async #writeAll(): Promise<void> {
+    try {
+      while (this.#left > 0) {
+        this.#batch ??= { number: ++this.#batches, records: this.#waiting.splice(0, batchSize) };
+        await write.run(this.#redis, this.#argumentsOf(this.#batch));
+        this.#batch = undefined;
+      }
+    } catch (error) {
+      this.#log.debug({ err: error, waiting: this.#left }, 'use is not written down yet');
+    }
+  }
+
+  #argumentsOf({ number, records }: Batch): (string | number)[] {
+    const { maxRequests, requestsKeptMs, maxFields } = this.#bounds;
+    const names = new Map(records.map(({ key }) => [key.id, key.name]));
+    return [
+      this.#prefix,
+      this.#writer,
+      number,
+      maxRequests,
+      Date.now() - requestsKeptMs,
+      maxFields,
+      records.length,
+      ...records.map((record) => JSON.stringify(record)),
+      names.size,
+      ...[...names].flat(),
+      ...rowArguments(records),
+    ];
+  }
+}
+
+/** What a batch adds to each row of each day and month, in the order that the script takes. */
+function rowArguments(records: readonly UsageRecord[]): (string | number)[] {
+  const rows = new Map<string, { head: (string | number)[]; totals: UsageTotals }>();
+  for (const record of records) {
+    const row = rowOf(record);
+    const text = encodeRow(row);
+    for (const step of ['day', 'month'] satisfies Step[]) {
+      const beginning = beginningOf(step, record.at);
+      const period = periodName(step, beginning);
+      let sum = rows.get(period + text);
+      if (!sum) {
+        const substitute = encodeRow({ key: other, user: '', team: '', tier: row.tier, model: other });
+        sum = { head: [period, expiryOf(step, beginning), text, substitute], totals: noTotals() };
+        rows.set(period + text, sum);
+      }
+      addTotals(sum.totals, totalsOf(record));
+    }
+  }
+  return [...rows.values()].flatMap(({ head, totals }) => [...head, ...countNames.map((name) => totals[name])]);
+}

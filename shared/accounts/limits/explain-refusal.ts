@@ -1,0 +1,105 @@
+import { RouterError } from '#shared/core/errors.ts';
+import type { LimitedParty, PartyLimits } from '../limits.ts';
+import { limitNames, measure, type LimitName, type Measure } from './measures.ts';
+import type { Amount, PartyUse } from './party-use.ts';
+
+/** Milliseconds after which it makes sense to look whether a running request has given something back. */
+const busyMs = 1_000;
+
+const nobody = { buckets: { requests: 0, tokens: 0 }, active: 0 };
+const nothing = { spent: { tokens: 0, cost: 0 }, held: { tokens: 0, cost: 0 } };
+
+interface Shortfall extends Measure {
+  name: LimitName;
+  party: LimitedParty;
+  /** The limit as it was set. */
+  set: number;
+}
+
+/** What to tell the client of a request that is larger than a limit by itself, so that waiting is in vain; else undefined. */
+export function explainExcess(parties: readonly PartyLimits[], amount: Amount): RouterError | undefined {
+  const unused = parties.map((party) => ({ ...party, ...nobody, at: 0, day: nothing, month: nothing }));
+  const [first] = shortfalls(unused, amount);
+  if (!first) return undefined;
+  const wanted = words(first.name, first.wanted / first.unit);
+  const message = `The request may come to ${wanted}, and ${limitInWords(first)}. Ask for less output with max_tokens, or send less.`;
+  return new RouterError('request_exceeds_limit', message);
+}
+
+/** What to tell the client of a request that was refused: of all limits in its way, the one that lasts longest. */
+export function explainRefusal(uses: readonly PartyUse[], amount: Amount): RouterError {
+  const [worst] = shortfalls(uses, amount)
+    .map((shortfall) => ({ shortfall, waitMs: waitMs(shortfall, uses[0]?.at ?? 0) }))
+    .sort((a, b) => b.waitMs - a.waitMs);
+  if (!worst) return new RouterError('rate_limit_exceeded', 'A limit is reached.', { retryAfter: 1 });
+  const { shortfall, waitMs: wait } = worst;
+  const retryAfter = Math.max(1, Math.ceil(wait / 1000));
+  const limit = limitInWords(shortfall);
+  if (isSpent(shortfall)) {
+    const state =
+      shortfall.spent < shortfall.limit ? 'What is left of the budget is too little for this' : 'The budget is used up';
+    const message = `${state}: ${limit}. It begins anew in ${inWords(retryAfter)}.`;
+    return new RouterError('insufficient_quota', message, { retryAfter });
+  }
+  const message = `Rate limit reached: ${limit}${shortfall.kind === 'budget' ? ', and running requests may use the rest' : ''}. Please try again in ${inWords(retryAfter)}.`;
+  return new RouterError(
+    shortfall.name === 'tokensPerMinute' ? 'token_limit_exceeded' : 'rate_limit_exceeded',
+    message,
+    {
+      retryAfter,
+    },
+  );
+}
+
+/** The limits that are in a request's way, by the same rule as in `lua/reserve.lua`. */
+function shortfalls(uses: readonly PartyUse[], amount: Amount): Shortfall[] {
+  return uses.flatMap((use) =>
+    limitNames.flatMap((name) => {
+      const measured = measure(name, use, amount);
+      const set = use.limits[name];
+      if (!measured || set === undefined) return [];
+      const { limit, spent, held, wanted } = measured;
+      return wanted > 0 && spent + held + wanted > limit ? [{ ...measured, name, party: use.party, set }] : [];
+    }),
+  );
+}
+
+function waitMs(shortfall: Shortfall, now: number): number {
+  const { kind, spent, wanted, limit, unit, resetsAt = now } = shortfall;
+  if (kind === 'rate') return Math.ceil((spent + wanted - limit) / (limit / unit));
+  return isSpent(shortfall) ? resetsAt - now : busyMs;
+}
+
+/** Whether a budget would be too small even if all that run came to nothing. */
+function isSpent({ kind, spent, wanted, limit }: Measure): boolean {
+  return kind === 'budget' && spent + wanted > limit;
+}
+
+function limitInWords({ party, name, set }: Shortfall): string {
+  return `this ${party.slice(0, party.indexOf(':'))} may use ${words(name, set)}${every(name)}`;
+}
+
+function words(name: LimitName, count: number): string {
+  switch (name) {
+    case 'requestsPerMinute':
+      return `${count} requests`;
+    case 'concurrentRequests':
+      return `${count} requests at the same time`;
+    case 'costPerDay':
+    case 'costPerMonth':
+      return `$${count}`;
+    default:
+      return `${count} tokens`;
+  }
+}
+
+function every(name: LimitName): string {
+  if (name.endsWith('PerMinute')) return ' a minute';
+  if (name.endsWith('PerDay')) return ' a day (UTC)';
+  return name.endsWith('PerMonth') ? ' a month (UTC)' : '';
+}
+
+function inWords(seconds: number): string {
+  if (seconds < 120) return `${seconds} s`;
+  return seconds < 7200 ? `${Math.ceil(seconds / 60)} minutes` : `${Math.ceil(seconds / 3600)} hours`;
+}

@@ -1,0 +1,195 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { Redis } from 'ioredis';
+import type { RouterError } from '#shared/core/errors.ts';
+import type { Logger } from '#shared/core/log.ts';
+import type { PartyLimits } from '../limits.ts';
+import { RedisScript } from '../redis-script.ts';
+import { explainExcess, explainRefusal } from './explain-refusal.ts';
+import { countable, partyArguments, readPartyUses, type Amount, type PartyUse } from './party-use.ts';
+
+const scripts = {
+  reserve: script('reserve'),
+  settle: script('settle'),
+  renew: script('renew'),
+  readUse: script('read-use'),
+};
+
+/** Milliseconds between two attempts to settle what could not be settled. */
+const settleAgainMs = 1_000;
+
+/** Requests that are over and cannot be settled because Redis is away; more are left to the expiry of their holds. */
+const maxUnsettled = 100_000;
+
+/** Holds in one call. */
+const holdsAtOnce = 500;
+
+/** Parties whose use is read in one call. */
+const partiesAtOnce = 200;
+
+/** Milliseconds for the last settlements at the end. */
+const closeMs = 2_000;
+
+/** Times of a LimitKeeper, in milliseconds. */
+export interface LimitKeeperTimes {
+  /** How long a hold lasts that nobody renews. Default 60 s. */
+  holdMs?: number;
+  /** How often holds are renewed. Default 20 s. */
+  renewEveryMs?: number;
+}
+
+/** What is held for one request. */
+export interface Hold {
+  /** Puts what the request came to in the place of what was held; both 0 when it died before it cost anything. Counts once. */
+  settle(spent: Amount): void;
+}
+
+/** The answer to a request: it goes on with a hold, or is refused. `uses` tells how its parties stand now. */
+export type Verdict =
+  | { granted: true; hold: Hold; uses: readonly PartyUse[] }
+  | { granted: false; error: RouterError; uses: readonly PartyUse[] };
+
+/**
+ * Keeps requests within the limits of all parties that they concern. What a request may come to is held for all of them at
+ * once before the work begins, or for none; at its end the true amount takes the place. So requests at the same time can
+ * never pass a limit together, on any number of nodes.
+ *
+ * A hold lasts for a minute and is renewed while its request lives: what a killed node held is free after that, and
+ * counts as not used. What cannot be settled because Redis is away is settled when it is back, as long as this process lives.
+ * Budgets are those of the day and the month (UTC) in which a request began. Limits per minute are buckets: as much as the
+ * limit may come at once, then it refills evenly.
+ *
+ * A Redis that was restarted without what it held forgets use with it.
+ *
+ * All numbers are whole; everything lies in Redis under `<prefix>limit:`, see `lua/holds.lua`. Redis must not evict keys.
+ */
+export class LimitKeeper {
+  readonly #redis: Redis;
+  readonly #prefix: string;
+  readonly #log: Logger;
+  readonly #holdMs: number;
+  /** Ids of the holds of requests that live. */
+  readonly #held = new Set<string>();
+  /** What requests came to that are over, by their hold's id, until Redis has it. */
+  readonly #unsettled = new Map<string, Amount>();
+  readonly #timers: NodeJS.Timeout[];
+  #settling = false;
+  /** Whether that was too much once. */
+  #hasLost = false;
+
+  constructor(redis: Redis, prefix: string, log: Logger, times: LimitKeeperTimes = {}) {
+    this.#redis = redis;
+    this.#prefix = `${prefix}limit:`;
+    this.#log = log;
+    this.#holdMs = times.holdMs ?? 60_000;
+    this.#timers = [
+      setInterval(() => void this.#renew(), times.renewEveryMs ?? 20_000),
+      setInterval(() => void this.#settleAgain(), settleAgainMs),
+    ];
+  }
+
+  /**
+   * Holds what a request may come to at most, for all parties or none.
+   * @throws RouterError `store_unavailable`: what cannot be counted is not let through
+   */
+  async reserve(parties: readonly PartyLimits[], wanted: Amount): Promise<Verdict> {
+    const amount = countable(wanted);
+    const excess = explainExcess(parties, amount);
+    if (excess) return { granted: false, error: excess, uses: await this.read(parties) };
+    const id = randomUUID();
+    const { tokens, cost } = amount;
+    let reply: number[];
+    try {
+      reply = await this.#run('reserve', [id, this.#holdMs, tokens, cost, ...parties.flatMap(partyArguments)]);
+    } catch (error) {
+      // It may have been done all the same.
+      this.#settle(id, { tokens: 0, cost: 0 });
+      throw error;
+    }
+    const [granted, ...rest] = reply;
+    const uses = readPartyUses(parties, rest);
+    if (granted !== 1) return { granted: false, error: explainRefusal(uses, amount), uses };
+    this.#held.add(id);
+    return { granted: true, uses, hold: { settle: (spent) => this.#onOver(id, spent) } };
+  }
+
+  /** What parties have used of their limits. @throws RouterError `store_unavailable` */
+  async read(parties: readonly PartyLimits[]): Promise<PartyUse[]> {
+    const uses: PartyUse[] = [];
+    for (let from = 0; from < parties.length; from += partiesAtOnce) {
+      const some = parties.slice(from, from + partiesAtOnce);
+      uses.push(...readPartyUses(some, await this.#run('readUse', some.flatMap(partyArguments))));
+    }
+    return uses;
+  }
+
+  /** Gives the last settlements a moment, and ends. Holds that are left expire. */
+  async close(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer);
+    const deadline = performance.now() + closeMs;
+    while (this.#unsettled.size > 0 && performance.now() < deadline) {
+      await this.#settleAgain();
+      if (this.#unsettled.size > 0) await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    if (this.#unsettled.size > 0) this.#log.error({ requests: this.#unsettled.size }, 'some use could not be counted');
+  }
+
+  #onOver(id: string, spent: Amount): void {
+    if (this.#held.delete(id)) this.#settle(id, spent);
+  }
+
+  #settle(id: string, spent: Amount): void {
+    if (this.#unsettled.size >= maxUnsettled) {
+      if (!this.#hasLost) this.#log.error('Redis is away for too long: use is not counted against limits any more');
+      this.#hasLost = true;
+      return;
+    }
+    this.#unsettled.set(id, countable(spent));
+    // Sent at once, so that it is done before whatever the same client asks for next. What fails is tried again.
+    this.#trySettle(id, countable(spent)).catch((error: unknown) =>
+      this.#log.debug({ err: error }, 'use is not counted yet'),
+    );
+  }
+
+  async #trySettle(id: string, { tokens, cost }: Amount): Promise<void> {
+    await this.#run('settle', [id, tokens, cost]);
+    this.#unsettled.delete(id);
+  }
+
+  async #settleAgain(): Promise<void> {
+    if (this.#settling) return;
+    this.#settling = true;
+    try {
+      const waiting = [...this.#unsettled];
+      for (let from = 0; from < waiting.length; from += holdsAtOnce) {
+        await Promise.all(waiting.slice(from, from + holdsAtOnce).map(([id, spent]) => this.#trySettle(id, spent)));
+      }
+    } catch (error) {
+      this.#log.debug({ err: error }, 'use is not counted yet');
+    } finally {
+      this.#settling = false;
+    }
+  }
+
+  async #renew(): Promise<void> {
+    const ids = [...this.#held];
+    try {
+      for (let from = 0; from < ids.length; from += holdsAtOnce) {
+        await this.#run('renew', [this.#holdMs, ...ids.slice(from, from + holdsAtOnce)]);
+      }
+    } catch (error) {
+      this.#log.debug({ err: error }, 'holds could not be renewed');
+    }
+  }
+
+  async #run(name: keyof typeof scripts, args: readonly (string | number)[]): Promise<number[]> {
+    const reply = await scripts[name].run(this.#redis, [this.#prefix, ...args]);
+    return Array.isArray(reply) ? reply.map(Number) : [Number(reply)];
+  }
+}
+
+/** A script behind what all of them have in common. */
+function script(name: string): RedisScript {
+  const read = (file: string): string => readFileSync(new URL(`lua/${file}.lua`, import.meta.url), 'utf8');
+  return new RedisScript(`${read('holds')}\n${read(name)}`);
+}

@@ -1,0 +1,73 @@
+import { toNanoDollars } from '../money.ts';
+import type { Limits, PartyLimits } from '../limits.ts';
+
+/** What is held for a request, or what it came to: input and output tokens together, and nano-dollars. Whole numbers. */
+export interface Amount {
+  readonly tokens: number;
+  readonly cost: number;
+}
+
+/** A trillion tokens, a million dollars: nothing comes to more, and sums of such amounts stay within Redis' whole numbers. */
+const most: Amount = { tokens: 1e12, cost: 1e15 };
+
+/** An amount in whole numbers that the scripts can count with, whatever a client asks for or a worker tells. */
+export function countable({ tokens, cost }: Amount): Amount {
+  return { tokens: Math.min(most.tokens, Math.ceil(tokens)), cost: Math.min(most.cost, Math.ceil(cost)) };
+}
+
+/** A party's use of a day's or a month's budget: what was spent, and what is held for requests that are not over. */
+export interface PeriodUse {
+  readonly spent: Amount;
+  readonly held: Amount;
+}
+
+/** What a party has used of its limits at one moment. */
+export interface PartyUse extends PartyLimits {
+  /** Of Redis' clock, in ms since 1970. */
+  readonly at: number;
+  /** Levels of the two buckets that leak their limit in a minute, in units times 60,000; 0 where there is no limit. */
+  readonly buckets: { readonly requests: number; readonly tokens: number };
+  /** Requests that are not over. */
+  readonly active: number;
+  readonly day: PeriodUse;
+  readonly month: PeriodUse;
+}
+
+/** What one unit adds to the level of a bucket: the milliseconds of a minute, so that what leaks in one is whole. */
+export const bucketUnit = 60_000;
+
+/** Numbers that the scripts tell of each party. */
+export const numbersPerParty = 11;
+
+/** A party and its limits as the scripts read them, in the order that `lua/holds.lua` tells. */
+export function partyArguments({ party, limits }: PartyLimits): (string | number)[] {
+  return [
+    party,
+    limits.requestsPerMinute ?? 0,
+    limits.tokensPerMinute ?? 0,
+    limits.concurrentRequests ?? 0,
+    limits.tokensPerDay ?? 0,
+    limits.tokensPerMonth ?? 0,
+    costLimit(limits.costPerDay),
+    costLimit(limits.costPerMonth),
+  ];
+}
+
+/** The parties' use, from the time and the numbers that a script answered. */
+export function readPartyUses(parties: readonly PartyLimits[], [at = 0, ...numbers]: readonly number[]): PartyUse[] {
+  return parties.map((party, index) => {
+    const from = index * numbersPerParty;
+    const [requests = 0, tokens = 0, active = 0, ...periods] = numbers.slice(from, from + numbersPerParty);
+    const [day, month] = [readPeriod(periods.slice(0, 4)), readPeriod(periods.slice(4))];
+    return { ...party, at, buckets: { requests, tokens }, active, day, month };
+  });
+}
+
+/** A limit of money in nano-dollars, at least one: 0 would stand for none. */
+export function costLimit(dollars: Limits['costPerDay']): number {
+  return dollars === undefined ? 0 : Math.max(1, toNanoDollars(dollars));
+}
+
+function readPeriod([tokens = 0, heldTokens = 0, cost = 0, heldCost = 0]: readonly number[]): PeriodUse {
+  return { spent: { tokens, cost }, held: { tokens: heldTokens, cost: heldCost } };
+}

@@ -1,0 +1,15 @@
+import { Decimal } from 'decimal.js';
+
+/** A billionth of a US dollar. Costs are whole numbers of them: sums stay exact, up to nine million dollars. */
+export const nanoPerDollar = 1_000_000_000;
+
+/** Dollars as whole nano-dollars. */
+export function toNanoDollars(dollars: number): number {
+  const nano = new Decimal(dollars).times(nanoPerDollar).round();
+  return Math.min(nano.toNumber(), Number.MAX_SAFE_INTEGER);
+}
+
+/** Nano-dollars in dollars, exact up to four million of them. */
+export function toDollars(nano: number): number {
+  return new Decimal(nano).dividedBy(nanoPerDollar).toNumber();
+}

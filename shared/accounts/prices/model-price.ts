@@ -1,0 +1,64 @@
+import { Decimal } from 'decimal.js';
+import { z } from 'zod';
+import type { Usage } from '#shared/core/usage.ts';
+
+const dollars = z.number().nonnegative().max(1_000_000);
+
+/** What a model costs: US dollars for a million tokens. */
+export const modelPriceSchema = z.strictObject({
+  input: dollars,
+  /** Input read from a cache; without it as other input. */
+  cachedInput: dollars.optional(),
+  /** Input written to a cache; without it as other input. */
+  cacheWrite: dollars.optional(),
+  /** Thinking included. */
+  output: dollars,
+  /** Day from which the price is known, `2026-11-01`. */
+  asOf: z.iso.date(),
+});
+
+export type ModelPrice = z.infer<typeof modelPriceSchema>;
+
+/** The same where nobody may have said from which day it is known. */
+export interface TokenPrice {
+  input: number;
+  cachedInput?: number | undefined;
+  cacheWrite?: number | undefined;
+  output: number;
+  asOf?: string | undefined;
+}
+
+/** A dollar for a million tokens is a thousand nano-dollars for one. */
+const nanoPerTokenAndDollar = 1_000;
+
+/** A million dollars. No answer costs more, and sums of such costs stay within Redis' whole numbers. */
+const mostNano = 1e15;
+
+/** What an answer cost, in whole nano-dollars: computed exactly and rounded once. Without a price it is free. */
+export function costOf(usage: Usage, price: TokenPrice | undefined): number {
+  if (!price) return 0;
+  const { promptTokens, cachedTokens, cacheWriteTokens, completionTokens } = usage;
+  const { input, cachedInput = input, cacheWrite = input, output } = price;
+  return new Decimal(Math.max(0, promptTokens - cachedTokens - cacheWriteTokens))
+    .times(input)
+    .plus(new Decimal(cachedTokens).times(cachedInput))
+    .plus(new Decimal(cacheWriteTokens).times(cacheWrite))
+    .plus(new Decimal(completionTokens).times(output))
+    .times(nanoPerTokenAndDollar)
+    .round()
+    .clamp(0, mostNano)
+    .toNumber();
+}
+
+/** What a request may cost at most, in whole nano-dollars: no input from a cache, all of it written to one if that is dearer. */
+export function highestCostOf(promptTokens: number, completionTokens: number, price: TokenPrice | undefined): number {
+  if (!price) return 0;
+  const { input, cacheWrite = input, output } = price;
+  return new Decimal(promptTokens)
+    .times(Math.max(input, cacheWrite))
+    .plus(new Decimal(completionTokens).times(output))
+    .times(nanoPerTokenAndDollar)
+    .ceil()
+    .clamp(0, mostNano)
+    .toNumber();
+}

@@ -1,0 +1,13 @@
+/**
+ * The names under which a model's price may stand, the most exact first: as it is called; without a date or `latest`; without
+ * its vendor, as aggregators and clouds put it in front (`anthropic/claude-sonnet-4.5`, `us.anthropic.claude-opus-4-5-v1:0`).
+ */
+export function priceNames(model: string): string[] {
+  const plain = model.slice(model.lastIndexOf('/') + 1).replace(/^(?:[a-z]{2,6}\.)?anthropic\./, '');
+  const names = [model, withoutDate(model), plain, withoutDate(plain), withoutDate(plain).replaceAll('.', '-')];
+  return [...new Set(names)];
+}
+
+function withoutDate(name: string): string {
+  return name.replace(/-v\d+(?::\d+)?$/, '').replace(/[-@](?:20\d{6}|20\d{2}-\d{2}-\d{2}|latest)$/, '');
+}

@@ -1,0 +1,128 @@
+import { readFileSync } from 'node:fs';
+import type { Redis } from 'ioredis';
+import { z } from 'zod';
+import type { Logger } from '#shared/core/log.ts';
+import type { Tier } from '#shared/core/tier.ts';
+import { storeUnavailable } from '../store-unavailable.ts';
+import { modelPriceSchema, type ModelPrice, type TokenPrice } from './model-price.ts';
+import { priceNames } from './price-names.ts';
+
+const shipped = new Map(
+  Object.entries(
+    z
+      .record(z.string(), modelPriceSchema)
+      .parse(JSON.parse(readFileSync(new URL('shipped-prices.json', import.meta.url), 'utf8'))),
+  ),
+);
+
+/** Milliseconds between two looks for changes, should an announcement be lost. */
+const lookMs = 30_000;
+
+/** A price and where it comes from: the shipped table, or whoever runs this router. */
+export interface ListedPrice extends TokenPrice {
+  model: string;
+  source: 'shipped' | 'changed';
+}
+
+/** What a PriceTable needs. */
+export interface PriceTableParts {
+  redis: Redis;
+  /** First part of the names in Redis. */
+  prefix: string;
+  log: Logger;
+  /** Prices of the registry file, as they are now. */
+  registered: () => Readonly<Record<string, TokenPrice>>;
+  /** Has every node read the changes again. */
+  announce: () => Promise<void>;
+}
+
+/**
+ * What models cost. A change by an admin goes before the registry file, and that before the shipped table. The shipped prices
+ * are those of cloud APIs and hold for the cloud tier alone: a model on own hardware, or behind an agent with a subscription,
+ * costs nothing unless somebody sets a price for it.
+ *
+ * Changes lie in Redis, in the hash `<prefix>prices`, one JSON object for each model. Looking a price up never asks Redis.
+ */
+export class PriceTable {
+  readonly #parts: PriceTableParts;
+  readonly #timer: NodeJS.Timeout;
+  #changed = new Map<string, ModelPrice>();
+
+  constructor(parts: PriceTableParts) {
+    this.#parts = parts;
+    this.#timer = setInterval(() => void this.refresh(), lookMs);
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** The price of a model of a tier; undefined when none is known, which counts as free. */
+  priceOf(tier: Tier | undefined, model: string): TokenPrice | undefined {
+    const registered = this.#parts.registered();
+    for (const name of priceNames(model)) {
+      const set = this.#changed.get(name) ?? (Object.hasOwn(registered, name) ? registered[name] : undefined);
+      if (set) return set;
+    }
+    if (tier !== 'cloud') return undefined;
+    for (const name of priceNames(model)) {
+      const price = shipped.get(name);
+      if (price) return price;
+    }
+    return undefined;
+  }
+
+  /** Every price by the model's name. */
+  list(): ListedPrice[] {
+    const prices = new Map<string, ListedPrice>();
+    for (const [model, price] of shipped) prices.set(model, { model, ...price, source: 'shipped' });
+    for (const [model, price] of [...Object.entries(this.#parts.registered()), ...this.#changed])
+      prices.set(model, { model, ...price, source: 'changed' });
+    return [...prices.values()].sort((a, b) => a.model.localeCompare(b.model));
+  }
+
+  /** The price that was set for this very name by an admin; undefined without one. */
+  changed(model: string): ModelPrice | undefined {
+    return this.#changed.get(model);
+  }
+
+  /** Sets a price everywhere. @throws RouterError `store_unavailable` */
+  async change(model: string, price: ModelPrice): Promise<void> {
+    await this.#store((redis, name) => redis.hset(name, model, JSON.stringify(price)));
+  }
+
+  /** Takes a change back everywhere; tells whether there was one. @throws RouterError `store_unavailable` */
+  async remove(model: string): Promise<boolean> {
+    return (await this.#store((redis, name) => redis.hdel(name, model))) === 1;
+  }
+
+  /** Reads the changes. While Redis is away, those that are known stay. */
+  async refresh(): Promise<void> {
+    const { redis, log } = this.#parts;
+    try {
+      const fields = await redis.hgetall(this.#name);
+      const entries = Object.entries(fields).map(
+        ([model, text]) => [model, modelPriceSchema.parse(JSON.parse(text))] as const,
+      );
+      this.#changed = new Map(entries);
+    } catch (error) {
+      log.debug({ err: storeUnavailable(error) }, 'the prices could not be read');
+    }
+  }
+
+  async #store<T>(write: (redis: Redis, name: string) => Promise<T>): Promise<T> {
+    let result: T;
+    try {
+      result = await write(this.#parts.redis, this.#name);
+    } catch (error) {
+      throw storeUnavailable(error);
+    }
+    await this.refresh();
+    await this.#parts.announce();
+    return result;
+  }
+
+  get #name(): string {
+    return `${this.#parts.prefix}prices`;
+  }
+}

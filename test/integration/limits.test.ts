@@ -1,0 +1,270 @@
+import Anthropic from '@anthropic-ai/sdk';
+import OpenAI from 'openai';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { limitedIngress, pricedDemo } from '../helpers/limited-ingress.ts';
+import { openKeyStore } from '../helpers/open-key-store.ts';
+import { startCluster, until, type Cluster } from '../helpers/start-cluster.ts';
+import { startRedis } from '../helpers/start-redis.ts';
+import type { TestServer } from '../helpers/test-server.ts';
+
+let redis: TestServer;
+let cluster: Cluster;
+
+beforeAll(async () => {
+  redis = await startRedis();
+  cluster = await startCluster({ redisUrl: redis.url, ingress: pricedDemo() });
+});
+
+afterAll(async () => {
+  await cluster.stop();
+  await redis.stop();
+});
+
+const ask = (url: string, fields: object = {}, init: RequestInit = {}): Promise<Response> =>
+  fetch(`${url}/api/openai/chat/completions`, {
+    method: 'POST',
+    body: JSON.stringify({ model: 'demo', max_tokens: 50, messages: [{ role: 'user', content: 'Hello!' }], ...fields }),
+    headers: { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json' },
+    ...init,
+  });
+
+const askMessages = (url: string, fields: object = {}): Promise<Response> =>
+  fetch(`${url}/api/anthropic/v1/messages`, {
+    method: 'POST',
+    body: JSON.stringify({ model: 'demo', max_tokens: 50, messages: [{ role: 'user', content: 'Hello!' }], ...fields }),
+    headers: { 'x-api-key': cluster.key, 'content-type': 'application/json' },
+  });
+
+/** Starts an ingress on which the key has these limits. */
+async function limited(...given: Parameters<typeof limitedIngress>): Promise<string> {
+  const { process, url } = await cluster.addIngress(limitedIngress(...given));
+  onTestFinished(async () => void (await process.stop()));
+  return url;
+}
+
+/** What is written of the key's limits in Redis, after the test forgets all of it. */
+async function keyUse(): Promise<Record<string, Record<string, string>>> {
+  const { connection } = await openKeyStore(redis.url, `${cluster.prefix}:`);
+  const names = await connection.redis.keys(`${cluster.prefix}:limit:key:*`);
+  const uses = await Promise.all(names.map(async (name) => [name, await connection.redis.hgetall(name)] as const));
+  return Object.fromEntries(uses.map(([name, use]) => [name.split(':').slice(4).join(':'), use]));
+}
+
+async function forgetUse(): Promise<void> {
+  const { connection } = await openKeyStore(redis.url, `${cluster.prefix}:`);
+  const names = await connection.redis.keys(`${cluster.prefix}:limit:*`);
+  if (names.length > 0) await connection.redis.del(...names);
+}
+
+describe('a budget', () => {
+  it('for ten is spent by exactly ten of 200 requests at once, on two nodes', { timeout: 60_000 }, async () => {
+    await forgetUse();
+    const answer = (await (await ask(cluster.url)).json()) as { usage: Record<string, number> };
+    const { prompt_tokens: prompt = 0, completion_tokens: completion = 0 } = answer.usage;
+    const nano = prompt * 1_000 + completion * 2_000;
+    // What the tenth is held for when nine are settled, and half of what one comes to: too little for an eleventh.
+    const held = 8 * 1_000 + 50 * 2_000;
+    const costPerDay = (nano * 9.5 + held) / 1e9;
+    const environment = limitedIngress({ costPerDay });
+    const nodes = await Promise.all([cluster.addIngress(environment), cluster.addIngress(environment)]);
+    onTestFinished(async () => void (await Promise.all(nodes.map(({ process }) => process.stop()))));
+
+    const outcomes = await Promise.all(
+      Array.from({ length: 200 }, async (_, index) => {
+        const { url } = nodes[index % 2] ?? { url: '' };
+        for (;;) {
+          const got = await ask(url);
+          const body = (await got.json()) as { error?: { code: string } };
+          // Others hold what is left of the budget until it is known what they come to.
+          if (got.status === 429 && body.error?.code === 'rate_limit_exceeded') continue;
+          return got.status === 200 ? 'served' : body.error?.code;
+        }
+      }),
+    );
+    expect(outcomes.filter((outcome) => outcome === 'served')).toHaveLength(10);
+    expect(outcomes.filter((outcome) => outcome === 'insufficient_quota')).toHaveLength(190);
+    const day = String(Math.floor(Date.now() / 86_400_000));
+    const { [day]: spent } = await keyUse();
+    expect(spent).toMatchObject({ cost: String(nano * 10), tokens: String((prompt + completion) * 10) });
+    expect(Number(spent?.['heldCost'])).toBe(0);
+  });
+
+  it('that is used up is told in both families, with the time of its renewal and the wish not to be asked again', async () => {
+    await forgetUse();
+    const url = await limited({ tokensPerMonth: 120 });
+    expect((await ask(url)).status).toBe(200);
+    await until(async () => Number((await keyUse())[new Date().toISOString().slice(0, 7)]?.['tokens'] ?? 0) > 0);
+    await ask(url, { max_tokens: 30 });
+    const chat = await ask(url, { max_tokens: 90 });
+    expect(chat.status).toBe(429);
+    expect(chat.headers.get('x-should-retry')).toBe('false');
+    expect(Number(chat.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await chat.json()).toMatchObject({ error: { type: 'insufficient_quota', code: 'insufficient_quota' } });
+    const messages = await askMessages(url, { max_tokens: 90 });
+    expect(messages.status).toBe(429);
+    expect(messages.headers.get('x-should-retry')).toBe('false');
+    expect(await messages.json()).toMatchObject({ type: 'error', error: { type: 'rate_limit_error' } });
+  });
+
+  it('says at once when a request alone is larger than it', async () => {
+    const url = await limited({ tokensPerDay: 60 });
+    const refused = await ask(url, { max_tokens: 100 });
+    expect(refused.status).toBe(400);
+    expect(refused.headers.get('x-should-retry')).toBe('false');
+    expect(refused.headers.has('retry-after')).toBe(false);
+    expect(await refused.json()).toMatchObject({
+      error: { code: 'request_exceeds_limit', message: expect.stringContaining('this key may use 60 tokens a day') },
+    });
+  });
+});
+
+describe('a limit of requests a minute', () => {
+  it(
+    'refuses with the time after which it works again, and the official SDKs keep to it',
+    { timeout: 40_000 },
+    async () => {
+      await forgetUse();
+      const url = await limited({ requestsPerMinute: 12 });
+      await Promise.all(Array.from({ length: 12 }, () => ask(url)));
+      const refused = await ask(url);
+      expect(refused.status).toBe(429);
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(2);
+      expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(5);
+      expect(await refused.json()).toMatchObject({ error: { type: 'requests', code: 'rate_limit_exceeded' } });
+      const client = new OpenAI({ baseURL: `${url}/api/openai/v1`, apiKey: cluster.key });
+      const answer = await client.chat.completions.create({
+        model: 'demo',
+        messages: [{ role: 'user', content: 'Hi' }],
+      });
+      expect(answer.choices[0]?.message.content).toBeTruthy();
+    },
+  );
+
+  it('is told to both official SDKs in headers, with the tightest of all parties', async () => {
+    await forgetUse();
+    const url = await limited(
+      {},
+      {
+        limits: [
+          { party: 'key:KEY', limits: { requestsPerMinute: 100, tokensPerDay: 1_000_000 } },
+          { party: 'team:t1', limits: { requestsPerMinute: 60, tokensPerMinute: 60_000 } },
+        ],
+      },
+    );
+    const openai = new OpenAI({ baseURL: `${url}/api/openai/v1`, apiKey: cluster.key });
+    const chat = await openai.chat.completions
+      .create({ model: 'demo', max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }] })
+      .withResponse();
+    expect(chat.response.headers.get('x-ratelimit-limit-requests')).toBe('60');
+    expect(chat.response.headers.get('x-ratelimit-remaining-requests')).toBe('59');
+    expect(chat.response.headers.get('x-ratelimit-reset-requests')).toMatch(/^(1s|\d+ms)$/);
+    expect(chat.response.headers.get('x-ratelimit-limit-tokens')).toBe('60000');
+    expect(Number(chat.response.headers.get('x-ratelimit-remaining-tokens'))).toBeGreaterThan(59_000);
+
+    const anthropic = new Anthropic({ baseURL: `${url}/api/anthropic`, apiKey: cluster.key });
+    const messages = await anthropic.messages
+      .create({ model: 'demo', max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }] })
+      .withResponse();
+    const { headers } = messages.response;
+    expect(headers.get('anthropic-ratelimit-requests-limit')).toBe('60');
+    expect(headers.get('anthropic-ratelimit-requests-remaining')).toMatch(/^5[89]$/);
+    expect(headers.get('anthropic-ratelimit-tokens-limit')).toBe('60000');
+    const reset = Date.parse(headers.get('anthropic-ratelimit-requests-reset') ?? '');
+    expect(Math.abs(reset - Date.now())).toBeLessThan(10_000);
+    expect(headers.has('x-ratelimit-limit-requests')).toBe(false);
+  });
+});
+
+describe('a limit of requests at the same time', () => {
+  it('is free again when the client has gone', async () => {
+    await forgetUse();
+    const url = await limited({ concurrentRequests: 1 });
+    const gone = new AbortController();
+    const endless = {
+      stream: true,
+      max_tokens: 5_000,
+      messages: [{ role: 'user', content: 'Hi\n[demo tokens=5000 rate=20]' }],
+    };
+    const first = await ask(url, endless, { signal: gone.signal });
+    await first.body?.getReader().read();
+    expect((await ask(url)).status).toBe(429);
+    gone.abort();
+    await until(async () => (await ask(url)).status === 200);
+  });
+});
+
+describe('while Redis is away', () => {
+  it('requests with limits get a 503, and those without go on', { timeout: 40_000 }, async () => {
+    await forgetUse();
+    const url = await limited({ requestsPerMinute: 1_000 });
+    expect((await ask(url)).status).toBe(200);
+    expect((await ask(cluster.url)).status).toBe(200);
+    await redis.kill();
+    const [chat, messages, free] = await Promise.all([ask(url), askMessages(url), ask(cluster.url)]);
+    expect(chat.status).toBe(503);
+    expect(Number(chat.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await chat.json()).toMatchObject({ error: { code: 'store_unavailable' } });
+    expect(messages.status).toBe(503);
+    expect(await messages.json()).toMatchObject({ type: 'error', error: { type: 'api_error' } });
+    expect(free.status).toBe(200);
+    await redis.restart();
+    await until(async () => (await ask(url)).status === 200);
+    const month = new Date().toISOString().slice(0, 7);
+    const { [month]: use } = await keyUse();
+    expect(Number(use?.['tokens'])).toBeGreaterThan(0);
+  });
+});
+
+describe('a request without limits', () => {
+  it('asks nothing of Redis', async () => {
+    expect((await ask(cluster.url)).status).toBe(200);
+    const { connection } = await openKeyStore(redis.url, `${cluster.prefix}:`);
+    const monitor = await connection.redis.monitor();
+    const commands: string[] = [];
+    monitor.on('monitor', (_time: string, [command = '', ...args]: string[], source: string) => {
+      if (source !== 'lua' && args.some((arg) => arg.includes(cluster.prefix))) commands.push(command);
+    });
+    for (let count = 0; count < 50; count++) await ask(cluster.url);
+    await connection.redis.ping();
+    monitor.disconnect();
+    // What the ledger writes, a batch at a time, behind the requests.
+    expect(commands.filter((command) => command !== 'evalsha')).toEqual([]);
+    expect(commands.length).toBeLessThan(10);
+  });
+});
+
+describe("a key's models and tiers", () => {
+  it('leaves nothing else to ask for', async () => {
+    const url = await limited({}, { limits: [], models: ['other'] });
+    const refused = await ask(url);
+    expect(refused.status).toBe(403);
+    expect(await refused.json()).toMatchObject({ error: { code: 'permission_denied', param: 'model' } });
+    const auto = await askMessages(url, { model: 'auto' });
+    expect(auto.status).toBe(403);
+    expect(await auto.json()).toMatchObject({ error: { type: 'permission_error' } });
+    const list = await fetch(`${url}/api/openai/models`, { headers: { authorization: `Bearer ${cluster.key}` } });
+    expect(await list.json()).toMatchObject({ data: [] });
+  });
+
+  it('lets through what it names', async () => {
+    const url = await limited({}, { limits: [], models: ['demo'], tiers: ['gpu'] });
+    expect((await ask(url)).status).toBe(200);
+    expect((await ask(url, { model: 'auto' })).status).toBe(200);
+    const headers = { authorization: `Bearer ${cluster.key}` };
+    const list = (await (await fetch(`${url}/api/openai/models`, { headers })).json()) as { data: { id: string }[] };
+    expect(list.data.map(({ id }) => id)).toEqual(['auto', 'demo']);
+    for (const [method, path] of [
+      ['GET', '/api/tools/v1/list'],
+      ['POST', '/api/tools/mcp'],
+    ] as const) {
+      const body = method === 'POST' ? JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }) : undefined;
+      expect((await fetch(`${url}${path}`, { method, headers, ...(body !== undefined && { body }) })).status).toBe(403);
+    }
+  });
+
+  it('keeps requests from tiers that it does not name', async () => {
+    const url = await limited({}, { limits: [], tiers: ['cloud', 'tools'] });
+    expect((await ask(url)).status).toBe(403);
+    expect((await ask(url, { model: 'auto' })).status).toBe(403);
+  });
+});

@@ -1,0 +1,175 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
+import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
+import { pricedDemo } from '../helpers/limited-ingress.ts';
+import { openKeyStore } from '../helpers/open-key-store.ts';
+import { startCluster, until, type Cluster } from '../helpers/start-cluster.ts';
+import { inject } from 'vitest';
+
+let cluster: Cluster;
+
+beforeAll(async () => {
+  cluster = await startCluster({ ingress: pricedDemo() });
+});
+
+afterAll(() => cluster.stop());
+
+const admin = { userId: '', isAdmin: true, keyIds: [], teamIds: [] };
+
+async function reader(): Promise<UsageReader> {
+  const { connection } = await openKeyStore(inject('redisUrl'));
+  return new UsageReader(connection.redis, `${cluster.prefix}:`);
+}
+
+/** The ledger's entry of a request, when it is written. */
+async function entry(id: string): Promise<UsageRecord> {
+  const usage = await reader();
+  let found: UsageRecord | undefined;
+  await until(async () => {
+    found = (await usage.requests(admin, {}, 200)).requests.find((record) => record.id === id);
+    return found !== undefined;
+  });
+  if (!found) throw new Error('unreachable');
+  return found;
+}
+
+interface Sent {
+  id: string;
+  response: Response;
+}
+
+let count = 0;
+async function send(path: string, fields: object, init: RequestInit = {}): Promise<Sent> {
+  const id = `ledger-${++count}`;
+  const response = await fetch(`${cluster.url}${path}`, {
+    method: 'POST',
+    body: JSON.stringify({ model: 'demo', max_tokens: 60, messages: [{ role: 'user', content: 'Hello!' }], ...fields }),
+    headers: { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json', 'x-request-id': id },
+    ...init,
+  });
+  return { id, response };
+}
+
+const chat = '/api/openai/chat/completions';
+const messages = '/api/anthropic/v1/messages';
+const saying = (content: string): object => ({ messages: [{ role: 'user', content }] });
+
+describe('the usage ledger', () => {
+  it.each([
+    ['a whole chat answer', chat, {}],
+    ['a streamed chat answer', chat, { stream: true }],
+    ['a whole message', messages, {}],
+    ['a streamed message', messages, { stream: true }],
+  ])('has the very counts that the client of %s was told, and their price', async (_, path, fields) => {
+    const { id, response } = await send(path, { ...fields, ...saying('Hi!\n[demo tokens=17]') });
+    const text = await response.text();
+    const told = Array.from(text.matchAll(/"(?:completion|output)_tokens":(\d+)/g), ([, tokens]) => Number(tokens)).at(
+      -1,
+    );
+    const record = await entry(id);
+    expect(record).toMatchObject({
+      key: { id: cluster.keyId, name: 'test' },
+      asked: 'demo',
+      model: 'demo',
+      tier: 'gpu',
+      worker: response.headers.get('x-rtr-worker'),
+      outcome: 'done',
+      attempts: 1,
+      completionTokens: 17,
+      operation: 'generate',
+      family: path === chat ? 'chat' : 'messages',
+    });
+    expect(told).toBe(17);
+    expect(record.cost).toBe(record.promptTokens * 1_000 + 17 * 2_000);
+    expect(Math.abs(record.at - Date.now())).toBeLessThan(20_000);
+    expect(record.totalMs).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ['chat', chat],
+    ['messages', messages],
+  ])('keeps what was relayed of a %s stream that the client left', async (_, path) => {
+    const gone = new AbortController();
+    const fields = { stream: true, max_tokens: 5_000, ...saying('Hi!\n[demo tokens=5000 rate=200]') };
+    const { id, response } = await send(path, fields, { signal: gone.signal });
+    let read = '';
+    const decoder = new TextDecoder();
+    for await (const piece of response.body ?? []) {
+      read += decoder.decode(piece);
+      if (read.split('\n\n').length > 60) break;
+    }
+    gone.abort();
+    const record = await entry(id);
+    expect(record).toMatchObject({ outcome: 'cancelled', model: 'demo' });
+    expect(record.promptTokens).toBeGreaterThan(0);
+    expect(record.completionTokens).toBeGreaterThanOrEqual(50);
+    expect(record.completionTokens).toBeLessThan(400);
+    expect(record.cost).toBe(record.promptTokens * 1_000 + record.completionTokens * 2_000);
+  });
+
+  it('keeps what was relayed of a stream that broke, with the error', async () => {
+    const fields = { stream: true, max_tokens: 500, ...saying('Hi!\n[demo tokens=100 fault=drop after=40 rate=0]') };
+    const { id, response } = await send(chat, fields);
+    await response.text();
+    const record = await entry(id);
+    expect(record.outcome).toBe('failed');
+    expect(record.code).toBeTruthy();
+    expect(record.completionTokens).toBeGreaterThanOrEqual(39);
+    expect(record.completionTokens).toBeLessThanOrEqual(42);
+  });
+
+  it('counts nothing for what failed before it cost anything', async () => {
+    const { id, response } = await send(chat, saying('Hi!\n[demo fault=500]'));
+    expect(response.status).toBeGreaterThanOrEqual(500);
+    expect(await entry(id)).toMatchObject({ outcome: 'failed', promptTokens: 0, completionTokens: 0, cost: 0 });
+  });
+
+  it('has nothing of a prompt or an answer', async () => {
+    const secret = 'elephants-in-pyjamas';
+    const { id } = await send(chat, saying(secret));
+    await entry(id);
+    const { connection } = await openKeyStore(inject('redisUrl'));
+    const entries = await connection.redis.xrange(`${cluster.prefix}:usage:requests`, '-', '+');
+    expect(JSON.stringify(entries)).toContain(id);
+    expect(JSON.stringify(entries)).not.toContain('elephants');
+  });
+
+  it('adds up to exactly what it has singly, in days and months and by whatever it is asked', async () => {
+    const usage = await reader();
+    const { requests } = await usage.requests(admin, {}, 200);
+    const sum = (of: (record: UsageRecord) => number): number => requests.reduce((all, each) => all + of(each), 0);
+    const wanted = {
+      requests: requests.length,
+      failed: sum(({ outcome }) => Number(outcome === 'failed')),
+      cancelled: sum(({ outcome }) => Number(outcome === 'cancelled')),
+      promptTokens: sum(({ promptTokens }) => promptTokens),
+      completionTokens: sum(({ completionTokens }) => completionTokens),
+      cost: sum(({ cost }) => cost),
+    };
+    for (const step of ['day', 'month'] as const) {
+      for (const by of ['model', 'key', 'tier'] as const) {
+        const range = { from: Date.now() - 86_400_000, to: Date.now() + 60_000 };
+        const report = await usage.report({ viewer: admin, ...range, step, by, filter: {} });
+        expect(report.totals).toMatchObject(wanted);
+        expect(
+          report.groups.find(({ id }) => id === { model: 'demo', key: cluster.keyId, tier: 'gpu' }[by]),
+        ).toBeDefined();
+      }
+    }
+  });
+
+  it('is complete when a node is told to stop', async () => {
+    const { process, url } = await cluster.addIngress();
+    onTestFinished(async () => void (await process.stop()));
+    const id = 'last-words';
+    const answer = await fetch(`${url}${chat}`, {
+      method: 'POST',
+      body: JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'Hello!' }] }),
+      headers: { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json', 'x-request-id': id },
+    });
+    await answer.text();
+    await process.stop();
+    const { requests } = await (await reader()).requests(admin, {}, 200);
+    expect(requests.map((record) => record.id)).toContain(id);
+  });
+});

@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
+import { createLog } from '#shared/core/log.ts';
+import { connectRedis } from '#shared/accounts/connect-redis.ts';
+import { limitedIngress } from '../../helpers/limited-ingress.ts';
+import { startCluster, until, type Cluster } from '../../helpers/start-cluster.ts';
+
+let cluster: Cluster;
+
+beforeAll(async () => {
+  cluster = await startCluster({ worker: { SLOTS: '32' } });
+});
+
+afterAll(() => cluster.stop());
+
+it('holds of an ingress that is killed in the middle are free after a minute, and no earlier', async () => {
+  const limits = { concurrentRequests: 20, tokensPerDay: 1_000_000 };
+  const { process, url } = await cluster.addIngress(limitedIngress(limits));
+  const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+  const connection = connectRedis(inject('redisUrl'), { log, name: 'test' });
+  await connection.whenReady(AbortSignal.timeout(5_000));
+  const keeper = new LimitKeeper(connection.redis, `${cluster.prefix}:`, log);
+  const party = { party: `key:${cluster.keyId}` as const, limits };
+  const use = async () => (await keeper.read([party]))[0];
+
+  const long = { role: 'user', content: 'Hi!\n[demo tokens=9000 rate=20]' };
+  // Kept, or their connections would be closed when the garbage is collected.
+  const answers: Response[] = [];
+  for (let count = 0; count < 20; count++) {
+    const answer = await fetch(`${url}/api/openai/chat/completions`, {
+      method: 'POST',
+      body: JSON.stringify({ model: 'demo', stream: true, max_tokens: 9_000, messages: [long] }),
+      headers: { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json' },
+    });
+    answers.push(answer);
+  }
+  await until(async () => (await use())?.active === 20);
+  // Holds are renewed every twenty seconds: they outlast their first minute while the ingress lives.
+  await new Promise((resolve) => setTimeout(resolve, 70_000));
+  expect((await use())?.active).toBe(20);
+  await process.kill();
+  const killedAt = performance.now();
+  expect((await use())?.active).toBe(20);
+  await until(async () => (await use())?.active === 0, 65_000);
+  expect(performance.now() - killedAt).toBeLessThan(61_000);
+  expect(performance.now() - killedAt).toBeGreaterThan(35_000);
+  expect((await use())?.day).toEqual({ spent: { tokens: 0, cost: 0 }, held: { tokens: 0, cost: 0 } });
+  expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
+  await keeper.close();
+  connection.close();
+});

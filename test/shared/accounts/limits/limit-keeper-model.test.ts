@@ -1,0 +1,128 @@
+import fc from 'fast-check';
+import { describe, expect, inject, it } from 'vitest';
+import type { Limits, PartyLimits } from '#shared/accounts/limits.ts';
+import type { Hold } from '#shared/accounts/limits/limit-keeper.ts';
+import type { Amount } from '#shared/accounts/limits/party-use.ts';
+import { openLimitKeeper } from '../../../helpers/open-limit-keeper.ts';
+
+/** What the limits mean, said as simply as can be. Costs are nano-dollars. */
+class Model {
+  readonly spent = new Map<string, Amount>();
+  holds: ModelHold[] = [];
+
+  fits(parties: readonly PartyLimits[], amount: Amount): boolean {
+    return parties.every(({ party, limits }) => {
+      const { active, tokens, cost } = this.of(party);
+      const { concurrentRequests, tokensPerDay, tokensPerMonth, costPerDay, costPerMonth } = limits;
+      const within = (limit: number | undefined, used: number, wanted: number): boolean =>
+        limit === undefined || wanted === 0 || used + wanted <= limit;
+      return (
+        within(concurrentRequests, active, 1) &&
+        within(tokensPerDay, tokens, amount.tokens) &&
+        within(tokensPerMonth, tokens, amount.tokens) &&
+        within(costPerDay && costPerDay * 1e9, cost, amount.cost) &&
+        within(costPerMonth && costPerMonth * 1e9, cost, amount.cost)
+      );
+    });
+  }
+
+  /** What of a party's limits is used: spent, and held by requests in force. */
+  of(party: string): { active: number } & Amount {
+    const { tokens, cost } = this.spent.get(party) ?? { tokens: 0, cost: 0 };
+    const mine = this.holds.filter(({ parties, inForce }) => inForce && parties.includes(party));
+    const sum = (of: (amount: Amount) => number): number => mine.reduce((total, { amount }) => total + of(amount), 0);
+    return { active: mine.length, tokens: tokens + sum((each) => each.tokens), cost: cost + sum((each) => each.cost) };
+  }
+
+  settle(hold: ModelHold, { tokens, cost }: Amount): void {
+    for (const party of hold.parties) {
+      const before = this.spent.get(party) ?? { tokens: 0, cost: 0 };
+      this.spent.set(party, { tokens: before.tokens + tokens, cost: before.cost + cost });
+    }
+    this.holds = this.holds.filter((each) => each !== hold);
+  }
+}
+
+interface ModelHold {
+  id: string;
+  parties: readonly string[];
+  amount: Amount;
+  inForce: boolean;
+  real: Hold;
+}
+
+const amount = fc.record({ tokens: fc.nat(40), cost: fc.nat(40) });
+const optional = (max: number) => fc.option(fc.integer({ min: 1, max }), { nil: undefined });
+const limits = fc.record({
+  concurrentRequests: optional(4),
+  tokensPerDay: optional(120),
+  tokensPerMonth: optional(150),
+  costPerDay: fc.option(
+    fc.integer({ min: 1, max: 120 }).map((nano) => nano / 1e9),
+    { nil: undefined },
+  ),
+  costPerMonth: fc.option(
+    fc.integer({ min: 1, max: 150 }).map((nano) => nano / 1e9),
+    { nil: undefined },
+  ),
+}) as fc.Arbitrary<Limits>;
+const step = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constant('reserve' as const), among: fc.integer({ min: 1, max: 7 }), amount }),
+  },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('settle' as const), which: fc.nat(20), amount }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('release' as const), which: fc.nat(20) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('expire' as const), which: fc.nat(20) }) },
+);
+
+describe('reserving, settling, releasing and expiring in any order', () => {
+  it('does what a simple model does', { timeout: 60_000 }, async () => {
+    const { keeper, ids, expire, redis, prefix } = await openLimitKeeper(inject('redisUrl'));
+    await fc.assert(
+      fc.asyncProperty(fc.tuple(limits, limits, limits), fc.array(step, { maxLength: 25 }), async (three, steps) => {
+        const names = await redis.keys(`${prefix}*`);
+        if (names.length > 0) await redis.del(...names);
+        const model = new Model();
+        const [key, user, team] = three;
+        const all: PartyLimits[] = [
+          { party: 'key:k', limits: key },
+          { party: 'user:u', limits: user },
+          { party: 'team:t', limits: team },
+        ];
+        for (const next of steps) {
+          const hold = 'which' in next ? model.holds[next.which % (model.holds.length || 1)] : undefined;
+          if (next.do === 'reserve') {
+            const parties = all.filter((_, index) => ((next.among >> index) & 1) === 1);
+            const before = new Set(await ids());
+            const verdict = await keeper.reserve(parties, next.amount);
+            expect(verdict.granted).toBe(model.fits(parties, next.amount));
+            if (verdict.granted) {
+              const id = (await ids()).find((each) => !before.has(each)) ?? '';
+              const named = parties.map(({ party }) => party);
+              model.holds.push({ id, parties: named, amount: next.amount, inForce: true, real: verdict.hold });
+            } else {
+              expect(verdict.error.message).not.toBe('A limit is reached.');
+            }
+          } else if (next.do === 'expire' && hold) {
+            await expire(hold.id);
+            hold.inForce = false;
+          } else if (hold) {
+            const spent = next.do === 'settle' ? next.amount : { tokens: 0, cost: 0 };
+            hold.real.settle(spent);
+            model.settle(hold, spent);
+          }
+          for (const use of await keeper.read(all)) {
+            const { active, tokens, cost } = model.of(use.party);
+            for (const period of [use.day, use.month]) {
+              expect(period.spent.tokens + period.held.tokens).toBe(tokens);
+              expect(period.spent.cost + period.held.cost).toBe(cost);
+            }
+            expect(use.active).toBe(active);
+          }
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

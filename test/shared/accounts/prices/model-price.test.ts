@@ -1,0 +1,71 @@
+import { Decimal } from 'decimal.js';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { costOf, highestCostOf } from '#shared/accounts/prices/model-price.ts';
+import { toDollars, toNanoDollars } from '#shared/accounts/money.ts';
+import { noUsage } from '#shared/core/usage.ts';
+
+const price = { input: 3, cachedInput: 0.3, cacheWrite: 3.75, output: 15 };
+
+describe('the cost of an answer', () => {
+  it('counts input from a cache and into one at their own prices', () => {
+    const usage = { ...noUsage, promptTokens: 1_000, cachedTokens: 600, cacheWriteTokens: 100, completionTokens: 50 };
+    expect(costOf(usage, price)).toBe(300 * 3_000 + 600 * 300 + 100 * 3_750 + 50 * 15_000);
+  });
+
+  it('takes cached input for other input where it has no price', () => {
+    const usage = { ...noUsage, promptTokens: 10, cachedTokens: 4, cacheWriteTokens: 2 };
+    expect(costOf(usage, { input: 2, output: 1 })).toBe(20_000);
+  });
+
+  it('is nothing without a price', () => {
+    expect(costOf({ ...noUsage, promptTokens: 10 }, undefined)).toBe(0);
+  });
+
+  it('is exact where floating point is not', () => {
+    // 0.1 + 0.2, so to speak: 3 tokens at 0.1 and 0.2 dollars.
+    expect(costOf({ ...noUsage, promptTokens: 3, completionTokens: 3 }, { input: 0.1, output: 0.2 })).toBe(900);
+    // A million tokens cost just what the price says.
+    expect(toDollars(costOf({ ...noUsage, promptTokens: 1_000_000 }, { input: 0.0028, output: 0 }))).toBe(0.0028);
+  });
+
+  it('is the whole nano-dollars of the exact cost, for any counts and prices, and never more than was held', () => {
+    const dollars = fc.integer({ min: 0, max: 1_000_000_000 }).map((millionths) => millionths / 1e6);
+    const count = fc.nat(10_000_000);
+    fc.assert(
+      fc.property(
+        fc.record({ input: dollars, cachedInput: dollars, cacheWrite: dollars, output: dollars }),
+        count,
+        count,
+        count,
+        count,
+        (prices, fresh, cachedTokens, cacheWriteTokens, completionTokens) => {
+          const promptTokens = fresh + cachedTokens + cacheWriteTokens;
+          const usage = { ...noUsage, promptTokens, cachedTokens, cacheWriteTokens, completionTokens };
+          const exact = new Decimal(prices.input)
+            .times(fresh)
+            .plus(new Decimal(prices.cachedInput).times(cachedTokens))
+            .plus(new Decimal(prices.cacheWrite).times(cacheWriteTokens))
+            .plus(new Decimal(prices.output).times(completionTokens))
+            .times(1_000);
+          const cost = costOf(usage, prices);
+          fc.pre(cost < 1e15);
+          expect(Number.isInteger(cost)).toBe(true);
+          expect(exact.minus(cost).abs().lte(0.5)).toBe(true);
+          if (prices.cachedInput <= Math.max(prices.input, prices.cacheWrite)) {
+            expect(cost).toBeLessThanOrEqual(highestCostOf(promptTokens, completionTokens, prices));
+          }
+        },
+      ),
+    );
+  });
+
+  it('goes from dollars to nano-dollars and back', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 4e15 }), (nano) => {
+        expect(toNanoDollars(toDollars(nano))).toBe(nano);
+      }),
+    );
+    expect(toNanoDollars(0.1)).toBe(100_000_000);
+  });
+});
