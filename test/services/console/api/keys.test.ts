@@ -121,6 +121,18 @@ describe('a personal key', () => {
     expect(masked).not.toBe(old.key.masked);
   });
 
+  it('that was replaced does not come back by a change of its expiry', async () => {
+    const { firstAdmin, verifier } = await openConsole();
+    const ada = await firstAdmin();
+    const { body } = await ada.post('/keys', { kind: 'user', ...plain });
+    await ada.post(`/keys/${body.key.id}/rotate`, { overlapMs: 0 });
+    expect(await ada.patch(`/keys/${body.key.id}`, { expiresAt: null })).toMatchObject({
+      status: 409,
+      body: { error: { code: 'key_not_usable' } },
+    });
+    await expect(verifier.verify(body.raw)).rejects.toMatchObject({ code: 'invalid_api_key' });
+  });
+
   it('that is revoked is refused at once, and cannot come back', async () => {
     const { firstAdmin, verifier, announced } = await openConsole();
     const ada = await firstAdmin();
