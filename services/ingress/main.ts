@@ -78,6 +78,9 @@ await runService(async (environment, releases) => {
   const log = createLog({ service: 'ingress', level: config.LOG_LEVEL, format: config.LOG_FORMAT });
   const id = randomBytes(6).toString('hex');
   const { RTR_PREFIX: prefix } = config;
+  // This process speaks plain HTTP, so something else must end TLS there.
+  if (URL.parse(config.PUBLIC_URL ?? '')?.protocol === 'https:' && config.TRUSTED_PROXIES.length === 0)
+    log.warn('PUBLIC_URL is https, but TRUSTED_PROXIES is empty: cookies lack Secure, and all clients are one address');
 
   const redis = connectRedis(config.REDIS_URL, { log, name: `ingress-${id}` });
   releases.add('redis', () => redis.close());

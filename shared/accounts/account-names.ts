@@ -10,7 +10,7 @@
  * - `invitation:<id>` hash that expires; `invitations` sorted set by expiry; `invitation-link:<hash>`, `password-link:<hash>` and
  *   `first-admin-link` strings that expire
  * - `session:<hash>` hash that expires; `sessions-of:<user>` list of the newest ones
- * - `sign-ins:<subject>` hash that expires; `audit` stream, capped; `console-settings` hash
+ * - `sign-ins:<subject>` hash that expires; `sign-in-refusals` string that expires; `audit` stream, capped; `console-settings` hash
  */
 export function accountNames(prefix: string) {
   return {
@@ -35,6 +35,7 @@ export function accountNames(prefix: string) {
     session: (hash: string) => `${prefix}session:${hash}`,
     sessionsOf: (userId: string) => `${prefix}sessions-of:${userId}`,
     signIns: (subject: string) => `${prefix}sign-ins:${subject}`,
+    signInRefusals: `${prefix}sign-in-refusals`,
     audit: `${prefix}audit`,
     settings: `${prefix}console-settings`,
   };

@@ -1,3 +1,5 @@
+import { RouterError } from '#shared/core/errors.ts';
+import { FairQueue, QueueFullError } from './fair-queue.ts';
 import { hashSecret } from './hash-secret.ts';
 import type { KeyRecord } from './key-record.ts';
 import type { KeyCreation, KeyStore } from './key-store.ts';
@@ -15,14 +17,17 @@ export interface CreatedKey {
   record: KeyRecord;
 }
 
-/** Makes a key that belongs to nobody, and stores its record. */
+/** One Argon2 computation at a time: people can ask for keys as fast as they like, and this process has keys to verify. */
+const queue = new FairQueue({ concurrency: 1, waitingPerOwner: 16, waiting: 64 });
+
+/** Makes a key that belongs to nobody, and stores its record. @throws RouterError `overloaded` when too many are being made */
 export async function createKey(store: KeyStore, wish: Omit<KeyWish, 'ownerId'>): Promise<CreatedKey> {
   const key = await prepareKey(wish);
   await store.create(key.record);
   return key;
 }
 
-/** Makes a key of a person or team; or tells why there is none. */
+/** Makes a key of a person or team; or tells why there is none. Throws as `createKey` does. */
 export async function createOwnedKey(
   store: KeyStore,
   wish: KeyWish & { ownerId: string },
@@ -34,7 +39,7 @@ export async function createOwnedKey(
 
 /**
  * Makes a key with the settings of another one, which expires after so many milliseconds; or tells why there is none
- * (`not usable`: the other one is revoked, expired, replaced or unknown).
+ * (`not usable`: the other one is revoked, expired, replaced or unknown). Throws as `createKey` does.
  */
 export async function rotateKey(
   store: KeyStore,
@@ -60,10 +65,20 @@ async function prepareKey(wish: KeyWish): Promise<CreatedKey> {
   const record = {
     ...wish,
     id,
-    hash: await hashSecret(secret),
+    hash: await hashInTurn(wish.createdBy ?? 'the command line', secret),
     firstFour: secret.slice(0, 4),
     lastFour: secret.slice(-4),
     createdAt: Date.now(),
   };
   return { raw, record };
+}
+
+async function hashInTurn(maker: string, secret: string): Promise<string> {
+  try {
+    return await queue.run(maker, () => hashSecret(secret));
+  } catch (error) {
+    if (!(error instanceof QueueFullError)) throw error;
+    const message = 'Too many keys are being made. Please try again soon.';
+    throw new RouterError('overloaded', message, { retryAfter: 2, cause: error });
+  }
 }

@@ -86,12 +86,12 @@ export class KeyStore {
     return (await askRedis(this.#redis.eval(createFirstRouterKey, names.length, ...names, ...args))) === 1;
   }
 
-  /** Changes what is given; a field that is undefined goes. */
-  async change(id: string, change: Partial<KeyChange>): Promise<'changed' | 'revoked' | 'unknown'> {
+  /** Changes what is given; a field that is undefined goes. `over`: the key is revoked or replaced, and stays as it is. */
+  async change(id: string, change: Partial<KeyChange>): Promise<'changed' | 'over' | 'unknown'> {
     const going = Object.entries(change).filter(([, value]) => value === undefined);
     const args = [going.length, ...going.map(([name]) => name), ...Object.entries(storedFields(change)).flat()];
     const outcome = await askRedis(this.#redis.eval(changeKey, 1, this.#names.key(id), ...args));
-    return outcome as 'changed' | 'revoked' | 'unknown';
+    return outcome as 'changed' | 'over' | 'unknown';
   }
 
   /** Revokes a key for good. */

@@ -57,7 +57,7 @@ export async function openConsole({
     createConsoleApi({
       accounts: open.accounts,
       passwords: new Passwords(),
-      judgePassword: async (password) => (password.length < 12 ? 'This is easy to guess.' : undefined),
+      judgePassword: async (_, password) => (password.length < 12 ? 'This is easy to guess.' : undefined),
       announce: async (changed) => {
         announced.push(changed);
         verifier.drop(changed);

@@ -10,7 +10,8 @@ import { signedInOf } from './signed-in.ts';
 const page = z.object({
   before: z
     .string()
-    .regex(/^\d{1,20}-\d{1,20}$/, 'This is no id of an entry.')
+    // Two numbers of 64 bits, after the first id that there can be: Redis takes no other.
+    .regex(/^[1-9]\d{0,18}-\d{1,19}$/, 'This is no id of an entry.')
     .optional(),
 });
 const change = consoleSettingsSchema.partial();

@@ -27,12 +27,13 @@ export function invitationRoutes(parts: ApiParts): Router {
   routes.post('/invitations', async (request, response) => {
     const wanted = parse(wish, request.body);
     const { invitationDays } = await settings.read();
-    const created = await invitations.create({ ...wanted, ms: invitationDays * dayMs });
+    const person = signedInOf(response);
+    const created = await invitations.create({ ...wanted, invitedBy: person.id, ms: invitationDays * dayMs });
     if (typeof created === 'string') throw notInvited(created);
     const { id, email } = created.invitation;
     const target = { kind: 'invitation', id, name: email };
     const details = { role: wanted.role, teamId: wanted.teamId };
-    await record(parts, signedInOf(response), { action: 'invitation.create', target, details });
+    await record(parts, person, { action: 'invitation.create', target, details });
     const origin = parts.publicUrl ?? `${request.protocol}://${request.get('host') ?? ''}`;
     const link = new URL(`/link/${created.token}`, origin).href;
     response.status(201).json({ invitation: invitationAnswer(created.invitation), link });

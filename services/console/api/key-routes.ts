@@ -71,7 +71,7 @@ export function keyRoutes(parts: ApiParts): Router {
     );
     const outcome = await keys.change(key.id, changes);
     if (outcome === 'unknown') throw notFound();
-    if (outcome === 'revoked') throw notUsable();
+    if (outcome === 'over') throw notUsable();
     await announce(key.id);
     const before = Object.fromEntries(Object.keys(wanted).map((name) => [name, key[name as keyof FoundKey] ?? null]));
     await note('key.change', person, key, { before, after: wanted });

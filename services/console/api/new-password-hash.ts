@@ -18,13 +18,14 @@ export async function newPasswordHash(
   const { min, max } = passwordLength;
   if (password.length < min) throw weak(`A password has ${min} characters at least.`, field);
   if (password.length > max) throw weak(`A password has ${max} characters at most.`, field);
-  const weakness = await judgePassword(password, known).catch((error: unknown) => {
+  const address = request.ip ?? '';
+  const weakness = await judgePassword(address, password, known).catch((error: unknown) => {
     if (!(error instanceof QueueFullError)) throw error;
     const message = 'Too many passwords are being set. Please try again soon.';
     throw new RouterError('overloaded', message, { retryAfter: 5, cause: error });
   });
   if (weakness !== undefined) throw weak(weakness, field);
-  return passwords.hash(request.ip ?? '', password);
+  return passwords.hash(address, password);
 }
 
 function weak(message: string, field: string): ApiFailure {

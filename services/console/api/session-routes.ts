@@ -58,8 +58,8 @@ export function sessionRoutes(parts: ApiParts): Router {
 async function prove(parts: ApiParts, request: Request, { email, password, find, field }: Claim): Promise<UserRecord> {
   const { accounts, passwords } = parts;
   const address = request.ip ?? '';
-  const { waitMs, begins } = await accounts.guard.take({ address, email });
-  if (begins) {
+  const { waitMs, isNews } = await accounts.guard.take({ address, email });
+  if (isNews) {
     await record(parts, null, { action: 'session.refused', target: null, details: { address, email } });
   }
   if (waitMs > 0) {
@@ -68,7 +68,11 @@ async function prove(parts: ApiParts, request: Request, { email, password, find,
     throw new ApiFailure(429, 'too_many_attempts', message, { retryAfter });
   }
   const user = await find();
-  const matches = await passwords.matches(address, user?.passwordHash, password);
+  const matches = await passwords.matches(address, user?.passwordHash, password).catch(async (error: unknown) => {
+    // Else whoever keeps this busy would lock out everybody who tries meanwhile.
+    await accounts.guard.withdraw({ address, email });
+    throw error;
+  });
   if (!matches || !user || user.blockedAt !== undefined) throw wrongCredentials(field);
   await accounts.guard.giveBack({ address, email });
   return user;

@@ -34,10 +34,9 @@ export function teamRoutes(parts: ApiParts): Router {
   });
   routes.patch('/teams/:id', async (request, response) => {
     const person = signedInOf(response);
-    const before = await find(request.params.id, 'team.see', person);
+    const before = await find(request.params.id, 'team.rename', person);
     const wanted = parse(change, request.body);
     const owner = { kind: 'team', id: before.id } as const;
-    if (wanted.name !== undefined) requireAccess('team.rename', person, owner);
     if (wanted.limits !== undefined) requireAccess('team.limit', person, owner);
     if (!(await teams.change(before.id, wanted))) throw notFound();
     await announce(`team:${before.id}`);

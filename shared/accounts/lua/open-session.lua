@@ -16,7 +16,7 @@
 if redis.call('HEXISTS', KEYS[3], 'blockedAt') == 1 or redis.call('HGET', KEYS[3], 'epoch') ~= ARGV[3] then
   return 0
 end
-redis.call('HSET', KEYS[1], 'userId', ARGV[2], 'epoch', ARGV[3], 'startedAt', ARGV[4])
+redis.call('HSET', KEYS[1], 'userId', ARGV[2], 'epoch', ARGV[3], 'startedAt', ARGV[4], 'livesMs', ARGV[5])
 redis.call('PEXPIRE', KEYS[1], ARGV[5])
 redis.call('LPUSH', KEYS[2], ARGV[1])
 redis.call('PEXPIRE', KEYS[2], ARGV[6])

@@ -1,11 +1,12 @@
 -- Sets the password of the person whom a link was made for, ends all their sessions, and uses the link up.
 --
--- KEYS[1]  the link (string: id of the user)
+-- KEYS[1]  the link (string: the user's id and epoch, as `id:epoch`)
 -- KEYS[2]  record of the user (hash)
--- ARGV[1]  id of the user
+-- ARGV[1]  id of the user, and a colon
 -- ARGV[2]  the new password's hash
--- Returns 1 when it was set, 0 when there is no such link any more or the person is blocked.
-if redis.call('GET', KEYS[1]) ~= ARGV[1] or redis.call('EXISTS', KEYS[2]) == 0 then
+-- Returns 1 when it was set, 0 when there is no such link any more, the user's epoch is another by now, or the person is blocked.
+local epoch = redis.call('HGET', KEYS[2], 'epoch')
+if not epoch or redis.call('GET', KEYS[1]) ~= ARGV[1] .. epoch then
   return 0
 end
 if redis.call('HEXISTS', KEYS[2], 'blockedAt') == 1 then

@@ -20,6 +20,8 @@ const invitationSchema = z.object({
   teamId: z.string().optional(),
   createdAt: z.coerce.number(),
   expiresAt: z.coerce.number(),
+  /** The administrator who made it. It goes when they are no administrator any more, or are blocked. */
+  invitedBy: z.string(),
   /** SHA-256 of the link's token. */
   linkHash: z.string(),
 });
@@ -32,6 +34,8 @@ export interface InvitationWish {
   email: string;
   role: UserRole;
   teamId?: string | undefined;
+  /** The id of the administrator. */
+  invitedBy: string;
   /** Milliseconds for which the link can be used. */
   ms: number;
 }
@@ -61,15 +65,16 @@ export class InvitationStore {
 
   /** Makes an invitation. This is the only moment at which its token is known. `email taken`: by a person who has an account. */
   async create(wish: InvitationWish): Promise<CreatedInvitation | 'email taken' | 'no team' | 'too many'> {
-    const { email, role, teamId, ms } = wish;
+    const { email, role, teamId, invitedBy, ms } = wish;
     const token = mintToken();
     const createdAt = Date.now();
-    const facts = { id: mintId(), email, role, createdAt, expiresAt: createdAt + ms, linkHash: tokenHash(token) };
+    const expiresAt = createdAt + ms;
+    const facts = { id: mintId(), email, role, createdAt, expiresAt, invitedBy, linkHash: tokenHash(token) };
     const invitation = { ...facts, ...(teamId === undefined ? {} : { teamId }) };
     const { invitation: record, invitationLink, invitations, userEmails, team } = this.#names;
     const names = [record(facts.id), invitationLink(facts.linkHash), invitations, userEmails, team(teamId ?? '')];
     const isToTeam = teamId === undefined ? '' : '1';
-    const args = [facts.id, email, createdAt, facts.expiresAt, mostOpen, isToTeam];
+    const args = [facts.id, email, createdAt, expiresAt, mostOpen, isToTeam];
     const fields = Object.entries(storedFields(invitation)).flat();
     const outcome = await askRedis(this.#redis.eval(createInvitation, names.length, ...names, ...args, ...fields));
     if (outcome !== 'created') return outcome as 'email taken' | 'no team' | 'too many';

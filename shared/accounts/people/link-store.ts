@@ -54,10 +54,15 @@ export class LinkStore {
     return issued === 1 ? token : undefined;
   }
 
-  /** A new link with which a person can set a new password without the old one. */
+  /**
+   * A new link with which a person can set a new password without the old one. It holds in the person's present epoch: with a new
+   * password, however it was set, all links of before are void, and so they are when the person is blocked or signed out everywhere.
+   */
   async issuePassword(userId: string): Promise<string> {
     const token = mintToken();
-    await askRedis(this.#redis.set(this.#names.passwordLink(tokenHash(token)), userId, 'PX', printedLinkMs));
+    const epoch = await askRedis(this.#redis.hget(this.#names.user(userId), 'epoch'));
+    const link = this.#names.passwordLink(tokenHash(token));
+    await askRedis(this.#redis.set(link, `${userId}:${epoch}`, 'PX', printedLinkMs));
     return token;
   }
 
@@ -67,12 +72,14 @@ export class LinkStore {
     const hash = tokenHash(token);
     const { firstAdminLink, invitationLink, passwordLink } = this.#names;
     const names = [firstAdminLink, invitationLink(hash), passwordLink(hash)];
-    const [firstAdmin, invitationId, userId] = await askRedis(this.#redis.mget(...names));
+    const [firstAdmin, invitationId, password] = await askRedis(this.#redis.mget(...names));
     if (firstAdmin === hash) return { kind: 'first-admin' };
     const invitation = invitationId ? await this.#invitations.find(invitationId) : undefined;
     if (invitation) return { kind: 'invitation', invitation };
+    const [userId, epoch] = password?.split(':') ?? [];
     const user = userId ? await this.#users.find(userId) : undefined;
-    return user && user.blockedAt === undefined ? { kind: 'password', user } : undefined;
+    const holds = user && user.blockedAt === undefined && String(user.epoch) === epoch;
+    return holds ? { kind: 'password', user } : undefined;
   }
 
   /** Makes the first administrator. `no link`: it was used meanwhile. */
@@ -113,7 +120,7 @@ export class LinkStore {
   /** Sets the new password of the person whom a link was made for, and ends all their sessions; undefined: it was used meanwhile. */
   async resetPassword(token: string, userId: string, passwordHash: string): Promise<UserRecord | undefined> {
     const names = [this.#names.passwordLink(tokenHash(token)), this.#names.user(userId)];
-    const done = (await this.#run(resetPassword, names, [userId, passwordHash])) === 1;
+    const done = (await this.#run(resetPassword, names, [`${userId}:`, passwordHash])) === 1;
     return done ? this.#users.find(userId) : undefined;
   }
 

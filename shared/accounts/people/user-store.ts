@@ -51,12 +51,17 @@ export class UserStore {
     return new Map(ids.flatMap((id, at) => (names[at] ? [[id, names[at]]] : [])));
   }
 
-  /** Changes what is given. Blocking ends all sessions of the person. The last administrator cannot be lost. */
+  /**
+   * Changes what is given. Blocking ends all sessions of the person. The last administrator cannot be lost; the open
+   * invitations of another one who is lost are taken back.
+   */
   async change(id: string, { role, blocked, limits }: UserChange, now: number): Promise<UserChangeOutcome> {
-    const { user, admins } = this.#names;
+    const { user, admins, invitations, invitation, invitationLink } = this.#names;
+    const names = [user(id), admins, invitations];
     const block = blocked === undefined ? '' : blocked ? now : 0;
-    const args = [id, role ?? '', block, limits === undefined ? '' : JSON.stringify(limits)];
-    return (await askRedis(this.#redis.eval(changeUser, 2, user(id), admins, ...args))) as UserChangeOutcome;
+    const change = [id, role ?? '', block, limits === undefined ? '' : JSON.stringify(limits)];
+    const args = [...change, invitation(''), invitationLink('')];
+    return (await askRedis(this.#redis.eval(changeUser, names.length, ...names, ...args))) as UserChangeOutcome;
   }
 
   /** Sets a new password in the place of the one that was proven, and ends all sessions. False: that one was changed meanwhile. */

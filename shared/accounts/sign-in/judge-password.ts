@@ -12,12 +12,13 @@ const queue = new FairQueue({ concurrency: 1, waitingPerOwner: 4, waiting: 32 })
 /**
  * Judges how hard a password is to guess, by dictionaries, keyboards, dates and repetitions, and by what is known of its owner.
  * It does so in a thread of its own: it takes up to a second, in which this one has streams to relay.
+ * @param owner who asks, to take turns by: the client's address
  * @param known the person's name and address
  * @returns undefined for one that is strong enough, else a sentence that says what is wrong with it
  * @throws QueueFullError, or what the thread failed with
  */
-export function judgePassword(password: string, known: readonly string[]): Promise<string | undefined> {
-  return queue.run('everybody', async () => {
+export function judgePassword(owner: string, password: string, known: readonly string[]): Promise<string | undefined> {
+  return queue.run(owner, async () => {
     const workerData: PasswordToJudge = { password, known };
     const worker = new Worker(new URL('password-judge.ts', import.meta.url), { workerData });
     try {

@@ -8,6 +8,7 @@ import type { UserRecord } from '../people/user.ts';
 import type { UserStore } from '../people/user-store.ts';
 
 const openSession = luaScript('open-session');
+const touchSession = luaScript('touch-session');
 
 /** Milliseconds after which a session ends, however much it is used. */
 const longestMs = 30 * 24 * 3_600_000;
@@ -18,7 +19,13 @@ const mostPerUser = 50;
 /** How exact the time of the last request is kept: a session in use costs one write a minute. */
 const touchEveryMs = 60_000;
 
-const sessionSchema = z.object({ userId: z.string(), epoch: z.coerce.number(), startedAt: z.coerce.number() });
+const sessionSchema = z.object({
+  userId: z.string(),
+  epoch: z.coerce.number(),
+  startedAt: z.coerce.number(),
+  /** Milliseconds that it had left to live at the last write. */
+  livesMs: z.coerce.number(),
+});
 
 /**
  * Who is signed in, in Redis. A session's id is random, its SHA-256 alone is stored. It ends when it is not used for a time, after
@@ -60,15 +67,19 @@ export class SessionStore {
   async find(id: string): Promise<UserRecord | undefined> {
     if (!isToken(id)) return undefined;
     const name = this.#names.session(tokenHash(id));
-    const [fields, livesMs] = await askRedisAll(this.#redis.multi().hgetall(name).pttl(name));
+    const [fields, leftToLiveMs] = await askRedisAll(this.#redis.multi().hgetall(name).pttl(name));
     const session = sessionSchema.safeParse(fields).data;
     if (!session) return undefined;
     const [user, idleMs] = await Promise.all([this.#users.find(session.userId), this.#idleMs()]);
     const now = Date.now();
     const leftMs = session.startedAt + longestMs - now;
     if (!user || user.blockedAt !== undefined || user.epoch !== session.epoch || leftMs <= 0) return undefined;
+    const sinceMs = session.livesMs - Number(leftToLiveMs);
+    // The setting may have been made shorter since.
+    if (sinceMs >= idleMs) return undefined;
     const nextMs = Math.min(idleMs, leftMs);
-    if (nextMs - Number(livesMs) >= touchEveryMs) await this.#touch(name, nextMs, user.id, now);
+    const isOff = Math.abs(nextMs - Number(leftToLiveMs)) >= touchEveryMs;
+    if (isOff) await this.#touch(name, nextMs, user.id, now);
     return user;
   }
 
@@ -93,6 +104,6 @@ export class SessionStore {
 
   /** Only prolongs what is still there: a session that has ended meanwhile does not come back. */
   async #touch(name: string, ms: number, userId: string, now: number): Promise<void> {
-    await askRedisAll(this.#redis.multi().pexpire(name, ms).hset(this.#names.user(userId), 'lastSeenAt', now));
+    await askRedis(this.#redis.eval(touchSession, 2, name, this.#names.user(userId), ms, now));
   }
 }

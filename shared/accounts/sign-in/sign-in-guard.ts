@@ -12,6 +12,9 @@ const attempts = 10;
 const windowMs = 15 * 60_000;
 const longestMs = 3_600_000;
 
+/** Strangers can have refusals begin as they like: more than these in an hour would push everything else out of the audit trail. */
+const toldPerHour = 10;
+
 /** Where an attempt to sign in comes from, and at which account. */
 export interface Attempt {
   /** The client's IP address. */
@@ -24,8 +27,8 @@ export interface Attempt {
 export interface Allowance {
   /** Milliseconds to wait; 0: now. */
   waitMs: number;
-  /** This attempt was the one at which a refusal began. */
-  begins: boolean;
+  /** A refusal began with this attempt, and is one of the first ten in an hour: worth a line in the audit trail. */
+  isNews: boolean;
 }
 
 /**
@@ -44,15 +47,21 @@ export class SignInGuard {
 
   /** Takes an attempt from the allowances. @throws RouterError `store_unavailable` as KeyStore does */
   async take(attempt: Attempt): Promise<Allowance> {
-    const args = [Date.now(), attempts, windowMs, longestMs];
-    const outcome = await askRedis(this.#redis.eval(takeAttempt, 2, ...this.#subjects(attempt), ...args));
-    const [waitMs = 0, begins = 0] = outcome as number[];
-    return { waitMs, begins: begins === 1 };
+    const names = [...this.#subjects(attempt), this.#names.signInRefusals];
+    const args = [Date.now(), attempts, windowMs, longestMs, toldPerHour];
+    const outcome = await askRedis(this.#redis.eval(takeAttempt, names.length, ...names, ...args));
+    const [waitMs = 0, isNews = 0] = outcome as number[];
+    return { waitMs, isNews: isNews === 1 };
   }
 
   /** The attempt was right: the address has it back, and those at the account are forgotten. */
   async giveBack(attempt: Attempt): Promise<void> {
-    await askRedis(this.#redis.eval(returnAttempt, 2, ...this.#subjects(attempt)));
+    await askRedis(this.#redis.eval(returnAttempt, 2, ...this.#subjects(attempt), 1));
+  }
+
+  /** The attempt could not be judged: it counts for nothing. */
+  async withdraw(attempt: Attempt): Promise<void> {
+    await askRedis(this.#redis.eval(returnAttempt, 2, ...this.#subjects(attempt), 0));
   }
 
   #subjects({ address, email }: Attempt): [string, string] {

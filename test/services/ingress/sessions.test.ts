@@ -159,6 +159,23 @@ describe('a change in the console while the broker is away', () => {
   });
 });
 
+describe('an ingress behind TLS', () => {
+  it('warns when it cannot know of it: cookies would not be bound to TLS', async () => {
+    const PUBLIC_URL = 'https://llm.example.com';
+    const blind = await edge.addIngress({ PUBLIC_URL });
+    const told = await edge.addIngress({ PUBLIC_URL, TRUSTED_PROXIES: '127.0.0.1' });
+    const warnings = [blind, told].map(({ process }) =>
+      process.lines.filter(({ msg }) => String(msg).includes('TRUSTED_PROXIES')),
+    );
+    expect(warnings).toMatchObject([[{ level: 40 }], []]);
+    const headers = { 'x-forwarded-proto': 'https' };
+    const signIn = (url: string) =>
+      new ConsoleClient(url).ask('POST', '/session', { email: 'ada@example.com', password }, headers);
+    expect((await signIn(blind.url)).headers.get('set-cookie')).not.toContain('Secure');
+    expect((await signIn(told.url)).headers.get('set-cookie')).toMatch(/^__Host-rtr=.*; Secure/);
+  });
+});
+
 describe('what an ingress keeps', () => {
   it('has the last use of a key, to the minute, without its having been waited for', async () => {
     const { body } = await ada.post('/keys', { kind: 'user', name: 'k', class: 'normal', limits: {} });
@@ -172,7 +189,12 @@ describe('what an ingress keeps', () => {
   });
 
   it('has no secret in it, neither in Redis nor in the log', async () => {
-    const spare = await accounts.invitations.create({ email: 'eve@example.com', role: 'member', ms: 60_000 });
+    const spare = await accounts.invitations.create({
+      email: 'eve@example.com',
+      role: 'member',
+      invitedBy: adaId,
+      ms: 60_000,
+    });
     if (typeof spare === 'string') throw new Error(spare);
     const reset = await accounts.links.issuePassword(adaId);
     const { body } = await ada.post('/keys', { kind: 'user', name: 'k', class: 'normal', limits: {} });

@@ -121,6 +121,18 @@ describe('a personal key', () => {
     expect(masked).not.toBe(old.key.masked);
   });
 
+  it('that was replaced does not come back by a change of its expiry', async () => {
+    const { firstAdmin, verifier } = await openConsole();
+    const ada = await firstAdmin();
+    const { body } = await ada.post('/keys', { kind: 'user', ...plain });
+    await ada.post(`/keys/${body.key.id}/rotate`, { overlapMs: 0 });
+    expect(await ada.patch(`/keys/${body.key.id}`, { expiresAt: null })).toMatchObject({
+      status: 409,
+      body: { error: { code: 'key_not_usable' } },
+    });
+    await expect(verifier.verify(body.raw)).rejects.toMatchObject({ code: 'invalid_api_key' });
+  });
+
   it('that is revoked is refused at once, and cannot come back', async () => {
     const { firstAdmin, verifier, announced } = await openConsole();
     const ada = await firstAdmin();
@@ -168,6 +180,25 @@ describe('a personal key', () => {
     const ada = await firstAdmin();
     expect(await ada.post('/keys', { ...plain, ...wrong })).toMatchObject({ status: 400, body: { error: { field } } });
     expect(await store.list()).toEqual([]);
+  });
+
+  it('is made in turn: somebody who wants very many at once is told to wait, and nobody else has to', async () => {
+    const { firstAdmin, join } = await openConsole();
+    const ada = await firstAdmin();
+    const bob = await join(ada, 'bob@example.com');
+    const flood = Array.from({ length: 60 }, () => ada.post('/keys', { kind: 'user', ...plain }));
+    const refused = await Promise.any(
+      flood.map(async (asked) => {
+        const answer = await asked;
+        if (answer.status !== 503) throw new Error('this one was made');
+        return answer;
+      }),
+    );
+    expect(refused).toMatchObject({ body: { error: { code: 'overloaded' } } });
+    expect(refused.headers.get('retry-after')).toBe('2');
+    expect((await bob.post('/keys', { kind: 'user', ...plain })).status).toBe(201);
+    const statuses = (await Promise.all(flood)).map(({ status }) => status);
+    expect(new Set(statuses)).toEqual(new Set([201, 503]));
   });
 
   it('is one of 200: the oldest one of no use gives way, and none of use does', async () => {

@@ -128,6 +128,26 @@ describe('an invitation', () => {
     expect(await accounts.users.list()).toHaveLength(2);
   });
 
+  it.each([
+    ['demoted', { role: 'member' }],
+    ['blocked', { blocked: true }],
+  ])('is void when the administrator who made it is %s; those of others stand', async (_, change) => {
+    const { firstAdmin, join, browser, accounts, connection, prefix } = await openConsole();
+    const ada = await firstAdmin();
+    const mallory = await join(ada, 'mallory@example.com', { role: 'admin' });
+    const { body: hers } = await mallory.post('/invitations', { email: 'back-door@example.com', role: 'admin' });
+    const { body: other } = await ada.post('/invitations', { email: 'bob@example.com', role: 'member' });
+    expect((await ada.patch(`/users/${mallory.id}`, { limits: {} })).status).toBe(200);
+    expect((await ada.get('/invitations')).body).toHaveLength(2);
+    expect((await ada.patch(`/users/${mallory.id}`, change)).status).toBe(200);
+    expect((await ada.get('/invitations')).body).toEqual([other.invitation]);
+    const path = `/links/${hers.link.split('/').at(-1)}`;
+    expect((await browser().post(path, { name: 'Back', password: goodPassword })).status).toBe(404);
+    expect(await accounts.users.list()).toHaveLength(2);
+    expect(await connection.redis.keys(`${prefix}invitation*`)).toHaveLength(3);
+    expect((await browser().get(`/links/${other.link.split('/').at(-1)}`)).status).toBe(200);
+  });
+
   it('can be taken back, and not to a team that there is not', async () => {
     const { firstAdmin, browser, connection, prefix } = await openConsole();
     const ada = await firstAdmin();
@@ -161,6 +181,7 @@ describe('a team', () => {
     });
     expect((await eve.get('/teams')).body).toMatchObject([{ id: team.id }]);
     expect(await eve.patch(path, { name: 'Mine' })).toMatchObject(denied);
+    expect(await eve.patch(path, {})).toMatchObject(denied);
     expect(await eve.put(`${path}/members/${eve.id}`, { role: 'owner' })).toMatchObject(denied);
     expect(await bob.patch(path, { name: 'Bluer' })).toMatchObject({ body: { name: 'Bluer' } });
     expect(await bob.patch(path, { limits: { requestsPerMinute: 1_000 } })).toMatchObject(denied);
@@ -205,16 +226,33 @@ describe('the audit trail', () => {
       ...Array.from({ length: 20 }, (_, n) => ({ details: { n: 19 - n } })),
       body[0],
     ]);
-    expect(await ada.get('/audit?before=0%20DROP')).toMatchObject({
-      status: 400,
-      body: { error: { field: 'before' } },
-    });
+    for (const before of ['0%20DROP', '0-0', '99999999999999999999-0', '1-99999999999999999999']) {
+      expect(await ada.get(`/audit?before=${before}`)).toMatchObject({
+        status: 400,
+        body: { error: { field: 'before' } },
+      });
+    }
+    expect((await ada.get('/audit?before=1-0')).body).toEqual([]);
     // What is of no use any more gives way: the stream is bounded.
     const many = connection.redis.pipeline();
     for (let n = 0; n < 11_000; n += 1) many.xadd(`${prefix}audit`, '*', 'entry', JSON.stringify(note));
     await many.exec();
     await accounts.audit.add(note);
     expect(await connection.redis.xlen(`${prefix}audit`)).toBeLessThan(10_200);
+  });
+});
+
+describe('the log', () => {
+  it('tells every change by ids alone: what the trail has lost can be found there', async () => {
+    const { firstAdmin, join, apiLog } = await openConsole();
+    const ada = await firstAdmin();
+    const bob = await join(ada, 'bob@example.com');
+    await ada.patch(`/users/${bob.id}`, { blocked: true });
+    const lines = apiLog.map((line) => JSON.parse(line));
+    expect(lines).toContainEqual(
+      expect.objectContaining({ action: 'user.block', actor: ada.id, target: { kind: 'user', id: bob.id } }),
+    );
+    expect(apiLog.join()).not.toContain('example.com');
   });
 });
 

@@ -74,6 +74,27 @@ describe('the link for a forgotten password', () => {
   });
 });
 
+describe('links for one forgotten password', () => {
+  it('are all void when one of them was used, and when the password was changed or the person signed out everywhere', async () => {
+    const { firstAdmin, browser, accounts } = await openConsole();
+    const ada = await firstAdmin();
+    const issue = () => Promise.all([accounts.links.issuePassword(ada.id), accounts.links.issuePassword(ada.id)]);
+    const password = 'quiet-lantern-oyster-77';
+    const [used, spare] = await issue();
+    expect((await browser().get(`/links/${spare}`)).status).toBe(200);
+    expect((await ada.post(`/links/${used}`, { password })).status).toBe(200);
+    const [older] = await issue();
+    expect((await ada.post('/password', { current: password, next: goodPassword })).status).toBe(200);
+    const [oldest] = await issue();
+    await accounts.users.endSessions(ada.id);
+    for (const token of [spare, older, oldest]) {
+      expect((await browser().get(`/links/${token}`)).status).toBe(404);
+      expect((await browser().post(`/links/${token}`, { password })).status).toBe(404);
+      expect(await accounts.links.resetPassword(token, ada.id, 'x')).toBeUndefined();
+    }
+  });
+});
+
 describe('signing in', () => {
   it('takes a password however the keyboard composes its letters', async () => {
     const { firstAdmin, browser, accounts } = await openConsole();
@@ -185,10 +206,14 @@ describe('a flood of attempts to sign in', () => {
     await firstAdmin();
     const attempt = (email: string, password: string, address: string) =>
       browser().ask('POST', '/session', { email, password }, { 'x-forwarded-for': address });
-    const flood = Array.from({ length: 40 }, (_, n) => attempt(`n${n}@example.com`, 'wrong', '10.2.0.1'));
-    const statuses = (await Promise.all(flood)).map(({ status }) => status);
-    expect(statuses.filter((status) => status === 401 || status === 503).length).toBeLessThanOrEqual(10);
-    expect(statuses.filter((status) => status === 429).length).toBeGreaterThanOrEqual(30);
+    const statuses: number[] = [];
+    while (!statuses.includes(429)) {
+      const flood = Array.from({ length: 9 }, (_, n) => attempt(`n${n}@example.com`, 'wrong', '10.2.0.1'));
+      statuses.push(...(await Promise.all(flood)).map(({ status }) => status));
+    }
+    // Only few wait at once. Those for which there was no time do not count.
+    expect(statuses).toContain(503);
+    expect(statuses.filter((status) => status === 401)).toHaveLength(10);
     expect((await attempt('ada@example.com', goodPassword, '10.2.0.1')).status).toBe(429);
     expect((await attempt('ada@example.com', goodPassword, '10.2.0.2')).status).toBe(200);
   });
@@ -297,6 +322,27 @@ describe('a session', () => {
     expect((await ada.get('/session')).status).toBe(200);
     vi.setSystemTime(Date.now() + 61_000);
     expect((await ada.get('/session')).status).toBe(401);
+  });
+
+  it('ends as is set now, when the setting was made shorter since it was used', async () => {
+    const { firstAdmin, join, connection, prefix } = await openConsole();
+    const ada = await firstAdmin();
+    await ada.patch('/settings', { sessionHours: 720 });
+    const bob = await join(ada, 'bob@example.com');
+    const { redis } = connection;
+    const names = await redis.keys(`${prefix}session:*`);
+    const owners = await Promise.all(names.map((name) => redis.hget(name, 'userId')));
+    const name = names[owners.indexOf(bob.id)] ?? '';
+    await ada.patch('/settings', { sessionHours: 2 });
+    expect((await bob.get('/session')).status).toBe(200);
+    expect(await redis.pttl(name)).toBeLessThanOrEqual(2 * 3_600_000);
+    await ada.patch('/settings', { sessionHours: 720 });
+    expect((await bob.get('/session')).status).toBe(200);
+    expect(await redis.pttl(name)).toBeGreaterThan(719 * 3_600_000);
+    // Three hours later.
+    await redis.pexpire(name, 717 * 3_600_000);
+    await ada.patch('/settings', { sessionHours: 2 });
+    expect((await bob.get('/session')).status).toBe(401);
   });
 
   it('does not give way to others that were signed out of', async () => {

@@ -29,7 +29,7 @@ async function makeAdmin(): Promise<UserRecord> {
 }
 
 async function invite(email: string, role: 'admin' | 'member'): Promise<UserRecord> {
-  const created = await accounts.invitations.create({ email, role, ms: 1_000 });
+  const created = await accounts.invitations.create({ email, role, invitedBy: 'nobody', ms: 1_000 });
   if (typeof created === 'string') throw new Error(created);
   const person = { name: 'Eve', passwordHash: 'old' };
   const user = await accounts.links.acceptInvitation(created.token, created.invitation, person);

@@ -37,7 +37,30 @@ describe('SignInGuard', () => {
     const attempt = { address: '10.0.0.1', email: 'ada@example.com' };
     const outcomes = await Promise.all(Array.from({ length: 30 }, () => guard.take(attempt)));
     expect(outcomes.filter(({ waitMs }) => waitMs === 0)).toHaveLength(10);
-    expect(outcomes.filter(({ begins }) => begins)).toHaveLength(1);
+    expect(outcomes.filter(({ isNews }) => isNews)).toHaveLength(1);
+  });
+
+  it('says so ten times in an hour, so that no flood pushes everything else out of the audit trail', async () => {
+    const begin = async (n: number) => {
+      for (let m = 0; m < 10; m += 1) await guard.take({ address: `10.0.0.${n}`, email: `${m}@${n}.example` });
+      return guard.take({ address: `10.0.0.${n}`, email: 'one-more@example.com' });
+    };
+    const outcomes = [];
+    for (let n = 0; n < 15; n += 1) outcomes.push(await begin(n));
+    expect(outcomes.map(({ isNews }) => isNews)).toEqual(outcomes.map((_, n) => n < 10));
+    for (const { waitMs } of outcomes) expect(waitMs).toBe(15 * minute);
+    const counter = `${open.prefix}sign-in-refusals`;
+    expect(await open.connection.redis.pttl(counter)).toBeGreaterThan(59 * minute);
+  });
+
+  it('does not count attempts that could not be judged', async () => {
+    const attempt = { address: '10.0.0.1', email: 'ada@example.com' };
+    await guard.take(attempt);
+    for (let n = 0; n < 20; n += 1) {
+      expect(await guard.take(attempt)).toMatchObject({ waitMs: 0 });
+      await guard.withdraw(attempt);
+    }
+    expect(await useUp('10.0.0.1', 'ada@example.com')).toMatchObject({ allowed: 9 });
   });
 
   it('forgets the attempts at an account that was signed in to, not those from an address at others', async () => {
@@ -51,7 +74,7 @@ describe('SignInGuard', () => {
 
   it('takes a whole /64 of IPv6 for one address, and forgets all of it by and by', async () => {
     for (let n = 0; n < 10; n += 1) await guard.take({ address: `2001:db8::${n}`, email: `n${n}@example.com` });
-    expect(await guard.take({ address: '2001:db8::ffff', email: 'x@example.com' })).toMatchObject({ begins: true });
+    expect(await guard.take({ address: '2001:db8::ffff', email: 'x@example.com' })).toMatchObject({ isNews: true });
     expect(await guard.take({ address: '2001:db8:0:1::1', email: 'y@example.com' })).toMatchObject({ waitMs: 0 });
     const { redis } = open.connection;
     const names = await redis.keys(`${open.prefix}sign-ins:*`);
