@@ -33,7 +33,8 @@ const types: Record<string, string> = {
 export class PageFolder {
   readonly #folder: string;
   #pages: Pages | undefined;
-  #builtAt = 0;
+  /** Which file the page was read from, and when that was written. */
+  #read = '';
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -42,10 +43,11 @@ export class PageFolder {
   /** The pages as they are now, or undefined when they are not built. */
   async current(): Promise<Pages | undefined> {
     try {
-      const { mtimeMs } = await stat(join(this.#folder, 'index.html'));
-      if (!this.#pages || mtimeMs !== this.#builtAt) {
+      const { ino, mtimeMs } = await stat(join(this.#folder, 'index.html'));
+      const found = `${ino} ${mtimeMs}`;
+      if (found !== this.#read) {
         this.#pages = await readPages(this.#folder);
-        this.#builtAt = mtimeMs;
+        this.#read = found;
       }
     } catch (error) {
       // While the folder is being replaced, what was read before goes on serving.
