@@ -19,6 +19,9 @@ const maxStreamsOfSession = 8;
 /** Bytes that may wait for a page that reads too slowly before its stream is cut; it then asks again. */
 const maxUnreadBytes = 4 * 1024 * 1024;
 
+/** Milliseconds without progress for the last bytes of a stream that was ended to be read. */
+const unreadMs = 30_000;
+
 /** Has a page that lost its stream ask again after a second. */
 const retry = 'retry: 1000\n\n';
 
@@ -81,6 +84,14 @@ export class LiveFeed {
     clearInterval(this.#timer);
   }
 
+  /** Ends a stream. It closes only when all was read, and what is written meanwhile would be an error that nobody catches. */
+  #dismiss(listener: Listener): void {
+    const { response } = listener;
+    this.#leave(listener);
+    response.end();
+    response.setTimeout(unreadMs, () => response.destroy());
+  }
+
   #leave(listener: Listener): void {
     this.#listeners.delete(listener);
     if (this.#listeners.size === 0) clearInterval(this.#timer);
@@ -114,10 +125,10 @@ export class LiveFeed {
   /** A session may have been ended, here or on another ingress. While nobody can tell, the page may stay. */
   #beat(): void {
     this.#lastHeartbeat = performance.now();
-    for (const { response, stillSignedIn } of this.#listeners) {
-      stillSignedIn().then(
+    for (const listener of this.#listeners) {
+      listener.stillSignedIn().then(
         (is) => {
-          if (!is) response.end();
+          if (!is) this.#dismiss(listener);
         },
         () => undefined,
       );
