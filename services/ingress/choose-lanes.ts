@@ -96,9 +96,7 @@ function anyModel(
   const capable = pool.models
     .filter(
       (model) =>
-        permits(pool.tier, model.id) &&
-        isAllowed(model.id, auto, priceOf(pool.tier, model.id)) &&
-        isCapable(model, needs),
+        permits(pool.tier, model.id) && isAllowed(model.id, pool.tier, auto, priceOf) && isCapable(model, needs),
     )
     .map((model) => judged(model, needs));
   const able = capable.filter((each) => each.able);
@@ -123,11 +121,13 @@ function judged(model: ModelInfo, needs: Needs): Pick<Candidate, 'model' | 'able
 
 function isAllowed(
   id: string,
+  tier: Tier,
   { only, except, max_cost: maxCost }: Registry['auto'],
-  price: { output: number } | undefined,
+  priceOf: LaneRules['priceOf'],
 ): boolean {
   if (except.includes(id) || (only && !only.includes(id))) return false;
-  return maxCost === undefined || price === undefined || price.output <= maxCost;
+  // Prices are looked up for those alone who have set a bound.
+  return maxCost === undefined || (priceOf(tier, id)?.output ?? 0) <= maxCost;
 }
 
 /** Thinking is not among the needs: a model that does not think still answers. */

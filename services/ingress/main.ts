@@ -136,8 +136,8 @@ await runService(async (environment, releases) => {
   releases.add('live feed', () => feed.close());
   const recorded = recordJob({ log, metrics, priceOf, ledger });
   const record: typeof recorded = (job) => {
-    meter.countJob(requestIdOf(job.response), job.report);
     recorded(job);
+    meter.countJob(requestIdOf(job.response), job.report);
   };
   const mcp = createToolsMcp({ dispatcher, workers, limits, record }, log);
   releases.add('MCP', () => mcp.close());

@@ -37,12 +37,13 @@ export interface RecordParts {
 export function recordJob({ log, metrics, priceOf, ledger }: RecordParts) {
   return (job: FinishedJob): void => {
     const { response, family, operation, asked, report, usage, hold } = job;
-    metrics.countJob(family.name, report);
     const { served, queuedAt, claimedAt, firstByteAt, endedAt, attempts, state, error } = report;
     const model = served?.placement.model;
     const { tier, worker } = served?.worker.announcement ?? {};
     const cost = model === undefined ? 0 : costOf(usage, priceOf(tier, model));
+    // First of all: a hold that is not settled is renewed for as long as this process lives.
     hold?.settle({ tokens: usage.promptTokens + usage.completionTokens, cost });
+    metrics.countJob(family.name, report);
 
     const { id: keyId, name, kind, ownerId } = identityOf(response);
     const requestId = requestIdOf(response);

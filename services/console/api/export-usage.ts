@@ -7,6 +7,9 @@ import type { UsageRequest } from '../contract/usage.ts';
 /** Requests that are named and written at once. */
 const atOnce = 200;
 
+/** Milliseconds without progress after which a client that does not read is cut off. */
+const unreadMs = 30_000;
+
 /** The columns of a table of requests. */
 const columns: Record<string, (request: UsageRequest) => CsvCell> = {
   id: ({ id }) => id,
@@ -67,7 +70,7 @@ export async function exportUsage(
     }
     begun = true;
     if (response.destroyed || response.write(text)) return;
-    await Promise.race([once(response, 'drain'), once(response, 'close')]);
+    await drained(response);
   };
   const flush = async (batch: readonly UsageRecord[]): Promise<void> => {
     let text = begun ? '' : head;
@@ -88,5 +91,18 @@ export async function exportUsage(
   } catch (error) {
     if (!begun) throw error;
     response.destroy(error instanceof Error ? error : undefined);
+  }
+}
+
+/** Waits until a response takes more, or is closed: as it is when its client reads nothing for too long. */
+async function drained(response: Response): Promise<void> {
+  const over = new AbortController();
+  const { signal } = over;
+  const timer = setTimeout(() => response.destroy(), unreadMs);
+  try {
+    await Promise.race([once(response, 'drain', { signal }), once(response, 'close', { signal })]);
+  } finally {
+    clearTimeout(timer);
+    over.abort();
   }
 }

@@ -26,7 +26,8 @@ export const reportQuery = z
 export const requestsQuery = z.object({
   before: z
     .string()
-    .regex(/^\d{1,16}-\d{1,16}$/)
+    // After the first id that there can be: Redis takes no other.
+    .regex(/^[1-9]\d{0,15}-\d{1,16}$/)
     .optional(),
   limit: z.coerce.number().int().min(1).max(200).default(50),
   ...single,

@@ -19,6 +19,12 @@ const maxStreamsOfSession = 8;
 /** Bytes that may wait for a page that reads too slowly before its stream is cut; it then asks again. */
 const maxUnreadBytes = 4 * 1024 * 1024;
 
+/** Milliseconds without progress for the last bytes of a stream that was ended to be read. */
+const unreadMs = 30_000;
+
+/** Has a page that lost its stream ask again after a second. */
+const retry = 'retry: 1000\n\n';
+
 /** One page that listens. */
 interface Listener {
   response: ServerResponse;
@@ -37,6 +43,7 @@ export class LiveFeed {
   readonly #told = new Map<Kind, string>();
   #timer: NodeJS.Timeout | undefined;
   #lastHeartbeat = 0;
+  #isClosed = false;
 
   constructor(workers: LiveWorkers, pulses: () => Pulse[]) {
     this.#workers = workers;
@@ -57,6 +64,8 @@ export class LiveFeed {
       'cache-control': 'no-store, no-transform',
       'x-accel-buffering': 'no',
     });
+    // A page whose stream has just ended asks again, on the same connection if it can: it is to go to another ingress.
+    if (this.#isClosed) return void response.end(retry);
     if (this.#listeners.size === 0) {
       this.#told.clear();
       this.#lastHeartbeat = performance.now();
@@ -65,12 +74,22 @@ export class LiveFeed {
     this.#listeners.add(listener);
     response.once('close', () => this.#leave(listener));
     const news = this.#read();
-    response.write(`retry: 1000\n\n${kinds.map((kind) => eventOf(kind, news[kind])).join('')}`);
+    response.write(`${retry}${kinds.map((kind) => eventOf(kind, news[kind])).join('')}`);
   }
 
+  /** Ends all streams, and from now on each that begins. */
   close(): void {
+    this.#isClosed = true;
     for (const { response } of this.#listeners) response.end();
     clearInterval(this.#timer);
+  }
+
+  /** Ends a stream. It closes only when all was read, and what is written meanwhile would be an error that nobody catches. */
+  #dismiss(listener: Listener): void {
+    const { response } = listener;
+    this.#leave(listener);
+    response.end();
+    response.setTimeout(unreadMs, () => response.destroy());
   }
 
   #leave(listener: Listener): void {
@@ -106,10 +125,10 @@ export class LiveFeed {
   /** A session may have been ended, here or on another ingress. While nobody can tell, the page may stay. */
   #beat(): void {
     this.#lastHeartbeat = performance.now();
-    for (const { response, stillSignedIn } of this.#listeners) {
-      stillSignedIn().then(
+    for (const listener of this.#listeners) {
+      listener.stillSignedIn().then(
         (is) => {
-          if (!is) response.end();
+          if (!is) this.#dismiss(listener);
         },
         () => undefined,
       );

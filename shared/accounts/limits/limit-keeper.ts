@@ -99,11 +99,12 @@ export class LimitKeeper {
     const id = randomUUID();
     const { tokens, cost } = amount;
     let reply: number[];
+    const isSent = this.#redis.status === 'ready';
     try {
       reply = await this.#run('reserve', [id, this.#holdMs, tokens, cost, ...parties.flatMap(partyArguments)]);
     } catch (error) {
-      // It may have been done all the same.
-      this.#settle(id, { tokens: 0, cost: 0 });
+      // It may have been done all the same, but not what was never sent: that must not take the place of what has to be settled.
+      if (isSent) this.#settle(id, { tokens: 0, cost: 0 });
       throw error;
     }
     const [granted, ...rest] = reply;

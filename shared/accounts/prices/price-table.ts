@@ -101,12 +101,19 @@ export class PriceTable {
     const { redis, log } = this.#parts;
     try {
       const fields = await redis.hgetall(this.#name);
-      const entries = Object.entries(fields).map(
-        ([model, text]) => [model, modelPriceSchema.parse(JSON.parse(text))] as const,
-      );
-      this.#changed = new Map(entries);
+      this.#changed = new Map(Object.entries(fields).flatMap(([model, text]) => this.#read(model, text)));
     } catch (error) {
       log.debug({ err: storeUnavailable(error) }, 'the prices could not be read');
+    }
+  }
+
+  /** One change. What another version has written, and this one cannot read, must not hide the others. */
+  #read(model: string, text: string): [string, ModelPrice][] {
+    try {
+      return [[model, modelPriceSchema.parse(JSON.parse(text))]];
+    } catch (error) {
+      this.#parts.log.warn({ err: error, model }, 'a price that was set cannot be read, and does not hold here');
+      return [];
     }
   }
 

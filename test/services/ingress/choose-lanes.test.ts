@@ -64,6 +64,22 @@ function lanes(
   );
 }
 
+describe('prices', () => {
+  it('are not asked for unless the registry bounds them', () => {
+    const asked: string[] = [];
+    const choose = (file: object) => {
+      const { auto, models } = registrySchema.parse(file);
+      const priceOf = (_: Tier, id: string): undefined => void asked.push(id);
+      const wish = { model: resolveModel('auto', models, () => 0), needs: noNeeds };
+      return chooseLanes(wish, { auto, priceOf, permits: () => true }, [pool('gpu', 'gpu')], new Set());
+    };
+    expect(choose({})).toHaveLength(1);
+    expect(asked).toEqual([]);
+    expect(choose({ auto: { max_cost: 1 } })).toHaveLength(1);
+    expect(asked).toEqual(['gpu']);
+  });
+});
+
 describe('auto', () => {
   const all: Capability[] = ['stream', 'tools', 'vision', 'thinking', 'json'];
   const gpu = pool('gpu', 'gpu', { can: ['stream', 'tools'] });

@@ -113,6 +113,7 @@ describe('GET /usage', () => {
     ['/usage?from=0&to=1764000000000&step=day&by=key', 'from'],
     [`/usage?${range}&step=day&by=key&model=a&model=b`, 'model'],
     ['/usage/requests?before=x', 'before'],
+    ['/usage/requests?before=0-0', 'before'],
     ['/usage/requests?limit=1000', 'limit'],
     [`/usage/export?${range}&format=xml`, 'format'],
   ])('refuses %s and names the field', async (path, field) => {

@@ -19,7 +19,7 @@ async function openTables(registered: Record<string, TokenPrice> = {}) {
     onTestFinished(() => table.close());
     return table;
   };
-  return { table: open(), another: open(), announced };
+  return { table: open(), another: open(), announced, redis: connection.redis, prefix };
 }
 
 describe('the price table', () => {
@@ -68,6 +68,15 @@ describe('the price table', () => {
     expect(await another.remove('gpt-5-mini')).toBe(false);
     await table.refresh();
     expect(table.priceOf('cloud', 'gpt-5-mini')?.input).toBe(7);
+  });
+
+  it('knows the other prices when there is one that it cannot read', async () => {
+    const { table, another, redis, prefix } = await openTables();
+    await redis.hset(`${prefix}prices`, 'from-tomorrow', '{"perCall":1}', 'broken', '{');
+    await table.change('mine', { input: 9, output: 10, asOf: '2026-11-01' });
+    await another.refresh();
+    expect(another.priceOf('gpu', 'mine')?.input).toBe(9);
+    expect(another.priceOf('gpu', 'from-tomorrow')).toBeUndefined();
   });
 
   it('does not take an inherited name for a price', async () => {
