@@ -2,12 +2,13 @@
 --
 --   <prefix>holds                    sorted set: ids of the holds in force, by the time at which they expire
 --   <prefix>hold:<id>                hash: tokens, cost, day, month, parties (one a line); `expired` once it is out of force
---   <prefix><party>                  hash: active; requests and tokens, the levels of two buckets, each with the time (`…At`) at
---                                    which it was true
+--   <prefix><party>                  hash: active, heldTokens; requests and tokens, the levels of two buckets, each with the time
+--                                    (`…At`) at which it was true
 --   <prefix><party>:<day or month>   hash: tokens and cost that were spent, heldTokens and heldCost
 --
 -- A bucket holds what was used lately and leaks its limit in a minute. Levels are in units times 60000, so that what leaks in
--- a millisecond is a whole number, the limit itself. Costs are nano-dollars. All numbers are whole and below 2^53.
+-- a millisecond is a whole number, the limit itself. What is held is not in the bucket and does not leak: it counts in full
+-- until the request is over, and then what it came to goes into the bucket. Costs are nano-dollars. All numbers are whole and below 2^53.
 --
 -- Names are made here, so the scripts do not run on a Redis cluster. The time is that of Redis, never a node's.
 --
@@ -76,19 +77,24 @@ local function addToPeriods(use, hold, tokensField, tokens, costField, cost)
 end
 
 -- Adds to the level of the bucket of tokens. What leaked meanwhile still counts from the time of the level, so what is
--- added counts as used then: when the request began, more or less.
+-- added counts as used then: when a request of the party last began.
 local function addToBucket(use, tokens)
   local level = tonumber(redis.call('HGET', use, 'tokens') or '0')
-  redis.call('HSET', use, 'tokens', whole(math.max(0, level + tokens * 60000)))
+  redis.call('HSET', use, 'tokens', whole(level + tokens * 60000))
+end
+
+-- Adds to a count of what is in force, which is never less than nothing.
+local function addToCount(use, field, amount)
+  local count = tonumber(redis.call('HGET', use, field) or '0')
+  redis.call('HSET', use, field, whole(math.max(0, count + amount)))
 end
 
 -- Puts a hold into force for all its parties (sign 1), or out of it (sign -1).
 local function book(hold, sign)
   for party in string.gmatch(hold.parties, '[^\n]+') do
     local use = prefix .. party
-    local active = tonumber(redis.call('HGET', use, 'active') or '0')
-    redis.call('HSET', use, 'active', whole(math.max(0, active + sign)))
-    addToBucket(use, sign * hold.tokens)
+    addToCount(use, 'active', sign)
+    addToCount(use, 'heldTokens', sign * hold.tokens)
     addToPeriods(use, hold, 'heldTokens', sign * hold.tokens, 'heldCost', sign * hold.cost)
     redis.call('PEXPIRE', use, partyKeptMs)
   end
@@ -146,8 +152,10 @@ local function readUse(from)
   end
   local use = { name = name, limits = limits }
   use.requests = leaked(name, 'requests', limits[1])
-  use.tokens = leaked(name, 'tokens', limits[2])
-  use.active = tonumber(redis.call('HGET', name, 'active') or '0')
+  use.tokensLevel = leaked(name, 'tokens', limits[2])
+  local counts = redis.call('HMGET', name, 'active', 'heldTokens')
+  use.active = tonumber(counts[1] or '0')
+  use.tokens = use.tokensLevel + tonumber(counts[2] or '0') * 60000
   use.dayTokens, use.dayHeldTokens, use.dayCost, use.dayHeldCost = readPeriod(name .. ':' .. today)
   use.monthTokens, use.monthHeldTokens, use.monthCost, use.monthHeldCost = readPeriod(name .. ':' .. monthOf(today))
   return use

@@ -50,7 +50,7 @@ if granted then
     names[index] = ARGV[6 + (index - 1) * 8]
     redis.call('HSET', use.name,
       'requests', whole(use.requests + 60000), 'requestsAt', whole(now),
-      'tokens', whole(use.tokens), 'tokensAt', whole(now))
+      'tokens', whole(use.tokensLevel), 'tokensAt', whole(now))
   end
   local hold = {
     tokens = tokens,

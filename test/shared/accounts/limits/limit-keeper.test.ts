@@ -37,6 +37,17 @@ describe('a limit of tokens a minute', () => {
     expect((await keeper.reserve([party], { tokens: 900, cost: 0 })).granted).toBe(true);
   });
 
+  it('counts a long request in full until it is over, so that its end makes no room twice', async () => {
+    const { keeper, hold, redis, prefix } = await open();
+    const party = keyWith({ tokensPerMinute: 1_000 });
+    const long = await hold([party], { tokens: 900, cost: 0 });
+    await redis.hincrby(`${prefix}limit:key:k1`, 'tokensAt', -minute);
+    expect(await keeper.reserve([party], { tokens: 900, cost: 0 })).toMatchObject({ granted: false });
+    long.settle(nothing);
+    expect((await keeper.reserve([party], { tokens: 900, cost: 0 })).granted).toBe(true);
+    expect(await keeper.reserve([party], { tokens: 900, cost: 0 })).toMatchObject({ granted: false });
+  });
+
   it('counts what came out dearer than was held', async () => {
     const { keeper, hold, use } = await open();
     const party = keyWith({ tokensPerMinute: 1_000 });
