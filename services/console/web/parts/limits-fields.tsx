@@ -1,6 +1,6 @@
 import type { Limits } from '#shared/accounts/limits.ts';
-import { NumberInput, SimpleGrid } from '@mantine/core';
-import { useState } from 'react';
+import { SimpleGrid } from '@mantine/core';
+import { NumberField } from './number-field.tsx';
 
 const names: readonly { field: keyof Limits; label: string; isMoney?: boolean }[] = [
   { field: 'requestsPerMinute', label: 'Requests a minute' },
@@ -17,48 +17,24 @@ export function LimitsFields({ value, onChange }: { value: Limits; onChange: (li
   return (
     <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm" verticalSpacing="xs">
       {names.map(({ field, label, isMoney = false }) => (
-        <LimitField
+        <NumberField
           key={field}
           label={label}
-          isMoney={isMoney}
-          limit={value[field]}
-          onChange={(limit) => {
+          placeholder="no limit"
+          min={isMoney ? 0.01 : 1}
+          allowDecimal={isMoney}
+          allowNegative={false}
+          decimalScale={isMoney ? 2 : 0}
+          thousandSeparator=","
+          number={value[field]}
+          onNumber={(limit) => {
             const { [field]: _, ...others } = value;
+            // Zero is kept, for the field to raise it to its least: left out, it would lift the limit unseen.
             onChange(limit === undefined ? others : { ...others, [field]: limit });
           }}
         />
       ))}
     </SimpleGrid>
-  );
-}
-
-interface LimitFieldProps {
-  label: string;
-  isMoney: boolean;
-  limit: number | undefined;
-  onChange: (limit: number | undefined) => void;
-}
-
-function LimitField({ label, isMoney, limit, onChange }: LimitFieldProps) {
-  // As it is typed: `12.` is text until its next digit comes, and must stand there until then.
-  const [typed, setTyped] = useState<number | string>(limit ?? '');
-  return (
-    <NumberInput
-      label={label}
-      placeholder="no limit"
-      min={isMoney ? 0.01 : 1}
-      allowDecimal={isMoney}
-      allowNegative={false}
-      decimalScale={isMoney ? 2 : 0}
-      thousandSeparator=","
-      value={typed}
-      onChange={(next) => {
-        setTyped(next);
-        const amount = Number.parseFloat(String(next));
-        // Zero is kept, for the field to raise it to its least when it is left: left out, it would lift the limit unseen.
-        onChange(Number.isNaN(amount) ? undefined : amount);
-      }}
-    />
   );
 }
 
