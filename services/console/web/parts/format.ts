@@ -37,10 +37,12 @@ export function formatDuration(milliseconds: number): string {
 export function formatAgo(at: number, now = Date.now()): string {
   const seconds = Math.round((at - now) / 1_000);
   const size = Math.abs(seconds);
-  if (size < 60) return 'just now';
-  if (size < 3_600) return relative.format(Math.trunc(seconds / 60), 'minute');
-  if (size < 86_400) return relative.format(Math.trunc(seconds / 3_600), 'hour');
-  if (size < 30 * 86_400) return relative.format(Math.trunc(seconds / 86_400), 'day');
+  // What has 7 days from now on has them a moment later too.
+  const whole = seconds > 0 ? Math.round : Math.trunc;
+  if (size < 60) return seconds > 0 ? 'in a moment' : 'just now';
+  if (size < 3_600) return relative.format(whole(seconds / 60), 'minute');
+  if (size < 86_400) return relative.format(whole(seconds / 3_600), 'hour');
+  if (size < 30 * 86_400) return relative.format(whole(seconds / 86_400), 'day');
   return formatDay(at);
 }
 

@@ -1,5 +1,6 @@
 import type { Limits } from '#shared/accounts/limits.ts';
-import { NumberInput, SimpleGrid } from '@mantine/core';
+import { SimpleGrid } from '@mantine/core';
+import { NumberField } from './number-field.tsx';
 
 const names: readonly { field: keyof Limits; label: string; isMoney?: boolean }[] = [
   { field: 'requestsPerMinute', label: 'Requests a minute' },
@@ -16,7 +17,7 @@ export function LimitsFields({ value, onChange }: { value: Limits; onChange: (li
   return (
     <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm" verticalSpacing="xs">
       {names.map(({ field, label, isMoney = false }) => (
-        <NumberInput
+        <NumberField
           key={field}
           label={label}
           placeholder="no limit"
@@ -25,10 +26,11 @@ export function LimitsFields({ value, onChange }: { value: Limits; onChange: (li
           allowNegative={false}
           decimalScale={isMoney ? 2 : 0}
           thousandSeparator=","
-          value={value[field] ?? ''}
-          onChange={(typed) => {
+          number={value[field]}
+          onNumber={(limit) => {
             const { [field]: _, ...others } = value;
-            onChange(typeof typed === 'number' && typed > 0 ? { ...others, [field]: typed } : others);
+            // Zero is kept, for the field to raise it to its least: left out, it would lift the limit unseen.
+            onChange(limit === undefined ? others : { ...others, [field]: limit });
           }}
         />
       ))}

@@ -1,4 +1,4 @@
-import { Badge, Button, Group, Modal, NumberInput, Stack, Text, TextInput } from '@mantine/core';
+import { Badge, Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
 import type { Price } from '../../../contract/usage.ts';
 import { callApi } from '../../api/call-api.ts';
@@ -10,6 +10,7 @@ import { Failure } from '../../parts/failure.tsx';
 import { formatMoney } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
+import { NumberField } from '../../parts/number-field.tsx';
 
 type Draft = Pick<Price, 'model' | 'input' | 'cachedInput' | 'cacheWrite' | 'output'>;
 
@@ -163,19 +164,19 @@ function PriceForm({ draft, onDone }: { draft: Draft; onDone: () => void }) {
           onChange={({ currentTarget: { value } }) => setPrice((before) => ({ ...before, model: value }))}
         />
         {amounts.map(({ field, label }) => (
-          <NumberInput
+          <NumberField
             key={field}
             label={label}
             description="US dollars for a million tokens"
             min={0}
             allowNegative={false}
-            value={price[field] ?? ''}
+            number={price[field]}
             error={error?.field === field ? error.message : undefined}
-            onChange={(typed) =>
+            onNumber={(typed) =>
               setPrice((before) => {
                 const { [field]: _, ...others } = before;
                 const kept = field === 'input' || field === 'output' ? 0 : undefined;
-                const value = typeof typed === 'number' ? typed : kept;
+                const value = typed ?? kept;
                 return (value === undefined ? others : { ...others, [field]: value }) as Draft;
               })
             }

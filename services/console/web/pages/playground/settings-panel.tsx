@@ -15,6 +15,7 @@ import { Link } from 'wouter';
 import type { ServedModel } from '../../../contract/live.ts';
 import type { ApiFailure } from '../../api/call-api.ts';
 import type { ListedTool } from '../tools/run-tool.ts';
+import { NumberField } from '../../parts/number-field.tsx';
 import type { OfferedTool, Settings } from './conversation.ts';
 import { parseTools } from './parse-tools.ts';
 
@@ -74,14 +75,14 @@ export function SettingsPanel({ models, tools, settings, onChange }: SettingsPan
         value={settings.maxTokens}
         onChange={(value) => set({ maxTokens: typeof value === 'number' ? value : '' })}
       />
-      <NumberInput
+      <NumberField
         label="Temperature"
         description="Empty: as the model has it"
         min={0}
         max={2}
         step={0.1}
-        value={settings.temperature}
-        onChange={(value) => set({ temperature: typeof value === 'number' ? value : '' })}
+        number={settings.temperature === '' ? undefined : settings.temperature}
+        onNumber={(value) => set({ temperature: value ?? '' })}
       />
       <Switch
         label="Think before answering"

@@ -29,7 +29,7 @@ export function LimitUses() {
                   <Text size="xs">{inWords(name)}</Text>
                   <Text size="xs" c="dimmed" className="numeric">
                     {amount(name, used)} of {amount(name, limit)}
-                    {resetsAt === undefined ? '' : `, anew ${formatAgo(resetsAt)}`}
+                    {resetsAt === undefined || used === 0 ? '' : `, anew ${formatAgo(resetsAt)}`}
                   </Text>
                 </Group>
                 <Progress
@@ -51,6 +51,7 @@ function inWords(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
+/** What is used of a limit a minute drains evenly: a part of a request is one that cannot be made yet. */
 function amount(name: string, value: number): string {
-  return name.startsWith('cost') ? formatMoney(value) : formatShort(value);
+  return name.startsWith('cost') ? formatMoney(value) : formatShort(Math.ceil(value));
 }

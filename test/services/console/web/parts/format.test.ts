@@ -33,6 +33,12 @@ describe('what people read', () => {
     );
   });
 
+  it('tells what is to come to the nearest unit, and never that it has been', () => {
+    const now = Date.UTC(2026, 10, 21);
+    const lasting = [5_000, 8 * 3_600_000 + 120_000, 7 * 86_400_000 - 1_000];
+    expect(lasting.map((ms) => formatAgo(now + ms, now))).toEqual(['in a moment', 'in 8 hours', 'in 7 days']);
+  });
+
   it('is a count that fits into its place', () => {
     expect([0, 12.34, 9_999, 1_234_567].map(formatShort)).toEqual(['0', '12.3', '9,999', '1.2M']);
     expect([131_072, 1_048_576, 200_000].map(formatTokens)).toEqual(['128K', '1M', '200K']);
