@@ -246,8 +246,11 @@ describe.skipIf(chromiumPath === undefined)('the console does its jobs', () => {
       await page.getByRole('menuitem', { name: 'Change' }).click();
       await page.getByRole('dialog').getByLabel('Name').fill('laptop of Ada');
       await page.getByRole('dialog').getByLabel('Requests a minute').fill('30');
+      // Key by key, as a person types it: a point is followed by nothing for a moment.
+      await page.getByRole('dialog').getByLabel('Dollars a day').pressSequentially('12.50');
       await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
       await page.getByText('30 requests a minute').waitFor();
+      await page.getByText('$12.50 a day').waitFor();
 
       await page.getByRole('button', { name: 'Actions for laptop of Ada' }).click();
       await page.getByRole('menuitem', { name: 'Rotate' }).click();

@@ -44,7 +44,7 @@ export function limitsInWords(limits: Limits): string {
     const limit = limits[field];
     if (limit === undefined) return [];
     const [unit = '', ...span] = label.split(' ');
-    const amount = limit.toLocaleString('en');
+    const amount = limit.toLocaleString('en', isMoney ? { minimumFractionDigits: 2 } : {});
     return [isMoney ? `$${amount} ${span.join(' ')}` : `${amount} ${unit.toLowerCase()} ${span.join(' ')}`];
   });
   return told.length === 0 ? 'none' : told.join(', ');
