@@ -21,8 +21,8 @@ export async function* paceSteps(
   let tokens = 0;
   for (let at = 0; at < steps.length;) {
     signal.throwIfAborted();
-    // The first token is due at once.
-    const due = perMillisecond === Infinity ? Infinity : 1 + (performance.now() - begun) * perMillisecond;
+    // The first token is due at once, each other one when its whole share of the time has passed.
+    const due = perMillisecond === Infinity ? Infinity : 1 + Math.floor((performance.now() - begun) * perMillisecond);
     let end = at;
     for (let step = steps[end]; step && tokens < due && end - at < stepsPerTurn; step = steps[end]) {
       tokens += step.tokens;

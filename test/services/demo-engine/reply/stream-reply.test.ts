@@ -177,8 +177,8 @@ describe('pace', () => {
     const begun = performance.now();
     await (await post(ask({ first_token_delay_ms: 50, tokens_per_second: 100, answer_tokens: 11 }))).text();
     const took = performance.now() - begun;
-    // The first token comes after 50 ms, each of the ten others 10 ms after the one before. Those that are late are made up for.
-    expect(took).toBeGreaterThanOrEqual(120);
+    // The first token comes after 50 ms, each of the ten others 10 ms after the one before; timers may be 1 ms early.
+    expect(took).toBeGreaterThanOrEqual(148);
   });
 });
 
