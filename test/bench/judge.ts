@@ -1,5 +1,5 @@
 import type { Comparison } from './compare.ts';
-import { referenceBareCpuMs, type Budget } from './plan.ts';
+import type { Budget } from './plan.ts';
 import type { Results } from './results.ts';
 
 /** One number, held against its limit. */
@@ -11,25 +11,18 @@ export interface Verdict {
   passed: boolean;
 }
 
-/** How many times as slow as the reference this machine was during the run, by the bare prototype; at least 1. */
-export function slowness({ busy }: Results): number {
-  return Math.max(1, busy.bareCpuMsPerRequest / referenceBareCpuMs);
-}
-
-/** Holds the results against the budget; the limits of time are those of the reference machine times `slowness`. */
-export function judge(results: Results, budget: Budget): Verdict[] {
-  const { busy, single, streams, flatness, openStreams } = results;
-  const slow = slowness(results);
+/** Holds the results against the budget. */
+export function judge({ busy, single, streams, flatness, openStreams }: Results, budget: Budget): Verdict[] {
   const growth = Object.values(flatness.growth);
   const failed = [busy, single, streams].flatMap(({ direct, bare, through }) =>
     [direct, bare, through].map((side) => side.failures),
   );
   return [
-    verdict('CPU of a request, all parts', totalCpuMs(busy), budget.cpuMs * slow, 'ms'),
+    verdict('CPU of a request, all parts', totalCpuMs(busy), budget.cpuMs, 'ms'),
     verdict(
       'added time to first token, p50',
       streams.through.firstMs.p50 - streams.direct.firstMs.p50,
-      budget.addedFirstMs * slow,
+      budget.addedFirstMs,
       'ms',
     ),
     verdict('memory of an open stream, all parts', openStreams.total / 1024, budget.openStreamBytes / 1024, 'KiB'),

@@ -1,5 +1,5 @@
 import type { Comparison, Side } from './compare.ts';
-import { slowness, totalCpuMs, type Verdict } from './judge.ts';
+import { totalCpuMs, type Verdict } from './judge.ts';
 import type { Flatness } from './measure-flatness.ts';
 import type { OpenStreams } from './measure-open-streams.ts';
 import { referenceBareCpuMs } from './plan.ts';
@@ -27,8 +27,7 @@ export function report(results: Results, verdicts: readonly Verdict[]): string {
       ]),
     ),
     '',
-    `A request of the bare prototype took ${busy.bareCpuMsPerRequest.toFixed(3)} ms of CPU, ${referenceBareCpuMs} where the limits were set:`,
-    `limits of time are those of there times ${slowness(results).toFixed(2)}.`,
+    `A request of the bare prototype took ${busy.bareCpuMsPerRequest.toFixed(3)} ms of CPU, ${referenceBareCpuMs} where the limits were set.`,
     ...disturbance(Math.max(...[single, busy, streams].map(({ takenByOthers }) => takenByOthers))),
     '',
   ].join('\n');

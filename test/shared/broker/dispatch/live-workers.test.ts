@@ -17,7 +17,7 @@ describe('the workers that an ingress knows', () => {
     const late = await addIngress();
     const begin = performance.now();
     await late.workers.callTheRoll();
-    expect(performance.now() - begin).toBeLessThan(900);
+    expect(performance.now() - begin).toBeLessThan(600);
     expect(Array.from(late.workers.workers(), ({ announcement }) => announcement.worker)).toEqual(
       expect.arrayContaining(['one', 'two']),
     );
