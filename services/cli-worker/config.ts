@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { setting } from '#shared/core/load-config.ts';
+import { workerSettings } from '#shared/core/worker-settings.ts';
 import { cliKinds } from './clis/cli.ts';
 
 /** A model's name may become an argument of a command: it is not taken for an option, and needs no quotes anywhere. */
@@ -25,19 +26,7 @@ export const cliWorkerConfig = z.object({
   IDLE_TIMEOUT_MS: setting.integer('Between two pieces of the answer', 120_000, 50, 3_600_000),
   ANSWER_TIMEOUT_MS: setting.integer('From the request to the end of the answer', 1_800_000, 50, 86_400_000),
   DRAIN_MS: setting.integer('For running jobs to finish when the worker stops', 30_000, 0, 3_600_000),
-  NATS_URL: setting.text('Addresses of the broker, separated by commas', 'nats://127.0.0.1:4222'),
-  RTR_PREFIX: setting.pathSegment("What the cluster's subjects begin with", 'rtr'),
-  WORKER_ID: z
-    .string()
-    .regex(/^[\w-]{1,64}$/)
-    .optional()
-    .describe("The worker's name in the cluster; random when unset"),
-  LOG_LEVEL: setting.choice('Least severe lines to log', 'info', ['trace', 'debug', 'info', 'warn', 'error']),
-  LOG_FORMAT: setting.choice('json for machines, pretty for people, auto by terminal', 'auto', [
-    'auto',
-    'json',
-    'pretty',
-  ]),
+  ...workerSettings,
 });
 
 export type CliWorkerConfig = z.output<typeof cliWorkerConfig>;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { setting } from '#shared/core/load-config.ts';
+import { workerSettings } from '#shared/core/worker-settings.ts';
 import { engineKinds } from './engines/engine.ts';
 
 /** Jobs at once at most, whatever the engine tells. */
@@ -22,13 +23,5 @@ export const gpuWorkerConfig = z.object({
   IDLE_TIMEOUT_MS: setting.integer('Longest wait between two tokens of a stream.', 60_000, 50, longest),
   ANSWER_TIMEOUT_MS: setting.integer('Longest wait for an answer that is not streamed.', 600_000, 50, longest),
   DRAIN_MS: setting.integer('How long running jobs may take to finish when the worker stops.', 30_000, 0, longest),
-  NATS_URL: setting.text('Addresses of the broker, separated by commas.', 'nats://127.0.0.1:4222'),
-  RTR_PREFIX: setting.pathSegment("What the cluster's subjects on the broker begin with.", 'rtr'),
-  WORKER_ID: z
-    .string()
-    .regex(/^[\w-]{1,64}$/)
-    .optional()
-    .describe("The worker's name in the cluster, random when unset."),
-  LOG_LEVEL: setting.choice('Least severe log lines to print.', 'info', ['trace', 'debug', 'info', 'warn', 'error']),
-  LOG_FORMAT: setting.choice('How log lines look: auto is pretty in a terminal.', 'auto', ['auto', 'json', 'pretty']),
+  ...workerSettings,
 });

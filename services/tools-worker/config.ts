@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { setting } from '#shared/core/load-config.ts';
+import { workerSettings } from '#shared/core/worker-settings.ts';
 
 /** Every setting of the tools worker. */
 export const toolsWorkerConfig = z.object({
@@ -15,19 +16,7 @@ export const toolsWorkerConfig = z.object({
     32 * 1024 * 1024,
   ),
   DRAIN_MS: setting.integer('For running tools to finish when the worker stops', 30_000, 0, 3_600_000),
-  NATS_URL: setting.text('Addresses of the broker, separated by commas', 'nats://127.0.0.1:4222'),
-  RTR_PREFIX: setting.pathSegment("What the cluster's subjects begin with", 'rtr'),
-  WORKER_ID: z
-    .string()
-    .regex(/^[\w-]{1,64}$/)
-    .optional()
-    .describe("The worker's name in the cluster; random when unset"),
-  LOG_LEVEL: setting.choice('Least severe lines to log', 'info', ['trace', 'debug', 'info', 'warn', 'error']),
-  LOG_FORMAT: setting.choice('json for machines, pretty for people, auto by terminal', 'auto', [
-    'auto',
-    'json',
-    'pretty',
-  ]),
+  ...workerSettings,
 });
 
 export type ToolsWorkerConfig = z.output<typeof toolsWorkerConfig>;

@@ -1,0 +1,15 @@
+import { z } from 'zod';
+import { setting } from './load-config.ts';
+
+/** The settings that every kind of worker has: where the cluster is, who the worker is in it, and its log. */
+export const workerSettings = {
+  NATS_URL: setting.text('Addresses of the broker, separated by commas.', 'nats://127.0.0.1:4222'),
+  RTR_PREFIX: setting.pathSegment("What the cluster's subjects on the broker begin with.", 'rtr'),
+  WORKER_ID: z
+    .string()
+    .regex(/^[\w-]{1,64}$/)
+    .optional()
+    .describe("The worker's name in the cluster, random when unset."),
+  LOG_LEVEL: setting.choice('Least severe log lines to print.', 'info', ['trace', 'debug', 'info', 'warn', 'error']),
+  LOG_FORMAT: setting.choice('How log lines look: auto is pretty in a terminal.', 'auto', ['auto', 'json', 'pretty']),
+};
