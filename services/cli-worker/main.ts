@@ -50,7 +50,7 @@ await runService(async (environment, releases) => {
 
   const broker = await connectBroker({ url: config.NATS_URL, name: id, prefix: config.RTR_PREFIX, log });
   releases.add('the broker', () => broker.nc.close());
-  const started = await startWorker({
+  const started = startWorker({
     broker,
     log,
     id,

@@ -56,7 +56,7 @@ await runService(async (environment, releases) => {
     return { models: [...follower.models], slots, accepting: accepting && follower.models.length > 0 };
   };
 
-  const started = await startWorker({
+  const started = startWorker({
     broker,
     log,
     id,

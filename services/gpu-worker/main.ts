@@ -45,7 +45,7 @@ await runService(async (environment, releases) => {
   const follower = new EngineFollower({ http, engine, log, found, onChange: announce });
   releases.add('engine follower', () => follower.close());
 
-  const started = await startWorker({
+  const started = startWorker({
     broker,
     log,
     id,

@@ -53,7 +53,7 @@ await runService(async (environment, releases) => {
   await gathered(links);
   tools = new ToolSet([...(folder ? [folder] : []), shippedTools, ...links], log);
 
-  const started = await startWorker({
+  const started = startWorker({
     broker,
     log,
     id,
