@@ -1,3 +1,4 @@
+import { rootCertificates } from 'node:tls';
 import { jwtAuthenticator, type NodeConnectionOptions } from '@nats-io/transport-node';
 import { ConfigError } from '#shared/core/load-config.ts';
 import type { Credential } from './credential.ts';
@@ -67,7 +68,7 @@ export function connectionOptions(
 
 /** Whoever names an authority, or says `tls`, is not to be served without TLS by anybody. */
 function tlsOptions(urls: readonly URL[], ca: string | undefined): Pick<NodeConnectionOptions, 'tls'> {
-  if (ca !== undefined) return { tls: { ca } };
+  if (ca !== undefined) return { tls: { ca: [...rootCertificates, ca].join('\n') } };
   return urls.some(({ protocol }) => protocol === 'tls:') ? { tls: {} } : {};
 }
 

@@ -21,7 +21,7 @@ export function openConnection(
 function trusting(ca: string): NonNullable<WsConnectionOptions['wsFactory']> {
   const dispatcher = new Agent({ connect: { ca: [...rootCertificates, ca] } });
   return (url) => {
-    const socket = new WebSocket(url, { dispatcher }) as unknown as globalThis.WebSocket;
+    const socket = new WebSocket(url, { dispatcher });
     return Promise.resolve({ socket, encrypted: url.startsWith('wss:') });
   };
 }
