@@ -31,13 +31,14 @@ export function createSubjects(prefix: string) {
     jobs: (lane: Lane) => `${prefix}.jobs.${lane.tier}.${lane.pool}.${lane.class}`,
     /** Where the broker answers an ingress's tickets; workers never see the ingress's secret. */
     stored: (secret: string, job: string, ticket: number) => `${prefix}.stored.${secret}.${job}.${ticket}`,
-    allStored: (secret: string) => `${prefix}.stored.${secret}.>`,
+    allStored: (secret: string) => `${prefix}.stored.${secret}.*.*`,
     /** A worker asks for the queues of its pool to be made, because it cannot read them. */
     lanes: (worker: WorkerAddress) => `${prefix}.lanes.${addressTokens(worker)}`,
     allLanes: `${prefix}.lanes.*.*.*`,
     claim: (ingress: string, worker: WorkerAddress) => `${prefix}.claim.${ingress}.${addressTokens(worker)}`,
     allClaims: (ingress: string) => `${prefix}.claim.${ingress}.*.*.*`,
-    allReplies: (ingress: string) => `${prefix}.reply.${ingress}.>`,
+    /** Its wildcards stand for grant, kind and number. */
+    allReplies: (ingress: string) => `${prefix}.reply.${ingress}.*.*.*`,
     /** Everything before the frame's kind and number; a grant carries it to the worker. */
     reply: (ingress: string, grant: string) => `${prefix}.reply.${ingress}.${grant}`,
     cancel: (worker: WorkerAddress) => `${prefix}.cancel.${addressTokens(worker)}`,

@@ -29,7 +29,7 @@ function ofWorker(subjects: Subjects, tier: Tier, owner: string): Permissions {
       subjects.lanes(anyOfOwner),
       subjects.beat(anyOfOwner),
       // Which of them: what the grant says, and nobody can guess.
-      `${subjects.reply('*', '*')}.*.*`,
+      subjects.allReplies('*'),
     ],
     subscribe: [
       `${subjects.inbox(anyOfOwner)}.>`,
@@ -64,8 +64,8 @@ function ofIngress(subjects: Subjects, owner: string): Permissions {
       subjects.allBeats,
       subjects.allLanes,
       subjects.allClaims('*'),
-      `${subjects.reply('*', '*')}.*.*`,
-      `${subjects.prefix}.stored.*.*.*`,
+      subjects.allReplies('*'),
+      subjects.allStored('*'),
       ...told,
       `${subjects.allInboxes}ingress.${owner}.>`,
     ],

@@ -85,7 +85,7 @@ export class Dispatcher {
     this.#link = new WorkerLink(broker, settings.ingress, log);
     const { subjects } = broker;
     const replies = subjects.allReplies(settings.ingress);
-    this.#replyPrefixLength = replies.length - 1;
+    this.#replyPrefixLength = subjects.reply(settings.ingress, '').length;
     const subscriptions = [
       broker.subscribe(replies, (message) => this.#onReply(message)),
       broker.subscribe(subjects.allClaims(settings.ingress), (message) => this.#onClaim(message)),

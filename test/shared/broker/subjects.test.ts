@@ -14,7 +14,7 @@ describe('subjects', () => {
 
   it('lead a frame back to its grant, kind and number', () => {
     const subject = `${subjects.reply('in', 'secret')}.d.17`;
-    const rest = subject.slice(subjects.allReplies('in').length - 1);
+    const rest = subject.slice(subjects.reply('in', '').length);
     expect(parseFrameAddress(rest)).toEqual({ grant: 'secret', kind: 'd', seq: 17 });
   });
 

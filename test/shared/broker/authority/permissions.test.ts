@@ -185,6 +185,44 @@ it.each(tiers)('a %s worker may do all that it has to', async (tier) => {
   expect([...refused]).toEqual([]);
 });
 
+it('an ingress may do all that it has to', async () => {
+  const { nc, refused } = await connectAs('ingress');
+  const worker = { tier: 'gpu', owner: 'joe', worker: 'w1' } as const;
+  const attempts = [
+    ...tiers.flatMap((tier) => {
+      const stream = subjects.stream(tier);
+      return [
+        pub('look at a queue', `$JS.API.STREAM.INFO.${stream}`),
+        pub('make a queue', `$JS.API.STREAM.CREATE.${stream}`),
+        pub('change a queue', `$JS.API.STREAM.UPDATE.${stream}`),
+        pub('make a lane', `$JS.API.CONSUMER.CREATE.${stream}.p_high.rtr.jobs.${tier}.p.high`),
+        pub('publish a ticket', subjects.jobs({ tier, pool: 'p', class: 'high' })),
+      ];
+    }),
+    pub('answer a claim', `${subjects.inbox(worker)}.secret.claim.1`),
+    pub('cancel', subjects.cancel(worker)),
+    pub('resume', subjects.resume(worker)),
+    pub('drain', subjects.drain(worker)),
+    pub('call the roll', subjects.rollCall),
+    pub('count', subjects.pulse('in')),
+    pub('say that a key changed', subjects.keys),
+    pub('say that prices changed', subjects.prices),
+    sub('hear beats', subjects.allBeats),
+    sub('hear claims', subjects.allClaims('in')),
+    sub('hear which lanes are asked for', subjects.allLanes),
+    sub('read replies', subjects.allReplies('in')),
+    sub("read the broker's answers to tickets", subjects.allStored('secret')),
+    sub('hear that keys change', subjects.keys),
+    sub('hear that prices change', subjects.prices),
+    sub('hear what others count', subjects.allPulses),
+    sub('be answered by JetStream', 'rtr.inbox.ingress.ingress.x.*'),
+  ];
+  for (const attempt of attempts) make(nc, attempt);
+  await nc.flush();
+  await nc.flush();
+  expect([...refused]).toEqual([]);
+});
+
 it('nobody comes in without a credential', async () => {
   await expect(connect({ port: nats.port, reconnect: false })).rejects.toThrow(/authorization violation/i);
   await expect(connect({ port: nats.port, user: 'rtr', pass: 'x', reconnect: false })).rejects.toThrow(
