@@ -55,7 +55,7 @@ const nobody: Attempt[] = [
 function notForWorker(tier: Tier, owner: string): Attempt[] {
   const own = subjects.stream(tier);
   const someone = { tier, owner: 'somebody', worker: 'w1' } as const;
-  const others = tiers.filter((other) => other !== tier);
+  const foreign = tiers.find((other) => other !== tier) ?? tier;
   return [
     sub("hear the claims of its tier's others", subjects.allClaims('in')),
     sub('hear all beats', subjects.allBeats),
@@ -74,9 +74,9 @@ function notForWorker(tier: Tier, owner: string): Attempt[] {
     sub("read the broker's answers to tickets", 'rtr.stored.>'),
     sub('hear which lanes are asked for', subjects.allLanes),
     pub('claim for another owner', subjects.claim('in', someone)),
-    pub('claim as another tier', subjects.claim('in', { tier: others[0] ?? tier, owner, worker: 'w1' })),
+    pub('claim as another tier', subjects.claim('in', { tier: foreign, owner, worker: 'w1' })),
     pub('beat for another owner', subjects.beat(someone)),
-    pub('beat as another tier', subjects.beat({ tier: others[0] ?? tier, owner, worker: 'w1' })),
+    pub('beat as another tier', subjects.beat({ tier: foreign, owner, worker: 'w1' })),
     pub("ask for another's lanes", subjects.lanes(someone)),
     pub("cancel another's job", subjects.cancel(someone)),
     pub("cancel a replica's job", subjects.cancel({ tier, owner, worker: 'w2' })),
@@ -92,7 +92,7 @@ function notForWorker(tier: Tier, owner: string): Attempt[] {
     pub('make its queue', `$JS.API.STREAM.CREATE.${own}`),
     pub('change its queue', `$JS.API.STREAM.UPDATE.${own}`),
     pub('pull for another owner', subjects.pull(someone)),
-    pub('pull as another tier', subjects.pull({ tier: others[0] ?? tier, owner, worker: 'w1' })),
+    pub('pull as another tier', subjects.pull({ tier: foreign, owner, worker: 'w1' })),
     pub('settle for another owner', subjects.settle(someone)),
     sub('hear what others pull', subjects.allPulls),
     sub('hear what others settle', subjects.allSettles),
