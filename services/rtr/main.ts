@@ -157,16 +157,20 @@ function withKeys(options: { json?: true }, command: (context: KeyCommandContext
   const config = loadConfig(linkSettings, process.env);
   const addresses = clusterAddresses(config, folder, ['NATS_URL', 'REDIS_URL']);
   const { RTR_PREFIX: prefix, PUBLIC_URL: consoleUrl = localUrl(config) } = config;
-  const { NATS_CREDENTIALS, NATS_CA } = config;
+  const { NATS_CREDENTIALS, NATS_CA, REDIS_CA } = config;
   return withKeyStore(
-    { NATS_CREDENTIALS, NATS_CA, ...addresses, prefix, consoleUrl, json: options.json ?? false, print },
+    { NATS_CREDENTIALS, NATS_CA, REDIS_CA, ...addresses, prefix, consoleUrl, json: options.json ?? false, print },
     command,
   );
 }
 
 /** Runs a service in this process. It finds the cluster of this folder when no variable names another. */
 async function runService(load: () => Promise<unknown>, needed: readonly ClusterAddress[]): Promise<void> {
-  Object.assign(process.env, clusterAddresses(loadConfig(clusterSettings, process.env), folder, needed));
+  const addresses = clusterAddresses(loadConfig(clusterSettings, process.env), folder, needed);
+  for (const [name, address] of Object.entries(addresses)) {
+    process.env[name] = address;
+    delete process.env[`${name}_FILE`];
+  }
   await load();
 }
 
