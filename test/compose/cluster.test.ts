@@ -1,56 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { count, crash, restart, whileTrafficRuns } from './break-things.ts';
 import { ComposeProject } from './compose-project.ts';
-import { docker } from './run-command.ts';
 import { tell } from './tell.ts';
-import { Traffic, type Outcome } from './traffic.ts';
+import { Traffic } from './traffic.ts';
 import { describeUse } from './describe-use.ts';
 
 const options = inject('composeOptions');
 const compose = new ComposeProject({ ...options, profiles: [...(options.profiles ?? []), 'cloud'] });
-const { url, key } = inject('composeCluster') ?? { url: '', key: '' };
+const where = inject('composeCluster') ?? { url: '', key: '' };
+const { url, key } = where;
 
-/** Milliseconds within which everything is as before, whatever was killed. */
-const normalMs = 45_000;
-
-let traffic: Traffic | undefined;
 beforeAll(() => compose.up());
-afterEach(() => traffic?.stop());
 afterAll(() => compose.run('rm', '--stop', '--force', 'worker-cloud', 'upstream'));
-
-const openTraffic = (clients = 8): Traffic => (traffic = new Traffic({ url, key, clients }));
-const count = (outcomes: readonly Outcome[], ...endings: Outcome['ending'][]): number =>
-  outcomes.filter(({ ending }) => endings.includes(ending)).length;
-
-/** Ends a container at once, as a crash does, and starts it again after a while. */
-async function crash(container: string, awayMs: number): Promise<void> {
-  await docker('kill', container);
-  await sleep(awayMs);
-  await docker('start', container);
-}
-
-/** Stops a container in good order, as it must be able to within its time, and starts it again. */
-async function restart(container: string): Promise<void> {
-  await docker('stop', '--time', '40', container);
-  expect((await docker('inspect', '--format', '{{.State.ExitCode}}', container)).trim()).toBe('0');
-  await docker('start', container);
-}
-
-/** Lets traffic run, does something to the cluster, and looks at every answer until all is normal again. */
-async function whileTrafficRuns(what: string, does: () => Promise<unknown>): Promise<Outcome[]> {
-  const running = openTraffic();
-  await running.untilWhole(500, 60_000);
-  const began = performance.now();
-  await does();
-  await running.untilWhole(3_000, normalMs);
-  const outcomes = (await running.stop()).filter(({ ended }) => ended >= began);
-  const told = (['whole', 'told', 'refused', 'cut', 'silent'] as const).map(
-    (ending) => `${count(outcomes, ending)} ${ending}`,
-  );
-  tell(`${what}: ${told.join(', ')}; normal after ${(Math.max(0, running.lastTrouble - began) / 1000).toFixed(1)} s`);
-  expect(outcomes.filter(({ ending }) => ending === 'silent')).toEqual([]);
-  return outcomes;
-}
 
 describe('the cluster of the Compose file', () => {
   it('answers through the load balancer, which streams and says who asked', async () => {
@@ -117,14 +79,14 @@ describe('the cluster of the Compose file', () => {
 
   it('tells what it takes, idle and under load', async () => {
     tell(`idle: ${await describeUse(compose)}`);
-    const running = openTraffic(64);
+    const running = new Traffic({ ...where, clients: 64 });
     await sleep(8_000);
     tell(`with 64 streams: ${await describeUse(compose)}`);
     expect(count(await running.stop(), 'whole')).toBeGreaterThan(64);
   });
 
   it('moves on when a worker is killed mid-stream', async () => {
-    const outcomes = await whileTrafficRuns('a worker killed', async () => {
+    const outcomes = await whileTrafficRuns('a worker killed', where, async () => {
       const [worker = ''] = await compose.containers('worker-gpu');
       await crash(worker, 3_000);
     });
@@ -134,7 +96,7 @@ describe('the cluster of the Compose file', () => {
   });
 
   it('goes on with the other ingress nodes when one is killed', async () => {
-    const outcomes = await whileTrafficRuns('an ingress killed', async () => {
+    const outcomes = await whileTrafficRuns('an ingress killed', where, async () => {
       const [ingress = ''] = await compose.containers('ingress');
       await crash(ingress, 3_000);
     });
@@ -142,7 +104,7 @@ describe('the cluster of the Compose file', () => {
   });
 
   it('lets running answers end when an ingress is stopped', async () => {
-    const outcomes = await whileTrafficRuns('an ingress stopped', async () => {
+    const outcomes = await whileTrafficRuns('an ingress stopped', where, async () => {
       const [ingress = ''] = await compose.containers('ingress');
       await restart(ingress);
     });
@@ -150,7 +112,7 @@ describe('the cluster of the Compose file', () => {
   });
 
   it('lets running answers end when a worker is stopped', async () => {
-    const outcomes = await whileTrafficRuns('a worker stopped', async () => {
+    const outcomes = await whileTrafficRuns('a worker stopped', where, async () => {
       const [worker = ''] = await compose.containers('worker-gpu');
       await restart(worker);
     });
@@ -158,11 +120,13 @@ describe('the cluster of the Compose file', () => {
   });
 
   it('comes back when NATS was killed', async () => {
-    await whileTrafficRuns('NATS killed', async () => crash(await compose.container('nats'), 2_000));
+    await whileTrafficRuns('NATS killed', where, async () => crash(await compose.container('nats'), 2_000));
   });
 
   it('goes on with keys that it knows while Redis is away', async () => {
-    const outcomes = await whileTrafficRuns('Redis killed', async () => crash(await compose.container('redis'), 3_000));
+    const outcomes = await whileTrafficRuns('Redis killed', where, async () =>
+      crash(await compose.container('redis'), 3_000),
+    );
     expect(outcomes.filter(({ ending }) => ending !== 'whole')).toEqual([]);
   });
 
