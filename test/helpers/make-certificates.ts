@@ -15,9 +15,24 @@ export function makeCertificates(folder: string, addresses: readonly string[] = 
   const file = (name: string): string => join(folder, name);
   const openssl = (...args: string[]): void => void execFileSync('openssl', args, { stdio: 'pipe' });
   const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
-  openssl('req', '-x509', ...newKey, '-days', '2', '-subj', '/CN=private authority', '-keyout', file('ca.key'), '-out', file('ca.pem'));
+  openssl(
+    'req',
+    '-x509',
+    ...newKey,
+    '-days',
+    '2',
+    '-subj',
+    '/CN=private authority',
+    '-keyout',
+    file('ca.key'),
+    '-out',
+    file('ca.pem'),
+  );
   openssl('req', ...newKey, '-subj', '/CN=server', '-keyout', file('server.key'), '-out', file('server.csr'));
-  writeFileSync(file('names'), `subjectAltName=${addresses.map((address) => `IP:${address}`).join(',')},DNS:localhost\n`);
+  writeFileSync(
+    file('names'),
+    `subjectAltName=${addresses.map((address) => `IP:${address}`).join(',')},DNS:localhost\n`,
+  );
   openssl(
     ...['x509', '-req', '-in', file('server.csr'), '-CA', file('ca.pem'), '-CAkey', file('ca.key'), '-CAcreateserial'],
     ...['-days', '2', '-extfile', file('names'), '-out', file('server.pem')],
