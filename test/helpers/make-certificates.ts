@@ -33,10 +33,8 @@ export function makeCertificates(folder: string, addresses: readonly string[] = 
     file('names'),
     `subjectAltName=${addresses.map((address) => `IP:${address}`).join(',')},DNS:localhost\n`,
   );
-  openssl(
-    ...['x509', '-req', '-in', file('server.csr'), '-CA', file('ca.pem'), '-CAkey', file('ca.key'), '-CAcreateserial'],
-    ...['-days', '2', '-extfile', file('names'), '-out', file('server.pem')],
-  );
+  const signer = ['-CA', file('ca.pem'), '-CAkey', file('ca.key'), '-CAcreateserial', '-days', '2'];
+  openssl('x509', '-req', '-in', file('server.csr'), ...signer, '-extfile', file('names'), '-out', file('server.pem'));
   return {
     caFile: file('ca.pem'),
     ca: readFileSync(file('ca.pem'), 'utf8'),

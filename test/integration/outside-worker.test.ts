@@ -146,10 +146,8 @@ describe.skipIf(rootOnly !== undefined)(`a worker in another network${rootOnly ?
     ip('-n', other, 'link', 'set', 'up0', 'up');
     ip('-n', other, 'link', 'set', 'lo', 'up');
     const file = await nats.issue({ role: 'cli', name: 'far-away', validMs: 3_600_000 });
-    const worker = inOther(
-      ...[process.execPath, 'services/rtr/main.ts', 'worker', 'cli'],
-      ...['--nats', `tls://${inside}:${nats.port}`, '--credentials', file],
-    );
+    const where = ['--nats', `tls://${inside}:${nats.port}`, '--credentials', file];
+    const worker = inOther(process.execPath, 'services/rtr/main.ts', 'worker', 'cli', ...where);
     onTestFinished(async () => {
       const gone = once(worker, 'exit');
       worker.kill('SIGTERM');

@@ -91,13 +91,11 @@ describe('an ingress whose Redis is watched by sentinels', () => {
     for (let count = 0; count < 3; count += 1) expect((await ask(raw)).status).toBe(200);
     await until(async () => (await usedOf(connection.redis, record.id)) > 0);
     const before = await usedOf(connection.redis, record.id);
-    expect(Number(await connection.redis.wait(1, 2_000))).toBe(1);
+    expect(await connection.redis.wait(1, 2_000)).toBe(1);
     await primary.kill();
     // A key that the ingress has verified before is good all the time.
     expect((await ask(raw)).status).not.toBe(401);
-    const failedOver = performance.now();
     await until(async () => (await connection.ready()) && (await ask(raw)).status === 200, 20_000);
-    console.info(`served again ${Math.round(performance.now() - failedOver)} ms after the primary was killed`);
     expect(connection.redis.stream).toMatchObject({ remotePort: replica.port });
     // One that was made before the failover and never used is found on the new primary, and so is one that is new.
     expect((await ask(cluster.key)).status).toBe(200);

@@ -38,7 +38,7 @@ describe('a cluster that is being upgraded', () => {
     await upgraded.workers.callTheRoll();
     for (const edge of [ingress, upgraded]) {
       const pools = [...edge.workers.pools()];
-      expect(pools.map(({ contract }) => contract).sort()).toEqual(edge === ingress ? [1, 1] : [1, 2]);
+      expect(new Set(pools.map(({ contract }) => contract))).toEqual(new Set(edge === ingress ? [1] : [1, 2]));
       for (const pool of pools) {
         const sent = edge.send({ steps, place: () => [{ pool, model: 'demo' }] });
         expect(await sent.finished).toMatchObject({ state: 'done', attempts: 1 });
