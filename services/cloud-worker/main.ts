@@ -4,6 +4,7 @@ import { startWorker, type Worker, type WorkerFacts } from '#shared/broker/worke
 import { ConfigError, loadConfig } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
 import { runService } from '#shared/core/run-service.ts';
+import { openWorkerAdmin } from '#shared/core/worker-admin.ts';
 import { version } from '#shared/core/version.ts';
 import { cloudWorkerConfig } from './config.ts';
 import { connectProvider } from './connect-provider.ts';
@@ -20,9 +21,10 @@ await runService(async (environment, releases) => {
   const id = config.WORKER_ID ?? `cloud-${randomUUID().slice(0, 8)}`;
   const settings = { service: 'cloud-worker', level: config.LOG_LEVEL, format: config.LOG_FORMAT };
   const log = createLog(settings).child({ worker: id, provider: config.PROVIDER });
+  const admin = await openWorkerAdmin({ ...settings, config, log, releases });
   const provider = providerOf(config.PROVIDER, config.PROVIDER_FAMILY);
 
-  const http = connectProvider(provider, config, environment);
+  const http = connectProvider(provider, config, environment, (call) => admin.metrics.asked(call));
   releases.add('provider connections', () => http.close());
   const names =
     config.PROVIDER_MODELS.length > 0 ? config.PROVIDER_MODELS : (provider.fixedModels?.(environment) ?? []);
@@ -64,6 +66,7 @@ await runService(async (environment, releases) => {
     kind: config.PROVIDER,
     version,
     coalesceMs: config.COALESCE_MS,
+    meter: admin.metrics,
     handler: createHandleJob({
       http,
       provider,
@@ -87,6 +90,7 @@ await runService(async (environment, releases) => {
     await started.close();
   });
   worker = started;
+  admin.follow(started, broker);
   announce();
   log.info({ slots: config.SLOTS, models: follower.models.length }, 'cloud-worker is ready');
 });

@@ -4,6 +4,7 @@ import { startWorker, type Worker, type WorkerFacts } from '#shared/broker/worke
 import { loadConfig } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
 import { runService } from '#shared/core/run-service.ts';
+import { openWorkerAdmin } from '#shared/core/worker-admin.ts';
 import { version } from '#shared/core/version.ts';
 import { gpuWorkerConfig, maxSlots } from './config.ts';
 import { EngineHttp } from './engine-http.ts';
@@ -20,6 +21,7 @@ await runService(async (environment, releases) => {
   const id = config.WORKER_ID ?? `gpu-${randomUUID().slice(0, 8)}`;
   const settings = { service: 'gpu-worker', level: config.LOG_LEVEL, format: config.LOG_FORMAT };
   const log = createLog(settings).child({ worker: id });
+  const admin = await openWorkerAdmin({ ...settings, config, log, releases });
   const factsOf = ({ models, slots, healthy }: EngineState): WorkerFacts => ({
     models,
     slots: Math.min(config.SLOTS || slots || defaultSlots, maxSlots),
@@ -31,6 +33,7 @@ await runService(async (environment, releases) => {
     apiKey: config.ENGINE_API_KEY,
     connections: maxSlots,
     connectTimeoutMs: config.CONNECT_TIMEOUT_MS,
+    onOver: (call) => admin.metrics.asked(call),
   });
   releases.add('engine connections', () => http.close());
   const searching = new AbortController();
@@ -53,6 +56,7 @@ await runService(async (environment, releases) => {
     kind: engine.kind,
     version,
     coalesceMs: config.COALESCE_MS,
+    meter: admin.metrics,
     handler: createHandleJob({
       http,
       engine,
@@ -70,6 +74,7 @@ await runService(async (environment, releases) => {
     await started.close();
   });
   worker = started;
+  admin.follow(started, broker);
   announce(follower.state);
   log.info({ engine: engine.kind, slots: factsOf(follower.state).slots }, 'gpu-worker is ready');
 });

@@ -17,7 +17,7 @@ export const ingressConfig = z
   .object({
     PORT: setting.integer('Port that clients connect to', 8484, 0, 65_535),
     HOST: setting.text('Address that clients connect to', '127.0.0.1'),
-    ADMIN_PORT: setting.integer('Port of /metrics and /health for operators', 8485, 0, 65_535),
+    ADMIN_PORT: setting.integer('Port of /metrics, /health, /live and /load for operators', 8485, 0, 65_535),
     ADMIN_HOST: setting.text('Address of the admin port', '127.0.0.1'),
     NATS_URL: setting.text('NATS server or servers, comma separated', 'nats://127.0.0.1:4222'),
     REDIS_URL: setting.text('Redis server', 'redis://127.0.0.1:6379'),

@@ -60,6 +60,7 @@ export async function dispatchTool(
       class: identityOf(response).class,
       body,
       place: (avoid) => chooseToolLanes(tool, workers.pools(), avoid),
+      tiers: () => ['tools'],
     },
     sink,
   );

@@ -8,7 +8,7 @@ import type { JobReport } from '#shared/broker/dispatch/job.ts';
 import type { Operation } from '#shared/broker/job-contract.ts';
 import type { EdgeFormat } from './edge-family.ts';
 import type { PriceOf } from './estimate-amount.ts';
-import type { IngressMetrics } from './metrics.ts';
+import type { RequestMetrics } from './metrics/request-metrics.ts';
 import { requestIdOf } from './request-id.ts';
 import { identityOf } from './require-key.ts';
 
@@ -28,7 +28,7 @@ export interface FinishedJob {
 
 export interface RecordParts {
   log: Logger;
-  metrics: IngressMetrics;
+  metrics: Pick<RequestMetrics, 'countJob'>;
   priceOf: PriceOf;
   ledger: Pick<UsageLedger, 'add'>;
 }

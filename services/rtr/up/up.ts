@@ -107,6 +107,8 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
           RTR_PREFIX: config.RTR_PREFIX,
           // One place makes the lines readable: here.
           LOG_FORMAT: 'json',
+          // The one that was asked for is the ingress's: workers that took it too would find it taken.
+          ADMIN_PORT: undefined,
           ...settings,
         },
       });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { Msg } from '@nats-io/transport-node';
-import { RouterError } from '#shared/core/errors.ts';
+import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { decodeClaim } from '../claim.ts';
 import type { Broker } from '../connect-broker.ts';
@@ -278,9 +278,10 @@ export class Dispatcher {
     return state === 'claimed' && request.operation !== 'execute_tool' && attempt < this.#settings.maxAttempts;
   }
 
-  #requeue(job: Job, reason: string): void {
+  #requeue(job: Job, reason: ErrorCode): void {
     this.#leaveWorker(job);
     job.on('lose');
+    job.moves = [...job.moves, reason];
     job.served = undefined;
     job.claimedAt = undefined;
     job.parts = [];

@@ -1,5 +1,5 @@
 import type { Msg } from '@nats-io/transport-node';
-import { RouterError } from '#shared/core/errors.ts';
+import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { Grant } from '../claim.ts';
 import { noResponders, type Broker } from '../connect-broker.ts';
@@ -8,6 +8,7 @@ import type { JobHandler } from '../job-contract.ts';
 import { attemptOf } from '../subjects.ts';
 import { FinishedReplies } from './finished-replies.ts';
 import { ReplyWriter, youngMs } from './reply-writer.ts';
+import type { MeteredJob, WorkerMeter } from './worker-meter.ts';
 
 /** Milliseconds without a frame after which a running job tells its ingress that it lives. */
 const quietMs = 2_500;
@@ -39,6 +40,7 @@ export interface JobRunnerOptions {
   log: Logger;
   handler: JobHandler;
   coalesceMs: number;
+  meter: WorkerMeter;
   /** Subject prefix of the worker's own inbox for answers to keep-alives. */
   inbox: string;
   /** Called when a job is over and its slot is free. */
@@ -67,25 +69,30 @@ export class JobRunner {
     const { requestId, operation, family, stream, model, headers, reply } = grant;
     const attempt = attemptOf(reply);
     const controller = new AbortController();
-    const { handler, coalesceMs, inbox, log, onFreed } = this.#options;
+    const { handler, coalesceMs, meter, inbox, log, onFreed } = this.#options;
     const writer = new ReplyWriter(this.#broker, reply, `${inbox}.${attempt}`, coalesceMs);
     this.#running.set(attempt, { controller, writer, unheardSince: undefined, heard: true });
     const job = { id: grant.job, requestId, operation, family, stream, model, headers, body };
     const startedAt = performance.now();
     const facts = { requestId, model, operation, family, stream };
+    const count = (outcome: MeteredJob['outcome'], code?: ErrorCode): void =>
+      meter.finished({ family, operation, model, outcome, code, ms: performance.now() - startedAt });
     const serve = async (): Promise<void> => {
       try {
         const end = await handler(job, writer, controller.signal);
         writer.end(end);
         this.#finished.add(attempt, writer);
+        count('done');
         log.info({ ...facts, ms: elapsed(startedAt), usage: end.usage }, 'job done');
       } catch (error) {
         if (controller.signal.aborted && controller.signal.reason === cancelled) {
           writer.close();
+          count('cancelled');
           log.info({ ...facts, ms: elapsed(startedAt) }, 'job cancelled');
           return;
         }
         const told = asRouterError(controller.signal.aborted ? controller.signal.reason : error);
+        count('failed', told.code);
         log.warn({ ...facts, ms: elapsed(startedAt), code: told.code, err: error }, 'job failed');
         writer.fail(told);
         this.#finished.add(attempt, writer);

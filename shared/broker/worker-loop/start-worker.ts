@@ -16,6 +16,7 @@ import { Beat } from './beat.ts';
 import { Claimer } from './claimer.ts';
 import { JobRunner } from './job-runner.ts';
 import { Puller } from './puller.ts';
+import type { WorkerMeter } from './worker-meter.ts';
 
 /** Milliseconds for handlers to settle when their jobs are ended by a drain that took too long. */
 const settleMs = 1_000;
@@ -45,6 +46,7 @@ export interface WorkerOptions extends WorkerFacts {
   handler: JobHandler;
   /** Length of the window in which pieces of an answer travel together, in milliseconds. 0: each by itself. */
   coalesceMs: number;
+  meter: WorkerMeter;
 }
 
 /**
@@ -71,14 +73,14 @@ export class Worker {
   #idle: (() => void) | undefined;
 
   constructor(options: WorkerOptions, manager: Awaited<ReturnType<typeof jetstreamManager>>) {
-    const { broker, log, id, tier, kind, handler, coalesceMs } = options;
+    const { broker, log, id, tier, kind, handler, coalesceMs, meter } = options;
     this.#options = options;
     this.#broker = broker;
     this.#facts = options;
     this.#pool = poolOf(tier, kind, options.models, options.tools);
     const inbox = createInbox();
     const onFreed = (): void => this.#freed();
-    this.#jobs = new JobRunner({ broker, log, handler, coalesceMs, inbox: `${inbox}.alive`, onFreed });
+    this.#jobs = new JobRunner({ broker, log, handler, coalesceMs, meter, inbox: `${inbox}.alive`, onFreed });
     this.#claimer = new Claimer(broker, id, `${inbox}.claim`);
     const inboxSubscription = broker.subscribe(`${inbox}.>`, (message) => this.#onInbox(message, inbox.length));
     const cancelSubscription = broker.subscribe(broker.subjects.cancel(id), ({ data }) => this.#onCancel(data));
@@ -102,8 +104,15 @@ export class Worker {
     return this.#jobs.size + this.#claiming;
   }
 
+  /** What it announces of itself besides what it serves. */
+  get standing(): { slots: number; busy: number; accepting: boolean; draining: boolean } {
+    const { slots, accepting } = this.#facts;
+    return { slots, busy: Math.min(this.busy, slots), accepting, draining: this.#draining || this.#heldBack };
+  }
+
   /** Changes what the worker announces; the cluster hears of it at once. */
   update(change: Partial<WorkerFacts>): void {
+    if (this.#facts.accepting && change.accepting === false) this.#options.meter.paused();
     this.#facts = { ...this.#facts, ...change };
     const { tier, kind } = this.#options;
     const pool = poolOf(tier, kind, this.#facts.models, this.#facts.tools);
@@ -150,8 +159,8 @@ export class Worker {
 
   #announcement(): Announcement {
     const { id, tier, version } = this.#options;
-    const { models, tools = [], slots, accepting } = this.#facts;
-    const draining = this.#draining || this.#heldBack;
+    const { models, tools = [] } = this.#facts;
+    const { slots, busy, accepting, draining } = this.standing;
     return {
       v: 1,
       worker: id,
@@ -160,7 +169,7 @@ export class Worker {
       models,
       tools,
       slots,
-      busy: Math.min(this.busy, slots),
+      busy,
       accepting: accepting && !draining,
       draining,
       host: hostname(),
@@ -197,8 +206,10 @@ export class Worker {
   #claim(ticket: Ticket, ackTo: string): void {
     const settle = (answer: ClaimAnswer['answer']) =>
       this.#broker.publishUnhurried(ackTo, answer === 'later' ? `-NAK {"delay": ${laterMs * 1_000_000}}` : '+ACK');
+    const takenAt = performance.now();
     this.#claimer.claim(ticket, settle, (outcome) => {
       this.#claiming -= 1;
+      this.#options.meter.claimed(outcome.kind, performance.now() - takenAt);
       if (outcome.kind === 'grant') this.#begin(outcome.grant, outcome.body);
       if (outcome.kind === 'silent' && outcome.grant) {
         this.#giveBack(outcome.grant, new RouterError('worker_lost', 'The request was lost on its way to the worker.'));
