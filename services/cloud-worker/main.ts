@@ -4,6 +4,7 @@ import { startWorker, type Worker, type WorkerFacts } from '#shared/broker/worke
 import { ConfigError, loadConfig } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
 import { runService } from '#shared/core/run-service.ts';
+import { openTracing } from '#shared/core/tracing/open-tracing.ts';
 import { openWorkerAdmin } from '#shared/core/worker-admin.ts';
 import { version } from '#shared/core/version.ts';
 import { cloudWorkerConfig } from './config.ts';
@@ -12,6 +13,7 @@ import { ModelFollower } from './follow-models.ts';
 import { createHandleJob } from './handle-job.ts';
 import { Pace } from './pace.ts';
 import { providerOf } from './providers/provider-of.ts';
+import { traceNameOf } from './providers/trace-name.ts';
 import { readRateLimits } from './rate-limits.ts';
 import { namedModels, readModels } from './read-models.ts';
 import { createRefusalReport } from './report-refusal.ts';
@@ -21,6 +23,8 @@ await runService(async (environment, releases) => {
   const id = config.WORKER_ID ?? `cloud-${randomUUID().slice(0, 8)}`;
   const settings = { service: 'cloud-worker', level: config.LOG_LEVEL, format: config.LOG_FORMAT };
   const log = createLog(settings).child({ worker: id, provider: config.PROVIDER });
+  const tracing = await openTracing({ ...settings, instance: id, environment, log });
+  if (tracing) releases.add('traces', () => tracing.close());
   const admin = await openWorkerAdmin({ ...settings, config, log, releases });
   const provider = providerOf(config.PROVIDER, config.PROVIDER_FAMILY);
 
@@ -67,9 +71,11 @@ await runService(async (environment, releases) => {
     version,
     coalesceMs: config.COALESCE_MS,
     meter: admin.metrics,
+    tracing,
     handler: createHandleJob({
       http,
       provider,
+      traceName: traceNameOf(config.PROVIDER),
       models: () => follower.models,
       bounds: {
         firstTokenMs: config.FIRST_TOKEN_TIMEOUT_MS,

@@ -4,6 +4,7 @@ import { startWorker, type Worker, type WorkerFacts } from '#shared/broker/worke
 import { loadConfig } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
 import { runService } from '#shared/core/run-service.ts';
+import { openTracing } from '#shared/core/tracing/open-tracing.ts';
 import { openWorkerAdmin } from '#shared/core/worker-admin.ts';
 import { version } from '#shared/core/version.ts';
 import { gpuWorkerConfig, maxSlots } from './config.ts';
@@ -21,6 +22,8 @@ await runService(async (environment, releases) => {
   const id = config.WORKER_ID ?? `gpu-${randomUUID().slice(0, 8)}`;
   const settings = { service: 'gpu-worker', level: config.LOG_LEVEL, format: config.LOG_FORMAT };
   const log = createLog(settings).child({ worker: id });
+  const tracing = await openTracing({ ...settings, instance: id, environment, log });
+  if (tracing) releases.add('traces', () => tracing.close());
   const admin = await openWorkerAdmin({ ...settings, config, log, releases });
   const factsOf = ({ models, slots, healthy }: EngineState): WorkerFacts => ({
     models,
@@ -57,6 +60,7 @@ await runService(async (environment, releases) => {
     version,
     coalesceMs: config.COALESCE_MS,
     meter: admin.metrics,
+    tracing,
     handler: createHandleJob({
       http,
       engine,

@@ -25,6 +25,7 @@ import { loadConfig } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
 import { createServiceRegistry } from '#shared/core/metrics/service-registry.ts';
 import { watchDependencies } from '#shared/core/metrics/watch-dependencies.ts';
+import { openTracing } from '#shared/core/tracing/open-tracing.ts';
 import { runService } from '#shared/core/run-service.ts';
 import { version } from '#shared/core/version.ts';
 import { followRegistry } from '#shared/registry/follow-registry.ts';
@@ -87,6 +88,8 @@ await runService(async (environment, releases) => {
   if (URL.parse(config.PUBLIC_URL ?? '')?.protocol === 'https:' && config.TRUSTED_PROXIES.length === 0)
     log.warn('PUBLIC_URL is https, but TRUSTED_PROXIES is empty: cookies lack Secure, and all clients are one address');
 
+  const tracing = await openTracing({ service: 'ingress', instance: id, environment, log });
+  if (tracing) releases.add('traces', () => tracing.close());
   const metricsRegistry = createServiceRegistry('ingress');
   const metrics = new RequestMetrics(metricsRegistry);
   // What is known only when all parts stand. The port is open before that, to be seen alive while they are waited for.
@@ -194,6 +197,7 @@ await runService(async (environment, releases) => {
     ...healthParts,
     log,
     open,
+    tracing,
     dispatcher,
     mcp,
     mcpOrigins: config.MCP_ALLOWED_ORIGINS,

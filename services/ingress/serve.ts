@@ -23,6 +23,7 @@ import { requestIdOf } from './request-id.ts';
 import { resolveModel, type Resolved } from './resolve-model.ts';
 import { identityOf } from './require-key.ts';
 import { tiersFor } from './tiers-for.ts';
+import { traceOf } from './trace-request.ts';
 import { usedTokens } from './used-tokens.ts';
 
 /** No worker is to be avoided. */
@@ -90,6 +91,7 @@ async function dispatchRequest(
     operation,
     family: family.name,
     stream: wish.stream,
+    trace: traceOf(response),
     class: classOf(wish, identityOf(response)),
     headers: passedHeaders(request.headers, family.passedHeaders),
     body: model.kind === 'named' ? addDefaults(body, given, model.defaults) : body,

@@ -55,11 +55,14 @@ export class UpstreamHttp {
   readonly #jobs: Pool;
   readonly #questions: Pool;
   readonly #base: string;
+  /** Where it is. */
+  readonly server: { address: string; port: number };
   readonly #headers: UpstreamHttpOptions['headers'];
   readonly #onOver: UpstreamHttpOptions['onOver'];
 
   constructor({ url, connections, connectTimeoutMs, headers, allowH2, onOver }: UpstreamHttpOptions) {
-    const { origin, pathname } = new URL(url);
+    const { origin, pathname, hostname, port, protocol } = new URL(url);
+    this.server = { address: hostname, port: Number(port) || (protocol === 'https:' ? 443 : 80) };
     this.#base = pathname.replace(/\/+$/, '');
     this.#headers = headers;
     this.#onOver = onOver;

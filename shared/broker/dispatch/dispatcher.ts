@@ -167,7 +167,9 @@ export class Dispatcher {
     job.lastDataAt = now;
     this.#tickets.withdrawAll(job);
     worker.held.add(job.id);
-    this.#link.grant(job, replyTo, placement.model);
+    const lane = { tier: worker.pool.tier, pool: worker.pool.pool, class: job.request.class };
+    const trace = job.trace?.claimed(job, this.#broker.subjects.jobs(lane));
+    this.#link.grant(job, replyTo, placement.model, trace);
   }
 
   // ---- frames
@@ -280,6 +282,7 @@ export class Dispatcher {
 
   #requeue(job: Job, reason: ErrorCode): void {
     this.#leaveWorker(job);
+    job.trace?.lost(reason);
     job.on('lose');
     job.moves = [...job.moves, reason];
     job.served = undefined;
@@ -287,7 +290,9 @@ export class Dispatcher {
     job.parts = [];
     job.partsBytes = 0;
     job.waitingSince = performance.now();
-    this.#log.warn({ requestId: job.request.requestId, attempt: job.attempt, reason }, 'job goes to another worker');
+    const { requestId } = job.request;
+    const traceId = job.trace?.traceId;
+    this.#log.warn({ requestId, traceId, attempt: job.attempt, reason }, 'job goes to another worker');
     this.#tickets.place(job);
   }
 
@@ -309,6 +314,7 @@ export class Dispatcher {
     this.#leaveWorker(job);
     job.body = undefined;
     job.parts = [];
+    job.trace?.over(job, error?.code ?? (job.state === 'cancelled' ? 'cancelled' : undefined));
     job.report(end, error);
   }
 

@@ -1,6 +1,8 @@
 import type { ErrorCode, RouterError } from '#shared/core/errors.ts';
+import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
 import type { Family, JobEnd, Operation } from '../job-contract.ts';
 import type { PriorityClass, Tier } from '../lane.ts';
+import { JobTrace } from './job-trace.ts';
 import type { LivePool, LiveWorker } from './live-workers.ts';
 
 /**
@@ -48,6 +50,8 @@ export interface JobRequest {
   family: Family;
   stream: boolean;
   class: PriorityClass;
+  /** The request's place in a trace, when requests are traced. */
+  trace?: TraceSpan | undefined;
   /** The client's headers that are for the worker to know. They go with the grant, so they must be few and short. */
   headers?: Readonly<Record<string, string>> | undefined;
   body: Buffer;
@@ -99,6 +103,7 @@ export class Job {
   readonly request: Omit<JobRequest, 'body'>;
   readonly sink: JobSink;
   readonly finished: Promise<JobReport>;
+  readonly trace: JobTrace | undefined;
   readonly queuedAt = performance.now();
   /** Workers that failed on this job. */
   readonly avoid = new Set<string>();
@@ -140,6 +145,7 @@ export class Job {
     this.request = request;
     this.body = body;
     this.sink = sink;
+    this.trace = request.trace && new JobTrace(request.trace);
     const { promise, resolve } = Promise.withResolvers<JobReport>();
     this.finished = promise;
     this.#finish = resolve;

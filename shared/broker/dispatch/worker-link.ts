@@ -1,4 +1,5 @@
 import type { Logger } from '#shared/core/log.ts';
+import type { TraceContext } from '#shared/core/tracing/tracing.ts';
 import type { Broker } from '../connect-broker.ts';
 import { sendGrant } from './send-claim-answer.ts';
 import type { Job } from './job.ts';
@@ -19,11 +20,11 @@ export class WorkerLink {
   }
 
   /** Grants a job that was just claimed, body and all, in answer to that claim. */
-  grant(job: Job, replyTo: string, model: string): void {
+  grant(job: Job, replyTo: string, model: string, trace?: TraceContext): void {
     const { requestId, operation, family, stream, headers } = job.request;
     const { attempt } = job;
     const body = job.body ?? Buffer.alloc(0);
-    const head = { answer: 'grant', job: job.id, requestId, operation, family, stream, model, headers } as const;
+    const head = { answer: 'grant', job: job.id, requestId, operation, family, stream, model, headers, trace } as const;
     const isWanted = (): boolean => job.state === 'claimed' && job.attempt === attempt;
     const grant = { ...head, reply: this.#replySubject(job), bodyBytes: body.length };
     sendGrant(this.#broker, replyTo, grant, body, isWanted).catch((error: unknown) => {

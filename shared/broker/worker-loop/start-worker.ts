@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
+import type { Tracing } from '#shared/core/tracing/tracing.ts';
 import { poolOf, type Announcement, type ModelInfo, type ToolInfo } from '../announcement.ts';
 import type { ClaimAnswer, Grant } from '../claim.ts';
 import type { Broker } from '../connect-broker.ts';
@@ -47,6 +48,8 @@ export interface WorkerOptions extends WorkerFacts {
   /** Length of the window in which pieces of an answer travel together, in milliseconds. 0: each by itself. */
   coalesceMs: number;
   meter: WorkerMeter;
+  /** Traces, when jobs are traced. */
+  tracing?: Tracing | undefined;
 }
 
 /**
@@ -73,14 +76,24 @@ export class Worker {
   #idle: (() => void) | undefined;
 
   constructor(options: WorkerOptions, manager: Awaited<ReturnType<typeof jetstreamManager>>) {
-    const { broker, log, id, tier, kind, handler, coalesceMs, meter } = options;
+    const { broker, log, id, tier, kind, handler, coalesceMs, meter, tracing } = options;
     this.#options = options;
     this.#broker = broker;
     this.#facts = options;
     this.#pool = poolOf(tier, kind, options.models, options.tools);
     const inbox = createInbox();
     const onFreed = (): void => this.#freed();
-    this.#jobs = new JobRunner({ broker, log, handler, coalesceMs, meter, inbox: `${inbox}.alive`, onFreed });
+    this.#jobs = new JobRunner({
+      broker,
+      log,
+      handler,
+      coalesceMs,
+      meter,
+      tracing,
+      tier,
+      inbox: `${inbox}.alive`,
+      onFreed,
+    });
     this.#claimer = new Claimer(broker, id, `${inbox}.claim`);
     const inboxSubscription = broker.subscribe(`${inbox}.>`, (message) => this.#onInbox(message, inbox.length));
     const cancelSubscription = broker.subscribe(broker.subjects.cancel(id), ({ data }) => this.#onCancel(data));
