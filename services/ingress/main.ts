@@ -14,6 +14,7 @@ import { PriceTable } from '#shared/accounts/prices/price-table.ts';
 import { judgePassword } from '#shared/accounts/sign-in/judge-password.ts';
 import { Passwords } from '#shared/accounts/sign-in/passwords.ts';
 import { connectBroker } from '#shared/broker/connect-broker.ts';
+import { readBrokerAccess } from '#shared/broker/read-broker-access.ts';
 import { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
 import { LiveWorkers } from '#shared/broker/dispatch/live-workers.ts';
 import { announceKeyChange, onKeyChange } from '#shared/broker/key-changes.ts';
@@ -21,7 +22,7 @@ import { announcePriceChange, onPriceChange } from '#shared/broker/price-changes
 import type { RouterError } from '#shared/core/errors.ts';
 import { createAdminServer, type Readiness } from '#shared/core/admin-server.ts';
 import { listen } from '#shared/core/listen.ts';
-import { loadConfig } from '#shared/core/load-config.ts';
+import { ConfigError, loadConfig } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
 import { createServiceRegistry } from '#shared/core/metrics/service-registry.ts';
 import { watchDependencies } from '#shared/core/metrics/watch-dependencies.ts';
@@ -109,7 +110,10 @@ await runService(async (environment, releases) => {
   const uses = new KeyUseRecorder(accounts.keys, log);
   releases.add('uses of keys', () => uses.close());
 
-  const broker = await connectBroker({ url: config.NATS_URL, name: `ingress-${id}`, prefix, log });
+  const broker = await connectBroker({ ...readBrokerAccess(config), name: `ingress-${id}`, prefix, log });
+  broker.ownerAs('ingress');
+  if (broker.subjects.prefix !== prefix)
+    throw new ConfigError(`the credential is of the cluster ${broker.subjects.prefix}, and RTR_PREFIX says ${prefix}`);
   releases.add('broker', () => broker.close());
   onKeyChange(broker, (changed) => verifier.drop(changed));
   broker.onReconnect(() => verifier.markStale());

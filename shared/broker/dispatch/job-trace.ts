@@ -2,6 +2,7 @@ import type { ErrorCode } from '#shared/core/errors.ts';
 import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts';
 import type { TraceContext, TraceSpan } from '#shared/core/tracing/tracing.ts';
 import type { Served } from './job.ts';
+import type { LivePool } from './live-workers.ts';
 
 /** What of a job its trace tells. */
 interface TracedJob {
@@ -28,14 +29,13 @@ export class JobTrace {
   }
 
   /** A worker has been granted the job. @returns what the worker is to be sent */
-  claimed(job: TracedJob, subject: string): TraceContext {
+  claimed(job: TracedJob, { tier, pool }: Pick<LivePool, 'tier' | 'pool'>): TraceContext {
     this.#attempt = this.#begin(job);
-    const tier = job.served?.worker.announcement.tier ?? 'none';
     const queued = this.#attempt.child(`publish jobs.${tier}`, 'producer', {
       startedAt: job.waitingSince,
       attributes: {
         [names.messagingSystem]: 'nats',
-        [names.messagingDestination]: subject,
+        [names.messagingDestination]: `jobs.${tier}.${pool}`,
         [names.messagingOperation]: 'publish',
         [names.messagingOperationType]: 'send',
         [names.messageId]: job.id,

@@ -93,6 +93,8 @@ export interface JobReport {
 export interface Served {
   worker: LiveWorker;
   placement: Placement;
+  /** What only this worker knows, and its frames come under. */
+  grant: string;
 }
 
 const none: readonly ErrorCode[] = [];

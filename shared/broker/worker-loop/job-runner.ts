@@ -8,7 +8,7 @@ import type { Grant } from '../claim.ts';
 import { noResponders, type Broker } from '../connect-broker.ts';
 import { encodeError } from '../frame.ts';
 import type { JobHandler } from '../job-contract.ts';
-import { attemptOf } from '../subjects.ts';
+import { grantOf } from '../subjects.ts';
 import { FinishedReplies } from './finished-replies.ts';
 import { ReplyWriter, youngMs } from './reply-writer.ts';
 import type { MeteredJob, WorkerMeter } from './worker-meter.ts';
@@ -56,7 +56,7 @@ export interface JobRunnerOptions {
 export class JobRunner {
   readonly #options: JobRunnerOptions;
   readonly #broker: Broker;
-  /** By attempt. */
+  /** By grant. */
   readonly #running = new Map<string, Running>();
   readonly #finished = new FinishedReplies();
 
@@ -72,11 +72,11 @@ export class JobRunner {
   /** Runs a job. `onFreed` is called when it is over. */
   run(grant: Grant, body: Buffer): void {
     const { requestId, operation, family, stream, model, headers, reply } = grant;
-    const attempt = attemptOf(reply);
+    const id = grantOf(reply);
     const controller = new AbortController();
     const { handler, coalesceMs, meter, inbox, log, onFreed } = this.#options;
-    const writer = new ReplyWriter(this.#broker, reply, `${inbox}.${attempt}`, coalesceMs);
-    this.#running.set(attempt, { controller, writer, unheardSince: undefined, heard: true });
+    const writer = new ReplyWriter(this.#broker, reply, `${inbox}.${id}`, coalesceMs);
+    this.#running.set(id, { controller, writer, unheardSince: undefined, heard: true });
     const trace = this.#traceOf(grant);
     const job = { id: grant.job, trace, requestId, operation, family, stream, model, headers, body };
     const startedAt = performance.now();
@@ -90,7 +90,7 @@ export class JobRunner {
       try {
         const end = await handler(job, writer, controller.signal);
         writer.end(end);
-        this.#finished.add(attempt, writer);
+        this.#finished.add(id, writer);
         count('done');
         log.info({ ...facts, ms: elapsed(startedAt), usage: end.usage }, 'job done');
       } catch (error) {
@@ -104,9 +104,9 @@ export class JobRunner {
         count('failed', told.code);
         log.warn({ ...facts, ms: elapsed(startedAt), code: told.code, err: error }, 'job failed');
         writer.fail(told);
-        this.#finished.add(attempt, writer);
+        this.#finished.add(id, writer);
       } finally {
-        this.#running.delete(attempt);
+        this.#running.delete(id);
         onFreed();
       }
     };
@@ -128,8 +128,8 @@ export class JobRunner {
   }
 
   /** Ends a job whose client is gone. @returns false when there is no such job */
-  cancel(attempt: string): boolean {
-    const job = this.#running.get(attempt);
+  cancel(grant: string): boolean {
+    const job = this.#running.get(grant);
     job?.controller.abort(cancelled);
     return job !== undefined;
   }
@@ -140,13 +140,13 @@ export class JobRunner {
   }
 
   /**
-   * Sends frames of an attempt again, from a number on. When that cannot be done any more, the attempt is ended and its
+   * Sends frames of a grant again, from a number on. When that cannot be done any more, the job is ended and its
    * ingress told that it is lost.
    */
   resume(reply: string, from: number): void {
-    const attempt = attemptOf(reply);
-    const running = this.#running.get(attempt);
-    const writer = running?.writer ?? this.#finished.get(attempt);
+    const id = grantOf(reply);
+    const running = this.#running.get(id);
+    const writer = running?.writer ?? this.#finished.get(id);
     if (writer?.resend(from)) return;
     running?.controller.abort(cancelled);
     const error = new RouterError('worker_lost', 'A part of the answer was lost on its way.');
@@ -154,8 +154,8 @@ export class JobRunner {
   }
 
   /** Takes the answer to a keep-alive: nobody heard it, or its ingress does not wait for the answer any more. */
-  onUnwanted(attempt: string, { headers }: Msg): void {
-    const job = this.#running.get(attempt);
+  onUnwanted(grant: string, { headers }: Msg): void {
+    const job = this.#running.get(grant);
     if (!job) return;
     if (headers?.code === noResponders) {
       // The ingress may only have lost its connection for a moment.
