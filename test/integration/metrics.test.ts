@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startCluster, until, type Cluster } from '../helpers/start-cluster.ts';
-import type { ServiceProcess } from '../helpers/start-process.ts';
+import { adminOf } from '../helpers/worker-admin.ts';
 
 let cluster: Cluster;
 
@@ -16,11 +16,6 @@ const body = (fields: object) => JSON.stringify({ messages: [{ role: 'user', con
 function post(fields: object, path = 'openai/chat/completions'): Promise<Response> {
   const headers = { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json' };
   return fetch(`${cluster.url}/api/${path}`, { method: 'POST', headers, body: body(fields) });
-}
-
-async function adminOf(service: ServiceProcess | undefined): Promise<string> {
-  const { admin } = (await service?.line('the admin port is open')) ?? {};
-  return `http://127.0.0.1:${(admin as AddressInfo).port}`;
 }
 
 async function page(url: string): Promise<string> {

@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { JobReport } from '#shared/broker/dispatch/job.ts';
-import type { ErrorCode, RouterError } from '#shared/core/errors.ts';
+import { errorTable, type ErrorCode, type RouterError } from '#shared/core/errors.ts';
 import { bound } from '#shared/core/metrics/bound.ts';
 import { BoundCounter, type BoundCount } from '#shared/core/metrics/bound-counter.ts';
 import { BoundHistogram, type BoundObservations } from '#shared/core/metrics/bound-histogram.ts';
@@ -9,6 +9,14 @@ import { secondsBuckets, speedBuckets } from '#shared/core/metrics/buckets.ts';
 
 /** Models, and tools, that are told apart. */
 const mostModels = 100;
+
+/** How limits refuse. */
+const limitCodes = [
+  'rate_limit_exceeded',
+  'token_limit_exceeded',
+  'insufficient_quota',
+  'request_exceeds_limit',
+] as const satisfies readonly ErrorCode[];
 
 /** Milliseconds that an answer must have streamed for its speed to mean something. */
 const leastStreamMs = 50;
@@ -106,6 +114,9 @@ export class RequestMetrics {
       labelNames: ['reason'],
       registers,
     });
+    // Shown from the start: of a counter that begins with its first event Prometheus sees no increase.
+    for (const code of limitCodes) this.#limit(code);
+    for (const [code, { movable }] of Object.entries(errorTable)) if (movable) this.#move(code);
   }
 
   /** Counts a dispatched job that is over. */
@@ -116,7 +127,7 @@ export class RequestMetrics {
     series.duration.observe((endedAt - queuedAt) / 1000);
     if (claimedAt !== undefined) series.queueWait.observe((claimedAt - queuedAt) / 1000);
     if (firstByteAt !== undefined) series.firstToken.observe((firstByteAt - queuedAt) / 1000);
-    for (const reason of moves) bound(this.#counts, `move ${reason}`, () => this.#moves.bind({ reason })).add();
+    for (const reason of moves) this.#move(reason).add();
     if (error) this.countRefusal(family, error);
     if (!end) return;
     const { promptTokens, cachedTokens, completionTokens } = end.usage;
@@ -134,7 +145,15 @@ export class RequestMetrics {
 
   /** Counts a request that limits of the router did not let through. */
   countLimited(code: ErrorCode): void {
-    bound(this.#counts, `limit ${code}`, () => this.#limited.bind({ code })).add();
+    this.#limit(code).add();
+  }
+
+  #limit(code: string): BoundCount {
+    return bound(this.#counts, `limit ${code}`, () => this.#limited.bind({ code }));
+  }
+
+  #move(reason: string): BoundCount {
+    return bound(this.#counts, `move ${reason}`, () => this.#moves.bind({ reason }));
   }
 
   #of(family: string, served: string | undefined, tier: string): Series {

@@ -38,6 +38,17 @@ export function watchQueue(registry: Registry, jobsOf: () => Iterable<Job>): voi
       oldest.set((performance.now() - since) / 1000);
     },
   });
+  const stranded: Gauge = new Gauge({
+    name: 'rtr_queue_without_worker',
+    help: 'Requests of this ingress that wait because no live worker can serve them',
+    registers,
+    collect: () => {
+      let count = 0;
+      for (const { state, noWorkerSince } of jobsOf())
+        if (state === 'queued' && noWorkerSince !== undefined) count += 1;
+      stranded.set(count);
+    },
+  });
   watchLanes(registry, jobsOf);
 }
 
