@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client';
+import { families } from '#shared/broker/job-contract.ts';
 import type { JobReport } from '#shared/broker/dispatch/job.ts';
 import { errorTable, type ErrorCode, type RouterError } from '#shared/core/errors.ts';
 import { bound } from '#shared/core/metrics/bound.ts';
@@ -116,7 +117,10 @@ export class RequestMetrics {
     });
     // Shown from the start: of a counter that begins with its first event Prometheus sees no increase.
     for (const code of limitCodes) this.#limit(code);
-    for (const [code, { movable }] of Object.entries(errorTable)) if (movable) this.#move(code);
+    for (const [code, { movable, status }] of Object.entries(errorTable)) {
+      if (movable) this.#move(code);
+      if (status >= 500) for (const family of families) this.#refusal(family, code);
+    }
   }
 
   /** Counts a dispatched job that is over. */
@@ -140,7 +144,7 @@ export class RequestMetrics {
 
   /** Counts an answer that was an error. */
   countRefusal(family: string, { code }: Pick<RouterError, 'code'>): void {
-    bound(this.#counts, `refusal ${family} ${code}`, () => this.#refusals.bind({ family, code })).add();
+    this.#refusal(family, code).add();
   }
 
   /** Counts a request that limits of the router did not let through. */
@@ -150,6 +154,10 @@ export class RequestMetrics {
 
   #limit(code: string): BoundCount {
     return bound(this.#counts, `limit ${code}`, () => this.#limited.bind({ code }));
+  }
+
+  #refusal(family: string, code: string): BoundCount {
+    return bound(this.#counts, `refusal ${family} ${code}`, () => this.#refusals.bind({ family, code }));
   }
 
   #move(reason: string): BoundCount {
