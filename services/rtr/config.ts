@@ -37,6 +37,8 @@ export const linkSettings = clusterSettings.extend({
 
 /** Settings of `rtr up`. All variables are also passed on to the services it starts. */
 export const upSettings = linkSettings
+  // A credential is for one part, and this runs all of them.
+  .omit({ NATS_CREDENTIALS: true })
   .extend({
     NATS_URL: natsUrl('Address of NATS; without it a server is run on this machine', ['nats:', 'tls:']),
     REDIS_URL: redisUrl('Address of Redis; without it a server is run on this machine'),

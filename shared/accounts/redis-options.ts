@@ -5,6 +5,9 @@ import { ConfigError } from '#shared/core/load-config.ts';
 /** Milliseconds that one sentinel gets to answer before the next is asked. */
 const sentinelAnswerMs = 1_000;
 
+/** Milliseconds between two rounds of questions to the sentinels at most. */
+const longestPauseMs = 1_000;
+
 /** `redis+sentinel://[user:password@]host:port[,host:port…]/name[/database][?sentinel-password=…]`, with `rediss` for TLS. */
 const sentinelAddress =
   /^(?<scheme>rediss?)\+sentinel:\/\/(?:(?<user>[^:@/]*)(?::(?<password>[^@/]*))?@)?(?<hosts>[^@/?]+)\/(?<name>[^/?]+)(?:\/(?<database>\d+))?(?:\?(?<query>.*))?$/;
@@ -61,8 +64,8 @@ function sentinelOptions(url: string, groups: Record<string, string | undefined>
     ...(sentinelPassword !== null && { sentinelPassword }),
     db: Number(database),
     sentinelCommandTimeout: sentinelAnswerMs,
-    // Sentinels are asked who is primary on every attempt; after a round without an answer the attempt counts as failed.
-    sentinelRetryStrategy: () => null,
+    // When none of them knows a primary, they are all asked again, for ever.
+    sentinelRetryStrategy: (round) => Math.min(longestPauseMs, 100 * round),
     // A primary that was cut off from its sentinels may still take writes that will be lost.
     failoverDetector: true,
     // One that was made a replica while this connection stood: ask again who is primary.

@@ -1,5 +1,6 @@
 import {
   AuthorizationError,
+  UserAuthenticationExpiredError,
   type Msg,
   type NatsConnection,
   type Payload,
@@ -30,6 +31,9 @@ export interface BrokerOptions extends BrokerAccess {
 
 /** Milliseconds for which the first connection is tried, so that the parts of a cluster may start in any order. */
 const firstConnectMs = 30_000;
+
+/** Milliseconds in which a server that is well answers. */
+const promptMs = 1_000;
 
 /** Milliseconds for the last messages to reach the server when the connection is closed. */
 const lastWordsMs = 1_000;
@@ -102,6 +106,17 @@ export class Broker {
   async flush(): Promise<void> {
     this.#outbox.send();
     await this.nc.flush();
+  }
+
+  /** Milliseconds that the server took to answer just now; undefined when it does not within a second. */
+  async roundTripMs(): Promise<number | undefined> {
+    if (!this.connected) return undefined;
+    const startedAt = performance.now();
+    const answered = this.nc.flush().then(
+      () => performance.now() - startedAt,
+      () => undefined,
+    );
+    return Promise.race([answered, sleep(promptMs, undefined, { ref: false })]);
   }
 
   /** Sends what is held and ends the connection; waits a second at most for the server to have it. */
@@ -181,9 +196,14 @@ export async function connectBroker({
     try {
       return new Broker(await openConnection(transport, options, ca), prefix, log, access.credential);
     } catch (error) {
-      if (error instanceof AuthorizationError || performance.now() > deadline) throw error;
+      if (isRefusal(error) || performance.now() > deadline) throw error;
       log.debug({ err: error }, 'no broker answers yet');
       await sleep(250);
     }
   }
+}
+
+/** Whether a connection failed because the broker does not take who asks. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof AuthorizationError || error instanceof UserAuthenticationExpiredError;
 }

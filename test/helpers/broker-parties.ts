@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
 import { connectBroker, type Broker } from '#shared/broker/connect-broker.ts';
+import type { ContractRange } from '#shared/broker/contract.ts';
 import type { Bounds } from '#shared/broker/dispatch/exceeded-bound.ts';
 import { Dispatcher, type DispatchSettings } from '#shared/broker/dispatch/dispatcher.ts';
 import type { Job, JobReport, JobRequest, Placement } from '#shared/broker/dispatch/job.ts';
@@ -8,6 +9,7 @@ import { LiveWorkers } from '#shared/broker/dispatch/live-workers.ts';
 import { startWorker, type Worker, type WorkerOptions } from '#shared/broker/worker-loop/start-worker.ts';
 import type { RouterError } from '#shared/core/errors.ts';
 import { createLog } from '#shared/core/log.ts';
+import { noMeter } from './no-meter.ts';
 import { scriptedHandler, type Step } from './scripted-handler.ts';
 import { startProcess, type ServiceProcess } from './start-process.ts';
 import { until } from './start-cluster.ts';
@@ -17,7 +19,7 @@ const log = createLog({ service: 'test', level: process.env['TEST_LOG'] ?? 'sile
 export interface PartyOptions {
   /** Default: the server that all test files share. */
   natsUrl?: string;
-  ingress?: Partial<Omit<DispatchSettings, 'bounds'>> & { bounds?: Partial<Bounds> };
+  ingress?: Partial<Omit<DispatchSettings, 'bounds'>> & { bounds?: Partial<Bounds>; contract?: ContractRange };
 }
 
 /** A job as a test sees it. */
@@ -93,6 +95,7 @@ export async function startParties({ natsUrl = inject('natsUrl'), ingress = {} }
         slots: 8,
         accepting: true,
         coalesceMs: 0,
+        meter: noMeter,
         handler: scriptedHandler(id),
         ...options,
       });
@@ -119,9 +122,9 @@ export async function startParties({ natsUrl = inject('natsUrl'), ingress = {} }
 }
 
 async function startIngress(broker: Broker, settings: NonNullable<PartyOptions['ingress']>): Promise<TestIngress> {
-  const workers = new LiveWorkers(broker, log);
+  const { bounds, contract, ...rest } = settings;
+  const workers = new LiveWorkers(broker, log, contract);
   const id = randomBytes(6).toString('hex');
-  const { bounds, ...rest } = settings;
   const dispatcher = new Dispatcher(
     broker,
     workers,
@@ -172,6 +175,7 @@ function send(dispatcher: Dispatcher, workers: LiveWorkers, { steps = [], body, 
       class: 'normal',
       body: body ?? Buffer.from(JSON.stringify({ steps })),
       place: (avoid) => everyPool(workers, avoid),
+      tiers: () => ['gpu'],
       ...fields,
     },
     {

@@ -15,13 +15,26 @@ export function makeCertificates(folder: string, addresses: readonly string[] = 
   const file = (name: string): string => join(folder, name);
   const openssl = (...args: string[]): void => void execFileSync('openssl', args, { stdio: 'pipe' });
   const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
-  openssl('req', '-x509', ...newKey, '-days', '2', '-subj', '/CN=private authority', '-keyout', file('ca.key'), '-out', file('ca.pem'));
-  openssl('req', ...newKey, '-subj', '/CN=server', '-keyout', file('server.key'), '-out', file('server.csr'));
-  writeFileSync(file('names'), `subjectAltName=${addresses.map((address) => `IP:${address}`).join(',')},DNS:localhost\n`);
   openssl(
-    ...['x509', '-req', '-in', file('server.csr'), '-CA', file('ca.pem'), '-CAkey', file('ca.key'), '-CAcreateserial'],
-    ...['-days', '2', '-extfile', file('names'), '-out', file('server.pem')],
+    'req',
+    '-x509',
+    ...newKey,
+    '-days',
+    '2',
+    '-subj',
+    '/CN=private authority',
+    '-keyout',
+    file('ca.key'),
+    '-out',
+    file('ca.pem'),
   );
+  openssl('req', ...newKey, '-subj', '/CN=server', '-keyout', file('server.key'), '-out', file('server.csr'));
+  writeFileSync(
+    file('names'),
+    `subjectAltName=${addresses.map((address) => `IP:${address}`).join(',')},DNS:localhost\n`,
+  );
+  const signer = ['-CA', file('ca.pem'), '-CAkey', file('ca.key'), '-CAcreateserial', '-days', '2'];
+  openssl('x509', '-req', '-in', file('server.csr'), ...signer, '-extfile', file('names'), '-out', file('server.pem'));
   return {
     caFile: file('ca.pem'),
     ca: readFileSync(file('ca.pem'), 'utf8'),

@@ -49,7 +49,15 @@ describe('Redis behind TLS', () => {
     const { ca, caFile, certFile, keyFile } = makeCertificates(folder);
     const tls = ['--tls-cert-file', certFile, '--tls-key-file', keyFile, '--tls-ca-cert-file', caFile];
     const server = await startRedisProgram(folder, (port) => [
-      ...['--port', '0', '--tls-port', String(port), ...tls, '--tls-auth-clients', 'no', '--requirepass', 'pw'],
+      '--port',
+      '0',
+      '--tls-port',
+      String(port),
+      ...tls,
+      '--tls-auth-clients',
+      'no',
+      '--requirepass',
+      'pw',
     ]);
     onTestFinished(() => server.stop());
     const log = createLog({ service: 'test', level: 'silent', format: 'json' });
