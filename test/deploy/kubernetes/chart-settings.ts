@@ -16,10 +16,10 @@ export const workerConfigs: Record<Tier, z.ZodObject> = {
 };
 
 /** Settings that are never written into values: the chart makes them from other values, or they are the pod's own. */
-const setByTheChart = new Set([
-  ...['PORT', 'HOST', 'ADMIN_PORT', 'ADMIN_HOST', 'WORKER_ID', 'DRAIN_MS'],
-  ...['NATS_URL', 'NATS_CREDENTIALS', 'NATS_CA', 'REDIS_URL', 'REDIS_CA', 'PUBLIC_URL', 'TRUSTED_PROXIES'],
-]);
+const setByTheChart = new Set(
+  `PORT HOST ADMIN_PORT ADMIN_HOST WORKER_ID DRAIN_MS PUBLIC_URL TRUSTED_PROXIES ROUTER_CONFIG
+  NATS_URL NATS_CREDENTIALS NATS_CA REDIS_URL REDIS_CA`.split(/\s+/),
+);
 
 /** Settings that are secrets: values only refer to them. */
 const secrets = new Set(['ENGINE_API_KEY', 'PROVIDER_KEY']);
@@ -29,9 +29,7 @@ const providerVariables = Object.values(presets).flatMap(({ needs }) => needs);
 
 /** Names that a part's `settings` may have in the chart's values. */
 export function plainSettings(part: Tier | 'ingress'): string[] {
-  const names = configuredNames(part).filter(
-    (name) => !setByTheChart.has(name) && !secrets.has(name) && name !== 'ROUTER_CONFIG',
-  );
+  const names = configuredNames(part).filter((name) => !setByTheChart.has(name) && !secrets.has(name));
   const further = part === 'cloud' ? [...providerVariables, 'GOOGLE_APPLICATION_CREDENTIALS'] : [];
   return [...new Set([...names, ...further])].toSorted();
 }

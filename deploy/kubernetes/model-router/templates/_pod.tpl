@@ -5,16 +5,16 @@
 
 {{/*
 Settings of a part as environment variables, sorted. What the part's own values say goes before what all parts have, and
-that before what the chart sets. Takes {root, part, chart}: `part` with settings, secrets, natsCredentials.
+that before what the chart sets. Takes {root, part, common, chart}: `part` with settings, secrets, natsCredentials.
 */}}
 {{- define "model-router.env" -}}
-{{- $env := dict "LOG_FORMAT" "json" "NATS_URL" .root.Values.nats.url -}}
+{{- $env := dict "NATS_URL" .root.Values.nats.url -}}
 {{- if .part.natsCredentials -}}{{- $_ := set $env "NATS_CREDENTIALS" "/etc/rtr/nats/nats.creds" -}}{{- end -}}
 {{- if .root.Values.nats.caSecret -}}{{- $_ := set $env "NATS_CA" "/etc/rtr/nats-ca/ca.crt" -}}{{- end -}}
 {{- range $name, $_ := .part.secrets -}}
 {{- $_ := set $env (printf "%s_FILE" $name) (printf "/etc/rtr/secrets/%s/value" $name) -}}
 {{- end -}}
-{{- $env = mergeOverwrite $env .chart .root.Values.settings (.part.settings | default dict) -}}
+{{- $env = mergeOverwrite $env .chart .common (.part.settings | default dict) -}}
 {{- $list := list -}}
 {{- range $name, $value := $env -}}
 {{- $list = append $list (dict "name" $name "value" (include "model-router.text" $value)) -}}
