@@ -11,6 +11,7 @@ import { freePort } from '../../services/rtr/up/free-port.ts';
 import { provideServer } from '../../services/rtr/up/install-server.ts';
 import { startNatsServer } from '../../services/rtr/up/start-nats-server.ts';
 import { startRedisServer } from '../../services/rtr/up/start-redis-server.ts';
+import { serviceNodeFlags } from '../../services/rtr/service-node-flags.ts';
 import { stopChild } from '../../services/rtr/up/stop-child.ts';
 import type { LoadTarget } from './load.ts';
 import { Part } from './start-part.ts';
@@ -59,7 +60,8 @@ export async function startBenchCluster(releases: Releases): Promise<BenchCluste
   releases.add('redis', () => stopChild(redis.child, 5_000));
   const redisUrl = `redis://127.0.0.1:${redis.port}`;
   const start = (name: string, file: string, env: Record<string, string> = {}, preload?: string): Part => {
-    const part = new Part({ file, env, logFile: join(folder, `${name}.log`), ...(preload && { preload }) });
+    const nodeFlags = file.startsWith('services/') ? serviceNodeFlags : [];
+    const part = new Part({ file, env, nodeFlags, logFile: join(folder, `${name}.log`), ...(preload && { preload }) });
     releases.add(name, () => part.stop());
     return part;
   };

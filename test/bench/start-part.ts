@@ -10,6 +10,8 @@ export interface PartOptions {
   /** The program, from the project's root. */
   file: string;
   env?: Environment;
+  /** What Node is told. */
+  nodeFlags?: readonly string[];
   /** Where its output goes: a file, as in production, so that nobody's reading costs anything. */
   logFile: string;
   /** A file to load before the program. */
@@ -22,12 +24,12 @@ export class Part {
   readonly #child: ChildProcess;
   readonly #name: string;
 
-  constructor({ file, env = {}, logFile, preload }: PartOptions) {
+  constructor({ file, env = {}, nodeFlags = [], logFile, preload }: PartOptions) {
     const log = openSync(logFile, 'a');
     this.#name = file;
     this.#child = spawn(
       process.execPath,
-      [...(preload === undefined ? [] : ['--import', join(root, preload)]), join(root, file)],
+      [...nodeFlags, ...(preload === undefined ? [] : ['--import', join(root, preload)]), join(root, file)],
       {
         cwd: root,
         // NODE_OPTIONS passes, so that all parts can be profiled from outside.

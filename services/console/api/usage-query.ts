@@ -5,7 +5,7 @@ import { beginningOf, nextBeginning } from '#shared/accounts/periods.ts';
 /** Steps of one report at most: more than a year of days, ten years of months. */
 const maxSteps = 400;
 
-const time = z.coerce.number().int().min(0).max(8.64e15);
+const time = z.coerce.number({ error: 'must be milliseconds since 1970' }).int().min(0).max(8.64e15);
 const name = z.string().min(1).max(256).optional();
 const filter = { model: name, key: name, team: name, user: name, tier: name };
 const single = { ...filter, outcome: z.enum(['done', 'failed', 'cancelled']).optional() };

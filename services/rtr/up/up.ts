@@ -9,6 +9,7 @@ import { loadClusterState, saveClusterState } from './cluster-state.ts';
 import { EngineWorkers } from './engine-workers.ts';
 import { findLocalEngines, listsModels, namedEngines } from './find-engines.ts';
 import { folderError } from './folder-error.ts';
+import { serviceNodeFlags } from '../service-node-flags.ts';
 import { chooseFreePort, isPortFree } from './free-port.ts';
 import { localUrl } from './local-url.ts';
 import type { LogRelay } from './log-relay.ts';
@@ -98,7 +99,7 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
 
   const startService = (name: string, service: string, necessary: boolean, settings: Environment) =>
     children.start(name, necessary, () => {
-      const child = spawnGuarded(process.execPath, [join(root, 'services', service, 'main.ts')], {
+      const child = spawnGuarded(process.execPath, [...serviceNodeFlags, join(root, 'services', service, 'main.ts')], {
         env: {
           ...environment,
           NATS_URL: servers.natsUrl,

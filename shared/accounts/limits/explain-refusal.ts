@@ -101,5 +101,6 @@ function every(name: LimitName): string {
 
 function inWords(seconds: number): string {
   if (seconds < 120) return `${seconds} s`;
-  return seconds < 7200 ? `${Math.ceil(seconds / 60)} minutes` : `${Math.ceil(seconds / 3600)} hours`;
+  if (seconds < 7200) return `${Math.ceil(seconds / 60)} minutes`;
+  return seconds < 48 * 3600 ? `${Math.ceil(seconds / 3600)} hours` : `${Math.ceil(seconds / 86_400)} days`;
 }

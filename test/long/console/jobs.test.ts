@@ -307,7 +307,7 @@ describe.skipIf(chromiumPath === undefined)('the console does its jobs', () => {
       await page.getByRole('dialog').getByRole('button', { name: 'Make the link' }).click();
       const link = await page.getByRole('dialog').getByRole('group', { name: 'the link' }).innerText();
       await page.getByRole('button', { name: 'I have copied it' }).click();
-      await page.getByText('grace@example.com').waitFor();
+      await page.getByRole('row', { name: /grace@example\.com.*Engines/ }).waitFor();
 
       const guest = await openConsolePage(browser, cluster.url);
       await guest.page.goto(new URL(link).pathname);
@@ -347,7 +347,8 @@ describe.skipIf(chromiumPath === undefined)('the console does its jobs', () => {
       await page
         .getByRole('region', { name: 'Cost' })
         .getByText(/^\$0\.0[1-9]|^\$0\.[1-9]/)
-        .waitFor();
+        // The page looks again every ten seconds, should it have been quicker than the ledger.
+        .waitFor({ timeout: 15_000 });
       await page.goto('/admin/prices');
       await page.getByRole('button', { name: 'Take back the price of demo' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Take back' }).click();

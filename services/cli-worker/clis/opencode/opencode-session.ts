@@ -10,7 +10,7 @@ import { bareAgent, warmUpModel } from './opencode-config.ts';
 import type { OpencodeHttp } from './opencode-http.ts';
 
 /** Conversations after which it has loaded what it needs and is about as quick as it gets. */
-const warmUps = 4;
+const warmUps = 12;
 
 /** What a prompt is sent to. */
 interface Model extends JsonObject {

@@ -109,6 +109,7 @@ describe('GET /usage', () => {
   it.each([
     [`/usage?${range}&step=week&by=key`, 'step'],
     [`/usage?${range}&step=day&by=worker`, 'by'],
+    ['/usage?step=day&by=key', 'from'],
     ['/usage?from=5&to=4&step=day&by=key', 'to'],
     ['/usage?from=0&to=1764000000000&step=day&by=key', 'from'],
     [`/usage?${range}&step=day&by=key&model=a&model=b`, 'model'],
@@ -120,7 +121,9 @@ describe('GET /usage', () => {
     const { get } = await openApi();
     const answer = await get(path);
     expect(answer.status).toBe(400);
-    expect(await answer.json()).toMatchObject({ error: { code: 'invalid_request', field } });
+    const told = (await answer.json()) as { error: { message: string } };
+    expect(told).toMatchObject({ error: { code: 'invalid_request', field } });
+    expect(told.error.message).not.toMatch(/NaN|undefined/);
   });
 });
 

@@ -16,6 +16,8 @@ import { Loaded } from '../../parts/loaded.tsx';
 /** Invitations that nobody has followed yet. */
 export function Invitations() {
   const invitations = useApi<Invitation[]>('/invitations');
+  const teams = useApi<Team[]>('/teams');
+  const teamName = (id: string): string => teams.data?.find((team) => team.id === id)?.name ?? id;
   const [isInviting, inviting] = useDisclosure();
   const [withdrawn, withdraw] = useState<Invitation>();
   const withdrawal = useChange(
@@ -45,6 +47,7 @@ export function Invitations() {
               columns={[
                 { label: 'E-mail', render: ({ email }) => <span className="break">{email}</span> },
                 { label: 'Role', render: ({ role }) => (role === 'admin' ? 'Administrator' : 'Member') },
+                { label: 'Team', render: ({ teamId }) => (teamId === undefined ? 'none' : teamName(teamId)) },
                 { label: 'Expires', render: ({ expiresAt }) => formatAgo(expiresAt) },
               ]}
               actions={(invitation) => (

@@ -34,7 +34,7 @@ export function Usage() {
       },
       { replace: true },
     );
-  const report = useApi<UsageReport>(`/usage?${query.report}`, { everyMs: 30_000 });
+  const report = useApi<UsageReport>(`/usage?${query.report}`, { everyMs: 10_000 });
   return (
     <Page title="Usage" about="Tokens, requests and what they cost by the price table. Days are those of UTC.">
       <LimitUses />
