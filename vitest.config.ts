@@ -7,7 +7,14 @@ export default defineConfig({
     // Most tests wait for other processes more than they compute.
     maxWorkers: 2,
     projects: [
-      { test: { ...settings, name: 'quick', include: ['test/**/*.test.ts'], exclude: ['test/long/**'] } },
+      {
+        test: {
+          ...settings,
+          name: 'quick',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/long/**', 'test/compose/**'],
+        },
+      },
       {
         test: {
           ...settings,
@@ -15,6 +22,16 @@ export default defineConfig({
           include: ['test/long/**/*.test.ts'],
           testTimeout: 300_000,
           expect: { poll: { timeout: 10_000 } },
+          fileParallelism: false,
+        },
+      },
+      {
+        test: {
+          name: 'compose',
+          globalSetup: ['test/compose/set-up.ts'],
+          include: ['test/compose/**/*.test.ts', 'test/integration/{openai,anthropic}-sdk.test.ts'],
+          testTimeout: 180_000,
+          hookTimeout: 300_000,
           fileParallelism: false,
         },
       },

@@ -4,17 +4,25 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { dockerAnswers } from './helpers/docker-answers.ts';
 
 /*
  * All checks of the project in one run: format, types, lint, then the tests (the architecture test among them).
- * `npm test` runs the quick tests, `npm run test:long` the long ones. The last line counts what passed and what failed,
- * each check besides the tests counting as one.
+ * `npm test` runs the quick tests, `npm run test:long` the long ones, `npm run test:compose` those of the image and of
+ * docker-compose.yml, which need a Docker engine. The last line counts what passed and what failed, each check besides the
+ * tests counting as one.
  */
 
 const testResult = z.object({ success: z.boolean(), numPassedTests: z.number(), numFailedTests: z.number() });
 
 const root = join(import.meta.dirname, '..');
-const project = process.argv[2] === 'long' ? 'long' : 'quick';
+const project = ['long', 'compose'].find((name) => name === process.argv[2]) ?? 'quick';
+if (project === 'compose' && !(await dockerAnswers())) {
+  process.stdout.write(
+    'Skipped: the image and docker-compose.yml are tried only where a Docker engine answers, and none does.\n',
+  );
+  process.exit(0);
+}
 const folder = mkdtempSync(join(tmpdir(), 'rtr-checks-'));
 const resultFile = join(folder, 'result.json');
 

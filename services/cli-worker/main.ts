@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ModelInfo } from '#shared/broker/announcement.ts';
 import { connectBroker } from '#shared/broker/connect-broker.ts';
+import { readBrokerAccess } from '#shared/broker/read-broker-access.ts';
 import { startWorker, type Worker } from '#shared/broker/worker-loop/start-worker.ts';
 import { loadConfig } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
@@ -48,9 +49,9 @@ await runService(async (environment, releases) => {
   });
   releases.add('the CLI processes', () => pool.close());
 
-  const broker = await connectBroker({ url: config.NATS_URL, name: id, prefix: config.RTR_PREFIX, log });
+  const broker = await connectBroker({ ...readBrokerAccess(config), name: id, prefix: config.RTR_PREFIX, log });
   releases.add('the broker', () => broker.nc.close());
-  const started = await startWorker({
+  const started = startWorker({
     broker,
     log,
     id,

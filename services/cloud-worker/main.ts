@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { connectBroker } from '#shared/broker/connect-broker.ts';
+import { readBrokerAccess } from '#shared/broker/read-broker-access.ts';
 import { startWorker, type Worker, type WorkerFacts } from '#shared/broker/worker-loop/start-worker.ts';
 import { ConfigError, loadConfig } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
@@ -30,7 +31,7 @@ await runService(async (environment, releases) => {
     throw new ConfigError(`Nothing lists the models of ${provider.title}: name them in PROVIDER_MODELS.`);
   }
 
-  const broker = await connectBroker({ url: config.NATS_URL, name: id, prefix: config.RTR_PREFIX, log });
+  const broker = await connectBroker({ ...readBrokerAccess(config), name: id, prefix: config.RTR_PREFIX, log });
   releases.add('broker', () => broker.nc.close());
 
   let worker: Worker | undefined;
@@ -56,7 +57,7 @@ await runService(async (environment, releases) => {
     return { models: [...follower.models], slots, accepting: accepting && follower.models.length > 0 };
   };
 
-  const started = await startWorker({
+  const started = startWorker({
     broker,
     log,
     id,

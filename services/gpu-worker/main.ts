@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { connectBroker } from '#shared/broker/connect-broker.ts';
+import { readBrokerAccess } from '#shared/broker/read-broker-access.ts';
 import { startWorker, type Worker, type WorkerFacts } from '#shared/broker/worker-loop/start-worker.ts';
 import { loadConfig } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
@@ -37,7 +38,7 @@ await runService(async (environment, releases) => {
   releases.add('search for the engine', () => searching.abort());
   const { engine, found } = await findEngine({ http, kind: config.ENGINE_KIND, log, signal: searching.signal });
 
-  const broker = await connectBroker({ url: config.NATS_URL, name: id, prefix: config.RTR_PREFIX, log });
+  const broker = await connectBroker({ ...readBrokerAccess(config), name: id, prefix: config.RTR_PREFIX, log });
   releases.add('broker', () => broker.close());
 
   let worker: Worker | undefined;
@@ -45,7 +46,7 @@ await runService(async (environment, releases) => {
   const follower = new EngineFollower({ http, engine, log, found, onChange: announce });
   releases.add('engine follower', () => follower.close());
 
-  const started = await startWorker({
+  const started = startWorker({
     broker,
     log,
     id,

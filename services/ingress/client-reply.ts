@@ -35,9 +35,9 @@ export class ClientReply implements JobSink {
   begin({ served, attempt, claimedAt, queuedAt }: Job): void {
     this.#onBegin();
     if (!served || this.#response.headersSent) return;
-    const { worker, tier } = served.worker.announcement;
-    this.#response.setHeader('x-rtr-tier', tier);
-    this.#response.setHeader('x-rtr-worker', worker);
+    const { id, announcement } = served.worker;
+    this.#response.setHeader('x-rtr-tier', announcement.tier);
+    this.#response.setHeader('x-rtr-worker', id);
     this.#response.setHeader('x-rtr-attempts', attempt);
     this.#response.setHeader('x-rtr-queue-ms', Math.round((claimedAt ?? queuedAt) - queuedAt));
   }

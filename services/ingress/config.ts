@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { brokerSettings } from '#shared/core/broker-settings.ts';
 import { setting } from '#shared/core/load-config.ts';
 
 const proxyDoc =
@@ -19,7 +20,7 @@ export const ingressConfig = z
     HOST: setting.text('Address that clients connect to', '127.0.0.1'),
     ADMIN_PORT: setting.integer('Port of /metrics and /health for operators', 8485, 0, 65_535),
     ADMIN_HOST: setting.text('Address of the admin port', '127.0.0.1'),
-    NATS_URL: setting.text('NATS server or servers, comma separated', 'nats://127.0.0.1:4222'),
+    ...brokerSettings,
     REDIS_URL: setting.text('Redis server', 'redis://127.0.0.1:6379'),
     RTR_PREFIX: setting.pathSegment(
       'First part of every NATS subject and Redis key, so that clusters can share servers',
@@ -42,7 +43,12 @@ export const ingressConfig = z
     MAX_BODY_BYTES: setting.integer('Largest request body, after decompression', 32 * 1024 * 1024, 1_024, 1024 ** 3),
     MAX_HELD_BYTES: setting.integer('All request bodies held at once', 1024 ** 3, 1_024, 64 * 1024 ** 3),
     MAX_ACTIVE: setting.integer('Requests in work or waiting at once on this ingress', 20_000, 1, 1_000_000),
-    MAX_QUEUED: setting.integer('Tickets waiting in the whole cluster', 100_000, 1, 10_000_000),
+    MAX_QUEUED: setting.integer(
+      'Tickets waiting in the whole cluster, for each tier of workers',
+      100_000,
+      1,
+      10_000_000,
+    ),
     BODY_TIMEOUT_MS: setting.integer('For a request body to arrive', 60_000, 100, 3_600_000),
     QUEUE_TIMEOUT_MS: setting.integer('In the queue until a worker takes the request', 120_000, 100, 3_600_000),
     NO_WORKER_TIMEOUT_MS: setting.integer(

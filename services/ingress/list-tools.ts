@@ -13,11 +13,11 @@ export interface ListedTool extends ToolInfo {
 export function listTools(pools: Iterable<LivePool>): ListedTool[] {
   const workers = [...pools]
     .filter(({ tier }) => tier === 'tools')
-    .flatMap(({ workers }) => [...workers].map(({ announcement }) => announcement))
+    .flatMap(({ workers }) => [...workers].map(({ id, announcement }) => ({ ...announcement, id })))
     .filter(({ accepting }) => accepting)
-    .sort((a, b) => a.startedAt - b.startedAt || a.worker.localeCompare(b.worker));
+    .sort((a, b) => a.startedAt - b.startedAt || a.id.localeCompare(b.id));
   const tools = new Map<string, ListedTool>();
-  for (const { worker, tools: announced } of workers) {
+  for (const { id: worker, tools: announced } of workers) {
     for (const tool of announced) if (!tools.has(tool.name)) tools.set(tool.name, { ...tool, worker });
   }
   return [...tools.values()].sort((a, b) => a.name.localeCompare(b.name));

@@ -15,12 +15,13 @@ import { PriceTable } from '#shared/accounts/prices/price-table.ts';
 import { judgePassword } from '#shared/accounts/sign-in/judge-password.ts';
 import { Passwords } from '#shared/accounts/sign-in/passwords.ts';
 import { connectBroker } from '#shared/broker/connect-broker.ts';
+import { readBrokerAccess } from '#shared/broker/read-broker-access.ts';
 import { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
 import { LiveWorkers } from '#shared/broker/dispatch/live-workers.ts';
 import { announceKeyChange, onKeyChange } from '#shared/broker/key-changes.ts';
 import { announcePriceChange, onPriceChange } from '#shared/broker/price-changes.ts';
 import type { RouterError } from '#shared/core/errors.ts';
-import { loadConfig } from '#shared/core/load-config.ts';
+import { ConfigError, loadConfig } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
 import { Releases } from '#shared/core/release.ts';
 import { runService } from '#shared/core/run-service.ts';
@@ -89,7 +90,10 @@ await runService(async (environment, releases) => {
   const uses = new KeyUseRecorder(accounts.keys, log);
   releases.add('uses of keys', () => uses.close());
 
-  const broker = await connectBroker({ url: config.NATS_URL, name: `ingress-${id}`, prefix, log });
+  const broker = await connectBroker({ ...readBrokerAccess(config), name: `ingress-${id}`, prefix, log });
+  broker.ownerAs('ingress');
+  if (broker.subjects.prefix !== prefix)
+    throw new ConfigError(`the credential is of the cluster ${broker.subjects.prefix}, and RTR_PREFIX says ${prefix}`);
   releases.add('broker', () => broker.close());
   onKeyChange(broker, (changed) => verifier.drop(changed));
   broker.onReconnect(() => verifier.markStale());

@@ -39,7 +39,8 @@ export function recordJob({ log, metrics, priceOf, ledger }: RecordParts) {
     const { response, family, operation, asked, report, usage, hold } = job;
     const { served, queuedAt, claimedAt, firstByteAt, endedAt, attempts, state, error } = report;
     const model = served?.placement.model;
-    const { tier, worker } = served?.worker.announcement ?? {};
+    const { id: worker, announcement } = served?.worker ?? {};
+    const tier = announcement?.tier;
     const cost = model === undefined ? 0 : costOf(usage, priceOf(tier, model));
     // First of all: a hold that is not settled is renewed for as long as this process lives.
     hold?.settle({ tokens: usage.promptTokens + usage.completionTokens, cost });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { brokerSettings } from '#shared/core/broker-settings.ts';
 import { setting } from '#shared/core/load-config.ts';
 
 /** The address of a server, or several with commas between them. */
@@ -11,11 +12,13 @@ const serverUrls = (doc: string, example: string, schemes: readonly string[], mo
     }, `must be an address like ${example}`)
     .optional()
     .describe(doc);
-const natsUrl = (doc: string) => serverUrls(doc, 'nats://127.0.0.1:4222', ['nats:', 'tls:'], Infinity);
+const natsUrl = (doc: string, schemes = ['nats:', 'tls:', 'ws:', 'wss:']) =>
+  serverUrls(doc, 'nats://127.0.0.1:4222', schemes, Infinity);
 const redisUrl = (doc: string) => serverUrls(doc, 'redis://127.0.0.1:6379', ['redis:', 'rediss:'], 1);
 
 /** Settings of the commands that talk to a running cluster. */
 export const clusterSettings = z.object({
+  ...brokerSettings,
   NATS_URL: natsUrl('Address of NATS; without it the cluster of this folder is meant'),
   REDIS_URL: redisUrl('Address of Redis; without it the cluster of this folder is meant'),
   RTR_PREFIX: setting.pathSegment("What the cluster's subjects in NATS and names in Redis begin with", 'rtr'),
@@ -34,7 +37,7 @@ export const linkSettings = clusterSettings.extend({
 /** Settings of `rtr up`. All variables are also passed on to the services it starts. */
 export const upSettings = linkSettings
   .extend({
-    NATS_URL: natsUrl('Address of NATS; without it a server is run on this machine'),
+    NATS_URL: natsUrl('Address of NATS; without it a server is run on this machine', ['nats:', 'tls:']),
     REDIS_URL: redisUrl('Address of Redis; without it a server is run on this machine'),
     ADMIN_PORT: setting.optionalInteger(
       'Port of the metrics; without it a free one of the loopback interface',

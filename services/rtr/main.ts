@@ -8,6 +8,7 @@ import { readRegistry } from '#shared/registry/read-registry.ts';
 import { findClis } from '../cli-worker/find-clis.ts';
 import { findProviders } from '../cloud-worker/find-providers.ts';
 import { adminLink } from './commands/admin-link.ts';
+import { credentialsCommand } from './commands/credentials/credentials-command.ts';
 import { diagnose, diagnosisText } from './commands/doctor.ts';
 import { createRouterKey, listKeys, revokeKey } from './commands/keys.ts';
 import { setup } from './commands/setup.ts';
@@ -120,7 +121,14 @@ program
   .command('worker')
   .description('run one worker, configured by environment variables')
   .addArgument(new Argument('<tier>', 'what it serves').choices(Object.keys(workers)))
-  .action((tier: keyof typeof workers) => runService(workers[tier], ['NATS_URL']));
+  .option('--nats <url>', 'address of the broker, instead of NATS_URL')
+  .option('--credentials <file>', 'credential for the broker, instead of NATS_CREDENTIALS')
+  .action((tier: keyof typeof workers, options: { nats?: string; credentials?: string }) => {
+    if (options.nats !== undefined) process.env['NATS_URL'] = options.nats;
+    if (options.credentials !== undefined) process.env['NATS_CREDENTIALS'] = options.credentials;
+    return runService(workers[tier], ['NATS_URL']);
+  });
+program.addCommand(credentialsCommand(() => loadConfig(clusterSettings, process.env).RTR_PREFIX, print));
 program
   .command('ingress')
   .description('run one ingress, configured by environment variables')
@@ -149,7 +157,11 @@ function withKeys(options: { json?: true }, command: (context: KeyCommandContext
   const config = loadConfig(linkSettings, process.env);
   const addresses = clusterAddresses(config, folder, ['NATS_URL', 'REDIS_URL']);
   const { RTR_PREFIX: prefix, PUBLIC_URL: consoleUrl = localUrl(config) } = config;
-  return withKeyStore({ ...addresses, prefix, consoleUrl, json: options.json ?? false, print }, command);
+  const { NATS_CREDENTIALS, NATS_CA } = config;
+  return withKeyStore(
+    { NATS_CREDENTIALS, NATS_CA, ...addresses, prefix, consoleUrl, json: options.json ?? false, print },
+    command,
+  );
 }
 
 /** Runs a service in this process. It finds the cluster of this folder when no variable names another. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectBroker } from '#shared/broker/connect-broker.ts';
+import { readBrokerAccess } from '#shared/broker/read-broker-access.ts';
 import { startWorker, type Worker } from '#shared/broker/worker-loop/start-worker.ts';
 import { loadConfig } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
@@ -33,7 +34,7 @@ await runService(async (environment, releases) => {
   const mcp = readMcpServers(written, environment);
   for (const { name, reason } of mcp.refused) log.error({ server: name, reason }, 'an MCP server is left out');
 
-  const broker = await connectBroker({ url: config.NATS_URL, name: id, prefix: config.RTR_PREFIX, log });
+  const broker = await connectBroker({ ...readBrokerAccess(config), name: id, prefix: config.RTR_PREFIX, log });
   releases.add('broker', () => broker.nc.close());
 
   let tools: ToolSet | undefined;
@@ -53,7 +54,7 @@ await runService(async (environment, releases) => {
   await gathered(links);
   tools = new ToolSet([...(folder ? [folder] : []), shippedTools, ...links], log);
 
-  const started = await startWorker({
+  const started = startWorker({
     broker,
     log,
     id,

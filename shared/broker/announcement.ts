@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { contractVersion, ownContract, type ContractRange } from './contract.ts';
 import { tiers, type Tier } from './lane.ts';
 
 /** What a model can do beyond text in, text out. `resume`: continues a broken answer exactly where it stopped. */
@@ -17,9 +18,11 @@ const model = z.object({
 
 const tool = z.object({ name: z.string(), description: z.string(), inputSchema: z.record(z.string(), z.unknown()) });
 
-/** What a worker tells everyone each second and on change, on `rtr.beat.<worker>`. Times in milliseconds since 1970. */
+/** What a worker tells everyone each second and on change, on its beat subject. Times in milliseconds since 1970. */
 export const announcementSchema = z.object({
-  v: z.literal(1),
+  /** The newest and the oldest version of the contract that it speaks; a later release may add to all the rest. */
+  v: contractVersion,
+  oldest: contractVersion.optional(),
   worker: z.string().regex(/^[\w-]{1,64}$/),
   tier: z.enum(tiers),
   pool: z.string().regex(/^[\w-]{1,64}$/),
@@ -37,19 +40,23 @@ export const announcementSchema = z.object({
   startedAt: z.number(),
 });
 
+/** A beat that says good-bye. Not an empty one: the broker itself sends empty messages to whatever subject it is told to. */
+export const goodbye = 'gone';
+
 export type Announcement = z.infer<typeof announcementSchema>;
 export type ModelInfo = z.infer<typeof model>;
 export type ToolInfo = z.infer<typeof tool>;
 
 /**
- * The pool a worker belongs to: workers of one tier, one engine kind and the same models and tools are interchangeable,
- * so they share a pool, and its token is derived from just that.
+ * The pool a worker belongs to: workers of one tier, one engine kind, the same models and tools, and the same versions of
+ * the contract are interchangeable, so they share a pool, and its token is derived from just that.
  */
 export function poolOf(
   tier: Tier,
   kind: string,
   models: readonly ModelInfo[],
   tools: readonly ToolInfo[] = [],
+  { oldest, newest }: ContractRange = ownContract,
 ): string {
   const facts = [
     ...models.map(({ id, capabilities, contextWindow, maxOutput }) =>
@@ -58,7 +65,7 @@ export function poolOf(
     ...tools.map(({ name, description, inputSchema }) => JSON.stringify([name, description, inputSchema])),
   ];
   const digest = createHash('sha256')
-    .update([tier, kind, ...facts.sort()].join('\n'))
+    .update([tier, kind, `${oldest}-${newest}`, ...facts.sort()].join('\n'))
     .digest('hex')
     .slice(0, 12);
   return `${kind.replaceAll(/[^\w-]/g, '-')}-${digest}`;

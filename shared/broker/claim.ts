@@ -1,17 +1,19 @@
 import { z } from 'zod';
+import { contractVersion } from './contract.ts';
 import { families, operations } from './job-contract.ts';
 import { parseJson } from './ticket.ts';
 
 /** Bodies travel in parts of at most this many bytes, so that they meet no payload limit and delay no one's frames. */
 export const bodyPartBytes = 512 * 1024;
 
-const claimSchema = z.object({ v: z.literal(1), job: z.string(), worker: z.string() });
+const claimSchema = z.object({ v: contractVersion, job: z.string() });
 
-/** A worker's claim for a job that it holds a ticket of. */
+/** A worker's claim for a job that it holds a ticket of, in the ticket's version. Who claims is told by the subject. */
 export type Claim = z.infer<typeof claimSchema>;
 
 const grantSchema = z.object({
   answer: z.literal('grant'),
+  v: contractVersion,
   job: z.string(),
   requestId: z.string(),
   operation: z.enum(operations),
@@ -20,7 +22,7 @@ const grantSchema = z.object({
   model: z.string(),
   /** What of the client's headers concerns an upstream; few and short. */
   headers: z.record(z.string(), z.string()).optional(),
-  /** Subject that the frames of this attempt go to, before kind and number. */
+  /** Subject that the frames of this attempt go to, before kind and number. Nobody else can know it. */
   reply: z.string(),
   /** Bytes of the whole body, over all parts. */
   bodyBytes: z.number().int().nonnegative(),

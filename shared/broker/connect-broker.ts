@@ -1,27 +1,27 @@
 import {
   AuthorizationError,
-  connect,
   type Msg,
   type NatsConnection,
-  type NodeConnectionOptions,
   type Payload,
   type Subscription,
 } from '@nats-io/transport-node';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError } from '#shared/core/load-config.ts';
 import type { Logger } from '#shared/core/log.ts';
+import { connectionOptions, type BrokerAccess } from './connection-options.ts';
+import type { Credential, Role } from './credential.ts';
+import { openConnection } from './open-connection.ts';
 import { Outbox } from './outbox.ts';
 import { createSubjects, type Subjects } from './subjects.ts';
+import { openOwner } from './worker-address.ts';
 
 /** Status of a message that the server sends when nobody listens to a subject. */
 export const noResponders = 503;
 
-export interface BrokerOptions {
-  /** One URL or several, comma separated: `nats://user:password@host:4222`. `tls://` asks for TLS. */
-  url: string;
+export interface BrokerOptions extends BrokerAccess {
   /** Shown by the NATS server for this connection. */
   name: string;
-  /** First token of every subject. */
+  /** First token of every subject, unless a credential names another: it is of that cluster only. */
   prefix: string;
   log: Logger;
   /** Milliseconds for which the first connection is tried. Default 30 s. */
@@ -43,16 +43,29 @@ export class Broker {
   readonly subjects: Subjects;
   readonly #log: Logger;
   readonly #outbox: Outbox;
+  readonly #credential: Credential | undefined;
   readonly #reconnectListeners = new Set<() => void>();
   #disconnectedSince: number | undefined;
   #connectedSince = performance.now();
 
-  constructor(nc: NatsConnection, subjects: Subjects, log: Logger) {
+  constructor(nc: NatsConnection, prefix: string, log: Logger, credential?: Credential) {
     this.nc = nc;
-    this.subjects = subjects;
+    this.subjects = createSubjects(credential?.prefix ?? prefix);
+    this.#credential = credential;
     this.#log = log;
     this.#outbox = new Outbox(nc, log);
     this.#followStatus().catch((error: unknown) => log.error({ err: error }, 'following the broker connection failed'));
+  }
+
+  /**
+   * Who this part of the cluster belongs to: the owner of its credential, or everybody.
+   * @throws ConfigError when its credential is for another role
+   */
+  ownerAs(role: Role): string {
+    if (!this.#credential) return openOwner;
+    const { role: given, owner } = this.#credential;
+    if (given !== role) throw new ConfigError(`the credential ${owner} is for ${given}, not for ${role}`);
+    return owner;
   }
 
   get connected(): boolean {
@@ -103,9 +116,11 @@ export class Broker {
   /**
    * Subscribes with a plain callback; permission and connection errors go to the log. So does what the callback throws:
    * the library would take it for the end of the connection's input, and hear nothing more.
+   * @param queue group of which one member gets each message; without it everybody does
    */
-  subscribe(subject: string, onMessage: (message: Msg) => void): Subscription {
+  subscribe(subject: string, onMessage: (message: Msg) => void, queue?: string): Subscription {
     return this.nc.subscribe(subject, {
+      ...(queue !== undefined && { queue }),
       callback: (error, message) => {
         if (error) {
           this.#log.error({ err: error, subject }, 'a subscription failed');
@@ -154,51 +169,21 @@ export class Broker {
  * @throws ConfigError for a URL that is none, and the library's error when no server answered or it wants other credentials
  */
 export async function connectBroker({
-  url,
   name,
   prefix,
   log,
   waitMs = firstConnectMs,
+  ...access
 }: BrokerOptions): Promise<Broker> {
-  const options = connectionOptions(url, name);
+  const { transport, ca, options } = connectionOptions(access, name);
   const deadline = performance.now() + waitMs;
   for (;;) {
     try {
-      return new Broker(await connect(options), createSubjects(prefix), log);
+      return new Broker(await openConnection(transport, options, ca), prefix, log, access.credential);
     } catch (error) {
       if (error instanceof AuthorizationError || performance.now() > deadline) throw error;
       log.debug({ err: error }, 'no broker answers yet');
       await sleep(250);
     }
   }
-}
-
-function connectionOptions(url: string, name: string): NodeConnectionOptions {
-  const addresses = url.split(',');
-  const usable = addresses.flatMap((address) => readAddress(address) ?? []);
-  const [first] = usable;
-  // The address may hold a password, so it is not repeated.
-  if (!first || usable.length < addresses.length)
-    throw new ConfigError('the address of NATS is not a URL like nats://127.0.0.1:4222');
-  const { username, password } = first;
-  return {
-    servers: usable.map((each) => `${each.protocol}//${each.host}`),
-    name,
-    ...(username && password ? { user: decodeURIComponent(username), pass: decodeURIComponent(password) } : {}),
-    ...(username && !password ? { token: decodeURIComponent(username) } : {}),
-    reconnect: true,
-    maxReconnectAttempts: -1,
-    reconnectTimeWait: 100,
-    reconnectJitter: 100,
-    waitOnFirstConnect: false,
-    timeout: 5_000,
-    pingInterval: 10_000,
-    maxPingOut: 2,
-    ignoreAuthErrorAbort: true,
-  };
-}
-
-function readAddress(address: string): URL | undefined {
-  const url = URL.parse(address.trim());
-  return url && ['nats:', 'tls:'].includes(url.protocol) && url.host !== '' ? url : undefined;
 }

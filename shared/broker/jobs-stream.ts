@@ -10,12 +10,12 @@ import {
 } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
 import type { Broker } from './connect-broker.ts';
-import type { Lane } from './lane.ts';
+import { priorityClasses, type Lane, type Tier } from './lane.ts';
 import { consumerName } from './subjects.ts';
 
 /** Bounds of the queue; all nodes of a cluster are given the same. */
 export interface QueueSettings {
-  /** Tickets that may wait in all lanes together. One more is refused. */
+  /** Tickets that may wait in all lanes of a tier together. One more is refused. */
   maxQueued: number;
   /** Milliseconds after which a waiting ticket is dropped. Its ingress gave up before. */
   maxAgeMs: number;
@@ -24,18 +24,21 @@ export interface QueueSettings {
 /** Milliseconds until a delivered ticket whose worker never answered for it goes to another one. */
 const ackWaitMs = 3_000;
 
+/** Milliseconds for the broker to answer. */
+const answerMs = 5_000;
+
 /** JetStream's errors for a stream that exists with other settings, and for one that does not exist. */
 const streamNameInUse = 10058;
 const streamNotFound = 10059;
 
 /**
- * Makes the stream of tickets where there is none. Safe to call from many nodes at once, and often.
+ * Makes a tier's stream of tickets where there is none. Safe to call from many nodes at once, and often.
  * A work queue in memory: tickets are only hints, their ingress makes them again when the server forgets.
  * @returns when the stream was made: another one than before has none of the tickets that were published before
  */
-export async function ensureJobsStream(broker: Broker, settings: QueueSettings): Promise<string> {
-  const manager = await jetstreamManager(broker.nc, { checkAPI: false, timeout: 5_000 });
-  const config = jobsStream(broker, settings);
+export async function ensureJobsStream(broker: Broker, tier: Tier, settings: QueueSettings): Promise<string> {
+  const manager = await managerOf(broker);
+  const config = jobsStream(broker, tier, settings);
   try {
     return (await manager.streams.info(config.name)).created;
   } catch (error) {
@@ -44,10 +47,10 @@ export async function ensureJobsStream(broker: Broker, settings: QueueSettings):
   return (await manager.streams.add(config)).created;
 }
 
-/** Makes the stream of tickets, or brings an existing one to these settings. */
-export async function configureJobsStream(broker: Broker, settings: QueueSettings): Promise<string> {
-  const manager = await jetstreamManager(broker.nc, { checkAPI: false, timeout: 5_000 });
-  const config = jobsStream(broker, settings);
+/** Makes a tier's stream of tickets, or brings an existing one to these settings. */
+export async function configureJobsStream(broker: Broker, tier: Tier, settings: QueueSettings): Promise<string> {
+  const manager = await managerOf(broker);
+  const config = jobsStream(broker, tier, settings);
   try {
     return (await manager.streams.add(config)).created;
   } catch (error) {
@@ -56,10 +59,10 @@ export async function configureJobsStream(broker: Broker, settings: QueueSetting
   return (await manager.streams.update(config.name, config)).created;
 }
 
-function jobsStream(broker: Broker, { maxQueued, maxAgeMs }: QueueSettings) {
+function jobsStream(broker: Broker, tier: Tier, { maxQueued, maxAgeMs }: QueueSettings) {
   return {
-    name: broker.subjects.stream,
-    subjects: [broker.subjects.allJobs],
+    name: broker.subjects.stream(tier),
+    subjects: [broker.subjects.jobsOf(tier)],
     retention: RetentionPolicy.Workqueue,
     storage: StorageType.Memory,
     discard: DiscardPolicy.New,
@@ -72,12 +75,18 @@ function isApiError(error: unknown, code: number): boolean {
   return error instanceof JetStreamApiError && error.code === code;
 }
 
+/** Makes the durable consumers of a pool's lanes. @throws when there is no stream, or no answer within five seconds */
+export async function ensurePoolConsumers(broker: Broker, tier: Tier, pool: string): Promise<void> {
+  const manager = await managerOf(broker);
+  await Promise.all(priorityClasses.map((name) => ensureLaneConsumer(manager, broker, { tier, pool, class: name })));
+}
+
 /**
  * Makes the durable consumer of one lane. Deliveries are not counted out: a ticket that idle workers hand back is still
  * good, and how often a job is tried is counted by its ingress.
  */
-export async function ensureLaneConsumer(manager: JetStreamManager, broker: Broker, lane: Lane): Promise<void> {
-  await manager.consumers.add(broker.subjects.stream, {
+async function ensureLaneConsumer(manager: JetStreamManager, broker: Broker, lane: Lane): Promise<void> {
+  await manager.consumers.add(broker.subjects.stream(lane.tier), {
     durable_name: consumerName(lane),
     filter_subject: broker.subjects.jobs(lane),
     ack_policy: AckPolicy.Explicit,
@@ -88,4 +97,8 @@ export async function ensureLaneConsumer(manager: JetStreamManager, broker: Brok
     max_waiting: 4_096,
     inactive_threshold: nanos(10 * 60_000),
   });
+}
+
+function managerOf(broker: Broker): Promise<JetStreamManager> {
+  return jetstreamManager(broker.nc, { checkAPI: false, timeout: answerMs });
 }

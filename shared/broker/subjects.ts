@@ -1,16 +1,16 @@
-import { priorityClasses, type Lane, type PriorityClass } from './lane.ts';
+import { priorityClasses, type Lane, type PriorityClass, type Tier } from './lane.ts';
+import { addressTokens, type WorkerAddress } from './worker-address.ts';
 
 /**
  * What a frame on a reply subject is: data, keep-alive, end, error. Data, end and error are numbered from 0 without a
  * gap; a keep-alive carries the number of the next one, so that it shows whether something is missing before it.
- * `t` is the broker's answer to a published ticket, not a worker's frame.
  */
-export type FrameKind = 'd' | 'k' | 'e' | 'x' | 't';
+export type FrameKind = 'd' | 'k' | 'e' | 'x';
 
 /** One reply subject, taken apart. */
 export interface FrameAddress {
-  job: string;
-  attempt: number;
+  /** The token that the grant carried: only the worker that got it can know it. */
+  grant: string;
   kind: FrameKind;
   seq: number;
 }
@@ -18,26 +18,39 @@ export interface FrameAddress {
 /**
  * Every subject the cluster uses, under one prefix, so that tests and clusters can share a NATS server.
  *
- * Tokens are made here or checked by a pattern where they enter (worker ids, pools), so that none can hold `.`, `*` or `>`.
+ * What a worker says or hears by itself has its address in the subject (`<tier>.<owner>.<worker>`), which the broker
+ * checks against its credential: receivers believe the subject, never the message alone. Tokens are made here or checked
+ * by a pattern where they enter (worker ids, owners, pools), so that none can hold `.`, `*` or `>`.
  */
 export function createSubjects(prefix: string) {
   return {
     prefix,
-    /** The JetStream stream that holds the tickets. */
-    stream: `${prefix.replaceAll(/[^\w-]/g, '_')}_JOBS`,
-    allJobs: `${prefix}.jobs.>`,
+    /** The JetStream stream that holds a tier's tickets. */
+    stream: (tier: Tier) => `${prefix}_JOBS_${tier}`,
+    jobsOf: (tier: Tier) => `${prefix}.jobs.${tier}.>`,
     jobs: (lane: Lane) => `${prefix}.jobs.${lane.tier}.${lane.pool}.${lane.class}`,
-    claim: (ingress: string) => `${prefix}.claim.${ingress}`,
-    allReplies: (ingress: string) => `${prefix}.reply.${ingress}.>`,
+    /** Where the broker answers an ingress's tickets; workers never see the ingress's secret. */
+    stored: (secret: string, job: string, ticket: number) => `${prefix}.stored.${secret}.${job}.${ticket}`,
+    allStored: (secret: string) => `${prefix}.stored.${secret}.*.*`,
+    /** A worker asks for the queues of its pool to be made, because it cannot read them. */
+    lanes: (worker: WorkerAddress) => `${prefix}.lanes.${addressTokens(worker)}`,
+    allLanes: `${prefix}.lanes.*.*.*`,
+    claim: (ingress: string, worker: WorkerAddress) => `${prefix}.claim.${ingress}.${addressTokens(worker)}`,
+    allClaims: (ingress: string) => `${prefix}.claim.${ingress}.*.*.*`,
+    /** Its wildcards stand for grant, kind and number. */
+    allReplies: (ingress: string) => `${prefix}.reply.${ingress}.*.*.*`,
     /** Everything before the frame's kind and number; a grant carries it to the worker. */
-    reply: (ingress: string, job: string, attempt: number) => `${prefix}.reply.${ingress}.${job}.${attempt}`,
-    cancel: (worker: string) => `${prefix}.cancel.${worker}`,
+    reply: (ingress: string, grant: string) => `${prefix}.reply.${ingress}.${grant}`,
+    cancel: (worker: WorkerAddress) => `${prefix}.cancel.${addressTokens(worker)}`,
     /** Asks a worker to send frames again that did not arrive: `<reply subject> <number of the first>`. */
-    resume: (worker: string) => `${prefix}.resume.${worker}`,
+    resume: (worker: WorkerAddress) => `${prefix}.resume.${addressTokens(worker)}`,
     /** An operator asks a worker to take nothing new, `drain`, until told to `resume`. */
-    drain: (worker: string) => `${prefix}.drain.${worker}`,
-    beat: (worker: string) => `${prefix}.beat.${worker}`,
-    allBeats: `${prefix}.beat.*`,
+    drain: (worker: WorkerAddress) => `${prefix}.drain.${addressTokens(worker)}`,
+    /** Where a worker is answered, whatever it asks. */
+    inbox: (worker: WorkerAddress) => `${prefix}.inbox.${addressTokens(worker)}`,
+    allInboxes: `${prefix}.inbox.`,
+    beat: (worker: WorkerAddress) => `${prefix}.beat.${addressTokens(worker)}`,
+    allBeats: `${prefix}.beat.*.*.*`,
     /** Asks every worker to beat at once, for an ingress that has just started. */
     rollCall: `${prefix}.roll-call`,
     keys: `${prefix}.keys`,
@@ -50,25 +63,25 @@ export function createSubjects(prefix: string) {
 
 export type Subjects = ReturnType<typeof createSubjects>;
 
-/** A lane's durable consumer name, unique within the stream. */
-export function consumerName(lane: Lane): string {
-  return `${lane.tier}_${lane.pool}_${lane.class}`;
+/** A lane's durable consumer name, unique within its tier's stream. */
+export function consumerName(lane: Pick<Lane, 'pool' | 'class'>): string {
+  return `${lane.pool}_${lane.class}`;
 }
 
-/** Takes `<job>.<attempt>.<kind>.<seq>` apart, the part of a reply subject after the ingress's own prefix. */
+/** Takes `<grant>.<kind>.<seq>` apart, the part of a reply subject after the ingress's own prefix. */
 export function parseFrameAddress(rest: string): FrameAddress | undefined {
-  const [job, attempt, kind, seq] = rest.split('.');
-  if (job === undefined || !isFrameKind(kind)) return undefined;
-  return { job, attempt: Number(attempt), kind, seq: Number(seq) };
+  const [grant, kind, seq] = rest.split('.');
+  if (grant === undefined || !isFrameKind(kind)) return undefined;
+  return { grant, kind, seq: Number(seq) };
 }
 
-/** The end of a reply subject that names job and attempt: what a worker knows its jobs by. */
-export function attemptOf(reply: string): string {
-  return reply.split('.').slice(-2).join('.');
+/** The end of a reply subject, which names the grant: what a worker knows its jobs by. */
+export function grantOf(reply: string): string {
+  return reply.slice(reply.lastIndexOf('.') + 1);
 }
 
 function isFrameKind(kind: string | undefined): kind is FrameKind {
-  return kind === 'd' || kind === 'k' || kind === 'e' || kind === 'x' || kind === 't';
+  return kind === 'd' || kind === 'k' || kind === 'e' || kind === 'x';
 }
 
 export function isPriorityClass(value: string): value is PriorityClass {

@@ -1,10 +1,11 @@
 import { z } from 'zod';
+import { contractVersion } from './contract.ts';
 
 /**
  * What waits in a queue for a worker: where to claim which job. Never the body.
- * `v` lets ingress and worker of different releases work side by side.
+ * `v` is the version of the contract that its ingress speaks with the workers of the lane.
  */
-const ticketSchema = z.object({ v: z.literal(1), ingress: z.string(), job: z.string() });
+const ticketSchema = z.object({ v: contractVersion, ingress: z.string(), job: z.string() });
 
 export type Ticket = z.infer<typeof ticketSchema>;
 

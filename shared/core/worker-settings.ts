@@ -1,10 +1,14 @@
 import { z } from 'zod';
+import { brokerSettings } from './broker-settings.ts';
 import { setting } from './load-config.ts';
 
 /** The settings that every kind of worker has: where the cluster is, who the worker is in it, and its log. */
 export const workerSettings = {
-  NATS_URL: setting.text('Addresses of the broker, separated by commas.', 'nats://127.0.0.1:4222'),
-  RTR_PREFIX: setting.pathSegment("What the cluster's subjects on the broker begin with.", 'rtr'),
+  ...brokerSettings,
+  RTR_PREFIX: setting.pathSegment(
+    "What the cluster's subjects on the broker begin with; a credential knows it itself.",
+    'rtr',
+  ),
   WORKER_ID: z
     .string()
     .regex(/^[\w-]{1,64}$/)

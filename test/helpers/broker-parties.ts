@@ -82,7 +82,7 @@ export async function startParties({ natsUrl = inject('natsUrl'), ingress = {} }
     addWorker: async (options = {}) => {
       const id = options.id ?? `w${randomBytes(4).toString('hex')}`;
       const broker = await connect(id);
-      const worker = await startWorker({
+      const worker = startWorker({
         broker,
         log,
         id,
@@ -200,8 +200,6 @@ function send(dispatcher: Dispatcher, workers: LiveWorkers, { steps = [], body, 
 /** All pools with a worker that takes jobs. */
 function everyPool(workers: LiveWorkers, avoid: ReadonlySet<string>): Placement[] {
   return [...workers.pools()]
-    .filter((pool) =>
-      [...pool.workers].some(({ announcement }) => announcement.accepting && !avoid.has(announcement.worker)),
-    )
+    .filter((pool) => [...pool.workers].some(({ id, announcement }) => announcement.accepting && !avoid.has(id)))
     .map((pool) => ({ pool, model: pool.models[0]?.id ?? '' }));
 }

@@ -11,7 +11,7 @@ await runService(async (environment, releases) => {
   const log = createLog({ service: 'worker', level: 'info', format: 'json' });
   const broker = await connectBroker({ url, name: id, prefix, log });
   releases.add('broker', () => broker.close());
-  const worker = await startWorker({
+  const worker = startWorker({
     broker,
     log,
     id,

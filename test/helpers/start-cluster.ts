@@ -8,6 +8,8 @@ import { createLog } from '#shared/core/log.ts';
 import { startProcess, type ServiceProcess } from './start-process.ts';
 
 export interface ClusterOptions {
+  /** Default: a random one. */
+  prefix?: string;
   natsUrl?: string;
   redisUrl?: string;
   /** Further environment of the ingress, each gpu-worker and the demo engine. */
@@ -48,7 +50,7 @@ export interface Cluster {
 
 /** Starts a cluster and waits until it serves. Its `stop` belongs into `afterAll`. */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
-  const prefix = `t${randomBytes(6).toString('hex')}`;
+  const prefix = options.prefix ?? `t${randomBytes(6).toString('hex')}`;
   const common = {
     NATS_URL: options.natsUrl ?? inject('natsUrl'),
     REDIS_URL: options.redisUrl ?? inject('redisUrl'),
@@ -84,7 +86,10 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       const worker = start(file, { WORKER_ID: id, ...environment });
       workers.push(worker);
       await until(async () =>
-        ingress.lines.some(({ msg, worker: joined }) => msg === 'worker joined' && joined === id),
+        // With a credential, its owner stands before the name.
+        ingress.lines.some(
+          ({ msg, worker: joined }) => msg === 'worker joined' && `.${String(joined)}`.endsWith(`.${id}`),
+        ),
       );
       return worker;
     };

@@ -42,7 +42,7 @@ export async function startEdge(options: ClusterOptions = {}): Promise<Edge> {
       const id = workerOptions.id ?? `w${randomBytes(4).toString('hex')}`;
       const url = options.natsUrl ?? inject('natsUrl');
       const broker = await connectBroker({ url, name: id, prefix: cluster.prefix, log });
-      const worker = await startWorker({
+      const worker = startWorker({
         broker,
         log,
         id,

@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import Anthropic1 from '@anthropic-ai/sdk';
 import Anthropic0 from 'anthropic-sdk-0';
-import { startCluster, until, type Cluster } from '../helpers/start-cluster.ts';
+import { sdkCluster } from '../helpers/sdk-cluster.ts';
+import { until } from '../helpers/start-cluster.ts';
 
 const image = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 
-let cluster: Cluster;
+let cluster: Awaited<ReturnType<typeof sdkCluster>>;
 beforeAll(async () => {
-  cluster = await startCluster({ engine: { DEMO_MODELS: 'demo,demo-b,demo-c' } });
+  cluster = await sdkCluster();
 });
 afterAll(() => cluster.stop());
 

@@ -4,15 +4,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import OpenAI7 from 'openai';
 import OpenAI6 from 'openai-6';
 import { hostNode } from '../helpers/run-command.ts';
-import { startCluster, until, type Cluster } from '../helpers/start-cluster.ts';
+import { sdkCluster } from '../helpers/sdk-cluster.ts';
+import { until } from '../helpers/start-cluster.ts';
 
 /** A red dot, 1 × 1 pixel. */
 const image =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 
-let cluster: Cluster;
+let cluster: Awaited<ReturnType<typeof sdkCluster>>;
 beforeAll(async () => {
-  cluster = await startCluster();
+  cluster = await sdkCluster();
 });
 afterAll(() => cluster.stop());
 
@@ -172,7 +173,7 @@ describe.each([
   it('lists the models and finds one', async () => {
     const ids = [];
     for await (const { id } of client().models.list()) ids.push(id);
-    expect(ids).toEqual(['auto', 'demo']);
+    expect(ids).toEqual(['auto', 'demo', 'demo-b', 'demo-c']);
     expect(await client().models.retrieve('demo')).toMatchObject({ id: 'demo', object: 'model' });
   });
 

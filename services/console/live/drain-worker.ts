@@ -14,7 +14,9 @@ export async function drainWorker(
   id: string,
   wish: 'drain' | 'resume',
 ): Promise<LiveWorker | undefined> {
-  broker.publish(broker.subjects.drain(id), wish);
+  const address = workers.get(id)?.address;
+  if (!address) return undefined;
+  broker.publish(broker.subjects.drain(address), wish);
   const deadline = performance.now() + obeyMs;
   while (performance.now() < deadline) {
     const worker = workers.get(id);

@@ -38,8 +38,8 @@ export class PulseMeter {
     this.#requests.add(second, 1);
     if (firstByteAt !== undefined) this.#firstToken[classOf(firstByteAt - queuedAt)]?.add(second, 1);
     if (end) this.#countTokens(end.usage.completionTokens, secondOf(firstByteAt ?? endedAt), second);
-    const announcement = served?.worker.announcement;
-    if (state === 'done' && announcement) this.#countServed(announcement.tier, Math.floor(second / 60));
+    const tier = served?.worker.announcement.tier;
+    if (state === 'done' && tier) this.#countServed(tier, Math.floor(second / 60));
     if (!error) return;
     this.#errors.add(second, 1);
     this.#failures.unshift({
@@ -48,7 +48,7 @@ export class PulseMeter {
       code: error.code,
       message: error.message.slice(0, maxMessage),
       ...(served ? { model: served.placement.model } : {}),
-      ...(announcement ? { tier: announcement.tier, worker: announcement.worker } : {}),
+      ...(served && tier ? { tier, worker: served.worker.id } : {}),
     });
     if (this.#failures.length > maxFailures) this.#failures.pop();
   }

@@ -8,11 +8,11 @@ const lateBeat = 0.5;
  * What the pages show of a worker.
  * @param now a time of `performance.now()`
  */
-export function workerFacts({ announcement, lastBeat, held, others }: LiveWorker, now: number): LiveWorkerFacts {
-  const { worker, tier, pool, models, tools, slots, startedAt, version, host } = announcement;
+export function workerFacts({ id, announcement, lastBeat, held, others }: LiveWorker, now: number): LiveWorkerFacts {
+  const { tier, pool, models, tools, slots, startedAt, version, host } = announcement;
   const busy = Math.min(slots, others + held.size);
   return {
-    id: worker,
+    id,
     tier,
     pool,
     models: models.map(({ id }) => id),

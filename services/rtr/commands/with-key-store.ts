@@ -1,6 +1,7 @@
 import { openAccounts } from '#shared/accounts/accounts.ts';
 import { connectRedis } from '#shared/accounts/connect-redis.ts';
 import { connectBroker } from '#shared/broker/connect-broker.ts';
+import { readBrokerAccess, type BrokerAccessSettings } from '#shared/broker/read-broker-access.ts';
 import { announceKeyChange } from '#shared/broker/key-changes.ts';
 import { createLog } from '#shared/core/log.ts';
 import { UpError } from '../up/up-error.ts';
@@ -10,8 +11,7 @@ import type { KeyCommandContext } from './key-command.ts';
 const announceWaitMs = 2_000;
 
 /** Where a command about keys works, and how it talks. */
-export interface KeyStoreOptions {
-  NATS_URL: string;
+export interface KeyStoreOptions extends BrokerAccessSettings {
   REDIS_URL: string;
   prefix: string;
   consoleUrl: string;
@@ -24,7 +24,7 @@ export interface KeyStoreOptions {
  * @throws UpError when Redis does not answer within five seconds
  */
 export async function withKeyStore(
-  { NATS_URL, REDIS_URL, prefix, consoleUrl, json, print }: KeyStoreOptions,
+  { REDIS_URL, prefix, consoleUrl, json, print, ...access }: KeyStoreOptions,
   command: (context: KeyCommandContext) => Promise<unknown>,
 ): Promise<void> {
   const log = createLog({ service: 'rtr', level: 'silent', format: 'json' });
@@ -34,7 +34,13 @@ export async function withKeyStore(
       throw new UpError(`Redis does not answer at ${new URL(REDIS_URL).host}: is the cluster running?`, { cause });
     });
     const announce = async (keyId: string) => {
-      const broker = await connectBroker({ url: NATS_URL, name: 'rtr', prefix, log, waitMs: announceWaitMs });
+      const broker = await connectBroker({
+        ...readBrokerAccess(access),
+        name: 'rtr',
+        prefix,
+        log,
+        waitMs: announceWaitMs,
+      });
       try {
         await announceKeyChange(broker, keyId);
       } finally {

@@ -8,14 +8,18 @@ import type { Broker } from '../connect-broker.ts';
 import { decodeEnd, decodeError } from '../frame.ts';
 import type { QueueSettings } from '../jobs-stream.ts';
 import type { JobEnd } from '../job-contract.ts';
+import type { Tier } from '../lane.ts';
 import { parseFrameAddress } from '../subjects.ts';
+import { addressAtEnd } from '../worker-address.ts';
 import { exceededBound, type Bounds } from './exceeded-bound.ts';
-import { Job, type JobRequest, type JobSink, type Placement } from './job.ts';
+import { Job, type JobRequest, type JobSink, type Served } from './job.ts';
 import type { LiveWorker, LiveWorkers } from './live-workers.ts';
+import { isInboxOf } from './is-inbox-of.ts';
 import { judgeClaim } from './judge-claim.ts';
+import { LaneMaker } from './lane-maker.ts';
 import { refuseClaim } from './send-claim-answer.ts';
 import { readTicketAnswer } from './ticket-answer.ts';
-import { TicketStream } from './ticket-stream.ts';
+import { TicketStreams } from './ticket-streams.ts';
 import { Tickets } from './tickets.ts';
 import { WorkerLink } from './worker-link.ts';
 
@@ -59,8 +63,11 @@ export class Dispatcher {
   readonly #settings: DispatchSettings;
   readonly #log: Logger;
   readonly #jobs = new Map<string, Job>();
+  /** The jobs that a worker has, by what only that worker knows: its grant. */
+  readonly #granted = new Map<string, Job>();
   readonly #tickets: Tickets;
-  readonly #stream: TicketStream;
+  readonly #streams: TicketStreams;
+  readonly #lanes: LaneMaker;
   readonly #link: WorkerLink;
   readonly #replyPrefixLength: number;
   readonly #timer: NodeJS.Timeout;
@@ -73,14 +80,16 @@ export class Dispatcher {
     this.#settings = settings;
     this.#log = log;
     this.#tickets = new Tickets(broker, settings.ingress, settings.spillMs);
-    this.#stream = new TicketStream(broker, settings.queue, log, () => this.#publishAgain());
+    this.#streams = new TicketStreams(broker, settings.queue, log, (tier) => this.#publishAgain(tier));
+    this.#lanes = new LaneMaker(broker, workers, log, (tier) => this.#streams.suspect(tier));
     this.#link = new WorkerLink(broker, settings.ingress, log);
     const { subjects } = broker;
     const replies = subjects.allReplies(settings.ingress);
-    this.#replyPrefixLength = replies.length - 1;
+    this.#replyPrefixLength = subjects.reply(settings.ingress, '').length;
     const subscriptions = [
       broker.subscribe(replies, (message) => this.#onReply(message)),
-      broker.subscribe(subjects.claim(settings.ingress), ({ data, reply }) => this.#onClaim(data, reply)),
+      broker.subscribe(subjects.allClaims(settings.ingress), (message) => this.#onClaim(message)),
+      broker.subscribe(this.#tickets.answers, (message) => this.#onTicketAnswer(message)),
     ];
     const stopReconnect = broker.onReconnect(() => this.#onReconnect());
     workers.onLost((worker) => this.#onWorkerLost(worker));
@@ -92,12 +101,13 @@ export class Dispatcher {
       clearInterval(this.#timer);
       for (const subscription of subscriptions) subscription.unsubscribe();
       stopReconnect();
+      this.#lanes.close();
     };
   }
 
-  /** Makes the stream of tickets. @throws when the broker has no JetStream or refuses */
+  /** Makes the streams of tickets. @throws when the broker has no JetStream or refuses */
   prepare(): Promise<void> {
-    return this.#stream.prepare();
+    return this.#streams.prepare();
   }
 
   get active(): number {
@@ -143,31 +153,37 @@ export class Dispatcher {
 
   // ---- answering claims
 
-  #onClaim(payload: Uint8Array, replyTo = ''): void {
-    const claim = decodeClaim(payload);
-    if (!claim || replyTo === '') return;
+  /** Who claims, the subject tells; who may be answered, too. */
+  #onClaim({ subject, data, reply: replyTo = '' }: Msg): void {
+    const claim = decodeClaim(data);
+    const address = addressAtEnd(subject);
+    if (!claim || !address || !isInboxOf(this.#broker.subjects, address, replyTo)) return;
     const job = this.#jobs.get(claim.job);
-    const worker = this.#workers.get(claim.worker);
-    const verdict = judgeClaim(job, worker);
-    if (job && worker && typeof verdict !== 'string') return this.#grant(job, worker, verdict, replyTo);
+    const worker = this.#workers.at(address);
+    const verdict = judgeClaim(job, worker, claim.v);
+    if (job && worker && typeof verdict !== 'string') {
+      const served = { worker, placement: verdict, grant: randomUUID() };
+      return this.#grant(job, served, { v: claim.v, replyTo });
+    }
     refuseClaim(this.#broker, replyTo, typeof verdict === 'string' ? verdict : 'gone');
     if (verdict !== 'gone' || !job || !worker) return;
     this.#tickets.withdraw(job, worker.pool);
     if (job.placed.size === 0) this.#tickets.place(job);
   }
 
-  #grant(job: Job, worker: LiveWorker, placement: Placement, replyTo: string): void {
+  #grant(job: Job, served: Served, claim: { v: number; replyTo: string }): void {
     const now = performance.now();
     job.on('claim');
     job.attempt += 1;
     job.nextSeq = 0;
-    job.served = { worker, placement };
+    job.served = served;
     job.claimedAt = now;
     job.lastFrameAt = now;
     job.lastDataAt = now;
     this.#tickets.withdrawAll(job);
-    worker.held.add(job.id);
-    this.#link.grant(job, replyTo, placement.model);
+    served.worker.held.add(job.id);
+    this.#granted.set(served.grant, job);
+    this.#link.grant(job, served, claim);
   }
 
   // ---- frames
@@ -175,10 +191,8 @@ export class Dispatcher {
   #onReply(message: Msg): void {
     const { subject, data: payload } = message;
     const frame = parseFrameAddress(subject.slice(this.#replyPrefixLength));
-    const job = frame && this.#jobs.get(frame.job);
-    if (!job || frame.attempt !== job.attempt) return this.#onUnwanted(message);
-    if (frame.kind === 't') return this.#onTicketAnswer(job, frame.seq, message);
-    if (job.state === 'queued') return this.#onUnwanted(message);
+    const job = frame && this.#granted.get(frame.grant);
+    if (!job) return this.#onUnwanted(message);
     const now = performance.now();
     if (frame.seq > job.nextSeq) return this.#link.askAgain(job, now);
     // What was sent again may have come already.
@@ -238,25 +252,28 @@ export class Dispatcher {
     if (error.code === 'worker_lost') return this.#lose(job, error.message);
     const worker = job.served?.worker;
     if (error.movable && worker && this.#mayMove(job)) {
-      job.avoid.add(worker.announcement.worker);
+      job.avoid.add(worker.id);
       if (job.request.place(job.avoid).length > 0) return this.#requeue(job, error.code);
     }
     this.#fail(job, error);
   }
 
-  #onTicketAnswer(job: Job, number: number, message: Msg): void {
-    if (job.state !== 'queued') return;
+  #onTicketAnswer(message: Msg): void {
+    const [id = '', number] = message.subject.split('.').slice(-2);
+    const job = this.#jobs.get(id);
+    if (job?.state !== 'queued') return;
     const answer = readTicketAnswer(message);
-    if (answer === 'no-stream') this.#stream.suspect();
+    if (answer === 'no-stream') for (const { tier } of job.placed.keys()) this.#streams.suspect(tier);
     else if (answer === 'unknown') this.#log.warn({ requestId: job.request.requestId }, 'the broker refused a ticket');
-    else if (this.#tickets.onAnswer(job, number, answer)) {
+    else if (this.#tickets.onAnswer(job, Number(number), answer)) {
       this.#fail(job, new RouterError('overloaded', 'Too many requests are waiting.', { retryAfter: 5 }));
     }
   }
 
   /** Tells a worker that asks, with a keep-alive, that nobody waits for this answer any more. */
   #onUnwanted({ reply }: Msg): void {
-    if (reply) this.#broker.publish(reply, '');
+    // The broker lets a worker name any subject to be answered at.
+    if (reply?.startsWith(this.#broker.subjects.allInboxes)) this.#broker.publish(reply, '');
   }
 
   // ---- bad luck
@@ -266,7 +283,7 @@ export class Dispatcher {
     this.#link.stop(job);
     const worker = job.served?.worker;
     if (this.#mayMove(job)) {
-      if (worker) job.avoid.add(worker.announcement.worker);
+      if (worker) job.avoid.add(worker.id);
       this.#requeue(job, 'worker_lost');
     } else {
       this.#fail(job, new RouterError('worker_lost', message));
@@ -311,8 +328,10 @@ export class Dispatcher {
     job.report(end, error);
   }
 
-  #leaveWorker(job: Job): void {
-    job.served?.worker.held.delete(job.id);
+  #leaveWorker({ id, served }: Job): void {
+    if (!served) return;
+    served.worker.held.delete(id);
+    this.#granted.delete(served.grant);
   }
 
   #onWorkerLost(worker: LiveWorker): void {
@@ -328,12 +347,12 @@ export class Dispatcher {
    */
   #onReconnect(): void {
     this.#forgiveSilence();
-    this.#stream.suspect();
+    this.#streams.suspectAll();
     for (const job of this.#jobs.values()) if (job.state !== 'queued') this.#link.askAgain(job, performance.now());
   }
 
-  #publishAgain(): void {
-    for (const job of this.#jobs.values()) if (job.state === 'queued') this.#tickets.publishAgain(job);
+  #publishAgain(tier: Tier): void {
+    for (const job of this.#jobs.values()) if (job.state === 'queued') this.#tickets.publishAgain(job, tier);
   }
 
   #forgiveSilence(): void {
@@ -367,6 +386,6 @@ export class Dispatcher {
       return;
     }
     this.#tickets.attend(job, now);
-    this.#stream.attend(now);
+    for (const { tier } of job.placed.keys()) this.#streams.attend(tier, now);
   }
 }

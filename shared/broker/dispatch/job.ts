@@ -85,6 +85,8 @@ export interface JobReport {
 export interface Served {
   worker: LiveWorker;
   placement: Placement;
+  /** What only this worker knows, and its frames come under. */
+  grant: string;
 }
 
 /** One request on its way through the cluster. Fields change only in the dispatcher. */

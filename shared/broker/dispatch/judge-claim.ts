@@ -8,11 +8,12 @@ export type Verdict = Placement | 'gone' | 'taken' | 'later';
  * Judges a worker's claim for a job.
  * @param job undefined when it is over or was never here
  * @param worker undefined when this ingress has not heard of it yet
+ * @param version of the contract that the claim is made in
  */
-export function judgeClaim(job: Job | undefined, worker: LiveWorker | undefined): Verdict {
+export function judgeClaim(job: Job | undefined, worker: LiveWorker | undefined, version: number): Verdict {
   if (!job) return 'gone';
   if (job.state !== 'queued') return 'taken';
-  if (!worker || (job.avoid.has(worker.announcement.worker) && hasAlternative(job, worker))) return 'later';
+  if (worker?.pool.contract !== version || (job.avoid.has(worker.id) && hasAlternative(job, worker))) return 'later';
   const { pool } = worker;
   const placed = job.placed.get(pool);
   if (placed) return { pool, model: placed.model };
@@ -22,8 +23,8 @@ export function judgeClaim(job: Job | undefined, worker: LiveWorker | undefined)
 
 /** Whether a worker other than those that failed on the job could serve it from the same pool. */
 function hasAlternative(job: Job, { pool }: LiveWorker): boolean {
-  for (const { announcement } of pool.workers) {
-    if (announcement.accepting && !job.avoid.has(announcement.worker)) return true;
+  for (const { id, announcement } of pool.workers) {
+    if (announcement.accepting && !job.avoid.has(id)) return true;
   }
   return false;
 }

@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '#shared/core/log.ts';
-import { announcementSchema, type Announcement, type ModelInfo, type ToolInfo } from '../announcement.ts';
+import { announcementSchema, goodbye, type Announcement, type ModelInfo, type ToolInfo } from '../announcement.ts';
 import type { Broker } from '../connect-broker.ts';
+import { agreedVersion, ownContract, type ContractRange } from '../contract.ts';
 import type { Tier } from '../lane.ts';
 import { parseJson } from '../ticket.ts';
+import { addressAtEnd, workerIdOf, type WorkerAddress } from '../worker-address.ts';
 
 /** Milliseconds without a beat after which a worker counts as lost: three missed beats and a little. */
 const lostAfterMs = 3_300;
@@ -22,6 +24,10 @@ const maxRemembered = 1_000;
 
 /** One worker as this ingress sees it. */
 export interface LiveWorker {
+  /** What it is called in the whole cluster, see `workerIdOf`. */
+  id: string;
+  /** Where it is talked to. Checked by the broker, so that nobody can speak for another. */
+  address: WorkerAddress;
   announcement: Announcement;
   pool: LivePool;
   /** The announcement's bytes, to skip reading one that says nothing new. */
@@ -37,6 +43,8 @@ export interface LiveWorker {
 export interface LivePool {
   tier: Tier;
   pool: string;
+  /** Version of the contract that is spoken with its workers; undefined when they and this ingress share none. */
+  contract: number | undefined;
   models: readonly ModelInfo[];
   tools: readonly ToolInfo[];
   workers: Set<LiveWorker>;
@@ -60,6 +68,8 @@ export function freeSlots(pool: LivePool): number {
 export class LiveWorkers {
   readonly #broker: Broker;
   readonly #log: Logger;
+  readonly #contract: ContractRange;
+  /** By id. */
   readonly #workers = new Map<string, LiveWorker>();
   readonly #pools = new Map<string, LivePool>();
   readonly #rememberedModels = new Set<string>();
@@ -71,9 +81,11 @@ export class LiveWorkers {
   #lastCheck = performance.now();
   #isAsking = false;
 
-  constructor(broker: Broker, log: Logger) {
+  /** @param contract the versions of the contract that this ingress speaks */
+  constructor(broker: Broker, log: Logger, contract = ownContract) {
     this.#broker = broker;
     this.#log = log;
+    this.#contract = contract;
     const beats = broker.subscribe(broker.subjects.allBeats, ({ data, subject }) => this.#onBeat(data, subject));
     const stopReconnect = broker.onReconnect(() => this.#onReconnect());
     this.#timer = setInterval(() => this.#dropSilent(), 250);
@@ -94,8 +106,15 @@ export class LiveWorkers {
     this.#stopListening();
   }
 
-  get(worker: string): LiveWorker | undefined {
-    return this.#workers.get(worker);
+  /** The worker of this id. */
+  get(id: string): LiveWorker | undefined {
+    return this.#workers.get(id);
+  }
+
+  /** The worker at this address. */
+  at(address: WorkerAddress): LiveWorker | undefined {
+    const worker = this.#workers.get(workerIdOf(address));
+    return worker?.address.tier === address.tier ? worker : undefined;
   }
 
   workers(): Iterable<LiveWorker> {
@@ -131,19 +150,21 @@ export class LiveWorkers {
   }
 
   #onBeat(payload: Uint8Array, subject: string): void {
-    const id = subject.slice(subject.lastIndexOf('.') + 1);
+    const address = addressAtEnd(subject);
+    if (!address) return;
+    const id = workerIdOf(address);
     const known = this.#workers.get(id);
-    if (payload.length === 0) {
-      if (known) this.#remove(known, 'worker left');
+    if (payload.length === goodbye.length && Buffer.from(payload).toString() === goodbye) {
+      if (known?.address.tier === address.tier) this.#remove(known, 'worker left');
       return;
     }
-    if (known && known.raw.equals(payload)) {
+    if (known?.address.tier === address.tier && known.raw.equals(payload)) {
       known.lastBeat = performance.now();
       known.others = jobsOfOthers(known);
       return;
     }
     const announcement = parseJson(payload, announcementSchema);
-    if (!announcement || announcement.worker !== id) {
+    if (!announcement || announcement.worker !== address.worker || announcement.tier !== address.tier) {
       this.#log.warn({ worker: id }, 'an announcement cannot be read');
       return;
     }
@@ -152,17 +173,29 @@ export class LiveWorkers {
       return;
     }
     if (known && announcement.startedAt > known.announcement.startedAt) this.#remove(known, 'worker was started anew');
-    this.#record(announcement, Buffer.from(payload));
+    this.#record(address, announcement, Buffer.from(payload));
   }
 
-  #record(announcement: Announcement, raw: Buffer): void {
-    const known = this.#workers.get(announcement.worker);
+  #record(address: WorkerAddress, announcement: Announcement, raw: Buffer): void {
+    const id = workerIdOf(address);
+    const known = this.#workers.get(id);
     if (!known && this.#workers.size >= maxWorkers) {
-      this.#log.error({ worker: announcement.worker, maxWorkers }, 'too many workers, one is ignored');
+      this.#log.error({ worker: id, maxWorkers }, 'too many workers, one is ignored');
       return;
     }
     const pool = this.#poolFor(announcement);
-    const worker: LiveWorker = known ?? { announcement, pool, raw, lastBeat: 0, held: new Set(), others: 0 };
+    // It is there for people to see, and for no job to be given to.
+    if (pool.contract === undefined) announcement.accepting = false;
+    const worker: LiveWorker = known ?? {
+      id,
+      address,
+      announcement,
+      pool,
+      raw,
+      lastBeat: 0,
+      held: new Set(),
+      others: 0,
+    };
     const changed =
       !known ||
       known.pool !== pool ||
@@ -172,20 +205,28 @@ export class LiveWorkers {
     Object.assign(worker, { announcement, pool, raw, lastBeat: performance.now() });
     worker.others = jobsOfOthers(worker);
     pool.workers.add(worker);
-    this.#workers.set(announcement.worker, worker);
+    this.#workers.set(id, worker);
     if (!known) {
-      const { worker: id, tier, models, tools, slots } = announcement;
+      const { tier, models, tools, slots } = announcement;
       const facts = { worker: id, tier, pool: pool.pool, models: models.length, tools: tools.length, slots };
       this.#log.info(facts, 'worker joined');
+      const { v: newest, oldest = newest, version } = announcement;
+      const contract = { own: this.#contract, worker: { oldest, newest } };
+      if (pool.contract === undefined)
+        this.#log.error(
+          { worker: id, version, contract },
+          'worker gets no jobs: its release and this one are too far apart',
+        );
     }
     if (changed) for (const listener of this.#changeListeners) listener();
   }
 
-  #poolFor({ tier, pool, models, tools }: Announcement): LivePool {
+  #poolFor({ tier, pool, models, tools, v: newest, oldest = newest }: Announcement): LivePool {
     const key = `${tier}.${pool}`;
     let live = this.#pools.get(key);
     if (!live) {
-      live = { tier, pool, models, tools, workers: new Set(), waiting: 0 };
+      const contract = agreedVersion(this.#contract, { oldest, newest });
+      live = { tier, pool, contract, models, tools, workers: new Set(), waiting: 0 };
       this.#pools.set(key, live);
     }
     return live;
@@ -201,9 +242,9 @@ export class LiveWorkers {
   }
 
   #remove(worker: LiveWorker, reason: string): void {
-    this.#workers.delete(worker.announcement.worker);
+    this.#workers.delete(worker.id);
     this.#leavePool(worker);
-    this.#log.info({ worker: worker.announcement.worker, held: worker.held.size }, reason);
+    this.#log.info({ worker: worker.id, held: worker.held.size }, reason);
     for (const listener of this.#lostListeners) listener(worker);
     for (const listener of this.#changeListeners) listener();
   }

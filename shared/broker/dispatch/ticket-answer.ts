@@ -7,6 +7,7 @@ import { parseJson } from '../ticket.ts';
 export type TicketAnswer = 'stored' | 'full' | 'no-stream' | 'unknown';
 
 const answerSchema = z.object({
+  stream: z.string().optional(),
   seq: z.number().optional(),
   error: z.object({ err_code: z.number().optional(), description: z.string().optional() }).optional(),
 });
@@ -19,5 +20,5 @@ export function readTicketAnswer({ data, headers }: Msg): TicketAnswer {
   if (headers?.code === noResponders) return 'no-stream';
   const answer = parseJson(data, answerSchema);
   if (answer?.error?.err_code === storeFailed) return 'full';
-  return answer && !answer.error ? 'stored' : 'unknown';
+  return answer?.stream !== undefined && answer.seq !== undefined ? 'stored' : 'unknown';
 }

@@ -1,16 +1,18 @@
 import type { Logger } from '#shared/core/log.ts';
 import type { Broker } from '../connect-broker.ts';
 import { configureJobsStream, ensureJobsStream, type QueueSettings } from '../jobs-stream.ts';
+import type { Tier } from '../lane.ts';
 
 /** Milliseconds between two looks at the stream while jobs wait in it. */
 const lookMs = 2_000;
 
 /**
- * Sees to it that the stream of tickets exists while jobs wait, and tells when tickets that were in it are gone: the
+ * Sees to it that a tier's stream of tickets exists while jobs wait, and tells when tickets that were in it are gone: the
  * broker was restarted, or somebody deleted the stream.
  */
 export class TicketStream {
   readonly #broker: Broker;
+  readonly #tier: Tier;
   readonly #queue: QueueSettings;
   readonly #log: Logger;
   readonly #onGone: () => void;
@@ -19,8 +21,9 @@ export class TicketStream {
   #looking = false;
   #suspected = false;
 
-  constructor(broker: Broker, queue: QueueSettings, log: Logger, onGone: () => void) {
+  constructor(broker: Broker, tier: Tier, queue: QueueSettings, log: Logger, onGone: () => void) {
     this.#broker = broker;
+    this.#tier = tier;
     this.#queue = queue;
     this.#log = log;
     this.#onGone = onGone;
@@ -28,7 +31,7 @@ export class TicketStream {
 
   /** Makes the stream, or brings it to these settings. @throws when the broker has no JetStream or refuses */
   async prepare(): Promise<void> {
-    this.#created = await configureJobsStream(this.#broker, this.#queue);
+    this.#created = await configureJobsStream(this.#broker, this.#tier, this.#queue);
   }
 
   /** Tickets may be gone, whether the stream is the same or not: looks at once, and says so when the stream stands. */
@@ -55,7 +58,7 @@ export class TicketStream {
     const suspected = this.#suspected;
     this.#suspected = false;
     try {
-      this.#created = await ensureJobsStream(this.#broker, this.#queue);
+      this.#created = await ensureJobsStream(this.#broker, this.#tier, this.#queue);
     } catch (error) {
       this.#suspected ||= suspected;
       throw error;

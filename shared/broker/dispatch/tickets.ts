@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import type { Broker } from '../connect-broker.ts';
+import type { Tier } from '../lane.ts';
 import { encodeTicket } from '../ticket.ts';
 import type { Job, Placement } from './job.ts';
 import { freeSlots, type LivePool } from './live-workers.ts';
@@ -13,11 +15,18 @@ export class Tickets {
   readonly #broker: Broker;
   readonly #ingress: string;
   readonly #spillMs: number;
+  /** Where the broker answers. No worker knows it, so none can say that a ticket was refused. */
+  readonly #secret = randomUUID();
 
   constructor(broker: Broker, ingress: string, spillMs: number) {
     this.#broker = broker;
     this.#ingress = ingress;
     this.#spillMs = spillMs;
+  }
+
+  /** Subject of the broker's answers to tickets; its last two tokens are the job and the ticket's number. */
+  get answers(): string {
+    return this.#broker.subjects.allStored(this.#secret);
   }
 
   /** Publishes tickets for a queued job: into the first lane with a free slot, else into every lane that is open to it. */
@@ -59,9 +68,9 @@ export class Tickets {
     }
   }
 
-  /** Publishes all tickets of a job once more, when the broker may have forgotten them. */
-  publishAgain(job: Job): void {
-    for (const pool of job.placed.keys()) this.#publish(job, pool);
+  /** Publishes a job's tickets in a tier once more, when the broker may have forgotten them. */
+  publishAgain(job: Job, tier: Tier): void {
+    for (const pool of job.placed.keys()) if (pool.tier === tier) this.#publish(job, pool);
   }
 
   /** Takes the broker's answer to a ticket. @returns whether all tickets of a job that was never admitted are refused */
@@ -106,13 +115,13 @@ export class Tickets {
 
   #publish(job: Job, pool: LivePool): void {
     const ticket = job.placed.get(pool);
-    if (!ticket) return;
+    if (!ticket || pool.contract === undefined) return;
     ticket.publishedAt = performance.now();
     ticket.answer = 'none';
     const { subjects } = this.#broker;
     const lane = { tier: pool.tier, pool: pool.pool, class: job.request.class };
-    const answerTo = `${subjects.reply(this.#ingress, job.id, job.attempt)}.t.${ticket.number}`;
-    this.#broker.publish(subjects.jobs(lane), encodeTicket({ v: 1, ingress: this.#ingress, job: job.id }), answerTo);
+    const body = encodeTicket({ v: pool.contract, ingress: this.#ingress, job: job.id });
+    this.#broker.publish(subjects.jobs(lane), body, subjects.stored(this.#secret, job.id, ticket.number));
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Logger } from '#shared/core/log.ts';
 import type { Broker } from '../connect-broker.ts';
 import { sendGrant } from './send-claim-answer.ts';
-import type { Job } from './job.ts';
+import type { Job, Served } from './job.ts';
 
 /** Milliseconds between two requests for missing frames of one job. */
 const askAgainMs = 500;
@@ -18,24 +18,24 @@ export class WorkerLink {
     this.#log = log;
   }
 
-  /** Grants a job that was just claimed, body and all, in answer to that claim. */
-  grant(job: Job, replyTo: string, model: string): void {
+  /** Grants a job that was just claimed, body and all, in answer to that claim and in its version of the contract. */
+  grant(job: Job, { placement: { model }, grant }: Served, { v, replyTo }: { v: number; replyTo: string }): void {
     const { requestId, operation, family, stream, headers } = job.request;
     const { attempt } = job;
     const body = job.body ?? Buffer.alloc(0);
-    const head = { answer: 'grant', job: job.id, requestId, operation, family, stream, model, headers } as const;
+    const head = { answer: 'grant', v, job: job.id, requestId, operation, family, stream, model, headers } as const;
     const isWanted = (): boolean => job.state === 'claimed' && job.attempt === attempt;
-    const grant = { ...head, reply: this.#replySubject(job), bodyBytes: body.length };
-    sendGrant(this.#broker, replyTo, grant, body, isWanted).catch((error: unknown) => {
+    const answer = { ...head, reply: this.#replySubject(grant), bodyBytes: body.length };
+    sendGrant(this.#broker, replyTo, answer, body, isWanted).catch((error: unknown) => {
       // A connection lost between two parts: the worker will say so, or fall silent.
       this.#log.warn({ err: error, requestId }, 'sending a body was interrupted');
     });
   }
 
   /** Tells the worker that nobody waits for this attempt any more. */
-  stop(job: Job): void {
-    const worker = job.served?.worker.announcement.worker;
-    if (worker !== undefined) this.#broker.publish(this.#broker.subjects.cancel(worker), this.#replySubject(job));
+  stop({ served }: Job): void {
+    if (!served) return;
+    this.#broker.publish(this.#broker.subjects.cancel(served.worker.address), this.#replySubject(served.grant));
   }
 
   /**
@@ -43,13 +43,14 @@ export class WorkerLink {
    * so. No more than twice a second.
    */
   askAgain(job: Job, now: number): void {
-    const worker = job.served?.worker.announcement.worker;
-    if (worker === undefined || now - job.askedAt < askAgainMs) return;
+    const { served } = job;
+    if (!served || now - job.askedAt < askAgainMs) return;
     job.askedAt = now;
-    this.#broker.publish(this.#broker.subjects.resume(worker), `${this.#replySubject(job)} ${job.nextSeq}`);
+    const wish = `${this.#replySubject(served.grant)} ${job.nextSeq}`;
+    this.#broker.publish(this.#broker.subjects.resume(served.worker.address), wish);
   }
 
-  #replySubject({ id, attempt }: Job): string {
-    return this.#broker.subjects.reply(this.#ingress, id, attempt);
+  #replySubject(grant: string): string {
+    return this.#broker.subjects.reply(this.#ingress, grant);
   }
 }

@@ -1,5 +1,6 @@
-import type { Announcement } from '../announcement.ts';
+import { goodbye, type Announcement } from '../announcement.ts';
 import type { Broker } from '../connect-broker.ts';
+import type { WorkerAddress } from '../worker-address.ts';
 
 /** Milliseconds between two beats. */
 const beatMs = 1_000;
@@ -16,7 +17,7 @@ export class Beat {
   readonly #subject: string;
   #soon: NodeJS.Timeout | undefined;
 
-  constructor(broker: Broker, worker: string, announcement: () => Announcement) {
+  constructor(broker: Broker, worker: WorkerAddress, announcement: () => Announcement) {
     this.#broker = broker;
     this.#subject = broker.subjects.beat(worker);
     this.#announcement = announcement;
@@ -42,11 +43,11 @@ export class Beat {
     this.#soon ??= setTimeout(() => this.now(), soonMs);
   }
 
-  /** Says good-bye: an empty beat. */
+  /** Says good-bye. */
   stop(): void {
     clearInterval(this.#timer);
     clearTimeout(this.#soon);
     this.#stopListening();
-    this.#broker.publish(this.#subject, '');
+    this.#broker.publish(this.#subject, goodbye);
   }
 }

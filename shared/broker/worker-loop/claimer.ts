@@ -1,8 +1,9 @@
 import type { Msg } from '@nats-io/transport-node';
 import { noResponders, type Broker } from '../connect-broker.ts';
 import { decodeClaimAnswer, encodeClaim, type ClaimAnswer, type Grant } from '../claim.ts';
-import { attemptOf } from '../subjects.ts';
+import { grantOf } from '../subjects.ts';
 import type { Ticket } from '../ticket.ts';
+import type { WorkerAddress } from '../worker-address.ts';
 
 /** Milliseconds until an ingress that does not answer a claim, or stops in the middle of a body, is given up. */
 const answerMs = 5_000;
@@ -28,12 +29,12 @@ interface Pending {
 /** Claims jobs for one worker. All answers come to one inbox; the body's parts follow the answer in order. */
 export class Claimer {
   readonly #broker: Broker;
-  readonly #worker: string;
+  readonly #worker: WorkerAddress;
   readonly #inbox: string;
   readonly #pending = new Map<string, Pending>();
   #count = 0;
 
-  constructor(broker: Broker, worker: string, inbox: string) {
+  constructor(broker: Broker, worker: WorkerAddress, inbox: string) {
     this.#broker = broker;
     this.#worker = worker;
     this.#inbox = inbox;
@@ -50,18 +51,18 @@ export class Claimer {
     const id = String(this.#count);
     const timer = setTimeout(() => this.#giveUp(id), answerMs);
     this.#pending.set(id, { onAnswer, onOutcome, timer, grant: undefined, parts: [], received: 0 });
-    const claim = encodeClaim({ v: 1, job: ticket.job, worker: this.#worker });
-    this.#broker.publish(this.#broker.subjects.claim(ticket.ingress), claim, `${this.#inbox}.${id}`);
+    const claim = encodeClaim({ v: ticket.v, job: ticket.job });
+    this.#broker.publish(this.#broker.subjects.claim(ticket.ingress, this.#worker), claim, `${this.#inbox}.${id}`);
   }
 
-  /** Whether this attempt is granted to the worker and its body still on the way. */
-  isReceiving(attempt: string): boolean {
-    return this.#receiving(attempt) !== undefined;
+  /** Whether the body of this grant is still on the way. */
+  isReceiving(grant: string): boolean {
+    return this.#receiving(grant) !== undefined;
   }
 
-  /** Forgets a granted attempt whose body is still on the way: its client is gone. */
-  drop(attempt: string): void {
-    const id = this.#receiving(attempt);
+  /** Forgets a grant whose body is still on the way: its client is gone. */
+  drop(grant: string): void {
+    const id = this.#receiving(grant);
     if (id !== undefined) this.#settle(id, { kind: 'gone' });
   }
 
@@ -87,8 +88,8 @@ export class Claimer {
     this.#addPart(id, pending, decoded.firstPart);
   }
 
-  #receiving(attempt: string): string | undefined {
-    for (const [id, { grant }] of this.#pending) if (grant && attemptOf(grant.reply) === attempt) return id;
+  #receiving(wanted: string): string | undefined {
+    for (const [id, { grant }] of this.#pending) if (grant && grantOf(grant.reply) === wanted) return id;
     return undefined;
   }
 

@@ -16,12 +16,12 @@ interface Finished {
 
 /** Answers that have just ended, kept for a moment: their last frames may have been lost and be asked for again. */
 export class FinishedReplies {
-  /** By attempt, oldest first. */
+  /** By grant, oldest first. */
   readonly #finished = new Map<string, Finished>();
   #bytes = 0;
 
-  add(attempt: string, writer: ReplyWriter): void {
-    this.#finished.set(attempt, { writer, at: performance.now() });
+  add(grant: string, writer: ReplyWriter): void {
+    this.#finished.set(grant, { writer, at: performance.now() });
     this.#bytes += sizeOf(writer);
     for (const [oldest, kept] of this.#finished) {
       if (this.#bytes <= maxKeptBytes) break;
@@ -29,8 +29,8 @@ export class FinishedReplies {
     }
   }
 
-  get(attempt: string): ReplyWriter | undefined {
-    return this.#finished.get(attempt)?.writer;
+  get(grant: string): ReplyWriter | undefined {
+    return this.#finished.get(grant)?.writer;
   }
 
   /** Those that ended before a time of `performance.now()`. */
@@ -40,14 +40,14 @@ export class FinishedReplies {
 
   /** Drops what is old enough. Not to be called while the connection is down or young: that is what they are kept for. */
   dropOld(now: number): void {
-    for (const [attempt, kept] of this.#finished) {
+    for (const [grant, kept] of this.#finished) {
       if (kept.at > now - keptMs) break;
-      this.#drop(attempt, kept);
+      this.#drop(grant, kept);
     }
   }
 
-  #drop(attempt: string, { writer }: Finished): void {
-    this.#finished.delete(attempt);
+  #drop(grant: string, { writer }: Finished): void {
+    this.#finished.delete(grant);
     this.#bytes -= sizeOf(writer);
   }
 }

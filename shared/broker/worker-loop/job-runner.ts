@@ -5,7 +5,7 @@ import type { Grant } from '../claim.ts';
 import { noResponders, type Broker } from '../connect-broker.ts';
 import { encodeError } from '../frame.ts';
 import type { JobHandler } from '../job-contract.ts';
-import { attemptOf } from '../subjects.ts';
+import { grantOf } from '../subjects.ts';
 import { FinishedReplies } from './finished-replies.ts';
 import { ReplyWriter, youngMs } from './reply-writer.ts';
 
@@ -49,7 +49,7 @@ export interface JobRunnerOptions {
 export class JobRunner {
   readonly #options: JobRunnerOptions;
   readonly #broker: Broker;
-  /** By attempt. */
+  /** By grant. */
   readonly #running = new Map<string, Running>();
   readonly #finished = new FinishedReplies();
 
@@ -65,11 +65,11 @@ export class JobRunner {
   /** Runs a job. `onFreed` is called when it is over. */
   run(grant: Grant, body: Buffer): void {
     const { requestId, operation, family, stream, model, headers, reply } = grant;
-    const attempt = attemptOf(reply);
+    const id = grantOf(reply);
     const controller = new AbortController();
     const { handler, coalesceMs, inbox, log, onFreed } = this.#options;
-    const writer = new ReplyWriter(this.#broker, reply, `${inbox}.${attempt}`, coalesceMs);
-    this.#running.set(attempt, { controller, writer, unheardSince: undefined, heard: true });
+    const writer = new ReplyWriter(this.#broker, reply, `${inbox}.${id}`, coalesceMs);
+    this.#running.set(id, { controller, writer, unheardSince: undefined, heard: true });
     const job = { id: grant.job, requestId, operation, family, stream, model, headers, body };
     const startedAt = performance.now();
     const facts = { requestId, model, operation, family, stream };
@@ -77,7 +77,7 @@ export class JobRunner {
       try {
         const end = await handler(job, writer, controller.signal);
         writer.end(end);
-        this.#finished.add(attempt, writer);
+        this.#finished.add(id, writer);
         log.info({ ...facts, ms: elapsed(startedAt), usage: end.usage }, 'job done');
       } catch (error) {
         if (controller.signal.aborted && controller.signal.reason === cancelled) {
@@ -88,9 +88,9 @@ export class JobRunner {
         const told = asRouterError(controller.signal.aborted ? controller.signal.reason : error);
         log.warn({ ...facts, ms: elapsed(startedAt), code: told.code, err: error }, 'job failed');
         writer.fail(told);
-        this.#finished.add(attempt, writer);
+        this.#finished.add(id, writer);
       } finally {
-        this.#running.delete(attempt);
+        this.#running.delete(id);
         onFreed();
       }
     };
@@ -98,8 +98,8 @@ export class JobRunner {
   }
 
   /** Ends a job whose client is gone. @returns false when there is no such job */
-  cancel(attempt: string): boolean {
-    const job = this.#running.get(attempt);
+  cancel(grant: string): boolean {
+    const job = this.#running.get(grant);
     job?.controller.abort(cancelled);
     return job !== undefined;
   }
@@ -110,13 +110,13 @@ export class JobRunner {
   }
 
   /**
-   * Sends frames of an attempt again, from a number on. When that cannot be done any more, the attempt is ended and its
+   * Sends frames of a grant again, from a number on. When that cannot be done any more, the job is ended and its
    * ingress told that it is lost.
    */
   resume(reply: string, from: number): void {
-    const attempt = attemptOf(reply);
-    const running = this.#running.get(attempt);
-    const writer = running?.writer ?? this.#finished.get(attempt);
+    const id = grantOf(reply);
+    const running = this.#running.get(id);
+    const writer = running?.writer ?? this.#finished.get(id);
     if (writer?.resend(from)) return;
     running?.controller.abort(cancelled);
     const error = new RouterError('worker_lost', 'A part of the answer was lost on its way.');
@@ -124,8 +124,8 @@ export class JobRunner {
   }
 
   /** Takes the answer to a keep-alive: nobody heard it, or its ingress does not wait for the answer any more. */
-  onUnwanted(attempt: string, { headers }: Msg): void {
-    const job = this.#running.get(attempt);
+  onUnwanted(grant: string, { headers }: Msg): void {
+    const job = this.#running.get(grant);
     if (!job) return;
     if (headers?.code === noResponders) {
       // The ingress may only have lost its connection for a moment.

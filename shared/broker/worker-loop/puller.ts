@@ -1,10 +1,9 @@
-import type { JetStreamManager } from '@nats-io/jetstream';
 import { nanos, type Msg } from '@nats-io/transport-node';
 import type { Logger } from '#shared/core/log.ts';
 import { noResponders, type Broker } from '../connect-broker.ts';
-import { ensureLaneConsumer } from '../jobs-stream.ts';
 import { priorityClasses, type Lane, type PriorityClass } from '../lane.ts';
 import { consumerName, isPriorityClass } from '../subjects.ts';
+import type { WorkerAddress } from '../worker-address.ts';
 
 /** Milliseconds that a pull waits for tickets at the server. */
 const expiresMs = 30_000;
@@ -15,8 +14,8 @@ const forgottenMs = expiresMs + 3_000;
 /** Milliseconds until an empty-handed server has to have said so. */
 const scanAnswerMs = 2_000;
 
-/** Milliseconds before a lane whose consumer is missing is tried again. */
-const repairMs = 250;
+/** Milliseconds before an ingress is asked again for lanes that cannot be read. */
+const askAgainMs = 250;
 
 /**
  * One lane, as its pulls see it.
@@ -24,7 +23,7 @@ const repairMs = 250;
  * - `empty`: nothing is asked of the server.
  * - `scanning`: one pull that does not wait is under way; `open` counts what it may still deliver.
  * - `waiting`: pulls wait at the server; `open` counts what they may still deliver.
- * - `broken`: the consumer is missing and being made.
+ * - `broken`: the consumer is missing, and an ingress is asked to make it.
  */
 interface LanePull {
   lane: Lane;
@@ -35,8 +34,8 @@ interface LanePull {
 
 export interface PullerOptions {
   broker: Broker;
-  manager: JetStreamManager;
   log: Logger;
+  worker: WorkerAddress;
   /** Subject prefix of the worker's own inbox for what the server says to pulls. */
   inbox: string;
   /** Slots that are free right now; 0 while the worker takes nothing. */
@@ -51,46 +50,52 @@ export interface PullerOptions {
  */
 export class Puller {
   readonly #broker: Broker;
-  readonly #manager: JetStreamManager;
   readonly #log: Logger;
+  readonly #worker: WorkerAddress;
   readonly #inbox: string;
   readonly #free: () => number;
   readonly #timer: NodeJS.Timeout;
   #lanes = new Map<PriorityClass, LanePull>();
-  #tier: Lane['tier'];
   #pool: string;
+  /** Runs for a while after an ingress was asked for lanes, answered or not. */
+  #asked: NodeJS.Timeout | undefined;
   #scans = 0;
   #scanOrder: PriorityClass[] = [];
   #closed = false;
 
-  constructor({ broker, manager, log, inbox, free }: PullerOptions, tier: Lane['tier'], pool: string) {
+  /** @param pool that the worker has announced */
+  constructor({ broker, log, worker, inbox, free }: PullerOptions, pool: string) {
     this.#broker = broker;
-    this.#manager = manager;
     this.#log = log;
+    this.#worker = worker;
     this.#inbox = inbox;
     this.#free = free;
-    this.#tier = tier;
     this.#pool = pool;
-    this.moveTo(pool);
     this.#timer = setInterval(() => this.#watch(), 500);
+    this.moveTo(pool);
   }
 
-  /** Pulls from another pool's lanes from now on. Tickets of the old ones that still come are not its own any more. */
+  /**
+   * Pulls from another pool's lanes from now on, which the worker has announced before. Tickets of the old ones that still
+   * come are not its own any more.
+   */
   moveTo(pool: string): void {
     this.#pool = pool;
     this.#lanes = new Map(
       priorityClasses.map((name) => [
         name,
-        { lane: { tier: this.#tier, pool, class: name }, state: 'broken', open: 0, deadline: 0 },
+        { lane: { tier: this.#worker.tier, pool, class: name }, state: 'broken', open: 0, deadline: Infinity },
       ]),
     );
     this.#scanOrder = [];
-    for (const pull of this.#lanes.values()) this.#repair(pull);
+    clearTimeout(this.#asked);
+    this.#askForLanes();
   }
 
   close(): void {
     this.#closed = true;
     clearInterval(this.#timer);
+    clearTimeout(this.#asked);
   }
 
   /** Whatever was asked before is forgotten: the connection was lost, or the server has. */
@@ -114,6 +119,13 @@ export class Puller {
     pull.open = Math.max(0, pull.open - 1);
     if (pull.open === 0) this.#exhausted(pull);
     return true;
+  }
+
+  /** Takes an ingress's word that the lanes of a pool can be read; the server's, that there is no ingress, is none. */
+  onLanes(pool: string, { headers }: Msg): void {
+    if (pool !== this.#pool || headers?.code === noResponders) return;
+    for (const pull of this.#lanes.values()) if (pull.state === 'broken') pull.state = 'empty';
+    this.kick();
   }
 
   /** Takes what the server says to a pull: it expired, found nothing, or has no consumer. */
@@ -178,37 +190,37 @@ export class Puller {
   #ask(pull: LanePull, batch: number, options: object, deadlineMs: number): void {
     pull.open += batch;
     pull.deadline = performance.now() + deadlineMs;
-    const next = `$JS.API.CONSUMER.MSG.NEXT.${this.#broker.subjects.stream}.${consumerName(pull.lane)}`;
+    const stream = this.#broker.subjects.stream(pull.lane.tier);
+    const next = `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumerName(pull.lane)}`;
     this.#broker.publish(next, JSON.stringify(options), `${this.#inbox}.${pull.lane.class}`);
   }
 
   // ---- care
 
-  /** Makes the lane's consumer (again), then goes on pulling. */
+  /** The lane's consumer is missing: has it made (again), then goes on pulling. */
   #repair(pull: LanePull): void {
     pull.state = 'broken';
     pull.open = 0;
     pull.deadline = Number.POSITIVE_INFINITY;
     this.#scanOrder = [];
-    ensureLaneConsumer(this.#manager, this.#broker, pull.lane)
-      .then(() => {
-        pull.state = 'empty';
-        this.kick();
-      })
-      .catch((error: unknown) => {
-        // No stream yet (an ingress makes it), or no connection: the watch tries again.
-        this.#log.debug({ err: error, consumer: consumerName(pull.lane) }, 'the lane cannot be read yet');
-        pull.deadline = performance.now() + repairMs;
-      });
+    if (this.#asked === undefined) this.#askForLanes();
+  }
+
+  /** Asks until an ingress has made the lanes, and never more often than four times a second. */
+  #askForLanes(): void {
+    this.#asked = setTimeout(() => {
+      this.#asked = undefined;
+      if ([...this.#lanes.values()].some(({ state }) => state === 'broken')) this.#askForLanes();
+    }, askAgainMs);
+    const answerTo = `${this.#inbox}.lanes.${this.#pool}`;
+    this.#broker.publish(this.#broker.subjects.lanes(this.#worker), this.#pool, answerTo);
   }
 
   /** A server that does not answer for one lane has most likely forgotten all of them. */
   #watch(): void {
     if (this.#broker.connected) {
       const now = performance.now();
-      const overdue = [...this.#lanes.values()].filter(({ state, deadline }) => state !== 'empty' && now > deadline);
-      if (overdue.some(({ state }) => state !== 'broken')) this.reset();
-      else for (const pull of overdue) this.#repair(pull);
+      if ([...this.#lanes.values()].some(({ state, deadline }) => state !== 'empty' && now > deadline)) this.reset();
     }
     this.kick();
   }

@@ -1,5 +1,5 @@
-import { jetstreamManager } from '@nats-io/jetstream';
-import { createInbox, type Msg } from '@nats-io/transport-node';
+import type { Msg } from '@nats-io/transport-node';
+import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RouterError } from '#shared/core/errors.ts';
@@ -7,11 +7,13 @@ import type { Logger } from '#shared/core/log.ts';
 import { poolOf, type Announcement, type ModelInfo, type ToolInfo } from '../announcement.ts';
 import type { ClaimAnswer, Grant } from '../claim.ts';
 import type { Broker } from '../connect-broker.ts';
+import { ownContract, speaks, type ContractRange } from '../contract.ts';
 import { encodeError } from '../frame.ts';
 import type { JobHandler } from '../job-contract.ts';
 import type { Tier } from '../lane.ts';
-import { attemptOf } from '../subjects.ts';
+import { grantOf } from '../subjects.ts';
 import { decodeTicket, type Ticket } from '../ticket.ts';
+import type { WorkerAddress } from '../worker-address.ts';
 import { Beat } from './beat.ts';
 import { Claimer } from './claimer.ts';
 import { JobRunner } from './job-runner.ts';
@@ -36,7 +38,7 @@ export interface WorkerFacts {
 export interface WorkerOptions extends WorkerFacts {
   broker: Broker;
   log: Logger;
-  /** The worker's id: letters, digits, `_`, `-`; unique in the cluster. */
+  /** The worker's name: letters, digits, `_`, `-`; unique among those of its credential. */
   id: string;
   tier: Tier;
   /** The kind of thing behind the worker, as `vllm`: workers of one kind with the same models and tools are interchangeable. */
@@ -45,6 +47,8 @@ export interface WorkerOptions extends WorkerFacts {
   handler: JobHandler;
   /** Length of the window in which pieces of an answer travel together, in milliseconds. 0: each by itself. */
   coalesceMs: number;
+  /** Versions of the contract that it speaks. Default: those of this release. */
+  contract?: ContractRange;
 }
 
 /**
@@ -59,6 +63,7 @@ export class Worker {
   readonly #beat: Beat;
   readonly #releases: (() => void)[];
   readonly #startedAt = Date.now();
+  readonly #contract: ContractRange;
   #facts: WorkerFacts;
   #pool: string;
   #claiming = 0;
@@ -70,23 +75,25 @@ export class Worker {
   #ended = false;
   #idle: (() => void) | undefined;
 
-  constructor(options: WorkerOptions, manager: Awaited<ReturnType<typeof jetstreamManager>>) {
-    const { broker, log, id, tier, kind, handler, coalesceMs } = options;
+  constructor(options: WorkerOptions) {
+    const { broker, log, id, tier, handler, coalesceMs, contract = ownContract } = options;
+    const address: WorkerAddress = { tier, owner: broker.ownerAs(tier), worker: id };
     this.#options = options;
     this.#broker = broker;
     this.#facts = options;
-    this.#pool = poolOf(tier, kind, options.models, options.tools);
-    const inbox = createInbox();
+    this.#contract = contract;
+    this.#pool = this.#poolNow();
+    const inbox = `${broker.subjects.inbox(address)}.${randomUUID()}`;
     const onFreed = (): void => this.#freed();
     this.#jobs = new JobRunner({ broker, log, handler, coalesceMs, inbox: `${inbox}.alive`, onFreed });
-    this.#claimer = new Claimer(broker, id, `${inbox}.claim`);
+    this.#claimer = new Claimer(broker, address, `${inbox}.claim`);
     const inboxSubscription = broker.subscribe(`${inbox}.>`, (message) => this.#onInbox(message, inbox.length));
-    const cancelSubscription = broker.subscribe(broker.subjects.cancel(id), ({ data }) => this.#onCancel(data));
-    const resumeSubscription = broker.subscribe(broker.subjects.resume(id), ({ data }) => this.#onResume(data));
-    const drainSubscription = broker.subscribe(broker.subjects.drain(id), ({ data }) => this.#onDrain(data));
-    const puller = { broker, manager, log, inbox: `${inbox}.pull`, free: () => this.#free() };
-    this.#puller = new Puller(puller, tier, this.#pool);
-    this.#beat = new Beat(broker, id, () => this.#announcement());
+    const cancelSubscription = broker.subscribe(broker.subjects.cancel(address), ({ data }) => this.#onCancel(data));
+    const resumeSubscription = broker.subscribe(broker.subjects.resume(address), ({ data }) => this.#onResume(data));
+    const drainSubscription = broker.subscribe(broker.subjects.drain(address), ({ data }) => this.#onDrain(data));
+    this.#beat = new Beat(broker, address, () => this.#announcement());
+    const puller = { broker, log, worker: address, inbox: `${inbox}.pull`, free: () => this.#free() };
+    this.#puller = new Puller(puller, this.#pool);
     const care = setInterval(() => this.#jobs.care(performance.now()), 500);
     this.#releases = [
       () => inboxSubscription.unsubscribe(),
@@ -105,14 +112,12 @@ export class Worker {
   /** Changes what the worker announces; the cluster hears of it at once. */
   update(change: Partial<WorkerFacts>): void {
     this.#facts = { ...this.#facts, ...change };
-    const { tier, kind } = this.#options;
-    const pool = poolOf(tier, kind, this.#facts.models, this.#facts.tools);
-    if (pool !== this.#pool) {
-      this.#pool = pool;
-      this.#puller.moveTo(pool);
-    }
+    const pool = this.#poolNow();
+    const moves = pool !== this.#pool;
+    this.#pool = pool;
     this.#beat.now();
-    this.#puller.kick();
+    if (moves) this.#puller.moveTo(pool);
+    else this.#puller.kick();
   }
 
   /** Takes nothing new and waits until its jobs are over, for at most this many milliseconds; the rest is ended. */
@@ -143,6 +148,11 @@ export class Worker {
     clearTimeout(timer);
   }
 
+  #poolNow(): string {
+    const { tier, kind } = this.#options;
+    return poolOf(tier, kind, this.#facts.models, this.#facts.tools, this.#contract);
+  }
+
   #free(): number {
     if (this.#draining || this.#heldBack || !this.#facts.accepting || !this.#broker.connected) return 0;
     return this.#facts.slots - this.busy;
@@ -153,7 +163,8 @@ export class Worker {
     const { models, tools = [], slots, accepting } = this.#facts;
     const draining = this.#draining || this.#heldBack;
     return {
-      v: 1,
+      v: this.#contract.newest,
+      oldest: this.#contract.oldest,
       worker: id,
       tier,
       pool: this.#pool,
@@ -173,11 +184,12 @@ export class Worker {
 
   /** Tickets come with the subject they were published to; what is said to pulls and claims, with the inbox's. */
   #onInbox(message: Msg, inboxLength: number): void {
-    const [kind, name] = message.subject.slice(inboxLength + 1).split('.');
+    const [kind, name, pool] = message.subject.slice(inboxLength + 1).split('.');
     if (message.reply?.startsWith('$JS.ACK.')) this.#onTicket(message, message.reply);
+    else if (kind === 'pull' && name === 'lanes') this.#puller.onLanes(pool ?? '', message);
     else if (kind === 'pull' && name !== undefined) this.#puller.onStatus(name, message);
     else if (kind === 'claim' && name !== undefined) this.#claimer.onMessage(name, message);
-    else if (kind === 'alive') this.#jobs.onUnwanted(attemptOf(message.subject), message);
+    else if (kind === 'alive') this.#jobs.onUnwanted(grantOf(message.subject), message);
   }
 
   #onTicket({ data, subject }: Msg, ackTo: string): void {
@@ -186,12 +198,13 @@ export class Worker {
     this.#claiming += 1;
     const isOwn = this.#puller.onTicket(subject);
     const ticket = decodeTicket(data);
-    if (ticket && isOwn && isFree) {
+    const isReadable = ticket !== undefined && speaks(this.#contract, ticket.v);
+    if (isReadable && isOwn && isFree) {
       this.#claim(ticket, ackTo);
       return;
     }
     this.#claiming -= 1;
-    this.#broker.publish(ackTo, ticket ? '-NAK' : '+TERM');
+    this.#broker.publish(ackTo, isReadable ? '-NAK' : '+TERM');
   }
 
   #claim(ticket: Ticket, ackTo: string): void {
@@ -225,16 +238,16 @@ export class Worker {
     this.#puller.kick();
   }
 
-  /** A cancel names the attempt by its reply subject: the job itself may be back here for another attempt. */
+  /** A cancel names the grant by its reply subject: the job itself may be back here for another attempt. */
   #onCancel(payload: Uint8Array): void {
-    const attempt = attemptOf(Buffer.from(payload).toString());
-    if (!this.#jobs.cancel(attempt)) this.#claimer.drop(attempt);
+    const grant = grantOf(Buffer.from(payload).toString());
+    if (!this.#jobs.cancel(grant)) this.#claimer.drop(grant);
   }
 
   /** An ingress misses frames, or has heard nothing for long: of a body that is still on its way there are none yet. */
   #onResume(payload: Uint8Array): void {
     const [reply = '', from = ''] = Buffer.from(payload).toString().split(' ');
-    if (this.#claimer.isReceiving(attemptOf(reply))) this.#broker.publish(`${reply}.k.0`, '');
+    if (this.#claimer.isReceiving(grantOf(reply))) this.#broker.publish(`${reply}.k.0`, '');
     else this.#jobs.resume(reply, Number(from));
   }
 
@@ -254,10 +267,12 @@ export class Worker {
   }
 }
 
-/** Connects a worker to the broker's queue and starts it. */
-export async function startWorker(options: WorkerOptions): Promise<Worker> {
-  const manager = await jetstreamManager(options.broker.nc, { checkAPI: false, timeout: 2_000 });
-  return new Worker(options, manager);
+/**
+ * Starts a worker on the broker.
+ * @throws ConfigError when the broker was given the credential of another tier
+ */
+export function startWorker(options: WorkerOptions): Worker {
+  return new Worker(options);
 }
 
 function restarting(): RouterError {

@@ -27,7 +27,7 @@ function pool(tier: Tier, name: string, facts: PoolFacts = {}): LivePool {
     workers = [`${name}-1`],
   } = facts;
   const models = [{ id: model, capabilities: can, contextWindow: context }];
-  const live: LivePool = { tier, pool: name, models, tools: [], workers: new Set(), waiting: 0 };
+  const live: LivePool = { tier, pool: name, contract: 1, models, tools: [], workers: new Set(), waiting: 0 };
   for (const worker of workers) {
     const announcement = {
       v: 1 as const,
@@ -42,7 +42,17 @@ function pool(tier: Tier, name: string, facts: PoolFacts = {}): LivePool {
       version: '0',
       startedAt: 0,
     };
-    live.workers.add({ announcement, pool: live, raw: Buffer.alloc(0), lastBeat: 0, held: new Set(), others: busy });
+    const address = { tier, owner: 'open', worker };
+    live.workers.add({
+      id: worker,
+      address,
+      announcement,
+      pool: live,
+      raw: Buffer.alloc(0),
+      lastBeat: 0,
+      held: new Set(),
+      others: busy,
+    });
   }
   return live;
 }

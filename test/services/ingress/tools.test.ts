@@ -15,11 +15,21 @@ const tool = (name: string, description = ''): ToolInfo => ({ name, description,
 
 function pool(tools: ToolInfo[], workers: WorkerFacts[], tier: LivePool['tier'] = 'tools'): LivePool {
   const token = poolOf(tier, 'tools', [], tools);
-  const live: LivePool = { tier, pool: token, models: [], tools, workers: new Set(), waiting: 0 };
+  const live: LivePool = { tier, pool: token, contract: 1, models: [], tools, workers: new Set(), waiting: 0 };
   for (const { id: worker, busy = 0, accepting = true, startedAt = 0 } of workers) {
     const facts = { v: 1 as const, worker, tier, pool: token, models: [], tools, slots: 4, version: '0' };
     const announcement = { ...facts, busy, accepting, startedAt };
-    live.workers.add({ announcement, pool: live, raw: Buffer.alloc(0), lastBeat: 0, held: new Set(), others: busy });
+    const address = { tier, owner: 'open', worker };
+    live.workers.add({
+      id: worker,
+      address,
+      announcement,
+      pool: live,
+      raw: Buffer.alloc(0),
+      lastBeat: 0,
+      held: new Set(),
+      others: busy,
+    });
   }
   return live;
 }

@@ -18,6 +18,7 @@ const usage = fc.record({
 });
 const grant = fc.record({
   answer: fc.constant('grant' as const),
+  v: fc.nat().map((more) => more + 1),
   job: fc.string(),
   requestId: fc.string(),
   operation: fc.constantFrom(...operations),
@@ -32,9 +33,9 @@ describe('what travels over the broker', () => {
   it('comes back from its bytes as it was: tickets and claims', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (job, name) => {
-        const ticket = { v: 1 as const, ingress: name, job };
+        const ticket = { v: 1, ingress: name, job };
         expect(decodeTicket(Buffer.from(encodeTicket(ticket)))).toEqual(ticket);
-        const claim = { v: 1 as const, job, worker: name };
+        const claim = { v: 1, job };
         expect(decodeClaim(Buffer.from(encodeClaim(claim)))).toEqual(claim);
       }),
     );

@@ -1,31 +1,38 @@
 import { describe, expect, it } from 'vitest';
-import { attemptOf, consumerName, createSubjects, parseFrameAddress } from '#shared/broker/subjects.ts';
+import { consumerName, createSubjects, grantOf, parseFrameAddress } from '#shared/broker/subjects.ts';
+import { addressAtEnd, workerIdOf } from '#shared/broker/worker-address.ts';
 
 const subjects = createSubjects('rtr');
 
 describe('subjects', () => {
-  it('name a lane by tier, pool and class', () => {
+  it('name a lane by tier, pool and class, in a stream of its tier', () => {
     const lane = { tier: 'gpu', pool: 'vllm-1', class: 'high' } as const;
     expect(subjects.jobs(lane)).toBe('rtr.jobs.gpu.vllm-1.high');
-    expect(consumerName(lane)).toBe('gpu_vllm-1_high');
+    expect(subjects.stream('gpu')).toBe('rtr_JOBS_gpu');
+    expect(consumerName(lane)).toBe('vllm-1_high');
   });
 
-  it('lead a frame back to its job, attempt, kind and number', () => {
-    const subject = `${subjects.reply('in', 'job', 2)}.d.17`;
-    const rest = subject.slice(subjects.allReplies('in').length - 1);
-    expect(parseFrameAddress(rest)).toEqual({ job: 'job', attempt: 2, kind: 'd', seq: 17 });
+  it('lead a frame back to its grant, kind and number', () => {
+    const subject = `${subjects.reply('in', 'secret')}.d.17`;
+    const rest = subject.slice(subjects.reply('in', '').length);
+    expect(parseFrameAddress(rest)).toEqual({ grant: 'secret', kind: 'd', seq: 17 });
   });
 
-  it.each(['', 'job', 'job.1', 'job.1.z.0', 'job.1.toString.0'])('do not take %j for a frame', (rest) => {
+  it.each(['', 'grant', 'grant.z.0', 'grant.toString.0'])('do not take %j for a frame', (rest) => {
     expect(parseFrameAddress(rest)).toBeUndefined();
   });
 
-  it('tell the attempt that a reply subject belongs to, whatever the prefix', () => {
-    expect(attemptOf(subjects.reply('in', 'job', 3))).toBe('job.3');
-    expect(attemptOf('_INBOX.x.alive.job.3')).toBe('job.3');
+  it('tell the grant that a reply subject belongs to, whatever the prefix', () => {
+    expect(grantOf(subjects.reply('in', 'secret'))).toBe('secret');
+    expect(grantOf('rtr.inbox.gpu.open.w.1.alive.secret')).toBe('secret');
   });
 
-  it('make a stream name of any prefix', () => {
-    expect(createSubjects('a.b c').stream).toBe('a_b_c_JOBS');
+  it('tell who says something: tier, owner and worker', () => {
+    const address = { tier: 'cloud', owner: 'joes-box', worker: 'cloud-1' } as const;
+    for (const subject of [subjects.beat(address), subjects.claim('in', address), subjects.lanes(address)])
+      expect(addressAtEnd(subject)).toEqual(address);
+    expect(addressAtEnd('rtr.beat.quantum.open.w')).toBeUndefined();
+    expect(workerIdOf(address)).toBe('joes-box.cloud-1');
+    expect(workerIdOf({ ...address, owner: 'open' })).toBe('cloud-1');
   });
 });

@@ -7,8 +7,8 @@ import { noUsage } from '#shared/core/usage.ts';
 import { overviewOf, queueOf } from '../../../../services/console/live/overview-of.ts';
 import { PulseMeter } from '../../../../services/console/live/pulse-meter.ts';
 
-const worker = { announcement: { worker: 'w1', tier: 'gpu' } } as unknown as LiveWorker;
-const served = { worker, placement: { pool: worker.pool, model: 'demo' } };
+const worker = { id: 'w1', announcement: { worker: 'w1', tier: 'gpu' } } as unknown as LiveWorker;
+const served = { worker, placement: { pool: worker.pool, model: 'demo' }, grant: 'g' };
 
 function report(change: Partial<JobReport>): JobReport {
   const now = performance.now();

@@ -52,17 +52,22 @@ describe('the workers that an ingress knows', () => {
     ['of another shape', '{"v":1}'],
     ['of a later release', '{"v":2,"worker":"strange"}'],
     ["in another worker's name", (id: string) => announcement(id)],
+    ['of another tier', () => announcement('strange').replace('gpu', 'cloud')],
+    ['empty, as the broker itself sends them', ''],
   ])('do not change by a beat that is %s', async (_, beat) => {
     const { ingress, addWorker } = await start();
     const { id } = await addWorker();
     const { broker, workers } = ingress;
-    broker.publish(broker.subjects.beat('strange'), typeof beat === 'string' ? beat : beat(id));
+    const payload = typeof beat === 'string' ? beat : beat(id);
+    for (const worker of ['strange', id]) broker.publish(broker.subjects.beat({ ...someone, worker }), payload);
     await broker.flush();
     await broker.flush();
     expect(workers.get('strange')).toBeUndefined();
-    expect(workers.get(id)).toBeDefined();
+    expect(workers.get(id)?.pool.pool).not.toBe('p');
   });
 });
+
+const someone = { tier: 'gpu', owner: 'open' } as const;
 
 function announcement(worker: string): string {
   const facts = { tier: 'gpu', pool: 'p', models: [], slots: 1, busy: 0, accepting: true, version: '0', startedAt: 0 };

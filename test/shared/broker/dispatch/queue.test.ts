@@ -1,10 +1,11 @@
 import { nanos } from '@nats-io/transport-node';
 import { jetstreamManager } from '@nats-io/jetstream';
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, type TestContext } from 'vitest';
 import { decodeClaimAnswer } from '#shared/broker/claim.ts';
 import type { LiveWorker } from '#shared/broker/dispatch/live-workers.ts';
-import { ensureLaneConsumer } from '#shared/broker/jobs-stream.ts';
+import { ensurePoolConsumers } from '#shared/broker/jobs-stream.ts';
 import { consumerName } from '#shared/broker/subjects.ts';
 import { decodeTicket } from '#shared/broker/ticket.ts';
 import { noUsage } from '#shared/core/usage.ts';
@@ -163,7 +164,7 @@ describe.concurrent('the queue', () => {
     const jobs = Array.from({ length: 5 }, () => ingress.send({ steps: [{ write: 'x' }] }));
     await until(() => jobs.every(({ job }) => job.admitted));
     const manager = await jetstreamManager(ingress.broker.nc);
-    await manager.streams.delete(ingress.broker.subjects.stream);
+    await manager.streams.delete(ingress.broker.subjects.stream('gpu'));
     worker.update({ slots: 2 });
     for (const { finished } of jobs) expect((await finished).state).toBe('done');
   });
@@ -174,8 +175,8 @@ describe.concurrent('a claim', () => {
   async function takeTicket({ ingress }: Parties, id: string): Promise<{ job: string; ingress: string }> {
     const { broker } = ingress;
     const lane = { ...poolOf({ ingress } as Parties, id), class: 'normal' as const };
-    await ensureLaneConsumer(await jetstreamManager(broker.nc), broker, lane);
-    const next = `$JS.API.CONSUMER.MSG.NEXT.${broker.subjects.stream}.${consumerName(lane)}`;
+    await ensurePoolConsumers(broker, lane.tier, lane.pool);
+    const next = `$JS.API.CONSUMER.MSG.NEXT.${broker.subjects.stream(lane.tier)}.${consumerName(lane)}`;
     const { data } = await broker.nc.request(next, JSON.stringify({ batch: 1, expires: nanos(2_000) }), {
       timeout: 3_000,
       noMux: true,
@@ -189,11 +190,17 @@ describe.concurrent('a claim', () => {
     { ingress }: Parties,
     ticket: { job: string; ingress: string },
     worker: string,
+    inboxOf = worker,
+    v = 1,
   ): Promise<string> {
     const { broker } = ingress;
-    const subject = broker.subjects.claim(ticket.ingress);
-    const { data } = await broker.nc.request(subject, JSON.stringify({ v: 1, job: ticket.job, worker }), {
+    const address = (name: string) => ({ tier: 'gpu', owner: 'open', worker: name }) as const;
+    const reply = `${broker.subjects.inbox(address(inboxOf))}.${randomUUID()}`;
+    const subject = broker.subjects.claim(ticket.ingress, address(worker));
+    const { data } = await broker.nc.request(subject, JSON.stringify({ v, job: ticket.job }), {
       timeout: 1_000,
+      noMux: true,
+      reply,
     });
     return decodeClaimAnswer(data)?.answer.answer ?? 'unreadable';
   }
@@ -207,6 +214,26 @@ describe.concurrent('a claim', () => {
     expect(await claim(parties, ticket, 'one')).toBe('taken');
     sent.cancel();
     expect(await claim(parties, ticket, 'one')).toBe('gone');
+  });
+
+  it('in a version of the contract that is not spoken with its worker is put off', async (context) => {
+    const parties = await start(context);
+    await parties.addWorker({ id: 'one', slots: 0 });
+    const sent = parties.ingress.send({});
+    const ticket = await takeTicket(parties, 'one');
+    expect(await claim(parties, ticket, 'one', 'one', 2)).toBe('later');
+    sent.cancel();
+  });
+
+  it('is not answered at the inbox of another worker', async (context) => {
+    const parties = await start(context);
+    await parties.addWorker({ id: 'one', slots: 0 });
+    const sent = parties.ingress.send({});
+    const ticket = await takeTicket(parties, 'one');
+    await expect(claim(parties, ticket, 'one', 'two')).rejects.toThrow('timeout');
+    expect(sent.job.state).toBe('queued');
+    expect(await claim(parties, ticket, 'one')).toBe('grant');
+    sent.cancel();
   });
 
   it('of a worker that this ingress has not heard of is put off', async (context) => {

@@ -6,7 +6,8 @@ async function start() {
   const parties = await startParties();
   onTestFinished(() => parties.close());
   const { ingress, addWorker } = parties;
-  const tell = (id: string, wish: string) => ingress.broker.publish(ingress.broker.subjects.drain(id), wish);
+  const tell = (worker: string, wish: string) =>
+    ingress.broker.publish(ingress.broker.subjects.drain({ tier: 'gpu', owner: 'open', worker }), wish);
   const isDraining = (id: string) => ingress.workers.get(id)?.announcement.draining === true;
   return { ingress, addWorker, tell, isDraining };
 }

@@ -1,0 +1,11 @@
+import { get } from 'node:http';
+
+/*
+ * The image's health check: asks the part in this container how it is, on its admin port, or at HEALTH_URL. Any answer but
+ * 200 within four seconds is a failure.
+ */
+
+const url = process.env.HEALTH_URL ?? `http://127.0.0.1:${process.env.ADMIN_PORT ?? 8485}/health`;
+const request = get(url, { timeout: 4_000 }, (answer) => process.exit(answer.statusCode === 200 ? 0 : 1));
+request.on('timeout', () => request.destroy(new Error('no answer')));
+request.on('error', () => process.exit(1));

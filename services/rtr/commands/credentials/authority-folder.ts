@@ -1,0 +1,30 @@
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ConfigError } from '#shared/core/load-config.ts';
+import { parseAuthority, serverConfig, type Authority } from '#shared/broker/authority/authority.ts';
+import { replaceFile } from '../../up/replace-file.ts';
+
+/** Where a cluster's trust is kept when nothing else is said. */
+export const usualFolder = 'credentials';
+
+const authorityFile = (folder: string): string => join(folder, 'authority.json');
+const serverFile = (folder: string): string => join(folder, 'nats-auth.conf');
+
+/** Whether a cluster's trust is kept in this folder. */
+export function hasAuthority(folder: string): boolean {
+  return existsSync(authorityFile(folder));
+}
+
+/** @throws ConfigError when there is none in this folder, or it is damaged */
+export function readAuthority(folder: string): Authority {
+  if (!hasAuthority(folder))
+    throw new ConfigError(`there is no trust in ${folder}: make one with \`rtr credentials init --out ${folder}\``);
+  return parseAuthority(readFileSync(authorityFile(folder), 'utf8'));
+}
+
+/** Writes a cluster's trust, for its owner only, and the piece of the servers' configuration that follows: no secret. */
+export async function writeAuthority(folder: string, authority: Authority): Promise<void> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  replaceFile(authorityFile(folder), `${JSON.stringify(authority, undefined, 2)}\n`);
+  replaceFile(serverFile(folder), await serverConfig(authority), 0o644);
+}

@@ -1,0 +1,120 @@
+import { createAccount, createOperator, encodeAccount, encodeOperator, fromSeed, type KeyPair } from '@nats-io/jwt';
+import { z } from 'zod';
+import { ConfigError } from '#shared/core/load-config.ts';
+import { ownerPattern, roles } from '../credential.ts';
+
+const seed = z.string().regex(/^S[OA][A-Z2-7]+$/);
+
+const issuedSchema = z.object({
+  name: z.string().regex(ownerPattern),
+  role: z.enum(roles),
+  /** Public key of the user. */
+  user: z.string(),
+  issuedAt: z.number(),
+  expiresAt: z.number().optional(),
+  revokedAt: z.number().optional(),
+});
+
+/** One credential that was made. Times in milliseconds since 1970. */
+export type Issued = z.output<typeof issuedSchema>;
+
+/**
+ * Everything that a cluster's trust in NATS hangs on, as it is kept in a file: whoever reads it can make credentials.
+ *
+ * An operator vouches for one account, whose signing key vouches for each user. The server knows the operator's token and
+ * the account's, and so takes users that it was never told of.
+ */
+const authoritySchema = z.object({
+  v: z.literal(1),
+  /** What the subjects of the cluster begin with. */
+  prefix: z.string().regex(/^[\w-]+$/),
+  /** Certificates in PEM that go into every credential: those of the authority that signed the broker's. */
+  ca: z.string().optional(),
+  operator: z.object({ seed, token: z.string() }),
+  /** The account for the server's own affairs. Nobody has a credential of it. */
+  system: z.object({ key: z.string(), token: z.string() }),
+  account: z.object({ seed }),
+  signer: z.object({ seed }),
+  issued: z.array(issuedSchema),
+});
+
+export type Authority = z.output<typeof authoritySchema>;
+
+/** No limit, in NATS' words. */
+const unlimited = -1;
+
+/** Makes a new trust. */
+export async function createAuthority(prefix: string, ca: string | undefined): Promise<Authority> {
+  const [operator, system, account, signer] = [createOperator(), createAccount(), createAccount(), createAccount()];
+  const systemKey = system.getPublicKey();
+  return {
+    v: 1,
+    prefix,
+    ca,
+    operator: { seed: seedOf(operator), token: await encodeOperator(prefix, operator, { system_account: systemKey }) },
+    system: { key: systemKey, token: await encodeAccount('system', system, {}, { signer: operator }) },
+    account: { seed: seedOf(account) },
+    signer: { seed: seedOf(signer) },
+    issued: [],
+  };
+}
+
+/** Reads a trust as it was written. @throws ConfigError for what is none */
+export function parseAuthority(text: string): Authority {
+  try {
+    return authoritySchema.parse(JSON.parse(text));
+  } catch {
+    // The error would repeat what is secret.
+    throw new ConfigError('this is not what `rtr credentials init` has written');
+  }
+}
+
+/** The piece of a server's configuration that makes it take this trust's users, and refuse those that were revoked. */
+export async function serverConfig(authority: Authority): Promise<string> {
+  const { operator, system, issued } = authority;
+  const account = keyOf(authority.account.seed);
+  const revoked = issued.filter(({ revokedAt }) => revokedAt !== undefined);
+  const token = await encodeAccount(
+    authority.prefix,
+    account,
+    {
+      signing_keys: [keyOf(authority.signer.seed).getPublicKey()],
+      limits: {
+        subs: unlimited,
+        data: unlimited,
+        payload: unlimited,
+        imports: unlimited,
+        exports: unlimited,
+        wildcards: true,
+        conn: unlimited,
+        leaf: 0,
+        mem_storage: unlimited,
+        disk_storage: 0,
+        streams: unlimited,
+        consumer: unlimited,
+      },
+      revocations: Object.fromEntries(revoked.map(({ user, revokedAt = 0 }) => [user, Math.ceil(revokedAt / 1000)])),
+    },
+    { signer: keyOf(operator.seed) },
+  );
+  return [
+    '# Made by `rtr credentials`: include it in the configuration of every server, and reload them when it has changed.',
+    `operator: ${operator.token}`,
+    `system_account: ${system.key}`,
+    'resolver: MEMORY',
+    'resolver_preload {',
+    `  ${account.getPublicKey()}: ${token}`,
+    `  ${system.key}: ${system.token}`,
+    '}',
+    '',
+  ].join('\n');
+}
+
+/** The key pair of a seed. */
+export function keyOf(seedText: string): KeyPair {
+  return fromSeed(new TextEncoder().encode(seedText));
+}
+
+function seedOf(key: KeyPair): string {
+  return new TextDecoder().decode(key.getSeed());
+}

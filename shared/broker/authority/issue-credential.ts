@@ -1,0 +1,60 @@
+import { createUser, encodeUser, fmtCreds } from '@nats-io/jwt';
+import { ConfigError } from '#shared/core/load-config.ts';
+import { ownerPattern, tags, type Role } from '../credential.ts';
+import { openOwner } from '../worker-address.ts';
+import { keyOf, type Authority, type Issued } from './authority.ts';
+import { permissionsOf } from './permissions.ts';
+
+export interface CredentialWish {
+  role: Role;
+  /** The owner: one token of a subject. Only one valid credential has it. */
+  name: string;
+  /** Milliseconds for which it is valid; for ever when left out. */
+  validMs?: number | undefined;
+  /** Certificates in PEM that go into the file instead of the trust's own. */
+  ca?: string | undefined;
+}
+
+/**
+ * Makes a credential. No server has to be told.
+ * @returns the credential file's text, and what is to be remembered of it
+ * @throws ConfigError for a name that cannot be used, or is in use
+ */
+export async function issueCredential(
+  authority: Authority,
+  { role, name, validMs, ca = authority.ca }: CredentialWish,
+): Promise<{ text: string; issued: Issued }> {
+  if (!ownerPattern.test(name) || name === openOwner)
+    throw new ConfigError(`the name of a credential has up to 64 letters, digits, _ and -, and is not "${openOwner}"`);
+  const now = Date.now();
+  if (authority.issued.some((other) => other.name === name && isValid(other, now)))
+    throw new ConfigError(`there is a credential named ${name}: revoke it first, or choose another name`);
+  const user = createUser();
+  const { publish, subscribe } = permissionsOf(role, name, authority.prefix);
+  const expiresAt = validMs === undefined ? undefined : now + validMs;
+  const token = await encodeUser(
+    name,
+    user,
+    keyOf(authority.account.seed).getPublicKey(),
+    {
+      pub: { allow: publish },
+      sub: { allow: subscribe },
+      allowed_connection_types: ['STANDARD', 'WEBSOCKET'],
+      tags: tags.of({ role, prefix: authority.prefix }),
+    },
+    {
+      signer: keyOf(authority.signer.seed),
+      ...(expiresAt !== undefined && { exp: Math.floor(expiresAt / 1000) }),
+    },
+  );
+  const blocks = new TextDecoder().decode(fmtCreds(token, user));
+  return {
+    text: ca === undefined ? blocks : `${blocks}\n${ca.trim()}\n`,
+    issued: { name, role, user: user.getPublicKey(), issuedAt: now, expiresAt },
+  };
+}
+
+/** Whether a credential that was made is still good. */
+export function isValid({ expiresAt, revokedAt }: Issued, now: number): boolean {
+  return revokedAt === undefined && (expiresAt === undefined || expiresAt > now);
+}

@@ -1,0 +1,73 @@
+import { tiers, type Tier } from '../lane.ts';
+import type { Role } from '../credential.ts';
+import { createSubjects, type Subjects } from '../subjects.ts';
+
+/** What a user of the broker may publish to and subscribe to; everything else is refused. */
+export interface Permissions {
+  publish: string[];
+  subscribe: string[];
+}
+
+/** The least that a part of the cluster needs. */
+export function permissionsOf(role: Role, owner: string, prefix: string): Permissions {
+  const subjects = createSubjects(prefix);
+  return role === 'ingress' ? ofIngress(subjects, owner) : ofWorker(subjects, role, owner);
+}
+
+/**
+ * A worker reads its tier's queues and answers for what it took, claims, replies and announces in its owner's name, and
+ * hears what is said to its owner's workers. It makes no queues, and hears nothing of anybody else.
+ */
+function ofWorker(subjects: Subjects, tier: Tier, owner: string): Permissions {
+  const anyOfOwner = { tier, owner, worker: '*' };
+  const stream = subjects.stream(tier);
+  return {
+    publish: [
+      `$JS.API.CONSUMER.MSG.NEXT.${stream}.*`,
+      `$JS.ACK.${stream}.>`,
+      subjects.claim('*', anyOfOwner),
+      subjects.lanes(anyOfOwner),
+      subjects.beat(anyOfOwner),
+      // Which of them: what the grant says, and nobody can guess.
+      subjects.allReplies('*'),
+    ],
+    subscribe: [
+      `${subjects.inbox(anyOfOwner)}.>`,
+      subjects.cancel(anyOfOwner),
+      subjects.resume(anyOfOwner),
+      subjects.drain(anyOfOwner),
+      subjects.rollCall,
+    ],
+  };
+}
+
+/** An ingress makes the queues and fills them, but takes nothing out; it hears and steers all workers. */
+function ofIngress(subjects: Subjects, owner: string): Permissions {
+  const streams = tiers.map((tier) => subjects.stream(tier));
+  const anyWorker = ['cancel', 'resume', 'drain'].map((what) => `${subjects.prefix}.${what}.*.*.*`);
+  const told = [subjects.keys, subjects.prices, subjects.allPulses];
+  return {
+    publish: [
+      ...streams.flatMap((stream) => [
+        `$JS.API.STREAM.INFO.${stream}`,
+        `$JS.API.STREAM.CREATE.${stream}`,
+        `$JS.API.STREAM.UPDATE.${stream}`,
+        `$JS.API.CONSUMER.CREATE.${stream}.>`,
+      ]),
+      `${subjects.prefix}.jobs.*.*.*`,
+      `${subjects.allInboxes}*.*.*.>`,
+      ...anyWorker,
+      subjects.rollCall,
+      ...told,
+    ],
+    subscribe: [
+      subjects.allBeats,
+      subjects.allLanes,
+      subjects.allClaims('*'),
+      subjects.allReplies('*'),
+      subjects.allStored('*'),
+      ...told,
+      `${subjects.allInboxes}ingress.${owner}.>`,
+    ],
+  };
+}

@@ -1,0 +1,91 @@
+import { rootCertificates } from 'node:tls';
+import { jwtAuthenticator, type NodeConnectionOptions } from '@nats-io/transport-node';
+import { ConfigError } from '#shared/core/load-config.ts';
+import type { Credential } from './credential.ts';
+
+/** How the broker is spoken to: NATS' own protocol on TCP, or the same in a WebSocket. */
+export type Transport = 'tcp' | 'websocket';
+
+const transports: Record<string, Transport> = {
+  'nats:': 'tcp',
+  'tls:': 'tcp',
+  'ws:': 'websocket',
+  'wss:': 'websocket',
+};
+
+/** Where the broker is, and who says so. */
+export interface BrokerAccess {
+  /**
+   * One URL or several, comma separated: `nats://user:password@host:4222`; `tls://` insists on TLS, `wss://` is a
+   * WebSocket through HTTPS.
+   */
+  url: string;
+  credential?: Credential | undefined;
+  /** Certificates in PEM that the broker's certificate may be signed by, besides those of the credential. */
+  ca?: string | undefined;
+}
+
+/**
+ * The library's options for a connection that reconnects for ever.
+ * @throws ConfigError for a URL that is none
+ */
+export function connectionOptions(
+  { url, credential, ca }: BrokerAccess,
+  name: string,
+): { transport: Transport; ca: string | undefined; options: NodeConnectionOptions } {
+  const addresses = url.split(',');
+  const usable = addresses.flatMap((address) => readAddress(address) ?? []);
+  const [first] = usable;
+  // The address may hold a password, so it is not repeated.
+  if (!first || usable.length < addresses.length)
+    throw new ConfigError('the address of NATS is not a URL like nats://127.0.0.1:4222');
+  const transport = transportOf(first);
+  if (usable.some((each) => transportOf(each) !== transport))
+    throw new ConfigError('the addresses of NATS are of different kinds: either all ws(s)://, or none');
+  const authorities = [credential?.ca, ca].filter((pem) => pem !== undefined).join('\n') || undefined;
+  return {
+    transport,
+    ca: authorities,
+    options: {
+      servers: usable.map((each) => (transport === 'tcp' ? `nats://${each.host}` : each.href)),
+      name,
+      ...(transport === 'tcp' && tlsOptions(usable, authorities)),
+      ...(credential ? asOwner(credential) : asUser(first)),
+      reconnect: true,
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: 100,
+      reconnectJitter: 100,
+      waitOnFirstConnect: false,
+      timeout: 5_000,
+      pingInterval: 10_000,
+      maxPingOut: 2,
+      ignoreAuthErrorAbort: true,
+      // What the broker tells of its other nodes are addresses behind the balancer.
+      ...(transport === 'websocket' && { ignoreClusterUpdates: true }),
+    },
+  };
+}
+
+/** Whoever names an authority, or says `tls`, is not to be served without TLS by anybody. */
+function tlsOptions(urls: readonly URL[], ca: string | undefined): Pick<NodeConnectionOptions, 'tls'> {
+  if (ca !== undefined) return { tls: { ca: [...rootCertificates, ca].join('\n') } };
+  return urls.some(({ protocol }) => protocol === 'tls:') ? { tls: {} } : {};
+}
+
+function asOwner({ jwt, seed, prefix, role, owner }: Credential): Partial<NodeConnectionOptions> {
+  return { authenticator: jwtAuthenticator(jwt, seed), inboxPrefix: `${prefix}.inbox.${role}.${owner}` };
+}
+
+function asUser({ username, password }: URL): Partial<NodeConnectionOptions> {
+  if (username && password) return { user: decodeURIComponent(username), pass: decodeURIComponent(password) };
+  return username ? { token: decodeURIComponent(username) } : {};
+}
+
+function readAddress(address: string): URL | undefined {
+  const url = URL.parse(address.trim());
+  return url && url.protocol in transports && url.host !== '' ? url : undefined;
+}
+
+function transportOf({ protocol }: URL): Transport {
+  return transports[protocol] ?? 'tcp';
+}

@@ -1,0 +1,33 @@
+import { z } from 'zod';
+
+/**
+ * Versions of the broker contract: subjects and messages between ingress and workers.
+ *
+ * - A field that the other side may do without is added under the same version: readers let unknown fields through.
+ * - A change that the other side has to know of is a new version. A release speaks a range of them, the newest and for
+ *   at least one release the one before, so that a cluster can be upgraded node by node in any order.
+ * - An announcement tells the range of its worker. An ingress speaks the newest version that both know: tickets, claims
+ *   and grants of that worker's jobs are of it. Where there is none, the worker is shown to people and given nothing.
+ * - Workers of different ranges never share a lane (see `poolOf`): nobody pulls a ticket that it cannot read.
+ */
+export interface ContractRange {
+  oldest: number;
+  newest: number;
+}
+
+/** What this release speaks. */
+export const ownContract: ContractRange = { oldest: 1, newest: 1 };
+
+/** A version as messages carry it. */
+export const contractVersion = z.number().int().positive();
+
+/** The version to be spoken between two sides: the newest that both know, undefined when there is none. */
+export function agreedVersion(one: ContractRange, other: ContractRange): number | undefined {
+  const version = Math.min(one.newest, other.newest);
+  return version >= Math.max(one.oldest, other.oldest) ? version : undefined;
+}
+
+/** Whether a message of this version can be read. */
+export function speaks({ oldest, newest }: ContractRange, version: number): boolean {
+  return version >= oldest && version <= newest;
+}

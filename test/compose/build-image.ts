@@ -1,0 +1,30 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runCommand } from './run-command.ts';
+
+const buildMs = 600_000;
+
+/**
+ * Builds the image as the README says. Packages come from where this machine's npm gets them; what npm needs for that is
+ * lent to the build and stays out of the image.
+ */
+export async function buildImage(tag: string): Promise<void> {
+  const setting = async (name: string): Promise<string> =>
+    (await runCommand('npm', ['config', 'get', name])).trim().replace(/^(?:null|undefined)$/, '');
+  const folder = await mkdtemp(join(tmpdir(), 'rtr-build-'));
+  try {
+    const npmrc = join(folder, 'npmrc');
+    await writeFile(npmrc, `registry=${await setting('registry')}\n`);
+    const authority = process.env['NODE_EXTRA_CA_CERTS'] ?? (await setting('cafile'));
+    const lent = [`id=npmrc,src=${npmrc}`, ...(existsSync(authority) ? [`id=ca,src=${authority}`] : [])];
+    await runCommand(
+      'docker',
+      ['build', '-f', 'deploy/Dockerfile', '-t', tag, ...lent.flatMap((secret) => ['--secret', secret]), '.'],
+      { timeoutMs: buildMs, env: { DOCKER_BUILDKIT: '1' } },
+    );
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}

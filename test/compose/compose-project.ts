@@ -1,0 +1,89 @@
+import { docker, runCommand } from './run-command.ts';
+
+export interface ComposeOptions {
+  /** What all containers, networks and volumes of it are named after. */
+  name: string;
+  /** Port of this machine at which the load balancer listens. */
+  port: number;
+  profiles?: readonly string[];
+  /** Compose files besides docker-compose.yml. */
+  files?: readonly string[];
+  /** Values of variables in the Compose files. */
+  env?: Record<string, string>;
+}
+
+/** One cluster of docker-compose.yml, apart from all others on this machine. */
+export class ComposeProject {
+  readonly name: string;
+  readonly url: string;
+  readonly #words: readonly string[];
+  readonly #env: Record<string, string>;
+
+  constructor({ name, port, profiles = [], files = [], env = {} }: ComposeOptions) {
+    this.name = name;
+    this.url = `http://127.0.0.1:${port}`;
+    this.#words = [
+      'compose',
+      ...['-p', name, '--progress', 'quiet'],
+      ...['docker-compose.yml', ...files].flatMap((file) => ['-f', file]),
+      ...profiles.flatMap((profile) => ['--profile', profile]),
+    ];
+    this.#env = { RTR_PORT: String(port), ...env };
+  }
+
+  /** Runs `docker compose` with these words. */
+  run(...args: readonly string[]): Promise<string> {
+    return runCommand('docker', [...this.#words, ...args], { env: this.#env, timeoutMs: 240_000 });
+  }
+
+  /** Starts what does not run, and waits until everything is healthy. */
+  async up(...args: readonly string[]): Promise<void> {
+    await this.run('up', '--detach', '--wait', '--no-build', ...args);
+  }
+
+  /** Ends and removes all of it, volumes included. */
+  async down(): Promise<void> {
+    await this.run('down', '--volumes', '--remove-orphans', '--timeout', '5');
+  }
+
+  /** Ids of a service's running containers. */
+  async containers(service: string): Promise<string[]> {
+    return (await this.run('ps', '--quiet', service)).split('\n').filter((id) => id !== '');
+  }
+
+  /** Id of a service's only, or first, running container. */
+  async container(service: string): Promise<string> {
+    const [id] = await this.containers(service);
+    if (id === undefined) throw new Error(`no container of ${service} runs`);
+    return id;
+  }
+
+  /** What a service's containers have printed. */
+  logs(service: string): Promise<string> {
+    return this.run('logs', '--no-log-prefix', service);
+  }
+
+  /** The first router key, as `setup` has shown it. */
+  async key(): Promise<string> {
+    const key = /rtr_\w+_\w+/.exec(await this.logs('setup'))?.[0];
+    if (key === undefined) throw new Error('setup has shown no key');
+    return key;
+  }
+
+  /** Address of a container in a network of the project, which this machine can reach. */
+  async address(container: string, network: string): Promise<string> {
+    const template = `{{(index .NetworkSettings.Networks "${this.name}_${network}").IPAddress}}`;
+    return (await docker('inspect', '--format', template, container)).trim();
+  }
+
+  /** Names of the containers, networks and volumes that there are of it. */
+  async leftovers(): Promise<string[]> {
+    const filter = ['--filter', `label=com.docker.compose.project=${this.name}`, '--format', '{{.Name}}'];
+    const [containers, networks, volumes] = await Promise.all([
+      docker('ps', '--all', ...filter.with(-1, '{{.Names}}')),
+      docker('network', 'ls', ...filter),
+      docker('volume', 'ls', ...filter),
+    ]);
+    return `${containers}${networks}${volumes}`.split('\n').filter((name) => name !== '');
+  }
+}

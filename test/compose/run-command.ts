@@ -1,0 +1,28 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const root = join(import.meta.dirname, '..', '..');
+
+/**
+ * Runs a program in the project's folder and gives what it printed, both outputs in one when it fails.
+ * @throws Error with all that it said, when it fails or takes longer than this many milliseconds
+ */
+export async function runCommand(
+  program: string,
+  args: readonly string[],
+  { env = {}, timeoutMs = 120_000 }: { env?: Record<string, string>; timeoutMs?: number } = {},
+): Promise<string> {
+  try {
+    const options = { cwd: root, env: { ...process.env, ...env }, timeout: timeoutMs, maxBuffer: 64 * 1024 * 1024 };
+    return (await promisify(execFile)(program, args, options)).stdout;
+  } catch (error) {
+    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
+    throw new Error(`${program} ${args.join(' ')} failed:\n${stdout}\n${stderr}`.slice(0, 8_000), { cause: error });
+  }
+}
+
+/** Runs `docker` with these words. */
+export function docker(...args: readonly string[]): Promise<string> {
+  return runCommand('docker', args);
+}

@@ -1,0 +1,131 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/**
+ * How a request ended: with its whole answer; refused with an error that clients can read; told of an error within the
+ * stream; cut, which every client notices; or silently wrong, which must never be.
+ */
+export type Ending = 'whole' | 'refused' | 'told' | 'cut' | 'silent';
+
+export interface Outcome {
+  ending: Ending;
+  /** What was seen, where it was not the whole answer. */
+  seen: string;
+  /** When it began and ended, on the clock of `performance.now()`. */
+  began: number;
+  ended: number;
+}
+
+export interface TrafficOptions {
+  url: string;
+  key: string;
+  /** Clients at once; every other one speaks the messages family. */
+  clients: number;
+  model?: string;
+}
+
+const tokens = 60;
+const prompt = `Go on.\n[demo tokens=${tokens} rate=40]`;
+
+/** Clients that ask for streams of a second and a half, one after the other, and look closely at how each ends. */
+export class Traffic {
+  readonly outcomes: Outcome[] = [];
+  readonly #stop = new AbortController();
+  readonly #clients: Promise<void>[];
+  #text: string | undefined;
+
+  constructor({ url, key, clients, model = 'demo' }: TrafficOptions) {
+    this.#clients = Array.from({ length: clients }, (_, at) =>
+      this.#ask(at % 2 ? messages : chat, { url, key, model }),
+    );
+  }
+
+  /** What ended since then, on the clock of `performance.now()`. */
+  since(time: number): Outcome[] {
+    return this.outcomes.filter(({ ended }) => ended >= time);
+  }
+
+  /** Resolves when all requests that began in a row of this many milliseconds had their whole answer. @throws after `withinMs` */
+  async untilWhole(rowMs: number, withinMs: number): Promise<void> {
+    const deadline = performance.now() + withinMs;
+    for (;;) {
+      const worst = Math.max(0, ...this.outcomes.filter(({ ending }) => ending !== 'whole').map(({ ended }) => ended));
+      const row = this.outcomes.filter(({ began }) => began > worst);
+      if (row.length >= 4 && performance.now() - worst > rowMs) return;
+      if (performance.now() > deadline)
+        throw new Error(`no row of whole answers: ${JSON.stringify(this.outcomes.slice(-8))}`);
+      await sleep(100);
+    }
+  }
+
+  /** Lets running requests end, begins no more. */
+  async stop(): Promise<Outcome[]> {
+    this.#stop.abort();
+    await Promise.all(this.#clients);
+    return this.outcomes;
+  }
+
+  async #ask(family: Family, where: Where): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      const began = performance.now();
+      const { ending, seen } = await this.#one(family, where);
+      this.outcomes.push({ ending, seen, began, ended: performance.now() });
+      // A client that is refused comes again, but not at once.
+      if (ending !== 'whole') await sleep(250);
+    }
+  }
+
+  async #one(family: Family, where: Where): Promise<Pick<Outcome, 'ending' | 'seen'>> {
+    let text = '';
+    try {
+      const answer = await fetch(`${where.url}${family.path}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${where.key}`, 'content-type': 'application/json' },
+        body: JSON.stringify(family.body(where.model)),
+        signal: AbortSignal.timeout(60_000),
+      });
+      text = await answer.text();
+      if (answer.status !== 200) {
+        const told = /"message":"[^"]/.test(text);
+        return { ending: told ? 'refused' : 'silent', seen: `${answer.status} ${text.slice(0, 300)}` };
+      }
+    } catch (error) {
+      return { ending: 'cut', seen: String(error) };
+    }
+    if (family.error.test(text)) return { ending: 'told', seen: text.slice(-300) };
+    const said = [...text.matchAll(family.piece)].map(([, piece]) => JSON.parse(`"${piece}"`)).join('');
+    this.#text ??= said;
+    const whole = family.end.test(text) && said === this.#text && said.length > tokens;
+    return { ending: whole ? 'whole' : 'silent', seen: whole ? '' : text.slice(-300) };
+  }
+}
+
+interface Where {
+  url: string;
+  key: string;
+  model: string;
+}
+
+/** How one family asks for a stream, and how its pieces, errors and ends look. */
+interface Family {
+  path: string;
+  body: (model: string) => object;
+  piece: RegExp;
+  error: RegExp;
+  end: RegExp;
+}
+
+const chat: Family = {
+  path: '/api/openai/v1/chat/completions',
+  body: (model) => ({ model, stream: true, messages: [{ role: 'user', content: prompt }] }),
+  piece: /"content":"((?:[^"\\]|\\.)*)"/g,
+  error: /^data: \{"error"/m,
+  end: /"finish_reason":"stop"[\s\S]*data: \[DONE\]\s*$/,
+};
+
+const messages: Family = {
+  path: '/api/anthropic/v1/messages',
+  body: (model) => ({ model, stream: true, max_tokens: 500, messages: [{ role: 'user', content: prompt }] }),
+  piece: /"type":"text_delta","text":"((?:[^"\\]|\\.)*)"/g,
+  error: /^event: error$/m,
+  end: /"stop_reason":"end_turn"[\s\S]*event: message_stop/,
+};

@@ -1,0 +1,95 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createAuthority, serverConfig, type Authority } from '#shared/broker/authority/authority.ts';
+import { issueCredential, type CredentialWish } from '#shared/broker/authority/issue-credential.ts';
+import { roles, type Role } from '#shared/broker/credential.ts';
+import { provideServer } from '../../services/rtr/up/install-server.ts';
+import { askPort } from '../../services/rtr/up/ask-port.ts';
+import { spawnGuarded } from '../../services/rtr/up/spawn-guarded.ts';
+import { stopChild } from '../../services/rtr/up/stop-child.ts';
+import { until } from './start-cluster.ts';
+
+export interface SecuredNatsOptions {
+  prefix: string;
+  /** Certificates that go into each credential. */
+  ca?: string;
+  /** Address to listen on. Default: the loopback interface. */
+  host?: string;
+  /** Further lines of the server's configuration. */
+  config?: string[];
+}
+
+/** A NATS server of a test's own that takes nobody without a credential. */
+export interface SecuredNats {
+  port: number;
+  authority: Authority;
+  /** File with the credential of each role that every cluster has. */
+  files: Record<Role, string>;
+  /** Makes one more credential without touching the server, and returns its file. */
+  issue: (wish: CredentialWish) => Promise<string>;
+  /** Revokes a credential by its name and has the server read its configuration again. */
+  revoke: (name: string) => Promise<void>;
+  stop: () => Promise<void>;
+}
+
+/** Starts a server that knows a new trust, made as `rtr credentials` makes it. Its `stop` belongs into `afterAll`. */
+export async function startSecuredNats(options: SecuredNatsOptions): Promise<SecuredNats> {
+  const { prefix, ca, host = '127.0.0.1', config = [] } = options;
+  const program = await provideServer('nats', process.env, (line) => console.info(line));
+  const folder = mkdtempSync(join(tmpdir(), 'rtr-test-secured-'));
+  const port = await freePort();
+  const authority = await createAuthority(prefix, ca);
+  const configFile = join(folder, 'nats.conf');
+  const writeAuth = async () => writeFileSync(join(folder, 'nats-auth.conf'), await serverConfig(authority));
+  await writeAuth();
+  const jetstream = `jetstream { store_dir: ${JSON.stringify(join(folder, 'jetstream'))} }`;
+  writeFileSync(
+    configFile,
+    [`listen: "${host}:${port}"`, 'server_name: secured', jetstream, 'include ./nats-auth.conf', ...config, ''].join(
+      '\n',
+    ),
+  );
+  const child = spawnGuarded(program, ['-c', configFile], { env: process.env });
+  const errors: string[] = [];
+  child.stderr?.on('data', (chunk: Buffer) => errors.push(chunk.toString()));
+  await until(async () => {
+    if (child.exitCode !== null) throw new Error(`nats-server ended: ${errors.join('')}`);
+    return (await askPort({ host, port }, '', /^INFO /)) !== undefined;
+  });
+  const issue = async (wish: CredentialWish): Promise<string> => {
+    const { text, issued } = await issueCredential(authority, wish);
+    authority.issued.push(issued);
+    const file = join(folder, `${wish.name}.creds`);
+    writeFileSync(file, text, { mode: 0o600 });
+    return file;
+  };
+  const files = {} as Record<Role, string>;
+  for (const role of roles) files[role] = await issue({ role, name: role });
+  return {
+    port,
+    authority,
+    files,
+    issue,
+    revoke: async (name) => {
+      for (const one of authority.issued) if (one.name === name) one.revokedAt = Date.now();
+      await writeAuth();
+      child.kill('SIGHUP');
+    },
+    stop: async () => {
+      await stopChild(child, 5_000);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

@@ -1,0 +1,149 @@
+import { once } from 'node:events';
+import OpenAI from 'openai';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { startCluster, until, type Cluster } from '../helpers/start-cluster.ts';
+import { startProcess, type ServiceProcess } from '../helpers/start-process.ts';
+import { startSecuredNats, type SecuredNats } from '../helpers/start-secured-nats.ts';
+
+const prefix = 'guarded';
+let nats: SecuredNats;
+let cluster: Cluster;
+let upstream: ServiceProcess;
+
+/** Settings of whoever has a credential. */
+const having = (file: string): Record<string, string> => ({ NATS_CREDENTIALS: file });
+
+/** A cluster in which each part has its own credential: an ingress and one worker of each tier. */
+beforeAll(async () => {
+  nats = await startSecuredNats({ prefix });
+  upstream = startProcess('services/demo-engine/main.ts', {
+    PORT: '0',
+    DEMO_MODELS: 'far',
+    DEMO_TOKENS_PER_SECOND: '0',
+  });
+  const { url } = await upstream.line('demo engine is ready');
+  const { files } = nats;
+  cluster = await startCluster({
+    prefix,
+    natsUrl: `nats://127.0.0.1:${nats.port}`,
+    ingress: having(files.ingress),
+    worker: having(files.gpu),
+  });
+  await cluster.addCloudWorker({
+    ...having(files.cloud),
+    PROVIDER: 'custom',
+    PROVIDER_URL: `${String(url)}/v1`,
+    PROVIDER_KEY: 'none',
+    PROVIDER_FAMILY: 'chat',
+  });
+  await cluster.addCliWorker({
+    ...having(files.cli),
+    CLI_KIND: 'command',
+    CLI_COMMAND: `${process.execPath} ${process.cwd()}/test/helpers/slow-cat.mjs 0`,
+    CLI_MODELS: 'cat',
+  });
+  await cluster.addToolsWorker(having(files.tools));
+});
+
+afterAll(async () => {
+  await cluster.stop();
+  await upstream.stop();
+  await nats.stop();
+});
+
+const client = (): OpenAI =>
+  new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: cluster.key, maxRetries: 0 });
+
+async function ask(model: string): Promise<{ text: string; tier: string | null; worker: string | null }> {
+  const { data, response } = await client()
+    .chat.completions.create({ model, messages: [{ role: 'user', content: 'Say hello.' }] })
+    .withResponse();
+  const { headers } = response;
+  return {
+    text: data.choices[0]?.message.content ?? '',
+    tier: headers.get('x-rtr-tier'),
+    worker: headers.get('x-rtr-worker'),
+  };
+}
+
+describe('a cluster in which everybody has a credential of their own', () => {
+  it.each([
+    ['demo', 'gpu'],
+    ['cat', 'cli'],
+    ['far', 'cloud'],
+  ])('serves %s on %s, by a worker that is named after its credential', async (model, tier) => {
+    const served = await ask(model);
+    expect(served).toMatchObject({ tier, worker: expect.stringMatching(new RegExp(`^${tier}\\.`)) });
+    expect(served.text).not.toBe('');
+  });
+
+  it('streams', async () => {
+    const stream = await client().chat.completions.create({
+      model: 'demo',
+      stream: true,
+      messages: [{ role: 'user', content: 'Say hello.\n[demo tokens=50]' }],
+    });
+    let pieces = 0;
+    for await (const _ of stream) pieces += 1;
+    expect(pieces).toBeGreaterThan(10);
+  });
+
+  it('runs tools', async () => {
+    const answer = await fetch(`${cluster.url}/api/tools/v1/execute`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ tool: 'calculator', input: { expression: '6 * 7' } }),
+    });
+    expect(await answer.json()).toMatchObject({ content: [{ text: '42' }], is_error: false });
+  });
+
+  it('stops what a client does not wait for any more', async () => {
+    const controller = new AbortController();
+    const stream = await client().chat.completions.create(
+      { model: 'demo', stream: true, messages: [{ role: 'user', content: 'Go on.\n[demo tokens=500 rate=20]' }] },
+      { signal: controller.signal },
+    );
+    await stream[Symbol.asyncIterator]().next();
+    controller.abort();
+    await until(async () => {
+      const state = (await (await fetch(`${cluster.engineUrl}/demo/state`)).json()) as { active: number };
+      return state.active === 0;
+    }, 3_000);
+  });
+
+  it('never tries what it may not', () => {
+    const lines = [cluster.ingress, ...cluster.workers].flatMap(({ lines }) => lines);
+    expect(lines.filter((line) => /permission/i.test(JSON.stringify(line)))).toEqual([]);
+  });
+});
+
+describe('a worker', () => {
+  it('with the credential of another tier says so and ends', async () => {
+    const worker = startProcess('services/tools-worker/main.ts', {
+      NATS_URL: `nats://127.0.0.1:${nats.port}`,
+      ...having(nats.files.gpu),
+    });
+    const [code] = (await once(worker.child, 'exit')) as [number];
+    expect(code).toBe(78);
+    expect(JSON.stringify(worker.lines)).toContain('the credential gpu is for gpu, not for tools');
+  });
+
+  it('joins with a credential that the server was never told of, and is gone once it is revoked', async () => {
+    const file = await nats.issue({ role: 'gpu', name: 'joes-box' });
+    const worker = startProcess('services/gpu-worker/main.ts', {
+      NATS_URL: `nats://127.0.0.1:${nats.port}`,
+      WORKER_ID: 'w1',
+      ENGINE_URL: cluster.engineUrl,
+      ...having(file),
+    });
+    onTestFinished(() => worker.kill());
+    const said = (message: string) =>
+      cluster.ingress.lines.some(({ msg, worker: who }) => msg === message && who === 'joes-box.w1');
+    await until(() => said('worker joined'));
+    await nats.revoke('joes-box');
+    await worker.line('broker connection lost');
+    await until(() => said('worker is lost'), 10_000);
+    // The others have noticed nothing.
+    expect(await ask('demo')).toMatchObject({ tier: 'gpu', worker: expect.stringMatching(/^gpu\./) });
+  });
+});

@@ -1,0 +1,231 @@
+import { readFileSync } from 'node:fs';
+import { PermissionViolationError, connect, credsAuthenticator, type NatsConnection } from '@nats-io/transport-node';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { roles, type Role } from '#shared/broker/credential.ts';
+import { tiers, type Tier } from '#shared/broker/lane.ts';
+import { createSubjects } from '#shared/broker/subjects.ts';
+import { startSecuredNats, type SecuredNats } from '../../../helpers/start-secured-nats.ts';
+import { until } from '../../../helpers/start-cluster.ts';
+
+let nats: SecuredNats;
+const subjects = createSubjects('rtr');
+
+beforeAll(async () => {
+  nats = await startSecuredNats({ prefix: 'rtr' });
+});
+
+afterAll(() => nats.stop());
+
+interface Attempt {
+  what: string;
+  operation: 'publish' | 'subscription';
+  subject: string;
+}
+
+const pub = (what: string, subject: string): Attempt => ({ what, operation: 'publish', subject });
+const sub = (what: string, subject: string): Attempt => ({ what, operation: 'subscription', subject });
+
+/** What nobody but the server's owner may do. */
+const nobody: Attempt[] = [
+  sub('listen to everything', '>'),
+  sub('listen to the whole cluster', 'rtr.>'),
+  sub('listen to the inboxes of all', 'rtr.inbox.>'),
+  sub('listen to inboxes that the library makes by itself', '_INBOX.>'),
+  sub('listen to what JetStream is asked', '$JS.>'),
+  sub("take the broker's answers by a wildcard at the owner", 'rtr.inbox.*.*.w.>'),
+  pub('ask JetStream about the account', '$JS.API.INFO'),
+  pub('list the streams', '$JS.API.STREAM.NAMES'),
+  pub('make a stream of its own', '$JS.API.STREAM.CREATE.mine'),
+  pub("speak to the server's system", '$SYS.REQ.SERVER.PING'),
+  pub('answer at somebody else', '_INBOX.x.1'),
+  ...tiers.flatMap((tier) => {
+    const stream = subjects.stream(tier);
+    return [
+      pub(`delete the queue of ${tier}`, `$JS.API.STREAM.DELETE.${stream}`),
+      pub(`empty the queue of ${tier}`, `$JS.API.STREAM.PURGE.${stream}`),
+      pub(`read tickets of ${tier} past the lanes`, `$JS.API.STREAM.MSG.GET.${stream}`),
+      pub(`read tickets of ${tier} directly`, `$JS.API.DIRECT.GET.${stream}`),
+      pub(`delete tickets of ${tier}`, `$JS.API.STREAM.MSG.DELETE.${stream}`),
+      pub(`delete a lane of ${tier}`, `$JS.API.CONSUMER.DELETE.${stream}.pool_high`),
+    ];
+  }),
+];
+
+/** What the workers of a tier may not do. */
+function notForWorker(tier: Tier, owner: string): Attempt[] {
+  const own = subjects.stream(tier);
+  const someone = { tier, owner: 'somebody', worker: 'w1' } as const;
+  const others = tiers.filter((other) => other !== tier);
+  return [
+    sub("hear the claims of its tier's others", subjects.allClaims('in')),
+    sub('hear all beats', subjects.allBeats),
+    sub("hear another's beat", subjects.beat(someone)),
+    sub("read another's replies", subjects.allReplies('in')),
+    sub('read its own replies, with those of replicas', `${subjects.reply('in', '*')}.*.*`),
+    sub('hear that keys change', subjects.keys),
+    sub('hear that prices change', subjects.prices),
+    sub('hear what ingresses count', subjects.allPulses),
+    sub("read another's inbox", `${subjects.inbox(someone)}.>`),
+    sub("read the ingress's inbox", 'rtr.inbox.ingress.ingress.>'),
+    sub("hear another's cancels", subjects.cancel(someone)),
+    sub("hear another's resumes", subjects.resume(someone)),
+    sub("hear another's drain", subjects.drain(someone)),
+    sub('read tickets as they are published', subjects.jobsOf(tier)),
+    sub("read the broker's answers to tickets", 'rtr.stored.>'),
+    sub('hear which lanes are asked for', subjects.allLanes),
+    pub('claim for another owner', subjects.claim('in', someone)),
+    pub('claim as another tier', subjects.claim('in', { tier: others[0] ?? tier, owner, worker: 'w1' })),
+    pub('beat for another owner', subjects.beat(someone)),
+    pub('beat as another tier', subjects.beat({ tier: others[0] ?? tier, owner, worker: 'w1' })),
+    pub("ask for another's lanes", subjects.lanes(someone)),
+    pub("cancel another's job", subjects.cancel(someone)),
+    pub("cancel a replica's job", subjects.cancel({ tier, owner, worker: 'w2' })),
+    pub('drain another', subjects.drain(someone)),
+    pub('ask another for frames', subjects.resume(someone)),
+    pub("answer at another's inbox", `${subjects.inbox(someone)}.x.claim.1`),
+    pub('publish a ticket', subjects.jobs({ tier, pool: 'p', class: 'high' })),
+    pub('say that a ticket was refused', subjects.stored('secret', 'job', 0)),
+    pub('say that a key changed', subjects.keys),
+    pub('say that prices changed', subjects.prices),
+    pub('count for an ingress', subjects.pulse('in')),
+    pub('call the roll', subjects.rollCall),
+    pub('make its queue', `$JS.API.STREAM.CREATE.${own}`),
+    pub('change its queue', `$JS.API.STREAM.UPDATE.${own}`),
+    pub('see how deep its queue is', `$JS.API.STREAM.INFO.${own}`),
+    pub('see how deep its lane is', `$JS.API.CONSUMER.INFO.${own}.pool_high`),
+    pub('make a lane', `$JS.API.CONSUMER.CREATE.${own}.pool_high.rtr.jobs.${tier}.pool.high`),
+    pub('make a lane the older way', `$JS.API.CONSUMER.DURABLE.CREATE.${own}.pool_high`),
+    ...others.flatMap((other) => {
+      const stream = subjects.stream(other);
+      return [
+        pub(`pull tickets of ${other}`, `$JS.API.CONSUMER.MSG.NEXT.${stream}.pool_high`),
+        pub(`see how deep the queue of ${other} is`, `$JS.API.STREAM.INFO.${stream}`),
+        pub(`see how deep a lane of ${other} is`, `$JS.API.CONSUMER.INFO.${stream}.pool_high`),
+        pub(`acknowledge a ticket of ${other}`, `$JS.ACK.${stream}.pool_high.1.1.1.1.0`),
+      ];
+    }),
+  ];
+}
+
+/** What an ingress may not do. */
+const notForIngress: Attempt[] = [
+  ...tiers.flatMap((tier) => {
+    const stream = subjects.stream(tier);
+    return [
+      sub(`read tickets of ${tier} as they are published`, subjects.jobsOf(tier)),
+      pub(`pull tickets of ${tier}`, `$JS.API.CONSUMER.MSG.NEXT.${stream}.pool_high`),
+      pub(`acknowledge tickets of ${tier}`, `$JS.ACK.${stream}.pool_high.1.1.1.1.0`),
+    ];
+  }),
+  sub("read a worker's inbox", 'rtr.inbox.gpu.gpu.>'),
+  pub('beat for a worker', subjects.beat({ tier: 'gpu', owner: 'gpu', worker: 'w1' })),
+  pub('claim for a worker', subjects.claim('in', { tier: 'gpu', owner: 'gpu', worker: 'w1' })),
+  pub('reply for a worker', `${subjects.reply('in', 'grant')}.d.0`),
+];
+
+const forbidden: [Role, Attempt[]][] = roles.map((role) => [
+  role,
+  [...nobody, ...(role === 'ingress' ? notForIngress : notForWorker(role, role))],
+]);
+
+/** A connection, and every refusal that the server has sent to it. */
+async function connectAs(role: Role): Promise<{ nc: NatsConnection; refused: Set<string> }> {
+  const nc = await connect({
+    port: nats.port,
+    authenticator: credsAuthenticator(readFileSync(nats.files[role])),
+    inboxPrefix: `rtr.inbox.${role}.${role}`,
+  });
+  onTestFinished(() => nc.close());
+  const refused = new Set<string>();
+  const listen = async (): Promise<void> => {
+    for await (const status of nc.status()) {
+      if (status.type !== 'error' || !(status.error instanceof PermissionViolationError)) continue;
+      refused.add(`${status.error.operation} ${status.error.subject}`);
+    }
+  };
+  void listen();
+  return { nc, refused };
+}
+
+function make(nc: NatsConnection, { operation, subject }: Attempt): void {
+  if (operation === 'publish') nc.publish(subject, '{}');
+  else nc.subscribe(subject, { callback: () => undefined });
+}
+
+describe.each(forbidden)('the %s user', (role, attempts) => {
+  it(`is refused whatever is not its own: ${attempts.length} things`, async () => {
+    const { nc, refused } = await connectAs(role);
+    for (const attempt of attempts) make(nc, attempt);
+    await nc.flush();
+    await until(() => refused.size >= attempts.length, 2_000).catch(() => undefined);
+    const allowed = attempts.filter(({ operation, subject }) => !refused.has(`${operation} ${subject}`));
+    expect(allowed).toEqual([]);
+  });
+});
+
+it.each(tiers)('a %s worker may do all that it has to', async (tier) => {
+  const { nc, refused } = await connectAs(tier);
+  const own = { tier, owner: tier, worker: 'w1' };
+  const attempts = [
+    pub('pull', `$JS.API.CONSUMER.MSG.NEXT.${subjects.stream(tier)}.pool_high`),
+    pub('acknowledge', `$JS.ACK.${subjects.stream(tier)}.pool_high.1.1.1.1.0`),
+    pub('claim', subjects.claim('in', own)),
+    pub('beat', subjects.beat(own)),
+    pub('ask for its lanes', subjects.lanes(own)),
+    pub('reply', `${subjects.reply('in', 'grant')}.d.0`),
+    sub('be answered', `${subjects.inbox(own)}.secret.>`),
+    sub('hear cancels', subjects.cancel(own)),
+    sub('hear resumes', subjects.resume(own)),
+    sub('hear drains', subjects.drain(own)),
+    sub('hear the roll being called', subjects.rollCall),
+  ];
+  for (const attempt of attempts) make(nc, attempt);
+  await nc.flush();
+  await nc.flush();
+  expect([...refused]).toEqual([]);
+});
+
+it('an ingress may do all that it has to', async () => {
+  const { nc, refused } = await connectAs('ingress');
+  const worker = { tier: 'gpu', owner: 'joe', worker: 'w1' } as const;
+  const attempts = [
+    ...tiers.flatMap((tier) => {
+      const stream = subjects.stream(tier);
+      return [
+        pub('look at a queue', `$JS.API.STREAM.INFO.${stream}`),
+        pub('make a queue', `$JS.API.STREAM.CREATE.${stream}`),
+        pub('change a queue', `$JS.API.STREAM.UPDATE.${stream}`),
+        pub('make a lane', `$JS.API.CONSUMER.CREATE.${stream}.p_high.rtr.jobs.${tier}.p.high`),
+        pub('publish a ticket', subjects.jobs({ tier, pool: 'p', class: 'high' })),
+      ];
+    }),
+    pub('answer a claim', `${subjects.inbox(worker)}.secret.claim.1`),
+    pub('cancel', subjects.cancel(worker)),
+    pub('resume', subjects.resume(worker)),
+    pub('drain', subjects.drain(worker)),
+    pub('call the roll', subjects.rollCall),
+    pub('count', subjects.pulse('in')),
+    pub('say that a key changed', subjects.keys),
+    pub('say that prices changed', subjects.prices),
+    sub('hear beats', subjects.allBeats),
+    sub('hear claims', subjects.allClaims('in')),
+    sub('hear which lanes are asked for', subjects.allLanes),
+    sub('read replies', subjects.allReplies('in')),
+    sub("read the broker's answers to tickets", subjects.allStored('secret')),
+    sub('hear that keys change', subjects.keys),
+    sub('hear that prices change', subjects.prices),
+    sub('hear what others count', subjects.allPulses),
+    sub('be answered by JetStream', 'rtr.inbox.ingress.ingress.x.*'),
+  ];
+  for (const attempt of attempts) make(nc, attempt);
+  await nc.flush();
+  await nc.flush();
+  expect([...refused]).toEqual([]);
+});
+
+it('nobody comes in without a credential', async () => {
+  await expect(connect({ port: nats.port, reconnect: false })).rejects.toThrow(/authorization violation/i);
+  await expect(connect({ port: nats.port, user: 'rtr', pass: 'x', reconnect: false })).rejects.toThrow(
+    /authorization violation/i,
+  );
+});
