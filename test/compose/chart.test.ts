@@ -35,7 +35,8 @@ describe.skipIf(chartTools === undefined)(`the chart's pods (skipped where ${noC
     const [repository = '', tag = ''] = (env['RTR_IMAGE'] ?? '').split(':');
     const settings = [`image.repository=${repository}`, `image.tag=${tag}`, 'ingress.service.port=8484'];
     ({ objects } = await renderChart(
-      ...['-f', exampleFile('small')],
+      '-f',
+      exampleFile('small'),
       ...settings.flatMap((setting) => ['--set', setting]),
       ...credentials.flatMap((credential) => ['--set-json', credential]),
     ));

@@ -26,16 +26,36 @@ export const chartTools: string | undefined =
 /** What to say where the tools are missing. */
 export const noChartTools = 'test/helpers/get-kubernetes-tools.sh has not got helm and kubeconform here';
 
-/** Runs one of the tools and gives its standard output. Rejects with what it wrote when it fails. */
-export async function runChartTool(tool: 'helm' | 'kubeconform', args: readonly string[]): Promise<string> {
-  if (chartTools === undefined) throw new Error(noChartTools);
-  const { stdout } = await run(join(chartTools, tool), args, { cwd: root, maxBuffer: 64 * 1024 ** 2, timeout: 60_000 });
-  return stdout;
+/** How one of the tools ended. */
+export interface ToolResult {
+  succeeded: boolean;
+  out: string;
+  err: string;
 }
 
-/** The chart as `helm template rtr --namespace llm` renders it. */
+/** Runs one of the tools in the project's folder. */
+export async function runChartTool(tool: 'helm' | 'kubeconform', args: readonly string[]): Promise<ToolResult> {
+  if (chartTools === undefined) throw new Error(noChartTools);
+  const options = { cwd: root, maxBuffer: 64 * 1024 ** 2, timeout: 60_000 };
+  try {
+    const { stdout: out, stderr: err } = await run(join(chartTools, tool), args, options);
+    return { succeeded: true, out, err };
+  } catch (error) {
+    const { stdout: out, stderr: err } = error as { stdout: string; stderr: string };
+    return { succeeded: false, out, err };
+  }
+}
+
+/**
+ * The chart as `helm template rtr --namespace llm` renders it.
+ * @throws Error with what helm said
+ */
 export async function renderChart(...args: readonly string[]): Promise<{ text: string; objects: Rendered[] }> {
-  const text = await runChartTool('helm', ['template', 'rtr', chartFolder, '--namespace', 'llm', ...args]);
-  const objects = parseAllDocuments(text).flatMap((document) => (document.toJS() as Rendered | null) ?? []);
-  return { text, objects };
+  const words = ['template', 'rtr', chartFolder, '--namespace', 'llm', ...args];
+  const { succeeded, out, err } = await runChartTool('helm', words);
+  if (!succeeded) throw new Error(err);
+  return {
+    text: out,
+    objects: parseAllDocuments(out).flatMap((document) => (document.toJS() as Rendered | null) ?? []),
+  };
 }

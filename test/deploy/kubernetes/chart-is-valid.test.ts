@@ -18,6 +18,12 @@ import { valuesSchema, valuesSchemaText } from './values-schema.ts';
 
 const readYaml = (file: string): unknown => parse(readFileSync(file, 'utf8'));
 
+/** `name=text` with the text as JSON, numbers as they are. */
+function asJson(setting: string): string {
+  const [name = '', value = ''] = setting.split('=');
+  return `${name}=${/^[0-9.]+$/.test(value) ? value : JSON.stringify(value)}`;
+}
+
 describe('the chart', () => {
   it('has a schema for its values that knows the settings there are (else run `npm run chart`)', () => {
     expect(readFileSync(join(chartFolder, 'values.schema.json'), 'utf8')).toBe(valuesSchemaText());
@@ -53,7 +59,8 @@ describe.skipIf(chartTools === undefined)(`the chart, by its tools (skipped wher
   ];
 
   it.each(cases)('passes helm lint: $name', async ({ args }) => {
-    await expect(runChartTool('helm', ['lint', '--strict', '--quiet', chartFolder, ...args])).resolves.toBeDefined();
+    const result = await runChartTool('helm', ['lint', '--strict', '--quiet', chartFolder, ...args]);
+    expect(result).toMatchObject({ succeeded: true, err: '' });
   });
 
   it.each(cases)('makes only objects that Kubernetes knows, field by field: $name', async ({ args }) => {
@@ -63,6 +70,20 @@ describe.skipIf(chartTools === undefined)(`the chart, by its tools (skipped wher
     // All were looked at: one whose kind has no schema would be skipped otherwise.
     expect(found.summary).toEqual({ valid: objects.length, invalid: 0, errors: 0, skipped: 0 });
     expect(objects.length).toBeGreaterThan(10);
+  });
+
+  it.each([
+    ['a setting that does not exist', 'workers.demo.settings.SLOTSS=3', 'SLOTSS'],
+    ['a setting of another tier', 'workers.demo.settings.CLI_KIND=claude', 'CLI_KIND'],
+    ['a setting that the chart makes itself', 'ingress.settings.PORT=80', 'PORT'],
+    ['a secret in plain', 'workers.demo.settings.ENGINE_API_KEY=sk-1', 'ENGINE_API_KEY'],
+    ['a password in an address', 'nats.url=nats://rtr:secret@nats:4222', '/nats/url'],
+    ['a fraction', 'workers.demo.settings.SLOTS=1.5', '/settings/SLOTS'],
+    ['a tier that does not exist', 'workers.demo.tier=tpu', '/tier'],
+    ['a name that is none', 'workers.Demo_1.tier=gpu', 'Demo_1'],
+    ['a value that does not exist', 'ingres.replicas=3', 'ingres'],
+  ])('refuses %s', async (_, wrong, told) => {
+    await expect(renderChart('-f', exampleFile('small'), '--set-json', asJson(wrong))).rejects.toThrow(told);
   });
 
   it('would not pass with a field that does not exist', async () => {
@@ -75,9 +96,7 @@ describe.skipIf(chartTools === undefined)(`the chart, by its tools (skipped wher
     const file = join(folder, 'rendered.yaml');
     writeFileSync(file, text);
     const args = ['-strict', '-summary', '-output', 'json', '-schema-location', join(folder, schemaPath), file];
-    const output = await runChartTool('kubeconform', args).catch((error: unknown) =>
-      error instanceof Error && 'stdout' in error ? String(error.stdout) : Promise.reject(error),
-    );
-    return JSON.parse(output) as { resources?: unknown[]; summary: object };
+    const { out } = await runChartTool('kubeconform', args);
+    return JSON.parse(out) as { resources?: unknown[]; summary: object };
   }
 });

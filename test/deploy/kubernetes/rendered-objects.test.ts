@@ -18,6 +18,10 @@ interface Pod {
   spec: PodSpec;
 }
 
+const defaults = loadConfig(ingressConfig, {});
+const maxBodyMiB = defaults.MAX_BODY_BYTES / 1024 ** 2;
+const totalTimeoutSeconds = defaults.TOTAL_TIMEOUT_MS / 1000;
+
 describe.skipIf(chartTools === undefined)(`what the chart makes (skipped where ${noChartTools})`, () => {
   let rendered: Record<string, Rendered[]>;
   beforeAll(async () => {
@@ -146,7 +150,8 @@ describe.skipIf(chartTools === undefined)(`what the chart makes (skipped where $
   });
 
   it('refuses to scale to zero while requests would not wait for a pod', async () => {
-    const args = ['-f', exampleFile('scale-to-zero'), '--set', 'ingress.settings.NO_WORKER_TIMEOUT_MS=null'];
+    const scaling = 'workers.demo.autoscaling={"enabled":true,"minReplicas":0}';
+    const args = ['-f', exampleFile('small'), '--set-json', scaling];
     await expect(renderChart(...args)).rejects.toThrow('set ingress.settings.NO_WORKER_TIMEOUT_MS');
   });
 
@@ -220,6 +225,25 @@ describe.skipIf(chartTools === undefined)(`what the chart makes (skipped where $
       const service = ofKind('production', 'Service').find(({ metadata }) => metadata.name === name);
       expect(service?.spec.ports).toMatchObject([{ name: 'http', port }]);
     }
+  });
+
+  it('does not let an Ingress buffer or hurry streams, or refuse large bodies', async () => {
+    const { objects } = await renderChart(
+      '-f',
+      exampleFile('small'),
+      '--set-json',
+      'ingress.ingress={"enabled":true,"hosts":[{"host":"llm.example.com","tlsSecret":"llm-tls"}]}',
+    );
+    const ingress = objects.find(({ kind }) => kind === 'Ingress');
+    expect(ingress?.metadata.annotations).toMatchObject({
+      'nginx.ingress.kubernetes.io/proxy-buffering': 'off',
+      'nginx.ingress.kubernetes.io/proxy-body-size': `${maxBodyMiB}m`,
+      'nginx.ingress.kubernetes.io/proxy-read-timeout': String(totalTimeoutSeconds),
+    });
+    expect(ingress?.spec).toMatchObject({
+      tls: [{ hosts: ['llm.example.com'], secretName: 'llm-tls' }],
+      rules: [{ host: 'llm.example.com', http: { paths: [{ backend: { service: { name: 'rtr-model-router' } } }] } }],
+    });
   });
 
   it('ends an engine after the worker beside it, and begins none before an old one has gone', () => {

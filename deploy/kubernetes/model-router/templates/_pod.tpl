@@ -118,8 +118,9 @@ capabilities: { drop: [ALL] }
 {{- end -}}
 
 {{/*
-Probes of a part, on its admin port. Starting may take a minute: NATS and Redis may come up at the same time. A part that
-lost them is not ready, yet alive: it comes back by itself, and to start it anew would only end what it still does.
+Probes of a part, on its admin port. Starting may take a minute: NATS and Redis may come up at the same time. An ingress is
+ready until it leaves, whatever is away: it serves what it can, and says honestly what not. A worker is ready while it takes
+jobs. Neither is started anew for what it waits for: it comes back by itself.
 */}}
 {{- define "model-router.probes" -}}
 startupProbe:
