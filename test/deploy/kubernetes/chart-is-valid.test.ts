@@ -60,7 +60,7 @@ describe.skipIf(chartTools === undefined)(`the chart, by its tools (skipped wher
 
   it.each(cases)('passes helm lint: $name', async ({ args }) => {
     const result = await runChartTool('helm', ['lint', '--strict', '--quiet', chartFolder, ...args]);
-    expect(result).toMatchObject({ succeeded: true, err: '' });
+    expect(result).toMatchObject({ succeeded: true, out: '' });
   });
 
   it.each(cases)('makes only objects that Kubernetes knows, field by field: $name', async ({ args }) => {

@@ -211,7 +211,7 @@ describe.skipIf(chartTools === undefined)(`what the chart makes (skipped where $
 
   it('gives the router a file of names and rules that it can read', () => {
     for (const example of ['production', 'scale-to-zero']) {
-      const [file] = ofKind(example, 'ConfigMap');
+      const file = ofKind(example, 'ConfigMap').find(({ metadata }) => metadata.name.endsWith('-config'));
       const { models } = parseRegistry(file?.data?.['router.yaml'] ?? '', 'router.yaml');
       expect(Object.keys(models)).toHaveLength(1);
     }
