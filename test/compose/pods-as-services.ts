@@ -72,7 +72,8 @@ function asService(container: Container, pod: PodSpec, { folder }: MountSources)
 
 function healthCheck({ readinessProbe, ports = [] }: Container): object {
   const port = ports.find(({ name }) => name === readinessProbe?.httpGet.port)?.containerPort;
-  if (readinessProbe === undefined || port === undefined) return { disable: true };
+  // Like a container without a probe: ready as soon as it runs. The image's own check is for the router's parts alone.
+  if (readinessProbe === undefined || port === undefined) return { test: ['CMD', 'node', '--version'], interval: '2s' };
   const url = `http://127.0.0.1:${port}${readinessProbe.httpGet.path}`;
   const script = `fetch('${url}').then(({ status }) => process.exit(status === 200 ? 0 : 1), () => process.exit(1))`;
   return { test: ['CMD', 'node', '-e', script], interval: '2s', timeout: '5s', retries: 30 };
