@@ -55,9 +55,16 @@ export interface Spec extends PodSpec {
   metrics?: { pods?: { metric: { name: string } } }[];
   rules?: { backendRefs?: { name: string; port: number }[]; timeouts?: Record<string, string> }[];
   parentRefs?: object[];
-  endpoints?: { port: string; path: string }[];
-  podMetricsEndpoints?: { port: string; path: string }[];
+  endpoints?: ScrapedEndpoint[];
+  podMetricsEndpoints?: ScrapedEndpoint[];
   groups?: object[];
+}
+
+/** What a ServiceMonitor or PodMonitor scrapes. */
+export interface ScrapedEndpoint {
+  port: string;
+  path: string;
+  relabelings?: { targetLabel: string; replacement: string }[];
 }
 
 export interface PodSpec {

@@ -86,6 +86,10 @@ describe.skipIf(chartTools === undefined)(`the chart, by its tools (skipped wher
     await expect(renderChart('-f', exampleFile('small'), '--set-json', asJson(wrong))).rejects.toThrow(told);
   });
 
+  it('says what is missing when nothing is given', async () => {
+    await expect(renderChart()).rejects.toThrow('redis.urlSecret or redis.url must say where Redis is');
+  });
+
   it('would not pass with a field that does not exist', async () => {
     const { text } = await renderChart('-f', exampleFile('small'));
     const found = await validate(text.replace('terminationGracePeriodSeconds', 'terminationGraceSeconds'));
