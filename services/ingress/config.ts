@@ -21,7 +21,11 @@ export const ingressConfig = z
     ADMIN_PORT: setting.integer('Port of /metrics and /health for operators', 8485, 0, 65_535),
     ADMIN_HOST: setting.text('Address of the admin port', '127.0.0.1'),
     ...brokerSettings,
-    REDIS_URL: setting.text('Redis server', 'redis://127.0.0.1:6379'),
+    REDIS_URL: setting.text(
+      'Redis server: `redis://`, `rediss://` for TLS, or `redis+sentinel://host:port,host:port/name` for one that sentinels watch',
+      'redis://127.0.0.1:6379',
+    ),
+    REDIS_CA: setting.optionalText("File with certificates (PEM) that may have signed Redis', besides the public ones"),
     RTR_PREFIX: setting.pathSegment(
       'First part of every NATS subject and Redis key, so that clusters can share servers',
       'rtr',

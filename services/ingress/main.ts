@@ -23,6 +23,7 @@ import { announcePriceChange, onPriceChange } from '#shared/broker/price-changes
 import type { RouterError } from '#shared/core/errors.ts';
 import { ConfigError, loadConfig } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
+import { readCertificates } from '#shared/core/read-certificates.ts';
 import { Releases } from '#shared/core/release.ts';
 import { runService } from '#shared/core/run-service.ts';
 import { version } from '#shared/core/version.ts';
@@ -83,7 +84,11 @@ await runService(async (environment, releases) => {
   if (URL.parse(config.PUBLIC_URL ?? '')?.protocol === 'https:' && config.TRUSTED_PROXIES.length === 0)
     log.warn('PUBLIC_URL is https, but TRUSTED_PROXIES is empty: cookies lack Secure, and all clients are one address');
 
-  const redis = connectRedis(config.REDIS_URL, { log, name: `ingress-${id}` });
+  const redis = connectRedis(config.REDIS_URL, {
+    log,
+    name: `ingress-${id}`,
+    ca: readCertificates('REDIS_CA', config.REDIS_CA),
+  });
   releases.add('redis', () => redis.close());
   const accounts = openAccounts(redis.redis, `${prefix}:`);
   const verifier = new KeyVerifier(accounts.keys);

@@ -1,26 +1,27 @@
 import { z } from 'zod';
 import { brokerSettings } from '#shared/core/broker-settings.ts';
+import { isRedisAddress } from '#shared/accounts/redis-options.ts';
 import { setting } from '#shared/core/load-config.ts';
 
 /** The address of a server, or several with commas between them. */
-const serverUrls = (doc: string, example: string, schemes: readonly string[], most: number) =>
+const natsUrl = (doc: string, schemes = ['nats:', 'tls:', 'ws:', 'wss:']) =>
   z
     .string()
     .refine((value) => {
       const urls = value.split(',').map((part) => URL.parse(part.trim()));
-      return urls.length <= most && urls.every((url) => url && schemes.includes(url.protocol) && url.host !== '');
-    }, `must be an address like ${example}`)
+      return urls.every((url) => url && schemes.includes(url.protocol) && url.host !== '');
+    }, 'must be an address like nats://127.0.0.1:4222')
     .optional()
     .describe(doc);
-const natsUrl = (doc: string, schemes = ['nats:', 'tls:', 'ws:', 'wss:']) =>
-  serverUrls(doc, 'nats://127.0.0.1:4222', schemes, Infinity);
-const redisUrl = (doc: string) => serverUrls(doc, 'redis://127.0.0.1:6379', ['redis:', 'rediss:'], 1);
+const redisUrl = (doc: string) =>
+  z.string().refine(isRedisAddress, 'must be an address like redis://127.0.0.1:6379').optional().describe(doc);
 
 /** Settings of the commands that talk to a running cluster. */
 export const clusterSettings = z.object({
   ...brokerSettings,
   NATS_URL: natsUrl('Address of NATS; without it the cluster of this folder is meant'),
   REDIS_URL: redisUrl('Address of Redis; without it the cluster of this folder is meant'),
+  REDIS_CA: setting.optionalText("File with certificates (PEM) that may have signed Redis', besides the public ones"),
   RTR_PREFIX: setting.pathSegment("What the cluster's subjects in NATS and names in Redis begin with", 'rtr'),
 });
 
@@ -36,6 +37,8 @@ export const linkSettings = clusterSettings.extend({
 
 /** Settings of `rtr up`. All variables are also passed on to the services it starts. */
 export const upSettings = linkSettings
+  // A credential is for one part, and this runs all of them.
+  .omit({ NATS_CREDENTIALS: true })
   .extend({
     NATS_URL: natsUrl('Address of NATS; without it a server is run on this machine', ['nats:', 'tls:']),
     REDIS_URL: redisUrl('Address of Redis; without it a server is run on this machine'),

@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import { Argument, Command, Option } from 'commander';
+import { roles, type Role } from '#shared/broker/credential.ts';
 import { ConfigError, loadConfig } from '#shared/core/load-config.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { priorityClasses, type PriorityClass } from '#shared/core/priority-class.ts';
@@ -69,12 +70,30 @@ program
 program
   .command('doctor')
   .description('look at this machine as `rtr up` would, and say what there is, what is missing and why')
+  .option('--nats <url>', 'address of the broker, instead of NATS_URL')
+  .option('--credentials <file>', 'credential for the broker to look at, instead of NATS_CREDENTIALS')
+  .addOption(new Option('--role <role>', 'what the credential is to be used for').choices(roles))
   .addOption(json)
-  .action(async (options: { json?: true }) => {
-    const config = loadConfig(upSettings, process.env);
-    const { PORT: port, HOST: host, NATS_URL: natsUrl, REDIS_URL: redisUrl, ENGINE_URLS: engineUrls } = config;
+  .action(async (options: { nats?: string; credentials?: string; role?: Role; json?: true }) => {
+    takeBrokerOptions(options);
+    const config = loadConfig(upSettings, { ...process.env, NATS_URL: undefined, NATS_URL_FILE: undefined });
+    const { PORT: port, HOST: host, REDIS_URL: redisUrl, ENGINE_URLS: engineUrls } = config;
+    const { NATS_URL: natsUrl, NATS_CREDENTIALS, NATS_CA } = loadConfig(clusterSettings, process.env);
+    const credential =
+      natsUrl !== undefined && NATS_CREDENTIALS !== undefined
+        ? { NATS_URL: natsUrl, NATS_CREDENTIALS, NATS_CA, role: options.role }
+        : undefined;
     const findings = await lookAround(config.ROUTER_CONFIG);
-    const diagnoses = await diagnose({ environment: process.env, port, host, natsUrl, redisUrl, engineUrls, findings });
+    const diagnoses = await diagnose({
+      environment: process.env,
+      port,
+      host,
+      natsUrl,
+      credential,
+      redisUrl,
+      engineUrls,
+      findings,
+    });
     print(options.json ? JSON.stringify(diagnoses) : diagnosisText(diagnoses));
   });
 
@@ -124,8 +143,7 @@ program
   .option('--nats <url>', 'address of the broker, instead of NATS_URL')
   .option('--credentials <file>', 'credential for the broker, instead of NATS_CREDENTIALS')
   .action((tier: keyof typeof workers, options: { nats?: string; credentials?: string }) => {
-    if (options.nats !== undefined) process.env['NATS_URL'] = options.nats;
-    if (options.credentials !== undefined) process.env['NATS_CREDENTIALS'] = options.credentials;
+    takeBrokerOptions(options);
     return runService(workers[tier], ['NATS_URL']);
   });
 program.addCommand(credentialsCommand(() => loadConfig(clusterSettings, process.env).RTR_PREFIX, print));
@@ -157,16 +175,26 @@ function withKeys(options: { json?: true }, command: (context: KeyCommandContext
   const config = loadConfig(linkSettings, process.env);
   const addresses = clusterAddresses(config, folder, ['NATS_URL', 'REDIS_URL']);
   const { RTR_PREFIX: prefix, PUBLIC_URL: consoleUrl = localUrl(config) } = config;
-  const { NATS_CREDENTIALS, NATS_CA } = config;
+  const { NATS_CREDENTIALS, NATS_CA, REDIS_CA } = config;
   return withKeyStore(
-    { NATS_CREDENTIALS, NATS_CA, ...addresses, prefix, consoleUrl, json: options.json ?? false, print },
+    { NATS_CREDENTIALS, NATS_CA, REDIS_CA, ...addresses, prefix, consoleUrl, json: options.json ?? false, print },
     command,
   );
 }
 
+/** Options of the command line come before variables. */
+function takeBrokerOptions({ nats, credentials }: { nats?: string; credentials?: string }): void {
+  if (nats !== undefined) process.env['NATS_URL'] = nats;
+  if (credentials !== undefined) process.env['NATS_CREDENTIALS'] = credentials;
+}
+
 /** Runs a service in this process. It finds the cluster of this folder when no variable names another. */
 async function runService(load: () => Promise<unknown>, needed: readonly ClusterAddress[]): Promise<void> {
-  Object.assign(process.env, clusterAddresses(loadConfig(clusterSettings, process.env), folder, needed));
+  const addresses = clusterAddresses(loadConfig(clusterSettings, process.env), folder, needed);
+  for (const [name, address] of Object.entries(addresses)) {
+    process.env[name] = address;
+    delete process.env[`${name}_FILE`];
+  }
   await load();
 }
 

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { RouterError } from '#shared/core/errors.ts';
-import { ConfigError } from '#shared/core/load-config.ts';
 import type { Logger } from '#shared/core/log.ts';
+import { redisOptions } from './redis-options.ts';
 
 const commandTimeoutMs = 1_000;
 const connectTimeoutMs = 3_000;
@@ -19,18 +19,24 @@ export interface RedisConnection {
   close(): void;
 }
 
+export interface RedisAccess {
+  log: Logger;
+  /** What the server calls the connection. */
+  name: string;
+  /** Certificates in PEM that the server's may be signed by, besides the public ones. */
+  ca?: string | undefined;
+}
+
 /**
  * Begins to connect to Redis and returns without waiting for it; it tries again for ever, at most two seconds apart.
  * A command that gets no answer within a second fails, and so does every later one until Redis answers again.
- * @param url `redis://[user:password@]host:port[/database]`, or `rediss://` for TLS
- * @throws ConfigError for any other
+ * Where sentinels watch it, each attempt asks them who is primary, so that it follows a failover.
+ * @param url see `redisOptions`
+ * @throws ConfigError for what is no address of Redis
  */
-export function connectRedis(url: string, { log, name }: { log: Logger; name: string }): RedisConnection {
-  const address = URL.parse(url);
-  // It may hold a password, so it is not repeated. The library would take anything for a host or a socket.
-  if (!address || !['redis:', 'rediss:'].includes(address.protocol) || address.host === '')
-    throw new ConfigError('the address of Redis is not a URL like redis://127.0.0.1:6379');
-  const redis = new Redis(url, {
+export function connectRedis(url: string, { log, name, ca }: RedisAccess): RedisConnection {
+  const redis = new Redis({
+    ...redisOptions(url, ca),
     connectionName: name,
     commandTimeout: commandTimeoutMs,
     // A server that is silent for as long counts as gone: the next command need not find that out by waiting again.

@@ -6,7 +6,12 @@ import { parseJson } from './ticket.ts';
 /** Bodies travel in parts of at most this many bytes, so that they meet no payload limit and delay no one's frames. */
 export const bodyPartBytes = 512 * 1024;
 
-const claimSchema = z.object({ v: contractVersion, job: z.string() });
+const claimSchema = z.object({
+  v: contractVersion,
+  job: z.string(),
+  /** The subject that the broker wants to be told at what becomes of the ticket: the answer settles it. */
+  ticket: z.string(),
+});
 
 /** A worker's claim for a job that it holds a ticket of, in the ticket's version. Who claims is told by the subject. */
 export type Claim = z.infer<typeof claimSchema>;
@@ -30,11 +35,11 @@ const grantSchema = z.object({
 
 const answerSchema = z.discriminatedUnion('answer', [
   grantSchema,
-  /** The job is over, cancelled or unknown: forget the ticket. */
+  /** The job is over, cancelled or unknown. */
   z.object({ answer: z.literal('gone') }),
-  /** Another worker has the job: forget the ticket. */
+  /** Another worker has the job. */
   z.object({ answer: z.literal('taken') }),
-  /** Not this worker, it has just failed on the job: give the ticket back for another one. */
+  /** Not this worker, it has just failed on the job: another one gets the ticket. */
   z.object({ answer: z.literal('later') }),
 ]);
 

@@ -1,5 +1,6 @@
 import {
   AuthorizationError,
+  UserAuthenticationExpiredError,
   type Msg,
   type NatsConnection,
   type Payload,
@@ -181,9 +182,14 @@ export async function connectBroker({
     try {
       return new Broker(await openConnection(transport, options, ca), prefix, log, access.credential);
     } catch (error) {
-      if (error instanceof AuthorizationError || performance.now() > deadline) throw error;
+      if (isRefusal(error) || performance.now() > deadline) throw error;
       log.debug({ err: error }, 'no broker answers yet');
       await sleep(250);
     }
   }
+}
+
+/** Whether a connection failed because the broker does not take who asks. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof AuthorizationError || error instanceof UserAuthenticationExpiredError;
 }

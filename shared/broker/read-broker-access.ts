@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { ConfigError } from '#shared/core/load-config.ts';
+import { readCertificates } from '#shared/core/read-certificates.ts';
 import type { BrokerAccess } from './connection-options.ts';
-import { parseCredential } from './credential.ts';
+import { parseCredential, type Credential } from './credential.ts';
 
 /** How settings name the broker and the files that belong to it, see `brokerSettings`. */
 export interface BrokerAccessSettings {
@@ -15,23 +16,15 @@ export interface BrokerAccessSettings {
  * @throws ConfigError that names the setting and the file, when one cannot be read or is not what it should be
  */
 export function readBrokerAccess({ NATS_URL: url, NATS_CREDENTIALS, NATS_CA }: BrokerAccessSettings): BrokerAccess {
-  return {
-    url,
-    credential: read('NATS_CREDENTIALS', NATS_CREDENTIALS, parseCredential),
-    ca: read('NATS_CA', NATS_CA, checkCertificates),
-  };
+  return { url, credential: readCredential(NATS_CREDENTIALS), ca: readCertificates('NATS_CA', NATS_CA) };
 }
 
-function read<T>(name: string, file: string | undefined, parse: (text: string) => T): T | undefined {
+function readCredential(file: string | undefined): Credential | undefined {
   if (file === undefined) return undefined;
   try {
-    return parse(readFileSync(file, 'utf8'));
+    return parseCredential(readFileSync(file, 'utf8'));
   } catch (cause) {
-    throw new ConfigError(`${name}=${file}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new ConfigError(`NATS_CREDENTIALS=${file}: ${reason}`, { cause });
   }
-}
-
-function checkCertificates(text: string): string {
-  if (!text.includes('-----BEGIN CERTIFICATE-----')) throw new ConfigError('there is no certificate in this file');
-  return text;
 }

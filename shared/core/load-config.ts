@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 
 /** The environment a service is configured from: `process.env`, or an object in tests. */
@@ -50,13 +51,21 @@ function wholeNumber(min: number, max: number) {
 }
 
 /**
- * Reads a service's settings from the environment. An empty variable counts as unset.
+ * Reads a service's settings from the environment. An empty variable counts as unset. In place of any variable `X`, `X_FILE`
+ * may name a file that holds its value: so containers are given secrets.
  * @throws ConfigError with one sentence for every bad variable
  */
 export function loadConfig<T extends z.ZodObject>(schema: T, environment: Environment): z.output<T> {
   const given: Environment = {};
+  const fromFiles = new Set<string>();
   for (const name of Object.keys(schema.shape)) {
-    if (environment[name] !== undefined && environment[name] !== '') given[name] = environment[name];
+    const value = environment[name] || undefined;
+    const file = environment[`${name}_FILE`] || undefined;
+    if (value !== undefined && file !== undefined)
+      throw new ConfigError(`${name} and ${name}_FILE are both set: which of them is meant?`);
+    const used = file === undefined ? value : readSetting(`${name}_FILE`, file);
+    if (file !== undefined) fromFiles.add(name);
+    if (used !== undefined && used !== '') given[name] = used;
   }
   const parsed = schema.safeParse(given);
   if (parsed.success) return parsed.data;
@@ -64,9 +73,19 @@ export function loadConfig<T extends z.ZodObject>(schema: T, environment: Enviro
     const name = String(issue.path[0]);
     const doc = schema.shape[name]?.description ?? '';
     const value = given[name];
-    // An address with a user may hold a password, so it is not repeated.
-    const shown = value === undefined || value.includes('@') ? name : `${name}=${JSON.stringify(value)}`;
+    // An address with a user may hold a password, and a file a secret, so they are not repeated.
+    const isSecret = value === undefined || value.includes('@') || fromFiles.has(name);
+    const shown = isSecret ? name : `${name}=${JSON.stringify(value)}`;
     return `${shown} is not valid: ${issue.message} (${doc})`;
   });
   throw new ConfigError(sentences.join('\n'));
+}
+
+/** Editors and `echo` end a file with a line break that is not meant. */
+function readSetting(name: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+  } catch (cause) {
+    throw new ConfigError(`${name}=${file} cannot be read: ${String(cause)}`, { cause });
+  }
 }

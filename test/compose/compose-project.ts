@@ -26,7 +26,10 @@ export class ComposeProject {
     this.url = `http://127.0.0.1:${port}`;
     this.#words = [
       'compose',
-      ...['-p', name, '--progress', 'quiet'],
+      '-p',
+      name,
+      '--progress',
+      'quiet',
       ...[file, ...files].flatMap((each) => ['-f', each]),
       ...profiles.flatMap((profile) => ['--profile', profile]),
     ];
@@ -80,11 +83,11 @@ export class ComposeProject {
 
   /** Names of the containers, networks and volumes that there are of it. */
   async leftovers(): Promise<string[]> {
-    const filter = ['--filter', `label=com.docker.compose.project=${this.name}`, '--format', '{{.Name}}'];
+    const ours = ['--filter', `label=com.docker.compose.project=${this.name}`, '--format'];
     const [containers, networks, volumes] = await Promise.all([
-      docker('ps', '--all', ...filter.with(-1, '{{.Names}}')),
-      docker('network', 'ls', ...filter),
-      docker('volume', 'ls', ...filter),
+      docker('ps', '--all', ...ours, '{{.Names}}'),
+      docker('network', 'ls', ...ours, '{{.Name}}'),
+      docker('volume', 'ls', ...ours, '{{.Name}}'),
     ]);
     return `${containers}${networks}${volumes}`.split('\n').filter((name) => name !== '');
   }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
 import { connectBroker, type Broker } from '#shared/broker/connect-broker.ts';
+import type { ContractRange } from '#shared/broker/contract.ts';
 import type { Bounds } from '#shared/broker/dispatch/exceeded-bound.ts';
 import { Dispatcher, type DispatchSettings } from '#shared/broker/dispatch/dispatcher.ts';
 import type { Job, JobReport, JobRequest, Placement } from '#shared/broker/dispatch/job.ts';
@@ -17,7 +18,7 @@ const log = createLog({ service: 'test', level: process.env['TEST_LOG'] ?? 'sile
 export interface PartyOptions {
   /** Default: the server that all test files share. */
   natsUrl?: string;
-  ingress?: Partial<Omit<DispatchSettings, 'bounds'>> & { bounds?: Partial<Bounds> };
+  ingress?: Partial<Omit<DispatchSettings, 'bounds'>> & { bounds?: Partial<Bounds>; contract?: ContractRange };
 }
 
 /** A job as a test sees it. */
@@ -119,9 +120,9 @@ export async function startParties({ natsUrl = inject('natsUrl'), ingress = {} }
 }
 
 async function startIngress(broker: Broker, settings: NonNullable<PartyOptions['ingress']>): Promise<TestIngress> {
-  const workers = new LiveWorkers(broker, log);
+  const { bounds, contract, ...rest } = settings;
+  const workers = new LiveWorkers(broker, log, contract);
   const id = randomBytes(6).toString('hex');
-  const { bounds, ...rest } = settings;
   const dispatcher = new Dispatcher(
     broker,
     workers,

@@ -16,8 +16,12 @@ export interface ServiceProcess {
 }
 
 /** Starts a service's main file. The IPC channel makes it stop by itself when the test process dies. */
-export function startProcess(file: string, environment: Record<string, string>): ServiceProcess {
-  const child = fork(file, {
+export function startProcess(
+  file: string,
+  environment: Record<string, string>,
+  args: readonly string[] = [],
+): ServiceProcess {
+  const child = fork(file, args, {
     env: { PATH: process.env['PATH'], LOG_FORMAT: 'json', ...environment },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });

@@ -1,6 +1,4 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
-import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAuthority, serverConfig, type Authority } from '#shared/broker/authority/authority.ts';
@@ -8,6 +6,7 @@ import { issueCredential, type CredentialWish } from '#shared/broker/authority/i
 import { roles, type Role } from '#shared/broker/credential.ts';
 import { provideServer } from '../../services/rtr/up/install-server.ts';
 import { askPort } from '../../services/rtr/up/ask-port.ts';
+import { freePort } from '../../services/rtr/up/free-port.ts';
 import { spawnGuarded } from '../../services/rtr/up/spawn-guarded.ts';
 import { stopChild } from '../../services/rtr/up/stop-child.ts';
 import { until } from './start-cluster.ts';
@@ -83,13 +82,4 @@ export async function startSecuredNats(options: SecuredNatsOptions): Promise<Sec
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -34,7 +34,8 @@ export interface Overview {
   }[];
 }
 
-export type WorkerState = 'serving' | 'full' | 'paused' | 'draining';
+/** `incompatible`: its release and the ingress's speak no common version of the broker contract. */
+export type WorkerState = 'serving' | 'full' | 'paused' | 'draining' | 'incompatible';
 
 /**
  * `POST /workers/<id>/drain` has a worker finish what it runs and take nothing new until `/resume`, or until it is

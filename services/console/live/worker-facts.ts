@@ -8,18 +8,21 @@ const lateBeat = 0.5;
  * What the pages show of a worker.
  * @param now a time of `performance.now()`
  */
-export function workerFacts({ id, announcement, lastBeat, held, others }: LiveWorker, now: number): LiveWorkerFacts {
-  const { tier, pool, models, tools, slots, startedAt, version, host } = announcement;
+export function workerFacts(
+  { id, announcement, pool, lastBeat, held, others }: LiveWorker,
+  now: number,
+): LiveWorkerFacts {
+  const { tier, pool: token, models, tools, slots, startedAt, version, host } = announcement;
   const busy = Math.min(slots, others + held.size);
   return {
     id,
     tier,
-    pool,
+    pool: token,
     models: models.map(({ id }) => id),
     tools: tools.map(({ name }) => name),
     slots,
     busy,
-    state: stateOf(announcement, busy),
+    state: pool.contract === undefined ? 'incompatible' : stateOf(announcement, busy),
     missedBeats: Math.max(0, Math.floor((now - lastBeat) / 1000 - lateBeat)),
     startedAt,
     version,

@@ -3,6 +3,7 @@ import { findLocalEngines, listsModels, namedEngines } from '../up/find-engines.
 import { findServer, serverPrograms, type ServerKind } from '../up/find-server.ts';
 import { isPortFree } from '../up/free-port.ts';
 import { planWorkers, type Findings } from '../up/plan-workers.ts';
+import { diagnoseCredential, type CredentialQuestion } from './diagnose-credential.ts';
 import { readWorkers } from '../up/read-health.ts';
 
 /** One thing that was looked at. */
@@ -18,6 +19,8 @@ export interface DoctorOptions {
   port: number;
   host: string;
   natsUrl: string | undefined;
+  /** A credential for NATS that is to be looked at too. */
+  credential?: CredentialQuestion | undefined;
   redisUrl: string | undefined;
   engineUrls: readonly string[];
   findings: Findings;
@@ -29,6 +32,7 @@ export async function diagnose(options: DoctorOptions): Promise<Diagnosis[]> {
   return [
     { subject: 'node', state: 'ok', told: process.version },
     await diagnoseServer('nats', natsUrl, environment['PATH']),
+    ...(options.credential ? [await diagnoseCredential(options.credential)] : []),
     await diagnoseServer('redis', redisUrl, environment['PATH']),
     await diagnosePort(options),
     ...(await diagnoseEngines(options)),

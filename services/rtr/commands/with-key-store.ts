@@ -1,9 +1,11 @@
 import { openAccounts } from '#shared/accounts/accounts.ts';
 import { connectRedis } from '#shared/accounts/connect-redis.ts';
+import { redisHosts } from '#shared/accounts/redis-options.ts';
 import { connectBroker } from '#shared/broker/connect-broker.ts';
 import { readBrokerAccess, type BrokerAccessSettings } from '#shared/broker/read-broker-access.ts';
 import { announceKeyChange } from '#shared/broker/key-changes.ts';
 import { createLog } from '#shared/core/log.ts';
+import { readCertificates } from '#shared/core/read-certificates.ts';
 import { UpError } from '../up/up-error.ts';
 import type { KeyCommandContext } from './key-command.ts';
 
@@ -13,6 +15,7 @@ const announceWaitMs = 2_000;
 /** Where a command about keys works, and how it talks. */
 export interface KeyStoreOptions extends BrokerAccessSettings {
   REDIS_URL: string;
+  REDIS_CA?: string | undefined;
   prefix: string;
   consoleUrl: string;
   json: boolean;
@@ -24,14 +27,14 @@ export interface KeyStoreOptions extends BrokerAccessSettings {
  * @throws UpError when Redis does not answer within five seconds
  */
 export async function withKeyStore(
-  { REDIS_URL, prefix, consoleUrl, json, print, ...access }: KeyStoreOptions,
+  { REDIS_URL, REDIS_CA, prefix, consoleUrl, json, print, ...access }: KeyStoreOptions,
   command: (context: KeyCommandContext) => Promise<unknown>,
 ): Promise<void> {
   const log = createLog({ service: 'rtr', level: 'silent', format: 'json' });
-  const connection = connectRedis(REDIS_URL, { log, name: 'rtr' });
+  const connection = connectRedis(REDIS_URL, { log, name: 'rtr', ca: readCertificates('REDIS_CA', REDIS_CA) });
   try {
     await connection.whenReady(AbortSignal.timeout(5_000)).catch((cause: unknown) => {
-      throw new UpError(`Redis does not answer at ${new URL(REDIS_URL).host}: is the cluster running?`, { cause });
+      throw new UpError(`Redis does not answer at ${redisHosts(REDIS_URL)}: is the cluster running?`, { cause });
     });
     const announce = async (keyId: string) => {
       const broker = await connectBroker({

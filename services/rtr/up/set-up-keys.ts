@@ -1,5 +1,6 @@
 import { openAccounts } from '#shared/accounts/accounts.ts';
 import { connectRedis } from '#shared/accounts/connect-redis.ts';
+import { redisHosts } from '#shared/accounts/redis-options.ts';
 import { createFirstRouterKey } from '#shared/accounts/create-key.ts';
 import { maskedKey } from '#shared/accounts/key-record.ts';
 import { createLog } from '#shared/core/log.ts';
@@ -20,14 +21,20 @@ export interface ClusterKeys {
  * Makes the first router key of the cluster, unless there was one before, and says it the moment it is made: a start that
  * is broken off later must not take it along. Nobody knows of any key yet, so nobody need be told of this one. Until there is
  * an administrator, every call makes a new link for the first one, which replaces that of before.
+ * @param ca certificates in PEM that Redis' may be signed by, besides the public ones
  * @throws UpError when Redis does not answer within five seconds
  */
-export async function setUpKeys(redisUrl: string, prefix: string, say: (line: string) => void): Promise<ClusterKeys> {
+export async function setUpKeys(
+  redisUrl: string,
+  prefix: string,
+  say: (line: string) => void,
+  ca?: string,
+): Promise<ClusterKeys> {
   const log = createLog({ service: 'rtr', level: 'silent', format: 'json' });
-  const connection = connectRedis(redisUrl, { log, name: 'rtr-setup' });
+  const connection = connectRedis(redisUrl, { log, name: 'rtr-setup', ca });
   try {
     await connection.whenReady(AbortSignal.timeout(5_000)).catch((cause: unknown) => {
-      throw new UpError(`Redis does not answer at ${new URL(redisUrl).host}.`, { cause });
+      throw new UpError(`Redis does not answer at ${redisHosts(redisUrl)}.`, { cause });
     });
     const { keys, links } = openAccounts(connection.redis, `${prefix}:`);
     const created = await createFirstRouterKey(keys);

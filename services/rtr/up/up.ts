@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Environment } from '#shared/core/load-config.ts';
+import { readCertificates } from '#shared/core/read-certificates.ts';
 import { Releases } from '#shared/core/release.ts';
 import { takeLock } from '../bootstrap/take-lock.mjs';
 import type { UpConfig } from '../config.ts';
@@ -105,6 +106,11 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
           NATS_URL: servers.natsUrl,
           REDIS_URL: servers.redisUrl,
           RTR_PREFIX: config.RTR_PREFIX,
+          // What was read from files already, and what is for one part only.
+          NATS_URL_FILE: undefined,
+          REDIS_URL_FILE: undefined,
+          RTR_PREFIX_FILE: undefined,
+          NATS_CREDENTIALS: undefined,
           // One place makes the lines readable: here.
           LOG_FORMAT: 'json',
           ...settings,
@@ -147,7 +153,7 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   releases.add('ingress', () => ingress.stop(config.DRAIN_MS + extraPatienceMs));
   const [engines, keys] = await Promise.all([
     engineWorkers.begin(await firstLook),
-    setUpKeys(servers.redisUrl, config.RTR_PREFIX, say),
+    setUpKeys(servers.redisUrl, config.RTR_PREFIX, say, readCertificates('REDIS_CA', config.REDIS_CA)),
     plannedWorkers.begin(plan.ready.filter(({ tier }) => tier !== 'tools')),
   ]);
 

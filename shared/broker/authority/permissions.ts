@@ -15,16 +15,15 @@ export function permissionsOf(role: Role, owner: string, prefix: string): Permis
 }
 
 /**
- * A worker reads its tier's queues and answers for what it took, claims, replies and announces in its owner's name, and
- * hears what is said to its owner's workers. It makes no queues, and hears nothing of anybody else.
+ * A worker asks for tickets, claims, replies and announces in its owner's name, and hears what is said to its owner's
+ * workers and nothing else. It never speaks to JetStream: see `QueueDesk`.
  */
 function ofWorker(subjects: Subjects, tier: Tier, owner: string): Permissions {
   const anyOfOwner = { tier, owner, worker: '*' };
-  const stream = subjects.stream(tier);
   return {
     publish: [
-      `$JS.API.CONSUMER.MSG.NEXT.${stream}.*`,
-      `$JS.ACK.${stream}.>`,
+      subjects.pull(anyOfOwner),
+      subjects.settle(anyOfOwner),
       subjects.claim('*', anyOfOwner),
       subjects.lanes(anyOfOwner),
       subjects.beat(anyOfOwner),
@@ -41,7 +40,7 @@ function ofWorker(subjects: Subjects, tier: Tier, owner: string): Permissions {
   };
 }
 
-/** An ingress makes the queues and fills them, but takes nothing out; it hears and steers all workers. */
+/** An ingress makes the queues, fills them, and hands on what workers want of them; it hears and steers all workers. */
 function ofIngress(subjects: Subjects, owner: string): Permissions {
   const streams = tiers.map((tier) => subjects.stream(tier));
   const anyWorker = ['cancel', 'resume', 'drain'].map((what) => `${subjects.prefix}.${what}.*.*.*`);
@@ -53,6 +52,10 @@ function ofIngress(subjects: Subjects, owner: string): Permissions {
         `$JS.API.STREAM.CREATE.${stream}`,
         `$JS.API.STREAM.UPDATE.${stream}`,
         `$JS.API.CONSUMER.CREATE.${stream}.>`,
+        `$JS.API.CONSUMER.MSG.NEXT.${stream}.*`,
+        `$JS.ACK.${stream}.>`,
+        // Newer servers name domain and account first.
+        `$JS.ACK.*.*.${stream}.>`,
       ]),
       `${subjects.prefix}.jobs.*.*.*`,
       `${subjects.allInboxes}*.*.*.>`,
@@ -63,6 +66,8 @@ function ofIngress(subjects: Subjects, owner: string): Permissions {
     subscribe: [
       subjects.allBeats,
       subjects.allLanes,
+      subjects.allPulls,
+      subjects.allSettles,
       subjects.allClaims('*'),
       subjects.allReplies('*'),
       subjects.allStored('*'),

@@ -18,6 +18,7 @@ import { isInboxOf } from './is-inbox-of.ts';
 import { judgeClaim } from './judge-claim.ts';
 import { LaneMaker } from './lane-maker.ts';
 import { refuseClaim } from './send-claim-answer.ts';
+import { QueueDesk } from './queue-desk.ts';
 import { readTicketAnswer } from './ticket-answer.ts';
 import { TicketStreams } from './ticket-streams.ts';
 import { Tickets } from './tickets.ts';
@@ -68,6 +69,7 @@ export class Dispatcher {
   readonly #tickets: Tickets;
   readonly #streams: TicketStreams;
   readonly #lanes: LaneMaker;
+  readonly #desk: QueueDesk;
   readonly #link: WorkerLink;
   readonly #replyPrefixLength: number;
   readonly #timer: NodeJS.Timeout;
@@ -82,6 +84,7 @@ export class Dispatcher {
     this.#tickets = new Tickets(broker, settings.ingress, settings.spillMs);
     this.#streams = new TicketStreams(broker, settings.queue, log, (tier) => this.#publishAgain(tier));
     this.#lanes = new LaneMaker(broker, workers, log, (tier) => this.#streams.suspect(tier));
+    this.#desk = new QueueDesk(broker);
     this.#link = new WorkerLink(broker, settings.ingress, log);
     const { subjects } = broker;
     const replies = subjects.allReplies(settings.ingress);
@@ -102,6 +105,7 @@ export class Dispatcher {
       for (const subscription of subscriptions) subscription.unsubscribe();
       stopReconnect();
       this.#lanes.close();
+      this.#desk.close();
     };
   }
 
@@ -163,9 +167,11 @@ export class Dispatcher {
     const verdict = judgeClaim(job, worker, claim.v);
     if (job && worker && typeof verdict !== 'string') {
       const served = { worker, placement: verdict, grant: randomUUID() };
-      return this.#grant(job, served, { v: claim.v, replyTo });
+      this.#grant(job, served, { v: claim.v, replyTo });
+      return this.#desk.settle(address, claim.ticket, 'done');
     }
     refuseClaim(this.#broker, replyTo, typeof verdict === 'string' ? verdict : 'gone');
+    this.#desk.settle(address, claim.ticket, verdict === 'later' ? 'later' : 'done');
     if (verdict !== 'gone' || !job || !worker) return;
     this.#tickets.withdraw(job, worker.pool);
     if (job.placed.size === 0) this.#tickets.place(job);
@@ -192,7 +198,7 @@ export class Dispatcher {
     const { subject, data: payload } = message;
     const frame = parseFrameAddress(subject.slice(this.#replyPrefixLength));
     const job = frame && this.#granted.get(frame.grant);
-    if (!job) return this.#onUnwanted(message);
+    if (!job) return this.#onUnwanted(message, frame?.grant);
     const now = performance.now();
     if (frame.seq > job.nextSeq) return this.#link.askAgain(job, now);
     // What was sent again may have come already.
@@ -271,9 +277,10 @@ export class Dispatcher {
   }
 
   /** Tells a worker that asks, with a keep-alive, that nobody waits for this answer any more. */
-  #onUnwanted({ reply }: Msg): void {
-    // The broker lets a worker name any subject to be answered at.
-    if (reply?.startsWith(this.#broker.subjects.allInboxes)) this.#broker.publish(reply, '');
+  #onUnwanted({ reply }: Msg, grant: string | undefined): void {
+    // The broker lets a worker name any subject to be answered at: only who knows a grant hears that it is over.
+    const isOwn = reply?.startsWith(this.#broker.subjects.allInboxes) === true && reply.endsWith(`.alive.${grant}`);
+    if (isOwn) this.#broker.publish(reply, '');
   }
 
   // ---- bad luck

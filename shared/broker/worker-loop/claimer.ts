@@ -1,6 +1,6 @@
 import type { Msg } from '@nats-io/transport-node';
 import { noResponders, type Broker } from '../connect-broker.ts';
-import { decodeClaimAnswer, encodeClaim, type ClaimAnswer, type Grant } from '../claim.ts';
+import { decodeClaimAnswer, encodeClaim, type Grant } from '../claim.ts';
 import { grantOf } from '../subjects.ts';
 import type { Ticket } from '../ticket.ts';
 import type { WorkerAddress } from '../worker-address.ts';
@@ -9,8 +9,7 @@ import type { WorkerAddress } from '../worker-address.ts';
 const answerMs = 5_000;
 
 /**
- * What came of a claim. `gone` and `taken` need no further care; `later` wants the ticket given back;
- * `silent` means that the ingress did not answer, or not to the end, in time.
+ * What came of a claim. `gone`, `taken` and `later` (another worker is to have it) need no further care; `silent` means that the ingress did not answer, or not to the end, in time.
  */
 export type ClaimOutcome =
   | { kind: 'grant'; grant: Grant; body: Buffer }
@@ -18,7 +17,7 @@ export type ClaimOutcome =
   | { kind: 'silent'; grant: Grant | undefined };
 
 interface Pending {
-  onAnswer: (answer: ClaimAnswer['answer']) => void;
+  onNobody: () => void;
   onOutcome: (outcome: ClaimOutcome) => void;
   timer: NodeJS.Timeout;
   grant: Grant | undefined;
@@ -42,16 +41,17 @@ export class Claimer {
 
   /**
    * Claims the job that a ticket stands for.
-   * @param onAnswer called once when the ingress has answered, while the rest of a long body may still be on its way
+   * @param settleAt where the broker wants to be told what becomes of the ticket; the ingress that answers does so
+   * @param onNobody called once when its ingress is gone, so that the ticket is still to be settled
    * @param onOutcome called once, in the turn of the message that settles it: a cancel that comes right behind a grant
    * must find the job
    */
-  claim(ticket: Ticket, onAnswer: Pending['onAnswer'], onOutcome: Pending['onOutcome']): void {
+  claim(ticket: Ticket, settleAt: string, onNobody: Pending['onNobody'], onOutcome: Pending['onOutcome']): void {
     this.#count += 1;
     const id = String(this.#count);
     const timer = setTimeout(() => this.#giveUp(id), answerMs);
-    this.#pending.set(id, { onAnswer, onOutcome, timer, grant: undefined, parts: [], received: 0 });
-    const claim = encodeClaim({ v: ticket.v, job: ticket.job });
+    this.#pending.set(id, { onNobody, onOutcome, timer, grant: undefined, parts: [], received: 0 });
+    const claim = encodeClaim({ v: ticket.v, job: ticket.job, ticket: settleAt });
     this.#broker.publish(this.#broker.subjects.claim(ticket.ingress, this.#worker), claim, `${this.#inbox}.${id}`);
   }
 
@@ -77,12 +77,11 @@ export class Claimer {
     if (!pending) return;
     if (pending.grant) return this.#addPart(id, pending, payload);
     if (headers?.code === noResponders) {
-      pending.onAnswer('gone');
+      pending.onNobody();
       return this.#settle(id, { kind: 'gone' });
     }
     const decoded = decodeClaimAnswer(payload);
     if (!decoded) return this.#giveUp(id);
-    pending.onAnswer(decoded.answer.answer);
     if (decoded.answer.answer !== 'grant') return this.#settle(id, { kind: decoded.answer.answer });
     pending.grant = decoded.answer;
     this.#addPart(id, pending, decoded.firstPart);

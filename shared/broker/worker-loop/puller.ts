@@ -1,8 +1,9 @@
-import { nanos, type Msg } from '@nats-io/transport-node';
+import type { Msg } from '@nats-io/transport-node';
 import type { Logger } from '#shared/core/log.ts';
 import { noResponders, type Broker } from '../connect-broker.ts';
 import { priorityClasses, type Lane, type PriorityClass } from '../lane.ts';
-import { consumerName, isPriorityClass } from '../subjects.ts';
+import { encodePull } from '../pull.ts';
+import { isPriorityClass } from '../subjects.ts';
 import type { WorkerAddress } from '../worker-address.ts';
 
 /** Milliseconds that a pull waits for tickets at the server. */
@@ -13,6 +14,9 @@ const forgottenMs = expiresMs + 3_000;
 
 /** Milliseconds until an empty-handed server has to have said so. */
 const scanAnswerMs = 2_000;
+
+/** Milliseconds until an ingress has to have said that a pull waits: one that stands still must not cost more. */
+const heardMs = 2_000;
 
 /** Milliseconds before an ingress is asked again for lanes that cannot be read. */
 const askAgainMs = 250;
@@ -128,11 +132,13 @@ export class Puller {
     this.kick();
   }
 
-  /** Takes what the server says to a pull: it expired, found nothing, or has no consumer. */
+  /** Takes what is said to a pull: by an ingress, that it waits; by the server, that it expired, found nothing, or failed. */
   onStatus(name: string, { headers }: Msg): void {
     const pull = isPriorityClass(name) ? this.#lanes.get(name) : undefined;
-    if (!pull || !headers) return;
-    if (headers.code === 404 || headers.code === 408) {
+    if (!pull) return;
+    if (!headers) {
+      if (pull.state === 'waiting') pull.deadline = performance.now() + forgottenMs;
+    } else if (headers.code === 404 || headers.code === 408) {
       const undelivered = Number(headers.get('Nats-Pending-Messages') || pull.open);
       pull.open = pull.state === 'scanning' ? 0 : Math.max(0, pull.open - undelivered);
       if (pull.open === 0) this.#exhausted(pull);
@@ -163,7 +169,7 @@ export class Puller {
       return;
     }
     pull.state = 'scanning';
-    this.#ask(pull, free, { batch: free, no_wait: true }, scanAnswerMs);
+    this.#ask(pull, free, scanAnswerMs);
   }
 
   #exhausted(pull: LanePull): void {
@@ -183,16 +189,16 @@ export class Puller {
       // Topping up only below half saves a pull for every ticket when they come one by one.
       if (pull.open > free / 2) continue;
       pull.state = 'waiting';
-      this.#ask(pull, free - pull.open, { batch: free - pull.open, expires: nanos(expiresMs) }, forgottenMs);
+      this.#ask(pull, free - pull.open, heardMs, expiresMs);
     }
   }
 
-  #ask(pull: LanePull, batch: number, options: object, deadlineMs: number): void {
+  #ask(pull: LanePull, batch: number, deadlineMs: number, waitMs?: number): void {
     pull.open += batch;
     pull.deadline = performance.now() + deadlineMs;
-    const stream = this.#broker.subjects.stream(pull.lane.tier);
-    const next = `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumerName(pull.lane)}`;
-    this.#broker.publish(next, JSON.stringify(options), `${this.#inbox}.${pull.lane.class}`);
+    const { pool, class: name } = pull.lane;
+    const wish = encodePull({ pool, class: name, batch, expiresMs: waitMs });
+    this.#broker.publish(this.#broker.subjects.pull(this.#worker), wish, `${this.#inbox}.${name}`);
   }
 
   // ---- care

@@ -5,12 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { poolOf, type Announcement, type ModelInfo, type ToolInfo } from '../announcement.ts';
-import type { ClaimAnswer, Grant } from '../claim.ts';
+import type { Grant } from '../claim.ts';
 import type { Broker } from '../connect-broker.ts';
 import { ownContract, speaks, type ContractRange } from '../contract.ts';
 import { encodeError } from '../frame.ts';
 import type { JobHandler } from '../job-contract.ts';
 import type { Tier } from '../lane.ts';
+import { encodeSettle, type Settlement } from '../settlement.ts';
 import { grantOf } from '../subjects.ts';
 import { decodeTicket, type Ticket } from '../ticket.ts';
 import type { WorkerAddress } from '../worker-address.ts';
@@ -21,9 +22,6 @@ import { Puller } from './puller.ts';
 
 /** Milliseconds for handlers to settle when their jobs are ended by a drain that took too long. */
 const settleMs = 1_000;
-
-/** Milliseconds before a ticket that is not for this worker is delivered to another one. */
-const laterMs = 100;
 
 /** What of an announcement a worker may change while it runs. */
 export interface WorkerFacts {
@@ -64,6 +62,7 @@ export class Worker {
   readonly #releases: (() => void)[];
   readonly #startedAt = Date.now();
   readonly #contract: ContractRange;
+  readonly #address: WorkerAddress;
   #facts: WorkerFacts;
   #pool: string;
   #claiming = 0;
@@ -82,6 +81,7 @@ export class Worker {
     this.#broker = broker;
     this.#facts = options;
     this.#contract = contract;
+    this.#address = address;
     this.#pool = this.#poolNow();
     const inbox = `${broker.subjects.inbox(address)}.${randomUUID()}`;
     const onFreed = (): void => this.#freed();
@@ -204,13 +204,12 @@ export class Worker {
       return;
     }
     this.#claiming -= 1;
-    this.#broker.publish(ackTo, isReadable ? '-NAK' : '+TERM');
+    this.#settle(ackTo, isReadable ? 'back' : 'void');
   }
 
   #claim(ticket: Ticket, ackTo: string): void {
-    const settle = (answer: ClaimAnswer['answer']) =>
-      this.#broker.publishUnhurried(ackTo, answer === 'later' ? `-NAK {"delay": ${laterMs * 1_000_000}}` : '+ACK');
-    this.#claimer.claim(ticket, settle, (outcome) => {
+    const onNobody = () => this.#settle(ackTo, 'done');
+    this.#claimer.claim(ticket, ackTo, onNobody, (outcome) => {
       this.#claiming -= 1;
       if (outcome.kind === 'grant') this.#begin(outcome.grant, outcome.body);
       if (outcome.kind === 'silent' && outcome.grant) {
@@ -219,6 +218,10 @@ export class Worker {
       this.#freed();
     });
     this.#puller.kick();
+  }
+
+  #settle(ticket: string, as: Settlement): void {
+    this.#broker.publishUnhurried(this.#broker.subjects.settle(this.#address), encodeSettle({ ticket, as }));
   }
 
   #begin(grant: Grant, body: Buffer): void {

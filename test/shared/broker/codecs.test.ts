@@ -35,7 +35,7 @@ describe('what travels over the broker', () => {
       fc.property(fc.string(), fc.string(), (job, name) => {
         const ticket = { v: 1, ingress: name, job };
         expect(decodeTicket(Buffer.from(encodeTicket(ticket)))).toEqual(ticket);
-        const claim = { v: 1, job };
+        const claim = { v: 1, job, ticket: name };
         expect(decodeClaim(Buffer.from(encodeClaim(claim)))).toEqual(claim);
       }),
     );

@@ -1,4 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { loadConfig, setting } from '#shared/core/load-config.ts';
 
@@ -13,5 +16,38 @@ describe('a whole number among the settings', () => {
   it.each([' ', '0x1F90', 'abc', '1e3', '8080.0', '-1', '0', '65536'])('is not %j', (value) => {
     const sentence = `PORT=${JSON.stringify(value)} is not valid: must be a whole number from 1 to 65535 (the port)`;
     expect(() => loadConfig(schema, { PORT: value })).toThrow(sentence);
+  });
+});
+
+describe('a setting in a file', () => {
+  function fileWith(text: string): string {
+    const folder = mkdtempSync(join(tmpdir(), 'rtr-test-setting-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'secret');
+    writeFileSync(file, text);
+    return file;
+  }
+
+  it('is read as if the variable held it, without the line break at its end', () => {
+    expect(loadConfig(schema, { PORT_FILE: fileWith('8080\n') })).toEqual({ PORT: 8080 });
+    expect(loadConfig(schema, { PORT_FILE: '' })).toEqual({ PORT: 8484 });
+  });
+
+  it('is not repeated when it is wrong', () => {
+    const read = () => loadConfig(schema, { PORT_FILE: fileWith('hunter2') });
+    expect(read).toThrow('PORT is not valid: must be a whole number');
+    expect(read).not.toThrow('hunter2');
+  });
+
+  it('cannot be read: the error names variable and file', () => {
+    expect(() => loadConfig(schema, { PORT_FILE: '/nowhere/secret' })).toThrow(
+      'PORT_FILE=/nowhere/secret cannot be read',
+    );
+  });
+
+  it('and its variable besides: which is meant?', () => {
+    expect(() => loadConfig(schema, { PORT: '1', PORT_FILE: fileWith('2') })).toThrow(
+      'PORT and PORT_FILE are both set',
+    );
   });
 });

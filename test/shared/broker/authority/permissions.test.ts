@@ -55,7 +55,7 @@ const nobody: Attempt[] = [
 function notForWorker(tier: Tier, owner: string): Attempt[] {
   const own = subjects.stream(tier);
   const someone = { tier, owner: 'somebody', worker: 'w1' } as const;
-  const others = tiers.filter((other) => other !== tier);
+  const foreign = tiers.find((other) => other !== tier) ?? tier;
   return [
     sub("hear the claims of its tier's others", subjects.allClaims('in')),
     sub('hear all beats', subjects.allBeats),
@@ -74,9 +74,9 @@ function notForWorker(tier: Tier, owner: string): Attempt[] {
     sub("read the broker's answers to tickets", 'rtr.stored.>'),
     sub('hear which lanes are asked for', subjects.allLanes),
     pub('claim for another owner', subjects.claim('in', someone)),
-    pub('claim as another tier', subjects.claim('in', { tier: others[0] ?? tier, owner, worker: 'w1' })),
+    pub('claim as another tier', subjects.claim('in', { tier: foreign, owner, worker: 'w1' })),
     pub('beat for another owner', subjects.beat(someone)),
-    pub('beat as another tier', subjects.beat({ tier: others[0] ?? tier, owner, worker: 'w1' })),
+    pub('beat as another tier', subjects.beat({ tier: foreign, owner, worker: 'w1' })),
     pub("ask for another's lanes", subjects.lanes(someone)),
     pub("cancel another's job", subjects.cancel(someone)),
     pub("cancel a replica's job", subjects.cancel({ tier, owner, worker: 'w2' })),
@@ -91,17 +91,20 @@ function notForWorker(tier: Tier, owner: string): Attempt[] {
     pub('call the roll', subjects.rollCall),
     pub('make its queue', `$JS.API.STREAM.CREATE.${own}`),
     pub('change its queue', `$JS.API.STREAM.UPDATE.${own}`),
-    pub('see how deep its queue is', `$JS.API.STREAM.INFO.${own}`),
-    pub('see how deep its lane is', `$JS.API.CONSUMER.INFO.${own}.pool_high`),
+    pub('pull for another owner', subjects.pull(someone)),
+    pub('pull as another tier', subjects.pull({ tier: foreign, owner, worker: 'w1' })),
+    pub('settle for another owner', subjects.settle(someone)),
+    sub('hear what others pull', subjects.allPulls),
+    sub('hear what others settle', subjects.allSettles),
     pub('make a lane', `$JS.API.CONSUMER.CREATE.${own}.pool_high.rtr.jobs.${tier}.pool.high`),
     pub('make a lane the older way', `$JS.API.CONSUMER.DURABLE.CREATE.${own}.pool_high`),
-    ...others.flatMap((other) => {
+    ...tiers.flatMap((other) => {
       const stream = subjects.stream(other);
       return [
-        pub(`pull tickets of ${other}`, `$JS.API.CONSUMER.MSG.NEXT.${stream}.pool_high`),
+        pub(`pull tickets of ${other} from JetStream`, `$JS.API.CONSUMER.MSG.NEXT.${stream}.pool_high`),
         pub(`see how deep the queue of ${other} is`, `$JS.API.STREAM.INFO.${stream}`),
         pub(`see how deep a lane of ${other} is`, `$JS.API.CONSUMER.INFO.${stream}.pool_high`),
-        pub(`acknowledge a ticket of ${other}`, `$JS.ACK.${stream}.pool_high.1.1.1.1.0`),
+        pub(`settle a ticket of ${other}`, `$JS.ACK.${stream}.pool_high.1.1.1.1.0`),
       ];
     }),
   ];
@@ -109,14 +112,7 @@ function notForWorker(tier: Tier, owner: string): Attempt[] {
 
 /** What an ingress may not do. */
 const notForIngress: Attempt[] = [
-  ...tiers.flatMap((tier) => {
-    const stream = subjects.stream(tier);
-    return [
-      sub(`read tickets of ${tier} as they are published`, subjects.jobsOf(tier)),
-      pub(`pull tickets of ${tier}`, `$JS.API.CONSUMER.MSG.NEXT.${stream}.pool_high`),
-      pub(`acknowledge tickets of ${tier}`, `$JS.ACK.${stream}.pool_high.1.1.1.1.0`),
-    ];
-  }),
+  ...tiers.map((tier) => sub(`read tickets of ${tier} as they are published`, subjects.jobsOf(tier))),
   sub("read a worker's inbox", 'rtr.inbox.gpu.gpu.>'),
   pub('beat for a worker', subjects.beat({ tier: 'gpu', owner: 'gpu', worker: 'w1' })),
   pub('claim for a worker', subjects.claim('in', { tier: 'gpu', owner: 'gpu', worker: 'w1' })),
@@ -167,8 +163,8 @@ it.each(tiers)('a %s worker may do all that it has to', async (tier) => {
   const { nc, refused } = await connectAs(tier);
   const own = { tier, owner: tier, worker: 'w1' };
   const attempts = [
-    pub('pull', `$JS.API.CONSUMER.MSG.NEXT.${subjects.stream(tier)}.pool_high`),
-    pub('acknowledge', `$JS.ACK.${subjects.stream(tier)}.pool_high.1.1.1.1.0`),
+    pub('pull', subjects.pull(own)),
+    pub('settle', subjects.settle(own)),
     pub('claim', subjects.claim('in', own)),
     pub('beat', subjects.beat(own)),
     pub('ask for its lanes', subjects.lanes(own)),
@@ -196,6 +192,8 @@ it('an ingress may do all that it has to', async () => {
         pub('make a queue', `$JS.API.STREAM.CREATE.${stream}`),
         pub('change a queue', `$JS.API.STREAM.UPDATE.${stream}`),
         pub('make a lane', `$JS.API.CONSUMER.CREATE.${stream}.p_high.rtr.jobs.${tier}.p.high`),
+        pub('hand a pull on', `$JS.API.CONSUMER.MSG.NEXT.${stream}.p_high`),
+        pub('settle a ticket', `$JS.ACK.${stream}.p_high.1.1.1.1.0`),
         pub('publish a ticket', subjects.jobs({ tier, pool: 'p', class: 'high' })),
       ];
     }),

@@ -197,7 +197,7 @@ describe.concurrent('a claim', () => {
     const address = (name: string) => ({ tier: 'gpu', owner: 'open', worker: name }) as const;
     const reply = `${broker.subjects.inbox(address(inboxOf))}.${randomUUID()}`;
     const subject = broker.subjects.claim(ticket.ingress, address(worker));
-    const { data } = await broker.nc.request(subject, JSON.stringify({ v, job: ticket.job }), {
+    const { data } = await broker.nc.request(subject, JSON.stringify({ v, job: ticket.job, ticket: '' }), {
       timeout: 1_000,
       noMux: true,
       reply,

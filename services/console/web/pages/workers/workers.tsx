@@ -20,6 +20,11 @@ const manyWorkers = 10;
 const states: Record<WorkerState, { word: string; color: string; sentence: string }> = {
   serving: { word: 'Serving', color: 'green', sentence: 'takes requests' },
   full: { word: 'Full', color: 'yellow', sentence: 'all its slots are busy' },
+  incompatible: {
+    word: 'Incompatible',
+    color: 'red',
+    sentence: 'takes nothing: its release and that of the router are too far apart',
+  },
   paused: { word: 'Paused', color: 'gray', sentence: 'takes nothing: its engine is ill, or it paces itself' },
   draining: { word: 'Draining', color: 'orange', sentence: 'finishes what it runs and takes nothing new' },
 };

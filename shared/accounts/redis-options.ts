@@ -1,0 +1,91 @@
+import { rootCertificates } from 'node:tls';
+import type { RedisOptions } from 'ioredis';
+import { ConfigError } from '#shared/core/load-config.ts';
+
+/** Milliseconds that one sentinel gets to answer before the next is asked. */
+const sentinelAnswerMs = 1_000;
+
+/** Milliseconds between two rounds of questions to the sentinels at most. */
+const longestPauseMs = 1_000;
+
+/** `redis+sentinel://[user:password@]host:port[,host:port…]/name[/database][?sentinel-password=…]`, with `rediss` for TLS. */
+const sentinelAddress =
+  /^(?<scheme>rediss?)\+sentinel:\/\/(?:(?<user>[^:@/]*)(?::(?<password>[^@/]*))?@)?(?<hosts>[^@/?]+)\/(?<name>[^/?]+)(?:\/(?<database>\d+))?(?:\?(?<query>.*))?$/;
+
+const refusal = 'the address of Redis is not a URL like redis://127.0.0.1:6379';
+
+/** The library's options, without one that its constructor declares more narrowly. */
+type AddressOptions = Omit<RedisOptions, 'replyMapping'>;
+
+/** Whether this is an address that `redisOptions` takes. */
+export function isRedisAddress(url: string): boolean {
+  if (sentinelAddress.test(url)) return sentinelHosts(url) !== undefined;
+  const address = URL.parse(url);
+  return address !== null && ['redis:', 'rediss:'].includes(address.protocol) && address.host !== '';
+}
+
+/** The hosts of an address, to be shown: without a password. */
+export function redisHosts(url: string): string {
+  return sentinelAddress.exec(url)?.groups?.['hosts'] ?? URL.parse(url)?.host ?? '';
+}
+
+/**
+ * What the library is to be told of an address.
+ * @param url `redis://[user:password@]host:port[/database]`, `rediss://` for TLS, or, for a primary that sentinels watch,
+ * `redis+sentinel://[user:password@]host:port,host:port/name[/database][?sentinel-password=…]`
+ * @param ca certificates in PEM that the server's may be signed by, besides the public ones
+ * @throws ConfigError for any other address. It may hold a password, so it is not repeated.
+ */
+export function redisOptions(url: string, ca: string | undefined): AddressOptions {
+  // The library would take anything for a host or a socket.
+  if (!isRedisAddress(url)) throw new ConfigError(refusal);
+  const secure = url.startsWith('rediss');
+  const tls = secure ? { ca: [...rootCertificates, ...(ca === undefined ? [] : [ca])] } : undefined;
+  const groups = sentinelAddress.exec(url)?.groups;
+  if (groups)
+    return { ...sentinelOptions(url, groups), ...(tls && { tls, sentinelTLS: tls, enableTLSForSentinelMode: true }) };
+  const { hostname, port, username, password, pathname } = new URL(url);
+  return {
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: Number(port || 6379),
+    ...signIn(username, password),
+    ...(/^\/\d+$/.test(pathname) && { db: Number(pathname.slice(1)) }),
+    ...(tls && { tls }),
+  };
+}
+
+function sentinelOptions(url: string, groups: Record<string, string | undefined>): AddressOptions {
+  const { name = '', user = '', password = '', database = '0', query = '' } = groups;
+  const sentinelPassword = new URLSearchParams(query).get('sentinel-password');
+  return {
+    sentinels: sentinelHosts(url) ?? [],
+    name: decodeURIComponent(name),
+    ...signIn(user, password),
+    ...(sentinelPassword !== null && { sentinelPassword }),
+    db: Number(database),
+    sentinelCommandTimeout: sentinelAnswerMs,
+    // When none of them knows a primary, they are all asked again, for ever.
+    sentinelRetryStrategy: (round) => Math.min(longestPauseMs, 100 * round),
+    // A primary that was cut off from its sentinels may still take writes that will be lost.
+    failoverDetector: true,
+    // One that was made a replica while this connection stood: ask again who is primary.
+    reconnectOnError: ({ message }) => message.startsWith('READONLY'),
+  };
+}
+
+function sentinelHosts(url: string): { host: string; port: number }[] | undefined {
+  const hosts = (sentinelAddress.exec(url)?.groups?.['hosts'] ?? '')
+    .split(',')
+    .map((host) => URL.parse(`redis://${host}`));
+  const found = hosts.flatMap((host) =>
+    host && host.hostname !== '' ? [{ host: host.hostname, port: Number(host.port || 26_379) }] : [],
+  );
+  return found.length === hosts.length ? found : undefined;
+}
+
+function signIn(username: string, password: string): Pick<RedisOptions, 'username' | 'password'> {
+  return {
+    ...(username !== '' && { username: decodeURIComponent(username) }),
+    ...(password !== '' && { password: decodeURIComponent(password) }),
+  };
+}

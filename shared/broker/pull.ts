@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import { priorityClasses } from './lane.ts';
+import { parseJson } from './ticket.ts';
+
+const pullSchema = z.object({
+  pool: z.string().regex(/^[\w-]{1,64}$/),
+  class: z.enum(priorityClasses),
+  /** Tickets that it takes at most. */
+  batch: z.number().int().min(1).max(10_000),
+  /** Milliseconds that it waits for them at the queue; without it, it takes what is there. */
+  expiresMs: z.number().int().min(1_000).max(60_000).optional(),
+});
+
+/** A worker's wish for tickets of one lane of its tier. They come to the inbox it names. */
+export type Pull = z.infer<typeof pullSchema>;
+
+export function encodePull(pull: Pull): string {
+  return JSON.stringify(pull);
+}
+
+export function decodePull(payload: Uint8Array): Pull | undefined {
+  return parseJson(payload, pullSchema);
+}

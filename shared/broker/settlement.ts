@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import type { Tier } from './lane.ts';
+import type { Subjects } from './subjects.ts';
+import { parseJson } from './ticket.ts';
+
+/**
+ * What becomes of a delivered ticket: `done` is forgotten, `back` goes to another worker at once, `later` after a moment,
+ * `void` was none.
+ */
+export const settlements = ['done', 'back', 'later', 'void'] as const;
+export type Settlement = (typeof settlements)[number];
+
+/** Milliseconds before a ticket that is not for this worker is delivered to another one. */
+const laterMs = 100;
+
+/** The same in JetStream's words. */
+export const settlementWords: Readonly<Record<Settlement, string>> = {
+  done: '+ACK',
+  back: '-NAK',
+  later: `-NAK {"delay": ${laterMs * 1_000_000}}`,
+  void: '+TERM',
+};
+
+const settleSchema = z.object({
+  /** The subject that the broker wants to be told at. */
+  ticket: z.string(),
+  as: z.enum(settlements),
+});
+
+export type Settle = z.infer<typeof settleSchema>;
+
+export function encodeSettle(settle: Settle): string {
+  return JSON.stringify(settle);
+}
+
+export function decodeSettle(payload: Uint8Array): Settle | undefined {
+  return parseJson(payload, settleSchema);
+}
+
+/**
+ * Whether a subject is where a delivered ticket of this tier is settled, and nothing else: it comes from a worker.
+ * `$JS.ACK.<stream>.<lane>.<five numbers>`, on newer servers with domain, account and a last token besides.
+ */
+export function isTicketOf(subjects: Subjects, tier: Tier, ticket: string): boolean {
+  if (!/^[\w$.@-]+$/.test(ticket)) return false;
+  const tokens = ticket.split('.');
+  if (tokens[0] !== '$JS' || tokens[1] !== 'ACK' || tokens.includes('')) return false;
+  const stream = subjects.stream(tier);
+  return tokens.length === 9
+    ? tokens[2] === stream
+    : tokens.length >= 11 && tokens.length <= 12 && tokens[4] === stream;
+}

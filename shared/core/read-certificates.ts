@@ -1,0 +1,19 @@
+import { readFileSync } from 'node:fs';
+import { ConfigError } from './load-config.ts';
+
+/**
+ * Reads the file of certificates that a setting names.
+ * @param name of the setting
+ * @throws ConfigError that names both, when the file cannot be read or holds none
+ */
+export function readCertificates(name: string, file: string | undefined): string | undefined {
+  if (file === undefined) return undefined;
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new ConfigError(`${name}=${file} cannot be read: ${String(cause)}`, { cause });
+  }
+  if (!text.includes('-----BEGIN CERTIFICATE-----')) throw new ConfigError(`${name}=${file} holds no certificate`);
+  return text;
+}

@@ -1,0 +1,56 @@
+import { writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { freePort } from '../../services/rtr/up/free-port.ts';
+import { provideServer } from '../../services/rtr/up/install-server.ts';
+import { killGroup, spawnGuarded, type Child } from '../../services/rtr/up/spawn-guarded.ts';
+import { isRunning, stopChild } from '../../services/rtr/up/stop-child.ts';
+import { until } from './start-cluster.ts';
+
+/** A redis-server that a test configures itself. */
+export interface RedisProgram {
+  port: number;
+  child: Child;
+  kill: () => Promise<void>;
+  stop: () => Promise<void>;
+}
+
+/**
+ * Starts redis-server in a folder and waits until it listens.
+ * @param settings by the free port that it is given; a sentinel keeps its own in a file, so they come as lines of one
+ */
+export async function startRedisProgram(
+  folder: string,
+  settings: (port: number) => string[],
+  sentinel?: (port: number) => string[],
+): Promise<RedisProgram> {
+  const program = await provideServer('redis', process.env, (line) => console.info(line));
+  const port = await freePort();
+  const file = join(folder, `redis-${port}.conf`);
+  if (sentinel) writeFileSync(file, `${sentinel(port).join('\n')}\n`);
+  const args = sentinel ? [file, '--sentinel'] : ['--bind', '127.0.0.1', '--dir', folder, ...settings(port)];
+  const child = spawnGuarded(program, args, { env: process.env });
+  await until(() => isListening(port));
+  return {
+    port,
+    child,
+    kill: async () => {
+      if (!isRunning(child)) return;
+      const gone = once(child, 'exit');
+      killGroup(child);
+      await gone;
+    },
+    stop: () => stopChild(child, 5_000),
+  };
+}
+
+function isListening(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  return new Promise((resolve) => {
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+  }).then((listens) => {
+    socket.destroy();
+    return listens === true;
+  });
+}

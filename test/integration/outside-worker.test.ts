@@ -1,0 +1,185 @@
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { connect as connectTcp } from 'node:net';
+import { createServer as createTlsServer, type Server } from 'node:tls';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { connectBroker } from '#shared/broker/connect-broker.ts';
+import { parseCredential } from '#shared/broker/credential.ts';
+import { createLog } from '#shared/core/log.ts';
+import { freePort } from '../../services/rtr/up/free-port.ts';
+import { makeCertificates, type Certificates } from '../helpers/make-certificates.ts';
+import { startCluster, until, type Cluster } from '../helpers/start-cluster.ts';
+import { startProcess } from '../helpers/start-process.ts';
+import { startSecuredNats, type SecuredNats } from '../helpers/start-secured-nats.ts';
+
+const prefix = 'outside';
+/** Addresses of the two ends of the cable between the cluster's network and the other one. */
+const [inside, outside] = ['10.213.77.1', '10.213.77.2'];
+const other = `rtr-test-${process.pid}`;
+
+let folder: string;
+let certificates: Certificates;
+let nats: SecuredNats;
+let cluster: Cluster;
+/** An HTTPS balancer before NATS' WebSocket. */
+let balancer: Server;
+
+const rootOnly = process.getuid?.() === 0 && canMakeNetworks() ? undefined : 'needs root, to make a network namespace';
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'rtr-test-outside-'));
+  certificates = makeCertificates(folder, ['127.0.0.1', inside]);
+  const { ca, caFile, certFile, keyFile } = certificates;
+  const wsPort = await freePort();
+  nats = await startSecuredNats({
+    prefix,
+    ca,
+    host: '0.0.0.0',
+    config: [
+      `tls { cert_file: "${certFile}", key_file: "${keyFile}" }`,
+      `websocket { listen: "127.0.0.1:${wsPort}", no_tls: true }`,
+    ],
+  });
+  balancer = createTlsServer({ cert: readFileSync(certFile), key: readFileSync(keyFile) }, (socket) => {
+    const upstream = connectTcp(wsPort, '127.0.0.1');
+    socket.pipe(upstream).pipe(socket);
+    for (const [one, end] of [
+      [socket, upstream],
+      [upstream, socket],
+    ] as const)
+      one.on('error', () => end.destroy()).on('close', () => end.destroy());
+  });
+  balancer.listen(0, '0.0.0.0');
+  await once(balancer, 'listening');
+  cluster = await startCluster({
+    prefix,
+    natsUrl: `tls://127.0.0.1:${nats.port}`,
+    // Named once more, as a cluster does whose credentials do not bring it.
+    ingress: { NATS_CREDENTIALS: nats.files.ingress, NATS_CA: caFile },
+    worker: { NATS_CREDENTIALS: nats.files.gpu },
+  });
+});
+
+afterAll(async () => {
+  await cluster.stop();
+  balancer.close();
+  await nats.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function askFor(model: string): Promise<{ status: number; worker: string | null }> {
+  const answer = await fetch(`${cluster.url}/api/openai/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${cluster.key}` },
+    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello.' }] }),
+  });
+  await answer.text();
+  return { status: answer.status, worker: answer.headers.get('x-rtr-worker') };
+}
+
+const balancerPort = (): number => (balancer.address() as AddressInfo).port;
+
+describe('a worker behind an HTTPS balancer', () => {
+  it('joins over a WebSocket, with one address and one file', async () => {
+    const file = await nats.issue({ role: 'cli', name: 'behind-https' });
+    const worker = startProcess(
+      'services/rtr/main.ts',
+      {
+        CLI_KIND: 'command',
+        CLI_COMMAND: `${process.execPath} ${process.cwd()}/test/helpers/slow-cat.mjs 0`,
+        CLI_MODELS: 'cat',
+        NATS_URL: `wss://127.0.0.1:${balancerPort()}`,
+        NATS_CREDENTIALS: file,
+        WORKER_ID: 'w1',
+      },
+      ['worker', 'cli'],
+    );
+    onTestFinished(async () => void (await worker.stop()));
+    await worker.line('worker started');
+    await until(async () => (await askFor('cat')).status === 200);
+    expect(await askFor('cat')).toEqual({ status: 200, worker: 'behind-https.w1' });
+  });
+});
+
+describe('the broker behind a private authority', () => {
+  const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+  const credential = () => parseCredential(readFileSync(nats.files.tools, 'utf8'));
+  const connect = (url: string, ca = true) =>
+    connectBroker({
+      url,
+      credential: ca ? credential() : { ...credential(), ca: undefined },
+      name: 'test',
+      prefix,
+      log,
+      waitMs: 0,
+    });
+
+  it('is not trusted by a worker that does not know its authority', async () => {
+    await expect(connect(`tls://127.0.0.1:${nats.port}`, false)).rejects.toThrow(/certificate/);
+    await expect(connect(`wss://127.0.0.1:${balancerPort()}`, false)).rejects.toThrow();
+    const broker = await connect(`tls://127.0.0.1:${nats.port}`);
+    await broker.close();
+  });
+
+  it('is not spoken to without TLS by whoever asks for it', async () => {
+    const plain = await startSecuredNats({ prefix });
+    onTestFinished(() => plain.stop());
+    await expect(connect(`nats://127.0.0.1:${plain.port}`)).rejects.toThrow(/tls/i);
+    await expect(connect(`tls://127.0.0.1:${plain.port}`, false)).rejects.toThrow(/tls/i);
+  });
+});
+
+describe.skipIf(rootOnly !== undefined)(`a worker in another network${rootOnly ? ` (${rootOnly})` : ''}`, () => {
+  it('joins through TLS with one address and one file, and serves', async () => {
+    const ip = (...args: string[]): void => void execFileSync('ip', args, { stdio: 'pipe' });
+    const cable = `rtr${process.pid % 100_000}`;
+    ip('netns', 'add', other);
+    onTestFinished(() => ip('netns', 'del', other));
+    ip('link', 'add', cable, 'type', 'veth', 'peer', 'name', 'up0', 'netns', other);
+    ip('addr', 'add', `${inside}/30`, 'dev', cable);
+    ip('link', 'set', cable, 'up');
+    ip('-n', other, 'addr', 'add', `${outside}/30`, 'dev', 'up0');
+    ip('-n', other, 'link', 'set', 'up0', 'up');
+    ip('-n', other, 'link', 'set', 'lo', 'up');
+    const file = await nats.issue({ role: 'cli', name: 'far-away', validMs: 3_600_000 });
+    const where = ['--nats', `tls://${inside}:${nats.port}`, '--credentials', file];
+    const worker = inOther(process.execPath, 'services/rtr/main.ts', 'worker', 'cli', ...where);
+    onTestFinished(async () => {
+      const gone = once(worker, 'exit');
+      worker.kill('SIGTERM');
+      await gone;
+    });
+    await until(async () => (await askFor('far-cat')).status === 200, 30_000);
+    expect(await askFor('far-cat')).toEqual({ status: 200, worker: 'far-away.w1' });
+  });
+});
+
+/** Runs a program in the other network, with the least that a worker needs to know. */
+function inOther(...command: string[]): ChildProcess {
+  return spawn('ip', ['netns', 'exec', other, ...command], {
+    stdio: 'ignore',
+    env: {
+      PATH: process.env['PATH'],
+      CLI_KIND: 'command',
+      CLI_COMMAND: `${process.execPath} ${process.cwd()}/test/helpers/slow-cat.mjs 0`,
+      CLI_MODELS: 'far-cat',
+      WORKER_ID: 'w1',
+      LOG_FORMAT: 'json',
+    },
+  });
+}
+
+function canMakeNetworks(): boolean {
+  const name = `rtr-test-try-${process.pid}`;
+  try {
+    execFileSync('ip', ['netns', 'add', name], { stdio: 'pipe' });
+    execFileSync('ip', ['netns', 'del', name], { stdio: 'pipe' });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,95 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { parseCredential, roles } from '#shared/broker/credential.ts';
+import { diagnoseCredential } from '../../../../services/rtr/commands/diagnose-credential.ts';
+import { initCredentials } from '../../../../services/rtr/commands/credentials/init-credentials.ts';
+import { issueWorker } from '../../../../services/rtr/commands/credentials/issue-worker.ts';
+import { listCredentials } from '../../../../services/rtr/commands/credentials/list-credentials.ts';
+import { revokeCredential } from '../../../../services/rtr/commands/credentials/revoke-credential.ts';
+import { startSecuredNats } from '../../../helpers/start-secured-nats.ts';
+
+function start() {
+  const folder = mkdtempSync(join(tmpdir(), 'rtr-test-credentials-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const out = join(folder, 'trust');
+  const said: string[] = [];
+  const print = (line: string): void => void said.push(line);
+  const issue = (name: string, validMs?: number) =>
+    issueWorker({ from: out, role: 'gpu', name, out: join(folder, `${name}.creds`), validMs, print });
+  return { folder, out, said, print, issue };
+}
+
+describe('rtr credentials', () => {
+  it('init makes a credential for each role, for its owner only, and changes nothing the next time', async () => {
+    const { out, print, said } = start();
+    await initCredentials({ out, prefix: 'mine', print });
+    for (const role of roles) {
+      const file = join(out, `${role}.creds`);
+      expect(statSync(file).mode & 0o777).toBe(0o600);
+      expect(parseCredential(readFileSync(file, 'utf8'))).toMatchObject({ role, owner: role, prefix: 'mine' });
+    }
+    expect(statSync(join(out, 'authority.json')).mode & 0o777).toBe(0o600);
+    const before = readFileSync(join(out, 'nats-auth.conf'), 'utf8');
+    expect(before).not.toMatch(/\bS[OAU][A-Z2-7]{50}/);
+    await initCredentials({ out, prefix: 'mine', print });
+    expect(readFileSync(join(out, 'nats-auth.conf'), 'utf8')).toBe(before);
+    expect(said.at(-1)).toContain('nothing was changed');
+  });
+
+  it('worker makes one more, with the authority that signed the servers, for as long as is said', async () => {
+    const { out, print, issue, folder } = start();
+    await initCredentials({ out, prefix: 'rtr', print });
+    await issue('joes-box', 90 * 86_400_000);
+    const { owner, role, expiresAt = 0 } = parseCredential(readFileSync(join(folder, 'joes-box.creds'), 'utf8'));
+    expect({ owner, role }).toEqual({ owner: 'joes-box', role: 'gpu' });
+    expect(expiresAt - Date.now()).toBeGreaterThan(89 * 86_400_000);
+    await expect(issue('joes-box')).rejects.toThrow('there is a credential named joes-box');
+    for (const name of ['joe.box', 'a b', '*', 'open', '']) await expect(issue(name)).rejects.toThrow('has up to 64');
+  });
+
+  it('revoke marks a credential, which list tells, and frees its name', async () => {
+    const { out, print, issue, said } = start();
+    await initCredentials({ out, prefix: 'rtr', print });
+    await issue('joes-box');
+    await issue('short', 1);
+    await revokeCredential({ from: out, name: 'joes-box', print });
+    await issue('joes-box');
+    said.length = 0;
+    listCredentials({ from: out, json: true, print });
+    const states = said.map((line) => JSON.parse(line) as { name: string; state: string });
+    expect(states.slice(-3)).toMatchObject([
+      { name: 'joes-box', state: 'revoked' },
+      { name: 'short', state: 'expired' },
+      { name: 'joes-box', state: 'valid' },
+    ]);
+    await expect(revokeCredential({ from: out, name: 'nobody', print })).rejects.toThrow('no credential named nobody');
+  });
+});
+
+describe('the doctor, asked about a credential', () => {
+  it('tells whether the broker takes it, and if not, why', async () => {
+    const nats = await startSecuredNats({ prefix: 'rtr' });
+    onTestFinished(() => nats.stop());
+    const ask = (NATS_CREDENTIALS: string, role?: 'gpu' | 'cloud') =>
+      diagnoseCredential({ NATS_URL: `nats://127.0.0.1:${nats.port}`, NATS_CREDENTIALS, role });
+    expect(await ask(nats.files.gpu, 'gpu')).toMatchObject({
+      state: 'ok',
+      told: 'gpu, for gpu: the broker accepts it',
+    });
+    expect(await ask(nats.files.gpu, 'cloud')).toMatchObject({ state: 'missing', told: 'gpu, for gpu: not for cloud' });
+    const old = await nats.issue({ role: 'gpu', name: 'old', validMs: -5_000 });
+    expect(await ask(old)).toMatchObject({ state: 'missing', told: expect.stringContaining('it expired on') });
+    expect(await ask('/nowhere')).toMatchObject({ state: 'missing', told: expect.stringContaining('/nowhere') });
+    const { folder, out, print, issue } = start();
+    await initCredentials({ out, prefix: 'rtr', print });
+    await issue('stranger');
+    expect(await ask(join(folder, 'stranger.creds'))).toMatchObject({
+      state: 'missing',
+      told: expect.stringContaining('does not accept it'),
+    });
+    await nats.stop();
+    expect(await ask(nats.files.cloud)).toMatchObject({ state: 'missing' });
+  });
+});

@@ -1,0 +1,122 @@
+import { readFileSync } from 'node:fs';
+import { connect, credsAuthenticator, type NatsConnection } from '@nats-io/transport-node';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { connectBroker, type Broker } from '#shared/broker/connect-broker.ts';
+import { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
+import { LiveWorkers } from '#shared/broker/dispatch/live-workers.ts';
+import { parseCredential } from '#shared/broker/credential.ts';
+import { ensurePoolConsumers } from '#shared/broker/jobs-stream.ts';
+import { encodePull } from '#shared/broker/pull.ts';
+import { encodeSettle } from '#shared/broker/settlement.ts';
+import { createLog } from '#shared/core/log.ts';
+import { startSecuredNats, type SecuredNats } from '../../../helpers/start-secured-nats.ts';
+
+const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+let nats: SecuredNats;
+let broker: Broker;
+let dispatcher: Dispatcher;
+let workers: LiveWorkers;
+/** A connection with the credential of the gpu workers. */
+let worker: NatsConnection;
+
+beforeAll(async () => {
+  nats = await startSecuredNats({ prefix: 'rtr' });
+  const credential = parseCredential(readFileSync(nats.files.ingress, 'utf8'));
+  broker = await connectBroker({ url: `nats://127.0.0.1:${nats.port}`, credential, name: 'in', prefix: 'rtr', log });
+  workers = new LiveWorkers(broker, log);
+  const bounds = { queueMs: 0, noWorkerMs: 0, firstTokenMs: 0, idleMs: 0, totalMs: 0, silenceMs: 0 };
+  const queue = { maxQueued: 100, maxAgeMs: 60_000 };
+  const rest = { spillMs: 500, keepAliveMs: 10_000, maxAttempts: 3 };
+  dispatcher = new Dispatcher(broker, workers, { ingress: 'in', bounds, queue, ...rest }, log);
+  await dispatcher.prepare();
+  for (const tier of ['gpu', 'cloud'] as const) await ensurePoolConsumers(broker, tier, 'p');
+  worker = await connect({
+    port: nats.port,
+    authenticator: credsAuthenticator(readFileSync(nats.files.gpu)),
+    inboxPrefix: 'rtr.inbox.gpu.gpu',
+  });
+});
+
+afterAll(async () => {
+  await worker.close();
+  dispatcher.close();
+  workers.close();
+  await broker.close();
+  await nats.stop();
+});
+
+async function waitingIn(tier: 'gpu' | 'cloud'): Promise<number> {
+  const manager = await jetstreamManager(broker.nc, { checkAPI: false });
+  return (await manager.streams.info(`rtr_JOBS_${tier}`)).state.messages;
+}
+
+/** Everything that a worker may publish, with a message that would be answered. */
+const asks: [string, string, string][] = [
+  ['a pull that finds nothing', 'rtr.pull.gpu.gpu.w1', encodePull({ pool: 'p', class: 'low', batch: 1 })],
+  ['a pull that waits', 'rtr.pull.gpu.gpu.w1', encodePull({ pool: 'p', class: 'low', batch: 1, expiresMs: 1_000 })],
+  ['a request for lanes', 'rtr.lanes.gpu.gpu.w1', 'p'],
+  ['a claim', 'rtr.claim.in.gpu.gpu.w1', JSON.stringify({ v: 1, job: 'x', ticket: '' })],
+  ['a beat', 'rtr.beat.gpu.gpu.w1', 'gone'],
+  ['a frame', 'rtr.reply.in.grant.k.0', ''],
+];
+
+/** Where no worker may publish, and an ingress or the server itself may. */
+const targets = [
+  '$JS.API.STREAM.PURGE.rtr_JOBS_cloud',
+  'rtr.cancel.gpu.other.w2',
+  'rtr.inbox.gpu.other.w2.secret.alive.x',
+];
+
+it('has nobody answered at a subject that is not its own, by ingress or server', async () => {
+  for (let count = 0; count < 3; count += 1) broker.publish('rtr.jobs.cloud.p.high', '{}');
+  await broker.flush();
+  const heard: string[] = [];
+  const all = await connect({
+    port: nats.port,
+    authenticator: credsAuthenticator(readFileSync(await nats.issue({ role: 'gpu', name: 'other' }))),
+    inboxPrefix: 'rtr.inbox.gpu.other',
+  });
+  for (const subject of ['rtr.cancel.gpu.other.*', 'rtr.inbox.gpu.other.w2.>'])
+    all.subscribe(subject, { callback: (_, message) => void heard.push(message.subject) });
+  await all.flush();
+  for (const [, subject, payload] of asks) for (const reply of targets) worker.publish(subject, payload, { reply });
+  await worker.flush();
+  // The same again at its own inbox: when that is answered, what was asked before was dealt with.
+  const answered = await worker.request('rtr.pull.gpu.gpu.w1', asks[0]?.[2] ?? '', {
+    timeout: 2_000,
+    noMux: true,
+    reply: 'rtr.inbox.gpu.gpu.w1.secret.pull.low',
+  });
+  expect(answered.headers?.code).toBe(404);
+  await broker.flush();
+  await all.flush();
+  expect(heard).toEqual([]);
+  expect(await waitingIn('cloud')).toBe(3);
+  await all.close();
+});
+
+it('settles nothing of another tier for it', async () => {
+  broker.publish('rtr.jobs.gpu.p.high', '{}');
+  await broker.flush();
+  const pull = encodePull({ pool: 'p', class: 'high', batch: 1 });
+  const ticket = await worker.request('rtr.pull.gpu.gpu.w1', pull, {
+    timeout: 2_000,
+    noMux: true,
+    reply: 'rtr.inbox.gpu.gpu.w1.secret.pull.high',
+  });
+  const settle = (subject: string, at: string): void =>
+    worker.publish(subject, encodeSettle({ ticket: at, as: 'done' }), {});
+  const own = 'rtr.settle.gpu.gpu.w1';
+  const before = [await waitingIn('gpu'), await waitingIn('cloud')];
+  for (const at of ['$JS.API.STREAM.PURGE.rtr_JOBS_gpu', '$JS.ACK.rtr_JOBS_cloud.p_high.1.1.1.1.0', 'rtr.keys', ''])
+    settle(own, at);
+  settle(own, String(ticket.reply).replace('gpu', 'cloud'));
+  settle(own, `$JS.ACK.rtr_JOBS_cloud.p_high.rtr_JOBS_gpu.1.1.1.1.0.x`);
+  await worker.flush();
+  await broker.flush();
+  await broker.flush();
+  expect([await waitingIn('gpu'), await waitingIn('cloud')]).toEqual(before);
+  settle(own, String(ticket.reply));
+  await expect.poll(() => waitingIn('gpu')).toBe(0);
+});

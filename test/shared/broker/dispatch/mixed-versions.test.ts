@@ -1,0 +1,82 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Broker } from '#shared/broker/connect-broker.ts';
+import { startParties, type Parties, type PartyOptions } from '../../../helpers/broker-parties.ts';
+import { until } from '../../../helpers/start-cluster.ts';
+
+async function start(options: PartyOptions = {}): Promise<Parties> {
+  const parties = await startParties(options);
+  onTestFinished(() => parties.close());
+  return parties;
+}
+
+const older = { oldest: 1, newest: 1 };
+const newer = { oldest: 1, newest: 2 };
+const newest = { oldest: 2, newest: 3 };
+
+const steps = [{ whoami: true as const }];
+
+/** Has a party say more than this release knows of: an unknown field in each of its messages. */
+function sayMore(broker: Broker): () => number {
+  const publish = broker.publish.bind(broker);
+  let count = 0;
+  broker.publish = (subject, payload, reply) => {
+    const [head = '', ...rest] = Buffer.from(payload).toString('latin1').split('\n');
+    if (!head.startsWith('{')) return publish(subject, payload, reply);
+    count += 1;
+    const more = JSON.stringify({ ...(JSON.parse(head) as object), unheardOf: { since: 'next year' } });
+    publish(subject, Buffer.from([more, ...rest].join('\n'), 'latin1'), reply);
+  };
+  return () => count;
+}
+
+describe('a cluster that is being upgraded', () => {
+  it('serves with workers of the release before and of the next one, from ingresses of both', async () => {
+    const { ingress, addIngress, addWorker } = await start({ ingress: { contract: older } });
+    const upgraded = await addIngress({ contract: newer });
+    await addWorker({ id: 'old', contract: older, slots: 1 });
+    await addWorker({ id: 'new', contract: newer, slots: 1 });
+    await upgraded.workers.callTheRoll();
+    for (const edge of [ingress, upgraded]) {
+      const pools = [...edge.workers.pools()];
+      expect(new Set(pools.map(({ contract }) => contract))).toEqual(new Set(edge === ingress ? [1] : [1, 2]));
+      for (const pool of pools) {
+        const sent = edge.send({ steps, place: () => [{ pool, model: 'demo' }] });
+        expect(await sent.finished).toMatchObject({ state: 'done', attempts: 1 });
+        expect(sent.text()).toBe([...pool.workers][0]?.id);
+      }
+    }
+  });
+
+  it('lets messages say more than it knows, from either side', async () => {
+    const { ingress, addWorker } = await start();
+    const { broker } = await addWorker({ id: 'w' });
+    const said = [sayMore(broker), sayMore(ingress.broker)];
+    const sent = Array.from({ length: 5 }, () => ingress.send({ steps }));
+    for (const { finished } of sent) expect(await finished).toMatchObject({ state: 'done', attempts: 1 });
+    expect(sent.map((one) => one.text())).toEqual(['w', 'w', 'w', 'w', 'w']);
+    for (const count of said) expect(count()).toBeGreaterThan(5);
+  });
+
+  it('gives a worker that is too far ahead nothing, shows it, and says why', async () => {
+    const { ingress, addWorker } = await start({ ingress: { bounds: { noWorkerMs: 300 } } });
+    await addWorker({ id: 'ahead', contract: newest });
+    const worker = ingress.workers.get('ahead');
+    expect(worker).toMatchObject({ announcement: { accepting: false }, pool: { contract: undefined } });
+    expect((await ingress.send({ steps }).finished).error?.code).toBe('no_worker_available');
+    await addWorker({ id: 'fits' });
+    const sent = ingress.send({ steps });
+    await sent.finished;
+    expect(sent.text()).toBe('fits');
+  });
+
+  it('moves what a worker of the release before holds to the next one when it leaves', async () => {
+    const { ingress, addWorker } = await start({ ingress: { contract: newer } });
+    const old = await addWorker({ id: 'old', contract: older, slots: 1 });
+    const sent = ingress.send({ steps: [{ only: 'old', hang: true }, { whoami: true }] });
+    await until(() => sent.job.state === 'claimed');
+    await addWorker({ id: 'new', contract: newer, slots: 1 });
+    await old.worker.drain(0);
+    expect(await sent.finished).toMatchObject({ state: 'done', attempts: 2 });
+    expect(sent.text()).toBe('new');
+  });
+});
