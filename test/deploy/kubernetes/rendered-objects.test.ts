@@ -287,7 +287,7 @@ function configOf({ args }: Container) {
 
 /** A secret may be given as the path of a file. */
 function knownNames({ shape }: { shape: object }): string[] {
-  const agreed = ['ADMIN_HOST', 'ADMIN_PORT', 'NATS_CREDENTIALS', 'NATS_CA', 'REDIS_CA'];
+  const agreed = ['ADMIN_HOST', 'ADMIN_PORT'];
   return [...agreed, ...Object.keys(shape).flatMap((name) => [name, `${name}_FILE`])];
 }
 
