@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Tier } from './lane.ts';
+import { tiers, type Tier } from './lane.ts';
 import type { Subjects } from './subjects.ts';
 import { parseJson } from './ticket.ts';
 
