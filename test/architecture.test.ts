@@ -23,6 +23,8 @@ const everyService = Object.keys(mayImport);
 const homes: Record<string, readonly string[]> = {
   express: ['services/ingress', 'services/console'],
   '@nats-io/': ['shared/broker'],
+  '@opentelemetry/': ['shared/core'],
+  'prom-client': ['shared/core', 'services/ingress'],
   ioredis: ['shared/accounts', 'services/batch-runner'],
   bullmq: ['services/batch-runner'],
 };

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chownSync, existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -5,44 +6,99 @@ import { join } from 'node:path';
 /*
  * The first service of docker-compose.yml: makes the secrets of the cluster and the configuration that holds them, each
  * part's own in a volume of its own, and gives the volumes to the user that all containers run as. On later starts secrets
- * stay as they are.
+ * stay as they are. `prepare single` is for one NATS and one Redis; `prepare ha`, which runs after it, for three nodes of
+ * NATS and a Redis with a replica, watched by three sentinels.
  */
 
 const user = 1000;
 const volumes = '/volumes';
-const password = (name: string, given: string | undefined): string =>
-  given || kept(name) || randomBytes(24).toString('hex');
+const sentinels = ['sentinel-1', 'sentinel-2', 'sentinel-3'];
+const isHa = process.argv[2] === 'ha';
 
-const redisPassword = password('redis/password', process.env['REDIS_PASSWORD']);
-const natsPassword = password('nats/password', undefined);
+const secret = (name: string, given = ''): string => given || (kept(name) ?? randomBytes(24).toString('hex'));
+const redisPassword = secret('redis/password', process.env['REDIS_PASSWORD']);
+const routePassword = secret('trust/route-password');
 
-write('redis/password', redisPassword);
-write('nats/password', natsPassword);
-write('nats/nats.conf', [
-  'port: 4222',
-  'server_name: $NATS_NAME',
-  'http: "127.0.0.1:8222"',
-  'jetstream { store_dir: /data, max_memory_store: 256M, max_file_store: 1G }',
-  `authorization { user: "rtr", password: "${natsPassword}" }`,
-]);
-write('redis/base.conf', [
-  'port 6379',
-  'dir /data',
-  'appendonly yes',
-  'appendfsync everysec',
-  'maxmemory-policy noeviction',
-  `requirepass ${redisPassword}`,
-  `masterauth ${redisPassword}`,
-]);
-// Redis writes into this one when another node becomes the primary.
-if (kept('redis/redis.conf') === undefined) write('redis/redis.conf', ['include /config/base.conf']);
-
-const natsUrl = `nats://rtr:${natsPassword}@nats:4222`;
-write('ingress/redis-url', `redis://:${redisPassword}@redis:6379`);
-for (const part of ['ingress', 'gpu', 'cli', 'cloud', 'tools']) write(`${part}/nats-url`, natsUrl);
+writeNats(isHa ? ['nats', 'nats-2', 'nats-3'] : ['nats']);
+writeRedis('redis');
+if (isHa) {
+  writeRedis('redis-2', 'redis');
+  sentinels.forEach(writeSentinel);
+}
 for (const folder of readdirSync(volumes)) chownSync(join(volumes, folder), user, user);
 
-/** What an earlier start has written; undefined when there was none. */
+/** NATS takes nobody without a credential, and every kind of part has its own. */
+function writeNats(nodes: readonly string[]): void {
+  execFileSync('rtr', ['credentials', 'init', '--out', `${volumes}/trust`], { stdio: ['ignore', 'ignore', 'inherit'] });
+  write('trust/route-password', routePassword);
+  write('nats/nats-auth.conf', kept('trust/nats-auth.conf') ?? '');
+  write('nats/nats.conf', [
+    'port: 4222',
+    'server_name: $NATS_NAME',
+    'client_advertise: $NATS_ADDRESS',
+    'http: "127.0.0.1:8222"',
+    'jetstream { store_dir: /data, max_memory_store: 256M, max_file_store: 1G }',
+    'include ./nats-auth.conf',
+    ...(nodes.length > 1 ? ['include ./cluster.conf'] : []),
+  ]);
+  const routes = nodes.map((node) => `"nats://route:${routePassword}@${node}:6222"`);
+  write('nats/cluster.conf', [
+    'cluster {',
+    '  name: rtr',
+    '  port: 6222',
+    '  cluster_advertise: $NATS_ROUTE',
+    `  authorization { user: route, password: "${routePassword}" }`,
+    `  routes: [${routes.join(', ')}]`,
+    '}',
+  ]);
+  for (const part of ['ingress', 'gpu', 'cli', 'cloud', 'tools']) {
+    write(`${part}/nats-url`, nodes.map((node) => `nats://${node}:4222`).join(','));
+    write(`${part}/nats.creds`, kept(`trust/${part}.creds`) ?? '');
+  }
+  const watched = `redis+sentinel://:${redisPassword}@${sentinels.map((name) => `${name}:26379`).join(',')}/rtr`;
+  const alone = `redis://:${redisPassword}@redis:6379`;
+  write('ingress/redis-url', isHa ? `${watched}?sentinel-password=${redisPassword}` : alone);
+}
+
+function writeRedis(name: string, primary?: string): void {
+  write(`${name}/password`, redisPassword);
+  write(`${name}/base.conf`, [
+    'port 6379',
+    'dir /data',
+    'appendonly yes',
+    'appendfsync everysec',
+    'maxmemory-policy noeviction',
+    // Containers keep their names, not their addresses.
+    `replica-announce-ip ${name}`,
+    `requirepass ${redisPassword}`,
+    `masterauth ${redisPassword}`,
+  ]);
+  // Redis writes into this one who the primary is, when sentinels have chosen another.
+  const first = ['include /config/base.conf', ...(primary ? [`replicaof ${primary} 6379`] : [])];
+  if (kept(`${name}/redis.conf`) === undefined) write(`${name}/redis.conf`, first);
+}
+
+/** A sentinel keeps what it has learned in its configuration. */
+function writeSentinel(name: string): void {
+  write(`${name}/password`, redisPassword);
+  if (kept(`${name}/sentinel.conf`) !== undefined) return;
+  write(`${name}/sentinel.conf`, [
+    'port 26379',
+    'dir /tmp',
+    `requirepass ${redisPassword}`,
+    `sentinel sentinel-pass ${redisPassword}`,
+    'sentinel resolve-hostnames yes',
+    'sentinel announce-hostnames yes',
+    `sentinel announce-ip ${name}`,
+    'sentinel monitor rtr redis 6379 2',
+    `sentinel auth-pass rtr ${redisPassword}`,
+    'sentinel down-after-milliseconds rtr 3000',
+    'sentinel failover-timeout rtr 15000',
+    'sentinel parallel-syncs rtr 1',
+  ]);
+}
+
+/** What is in a file of a volume; undefined when there is none. */
 function kept(name: string): string | undefined {
   const file = join(volumes, name);
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;

@@ -3,6 +3,8 @@ import type { GrantedJob, JobEnd, JobHandler, Reply } from '#shared/broker/job-c
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { Logger } from '#shared/core/log.ts';
+import { GenerationSpan } from '#shared/core/tracing/generation-span.ts';
+import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import { chatNeeds } from '#shared/protocol/chat/needs.ts';
 import type { ChatRequest } from '#shared/protocol/chat/request.ts';
@@ -24,6 +26,8 @@ export interface HandleJobOptions {
   /** The models that the worker announces. */
   models: readonly string[];
   takesImages: boolean;
+  /** Who generates behind it, in traces. */
+  traceName: string;
   patience: Patience;
   /** Called when the upstream limits the rate of requests, with the seconds that this lasts where it tells them. */
   onLimited: (seconds: number | undefined) => void;
@@ -47,7 +51,7 @@ type Attempt = { end: JobEnd } | { error: unknown; diedSilently: boolean };
  * answer is written in the chat family, from which it is translated into the client's.
  */
 export function createHandleJob(options: HandleJobOptions): JobHandler {
-  const { take, models, takesImages, patience, onLimited, log } = options;
+  const { take, models, takesImages, traceName, patience, onLimited, log } = options;
   return async function handleJob(job, reply, signal) {
     const family = modelFamilyOf(job);
     if (!models.includes(job.model)) {
@@ -61,8 +65,31 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     }
     const conversation = readConversation(family, body, job.model, takesImages);
     const minted = { ...mint(family, job.model), promptTokens };
-    return converse(conversation, job.stream ? streamed(family, minted, reply) : whole(family, minted, reply), signal);
+    const answer = job.stream ? streamed(family, minted, reply) : whole(family, minted, reply);
+    return job.trace ? traced(job, job.trace, conversation, answer, signal) : converse(conversation, answer, signal);
   };
+
+  async function traced(
+    { model, stream }: GrantedJob,
+    parent: TraceSpan,
+    conversation: Conversation,
+    answer: Answer,
+    signal: AbortSignal,
+  ): Promise<JobEnd> {
+    const span = new GenerationSpan({ parent, provider: traceName, model, stream });
+    const onPart = (part: AnswerPart): void => {
+      span.heard();
+      answer.onPart(part);
+    };
+    try {
+      const end = await converse(conversation, { ...answer, onPart }, signal);
+      span.ended(end);
+      return end;
+    } catch (error) {
+      span.failed(error, signal);
+      throw error;
+    }
+  }
 
   /**
    * A process that stood ready may have died in the very moment that it was taken, and others with it: while nothing was

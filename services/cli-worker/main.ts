@@ -9,10 +9,13 @@ import { startWorker, type Worker } from '#shared/broker/worker-loop/start-worke
 import { loadConfig } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
 import { runService } from '#shared/core/run-service.ts';
+import { openTracing } from '#shared/core/tracing/open-tracing.ts';
+import { openWorkerAdmin } from '#shared/core/worker-admin.ts';
 import { version } from '#shared/core/version.ts';
 import { Acceptance } from './acceptance.ts';
 import { cliOf } from './clis/cli-of.ts';
 import type { Cli } from './clis/cli.ts';
+import { traceNameOf } from './clis/trace-name.ts';
 import { cliWorkerConfig, type CliWorkerConfig } from './config.ts';
 import { createHandleJob } from './handle-job.ts';
 import { startSession } from './pool/live-session.ts';
@@ -25,9 +28,11 @@ const mebibyte = 1024 * 1024;
 await runService(async (environment, releases) => {
   const config = loadConfig(cliWorkerConfig, environment);
   const id = config.WORKER_ID ?? `cli-${randomUUID().slice(0, 8)}`;
-  const log = createLog({ service: 'cli-worker', level: config.LOG_LEVEL, format: config.LOG_FORMAT }).child({
-    worker: id,
-  });
+  const settings = { service: 'cli-worker', level: config.LOG_LEVEL, format: config.LOG_FORMAT };
+  const log = createLog(settings).child({ worker: id });
+  const tracing = await openTracing({ ...settings, instance: id, environment, log });
+  if (tracing) releases.add('traces', () => tracing.close());
+  const admin = await openWorkerAdmin({ ...settings, config, log, releases });
   const { cli, program } = cliOf(config.CLI_KIND, config.CLI_COMMAND);
 
   const root = await mkdtemp(join(tmpdir(), 'rtr-cli-'));
@@ -59,9 +64,12 @@ await runService(async (environment, releases) => {
     kind: cli.kind,
     version,
     coalesceMs: config.COALESCE_MS,
+    meter: admin.metrics,
+    tracing,
     handler: createHandleJob({
       take: (signal) => pool.take(signal),
       models: config.CLI_MODELS,
+      traceName: traceNameOf(config.CLI_KIND),
       takesImages: cli.capabilities.includes('vision'),
       patience: {
         firstMs: config.FIRST_TOKEN_TIMEOUT_MS,
@@ -76,6 +84,7 @@ await runService(async (environment, releases) => {
     accepting: acceptance.accepting,
   });
   worker = started;
+  admin.follow(started, broker);
   started.update({ accepting: acceptance.accepting });
   releases.add('the worker', async () => {
     await started.drain(config.DRAIN_MS);

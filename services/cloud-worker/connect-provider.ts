@@ -1,6 +1,6 @@
 import { ConfigError, type Environment } from '#shared/core/load-config.ts';
 import { version } from '#shared/core/version.ts';
-import { UpstreamHttp } from '#shared/upstream/upstream-http.ts';
+import { UpstreamHttp, type UpstreamHttpOptions } from '#shared/upstream/upstream-http.ts';
 import type { CloudWorkerConfig } from './config.ts';
 import { missingVariables, providerKey } from './provider-key.ts';
 import { keyHeader } from './providers/authorize.ts';
@@ -19,7 +19,12 @@ const messagesVersion = '2023-06-01';
  * request goes, and redirects are not followed.
  * @throws ConfigError that names the variables which are missing
  */
-export function connectProvider(provider: Provider, config: ConnectConfig, environment: Environment): UpstreamHttp {
+export function connectProvider(
+  provider: Provider,
+  config: ConnectConfig,
+  environment: Environment,
+  onOver?: UpstreamHttpOptions['onOver'],
+): UpstreamHttp {
   const { title, keyVariables, keyless } = provider;
   const key = config.PROVIDER_KEY ?? providerKey(provider, environment)?.key;
   if (key === undefined && keyVariables.length > 0 && keyless !== true) {
@@ -40,5 +45,6 @@ export function connectProvider(provider: Provider, config: ConnectConfig, envir
     connectTimeoutMs: config.CONNECT_TIMEOUT_MS,
     headers: async () => ({ ...common, ...(await authorization()) }),
     allowH2: true,
+    onOver,
   });
 }

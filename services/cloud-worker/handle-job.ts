@@ -26,6 +26,8 @@ import { applyRules } from './requests/apply-rules.ts';
 export interface HandleJobOptions {
   http: UpstreamHttp;
   provider: Provider;
+  /** Its name in traces. */
+  traceName: string;
   /** What the provider serves now. */
   models: () => readonly ModelInfo[];
   bounds: AnswerBounds;
@@ -54,8 +56,17 @@ interface Question {
 }
 
 /** Makes the handler that serves jobs with one provider: translate, fit to its rules, send, translate back. */
-export function createHandleJob({ http, provider, models, bounds, onHead, onRefused }: HandleJobOptions): JobHandler {
+export function createHandleJob({
+  http,
+  provider,
+  traceName,
+  models,
+  bounds,
+  onHead,
+  onRefused,
+}: HandleJobOptions): JobHandler {
   const { family } = provider;
+  const traced = { provider: traceName, server: http.server };
   const counter = new TokenCounter(undefined);
 
   return async function handleJob(job, reply, signal) {
@@ -69,7 +80,7 @@ export function createHandleJob({ http, provider, models, bounds, onHead, onRefu
       return { usage: noUsage, finishReason: 'stop' };
     }
     const question = questionOf(asked, parseRequest(takeBody(job)));
-    const end = await told(generate(asked, question, job.stream, reply, signal), signal);
+    const end = await told(generate(asked, question, job, reply, signal), signal);
     question.learn?.(end.usage.promptTokens);
     return end;
   };
@@ -92,7 +103,7 @@ export function createHandleJob({ http, provider, models, bounds, onHead, onRefu
   function generate(
     { client, model, headers }: Asked,
     { body, inputTokens }: Question,
-    stream: boolean,
+    { stream, trace }: Pick<GrantedJob, 'stream' | 'trace'>,
     reply: Reply,
     signal: AbortSignal,
   ): Promise<JobEnd> {
@@ -104,6 +115,7 @@ export function createHandleJob({ http, provider, models, bounds, onHead, onRefu
       stream,
       bounds,
       write: (text: string) => reply.write(text),
+      trace: trace && { parent: trace, ...traced, model: model.id, stream },
       onHead,
     };
     return relayAnswer(relay, { path: paths[family], body, headers }, signal);

@@ -5,6 +5,8 @@ import { startWorker, type Worker, type WorkerFacts } from '#shared/broker/worke
 import { ConfigError, loadConfig } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
 import { runService } from '#shared/core/run-service.ts';
+import { openTracing } from '#shared/core/tracing/open-tracing.ts';
+import { openWorkerAdmin } from '#shared/core/worker-admin.ts';
 import { version } from '#shared/core/version.ts';
 import { cloudWorkerConfig } from './config.ts';
 import { connectProvider } from './connect-provider.ts';
@@ -12,6 +14,7 @@ import { ModelFollower } from './follow-models.ts';
 import { createHandleJob } from './handle-job.ts';
 import { Pace } from './pace.ts';
 import { providerOf } from './providers/provider-of.ts';
+import { traceNameOf } from './providers/trace-name.ts';
 import { readRateLimits } from './rate-limits.ts';
 import { namedModels, readModels } from './read-models.ts';
 import { createRefusalReport } from './report-refusal.ts';
@@ -21,9 +24,12 @@ await runService(async (environment, releases) => {
   const id = config.WORKER_ID ?? `cloud-${randomUUID().slice(0, 8)}`;
   const settings = { service: 'cloud-worker', level: config.LOG_LEVEL, format: config.LOG_FORMAT };
   const log = createLog(settings).child({ worker: id, provider: config.PROVIDER });
+  const tracing = await openTracing({ ...settings, instance: id, environment, log });
+  if (tracing) releases.add('traces', () => tracing.close());
+  const admin = await openWorkerAdmin({ ...settings, config, log, releases });
   const provider = providerOf(config.PROVIDER, config.PROVIDER_FAMILY);
 
-  const http = connectProvider(provider, config, environment);
+  const http = connectProvider(provider, config, environment, (call) => admin.metrics.asked(call));
   releases.add('provider connections', () => http.close());
   const names =
     config.PROVIDER_MODELS.length > 0 ? config.PROVIDER_MODELS : (provider.fixedModels?.(environment) ?? []);
@@ -65,9 +71,12 @@ await runService(async (environment, releases) => {
     kind: config.PROVIDER,
     version,
     coalesceMs: config.COALESCE_MS,
+    meter: admin.metrics,
+    tracing,
     handler: createHandleJob({
       http,
       provider,
+      traceName: traceNameOf(config.PROVIDER),
       models: () => follower.models,
       bounds: {
         firstTokenMs: config.FIRST_TOKEN_TIMEOUT_MS,
@@ -88,6 +97,7 @@ await runService(async (environment, releases) => {
     await started.close();
   });
   worker = started;
+  admin.follow(started, broker);
   announce();
   log.info({ slots: config.SLOTS, models: follower.models.length }, 'cloud-worker is ready');
 });

@@ -1,4 +1,4 @@
-import { UpstreamHttp } from '#shared/upstream/upstream-http.ts';
+import { UpstreamHttp, type UpstreamHttpOptions } from '#shared/upstream/upstream-http.ts';
 
 /** Where the engine is and how long to wait for it. */
 export interface EngineHttpOptions {
@@ -8,11 +8,13 @@ export interface EngineHttpOptions {
   /** Connections for jobs at most. Jobs never wait for one, as long as there are no more jobs than this. */
   connections: number;
   connectTimeoutMs: number;
+  /** Hears of every job's request when it is over. */
+  onOver?: UpstreamHttpOptions['onOver'];
 }
 
 /** The connections to one engine. Paths begin at its root, because what tells about it often lies outside `/v1`. */
 export class EngineHttp extends UpstreamHttp {
-  constructor({ url, apiKey, connections, connectTimeoutMs }: EngineHttpOptions) {
+  constructor({ url, apiKey, connections, connectTimeoutMs, onOver }: EngineHttpOptions) {
     const headers = { 'content-type': 'application/json', ...(apiKey && { authorization: `Bearer ${apiKey}` }) };
     super({
       url: url.replace(/\/+$/, '').replace(/\/v1$/, ''),
@@ -20,6 +22,7 @@ export class EngineHttp extends UpstreamHttp {
       connectTimeoutMs,
       headers: () => headers,
       allowH2: false,
+      onOver,
     });
   }
 }

@@ -42,6 +42,7 @@ interface Question {
 /** Makes the handler that serves jobs with one engine: translate, adapt, send, translate back. */
 export function createHandleJob(options: HandleJobOptions): JobHandler {
   const { http, engine, models, fetchImage, onUnreachable } = options;
+  const traced = { provider: engine.kind, server: http.server };
   const counter = new TokenCounter(engine.countTokens?.bind(engine, http));
 
   return async function handleJob(job, reply, signal) {
@@ -90,6 +91,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       stream: job.stream,
       bounds: options,
       write: (text: string) => reply.write(text),
+      trace: job.trace && { parent: job.trace, ...traced, model: job.model, stream: job.stream },
     };
     return relayAnswer(relay, { path: '/v1/chat/completions', body }, signal);
   }

@@ -5,6 +5,8 @@ import { startWorker, type Worker, type WorkerFacts } from '#shared/broker/worke
 import { loadConfig } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
 import { runService } from '#shared/core/run-service.ts';
+import { openTracing } from '#shared/core/tracing/open-tracing.ts';
+import { openWorkerAdmin } from '#shared/core/worker-admin.ts';
 import { version } from '#shared/core/version.ts';
 import { gpuWorkerConfig, maxSlots } from './config.ts';
 import { EngineHttp } from './engine-http.ts';
@@ -21,6 +23,9 @@ await runService(async (environment, releases) => {
   const id = config.WORKER_ID ?? `gpu-${randomUUID().slice(0, 8)}`;
   const settings = { service: 'gpu-worker', level: config.LOG_LEVEL, format: config.LOG_FORMAT };
   const log = createLog(settings).child({ worker: id });
+  const tracing = await openTracing({ ...settings, instance: id, environment, log });
+  if (tracing) releases.add('traces', () => tracing.close());
+  const admin = await openWorkerAdmin({ ...settings, config, log, releases });
   const factsOf = ({ models, slots, healthy }: EngineState): WorkerFacts => ({
     models,
     slots: Math.min(config.SLOTS || slots || defaultSlots, maxSlots),
@@ -32,6 +37,7 @@ await runService(async (environment, releases) => {
     apiKey: config.ENGINE_API_KEY,
     connections: maxSlots,
     connectTimeoutMs: config.CONNECT_TIMEOUT_MS,
+    onOver: (call) => admin.metrics.asked(call),
   });
   releases.add('engine connections', () => http.close());
   const searching = new AbortController();
@@ -54,6 +60,8 @@ await runService(async (environment, releases) => {
     kind: engine.kind,
     version,
     coalesceMs: config.COALESCE_MS,
+    meter: admin.metrics,
+    tracing,
     handler: createHandleJob({
       http,
       engine,
@@ -71,6 +79,7 @@ await runService(async (environment, releases) => {
     await started.close();
   });
   worker = started;
+  admin.follow(started, broker);
   announce(follower.state);
   log.info({ engine: engine.kind, slots: factsOf(follower.state).slots }, 'gpu-worker is ready');
 });

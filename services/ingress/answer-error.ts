@@ -4,6 +4,7 @@ import type { Logger } from '#shared/core/log.ts';
 import type { EdgeFormat } from './edge-family.ts';
 import { asRouterError, refuse } from './refuse.ts';
 import { requestIdOf } from './request-id.ts';
+import { traceError, traceOf } from './trace-request.ts';
 
 export interface AnswerErrorParts {
   log: Logger;
@@ -15,11 +16,14 @@ export function answerError(family: EdgeFormat, { log, countRefusal }: AnswerErr
   return (error: unknown, request: Request, response: Response, next: NextFunction): void => {
     const told = asRouterError(error);
     const requestId = requestIdOf(response);
+    const trace = traceOf(response);
+    traceError(trace, told);
+    const traceId = trace?.traceId;
     const { method } = request;
     const path = loggablePath(request);
     if (told.code === 'internal')
-      log.error({ err: told.cause, requestId, method, path }, 'request failed unexpectedly');
-    else log.info({ requestId, method, path, code: told.code }, 'request refused');
+      log.error({ err: told.cause, requestId, traceId, method, path }, 'request failed unexpectedly');
+    else log.info({ requestId, traceId, method, path, code: told.code }, 'request refused');
     countRefusal(family.name, told);
     if (response.headersSent) next(error);
     else refuse(response, family, told, requestId);

@@ -1,5 +1,6 @@
 import express, { type Express, type RequestHandler } from 'express';
 import { answerError, unknownPath, type AnswerErrorParts } from './answer-error.ts';
+import type { Tracing } from '#shared/core/tracing/tracing.ts';
 import { chatFamily } from './chat-family.ts';
 import { chatRoutes } from './chat-routes.ts';
 import { answerHealth, type HealthParts } from './health.ts';
@@ -10,9 +11,12 @@ import { assignRequestId } from './request-id.ts';
 import type { RequireKeyParts } from './require-key.ts';
 import type { ServeParts } from './serve.ts';
 import { toolsRoutes } from './tools-routes.ts';
+import { traceRequests } from './trace-request.ts';
 
 export interface AppParts extends ServeParts, HealthParts, McpRoutesParts, AnswerErrorParts, RequireKeyParts {
   open: OpenRequests;
+  /** Traces, when requests are traced. */
+  tracing: Tracing | undefined;
   /** Path segments of the families: `/api/<segment>`. */
   segments: { chat: string; messages: string };
   /** The web console: what is asked for at no path of the API. */
@@ -30,6 +34,7 @@ export function createApp(parts: AppParts): Express {
   app.disable('etag');
   app.set('trust proxy', parts.trustedProxies);
   app.use(parts.open.follow, assignRequestId);
+  app.use('/api', traceRequests(parts.tracing));
   app.get('/health', answerHealth(parts));
   app.use([`/api/${chat}/v1`, `/api/${chat}`], chatRoutes(parts));
   app.use(`/api/${messages}`, messagesRoutes(parts));

@@ -18,7 +18,7 @@ export const ingressConfig = z
   .object({
     PORT: setting.integer('Port that clients connect to', 8484, 0, 65_535),
     HOST: setting.text('Address that clients connect to', '127.0.0.1'),
-    ADMIN_PORT: setting.integer('Port of /metrics and /health for operators', 8485, 0, 65_535),
+    ADMIN_PORT: setting.integer('Port of /metrics, /health, /live and /load for operators', 8485, 0, 65_535),
     ADMIN_HOST: setting.text('Address of the admin port', '127.0.0.1'),
     ...brokerSettings,
     REDIS_URL: setting.text(

@@ -8,6 +8,7 @@ import { requireToolsTier } from './key-permits.ts';
 import { requestIdOf } from './request-id.ts';
 import { identityOf } from './require-key.ts';
 import type { ServeParts } from './serve.ts';
+import { traceOf } from './trace-request.ts';
 import { toolsFormat } from './tools-format.ts';
 
 const operation = 'execute_tool';
@@ -57,9 +58,11 @@ export async function dispatchTool(
       operation,
       family: 'tools',
       stream,
+      trace: traceOf(response),
       class: identityOf(response).class,
       body,
       place: (avoid) => chooseToolLanes(tool, workers.pools(), avoid),
+      tiers: () => ['tools'],
     },
     sink,
   );

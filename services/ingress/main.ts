@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -21,10 +20,14 @@ import { LiveWorkers } from '#shared/broker/dispatch/live-workers.ts';
 import { announceKeyChange, onKeyChange } from '#shared/broker/key-changes.ts';
 import { announcePriceChange, onPriceChange } from '#shared/broker/price-changes.ts';
 import type { RouterError } from '#shared/core/errors.ts';
+import { createAdminServer, type Readiness } from '#shared/core/admin-server.ts';
+import { listen } from '#shared/core/listen.ts';
 import { ConfigError, loadConfig } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
+import { createServiceRegistry } from '#shared/core/metrics/service-registry.ts';
+import { watchDependencies } from '#shared/core/metrics/watch-dependencies.ts';
 import { readCertificates } from '#shared/core/read-certificates.ts';
-import { Releases } from '#shared/core/release.ts';
+import { openTracing } from '#shared/core/tracing/open-tracing.ts';
 import { runService } from '#shared/core/run-service.ts';
 import { version } from '#shared/core/version.ts';
 import { followRegistry } from '#shared/registry/follow-registry.ts';
@@ -38,7 +41,6 @@ import { liveRoutes } from '../console/api/live-routes.ts';
 import { usageParts } from '../console/api/account-usage.ts';
 import { usageRoutes } from '../console/api/usage-routes.ts';
 import { sessionIdentity } from '../console/api/session-identity.ts';
-import { createAdminServer } from './admin.ts';
 import { answerBrokenRequest } from './answer-broken-request.ts';
 import { createApp } from './app.ts';
 import { chatFamily } from './chat-family.ts';
@@ -47,7 +49,11 @@ import type { PriceOf } from './estimate-amount.ts';
 import { HeldBodies } from './held-bodies.ts';
 import { readHealth } from './health.ts';
 import { createToolsMcp } from './mcp/tools-mcp.ts';
-import { IngressMetrics } from './metrics.ts';
+import { loadOf } from './load.ts';
+import { RequestMetrics } from './metrics/request-metrics.ts';
+import { watchIngress } from './metrics/watch-ingress.ts';
+import { watchQueue } from './metrics/watch-queue.ts';
+import { watchWorkers } from './metrics/watch-workers.ts';
 import { OpenRequests } from './open-requests.ts';
 import { createBodyReader } from './read-body.ts';
 import { recordJob } from './record-job.ts';
@@ -83,6 +89,20 @@ await runService(async (environment, releases) => {
   // This process speaks plain HTTP, so something else must end TLS there.
   if (URL.parse(config.PUBLIC_URL ?? '')?.protocol === 'https:' && config.TRUSTED_PROXIES.length === 0)
     log.warn('PUBLIC_URL is https, but TRUSTED_PROXIES is empty: cookies lack Secure, and all clients are one address');
+
+  const tracing = await openTracing({ service: 'ingress', instance: id, environment, log });
+  if (tracing) releases.add('traces', () => tracing.close());
+  const metricsRegistry = createServiceRegistry('ingress');
+  const metrics = new RequestMetrics(metricsRegistry);
+  // What is known only when all parts stand. The port is open before that, to be seen alive while they are waited for.
+  let standing: { health: () => Promise<Readiness>; load: () => object | undefined } | undefined;
+  const admin = createAdminServer({
+    log,
+    registry: metricsRegistry,
+    health: () => standing?.health() ?? { ready: false, facts: { status: 'starting', version } },
+    further: { '/load': () => standing?.load() },
+  });
+  await listen(admin, config.ADMIN_PORT, config.ADMIN_HOST, releases);
 
   const redis = connectRedis(config.REDIS_URL, {
     log,
@@ -122,6 +142,13 @@ await runService(async (environment, releases) => {
   releases.add('usage ledger', () => ledger.close());
   const limits = new LimitKeeper(redis.redis, `${prefix}:`, log);
   releases.add('limits', () => limits.close());
+  const counted: Pick<LimitKeeper, 'reserve'> = {
+    reserve: async (parties, amount) => {
+      const verdict = await limits.reserve(parties, amount);
+      if (!verdict.granted) metrics.countLimited(verdict.error.code);
+      return verdict;
+    },
+  };
   const prices = new PriceTable({
     redis: redis.redis,
     prefix: `${prefix}:`,
@@ -135,7 +162,10 @@ await runService(async (environment, releases) => {
   await prices.refresh();
   const priceOf: PriceOf = (tier, model) => prices.priceOf(tier, model);
 
-  const metrics = new IngressMetrics(dispatcher, held, open, ledger);
+  watchDependencies(metricsRegistry, { nats: () => broker.roundTripMs(), redis: () => redis.roundTripMs() });
+  watchQueue(metricsRegistry, () => dispatcher.jobs());
+  watchWorkers(metricsRegistry, () => workers.workers());
+  watchIngress(metricsRegistry, { held, open, ledger, limits });
   const countRefusal = (family: string, error: RouterError): void => metrics.countRefusal(family, error);
   const healthParts = { workers, broker, redis, isDraining: () => open.isDraining };
   const meter = new PulseMeter(() => dispatcher.jobs());
@@ -148,7 +178,7 @@ await runService(async (environment, releases) => {
     recorded(job);
     meter.countJob(requestIdOf(job.response), job.report);
   };
-  const mcp = createToolsMcp({ dispatcher, workers, limits, record }, log);
+  const mcp = createToolsMcp({ dispatcher, workers, limits: counted, record }, log);
   releases.add('MCP', () => mcp.close());
   const segments = { chat: config.CHAT_FAMILY, messages: config.MESSAGES_FAMILY };
   const live = liveRoutes({
@@ -176,6 +206,7 @@ await runService(async (environment, releases) => {
     ...healthParts,
     log,
     open,
+    tracing,
     dispatcher,
     mcp,
     mcpOrigins: config.MCP_ALLOWED_ORIGINS,
@@ -188,15 +219,12 @@ await runService(async (environment, releases) => {
     readBody: createBodyReader({ maxBytes: config.MAX_BODY_BYTES, timeoutMs: config.BODY_TIMEOUT_MS }),
     registry: () => registry.current(),
     held,
-    limits,
+    limits: counted,
     priceOf,
     record,
     countRefusal,
     pages: servePages(join(root, pagesFolder)),
   });
-
-  const admin = createAdminServer(metrics.registry, () => readHealth(healthParts));
-  await listen(admin, config.ADMIN_PORT, config.ADMIN_HOST, releases);
 
   const server = createServer(
     {
@@ -222,6 +250,13 @@ await runService(async (environment, releases) => {
     await dispatcher.drain(0);
     await open.drain(lastWordsMs);
   });
+  standing = {
+    health: async () => {
+      const facts = await readHealth(healthParts);
+      return { ready: facts.status !== 'draining', facts };
+    },
+    load: () => loadOf(board.current(), workers.workers()),
+  };
   log.info({ id, version, address: server.address(), admin: admin.address() }, 'ingress is ready');
 
   /** The change stands already. An ingress that does not hear of it finds it when it reads the record again. */
@@ -251,13 +286,3 @@ await runService(async (environment, releases) => {
     };
   }
 });
-
-async function listen(server: Server, port: number, host: string, releases: Releases): Promise<void> {
-  server.listen(port, host);
-  await once(server, 'listening');
-  releases.add(`port ${port}`, () => {
-    if (server.listening) server.close();
-    server.closeIdleConnections();
-    server.closeAllConnections();
-  });
-}

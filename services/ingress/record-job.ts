@@ -3,13 +3,15 @@ import type { Hold } from '#shared/accounts/limits/limit-keeper.ts';
 import type { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
 import { costOf } from '#shared/accounts/prices/model-price.ts';
 import type { Logger } from '#shared/core/log.ts';
+import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts';
 import type { Usage } from '#shared/core/usage.ts';
 import type { JobReport } from '#shared/broker/dispatch/job.ts';
 import type { Operation } from '#shared/broker/job-contract.ts';
 import type { EdgeFormat } from './edge-family.ts';
 import type { PriceOf } from './estimate-amount.ts';
-import type { IngressMetrics } from './metrics.ts';
+import type { RequestMetrics } from './metrics/request-metrics.ts';
 import { requestIdOf } from './request-id.ts';
+import { traceError, traceOf } from './trace-request.ts';
 import { identityOf } from './require-key.ts';
 
 /** A job that is over. */
@@ -28,7 +30,7 @@ export interface FinishedJob {
 
 export interface RecordParts {
   log: Logger;
-  metrics: IngressMetrics;
+  metrics: Pick<RequestMetrics, 'countJob'>;
   priceOf: PriceOf;
   ledger: Pick<UsageLedger, 'add'>;
 }
@@ -76,8 +78,21 @@ export function recordJob({ log, metrics, priceOf, ledger }: RecordParts) {
       cost,
     });
 
+    const trace = traceOf(response);
+    trace?.set({
+      'rtr.family': family.name,
+      'rtr.outcome': state,
+      'rtr.tier': tier,
+      'rtr.worker': worker,
+      'rtr.attempts': attempts,
+      [operation === 'execute_tool' ? names.toolName : names.requestModel]: asked,
+      [names.responseModel]: operation === 'execute_tool' ? undefined : model,
+    });
+    if (error) traceError(trace, error);
+
     const facts = {
       requestId,
+      traceId: trace?.traceId,
       keyId,
       family: family.name,
       outcome: state,

@@ -22,6 +22,8 @@ import type { FinishedJob } from './record-job.ts';
 import { requestIdOf } from './request-id.ts';
 import { resolveModel, type Resolved } from './resolve-model.ts';
 import { identityOf } from './require-key.ts';
+import { tiersFor } from './tiers-for.ts';
+import { traceOf } from './trace-request.ts';
 import { usedTokens } from './used-tokens.ts';
 
 /** No worker is to be avoided. */
@@ -89,10 +91,12 @@ async function dispatchRequest(
     operation,
     family: family.name,
     stream: wish.stream,
+    trace: traceOf(response),
     class: classOf(wish, identityOf(response)),
     headers: passedHeaders(request.headers, family.passedHeaders),
     body: model.kind === 'named' ? addDefaults(body, given, model.defaults) : body,
     place: choose,
+    tiers: () => tiersFor(model, { auto, workers, permits, placements: choose(nobody) }),
   };
   const sink = new ClientReply(response, family, requestId, wish.stream, releaseBody);
   const hold = await admit(response, family, limits, () =>

@@ -1,5 +1,7 @@
 import type { JobEnd, JobHandler, Reply } from '#shared/broker/job-contract.ts';
 import { RouterError } from '#shared/core/errors.ts';
+import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts';
+import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import { parseToolCall } from '#shared/protocol/tools/tool-call.ts';
 import { encodeToolEvent, type ToolResult } from '#shared/protocol/tools/tool-result.ts';
@@ -23,11 +25,28 @@ export function createHandleJob({ tools, timeoutMs, maxOutputBytes }: HandleJobO
     const tool = tools.get(call.tool);
     tools.checkOf(tool)(call.input);
     const progress = job.stream ? progressTo(reply) : () => undefined;
-    const output = await withinTime(timeoutMs, signal, (inTime) => tool.run(call.input, { signal: inTime, progress }));
+    const run = () => withinTime(timeoutMs, signal, (inTime) => tool.run(call.input, { signal: inTime, progress }));
+    const output = await (job.trace ? traced(job.trace, call.tool, run) : run());
     const result = resultOf(call.tool, output, maxOutputBytes);
     reply.write(job.stream ? encodeToolEvent({ result }) : JSON.stringify(result));
     return done;
   };
+}
+
+/** The span of one run of a tool (OpenTelemetry, "Execute tool span"), without what it was given and gave. */
+async function traced(parent: TraceSpan, tool: string, run: () => Promise<ToolOutput>): Promise<ToolOutput> {
+  const attributes = { [names.operation]: 'execute_tool', [names.toolName]: tool };
+  const span = parent.child(`execute_tool ${tool}`, 'internal', { attributes });
+  try {
+    const output = await run();
+    if (output.isError) span.fail('tool_error');
+    return output;
+  } catch (error) {
+    span.fail(error instanceof RouterError ? error.code : '_OTHER');
+    throw error;
+  } finally {
+    span.end();
+  }
 }
 
 function progressTo(reply: Reply): (progress: { progress: number }) => void {

@@ -6,6 +6,8 @@ import { startWorker, type Worker } from '#shared/broker/worker-loop/start-worke
 import { loadConfig } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
 import { runService } from '#shared/core/run-service.ts';
+import { openTracing } from '#shared/core/tracing/open-tracing.ts';
+import { openWorkerAdmin } from '#shared/core/worker-admin.ts';
 import { version } from '#shared/core/version.ts';
 import { toolsWorkerConfig } from './config.ts';
 import { readRegistry } from '#shared/registry/read-registry.ts';
@@ -27,6 +29,9 @@ await runService(async (environment, releases) => {
   const id = config.WORKER_ID ?? `tools-${randomUUID().slice(0, 8)}`;
   const settings = { service: 'tools-worker', level: config.LOG_LEVEL, format: config.LOG_FORMAT };
   const log = createLog(settings).child({ worker: id });
+  const tracing = await openTracing({ ...settings, instance: id, environment, log });
+  if (tracing) releases.add('traces', () => tracing.close());
+  const admin = await openWorkerAdmin({ ...settings, config, log, releases });
   const written = {
     ...readRegistry(config.ROUTER_CONFIG).mcpServers,
     ...(config.MCP_CONFIG === undefined ? {} : readMcpConfig(config.MCP_CONFIG)),
@@ -62,6 +67,8 @@ await runService(async (environment, releases) => {
     kind: 'tools',
     version,
     coalesceMs: 0,
+    meter: admin.metrics,
+    tracing,
     handler: createHandleJob({
       tools,
       timeoutMs: config.TOOL_TIMEOUT_MS,
@@ -77,6 +84,7 @@ await runService(async (environment, releases) => {
     await started.close();
   });
   worker = started;
+  admin.follow(started, broker);
   worker.update({ tools: tools.infos });
   log.info({ tools: tools.infos.length, servers: links.length }, 'tools-worker is ready');
 });

@@ -13,6 +13,8 @@ export interface RedisConnection {
   readonly redis: Redis;
   /** Whether Redis answers now; settles within a second. */
   ready(): Promise<boolean>;
+  /** Milliseconds that Redis took to answer just now; undefined when it does not within a second. */
+  roundTripMs(): Promise<number | undefined>;
   /** Resolves when Redis can be used; rejects with `store_unavailable` when the signal aborts before. */
   whenReady(signal: AbortSignal): Promise<void>;
   /** Ends the connection. Commands that are under way fail. */
@@ -64,6 +66,10 @@ export function connectRedis(url: string, { log, name, ca }: RedisAccess): Redis
           asking = undefined;
         });
       return asking;
+    },
+    async roundTripMs() {
+      const startedAt = performance.now();
+      return (await this.ready()) ? performance.now() - startedAt : undefined;
     },
     whenReady: (signal) => becomesReady(redis, signal),
     close() {

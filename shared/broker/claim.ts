@@ -27,6 +27,8 @@ const grantSchema = z.object({
   model: z.string(),
   /** What of the client's headers concerns an upstream; few and short. */
   headers: z.record(z.string(), z.string()).optional(),
+  /** The attempt's place in a trace, when requests are traced. Workers of older releases pass over it. */
+  trace: z.object({ traceparent: z.string(), tracestate: z.string().optional() }).optional(),
   /** Subject that the frames of this attempt go to, before kind and number. Nobody else can know it. */
   reply: z.string(),
   /** Bytes of the whole body, over all parts. */

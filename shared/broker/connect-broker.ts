@@ -32,6 +32,9 @@ export interface BrokerOptions extends BrokerAccess {
 /** Milliseconds for which the first connection is tried, so that the parts of a cluster may start in any order. */
 const firstConnectMs = 30_000;
 
+/** Milliseconds in which a server that is well answers. */
+const promptMs = 1_000;
+
 /** Milliseconds for the last messages to reach the server when the connection is closed. */
 const lastWordsMs = 1_000;
 
@@ -103,6 +106,17 @@ export class Broker {
   async flush(): Promise<void> {
     this.#outbox.send();
     await this.nc.flush();
+  }
+
+  /** Milliseconds that the server took to answer just now; undefined when it does not within a second. */
+  async roundTripMs(): Promise<number | undefined> {
+    if (!this.connected) return undefined;
+    const startedAt = performance.now();
+    const answered = this.nc.flush().then(
+      () => performance.now() - startedAt,
+      () => undefined,
+    );
+    return Promise.race([answered, sleep(promptMs, undefined, { ref: false })]);
   }
 
   /** Sends what is held and ends the connection; waits a second at most for the server to have it. */

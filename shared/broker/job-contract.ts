@@ -1,3 +1,4 @@
+import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
 import type { Usage } from '#shared/core/usage.ts';
 
 /** The wire formats a client can speak. */
@@ -22,6 +23,8 @@ export interface GrantedJob {
   model: string;
   /** The client's headers that concern an upstream of its own family, names in lower case. Absent when it sent none. */
   headers?: Readonly<Record<string, string>> | undefined;
+  /** The worker's span of this job, when jobs are traced: for the spans of what it takes to serve it. */
+  trace?: TraceSpan | undefined;
   /** The client's body as it came: JSON in UTF-8, already checked by the ingress. Better got by `takeBody`. */
   body: Buffer;
 }

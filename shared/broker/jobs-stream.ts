@@ -31,6 +31,12 @@ const answerMs = 5_000;
 const streamNameInUse = 10058;
 const streamNotFound = 10059;
 
+/** JetStream's errors when there are not as many nodes as copies are wanted: no peers, no room on them, no cluster. */
+const tooFewNodes = [10005, 10023, 10074];
+
+/** Nodes that keep the queue where NATS is a cluster: one of them may go, and no ticket with it. */
+const copiesInCluster = 3;
+
 /**
  * Makes a tier's stream of tickets where there is none. Safe to call from many nodes at once, and often.
  * A work queue in memory: tickets are only hints, their ingress makes them again when the server forgets.
@@ -44,19 +50,34 @@ export async function ensureJobsStream(broker: Broker, tier: Tier, settings: Que
   } catch (error) {
     if (!isApiError(error, streamNotFound)) throw error;
   }
-  return (await manager.streams.add(config)).created;
+  return onEnoughNodes(broker, async (copies) => {
+    return (await manager.streams.add({ ...config, num_replicas: copies })).created;
+  });
 }
 
 /** Makes a tier's stream of tickets, or brings an existing one to these settings. */
 export async function configureJobsStream(broker: Broker, tier: Tier, settings: QueueSettings): Promise<string> {
   const manager = await managerOf(broker);
   const config = jobsStream(broker, tier, settings);
+  return onEnoughNodes(broker, async (copies) => {
+    try {
+      return (await manager.streams.add({ ...config, num_replicas: copies })).created;
+    } catch (error) {
+      if (!isApiError(error, streamNameInUse)) throw error;
+    }
+    return (await manager.streams.update(config.name, { ...config, num_replicas: copies })).created;
+  });
+}
+
+/** Makes a stream with a copy on several nodes where NATS is a cluster, and with one where that has too few nodes. */
+async function onEnoughNodes<T>(broker: Broker, make: (copies: number) => Promise<T>): Promise<T> {
+  if (broker.nc.info?.cluster === undefined) return make(1);
   try {
-    return (await manager.streams.add(config)).created;
+    return await make(copiesInCluster);
   } catch (error) {
-    if (!isApiError(error, streamNameInUse)) throw error;
+    if (!tooFewNodes.some((code) => isApiError(error, code))) throw error;
+    return make(1);
   }
-  return (await manager.streams.update(config.name, config)).created;
 }
 
 function jobsStream(broker: Broker, tier: Tier, { maxQueued, maxAgeMs }: QueueSettings) {

@@ -7,6 +7,12 @@ const count = z.number().int().nonnegative();
 /** Values by second, the oldest first; the last one is of the second that ended at the pulse's time. */
 const seconds = z.array(z.number().nonnegative()).max(60);
 const byTier = z.partialRecord(z.enum(tiers), count);
+const lane = z.object({
+  tier: z.enum(tiers),
+  pool: z.string().max(64),
+  class: z.enum(priorityClasses),
+  waiting: count,
+});
 
 /**
  * What an ingress tells everyone each second, on `rtr.pulse.<ingress>`: the whole of what it counted lately, so that a
@@ -25,9 +31,9 @@ export const pulseSchema = z.object({
   /** Requests served in the last hour. */
   servedByTier: byTier,
   /** Requests that wait, by lane. One that waits in several lanes counts in each. */
-  lanes: z
-    .array(z.object({ tier: z.enum(tiers), pool: z.string().max(64), class: z.enum(priorityClasses), waiting: count }))
-    .max(500),
+  lanes: z.array(lane).max(500),
+  /** Requests that wait, by tier that may serve them, with workers or without. Absent from older releases. */
+  waitingByTier: byTier.optional(),
   /** The last failures, newest first. */
   failures: z
     .array(

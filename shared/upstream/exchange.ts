@@ -33,6 +33,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #onAbort = (): void => this.#fail(this.#signal.reason);
   #state: 'waiting' | 'answering' | 'complete' | 'failed' = 'waiting';
   #controller: Dispatcher.DispatchController | undefined;
+  #status: number | undefined;
+  #firstAt: number | undefined;
   #timer: NodeJS.Timeout;
 
   constructor(listener: Listener, patience: Patience, signal: AbortSignal) {
@@ -49,6 +51,16 @@ export class Exchange implements Dispatcher.DispatchHandler {
     else signal.addEventListener('abort', this.#onAbort, { once: true });
   }
 
+  /** The answer's status, when there is one. */
+  get status(): number | undefined {
+    return this.#status;
+  }
+
+  /** When the first piece of a streamed answer was heard, a time of `performance.now()`. */
+  get firstAt(): number | undefined {
+    return this.#firstAt;
+  }
+
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     if (this.#state === 'failed') controller.abort(new Error('the request was given up'));
@@ -56,6 +68,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (this.#state === 'failed') return;
+    this.#status = status;
     this.#guard(() => this.#listener.onStart(status, headers));
   }
 
@@ -63,6 +76,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#state === 'failed' || this.#state === 'complete') return;
     this.#guard(() => {
       const heard = this.#listener.onData(chunk);
+      if (heard !== 'nothing') this.#firstAt ??= performance.now();
       if (heard === 'complete') this.#complete();
       else if (heard === 'more') this.#answering();
     });

@@ -1,4 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { GenerationSpan, type Generation } from '#shared/core/tracing/generation-span.ts';
+import type { TraceContext } from '#shared/core/tracing/tracing.ts';
 import type { Ending, Minted, Pair } from '#shared/protocol/pairs/pair.ts';
 import type { Dialect } from './dialects.ts';
 import type { Listener } from './exchange.ts';
@@ -25,6 +27,8 @@ export interface RelayOptions {
   stream: boolean;
   bounds: AnswerBounds;
   write: (text: string) => void;
+  /** The generation in its job's trace, when jobs are traced. */
+  trace?: Generation | undefined;
   /** Hears of every answer's beginning, whatever its status. */
   onHead?: ((status: number, headers: IncomingHttpHeaders) => void) | undefined;
 }
@@ -34,6 +38,32 @@ export interface RelayOptions {
  * @throws RouterError for an answer that is an error or is not complete; the signal's reason; the connection's errors
  */
 export async function relayAnswer(
+  options: RelayOptions,
+  request: UpstreamRequest,
+  signal: AbortSignal,
+): Promise<Ending> {
+  if (!options.trace) return relay(options, request, signal);
+  const span = new GenerationSpan(options.trace);
+  const write = (text: string): void => {
+    span.heard();
+    options.write(text);
+  };
+  const headers = { ...request.headers, ...contextHeaders(span.context) };
+  try {
+    const ending = await relay({ ...options, write }, { ...request, headers }, signal);
+    span.ended(ending);
+    return ending;
+  } catch (error) {
+    span.failed(error, signal);
+    throw error;
+  }
+}
+
+function contextHeaders({ traceparent, tracestate }: TraceContext): Record<string, string> {
+  return { traceparent, ...(tracestate === undefined ? {} : { tracestate }) };
+}
+
+async function relay(
   { http, dialect, pair, minted, stream, bounds, write, onHead }: RelayOptions,
   request: UpstreamRequest,
   signal: AbortSignal,

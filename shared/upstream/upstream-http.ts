@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Pool, type Dispatcher } from 'undici';
 import type { z } from 'zod';
 import { parseUpstreamJson } from '#shared/protocol/parse-upstream-json.ts';
+import { outcomeOfFailure, outcomeOfStatus, type UpstreamCall } from './upstream-call.ts';
 import { Exchange, type Listener, type Patience } from './exchange.ts';
 
 /** Where the upstream is and how long to wait for it. */
@@ -15,6 +16,8 @@ export interface UpstreamHttpOptions {
   headers: () => Record<string, string> | Promise<Record<string, string>>;
   /** Whether HTTP/2 is spoken with an upstream that offers it, which only happens over TLS. */
   allowH2: boolean;
+  /** Hears of every job's request when it is over. */
+  onOver?: ((call: UpstreamCall) => void) | undefined;
 }
 
 /** One whole answer of the upstream. `body` is undefined when it was not JSON. */
@@ -52,12 +55,17 @@ export class UpstreamHttp {
   readonly #jobs: Pool;
   readonly #questions: Pool;
   readonly #base: string;
+  /** Where it is. */
+  readonly server: { address: string; port: number };
   readonly #headers: UpstreamHttpOptions['headers'];
+  readonly #onOver: UpstreamHttpOptions['onOver'];
 
-  constructor({ url, connections, connectTimeoutMs, headers, allowH2 }: UpstreamHttpOptions) {
-    const { origin, pathname } = new URL(url);
+  constructor({ url, connections, connectTimeoutMs, headers, allowH2, onOver }: UpstreamHttpOptions) {
+    const { origin, pathname, hostname, port, protocol } = new URL(url);
+    this.server = { address: hostname, port: Number(port) || (protocol === 'https:' ? 443 : 80) };
     this.#base = pathname.replace(/\/+$/, '');
     this.#headers = headers;
+    this.#onOver = onOver;
     const common = { allowH2, connect: { timeout: connectTimeoutMs } };
     // Exchange watches the time of jobs: silence has another bound before the first token than after it.
     this.#jobs = new Pool(origin, { ...common, connections, headersTimeout: 0, bodyTimeout: 0 });
@@ -108,11 +116,23 @@ export class UpstreamHttp {
   ): Promise<void> {
     const common = await this.#headers();
     const exchange = new Exchange(listener, patience, signal);
+    const sentAt = performance.now();
+    const tell = (outcome: UpstreamCall['outcome']): void => {
+      const { firstAt } = exchange;
+      const firstMs = firstAt === undefined ? undefined : firstAt - sentAt;
+      this.#onOver?.({ outcome, firstMs, ms: performance.now() - sentAt });
+    };
     this.#jobs.dispatch(
       { path: this.#base + path, method: 'POST', headers: { ...common, ...headers }, body },
       exchange,
     );
-    return exchange.done;
+    try {
+      await exchange.done;
+    } catch (error) {
+      tell(outcomeOfFailure(error, signal));
+      throw error;
+    }
+    tell(outcomeOfStatus(exchange.status ?? 200));
   }
 
   /** Closes all connections; running requests end with an error. */

@@ -6,7 +6,9 @@ export interface ComposeOptions {
   /** Port of this machine at which the load balancer listens. */
   port: number;
   profiles?: readonly string[];
-  /** Compose files besides docker-compose.yml. */
+  /** The Compose file, docker-compose.yml if nothing else is said. */
+  file?: string;
+  /** Compose files besides it. */
   files?: readonly string[];
   /** Values of variables in the Compose files. */
   env?: Record<string, string>;
@@ -19,13 +21,16 @@ export class ComposeProject {
   readonly #words: readonly string[];
   readonly #env: Record<string, string>;
 
-  constructor({ name, port, profiles = [], files = [], env = {} }: ComposeOptions) {
+  constructor({ name, port, profiles = [], file = 'docker-compose.yml', files = [], env = {} }: ComposeOptions) {
     this.name = name;
     this.url = `http://127.0.0.1:${port}`;
     this.#words = [
       'compose',
-      ...['-p', name, '--progress', 'quiet'],
-      ...['docker-compose.yml', ...files].flatMap((file) => ['-f', file]),
+      '-p',
+      name,
+      '--progress',
+      'quiet',
+      ...[file, ...files].flatMap((each) => ['-f', each]),
       ...profiles.flatMap((profile) => ['--profile', profile]),
     ];
     this.#env = { RTR_PORT: String(port), ...env };
@@ -78,11 +83,11 @@ export class ComposeProject {
 
   /** Names of the containers, networks and volumes that there are of it. */
   async leftovers(): Promise<string[]> {
-    const filter = ['--filter', `label=com.docker.compose.project=${this.name}`, '--format', '{{.Name}}'];
+    const ours = ['--filter', `label=com.docker.compose.project=${this.name}`, '--format'];
     const [containers, networks, volumes] = await Promise.all([
-      docker('ps', '--all', ...filter.with(-1, '{{.Names}}')),
-      docker('network', 'ls', ...filter),
-      docker('volume', 'ls', ...filter),
+      docker('ps', '--all', ...ours, '{{.Names}}'),
+      docker('network', 'ls', ...ours, '{{.Name}}'),
+      docker('volume', 'ls', ...ours, '{{.Name}}'),
     ]);
     return `${containers}${networks}${volumes}`.split('\n').filter((name) => name !== '');
   }

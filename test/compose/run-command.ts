@@ -26,3 +26,8 @@ export async function runCommand(
 export function docker(...args: readonly string[]): Promise<string> {
   return runCommand('docker', args);
 }
+
+/** What a container has printed, both outputs together. */
+export function containerLogs(container: string): Promise<string> {
+  return runCommand('sh', ['-c', 'docker logs "$0" 2>&1', container]);
+}

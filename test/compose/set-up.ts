@@ -20,7 +20,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const options: ComposeOptions = {
     name: `rtr-test-${randomBytes(4).toString('hex')}`,
     port: await freePort(),
-    profiles: ['tools', 'cloud'],
+    profiles: ['tools'],
     files: ['test/compose/upstream.yml'],
     env: { RTR_IMAGE: image, DEMO_MODELS: 'demo,demo-b,demo-c' },
   };

@@ -39,19 +39,22 @@ export class Traffic {
     );
   }
 
-  /** What ended since then, on the clock of `performance.now()`. */
-  since(time: number): Outcome[] {
-    return this.outcomes.filter(({ ended }) => ended >= time);
+  /** When the last request ended that had not its whole answer; 0 when there was none. */
+  get lastTrouble(): number {
+    return Math.max(0, ...this.outcomes.filter(({ ending }) => ending !== 'whole').map(({ ended }) => ended));
   }
 
-  /** Resolves when all requests that began in a row of this many milliseconds had their whole answer. @throws after `withinMs` */
+  /**
+   * Resolves when, from now on, there was a row of this many milliseconds in which all requests had their whole answer.
+   * @throws when that takes longer than `withinMs`
+   */
   async untilWhole(rowMs: number, withinMs: number): Promise<void> {
-    const deadline = performance.now() + withinMs;
+    const called = performance.now();
     for (;;) {
-      const worst = Math.max(0, ...this.outcomes.filter(({ ending }) => ending !== 'whole').map(({ ended }) => ended));
-      const row = this.outcomes.filter(({ began }) => began > worst);
-      if (row.length >= 4 && performance.now() - worst > rowMs) return;
-      if (performance.now() > deadline)
+      const from = Math.max(called, this.lastTrouble);
+      const row = this.outcomes.filter(({ began }) => began > from);
+      if (row.length >= 4 && performance.now() - from > rowMs) return;
+      if (performance.now() - called > withinMs)
         throw new Error(`no row of whole answers: ${JSON.stringify(this.outcomes.slice(-8))}`);
       await sleep(100);
     }
@@ -93,8 +96,9 @@ export class Traffic {
     }
     if (family.error.test(text)) return { ending: 'told', seen: text.slice(-300) };
     const said = [...text.matchAll(family.piece)].map(([, piece]) => JSON.parse(`"${piece}"`)).join('');
-    this.#text ??= said;
-    const whole = family.end.test(text) && said === this.#text && said.length > tokens;
+    const complete = family.end.test(text) && said.length > tokens;
+    if (complete) this.#text ??= said;
+    const whole = complete && said === this.#text;
     return { ending: whole ? 'whole' : 'silent', seen: whole ? '' : text.slice(-300) };
   }
 }

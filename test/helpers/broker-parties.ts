@@ -9,6 +9,7 @@ import { LiveWorkers } from '#shared/broker/dispatch/live-workers.ts';
 import { startWorker, type Worker, type WorkerOptions } from '#shared/broker/worker-loop/start-worker.ts';
 import type { RouterError } from '#shared/core/errors.ts';
 import { createLog } from '#shared/core/log.ts';
+import { noMeter } from './no-meter.ts';
 import { scriptedHandler, type Step } from './scripted-handler.ts';
 import { startProcess, type ServiceProcess } from './start-process.ts';
 import { until } from './start-cluster.ts';
@@ -94,6 +95,7 @@ export async function startParties({ natsUrl = inject('natsUrl'), ingress = {} }
         slots: 8,
         accepting: true,
         coalesceMs: 0,
+        meter: noMeter,
         handler: scriptedHandler(id),
         ...options,
       });
@@ -173,6 +175,7 @@ function send(dispatcher: Dispatcher, workers: LiveWorkers, { steps = [], body, 
       class: 'normal',
       body: body ?? Buffer.from(JSON.stringify({ steps })),
       place: (avoid) => everyPool(workers, avoid),
+      tiers: () => ['gpu'],
       ...fields,
     },
     {

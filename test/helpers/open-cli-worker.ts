@@ -74,6 +74,7 @@ export function openCliWorker(options: CliWorkerOptions = {}): OpenCliWorker {
   const handleJob = createHandleJob({
     take: (signal) => pool.take(signal),
     models,
+    traceName: kind,
     takesImages: cli.capabilities.includes('vision'),
     patience: { firstMs: 20_000, idleMs: 20_000, totalMs: 20_000, ...options.patience },
     onLimited: (limited) => news.push({ limited }),

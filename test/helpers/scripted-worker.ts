@@ -2,6 +2,7 @@ import { connectBroker } from '#shared/broker/connect-broker.ts';
 import { startWorker } from '#shared/broker/worker-loop/start-worker.ts';
 import { createLog } from '#shared/core/log.ts';
 import { runService } from '#shared/core/run-service.ts';
+import { noMeter } from './no-meter.ts';
 import { scriptedHandler } from './scripted-handler.ts';
 
 // A worker in a process of its own, so that a test can stop, kill and starve it.
@@ -22,6 +23,7 @@ await runService(async (environment, releases) => {
     slots: Number(SLOTS),
     accepting: true,
     coalesceMs: 0,
+    meter: noMeter,
     handler: scriptedHandler(id, (event, requestId) => log.info({ requestId }, event)),
   });
   releases.add('worker', async () => {

@@ -3,6 +3,7 @@ import { inject } from 'vitest';
 import { connectBroker } from '#shared/broker/connect-broker.ts';
 import { startWorker, type Worker, type WorkerOptions } from '#shared/broker/worker-loop/start-worker.ts';
 import { createLog } from '#shared/core/log.ts';
+import { noMeter } from './no-meter.ts';
 import { scriptedHandler, type Step, type Tell } from './scripted-handler.ts';
 import { startCluster, until, type Cluster, type ClusterOptions } from './start-cluster.ts';
 
@@ -53,6 +54,7 @@ export async function startEdge(options: ClusterOptions = {}): Promise<Edge> {
         slots: 1_000,
         accepting: true,
         coalesceMs: 0,
+        meter: noMeter,
         handler: scriptedHandler(id, tell),
         ...workerOptions,
       });

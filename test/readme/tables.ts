@@ -11,6 +11,7 @@ import { gpuWorkerConfig } from '../../services/gpu-worker/config.ts';
 import { toolsWorkerConfig } from '../../services/tools-worker/config.ts';
 import { upSettings } from '../../services/rtr/config.ts';
 import { providerRows } from './render-providers.ts';
+import { metricRows } from './render-metrics.ts';
 import { renderFieldRules } from './render-field-rules.ts';
 import { demoEngineSettings } from '../../services/demo-engine/config.ts';
 
@@ -28,8 +29,12 @@ export const tables: Record<string, () => string> = {
   'settings:cloud-worker': () => renderSettings(cloudWorkerConfig),
   providers: () => renderTable(['provider', 'turned on by', 'speaks', 'a chat request goes to it'], providerRows()),
   'settings:tools-worker': () => renderSettings(toolsWorkerConfig),
+  'metrics:ingress': () => renderTable(metricHead, metricRows('ingress')),
+  'metrics:worker': () => renderTable(metricHead, metricRows('worker')),
   'settings:demo-engine': () => renderSettings(demoEngineSettings),
 };
+
+const metricHead = ['metric', 'kind', 'labels', 'meaning'];
 
 /** The README with every table between `<!-- table NAME -->` and `<!-- /table -->` made anew. */
 export function withTables(readme: string): string {

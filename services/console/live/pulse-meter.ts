@@ -1,8 +1,9 @@
 import type { Job, JobReport } from '#shared/broker/dispatch/job.ts';
+import { waitingByLane } from '#shared/broker/dispatch/waiting-by-lane.ts';
+import { waitingByTier } from '#shared/broker/dispatch/waiting-by-tier.ts';
 import type { Tier } from '#shared/broker/lane.ts';
 import { firstTokenBoundsMs, type Failure, type Pulse } from '#shared/broker/pulse.ts';
 import { RecentSums } from './recent-sums.ts';
-import { waitingByLane } from './waiting-by-lane.ts';
 
 /** Failures remembered. */
 const maxFailures = 20;
@@ -67,7 +68,8 @@ export class PulseMeter {
       firstToken: this.#firstToken.map((sums) => sums.total(second)),
       activeStreams: jobs.filter(({ state }) => state === 'streaming').length,
       servedByTier: Object.fromEntries(Array.from(this.#served, ([tier, sums]) => [tier, sums.total(minute)])),
-      lanes: waitingByLane(jobs),
+      lanes: waitingByLane(jobs).map(({ tier, pool, class: name, waiting }) => ({ tier, pool, class: name, waiting })),
+      waitingByTier: waitingByTier(jobs),
       failures: [...this.#failures],
     };
   }

@@ -113,6 +113,8 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
           NATS_CREDENTIALS: undefined,
           // One place makes the lines readable: here.
           LOG_FORMAT: 'json',
+          // The one that was asked for is the ingress's: workers that took it too would find it taken.
+          ADMIN_PORT: undefined,
           ...settings,
         },
       });

@@ -70,6 +70,11 @@ export class UsageLedger {
     return this.#dropped;
   }
 
+  /** Requests that wait to be written down. */
+  get backlog(): number {
+    return this.#waiting.length + (this.#batch?.records.length ?? 0);
+  }
+
   /** Takes a request that is over. It is written within a second. */
   add(record: UsageRecord): void {
     if (this.#waiting.length >= this.#bounds.maxWaiting) {
@@ -86,15 +91,11 @@ export class UsageLedger {
     clearInterval(this.#timer);
     const deadline = performance.now() + closeMs;
     await this.#write();
-    while (this.#left > 0 && performance.now() < deadline) {
+    while (this.backlog > 0 && performance.now() < deadline) {
       await sleep(50);
       await this.#write();
     }
-    if (this.#left > 0) this.#log.error({ requests: this.#left }, 'some use could not be written down');
-  }
-
-  get #left(): number {
-    return this.#waiting.length + (this.#batch?.records.length ?? 0);
+    if (this.backlog > 0) this.#log.error({ requests: this.backlog }, 'some use could not be written down');
   }
 
   #write(): Promise<void> {
@@ -106,13 +107,13 @@ export class UsageLedger {
 
   async #writeAll(): Promise<void> {
     try {
-      while (this.#left > 0) {
+      while (this.backlog > 0) {
         this.#batch ??= { number: ++this.#batches, records: this.#waiting.splice(0, batchSize) };
         await write.run(this.#redis, this.#argumentsOf(this.#batch));
         this.#batch = undefined;
       }
     } catch (error) {
-      this.#log.debug({ err: error, waiting: this.#left }, 'use is not written down yet');
+      this.#log.debug({ err: error, waiting: this.backlog }, 'use is not written down yet');
     }
   }
 

@@ -88,6 +88,16 @@ export class LimitKeeper {
     ];
   }
 
+  /** Requests in work that something is held for. */
+  get held(): number {
+    return this.#held.size;
+  }
+
+  /** Requests that are over and not settled yet. */
+  get unsettled(): number {
+    return this.#unsettled.size;
+  }
+
   /**
    * Holds what a request may come to at most, for all parties or none.
    * @throws RouterError `store_unavailable`: what cannot be counted is not let through

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { Msg } from '@nats-io/transport-node';
-import { RouterError } from '#shared/core/errors.ts';
+import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { decodeClaim } from '../claim.ts';
 import type { Broker } from '../connect-broker.ts';
@@ -193,7 +193,8 @@ export class Dispatcher {
     this.#tickets.withdrawAll(job);
     served.worker.held.add(job.id);
     this.#granted.set(served.grant, job);
-    this.#link.grant(job, served, claim);
+    const trace = job.trace?.claimed(job, served.worker.pool);
+    this.#link.grant(job, served, claim, trace);
   }
 
   // ---- frames
@@ -306,15 +307,19 @@ export class Dispatcher {
     return state === 'claimed' && request.operation !== 'execute_tool' && attempt < this.#settings.maxAttempts;
   }
 
-  #requeue(job: Job, reason: string): void {
+  #requeue(job: Job, reason: ErrorCode): void {
     this.#leaveWorker(job);
+    job.trace?.lost(reason);
     job.on('lose');
+    job.moves = [...job.moves, reason];
     job.served = undefined;
     job.claimedAt = undefined;
     job.parts = [];
     job.partsBytes = 0;
     job.waitingSince = performance.now();
-    this.#log.warn({ requestId: job.request.requestId, attempt: job.attempt, reason }, 'job goes to another worker');
+    const { requestId } = job.request;
+    const traceId = job.trace?.traceId;
+    this.#log.warn({ requestId, traceId, attempt: job.attempt, reason }, 'job goes to another worker');
     this.#tickets.place(job);
   }
 
@@ -336,6 +341,7 @@ export class Dispatcher {
     this.#leaveWorker(job);
     job.body = undefined;
     job.parts = [];
+    job.trace?.over(job, error?.code ?? (job.state === 'cancelled' ? 'cancelled' : undefined));
     job.report(end, error);
   }
 

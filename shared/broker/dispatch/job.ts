@@ -1,6 +1,8 @@
-import { RouterError } from '#shared/core/errors.ts';
+import type { ErrorCode, RouterError } from '#shared/core/errors.ts';
+import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
 import type { Family, JobEnd, Operation } from '../job-contract.ts';
-import type { PriorityClass } from '../lane.ts';
+import type { PriorityClass, Tier } from '../lane.ts';
+import { JobTrace } from './job-trace.ts';
 import type { LivePool, LiveWorker } from './live-workers.ts';
 
 /**
@@ -48,11 +50,15 @@ export interface JobRequest {
   family: Family;
   stream: boolean;
   class: PriorityClass;
+  /** The request's place in a trace, when requests are traced. */
+  trace?: TraceSpan | undefined;
   /** The client's headers that are for the worker to know. They go with the grant, so they must be few and short. */
   headers?: Readonly<Record<string, string>> | undefined;
   body: Buffer;
   /** The pools that can serve it right now, best first. Workers to avoid count as absent. */
   place(avoid: ReadonlySet<string>): Placement[];
+  /** The tiers that may serve it, those too that have no worker right now. Asked only while it waits. */
+  tiers(): readonly Tier[];
 }
 
 /** Where a job's answer goes. One of `end` and `fail` is called, once, unless the job is cancelled before. */
@@ -72,6 +78,8 @@ export interface JobSink {
 export interface JobReport {
   state: JobState;
   attempts: number;
+  /** Why it was taken from a worker and given to another one, each time. */
+  moves: readonly ErrorCode[];
   queuedAt: number;
   claimedAt: number | undefined;
   firstByteAt: number | undefined;
@@ -89,12 +97,15 @@ export interface Served {
   grant: string;
 }
 
+const none: readonly ErrorCode[] = [];
+
 /** One request on its way through the cluster. Fields change only in the dispatcher. */
 export class Job {
   readonly id: string;
   readonly request: Omit<JobRequest, 'body'>;
   readonly sink: JobSink;
   readonly finished: Promise<JobReport>;
+  readonly trace: JobTrace | undefined;
   readonly queuedAt = performance.now();
   /** Workers that failed on this job. */
   readonly avoid = new Set<string>();
@@ -108,6 +119,7 @@ export class Job {
   body: Buffer | undefined;
   state: JobState = 'queued';
   attempt = 0;
+  moves = none;
   served: Served | undefined;
   nextSeq = 0;
   /** Parts of an answer that is not streamed. */
@@ -127,6 +139,7 @@ export class Job {
   noWorkerSince: number | undefined;
   /** When a ticket goes to the next lane too. */
   spillAt = Number.POSITIVE_INFINITY;
+  #tiers: readonly Tier[] | undefined;
   readonly #finish: (report: JobReport) => void;
 
   constructor(id: string, { body, ...request }: JobRequest, sink: JobSink) {
@@ -134,6 +147,7 @@ export class Job {
     this.request = request;
     this.body = body;
     this.sink = sink;
+    this.trace = request.trace && new JobTrace(request.trace);
     const { promise, resolve } = Promise.withResolvers<JobReport>();
     this.finished = promise;
     this.#finish = resolve;
@@ -143,14 +157,31 @@ export class Job {
     return this.state === 'done' || this.state === 'failed' || this.state === 'cancelled';
   }
 
+  /** The tiers that may serve it, those too that have no worker right now. Settled when it is first asked for. */
+  get tiers(): readonly Tier[] {
+    this.#tiers ??= this.request.tiers();
+    return this.#tiers;
+  }
+
   on(event: JobEvent): void {
     this.state = nextState(this.state, event);
   }
 
   /** Tells whoever waits for the job how it went. */
   report(end: JobEnd | undefined, error: RouterError | undefined): void {
-    const { state, attempt: attempts, queuedAt, claimedAt, firstByteAt, served } = this;
-    this.#finish({ state, attempts, queuedAt, claimedAt, firstByteAt, served, end, error, endedAt: performance.now() });
+    const { state, attempt: attempts, moves, queuedAt, claimedAt, firstByteAt, served } = this;
+    this.#finish({
+      state,
+      attempts,
+      moves,
+      queuedAt,
+      claimedAt,
+      firstByteAt,
+      served,
+      end,
+      error,
+      endedAt: performance.now(),
+    });
   }
 }
 

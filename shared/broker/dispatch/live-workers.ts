@@ -72,8 +72,9 @@ export class LiveWorkers {
   /** By id. */
   readonly #workers = new Map<string, LiveWorker>();
   readonly #pools = new Map<string, LivePool>();
-  readonly #rememberedModels = new Set<string>();
-  readonly #rememberedTools = new Set<string>();
+  /** With the tiers that served them. */
+  readonly #rememberedModels = new Map<string, ReadonlySet<Tier>>();
+  readonly #rememberedTools = new Map<string, ReadonlySet<Tier>>();
   readonly #lostListeners = new Set<(worker: LiveWorker) => void>();
   readonly #changeListeners = new Set<() => void>();
   readonly #timer: NodeJS.Timeout;
@@ -130,6 +131,13 @@ export class LiveWorkers {
     if (this.#rememberedModels.has(id)) return true;
     for (const pool of this.#pools.values()) if (pool.models.some((model) => model.id === id)) return true;
     return false;
+  }
+
+  /** The tiers whose workers serve this model, or did since this ingress started. */
+  tiersOf(id: string): ReadonlySet<Tier> {
+    const tiers = new Set(this.#rememberedModels.get(id));
+    for (const pool of this.#pools.values()) if (pool.models.some((model) => model.id === id)) tiers.add(pool.tier);
+    return tiers;
   }
 
   /** Whether any worker has this tool, or had since this ingress started. */
@@ -237,8 +245,8 @@ export class LiveWorkers {
     pool.workers.delete(worker);
     if (pool.workers.size > 0) return;
     this.#pools.delete(`${pool.tier}.${pool.pool}`);
-    for (const { id } of pool.models) remember(this.#rememberedModels, id);
-    for (const { name } of pool.tools) remember(this.#rememberedTools, name);
+    for (const { id } of pool.models) remember(this.#rememberedModels, id, pool.tier);
+    for (const { name } of pool.tools) remember(this.#rememberedTools, name, pool.tier);
   }
 
   #remove(worker: LiveWorker, reason: string): void {
@@ -289,10 +297,11 @@ export class LiveWorkers {
 }
 
 /** Adds a name as the newest; the oldest is forgotten when there are too many. */
-function remember(names: Set<string>, name: string): void {
+function remember(names: Map<string, ReadonlySet<Tier>>, name: string, tier: Tier): void {
+  const tiers = new Set(names.get(name)).add(tier);
   names.delete(name);
-  names.add(name);
-  for (const oldest of names) {
+  names.set(name, tiers);
+  for (const oldest of names.keys()) {
     if (names.size <= maxRemembered) break;
     names.delete(oldest);
   }

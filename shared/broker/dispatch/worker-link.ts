@@ -1,4 +1,5 @@
 import type { Logger } from '#shared/core/log.ts';
+import type { TraceContext } from '#shared/core/tracing/tracing.ts';
 import type { Broker } from '../connect-broker.ts';
 import { sendGrant } from './send-claim-answer.ts';
 import type { Job, Served } from './job.ts';
@@ -19,11 +20,27 @@ export class WorkerLink {
   }
 
   /** Grants a job that was just claimed, body and all, in answer to that claim and in its version of the contract. */
-  grant(job: Job, { placement: { model }, grant }: Served, { v, replyTo }: { v: number; replyTo: string }): void {
+  grant(
+    job: Job,
+    { placement: { model }, grant }: Served,
+    { v, replyTo }: { v: number; replyTo: string },
+    trace?: TraceContext,
+  ): void {
     const { requestId, operation, family, stream, headers } = job.request;
     const { attempt } = job;
     const body = job.body ?? Buffer.alloc(0);
-    const head = { answer: 'grant', v, job: job.id, requestId, operation, family, stream, model, headers } as const;
+    const head = {
+      answer: 'grant',
+      v,
+      job: job.id,
+      requestId,
+      operation,
+      family,
+      stream,
+      model,
+      headers,
+      trace,
+    } as const;
     const isWanted = (): boolean => job.state === 'claimed' && job.attempt === attempt;
     const answer = { ...head, reply: this.#replySubject(grant), bodyBytes: body.length };
     sendGrant(this.#broker, replyTo, answer, body, isWanted).catch((error: unknown) => {

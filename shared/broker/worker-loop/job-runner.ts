@@ -1,6 +1,9 @@
 import type { Msg } from '@nats-io/transport-node';
-import { RouterError } from '#shared/core/errors.ts';
+import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
+import type { Tier } from '#shared/core/tier.ts';
+import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts';
+import type { TraceSpan, Tracing } from '#shared/core/tracing/tracing.ts';
 import type { Grant } from '../claim.ts';
 import { noResponders, type Broker } from '../connect-broker.ts';
 import { encodeError } from '../frame.ts';
@@ -8,6 +11,7 @@ import type { JobHandler } from '../job-contract.ts';
 import { grantOf } from '../subjects.ts';
 import { FinishedReplies } from './finished-replies.ts';
 import { ReplyWriter, youngMs } from './reply-writer.ts';
+import type { MeteredJob, WorkerMeter } from './worker-meter.ts';
 
 /** Milliseconds without a frame after which a running job tells its ingress that it lives. */
 const quietMs = 2_500;
@@ -39,6 +43,9 @@ export interface JobRunnerOptions {
   log: Logger;
   handler: JobHandler;
   coalesceMs: number;
+  meter: WorkerMeter;
+  tracing: Tracing | undefined;
+  tier: Tier;
   /** Subject prefix of the worker's own inbox for answers to keep-alives. */
   inbox: string;
   /** Called when a job is over and its slot is free. */
@@ -67,25 +74,34 @@ export class JobRunner {
     const { requestId, operation, family, stream, model, headers, reply } = grant;
     const id = grantOf(reply);
     const controller = new AbortController();
-    const { handler, coalesceMs, inbox, log, onFreed } = this.#options;
+    const { handler, coalesceMs, meter, inbox, log, onFreed } = this.#options;
     const writer = new ReplyWriter(this.#broker, reply, `${inbox}.${id}`, coalesceMs);
     this.#running.set(id, { controller, writer, unheardSince: undefined, heard: true });
-    const job = { id: grant.job, requestId, operation, family, stream, model, headers, body };
+    const trace = this.#traceOf(grant);
+    const job = { id: grant.job, trace, requestId, operation, family, stream, model, headers, body };
     const startedAt = performance.now();
-    const facts = { requestId, model, operation, family, stream };
+    const facts = { requestId, traceId: trace?.traceId, model, operation, family, stream };
+    const count = (outcome: MeteredJob['outcome'], code?: ErrorCode): void => {
+      meter.finished({ family, operation, model, outcome, code, ms: performance.now() - startedAt });
+      if (outcome !== 'done') trace?.fail(code ?? outcome);
+      trace?.end();
+    };
     const serve = async (): Promise<void> => {
       try {
         const end = await handler(job, writer, controller.signal);
         writer.end(end);
         this.#finished.add(id, writer);
+        count('done');
         log.info({ ...facts, ms: elapsed(startedAt), usage: end.usage }, 'job done');
       } catch (error) {
         if (controller.signal.aborted && controller.signal.reason === cancelled) {
           writer.close();
+          count('cancelled');
           log.info({ ...facts, ms: elapsed(startedAt) }, 'job cancelled');
           return;
         }
         const told = asRouterError(controller.signal.aborted ? controller.signal.reason : error);
+        count('failed', told.code);
         log.warn({ ...facts, ms: elapsed(startedAt), code: told.code, err: error }, 'job failed');
         writer.fail(told);
         this.#finished.add(id, writer);
@@ -95,6 +111,20 @@ export class JobRunner {
       }
     };
     serve().catch((error: unknown) => log.error({ err: error, requestId }, 'ending a job failed'));
+  }
+
+  #traceOf({ job, trace, operation, requestId }: Grant): TraceSpan | undefined {
+    const { tracing, tier } = this.#options;
+    return tracing?.begin(`process jobs.${tier}`, 'consumer', trace, {
+      attributes: {
+        [names.messagingSystem]: 'nats',
+        [names.messagingOperation]: 'process',
+        [names.messagingOperationType]: 'process',
+        [names.messageId]: job,
+        'rtr.request_id': requestId,
+        'rtr.operation': operation,
+      },
+    });
   }
 
   /** Ends a job whose client is gone. @returns false when there is no such job */

@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
+import type { Tracing } from '#shared/core/tracing/tracing.ts';
 import { poolOf, type Announcement, type ModelInfo, type ToolInfo } from '../announcement.ts';
 import type { Grant } from '../claim.ts';
 import type { Broker } from '../connect-broker.ts';
@@ -18,6 +19,7 @@ import { Beat } from './beat.ts';
 import { Claimer } from './claimer.ts';
 import { JobRunner } from './job-runner.ts';
 import { Puller } from './puller.ts';
+import type { WorkerMeter } from './worker-meter.ts';
 
 /** Milliseconds for handlers to settle when their jobs are ended by a drain that took too long. */
 const settleMs = 1_000;
@@ -44,6 +46,9 @@ export interface WorkerOptions extends WorkerFacts {
   handler: JobHandler;
   /** Length of the window in which pieces of an answer travel together, in milliseconds. 0: each by itself. */
   coalesceMs: number;
+  meter: WorkerMeter;
+  /** Traces, when jobs are traced. */
+  tracing?: Tracing | undefined;
   /** Versions of the contract that it speaks. Default: those of this release. */
   contract?: ContractRange;
 }
@@ -73,7 +78,7 @@ export class Worker {
   #idle: (() => void) | undefined;
 
   constructor(options: WorkerOptions) {
-    const { broker, log, id, tier, handler, coalesceMs, contract = ownContract } = options;
+    const { broker, log, id, tier, handler, coalesceMs, meter, tracing, contract = ownContract } = options;
     const address: WorkerAddress = { tier, owner: broker.ownerAs(tier), worker: id };
     this.#options = options;
     this.#broker = broker;
@@ -82,7 +87,17 @@ export class Worker {
     this.#pool = this.#poolNow();
     const inbox = `${broker.subjects.inbox(address)}.${randomUUID()}`;
     const onFreed = (): void => this.#freed();
-    this.#jobs = new JobRunner({ broker, log, handler, coalesceMs, inbox: `${inbox}.alive`, onFreed });
+    this.#jobs = new JobRunner({
+      broker,
+      log,
+      handler,
+      coalesceMs,
+      meter,
+      tracing,
+      tier,
+      inbox: `${inbox}.alive`,
+      onFreed,
+    });
     this.#claimer = new Claimer(broker, address, `${inbox}.claim`);
     const inboxSubscription = broker.subscribe(`${inbox}.>`, (message) => this.#onInbox(message, inbox.length));
     const cancelSubscription = broker.subscribe(broker.subjects.cancel(address), ({ data }) => this.#onCancel(data));
@@ -106,8 +121,15 @@ export class Worker {
     return this.#jobs.size + this.#claiming;
   }
 
+  /** What it announces of itself besides what it serves. */
+  get standing(): { slots: number; busy: number; accepting: boolean; draining: boolean } {
+    const { slots, accepting } = this.#facts;
+    return { slots, busy: Math.min(this.busy, slots), accepting, draining: this.#draining || this.#heldBack };
+  }
+
   /** Changes what the worker announces; the cluster hears of it at once. */
   update(change: Partial<WorkerFacts>): void {
+    if (this.#facts.accepting && change.accepting === false) this.#options.meter.paused();
     this.#facts = { ...this.#facts, ...change };
     const pool = this.#poolNow();
     const moves = pool !== this.#pool;
@@ -157,8 +179,8 @@ export class Worker {
 
   #announcement(): Announcement {
     const { id, tier, version } = this.#options;
-    const { models, tools = [], slots, accepting } = this.#facts;
-    const draining = this.#draining || this.#heldBack;
+    const { models, tools = [] } = this.#facts;
+    const { slots, busy, accepting, draining } = this.standing;
     return {
       v: this.#contract.newest,
       oldest: this.#contract.oldest,
@@ -168,7 +190,7 @@ export class Worker {
       models,
       tools,
       slots,
-      busy: Math.min(this.busy, slots),
+      busy,
       accepting: accepting && !draining,
       draining,
       host: hostname(),
@@ -205,9 +227,11 @@ export class Worker {
   }
 
   #claim(ticket: Ticket, ackTo: string): void {
+    const takenAt = performance.now();
     const onNobody = () => this.#puller.settle(ackTo, 'done');
     this.#claimer.claim(ticket, ackTo, onNobody, (outcome) => {
       this.#claiming -= 1;
+      this.#options.meter.claimed(outcome.kind, performance.now() - takenAt);
       if (outcome.kind === 'grant') this.#begin(outcome.grant, outcome.body);
       if (outcome.kind === 'silent' && outcome.grant) {
         this.#giveBack(outcome.grant, new RouterError('worker_lost', 'The request was lost on its way to the worker.'));

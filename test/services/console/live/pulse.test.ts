@@ -15,6 +15,7 @@ function report(change: Partial<JobReport>): JobReport {
   return {
     state: 'done',
     attempts: 1,
+    moves: [],
     queuedAt: now,
     claimedAt: now,
     firstByteAt: now,

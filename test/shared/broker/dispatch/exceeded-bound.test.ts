@@ -32,6 +32,7 @@ function verdict({ state, times = {}, stream = true, now, disconnectedSince }: C
       class: 'normal',
       body: Buffer.alloc(0),
       place: () => [],
+      tiers: () => ['gpu'],
     },
     sink,
   );

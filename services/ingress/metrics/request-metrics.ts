@@ -1,0 +1,186 @@
+import type { Registry } from 'prom-client';
+import { families } from '#shared/broker/job-contract.ts';
+import type { JobReport } from '#shared/broker/dispatch/job.ts';
+import { errorTable, type ErrorCode, type RouterError } from '#shared/core/errors.ts';
+import { bound } from '#shared/core/metrics/bound.ts';
+import { BoundCounter, type BoundCount } from '#shared/core/metrics/bound-counter.ts';
+import { BoundHistogram, type BoundObservations } from '#shared/core/metrics/bound-histogram.ts';
+import { BoundedNames } from '#shared/core/metrics/bounded-names.ts';
+import { secondsBuckets, speedBuckets } from '#shared/core/metrics/buckets.ts';
+
+/** Models, and tools, that are told apart. */
+const mostModels = 100;
+
+/** How limits refuse. */
+const limitCodes = [
+  'rate_limit_exceeded',
+  'token_limit_exceeded',
+  'insufficient_quota',
+  'request_exceeds_limit',
+] as const satisfies readonly ErrorCode[];
+
+/** Milliseconds that an answer must have streamed for its speed to mean something. */
+const leastStreamMs = 50;
+
+/** What is counted of the requests of one family for one model on one tier. */
+interface Series {
+  outcomes: Record<'done' | 'failed' | 'cancelled', BoundCount>;
+  duration: BoundObservations;
+  queueWait: BoundObservations;
+  firstToken: BoundObservations;
+  speed: BoundObservations;
+  promptTokens: BoundCount;
+  cachedTokens: BoundCount;
+  completionTokens: BoundCount;
+}
+
+/**
+ * What an ingress counts of requests: rate, errors and duration by family, model and tier, and the tokens. Names and units
+ * follow Prometheus' conventions. A model's name comes from the worker that served it, never from a client, and beyond the
+ * hundredth they count as `other`. What was never served counts under the tier and model `none`.
+ */
+export class RequestMetrics {
+  readonly #requests: BoundCounter<'family' | 'model' | 'tier' | 'outcome'>;
+  readonly #duration: BoundHistogram<'family' | 'model' | 'tier'>;
+  readonly #queueWait: BoundHistogram<'tier'>;
+  readonly #firstToken: BoundHistogram<'model' | 'tier'>;
+  readonly #speed: BoundHistogram<'model' | 'tier'>;
+  readonly #tokens: BoundCounter<'model' | 'tier' | 'kind'>;
+  readonly #refusals: BoundCounter<'family' | 'code'>;
+  readonly #limited: BoundCounter<'code'>;
+  readonly #moves: BoundCounter<'reason'>;
+  readonly #models = new BoundedNames(mostModels);
+  readonly #series = new Map<string, Series>();
+  readonly #ofModels = new Map<string, Omit<Series, 'outcomes' | 'duration' | 'queueWait'>>();
+  readonly #waits = new Map<string, BoundObservations>();
+  readonly #counts = new Map<string, BoundCount>();
+
+  constructor(registry: Registry) {
+    const registers = [registry];
+    this.#requests = new BoundCounter({
+      name: 'rtr_requests_total',
+      help: 'Requests that were dispatched and are over, by how they ended: done, failed, cancelled by their client',
+      labelNames: ['family', 'model', 'tier', 'outcome'],
+      registers,
+    });
+    this.#duration = new BoundHistogram({
+      name: 'rtr_request_duration_seconds',
+      help: 'From the request to the end of its answer',
+      labelNames: ['family', 'model', 'tier'],
+      buckets: secondsBuckets,
+      registers,
+    });
+    this.#queueWait = new BoundHistogram({
+      name: 'rtr_queue_wait_seconds',
+      help: 'From the request to the claim of the worker that served it',
+      labelNames: ['tier'],
+      buckets: secondsBuckets,
+      registers,
+    });
+    this.#firstToken = new BoundHistogram({
+      name: 'rtr_time_to_first_token_seconds',
+      help: 'From the request to the first byte of its answer',
+      labelNames: ['model', 'tier'],
+      buckets: secondsBuckets,
+      registers,
+    });
+    this.#speed = new BoundHistogram({
+      name: 'rtr_output_tokens_per_second',
+      help: 'Tokens of output a second while an answer streamed',
+      labelNames: ['model', 'tier'],
+      buckets: speedBuckets,
+      registers,
+    });
+    this.#tokens = new BoundCounter({
+      name: 'rtr_tokens_total',
+      help: 'Tokens as counted by the engines: prompt, cached (of the prompt), completion',
+      labelNames: ['model', 'tier', 'kind'],
+      registers,
+    });
+    this.#refusals = new BoundCounter({
+      name: 'rtr_refusals_total',
+      help: 'Requests that ended with an error, dispatched or not, by its code',
+      labelNames: ['family', 'code'],
+      registers,
+    });
+    this.#limited = new BoundCounter({
+      name: 'rtr_limits_refused_total',
+      help: "Requests that the router's own limits of keys, people and teams did not let through, by the error's code",
+      labelNames: ['code'],
+      registers,
+    });
+    this.#moves = new BoundCounter({
+      name: 'rtr_moves_total',
+      help: 'Requests taken from a worker that was lost or failed and given to another one, by the code of the reason',
+      labelNames: ['reason'],
+      registers,
+    });
+    // Shown from the start: of a counter that begins with its first event Prometheus sees no increase.
+    for (const code of limitCodes) this.#limit(code);
+    for (const [code, { movable, status }] of Object.entries(errorTable)) {
+      if (movable) this.#move(code);
+      if (status >= 500) for (const family of families) this.#refusal(family, code);
+    }
+  }
+
+  /** Counts a dispatched job that is over. */
+  countJob(family: string, report: JobReport): void {
+    const { served, queuedAt, claimedAt, firstByteAt, endedAt, state, end, error, moves } = report;
+    const series = this.#of(family, served?.placement.model, served?.worker.announcement.tier ?? 'none');
+    series.outcomes[state === 'done' || state === 'cancelled' ? state : 'failed'].add();
+    series.duration.observe((endedAt - queuedAt) / 1000);
+    if (claimedAt !== undefined) series.queueWait.observe((claimedAt - queuedAt) / 1000);
+    if (firstByteAt !== undefined) series.firstToken.observe((firstByteAt - queuedAt) / 1000);
+    for (const reason of moves) this.#move(reason).add();
+    if (error) this.countRefusal(family, error);
+    if (!end) return;
+    const { promptTokens, cachedTokens, completionTokens } = end.usage;
+    series.promptTokens.add(promptTokens);
+    series.cachedTokens.add(cachedTokens);
+    series.completionTokens.add(completionTokens);
+    const streamedMs = endedAt - (firstByteAt ?? endedAt);
+    if (streamedMs >= leastStreamMs) series.speed.observe((completionTokens * 1000) / streamedMs);
+  }
+
+  /** Counts an answer that was an error. */
+  countRefusal(family: string, { code }: Pick<RouterError, 'code'>): void {
+    this.#refusal(family, code).add();
+  }
+
+  /** Counts a request that limits of the router did not let through. */
+  countLimited(code: ErrorCode): void {
+    this.#limit(code).add();
+  }
+
+  #limit(code: string): BoundCount {
+    return bound(this.#counts, `limit ${code}`, () => this.#limited.bind({ code }));
+  }
+
+  #refusal(family: string, code: string): BoundCount {
+    return bound(this.#counts, `refusal ${family} ${code}`, () => this.#refusals.bind({ family, code }));
+  }
+
+  #move(reason: string): BoundCount {
+    return bound(this.#counts, `move ${reason}`, () => this.#moves.bind({ reason }));
+  }
+
+  #of(family: string, served: string | undefined, tier: string): Series {
+    const model = served === undefined ? 'none' : this.#models.of(served);
+    return bound(this.#series, `${family} ${tier} ${model}`, () => ({
+      outcomes: {
+        done: this.#requests.bind({ family, model, tier, outcome: 'done' }),
+        failed: this.#requests.bind({ family, model, tier, outcome: 'failed' }),
+        cancelled: this.#requests.bind({ family, model, tier, outcome: 'cancelled' }),
+      },
+      duration: this.#duration.bind({ family, model, tier }),
+      queueWait: bound(this.#waits, tier, () => this.#queueWait.bind({ tier })),
+      ...bound(this.#ofModels, `${tier} ${model}`, () => ({
+        firstToken: this.#firstToken.bind({ model, tier }),
+        speed: this.#speed.bind({ model, tier }),
+        promptTokens: this.#tokens.bind({ model, tier, kind: 'prompt' }),
+        cachedTokens: this.#tokens.bind({ model, tier, kind: 'cached' }),
+        completionTokens: this.#tokens.bind({ model, tier, kind: 'completion' }),
+      })),
+    }));
+  }
+}

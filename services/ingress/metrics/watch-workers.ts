@@ -1,0 +1,67 @@
+import { Gauge, type Registry } from 'prom-client';
+import type { LiveWorker } from '#shared/broker/dispatch/live-workers.ts';
+import { tiers } from '#shared/core/tier.ts';
+
+type Seen = Pick<LiveWorker, 'announcement' | 'held' | 'others'>;
+
+/** Workers told singly; the sums by tier are of all of them. */
+const mostWorkers = 500;
+
+const states = ['serving', 'paused', 'draining'] as const;
+
+/** Adds the cluster's workers as this ingress sees them; every ingress sees the same. Those that are gone are told no more. */
+export function watchWorkers(registry: Registry, workersOf: () => Iterable<Seen>): void {
+  const registers = [registry];
+  const workers: Gauge<'tier' | 'state'> = new Gauge({
+    name: 'rtr_workers',
+    help: `Live workers in the cluster, by tier and by what they do: ${states.join(', ')}`,
+    labelNames: ['tier', 'state'],
+    registers,
+    collect: () => {
+      for (const tier of tiers) for (const state of states) workers.set({ tier, state }, 0);
+      for (const { announcement } of workersOf())
+        workers.inc({ tier: announcement.tier, state: stateOf(announcement) });
+    },
+  });
+  const byWorker = (name: string, help: string, value: (worker: Seen) => number): void => {
+    const gauge: Gauge<'tier' | 'worker'> = new Gauge({
+      name,
+      help,
+      labelNames: ['tier', 'worker'],
+      registers,
+      collect: () => {
+        gauge.reset();
+        let told = 0;
+        for (const worker of workersOf()) {
+          if (++told > mostWorkers) break;
+          gauge.set({ tier: worker.announcement.tier, worker: worker.announcement.worker }, value(worker));
+        }
+      },
+    });
+  };
+  byWorker('rtr_slots', 'Jobs that a worker in the cluster serves at once', ({ announcement }) => announcement.slots);
+  byWorker('rtr_busy_slots', 'Jobs that a worker in the cluster serves now', busyOf);
+  const byTier = (name: string, help: string, value: (worker: Seen) => number): void => {
+    const gauge: Gauge<'tier'> = new Gauge({
+      name,
+      help,
+      labelNames: ['tier'],
+      registers,
+      collect: () => {
+        for (const tier of tiers) gauge.set({ tier }, 0);
+        for (const worker of workersOf()) gauge.inc({ tier: worker.announcement.tier }, value(worker));
+      },
+    });
+  };
+  byTier('rtr_tier_slots', 'Jobs that all workers of a tier serve at once', ({ announcement }) => announcement.slots);
+  byTier('rtr_tier_busy_slots', 'Jobs that all workers of a tier serve now', busyOf);
+}
+
+function busyOf({ announcement, held, others }: Seen): number {
+  return Math.min(announcement.slots, held.size + others);
+}
+
+function stateOf({ draining, accepting }: LiveWorker['announcement']): (typeof states)[number] {
+  if (draining) return 'draining';
+  return accepting ? 'serving' : 'paused';
+}

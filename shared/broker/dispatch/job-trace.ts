@@ -1,0 +1,74 @@
+import type { ErrorCode } from '#shared/core/errors.ts';
+import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts';
+import type { TraceContext, TraceSpan } from '#shared/core/tracing/tracing.ts';
+import type { Served } from './job.ts';
+import type { LivePool } from './live-workers.ts';
+
+/** What of a job its trace tells. */
+interface TracedJob {
+  id: string;
+  attempt: number;
+  waitingSince: number;
+  served: Served | undefined;
+}
+
+/**
+ * A job in its request's trace: a span for each attempt, from the queue to its end, and in it one for the wait in the queue,
+ * which the worker's own span hangs on. An attempt whose worker dies is told by its ingress alone.
+ */
+export class JobTrace {
+  readonly #request: TraceSpan;
+  #attempt: TraceSpan | undefined;
+
+  constructor(request: TraceSpan) {
+    this.#request = request;
+  }
+
+  get traceId(): string {
+    return this.#request.traceId;
+  }
+
+  /** A worker has been granted the job. @returns what the worker is to be sent */
+  claimed(job: TracedJob, { tier, pool }: Pick<LivePool, 'tier' | 'pool'>): TraceContext {
+    this.#attempt = this.#begin(job);
+    const queued = this.#attempt.child(`publish jobs.${tier}`, 'producer', {
+      startedAt: job.waitingSince,
+      attributes: {
+        [names.messagingSystem]: 'nats',
+        [names.messagingDestination]: `jobs.${tier}.${pool}`,
+        [names.messagingOperation]: 'publish',
+        [names.messagingOperationType]: 'send',
+        [names.messageId]: job.id,
+      },
+    });
+    queued.end();
+    return queued.context;
+  }
+
+  /** The attempt is over, and the job goes back to the queue. */
+  lost(reason: ErrorCode): void {
+    this.#attempt?.fail(reason);
+    this.#attempt?.end();
+    this.#attempt = undefined;
+  }
+
+  /** The job is over. One that was waiting has a last attempt that no worker took. */
+  over(job: TracedJob, problem: ErrorCode | 'cancelled' | undefined): void {
+    const attempt = this.#attempt ?? this.#begin(job);
+    if (problem !== undefined) attempt.fail(problem);
+    attempt.end();
+  }
+
+  #begin({ attempt, waitingSince, served }: TracedJob): TraceSpan {
+    const { worker, tier } = served?.worker.announcement ?? {};
+    return this.#request.child('attempt', 'internal', {
+      startedAt: waitingSince,
+      attributes: {
+        'rtr.attempt': attempt,
+        'rtr.worker': worker,
+        'rtr.tier': tier,
+        'rtr.model': served?.placement.model,
+      },
+    });
+  }
+}

@@ -1,0 +1,88 @@
+import { RouterError } from '../errors.ts';
+import type { Usage } from '../usage.ts';
+import { attributeNames as names } from './attribute-names.ts';
+import type { TraceContext, TraceSpan } from './tracing.ts';
+
+/** What is known of a generation before it begins. */
+export interface Generation {
+  /** The span of the job that it serves. */
+  parent: TraceSpan;
+  /** Who generates, in the words of the conventions where they have one: `openai`, `vllm`. */
+  provider: string;
+  model: string;
+  stream: boolean;
+  /** Where it is asked, when over HTTP. */
+  server?: { address: string; port: number } | undefined;
+}
+
+/** What a generation came to. */
+export interface GenerationEnd {
+  usage: Usage;
+  finishReason: string;
+}
+
+/**
+ * The span of one generation (OpenTelemetry, "Semantic conventions for generative AI client spans"): how long, how soon, how
+ * many tokens, how it ended; never what was said.
+ */
+export class GenerationSpan {
+  readonly #span: TraceSpan;
+  readonly #stream: boolean;
+  readonly #startedAt = performance.now();
+  #heardAt: number | undefined;
+
+  constructor({ parent, provider, model, stream, server }: Generation) {
+    this.#stream = stream;
+    this.#span = parent.child(`chat ${model}`, 'client', {
+      attributes: {
+        [names.operation]: 'chat',
+        [names.provider]: provider,
+        [names.requestModel]: model,
+        [names.requestStream]: stream,
+        [names.serverAddress]: server?.address,
+        [names.serverPort]: server?.port,
+      },
+    });
+  }
+
+  /** For the upstream, which may go on with the trace. */
+  get context(): TraceContext {
+    return this.#span.context;
+  }
+
+  /** A piece of the answer was heard. */
+  heard(): void {
+    this.#heardAt ??= performance.now();
+  }
+
+  ended({ usage, finishReason }: GenerationEnd): void {
+    const { promptTokens, cachedTokens, cacheWriteTokens, completionTokens, reasoningTokens } = usage;
+    this.#tellFirst();
+    this.#span.set({
+      [names.finishReasons]: [finishReason],
+      [names.inputTokens]: promptTokens,
+      [names.outputTokens]: completionTokens,
+      [names.cacheReadTokens]: cachedTokens || undefined,
+      [names.cacheCreationTokens]: cacheWriteTokens || undefined,
+      [names.reasoningTokens]: reasoningTokens || undefined,
+    });
+    this.#span.end();
+  }
+
+  failed(error: unknown, signal: AbortSignal): void {
+    this.#tellFirst();
+    this.#span.fail(codeOf(error, signal));
+    this.#span.end();
+  }
+
+  #tellFirst(): void {
+    if (!this.#stream || this.#heardAt === undefined) return;
+    this.#span.set({ [names.timeToFirstChunk]: (this.#heardAt - this.#startedAt) / 1000 });
+  }
+}
+
+function codeOf(error: unknown, signal: AbortSignal): string {
+  if (error instanceof RouterError) return error.code;
+  if (signal.aborted) return 'cancelled';
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '_OTHER';
+}

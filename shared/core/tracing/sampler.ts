@@ -1,0 +1,40 @@
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  ParentBasedSampler,
+  TraceIdRatioBasedSampler,
+  type Sampler,
+} from '@opentelemetry/sdk-trace';
+import { ConfigError, type Environment } from '../load-config.ts';
+
+/**
+ * The sampler that `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG` name (OpenTelemetry, "General SDK Configuration"): by
+ * default what the client decided, and every trace that begins here.
+ * @throws ConfigError for a name or a ratio that is none
+ */
+export function samplerOf(environment: Environment): Sampler {
+  const name = environment['OTEL_TRACES_SAMPLER'] || 'parentbased_always_on';
+  const ratio = (): number => {
+    const given = environment['OTEL_TRACES_SAMPLER_ARG'] || '1';
+    const value = Number(given);
+    if (!(value >= 0 && value <= 1))
+      throw new ConfigError(`OTEL_TRACES_SAMPLER_ARG=${given} is not a number from 0 to 1`);
+    return value;
+  };
+  switch (name) {
+    case 'always_on':
+      return new AlwaysOnSampler();
+    case 'always_off':
+      return new AlwaysOffSampler();
+    case 'traceidratio':
+      return new TraceIdRatioBasedSampler(ratio());
+    case 'parentbased_always_on':
+      return new ParentBasedSampler({ root: new AlwaysOnSampler() });
+    case 'parentbased_always_off':
+      return new ParentBasedSampler({ root: new AlwaysOffSampler() });
+    case 'parentbased_traceidratio':
+      return new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio()) });
+    default:
+      throw new ConfigError(`OTEL_TRACES_SAMPLER=${name} is not a sampler that is known`);
+  }
+}

@@ -1,0 +1,79 @@
+import type { Logger } from './log.ts';
+import { createAdminServer, type Readiness } from './admin-server.ts';
+import { listen } from './listen.ts';
+import { createServiceRegistry } from './metrics/service-registry.ts';
+import { watchDependencies } from './metrics/watch-dependencies.ts';
+import { WorkerMetrics, type WorkerStanding } from './metrics/worker-metrics.ts';
+import type { Registry } from 'prom-client';
+import type { Releases } from './release.ts';
+import { version } from './version.ts';
+
+/** The worker, as its admin port needs it. */
+export interface AdministeredWorker {
+  standing: Omit<WorkerStanding, 'state'> & { accepting: boolean; draining: boolean };
+}
+
+/** Its connection to the broker. */
+export interface AdministeredBroker {
+  connected: boolean;
+  roundTripMs(): Promise<number | undefined>;
+}
+
+export interface WorkerAdminOptions {
+  /** The kind of worker, as its log lines name it. */
+  service: string;
+  config: { ADMIN_PORT?: number | undefined; ADMIN_HOST: string };
+  log: Logger;
+  releases: Releases;
+}
+
+/** A worker's metrics, and the port that shows them where one is set. */
+export interface WorkerAdmin {
+  registry: Registry;
+  metrics: WorkerMetrics;
+  /** Tells whom the port is about. Before that, it says that the worker is starting. */
+  follow(worker: AdministeredWorker, broker: AdministeredBroker): void;
+}
+
+/**
+ * Opens a worker's admin port, first of all, so that it can be seen to live while it still looks for its engine and the broker.
+ * @throws the system's error when the port is taken
+ */
+export async function openWorkerAdmin({ service, config, log, releases }: WorkerAdminOptions): Promise<WorkerAdmin> {
+  let followed: { worker: AdministeredWorker; broker: AdministeredBroker } | undefined;
+  const standing = (): WorkerStanding => {
+    if (!followed) return { state: 'starting', slots: 0, busy: 0 };
+    const { worker, broker } = followed;
+    const { slots, busy, accepting, draining } = worker.standing;
+    const working = draining ? 'draining' : accepting ? 'serving' : 'paused';
+    return { state: broker.connected ? working : 'offline', slots, busy };
+  };
+  const health = (): Readiness => {
+    const now = standing();
+    return {
+      ready: now.state === 'serving',
+      facts: {
+        status: now.state,
+        version,
+        nats: followed?.broker.connected ?? false,
+        slots: now.slots,
+        busy: now.busy,
+      },
+    };
+  };
+  const registry = createServiceRegistry(service);
+  const metrics = new WorkerMetrics(registry, standing);
+  watchDependencies(registry, { nats: async () => followed?.broker.roundTripMs() });
+  if (config.ADMIN_PORT !== undefined) {
+    const server = createAdminServer({ log, registry, health });
+    await listen(server, config.ADMIN_PORT, config.ADMIN_HOST, releases);
+    log.info({ admin: server.address() }, 'the admin port is open');
+  }
+  return {
+    registry,
+    metrics,
+    follow: (worker, broker) => {
+      followed = { worker, broker };
+    },
+  };
+}

@@ -1,0 +1,139 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { count, crash, restart, whileTrafficRuns } from './break-things.ts';
+import { ComposeProject } from './compose-project.ts';
+import { tell } from './tell.ts';
+import { Traffic } from './traffic.ts';
+import { describeUse } from './describe-use.ts';
+
+const options = inject('composeOptions');
+const compose = new ComposeProject({ ...options, profiles: [...(options.profiles ?? []), 'cloud'] });
+const where = inject('composeCluster') ?? { url: '', key: '' };
+const { url, key } = where;
+
+beforeAll(() => compose.up());
+afterAll(() => compose.run('rm', '--stop', '--force', 'worker-cloud', 'upstream'));
+
+describe('the cluster of the Compose file', () => {
+  it('answers through the load balancer, which streams and says who asked', async () => {
+    const answer = await fetch(`${url}/api/openai/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        model: 'demo',
+        stream: true,
+        messages: [{ role: 'user', content: 'Go on.\n[demo tokens=40 rate=20]' }],
+      }),
+    });
+    const times: number[] = [];
+    for await (const _ of answer.body ?? []) times.push(performance.now());
+    expect(times.length).toBeGreaterThan(20);
+    expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(1_000);
+  });
+
+  it('serves tools, the console and a provider in the cloud', async () => {
+    const authorization = `Bearer ${key}`;
+    const tool = await fetch(`${url}/api/tools/v1/execute`, {
+      method: 'POST',
+      headers: { authorization, 'content-type': 'application/json' },
+      body: JSON.stringify({ tool: 'calculator', input: { expression: '2^64' } }),
+    });
+    expect(await tool.text()).toContain('18446744073709551616');
+    expect(await (await fetch(url, { headers: { accept: 'text/html' } })).text()).toContain('<div id="root"');
+    const cloud = await fetch(`${url}/api/openai/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'cloudy', messages: [{ role: 'user', content: 'Hello' }] }),
+    });
+    expect([cloud.status, cloud.headers.get('x-rtr-tier')]).toEqual([200, 'cloud']);
+  });
+
+  it('shows the key only at the first start', async () => {
+    await compose.run('up', '--detach', '--no-build', 'setup');
+    await expect.poll(() => compose.logs('setup'), { timeout: 20_000 }).toContain('Set up already');
+    expect(await compose.key()).toBe(key);
+  });
+
+  it('scales to three ingress nodes and four workers, and uses them all', async () => {
+    await compose.up('--scale', 'ingress=3', '--scale', 'worker-gpu=4', '--no-recreate');
+    const workers = new Set<string>();
+    const nodes = async (): Promise<number> => {
+      const answers = await Promise.all(
+        Array.from({ length: 24 }, () =>
+          fetch(`${url}/api/openai/v1/chat/completions`, {
+            method: 'POST',
+            headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+            body: JSON.stringify({
+              model: 'demo',
+              messages: [{ role: 'user', content: 'Hi\n[demo tokens=40 rate=40]' }],
+            }),
+          }),
+        ),
+      );
+      for (const answer of answers) workers.add(answer.headers.get('x-rtr-worker') ?? '');
+      return workers.size;
+    };
+    await expect.poll(nodes, { timeout: 30_000 }).toBe(4);
+    expect(await compose.containers('ingress')).toHaveLength(3);
+  });
+
+  it('tells what it takes, idle and under load', async () => {
+    tell(`idle: ${await describeUse(compose)}`);
+    const running = new Traffic({ ...where, clients: 64 });
+    await sleep(8_000);
+    tell(`with 64 streams: ${await describeUse(compose)}`);
+    expect(count(await running.stop(), 'whole')).toBeGreaterThan(64);
+  });
+
+  it('moves on when a worker is killed mid-stream', async () => {
+    const outcomes = await whileTrafficRuns('a worker killed', where, async () => {
+      const [worker = ''] = await compose.containers('worker-gpu');
+      await crash(worker, 3_000);
+    });
+    // Only what that worker had begun to stream is lost, and its clients hear so.
+    expect(count(outcomes, 'told', 'cut', 'refused')).toBeLessThanOrEqual(8);
+    expect(count(outcomes, 'whole')).toBeGreaterThan(count(outcomes, 'told', 'cut', 'refused'));
+  });
+
+  it('goes on with the other ingress nodes when one is killed', async () => {
+    const outcomes = await whileTrafficRuns('an ingress killed', where, async () => {
+      const [ingress = ''] = await compose.containers('ingress');
+      await crash(ingress, 3_000);
+    });
+    expect(count(outcomes, 'cut', 'refused')).toBeLessThanOrEqual(16);
+  });
+
+  it('lets running answers end when an ingress is stopped', async () => {
+    const outcomes = await whileTrafficRuns('an ingress stopped', where, async () => {
+      const [ingress = ''] = await compose.containers('ingress');
+      await restart(ingress);
+    });
+    expect(outcomes.filter(({ ending }) => ending === 'cut' || ending === 'told')).toEqual([]);
+  });
+
+  it('lets running answers end when a worker is stopped', async () => {
+    const outcomes = await whileTrafficRuns('a worker stopped', where, async () => {
+      const [worker = ''] = await compose.containers('worker-gpu');
+      await restart(worker);
+    });
+    expect(outcomes.filter(({ ending }) => ending !== 'whole')).toEqual([]);
+  });
+
+  it('comes back when NATS was killed', async () => {
+    await whileTrafficRuns('NATS killed', where, async () => crash(await compose.container('nats'), 2_000));
+  });
+
+  it('goes on with keys that it knows while Redis is away', async () => {
+    const outcomes = await whileTrafficRuns('Redis killed', where, async () =>
+      crash(await compose.container('redis'), 3_000),
+    );
+    expect(outcomes.filter(({ ending }) => ending !== 'whole')).toEqual([]);
+  });
+
+  it('keeps keys and refuses nobody when all of it was stopped and started', async () => {
+    await compose.run('down', '--timeout', '20');
+    await compose.up();
+    const answer = await fetch(`${url}/api/openai/v1/models`, { headers: { authorization: `Bearer ${key}` } });
+    expect(answer.status).toBe(200);
+  });
+});

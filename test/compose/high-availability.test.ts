@@ -1,0 +1,74 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { freePort } from '../../services/rtr/up/free-port.ts';
+import { count, crash, whileTrafficRuns } from './break-things.ts';
+import { ComposeProject } from './compose-project.ts';
+import { docker } from './run-command.ts';
+import { tell } from './tell.ts';
+
+const { env = {} } = inject('composeOptions');
+let compose: ComposeProject;
+let where: { url: string; key: string };
+
+beforeAll(async () => {
+  const name = `rtr-test-ha-${randomBytes(4).toString('hex')}`;
+  compose = new ComposeProject({ name, port: await freePort(), profiles: ['ha'], env });
+  await compose.up('--scale', 'worker-gpu=2');
+  where = { url: compose.url, key: await compose.key() };
+});
+afterAll(async () => {
+  await compose.down();
+  expect(await compose.leftovers()).toEqual([]);
+});
+
+/** What a redis node is now: `master` or `slave`. */
+async function roleOf(node: string): Promise<string> {
+  const ask = 'REDISCLI_AUTH=$(cat /config/password) redis-cli role | head -n 1';
+  return (await docker('exec', await compose.container(node), 'sh', '-c', ask)).trim();
+}
+
+/** Status of an answer to this key. */
+async function statusWith(key: string): Promise<number> {
+  const headers = { authorization: `Bearer ${key}` };
+  return (await fetch(`${where.url}/api/openai/v1/models`, { headers })).status;
+}
+
+async function makeKey(name: string): Promise<string> {
+  const printed = await compose.run('run', '--rm', '--no-deps', '-T', 'setup', 'keys', 'create', '--name', name);
+  const key = /rtr_\w+_\w+/.exec(printed)?.[0];
+  if (key === undefined) throw new Error(`no key in: ${printed}`);
+  return key;
+}
+
+describe('with the profile ha', () => {
+  it.each(['nats', 'nats-2', 'nats-3'])('nothing is lost silently when %s is killed', async (node) => {
+    await whileTrafficRuns(`${node} of three killed`, where, async () => crash(await compose.container(node), 4_000));
+  });
+
+  it('the replica takes over when the Redis primary is killed, with all keys, and the old one follows it', async () => {
+    const before = await makeKey('before');
+    const primary = await compose.container('redis');
+    const outcomes = await whileTrafficRuns('the Redis primary killed', where, async () => {
+      await docker('kill', primary);
+      const began = performance.now();
+      await expect.poll(() => roleOf('redis-2'), { timeout: 30_000 }).toBe('master');
+      await expect.poll(() => statusWith(before), { timeout: 30_000 }).toBe(200);
+      tell(`the Redis replica took over after ${((performance.now() - began) / 1000).toFixed(1)} s`);
+    });
+    expect(count(outcomes, 'told', 'refused', 'cut')).toBe(0);
+    const after = await makeKey('after');
+    expect(await statusWith(after)).toBe(200);
+    await docker('start', primary);
+    await expect.poll(() => roleOf('redis'), { timeout: 30_000 }).toBe('slave');
+    expect(await statusWith(after)).toBe(200);
+  });
+
+  it('goes on when a sentinel is killed', async () => {
+    const outcomes = await whileTrafficRuns('a sentinel killed', where, async () => {
+      await crash(await compose.container('sentinel-1'), 2_000);
+      await sleep(1_000);
+    });
+    expect(count(outcomes, 'told', 'refused', 'cut')).toBe(0);
+  });
+});

@@ -1,0 +1,139 @@
+import { inject, afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ComposeProject } from './compose-project.ts';
+import { containerLogs, docker } from './run-command.ts';
+import { tell } from './tell.ts';
+
+const mebibyte = 1024 * 1024;
+const confined = ['--read-only', '--cap-drop', 'ALL', '--user', '1000', '--tmpfs', '/tmp'];
+const compose = new ComposeProject(inject('composeOptions'));
+let image: string;
+const started: string[] = [];
+beforeAll(async () => {
+  image = await docker('inspect', '--format', '{{.Config.Image}}', await compose.container('demo-engine')).then(
+    (name) => name.trim(),
+  );
+});
+afterAll(async () => {
+  if (started.length > 0) await docker('rm', '--force', ...started);
+});
+
+/** Starts a part on its own in a container that may do nothing, beside the cluster; resolves when its log says this. */
+async function start(words: readonly string[], ready: string, env: readonly string[] = []): Promise<string> {
+  const settings = ['NATS_URL_FILE=/secrets/nats-url', ...env].flatMap((setting) => ['--env', setting]);
+  const place = ['--network', `${compose.name}_bus`, '--volume', `${compose.name}_tools-secrets:/secrets:ro`];
+  const id = (await docker('run', '--detach', ...confined, ...place, ...settings, image, ...words)).trim();
+  started.push(id);
+  await expect.poll(() => containerLogs(id), { timeout: 30_000 }).toContain(ready);
+  return id;
+}
+
+/** Milliseconds from the start of a part's container until its log said that it is ready. */
+async function startTime(words: readonly string[], ready: string, env: readonly string[] = []): Promise<number> {
+  const id = await start(words, ready, env);
+  const began = Date.parse((await docker('inspect', '--format', '{{.State.StartedAt}}', id)).trim());
+  const line = (await containerLogs(id)).split('\n').find((text) => text.includes(ready)) ?? '{}';
+  await docker('rm', '--force', id);
+  return (JSON.parse(line) as { time: number }).time - began;
+}
+
+describe('the image', () => {
+  it('is below 250 MB, of one user without rights, and says what it is', async () => {
+    const [{ Size, Config }] = JSON.parse(await docker('image', 'inspect', image)) as [
+      { Size: number; Config: { User: string; Labels: Record<string, string>; Healthcheck?: object } },
+    ];
+    tell(`image: ${(Size / 1e6).toFixed(0)} MB`);
+    expect(Size).toBeLessThan(250e6);
+    expect(Config.User).toBe('1000:1000');
+    expect(Config.Labels['org.opencontainers.image.title']).toBe('Model Router');
+    expect(Config.Healthcheck).toBeDefined();
+  });
+
+  it('has nothing in it that only builds or tests', async () => {
+    const list = await docker('run', '--rm', '--entrypoint', 'ls', image, '/app', '/app/node_modules');
+    expect(list.split('\n')).toEqual(expect.arrayContaining(['services', 'shared', 'express', 'ioredis']));
+    for (const name of ['test', 'deploy/image', 'vite', 'react', 'vitest', 'typescript']) {
+      expect(list.split('\n')).not.toContain(name);
+    }
+    await expect(docker('run', '--rm', '--entrypoint', 'npm', image, '--version')).rejects.toThrow(/npm/);
+  });
+
+  it.each([
+    { words: ['demo-engine'], ready: 'demo engine is ready', env: [] },
+    { words: ['worker', 'tools'], ready: 'tools-worker is ready', env: [] },
+    {
+      words: ['worker', 'cli'],
+      ready: 'worker started',
+      env: ['CLI_KIND=command', 'CLI_COMMAND=cat', 'CLI_MODELS=cat'],
+    },
+  ])(
+    'runs $words.0 $words.1 read-only, without capabilities, and stops it at SIGTERM',
+    async ({ words, ready, env }) => {
+      const id = await start(words, ready, env);
+      const began = performance.now();
+      await docker('stop', '--time', '20', id);
+      expect(performance.now() - began).toBeLessThan(10_000);
+      expect((await docker('inspect', '--format', '{{.State.ExitCode}}', id)).trim()).toBe('0');
+    },
+  );
+
+  it('says which setting is wrong', async () => {
+    await expect(docker('run', '--rm', ...confined, image, 'worker', 'gpu')).rejects.toThrow('NATS_URL');
+  });
+
+  it('uses the compiled code that it brings, and starts sooner for it', async () => {
+    const id = await start(['demo-engine'], 'demo engine is ready', ['NODE_DEBUG_NATIVE=COMPILE_CACHE']);
+    expect((await containerLogs(id)).split('was accepted').length).toBeGreaterThan(50);
+    const times = { with: Infinity, without: Infinity };
+    for (let round = 0; round < 3; round += 1) {
+      const part = [['worker', 'tools'], 'tools-worker is ready'] as const;
+      times.with = Math.min(times.with, await startTime(...part));
+      times.without = Math.min(times.without, await startTime(...part, ['NODE_DISABLE_COMPILE_CACHE=1']));
+    }
+    tell(`start of a worker: ${times.with} ms, without compiled code ${times.without} ms`);
+    expect(times.with).toBeLessThan(times.without);
+  });
+});
+
+describe('the parts in their containers', () => {
+  it('run without rights, and only the load balancer can be reached from outside', async () => {
+    for (const id of (await compose.run('ps', '--quiet')).split('\n').filter(Boolean)) {
+      const [{ Name, Config, HostConfig, NetworkSettings }] = JSON.parse(await docker('inspect', id)) as [
+        {
+          Name: string;
+          Config: { User: string };
+          HostConfig: {
+            ReadonlyRootfs: boolean;
+            CapDrop: string[];
+            CapAdd: string[] | null;
+            SecurityOpt: string[];
+            Memory: number;
+          };
+          NetworkSettings: { Ports: Record<string, unknown> };
+        },
+      ];
+      expect(HostConfig, Name).toMatchObject({ ReadonlyRootfs: true, CapDrop: ['ALL'], CapAdd: null });
+      expect(HostConfig.SecurityOpt, Name).toContain('no-new-privileges:true');
+      expect(Config.User, Name).toBe('1000:1000');
+      expect(HostConfig.Memory, Name).toBeGreaterThan(128 * mebibyte);
+      const published = Object.values(NetworkSettings.Ports).filter(Boolean).length;
+      expect(published, Name).toBe(Name.includes('-lb-') ? 1 : 0);
+    }
+  });
+
+  it('cannot reach what is none of their business', async () => {
+    const reach = async (from: string, target: string): Promise<string> => {
+      const script = `require('net').connect(${target}).on('connect',()=>{console.log('reached');process.exit()}).on('error',()=>{console.log('not');process.exit()});setTimeout(()=>{console.log('not');process.exit()},2000)`;
+      return (await compose.run('exec', '-T', from, 'node', '-e', script)).trim();
+    };
+    const ways = [
+      ['ingress', "6379,'redis'", 'reached'],
+      ['worker-gpu', "4222,'nats'", 'reached'],
+      ['worker-gpu', "6379,'redis'", 'not'],
+      ['worker-gpu', "8484,'lb'", 'not'],
+      ['demo-engine', "4222,'nats'", 'not'],
+      ['worker-tools', "8000,'demo-engine'", 'not'],
+    ] as const;
+    const seen = await Promise.all(ways.map(async ([from, to]) => [from, to, await reach(from, to)]));
+    expect(seen).toEqual(ways);
+  });
+});

@@ -1,0 +1,138 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { errorTable, isErrorCode } from '#shared/core/errors.ts';
+import { hasPrometheus } from '../../helpers/has-prometheus.ts';
+import { definedMetrics } from '../../helpers/metric-registries.ts';
+import {
+  dashboardQueries,
+  observabilityFolder,
+  readAlerts,
+  readDashboards,
+} from '../../helpers/observability-files.ts';
+import { promqlNames } from '../../helpers/promql-names.ts';
+import { startCluster, type Cluster } from '../../helpers/start-cluster.ts';
+import { adminOf } from '../../helpers/worker-admin.ts';
+
+/** What Prometheus itself adds to every series. */
+const added = ['job', 'instance'];
+
+let cluster: Cluster;
+/** The labels of every metric that the parts of a running cluster show. */
+const shown = new Map<string, Set<string>>([['up', new Set(added)]]);
+
+beforeAll(async () => {
+  cluster = await startCluster({ worker: { ADMIN_PORT: '0' } });
+  for (const url of [cluster.adminUrl, await adminOf(cluster.workers[0])]) {
+    const text = await (await fetch(`${url}/metrics`)).text();
+    const labels = new Map(
+      [...definedMetrics('ingress'), ...definedMetrics('worker')].map(({ name, labelNames }) => [name, labelNames]),
+    );
+    for (const [, name = '', type] of text.matchAll(/^# TYPE (\w+) (\w+)$/gm)) {
+      const seen = [...text.matchAll(new RegExp(`^${name}(?:_bucket)?\\{([^}]*)\\}`, 'gm'))].flatMap(([, list = '']) =>
+        [...list.matchAll(/(\w+)="/g)].map(([, label = '']) => label),
+      );
+      const all = new Set([...(labels.get(name) ?? []), ...seen, ...added]);
+      if (type !== 'histogram') shown.set(name, all);
+      else {
+        shown.set(`${name}_bucket`, new Set([...all, 'le']));
+        for (const part of ['sum', 'count']) shown.set(`${name}_${part}`, all);
+      }
+      if (type === 'summary') for (const part of ['sum', 'count']) shown.set(`${name}_${part}`, all);
+    }
+  }
+});
+
+afterAll(() => cluster?.stop());
+
+/** What an expression names that no part shows. */
+function unknownNames(where: string, expr: string): string[] {
+  const { metrics, groupedBy } = promqlNames(expr);
+  const missing = metrics.filter(({ name }) => !shown.has(name)).map(({ name }) => `${where}: no metric ${name}`);
+  const wrong = metrics.flatMap(({ name, labels }) =>
+    labels
+      .filter((label) => shown.has(name) && !shown.get(name)?.has(label))
+      .map((label) => `${where}: ${name} has no ${label}`),
+  );
+  const ungroupable = groupedBy
+    .filter((label) => !metrics.some(({ name }) => shown.get(name)?.has(label)))
+    .map((label) => `${where}: nothing has ${label}`);
+  return [...missing, ...wrong, ...ungroupable];
+}
+
+describe('the dashboards', () => {
+  it('ask for nothing but metrics and labels that a running cluster shows', () => {
+    const queries = dashboardQueries();
+    expect(queries.length).toBeGreaterThan(60);
+    expect(queries.flatMap(({ where, expr }) => unknownNames(where, expr))).toEqual([]);
+  });
+
+  it('would be found out if they did', () => {
+    expect(
+      unknownNames('x', 'sum by (nobody) (rate(rtr_request_total{tear="gpu"}[5m])) / rtr_jobs{stat="queued"}'),
+    ).toEqual(['x: no metric rtr_request_total', 'x: rtr_jobs has no stat', 'x: nothing has nobody']);
+  });
+
+  it('show every metric of the router in some panel', () => {
+    const used = new Set(dashboardQueries().flatMap(({ expr }) => promqlNames(expr).metrics.map(({ name }) => name)));
+    const defined = [...definedMetrics('ingress'), ...definedMetrics('worker')].map(({ name }) => name);
+    expect(defined.filter((name) => !used.has(name) && !used.has(`${name}_bucket`))).toEqual([]);
+  });
+
+  it('have panels with units that lie side by side, and a data source to choose', () => {
+    for (const [file, { uid, templating, panels }] of readDashboards()) {
+      expect(uid, file).toMatch(/^rtr-/);
+      expect(templating.list[0], file).toMatchObject({ name: 'datasource', type: 'datasource' });
+      expect(new Set(panels.map(({ id }) => id)).size, file).toBe(panels.length);
+      const places = new Set<string>();
+      for (const { type, title, fieldConfig, gridPos } of panels) {
+        if (type !== 'row') expect(fieldConfig?.defaults.unit, `${file}: ${title}`).toBeTruthy();
+        for (let x = gridPos.x; x < gridPos.x + gridPos.w; x += 1)
+          for (let y = gridPos.y; y < gridPos.y + gridPos.h; y += 1) {
+            expect(places.has(`${x} ${y}`), `${file}: ${title} overlaps`).toBe(false);
+            places.add(`${x} ${y}`);
+          }
+        expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24);
+      }
+    }
+  });
+});
+
+describe('the alerts', () => {
+  it('ask for nothing but metrics and labels that a running cluster shows', () => {
+    expect(readAlerts().flatMap(({ alert, expr }) => unknownNames(alert, expr))).toEqual([]);
+  });
+
+  it('are each explained in the operations guide, where their runbook points', () => {
+    const guide = readFileSync('deploy/OPERATIONS.md', 'utf8');
+    const headings = [...guide.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading);
+    for (const { alert, annotations } of readAlerts()) {
+      expect(headings).toContain(alert);
+      expect(annotations.runbook).toBe(`deploy/OPERATIONS.md#${alert.toLowerCase()}`);
+    }
+  });
+
+  it("take every error for one that is not the client's own", () => {
+    const { expr } = readAlerts().find(({ alert }) => alert === 'RtrErrorRate') ?? { expr: '' };
+    const codes = (/code=~"([^"]*)"/.exec(expr)?.[1] ?? '').split('|');
+    const ours = Object.entries(errorTable).filter(([code, { status }]) => status >= 500 && code !== 'shutting_down');
+    expect(codes.every(isErrorCode)).toBe(true);
+    expect(codes.toSorted()).toEqual(ours.map(([code]) => code).toSorted());
+  });
+
+  it('are each tried', () => {
+    const tried = readFileSync(join(import.meta.dirname, 'alerts.test.yml'), 'utf8');
+    for (const { alert } of readAlerts()) expect(tried).toContain(`alertname: ${alert}\n`);
+  });
+
+  it.skipIf(!hasPrometheus)('fire when they should and not before', () => {
+    execFileSync('promtool', ['check', 'rules', join(observabilityFolder, 'alerts.yml')], { stdio: 'pipe' });
+    execFileSync('promtool', ['test', 'rules', join(import.meta.dirname, 'alerts.test.yml')], { stdio: 'pipe' });
+  });
+
+  it.skipIf(!hasPrometheus)('are loaded by a configuration that Prometheus takes', () => {
+    const file = join(observabilityFolder, 'prometheus.yml');
+    execFileSync('promtool', ['check', 'config', file], { stdio: 'pipe' });
+  });
+});

@@ -1,0 +1,10 @@
+import { spawnSync } from 'node:child_process';
+
+/** Whether Prometheus and its tool are on this machine. */
+export const hasPrometheus = ['prometheus', 'promtool'].every(
+  (program) => spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0,
+);
+
+if (!hasPrometheus) {
+  console.warn('There is no Prometheus here, so its tests are skipped: bash test/helpers/get-prometheus.sh');
+}

@@ -1,0 +1,32 @@
+import { Registry } from 'prom-client';
+import { watchDependencies } from '#shared/core/metrics/watch-dependencies.ts';
+import { WorkerMetrics } from '#shared/core/metrics/worker-metrics.ts';
+import { RequestMetrics } from '../../services/ingress/metrics/request-metrics.ts';
+import { watchIngress } from '../../services/ingress/metrics/watch-ingress.ts';
+import { watchQueue } from '../../services/ingress/metrics/watch-queue.ts';
+import { watchWorkers } from '../../services/ingress/metrics/watch-workers.ts';
+
+/** One metric as the code defines it. */
+export interface DefinedMetric {
+  name: string;
+  help: string;
+  type: string;
+  labelNames: readonly string[];
+}
+
+/** The router's own metrics of an ingress and of a worker, without those that Node and the process have by themselves. */
+export function definedMetrics(part: 'ingress' | 'worker'): DefinedMetric[] {
+  const registry = new Registry();
+  watchDependencies(registry, {});
+  if (part === 'ingress') {
+    const empty = { bytes: 0, count: 0, backlog: 0, dropped: 0, held: 0, unsettled: 0 };
+    void new RequestMetrics(registry);
+    watchQueue(registry, () => []);
+    watchWorkers(registry, () => []);
+    watchIngress(registry, { held: empty, open: empty, ledger: empty, limits: empty });
+  } else {
+    void new WorkerMetrics(registry, () => ({ state: 'starting', slots: 0, busy: 0 }));
+  }
+  // The library's declarations leave out what its objects have.
+  return registry.getMetricsAsArray() as unknown as DefinedMetric[];
+}

@@ -1,0 +1,8 @@
+import type { WorkerMeter } from '#shared/broker/worker-loop/worker-meter.ts';
+
+/** For workers in tests that look at no metrics. */
+export const noMeter: WorkerMeter = {
+  claimed: () => undefined,
+  finished: () => undefined,
+  paused: () => undefined,
+};

@@ -1,0 +1,51 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { decodeSpans, type ReceivedSpan } from './decode-spans.ts';
+import { until } from './start-cluster.ts';
+
+/** A collector of traces that keeps what it gets. */
+export interface Collector {
+  /** Environment that has a service send its traces here. */
+  environment: Record<string, string>;
+  spans: ReceivedSpan[];
+  /** Everything that was sent, byte by byte. */
+  raw: Buffer[];
+  /** The spans of one trace, waiting until as many are there, and a moment for any that would be too many. */
+  trace(traceId: string, count: number): Promise<ReceivedSpan[]>;
+  stop(): Promise<void>;
+}
+
+/** Starts a server that takes OTLP over HTTP, in protobuf. */
+export async function startCollector(): Promise<Collector> {
+  const spans: ReceivedSpan[] = [];
+  const raw: Buffer[] = [];
+  const server = createServer((request, response) => {
+    buffer(request)
+      .then((body) => {
+        raw.push(body);
+        spans.push(...decodeSpans(body));
+        response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end();
+      })
+      .catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    environment: { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` },
+    spans,
+    raw,
+    trace: async (traceId, count) => {
+      const found = (): ReceivedSpan[] => spans.filter((span) => span.traceId === traceId);
+      await until(() => found().length >= count).catch(() => undefined);
+      return found();
+    },
+    stop: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

@@ -1,0 +1,49 @@
+import { once } from 'node:events';
+import { createServer, request as send, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** Stands before an engine and sees what it is asked. */
+export interface EngineProxy {
+  url: string;
+  /** Headers of every request to generate. */
+  asked: IncomingHttpHeaders[];
+  /** How many of the next requests to generate are answered with 500 instead. */
+  failNext: number;
+  stop(): Promise<void>;
+}
+
+/** Starts a proxy before the engine whose address `engineUrl` tells, once there is one. */
+export async function startEngineProxy(engineUrl: () => string): Promise<EngineProxy> {
+  const asked: IncomingHttpHeaders[] = [];
+  const server = createServer((request, response) => {
+    const { method = 'GET', url = '/', headers } = request;
+    if (url.endsWith('/chat/completions')) {
+      asked.push(headers);
+      if (self.failNext > 0) {
+        self.failNext -= 1;
+        request.resume();
+        response.writeHead(500, { 'content-type': 'application/json' }).end('{"error":{"message":"no"}}');
+        return;
+      }
+    }
+    const onward = send(`${engineUrl()}${url}`, { method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    onward.on('error', () => response.destroy());
+    request.pipe(onward);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const self: EngineProxy = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked,
+    failNext: 0,
+    stop: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+  return self;
+}

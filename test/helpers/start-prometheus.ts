@@ -1,0 +1,87 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { freePort } from '../../services/rtr/up/free-port.ts';
+import { observabilityFolder } from './observability-files.ts';
+import { until } from './start-cluster.ts';
+
+/** A Prometheus that looks every second, with the alerts of the project. */
+export interface Prometheus {
+  /** How many series an expression has had over the last so many seconds. @throws what Prometheus says against it */
+  seriesOf(expr: string, seconds: number): Promise<number>;
+  /** The alerts that fire now, by name. */
+  firing(): Promise<string[]>;
+  /** The targets that were reached. */
+  targetsUp(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+const answer = z.object({
+  status: z.string(),
+  error: z.string().optional(),
+  data: z.object({ result: z.array(z.unknown()) }).optional(),
+});
+const alerts = z.object({
+  data: z.object({ alerts: z.array(z.object({ state: z.string(), labels: z.record(z.string(), z.string()) })) }),
+});
+
+/**
+ * Starts Prometheus on these parts.
+ * @param targets addresses `host:port` by job
+ * @param holdFor how long a condition must hold before its alert fires, in place of the minutes of the rules
+ */
+export async function startPrometheus(targets: Record<string, string[]>, holdFor: string): Promise<Prometheus> {
+  const folder = mkdtempSync(join(tmpdir(), 'rtr-prometheus-'));
+  const rules = readFileSync(join(observabilityFolder, 'alerts.yml'), 'utf8');
+  writeFileSync(join(folder, 'alerts.yml'), rules.replaceAll(/^( +for:) .*$/gm, `$1 ${holdFor}`));
+  const config = {
+    global: { scrape_interval: '1s', scrape_timeout: '900ms', evaluation_interval: '1s' },
+    rule_files: ['alerts.yml'],
+    scrape_configs: Object.entries(targets).map(([name, addresses]) => ({
+      job_name: name,
+      static_configs: [{ targets: addresses }],
+    })),
+  };
+  // JSON is YAML too.
+  writeFileSync(join(folder, 'prometheus.yml'), JSON.stringify(config));
+  const address = `127.0.0.1:${await freePort()}`;
+  const child = spawn(
+    'prometheus',
+    ['--config.file=prometheus.yml', '--storage.tsdb.path=data', `--web.listen-address=${address}`],
+    { cwd: folder, stdio: 'ignore' },
+  );
+  const gone = once(child, 'exit');
+  const ask = async (path: string): Promise<unknown> => (await fetch(`http://${address}${path}`)).json();
+  const stop = async (): Promise<void> => {
+    child.kill('SIGTERM');
+    await gone;
+    rmSync(folder, { recursive: true });
+  };
+  try {
+    await until(async () => (await fetch(`http://${address}/-/ready`).catch(() => undefined))?.ok === true, 60_000);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    stop,
+    seriesOf: async (expr, seconds) => {
+      const end = Date.now() / 1000;
+      const parameters = { query: expr, start: String(end - seconds), end: String(end), step: '1' };
+      const found = answer.parse(await ask(`/api/v1/query_range?${String(new URLSearchParams(parameters))}`));
+      if (found.status !== 'success') throw new Error(`${found.error}: ${expr}`);
+      return found.data?.result.length ?? 0;
+    },
+    firing: async () => {
+      const now = alerts.parse(await ask('/api/v1/alerts'));
+      return now.data.alerts.filter(({ state }) => state === 'firing').map(({ labels }) => labels['alertname'] ?? '');
+    },
+    targetsUp: async () => {
+      const found = answer.parse(await ask('/api/v1/query?query=up%20%3D%3D%201'));
+      return found.data?.result.length ?? 0;
+    },
+  };
+}

@@ -1,0 +1,126 @@
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startCluster, until, type Cluster } from '../helpers/start-cluster.ts';
+import { adminOf } from '../helpers/worker-admin.ts';
+
+let cluster: Cluster;
+
+beforeAll(async () => {
+  cluster = await startCluster({ worker: { ADMIN_PORT: '0', SLOTS: '1' } });
+});
+
+afterAll(() => cluster?.stop());
+
+const body = (fields: object) => JSON.stringify({ messages: [{ role: 'user', content: 'hi' }], ...fields });
+
+function post(fields: object, path = 'openai/chat/completions'): Promise<Response> {
+  const headers = { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json' };
+  return fetch(`${cluster.url}/api/${path}`, { method: 'POST', headers, body: body(fields) });
+}
+
+async function page(url: string): Promise<string> {
+  return (await fetch(url)).text();
+}
+
+async function valueOf(url: string, series: string): Promise<number | undefined> {
+  const line = (await page(`${url}/metrics`)).split('\n').find((each) => each.startsWith(`${series} `));
+  return line === undefined ? undefined : Number(line.split(' ').at(-1));
+}
+
+describe("a worker's admin port", () => {
+  it('tells what the worker did, and how its engine answered', async () => {
+    const url = await adminOf(cluster.workers[0]);
+    await (await post({ model: 'demo', stream: true })).text();
+    await (await post({ model: 'demo', max_tokens: 5 }, 'anthropic/v1/messages')).text();
+    const job = (family: string) =>
+      `rtr_worker_jobs_total{family="${family}",operation="generate",model="demo",outcome="done"}`;
+    await expect.poll(() => valueOf(url, job('messages'))).toBe(1);
+    expect(await valueOf(url, job('chat'))).toBe(1);
+    expect(await valueOf(url, 'rtr_worker_claims_total{outcome="grant"}')).toBe(2);
+    expect(await valueOf(url, 'rtr_worker_claim_seconds_count')).toBe(2);
+    expect(await valueOf(url, 'rtr_upstream_requests_total{outcome="2xx"}')).toBe(2);
+    expect(await valueOf(url, 'rtr_upstream_first_token_seconds_count')).toBe(1);
+    expect(await valueOf(url, 'rtr_worker_slots')).toBe(1);
+    expect(await valueOf(url, 'rtr_worker_state{state="serving"}')).toBe(1);
+    expect(await valueOf(url, 'rtr_dependency_up{dependency="nats"}')).toBe(1);
+  });
+
+  it('is healthy while the worker takes jobs, and alive while it lives', async () => {
+    const url = await adminOf(cluster.workers[0]);
+    const health = await fetch(`${url}/health`);
+    expect(health.status).toBe(200);
+    expect(await health.json()).toMatchObject({ status: 'serving', nats: true, slots: 1, busy: 0 });
+    expect((await fetch(`${url}/live`)).status).toBe(200);
+  });
+
+  it('is not there unless it is asked for', async () => {
+    const worker = await cluster.addToolsWorker();
+    expect(worker.lines.some(({ msg }) => msg === 'the admin port is open')).toBe(false);
+    await worker.stop();
+  });
+});
+
+describe("an ingress's metrics", () => {
+  it('never carry a name that a client made up', async () => {
+    expect((await post({ model: 'made-up-by-a-client' })).status).toBe(404);
+    const metrics = await page(`${cluster.adminUrl}/metrics`);
+    expect(metrics).not.toContain('made-up-by-a-client');
+    expect(metrics).toMatch(/^rtr_refusals_total\{family="chat",code="model_not_found"\} 1$/m);
+  });
+
+  it('tell of both stores', async () => {
+    for (const dependency of ['nats', 'redis']) {
+      expect(await valueOf(cluster.adminUrl, `rtr_dependency_up{dependency="${dependency}"}`)).toBe(1);
+      const roundTrip = await valueOf(
+        cluster.adminUrl,
+        `rtr_dependency_round_trip_seconds{dependency="${dependency}"}`,
+      );
+      expect(roundTrip).toBeGreaterThan(0);
+    }
+  });
+
+  it('tell the lanes in which something waits, and forget them when nothing does', async () => {
+    const slow = { model: 'demo', stream: true, demo: { first_token_delay_ms: 1_500 } };
+    const answers = [post(slow), post(slow), post(slow)];
+    await expect.poll(() => valueOf(cluster.adminUrl, 'rtr_queue_waiting{tier="gpu"}'), { timeout: 5_000 }).toBe(2);
+    const metrics = await page(`${cluster.adminUrl}/metrics`);
+    expect(metrics).toMatch(/^rtr_lane_waiting\{tier="gpu",pool="[\w-]+",class="normal"\} 2$/m);
+    expect(metrics).toMatch(/^rtr_lane_oldest_seconds\{tier="gpu",pool="[\w-]+",class="normal"\} [\d.e-]+$/m);
+    expect(await valueOf(cluster.adminUrl, 'rtr_queue_oldest_seconds')).toBeGreaterThan(0);
+    for (const answer of answers) await (await answer).text();
+    expect(await page(`${cluster.adminUrl}/metrics`)).not.toContain('rtr_lane_waiting{');
+    expect(await valueOf(cluster.adminUrl, 'rtr_queue_waiting{tier="gpu"}')).toBe(0);
+  }, 30_000);
+
+  it('forget a worker that is gone', async () => {
+    const worker = await cluster.addWorker();
+    const { worker: id } = await worker.line('gpu-worker is ready');
+    const series = `rtr_slots{tier="gpu",worker="${String(id)}"}`;
+    await expect.poll(() => valueOf(cluster.adminUrl, series)).toBe(1);
+    await worker.stop();
+    await expect.poll(() => valueOf(cluster.adminUrl, series)).toBeUndefined();
+  });
+});
+
+describe("the cluster's load", () => {
+  it('counts what waits for a tier whose last worker is gone, at whichever ingress it is asked for', async () => {
+    const other = await cluster.addIngress();
+    const { admin } = await other.process.line('ingress is ready');
+    const ask = async (url: string) => {
+      const answer = await fetch(`${url}/load`);
+      return answer.ok ? ((await answer.json()) as { tiers: Record<string, object> }).tiers['gpu'] : undefined;
+    };
+    const urls = [cluster.adminUrl, `http://127.0.0.1:${(admin as AddressInfo).port}`];
+    for (const url of urls)
+      await expect.poll(() => ask(url), { timeout: 5_000 }).toEqual({ waiting: 0, busy: 0, slots: 1, workers: 1 });
+
+    await cluster.workers[0]?.stop();
+    await until(() => cluster.ingress.lines.some(({ msg }) => msg === 'worker left'));
+    const waiting = post({ model: 'demo' });
+    for (const url of urls)
+      await expect.poll(() => ask(url), { timeout: 5_000 }).toEqual({ waiting: 1, busy: 0, slots: 0, workers: 0 });
+    await cluster.addWorker();
+    expect((await waiting).status).toBe(200);
+    await other.process.stop();
+  }, 30_000);
+});

@@ -1,0 +1,250 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ReceivedSpan } from '../helpers/decode-spans.ts';
+import { startCluster, until, type Cluster } from '../helpers/start-cluster.ts';
+import { startCollector, type Collector } from '../helpers/start-collector.ts';
+import { startEngineProxy, type EngineProxy } from '../helpers/start-engine-proxy.ts';
+
+const [server, client, producer, consumer] = [2, 3, 4, 5];
+
+let collector: Collector;
+let proxy: EngineProxy;
+let cluster: Cluster;
+
+beforeAll(async () => {
+  collector = await startCollector();
+  proxy = await startEngineProxy(() => cluster.engineUrl);
+  cluster = await startCluster({ workers: 0, ingress: collector.environment, worker: collector.environment });
+  await cluster.addWorker({ ENGINE_URL: proxy.url });
+});
+
+afterAll(async () => {
+  await cluster?.stop();
+  await proxy?.stop();
+  await collector?.stop();
+});
+
+interface Asked {
+  traceId: string;
+  spanId: string;
+  answer: Response;
+  text: string;
+}
+
+async function ask(path: string, fields: object, flags = '01', url = cluster.url): Promise<Asked> {
+  const [traceId, spanId] = [randomBytes(16).toString('hex'), randomBytes(8).toString('hex')];
+  const answer = await fetch(`${url}/api/${path}`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${cluster.key}`,
+      'content-type': 'application/json',
+      traceparent: `00-${traceId}-${spanId}-${flags}`,
+      tracestate: 'vendor=one',
+    },
+    body: JSON.stringify(fields),
+  });
+  return { traceId, spanId, answer, text: await answer.text() };
+}
+
+const secret = 'the-prompt-that-nobody-may-see';
+const messages = [{ role: 'user', content: secret }];
+
+/** The chain of spans from the last one up to the client's own, by name. */
+function chain(spans: readonly ReceivedSpan[], last: ReceivedSpan | undefined, clientSpan: string): string[] {
+  const names: string[] = [];
+  for (let span = last; span;) {
+    names.unshift(span.name);
+    const { parentId } = span;
+    if (parentId === clientSpan) return ['(client)', ...names];
+    span = spans.find(({ spanId }) => spanId === parentId);
+  }
+  return names;
+}
+
+const ofKind = (spans: readonly ReceivedSpan[], kind: number | undefined): ReceivedSpan[] =>
+  spans.filter((span) => span.kind === kind);
+
+describe("a request's trace", () => {
+  it('goes from the client through ingress, queue and worker to the engine, for a streamed chat', async () => {
+    const before = proxy.asked.length;
+    const { traceId, spanId, answer, text } = await ask('openai/v1/chat/completions', {
+      model: 'demo',
+      stream: true,
+      messages,
+    });
+    expect(text).toContain('[DONE]');
+    const spans = await collector.trace(traceId, 5);
+    const [generation] = ofKind(spans, client);
+    expect(chain(spans, generation, spanId)).toEqual([
+      '(client)',
+      'POST /api/openai/v1/chat/completions',
+      'attempt',
+      'publish jobs.gpu',
+      'process jobs.gpu',
+      'chat demo',
+    ]);
+    expect(spans).toHaveLength(5);
+    expect(spans.map(({ service }) => service).sort()).toEqual([
+      'rtr-gpu-worker',
+      'rtr-gpu-worker',
+      'rtr-ingress',
+      'rtr-ingress',
+      'rtr-ingress',
+    ]);
+    expect(spans.some(({ failed }) => failed)).toBe(false);
+
+    expect(generation?.attributes).toMatchObject({
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.request.model': 'demo',
+      'gen_ai.request.stream': true,
+      'gen_ai.response.finish_reasons': ['stop'],
+      'gen_ai.usage.input_tokens': expect.any(Number),
+      'gen_ai.usage.output_tokens': expect.any(Number),
+      'gen_ai.response.time_to_first_chunk': expect.any(Number),
+      'server.address': '127.0.0.1',
+      'server.port': Number(new URL(proxy.url).port),
+    });
+    expect(generation?.attributes['gen_ai.provider.name']).toEqual(expect.any(String));
+    expect(ofKind(spans, server)[0]?.attributes).toMatchObject({
+      'http.request.method': 'POST',
+      'http.route': '/api/openai/v1/chat/completions',
+      'http.response.status_code': 200,
+      'gen_ai.request.model': 'demo',
+      'gen_ai.response.model': 'demo',
+      'rtr.tier': 'gpu',
+      'rtr.request_id': answer.headers.get('x-request-id'),
+    });
+    expect(ofKind(spans, producer)[0]?.attributes).toMatchObject({
+      'messaging.system': 'nats',
+      'messaging.operation.type': 'send',
+    });
+    expect(ofKind(spans, consumer)[0]?.attributes).toMatchObject({ 'messaging.operation.type': 'process' });
+
+    const sent = proxy.asked.slice(before);
+    expect(sent).toHaveLength(1);
+    expect(sent[0]?.['traceparent']).toBe(`00-${traceId}-${generation?.spanId}-01`);
+    expect(sent[0]?.['tracestate']).toBe('vendor=one');
+  });
+
+  it('is the same for a call of the messages family', async () => {
+    const { traceId, spanId, answer } = await ask('anthropic/v1/messages', { model: 'demo', max_tokens: 9, messages });
+    expect(answer.status).toBe(200);
+    const spans = await collector.trace(traceId, 5);
+    expect(chain(spans, ofKind(spans, client)[0], spanId)).toEqual([
+      '(client)',
+      'POST /api/anthropic/v1/messages',
+      'attempt',
+      'publish jobs.gpu',
+      'process jobs.gpu',
+      'chat demo',
+    ]);
+    expect(ofKind(spans, client)[0]?.attributes['gen_ai.response.finish_reasons']).toEqual(['length']);
+  });
+
+  it('ends in the tool, for a call of a tool', async () => {
+    const worker = await cluster.addToolsWorker(collector.environment);
+    const input = { expression: '6*7' };
+    const { traceId, spanId, text } = await ask('tools/v1/execute', { tool: 'calculator', input });
+    expect(text).toContain('42');
+    const spans = await collector.trace(traceId, 5);
+    const tool = spans.find(({ name }) => name === 'execute_tool calculator');
+    expect(chain(spans, tool, spanId)).toEqual([
+      '(client)',
+      'POST /api/tools/v1/execute',
+      'attempt',
+      'publish jobs.tools',
+      'process jobs.tools',
+      'execute_tool calculator',
+    ]);
+    expect(tool?.attributes).toEqual({ 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 'calculator' });
+    await worker.stop();
+  });
+
+  it('shows both attempts of a request that moved', async () => {
+    const second = await cluster.addWorker({ ENGINE_URL: proxy.url });
+    proxy.failNext = 1;
+    const { traceId, spanId, answer } = await ask('openai/chat/completions', { model: 'demo', messages });
+    expect(answer.headers.get('x-rtr-attempts')).toBe('2');
+    const spans = await collector.trace(traceId, 9);
+    const generations = ofKind(spans, client).toSorted((a, b) => Number(a.start - b.start));
+    expect(generations.map(({ failed, attributes }) => ({ failed, type: attributes['error.type'] }))).toEqual([
+      { failed: true, type: 'upstream_failed' },
+      { failed: false, type: undefined },
+    ]);
+    for (const generation of generations) expect(chain(spans, generation, spanId)).toHaveLength(6);
+    const attempts = spans.filter(({ name }) => name === 'attempt').toSorted((a, b) => Number(a.start - b.start));
+    expect(attempts.map(({ attributes }) => [attributes['rtr.attempt'], attributes['error.type']])).toEqual([
+      [1, 'upstream_failed'],
+      [2, undefined],
+    ]);
+    expect(new Set(attempts.map(({ attributes }) => attributes['rtr.worker'])).size).toBe(2);
+    expect(ofKind(spans, server)[0]?.failed).toBe(false);
+    await second.stop();
+  });
+
+  it('tells what went wrong, by its code', async () => {
+    proxy.failNext = 3;
+    const failed = await ask('openai/chat/completions', { model: 'demo', messages });
+    proxy.failNext = 0;
+    expect(failed.answer.status).toBe(502);
+    const [ended] = ofKind(await collector.trace(failed.traceId, 5), server);
+    expect(ended).toMatchObject({ failed: true, attributes: { 'error.type': 'upstream_failed' } });
+
+    const refused = await ask('openai/chat/completions', { model: 'nothing', messages });
+    const spans = await collector.trace(refused.traceId, 1);
+    expect(spans).toHaveLength(1);
+    // A client's own mistake is no failure of the server (OpenTelemetry, "HTTP server span status").
+    expect(spans[0]).toMatchObject({
+      failed: false,
+      attributes: { 'http.response.status_code': 404, 'error.type': 'model_not_found' },
+    });
+  });
+
+  it('is not made when the client has decided so, and the engine hears of that', async () => {
+    const before = proxy.asked.length;
+    const { traceId } = await ask('openai/chat/completions', { model: 'demo', messages }, '00');
+    const sampled = await ask('openai/chat/completions', { model: 'demo', messages });
+    await collector.trace(sampled.traceId, 5);
+    expect(collector.spans.filter((span) => span.traceId === traceId)).toEqual([]);
+    expect(proxy.asked[before]?.['traceparent']).toMatch(new RegExp(`^00-${traceId}-[0-9a-f]{16}-00$`));
+  });
+
+  it("stands in the request's log lines, on the ingress and on the worker", async () => {
+    const { traceId } = await ask('openai/chat/completions', { model: 'demo', messages });
+    const linesOf = (service: Cluster['ingress'] | undefined) =>
+      service?.lines.filter((line) => line['traceId'] === traceId).map(({ msg }) => msg) ?? [];
+    await until(() => linesOf(cluster.ingress).length > 0 && linesOf(cluster.workers[0]).length > 0);
+    expect(linesOf(cluster.ingress)).toEqual(['request served']);
+    expect(linesOf(cluster.workers[0])).toEqual(['job done']);
+  });
+
+  it('holds no prompt, no answer and no key', () => {
+    const sent = Buffer.concat(collector.raw).toString('latin1');
+    expect(sent).toContain('gen_ai.request.model');
+    expect(sent).not.toContain(secret);
+    expect(sent).not.toContain(cluster.key);
+  });
+});
+
+describe('a collector that is away', () => {
+  it('costs a line in the log and nothing else, and does not hold up the end', async () => {
+    const gone = await startCollector();
+    await gone.stop();
+    const { process, url } = await cluster.addIngress(gone.environment);
+    for (let count = 0; count < 20; count += 1) {
+      const { answer } = await ask('openai/chat/completions', { model: 'demo', messages }, '01', url);
+      expect(answer.status).toBe(200);
+    }
+    const startedAt = performance.now();
+    expect(await process.stop()).toBe(0);
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+  });
+});
+
+describe('tracing that nobody asked for', () => {
+  it('is off', async () => {
+    const { process } = await cluster.addIngress({ OTEL_EXPORTER_OTLP_ENDPOINT: '' });
+    expect(process.lines.some(({ msg }) => msg === 'requests are traced')).toBe(false);
+    await process.stop();
+  });
+});

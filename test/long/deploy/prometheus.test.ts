@@ -1,0 +1,117 @@
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hasPrometheus } from '../../helpers/has-prometheus.ts';
+import { limitedIngress } from '../../helpers/limited-ingress.ts';
+import { dashboardQueries, readAlerts } from '../../helpers/observability-files.ts';
+import { startCluster, until, type Cluster } from '../../helpers/start-cluster.ts';
+import { startEngineProxy, type EngineProxy } from '../../helpers/start-engine-proxy.ts';
+import { startPrometheus, type Prometheus } from '../../helpers/start-prometheus.ts';
+import { startRedis } from '../../helpers/start-redis.ts';
+import type { ServiceProcess } from '../../helpers/start-process.ts';
+import type { TestServer } from '../../helpers/test-server.ts';
+import { adminOf } from '../../helpers/worker-admin.ts';
+
+let redis: TestServer;
+let proxy: EngineProxy;
+let cluster: Cluster;
+let second: ServiceProcess;
+let limited: { process: ServiceProcess; url: string };
+let prometheus: Prometheus;
+
+beforeAll(async () => {
+  if (!hasPrometheus) return;
+  redis = await startRedis();
+  proxy = await startEngineProxy(() => cluster.engineUrl);
+  const worker = { ADMIN_PORT: '0', SLOTS: '1' };
+  const ingress = { NO_WORKER_TIMEOUT_MS: '4000' };
+  cluster = await startCluster({ redisUrl: redis.url, worker, ingress });
+  second = await cluster.addWorker({ ENGINE_URL: proxy.url });
+  const tools = await cluster.addToolsWorker({ ADMIN_PORT: '0' });
+  limited = await cluster.addIngress(limitedIngress({ requestsPerMinute: 1 }));
+  const { admin } = await limited.process.line('ingress is ready');
+  const workers = [cluster.workers[0], second, tools].map(adminOf);
+  prometheus = await startPrometheus(
+    {
+      'rtr-ingress': [hostOf(cluster.adminUrl), `127.0.0.1:${(admin as AddressInfo).port}`],
+      'rtr-worker': (await Promise.all(workers)).map(hostOf),
+    },
+    '2s',
+  );
+  await until(async () => (await prometheus.targetsUp()) === 5, 30_000);
+}, 120_000);
+
+afterAll(async () => {
+  await prometheus?.stop();
+  await cluster?.stop();
+  await proxy?.stop();
+  await redis?.stop();
+});
+
+function hostOf(url: string): string {
+  return new URL(url).host;
+}
+
+async function ask(path: string, fields: object, url = cluster.url): Promise<number> {
+  const headers = { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json' };
+  const answer = await fetch(`${url}/api/${path}`, { method: 'POST', headers, body: JSON.stringify(fields) });
+  await answer.text();
+  return answer.status;
+}
+
+const messages = [{ role: 'user', content: 'Tell me something.' }];
+const chat = (fields: object = {}) => ask('openai/chat/completions', { model: 'demo', messages, ...fields });
+
+/** A second or two of everything that the dashboards show: both families, tools, errors, moves, waits, limits. */
+async function everything(): Promise<void> {
+  const slow = { stream: true, demo: { first_token_delay_ms: 300, answer_tokens: 30, tokens_per_second: 60 } };
+  proxy.failNext = 1;
+  await Promise.all([
+    ...Array.from({ length: 6 }, () => chat(slow)),
+    ask('anthropic/v1/messages', { model: 'demo', max_tokens: 20, messages }),
+    ask('tools/v1/execute', { tool: 'calculator', input: { expression: '1+1' } }),
+    chat({ model: 'nothing' }),
+    chat({ temperature: 9 }),
+    ask('openai/chat/completions', { model: 'demo', messages }, limited.url),
+  ]);
+}
+
+describe.skipIf(!hasPrometheus)('a real Prometheus on a cluster with traffic', () => {
+  it('has data for every query of every dashboard, and finds nothing wrong', async () => {
+    const seconds = 30;
+    for (const end = performance.now() + seconds * 1_000; performance.now() < end;) await everything();
+    const empty: string[] = [];
+    for (const { where, expr } of dashboardQueries()) {
+      if ((await prometheus.seriesOf(expr, seconds)) === 0) empty.push(`${where}: ${expr}`);
+    }
+    expect(empty).toEqual([]);
+  });
+
+  it('can evaluate every alert', async () => {
+    for (const { alert, expr } of readAlerts()) {
+      expect(await prometheus.seriesOf(expr, 30), alert).toBeGreaterThanOrEqual(0);
+    }
+  });
+
+  it('tells of a part that is gone, of requests that find no worker, and of a store that is away', async () => {
+    const fires = (alert: string) =>
+      expect.poll(() => prometheus.firing(), { timeout: 40_000, interval: 500 }).toContain(alert);
+    expect(await prometheus.firing()).not.toContain('RtrPartDown');
+    await second.kill();
+    await fires('RtrPartDown');
+
+    expect(await prometheus.firing()).not.toContain('RtrNoWorker');
+    await cluster.workers[0]?.kill();
+    await sleep(4_000);
+    const waiting = Array.from({ length: 60 }, () => chat());
+    await fires('RtrNoWorker');
+    expect(new Set(await Promise.all(waiting))).toEqual(new Set([503]));
+    await fires('RtrErrorRate');
+
+    await redis.kill();
+    await fires('RtrDependencyDown');
+
+    await Promise.all([cluster.ingress.kill(), limited.process.kill()]);
+    await fires('RtrNoIngress');
+  });
+});

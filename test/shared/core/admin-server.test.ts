@@ -1,0 +1,52 @@
+import type { AddressInfo } from 'node:net';
+import { Gauge, Registry } from 'prom-client';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createAdminServer, type AdminPages } from '#shared/core/admin-server.ts';
+import { listen } from '#shared/core/listen.ts';
+import { Releases } from '#shared/core/release.ts';
+
+async function open(pages: Partial<AdminPages>): Promise<(path: string) => Promise<Response>> {
+  const releases = new Releases();
+  onTestFinished(async () => void (await releases.run()));
+  const health = () => ({ ready: true, facts: {} });
+  const server = createAdminServer({ log: { error: vi.fn() }, registry: new Registry(), health, ...pages });
+  await listen(server, 0, '127.0.0.1', releases);
+  const { port } = server.address() as AddressInfo;
+  return (path) => fetch(`http://127.0.0.1:${port}${path}`);
+}
+
+describe('the admin server', () => {
+  it('is healthy only when its part is ready, and alive all the same', async () => {
+    let ready = false;
+    const ask = await open({ health: () => ({ ready, facts: { status: ready ? 'serving' : 'starting' } }) });
+    expect((await ask('/health')).status).toBe(503);
+    expect((await ask('/live')).status).toBe(200);
+    ready = true;
+    const healthy = await ask('/health?verbose');
+    expect(healthy.status).toBe(200);
+    expect(await healthy.json()).toEqual({ status: 'serving' });
+  });
+
+  it('says on a page of its part that nothing is known yet', async () => {
+    let load: object | undefined;
+    const ask = await open({ further: { '/load': () => load } });
+    expect((await ask('/load')).status).toBe(503);
+    load = { tiers: {} };
+    expect(await (await ask('/load')).json()).toEqual({ tiers: {} });
+  });
+
+  it('answers when a metric cannot be read, and at a path that it does not have', async () => {
+    const registry = new Registry();
+    const collect = (): never => {
+      throw new Error('no');
+    };
+    registry.registerMetric(new Gauge({ name: 'broken', help: 'Fails', registers: [], collect }));
+    const error = vi.fn();
+    const ask = await open({ registry, log: { error } });
+    expect((await ask('/metrics')).status).toBe(500);
+    expect(error).toHaveBeenCalledOnce();
+    const unknown = await ask('/constructor');
+    expect(unknown.status).toBe(404);
+    expect(await unknown.text()).toContain('/metrics');
+  });
+});

@@ -1,0 +1,45 @@
+import { execFileSync } from 'node:child_process';
+import { describe, expect, it, vi } from 'vitest';
+import { openTracing } from '#shared/core/tracing/open-tracing.ts';
+
+const log = { warn: vi.fn(), info: vi.fn() };
+
+describe('tracing', () => {
+  it('is off unless the environment says where traces go', async () => {
+    const off = [
+      {},
+      { OTEL_EXPORTER_OTLP_ENDPOINT: '' },
+      { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1', OTEL_SDK_DISABLED: 'true' },
+      { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1', OTEL_TRACES_EXPORTER: 'none' },
+    ];
+    for (const environment of off)
+      expect(await openTracing({ service: 'test', instance: 'one', environment, log })).toBeUndefined();
+  });
+
+  it('loads no module of OpenTelemetry while it is off', () => {
+    const look = `
+      const { openTracing } = await import('#shared/core/tracing/open-tracing.ts');
+      await import('#shared/broker/dispatch/dispatcher.ts');
+      await import('#shared/broker/worker-loop/start-worker.ts');
+      await import('#shared/upstream/relay-answer.ts');
+      await openTracing({ service: 'test', instance: 'one', environment: {}, log: console });
+      const { createRequire } = await import('node:module');
+      const loaded = Object.keys(createRequire(import.meta.url).cache);
+      const seen = process.moduleLoadList ?? [];
+      console.log(JSON.stringify([...loaded, ...hooked, ...seen].filter((name) => name.includes('@opentelemetry/'))));
+    `;
+    // A hook sees every module that is resolved, of either kind.
+    const hook = `
+      import { registerHooks } from 'node:module';
+      globalThis.hooked = [];
+      registerHooks({ resolve: (name, context, next) => { const found = next(name, context); hooked.push(found.url); return found; } });
+    `;
+    const asUrl = (code: string): string => `data:text/javascript,${encodeURIComponent(code)}`;
+    const told = execFileSync(process.execPath, ['--import', asUrl(hook), '--input-type=module', '-e', look], {
+      encoding: 'utf8',
+    });
+    // The metrics library brings the API's own types of traces along, which do nothing by themselves.
+    const loaded = (JSON.parse(told) as string[]).filter((name) => !name.includes('@opentelemetry/api/'));
+    expect(loaded).toEqual([]);
+  });
+});
