@@ -28,6 +28,8 @@ export async function runService(
   try {
     await build(process.env, releases);
   } catch (error) {
+    // What was under way when the service was told to stop ends because of that. It is no failure, and the end is near.
+    if (stopping) return;
     if (error instanceof ConfigError) {
       process.stderr.write(`${error.message}\n`);
       await stop(configExitCode);

@@ -6,7 +6,9 @@ export interface ComposeOptions {
   /** Port of this machine at which the load balancer listens. */
   port: number;
   profiles?: readonly string[];
-  /** Compose files besides docker-compose.yml. */
+  /** The Compose file, docker-compose.yml if nothing else is said. */
+  file?: string;
+  /** Compose files besides it. */
   files?: readonly string[];
   /** Values of variables in the Compose files. */
   env?: Record<string, string>;
@@ -19,7 +21,7 @@ export class ComposeProject {
   readonly #words: readonly string[];
   readonly #env: Record<string, string>;
 
-  constructor({ name, port, profiles = [], files = [], env = {} }: ComposeOptions) {
+  constructor({ name, port, profiles = [], file = 'docker-compose.yml', files = [], env = {} }: ComposeOptions) {
     this.name = name;
     this.url = `http://127.0.0.1:${port}`;
     this.#words = [
@@ -28,7 +30,7 @@ export class ComposeProject {
       name,
       '--progress',
       'quiet',
-      ...['docker-compose.yml', ...files].flatMap((file) => ['-f', file]),
+      ...[file, ...files].flatMap((each) => ['-f', each]),
       ...profiles.flatMap((profile) => ['--profile', profile]),
     ];
     this.#env = { RTR_PORT: String(port), ...env };

@@ -1,0 +1,107 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import OpenAI from 'openai';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { chartTools, exampleFile, noChartTools, renderChart } from '../helpers/chart-tools.ts';
+import type { Container, Rendered } from '../helpers/kubernetes-objects.ts';
+import { ComposeProject } from './compose-project.ts';
+import { podsAsServices } from './pods-as-services.ts';
+import { docker, runCommand } from './run-command.ts';
+
+const natsConfig = `
+http: 8222
+jetstream { store_dir: /tmp/jetstream }
+include nats-auth.conf
+`;
+
+/** Credentials as OPERATIONS.md gives them to the parts. */
+const credentials = [
+  'ingress.natsCredentials={"name":"rtr-nats-ingress","key":"ingress.creds"}',
+  'workers.demo.natsCredentials={"name":"rtr-nats-gpu","key":"gpu.creds"}',
+  'workers.tools.natsCredentials={"name":"rtr-nats-tools","key":"tools.creds"}',
+];
+
+/** The pods of the chart's small example, run as containers with just what their specifications give them. */
+describe.skipIf(chartTools === undefined)(`the chart's pods (skipped where ${noChartTools})`, () => {
+  const { env = {} } = inject('composeOptions');
+  const folder = mkdtempSync(join(tmpdir(), 'rtr-pods-'));
+  const file = join(folder, 'compose.json');
+  const compose = new ComposeProject({ name: `rtr-chart-${randomBytes(4).toString('hex')}`, port: 0, file });
+  let objects: Rendered[];
+
+  beforeAll(async () => {
+    const [repository = '', tag = ''] = (env['RTR_IMAGE'] ?? '').split(':');
+    const settings = [`image.repository=${repository}`, `image.tag=${tag}`, 'ingress.service.port=8484'];
+    ({ objects } = await renderChart(
+      '-f',
+      exampleFile('small'),
+      ...settings.flatMap((setting) => ['--set', setting]),
+      ...credentials.flatMap((credential) => ['--set-json', credential]),
+    ));
+    const trust = join(folder, 'trust');
+    await runCommand(process.execPath, ['services/rtr/main.ts', 'credentials', 'init', '--out', trust]);
+    const password = randomBytes(16).toString('hex');
+    keep('rtr-redis', { url: `redis://default:${password}@redis:6379\n` });
+    for (const part of ['ingress', 'gpu', 'tools'])
+      keep(`rtr-nats-${part}`, { [`${part}.creds`]: readFileSync(join(trust, `${part}.creds`), 'utf8') });
+    keep('nats', { 'nats.conf': natsConfig, 'nats-auth.conf': readFileSync(join(trust, 'nats-auth.conf'), 'utf8') });
+    const services = {
+      ...podsAsServices(objects, { folder, namespace: 'llm' }),
+      nats: {
+        image: 'nats:2.12-alpine',
+        command: ['--config', '/config/nats.conf'],
+        volumes: [`${join(folder, 'nats')}:/config:ro`],
+      },
+      redis: { image: 'redis:8-alpine', command: ['redis-server', '--requirepass', password] },
+    };
+    writeFileSync(file, JSON.stringify({ services }));
+    await compose.up();
+  });
+  afterAll(async () => {
+    await compose.down();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('become ready by their own probes, and tell that they live', async () => {
+    const probed = objects.flatMap(({ kind, metadata, spec }) => {
+      const [main] = spec?.template?.spec.containers ?? [];
+      return kind === 'Deployment' && main ? [{ name: metadata.name, main }] : [];
+    });
+    expect(probed).toHaveLength(3);
+    for (const { name, main } of probed) {
+      const container = await compose.container(name);
+      for (const path of probedPaths(main)) {
+        const script = `fetch('http://127.0.0.1:8485${path}').then(({ status }) => console.log(status))`;
+        expect(await docker('exec', container, 'node', '-e', script), `${name} ${path}`).toBe('200\n');
+      }
+    }
+  });
+
+  it('make a key, serve with it, and pass the test of the chart', async () => {
+    const setup = await compose.run('run', '--rm', 'rtr-model-router-setup');
+    const apiKey = /rtr_\w+_\w+/.exec(setup)?.[0];
+    expect(setup).toContain('to become the first administrator');
+
+    const address = await compose.address(await compose.container('rtr-model-router-ingress'), 'default');
+    const client = new OpenAI({ baseURL: `http://${address}:8484/api/openai/v1`, apiKey: apiKey ?? '' });
+    const messages = [{ role: 'user' as const, content: 'Hello!' }];
+    const answer = await client.chat.completions.create({ model: 'auto', messages });
+    expect(answer.choices[0]?.message.content).toBeTruthy();
+
+    const health = await compose.run('run', '--rm', 'rtr-model-router-test');
+    expect(health).toContain('"status":"ok"');
+    expect(health).toContain('"gpu":1');
+  });
+
+  /** Keeps what a Secret or ConfigMap has, readable for the user of the containers. */
+  function keep(name: string, keys: Record<string, string>): void {
+    mkdirSync(join(folder, name));
+    for (const [key, value] of Object.entries(keys)) writeFileSync(join(folder, name, key), value, { mode: 0o644 });
+  }
+});
+
+function probedPaths({ startupProbe, readinessProbe, livenessProbe }: Container): Set<string> {
+  return new Set([startupProbe, readinessProbe, livenessProbe].flatMap((probe) => probe?.httpGet.path ?? []));
+}

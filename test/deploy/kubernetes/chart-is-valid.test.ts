@@ -1,0 +1,106 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { version } from '#shared/core/version.ts';
+import { parse } from 'yaml';
+import {
+  chartFolder,
+  chartTools,
+  exampleFile,
+  examples,
+  noChartTools,
+  renderChart,
+  runChartTool,
+} from '../../helpers/chart-tools.ts';
+import { schemaPath, writeKubernetesSchemas } from '../../helpers/kubernetes-schemas.ts';
+import { valuesSchema, valuesSchemaText } from './values-schema.ts';
+
+const readYaml = (file: string): unknown => parse(readFileSync(file, 'utf8'));
+
+/** `name=text` with the text as JSON, numbers as they are. */
+function asJson(setting: string): string {
+  const [name = '', value = ''] = setting.split('=');
+  return `${name}=${/^[0-9.]+$/.test(value) ? value : JSON.stringify(value)}`;
+}
+
+describe('the chart', () => {
+  it('has a schema for its values that knows the settings there are (else run `npm run chart`)', () => {
+    expect(readFileSync(join(chartFolder, 'values.schema.json'), 'utf8')).toBe(valuesSchemaText());
+  });
+
+  it('has values that fit it', () => {
+    expect(() => valuesSchema.parse(readYaml(join(chartFolder, 'values.yaml')))).not.toThrow();
+  });
+
+  it('is of the version that it installs', () => {
+    const chart = readYaml(join(chartFolder, 'Chart.yaml'));
+    expect(chart).toMatchObject({ version, appVersion: version });
+  });
+});
+
+describe.skipIf(chartTools === undefined)(`the chart, by its tools (skipped where ${noChartTools})`, () => {
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'rtr-schemas-'));
+    writeKubernetesSchemas(chartTools ?? '', folder);
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  const cases = [
+    ...examples.map((name) => ({ name, args: ['-f', exampleFile(name)] })),
+    {
+      name: 'everything at once',
+      args: [...examples.flatMap((name) => ['-f', exampleFile(name)]), '--set', 'ingress.ingress.enabled=true'].concat(
+        '--set-json',
+        'ingress.ingress.hosts=[{"host":"llm.example.com","tlsSecret":"llm-tls"}]',
+      ),
+    },
+  ];
+
+  it.each(cases)('passes helm lint: $name', async ({ args }) => {
+    const result = await runChartTool('helm', ['lint', '--strict', '--quiet', chartFolder, ...args]);
+    expect(result).toMatchObject({ succeeded: true, out: '' });
+  });
+
+  it.each(cases)('makes only objects that Kubernetes knows, field by field: $name', async ({ args }) => {
+    const { text, objects } = await renderChart(...args);
+    const found = await validate(text);
+    expect(found.resources ?? []).toEqual([]);
+    // All were looked at: one whose kind has no schema would be skipped otherwise.
+    expect(found.summary).toEqual({ valid: objects.length, invalid: 0, errors: 0, skipped: 0 });
+    expect(objects.length).toBeGreaterThan(10);
+  });
+
+  it.each([
+    ['a setting that does not exist', 'workers.demo.settings.SLOTSS=3', 'SLOTSS'],
+    ['a setting of another tier', 'workers.demo.settings.CLI_KIND=claude', 'CLI_KIND'],
+    ['a setting that the chart makes itself', 'ingress.settings.PORT=80', 'PORT'],
+    ['a secret in plain', 'workers.demo.settings.ENGINE_API_KEY=sk-1', 'ENGINE_API_KEY'],
+    ['a password in an address', 'nats.url=nats://rtr:secret@nats:4222', '/nats/url'],
+    ['a fraction', 'workers.demo.settings.SLOTS=1.5', '/settings/SLOTS'],
+    ['a tier that does not exist', 'workers.demo.tier=tpu', '/tier'],
+    ['a name that is none', 'workers.Demo_1.tier=gpu', 'Demo_1'],
+    ['a value that does not exist', 'ingres.replicas=3', 'ingres'],
+  ])('refuses %s', async (_, wrong, told) => {
+    await expect(renderChart('-f', exampleFile('small'), '--set-json', asJson(wrong))).rejects.toThrow(told);
+  });
+
+  it('says what is missing when nothing is given', async () => {
+    await expect(renderChart()).rejects.toThrow('redis.urlSecret or redis.url must say where Redis is');
+  });
+
+  it('would not pass with a field that does not exist', async () => {
+    const { text } = await renderChart('-f', exampleFile('small'));
+    const found = await validate(text.replace('terminationGracePeriodSeconds', 'terminationGraceSeconds'));
+    expect(found.summary).toMatchObject({ invalid: 1 });
+  });
+
+  async function validate(text: string): Promise<{ resources?: unknown[]; summary: object }> {
+    const file = join(folder, 'rendered.yaml');
+    writeFileSync(file, text);
+    const args = ['-strict', '-summary', '-output', 'json', '-schema-location', join(folder, schemaPath), file];
+    const { out } = await runChartTool('kubeconform', args);
+    return JSON.parse(out) as { resources?: unknown[]; summary: object };
+  }
+});

@@ -1,0 +1,112 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { chartTools, exampleFile, noChartTools, renderChart } from '../../helpers/chart-tools.ts';
+import type { Rendered } from '../../helpers/kubernetes-objects.ts';
+import { letsThrough, type Peer, type Port } from '../../helpers/network-policies.ts';
+
+const http: Port = { number: 8484, name: 'http' };
+const admin: Port = { number: 8485, name: 'admin' };
+const nats: Port = { number: 4222 };
+const redis: Port = { number: 6379 };
+const https: Port = { number: 443 };
+const names: Port = { number: 53, protocol: 'UDP' };
+
+const elsewhere = (namespace: string, labels: Record<string, string> = {}): Peer => ({ namespace, labels });
+const internet: Peer = { address: '104.18.6.192' };
+const metadata: Peer = { address: '169.254.169.254' };
+
+describe.skipIf(chartTools === undefined)(`the chart's network policies (skipped where ${noChartTools})`, () => {
+  let policies: Rendered[];
+  let objects: Rendered[];
+  beforeAll(async () => {
+    ({ objects } = await renderChart('-f', exampleFile('production')));
+    policies = objects.filter(({ kind }) => kind === 'NetworkPolicy');
+  });
+
+  /** A pod of the release by its component, or by its group of workers. */
+  function pod(component: string): Peer {
+    const isIt = ({ labels = {} }: { labels?: Record<string, string> }): boolean =>
+      labels['model-router/worker'] === component || labels['app.kubernetes.io/component'] === component;
+    const [labels] = objects.flatMap(({ kind, metadata, spec }) => {
+      const found = kind === 'Pod' ? metadata : spec?.template?.metadata;
+      return found && isIt(found) ? [found.labels as Record<string, string>] : [];
+    });
+    if (!labels) throw new Error(`there is no pod ${component}`);
+    return { namespace: 'llm', labels };
+  }
+
+  const parts = {
+    ingress: () => pod('ingress'),
+    'the GPU worker': () => pod('qwen'),
+    'the cloud worker': () => pod('openai'),
+    'the tools worker': () => pod('tools'),
+    setup: () => pod('setup'),
+    test: () => pod('test'),
+    gateway: () => elsewhere('gateway'),
+    Prometheus: () => elsewhere('monitoring'),
+    KEDA: () => elsewhere('keda'),
+    NATS: () => elsewhere('nats'),
+    Redis: () => elsewhere('valkey'),
+    DNS: () => elsewhere('kube-system'),
+    vLLM: () => elsewhere('models', { app: 'vllm-qwen' }),
+    'another engine': () => elsewhere('models', { app: 'other' }),
+    'a stranger': () => elsewhere('default'),
+    'a neighbour': () => elsewhere('llm', { app: 'other' }),
+    'the internet': () => internet,
+    "the cloud's metadata": () => metadata,
+    "a machine of the cluster's network": (): Peer => ({ address: '10.1.2.3' }),
+  } as const;
+  type Part = keyof typeof parts;
+
+  it.each<[Part, Part, Port]>([
+    ['gateway', 'ingress', http],
+    ['test', 'ingress', http],
+    ['Prometheus', 'ingress', admin],
+    ['KEDA', 'ingress', admin],
+    ['Prometheus', 'the GPU worker', admin],
+    ['ingress', 'NATS', nats],
+    ['the GPU worker', 'NATS', nats],
+    ['the cloud worker', 'NATS', nats],
+    ['the tools worker', 'NATS', nats],
+    ['setup', 'NATS', nats],
+    ['ingress', 'Redis', redis],
+    ['setup', 'Redis', redis],
+    ['ingress', 'DNS', names],
+    ['the GPU worker', 'DNS', names],
+    ['test', 'DNS', names],
+    ['the GPU worker', 'vLLM', { number: 8000 }],
+    ['the cloud worker', 'the internet', https],
+    ['the tools worker', 'the internet', https],
+  ])('let %s reach %s', (from, to, port) => {
+    expect(letsThrough(policies, 'llm', parts[from](), parts[to](), port)).toBe(true);
+  });
+
+  it.each<[Part, Part, Port]>([
+    ['a stranger', 'ingress', http],
+    ['a neighbour', 'ingress', http],
+    ['gateway', 'ingress', admin],
+    ['a stranger', 'ingress', admin],
+    ['the GPU worker', 'ingress', http],
+    ['the GPU worker', 'ingress', admin],
+    ['KEDA', 'the GPU worker', admin],
+    ['gateway', 'the GPU worker', admin],
+    ['ingress', 'the GPU worker', admin],
+    ['the GPU worker', 'the cloud worker', admin],
+    ['the GPU worker', 'Redis', redis],
+    ['the cloud worker', 'Redis', redis],
+    ['the tools worker', 'Redis', redis],
+    ['test', 'Redis', redis],
+    ['test', 'NATS', nats],
+    ['ingress', 'the internet', https],
+    ['the GPU worker', 'the internet', https],
+    ['setup', 'the internet', https],
+    ['the GPU worker', 'another engine', { number: 8000 }],
+    ['the GPU worker', 'vLLM', { number: 22 }],
+    ['the tools worker', "the cloud's metadata", { number: 80 }],
+    ['the tools worker', "a machine of the cluster's network", https],
+    ['the cloud worker', 'the internet', { number: 25 }],
+    ['ingress', 'NATS', { number: 8222 }],
+    ['ingress', 'a stranger', nats],
+  ])('do not let %s reach %s', (from, to, port) => {
+    expect(letsThrough(policies, 'llm', parts[from](), parts[to](), port)).toBe(false);
+  });
+});

@@ -1,0 +1,388 @@
+import { once } from 'node:events';
+import { globSync, readFileSync } from 'node:fs';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Registry } from 'prom-client';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { loadConfig, type Environment } from '#shared/core/load-config.ts';
+import { createLog } from '#shared/core/log.ts';
+import { createAdminServer } from '#shared/core/admin-server.ts';
+import { parseRegistry } from '#shared/registry/parse-registry.ts';
+import { demoEngineSettings } from '../../../services/demo-engine/config.ts';
+import { ingressConfig } from '../../../services/ingress/config.ts';
+import { loadOf } from '../../../services/ingress/load.ts';
+import { watchIngress } from '../../../services/ingress/metrics/watch-ingress.ts';
+import { linkSettings } from '../../../services/rtr/config.ts';
+import { chartTools, exampleFile, examples, noChartTools, renderChart } from '../../helpers/chart-tools.ts';
+import type { Container, Metadata, PodSpec, Rendered } from '../../helpers/kubernetes-objects.ts';
+import { chooses } from '../../helpers/network-policies.ts';
+import { runCommand } from '../../helpers/run-command.ts';
+import { workerConfigs } from './chart-settings.ts';
+import { tiers, type Tier } from '#shared/core/tier.ts';
+
+interface Pod {
+  /** Of the object that makes it. */
+  name: string;
+  metadata: Metadata;
+  spec: PodSpec;
+}
+
+const defaults = loadConfig(ingressConfig, {});
+const maxBodyMiB = defaults.MAX_BODY_BYTES / 1024 ** 2;
+const totalTimeoutSeconds = defaults.TOTAL_TIMEOUT_MS / 1000;
+
+describe.skipIf(chartTools === undefined)(`what the chart makes (skipped where ${noChartTools})`, () => {
+  let rendered: Record<string, Rendered[]>;
+  beforeAll(async () => {
+    const all = await Promise.all(
+      examples.map(async (name) => [name, (await renderChart('-f', exampleFile(name))).objects]),
+    );
+    rendered = Object.fromEntries(all);
+  });
+  const objects = (example: string): Rendered[] => rendered[example] ?? [];
+  const ofKind = (example: string, kind: string): Rendered[] => objects(example).filter((each) => each.kind === kind);
+  const everything = (): Rendered[] => examples.flatMap(objects);
+  const everyPod = (): Pod[] => everything().flatMap(podsOf);
+  const everyContainer = (): { pod: Pod; container: Container }[] =>
+    everyPod().flatMap((pod) => containersOf(pod).map((container) => ({ pod, container })));
+
+  it('gives every part settings that it has, with values that it takes', () => {
+    for (const { pod, container } of everyContainer()) {
+      const config = configOf(container);
+      if (!config) continue;
+      const environment = environmentOf(container);
+      for (const name of Object.keys(environment)) expect(knownNames(config), pod.name).toContain(name);
+      expect(() => loadConfig(config, withSecretsRead(environment)), pod.name).not.toThrow();
+    }
+  });
+
+  it('starts only commands that there are', async () => {
+    const commands = new Set(
+      everyContainer().flatMap(({ container: { args } }) => (isOurs(args) ? [args.join(' ')] : [])),
+    );
+    expect([...commands].toSorted()).toEqual([
+      'demo-engine',
+      'ingress',
+      'setup',
+      'worker cloud',
+      'worker gpu',
+      'worker tools',
+    ]);
+    const help = runCommand(process.execPath, ['services/rtr/main.ts', '--help'], { cwd: process.cwd() });
+    expect(await help.ended).toBe(0);
+    for (const [command = '', tier] of [...commands].map((command) => command.split(' '))) {
+      expect(help.out).toMatch(new RegExp(`^  ${command} `, 'm'));
+      if (tier !== undefined) expect(tiers).toContain(tier);
+    }
+  });
+
+  it('listens where its ports, probes and Services point', () => {
+    const listening: Record<string, string> = { http: 'PORT', admin: 'ADMIN_PORT' };
+    for (const { pod, container } of everyContainer()) {
+      const environment = environmentOf(container);
+      for (const { name, containerPort } of container.ports ?? [])
+        expect(environment[listening[name] ?? ''], pod.name).toBe(String(containerPort));
+      for (const probe of [container.startupProbe, container.readinessProbe, container.livenessProbe])
+        if (probe) expect((container.ports ?? []).map(({ name }) => name)).toContain(probe.httpGet.port);
+    }
+    for (const example of examples) {
+      for (const service of ofKind(example, 'Service')) {
+        const pods = podsChosenBy(example, { matchLabels: service.spec.selector as Record<string, string> });
+        expect(pods.length, service.metadata.name).toBe(1);
+        const names = pods.flatMap(containersOf).flatMap(({ ports = [] }) => ports.map(({ name }) => name));
+        for (const { targetPort } of service.spec.ports ?? []) expect(names).toContain(targetPort);
+      }
+    }
+  });
+
+  it('asks for paths that an admin port answers', async () => {
+    const pages = {
+      log: createLog({ service: 'test', level: 'fatal', format: 'json' }),
+      registry: new Registry(),
+      health: () => ({ ready: true, facts: {} }),
+      further: { '/load': () => ({}) },
+    };
+    await using server = await listening(createAdminServer(pages));
+    const probes = everyContainer().flatMap(({ container }) => [
+      container.startupProbe,
+      container.readinessProbe,
+      container.livenessProbe,
+    ]);
+    const monitors = everything().flatMap(({ spec }) => [
+      ...(spec?.endpoints ?? []),
+      ...(spec?.podMetricsEndpoints ?? []),
+    ]);
+    const paths = new Set([
+      ...probes.flatMap((probe) => probe?.httpGet.path ?? []),
+      ...monitors.map(({ path }) => path),
+    ]);
+    expect(paths).toEqual(new Set(['/live', '/health', '/metrics']));
+    for (const path of paths) expect((await fetch(`${server.url}${path}`)).status, path).toBe(200);
+  });
+
+  it('chooses pods that there are', () => {
+    for (const example of examples) {
+      for (const { kind, metadata, spec } of objects(example)) {
+        const selectors = [
+          ['Deployment', 'PodDisruptionBudget', 'PodMonitor'].includes(kind) && spec.selector,
+          kind === 'NetworkPolicy' && spec.podSelector,
+          ...podsOf({ kind, metadata, spec } as Rendered).flatMap(({ spec: { topologySpreadConstraints = [] } }) =>
+            topologySpreadConstraints.map(({ labelSelector }) => labelSelector),
+          ),
+        ];
+        for (const selector of selectors)
+          if (selector) expect(podsChosenBy(example, selector).length, `${kind} ${metadata.name}`).toBeGreaterThan(0);
+      }
+      for (const { spec } of ofKind(example, 'ServiceMonitor')) {
+        const chosen = ofKind(example, 'Service').filter(({ metadata }) =>
+          chooses(spec.selector ?? {}, metadata.labels ?? {}),
+        );
+        expect(chosen.map(({ spec }) => spec.ports?.map(({ name }) => name))).toEqual([['admin']]);
+      }
+    }
+  });
+
+  it('has one owner for every pod: no two Deployments choose the same', () => {
+    for (const example of examples)
+      for (const { metadata, spec } of ofKind(example, 'Deployment'))
+        expect(podsChosenBy(example, spec.selector ?? {}).map(({ name }) => name)).toEqual([metadata.name]);
+  });
+
+  it('scales what there is, and does not also fix its number of pods', () => {
+    for (const example of examples) {
+      const scalers = [...ofKind(example, 'ScaledObject'), ...ofKind(example, 'HorizontalPodAutoscaler')];
+      for (const { spec } of scalers) {
+        const target = ofKind(example, 'Deployment').find(
+          ({ metadata }) => metadata.name === spec.scaleTargetRef?.name,
+        );
+        expect(target?.spec).toBeDefined();
+        expect(target?.spec.replicas).toBeUndefined();
+      }
+    }
+    expect(ofKind('scale-to-zero', 'ScaledObject').map(({ spec }) => spec.minReplicaCount)).toEqual([0]);
+  });
+
+  it('asks the ingress for the load of the tier that it scales', () => {
+    for (const example of ['production', 'scale-to-zero']) {
+      for (const { metadata, spec } of ofKind(example, 'ScaledObject')) {
+        const tier = metadata.name.endsWith('-qwen') ? 'gpu' : 'cloud';
+        expect(spec.advanced?.scalingModifiers.formula).toBe('waiting + busy');
+        expect(spec.triggers?.map(({ name, metadata }) => [name, metadata['valueLocation']])).toEqual([
+          ['waiting', `tiers.${tier}.waiting`],
+          ['busy', `tiers.${tier}.busy`],
+        ]);
+        for (const { metadata } of spec.triggers ?? []) {
+          const url = new URL(metadata['url'] ?? '');
+          const [name, namespace] = url.hostname.split('.');
+          const service = ofKind(example, 'Service').find((each) => each.metadata.name === name);
+          expect(service?.spec.ports?.map(({ port }) => String(port))).toEqual([url.port]);
+          expect(namespace).toBe('llm');
+          expect(url.pathname).toBe('/load');
+          const answer: unknown = loadOf([{ lanes: [], waitingByTier: {} }], []);
+          expect(valueAt(answer, metadata['valueLocation'] ?? '')).toBe(0);
+        }
+      }
+    }
+  });
+
+  it('scales the ingress on a metric that it has', () => {
+    const [hpa] = ofKind('production', 'HorizontalPodAutoscaler');
+    const name = hpa?.spec.metrics?.find(({ pods }) => pods)?.pods?.metric.name ?? '';
+    const registry = new Registry();
+    const ledger = { backlog: 0, dropped: 0 };
+    watchIngress(registry, { held: { bytes: 0 }, open: { count: 0 }, ledger, limits: { held: 0, unsettled: 0 } });
+    expect(registry.getSingleMetric(name)).toBeDefined();
+    expect(readFileSync('deploy/kubernetes/servers/prometheus-adapter.yaml', 'utf8')).toContain(`'${name}{`);
+  });
+
+  it('has the alerts and dashboards of the observability beside it, for the jobs that they are about', () => {
+    const [rule] = ofKind('production', 'PrometheusRule');
+    const alerts = readFileSync('deploy/observability/alerts.yml', 'utf8');
+    expect(rule?.spec).toEqual(parse(alerts));
+    const jobs = new Set([...alerts.matchAll(/job="([\w-]+)"/g)].map(([, job]) => job));
+    const monitors = [...ofKind('production', 'ServiceMonitor'), ...ofKind('production', 'PodMonitor')];
+    const endpoints = monitors.flatMap(({ spec }) => [...(spec.endpoints ?? []), ...(spec.podMetricsEndpoints ?? [])]);
+    const made = endpoints.flatMap(({ relabelings = [] }) => relabelings.map(({ replacement }) => replacement));
+    for (const job of jobs) expect(made).toContain(job);
+    const dashboards = ofKind('production', 'ConfigMap').filter(
+      ({ metadata }) => metadata.labels?.['grafana_dashboard'],
+    );
+    expect(dashboards.length).toBe(globSync('deploy/observability/grafana/dashboards/*.json').length);
+    for (const { data = {} } of dashboards)
+      for (const text of Object.values(data)) expect(JSON.parse(text)).toHaveProperty('panels');
+  });
+
+  it('refuses to scale to zero while requests would not wait for a pod', async () => {
+    const scaling = 'workers.demo.autoscaling={"enabled":true,"minReplicas":0}';
+    const args = ['-f', exampleFile('small'), '--set-json', scaling];
+    await expect(renderChart(...args)).rejects.toThrow('set ingress.settings.NO_WORKER_TIMEOUT_MS');
+  });
+
+  it('waits for longer than a pod drains', () => {
+    for (const { pod, container } of everyContainer()) {
+      const drainMs = environmentOf(container)['DRAIN_MS'];
+      if (drainMs === undefined) continue;
+      const leaving = container.lifecycle?.preStop?.sleep?.seconds ?? 0;
+      expect(pod.spec.terminationGracePeriodSeconds, pod.name).toBeGreaterThan(leaving + Number(drainMs) / 1000);
+    }
+  });
+
+  it('fulfils the restricted Pod Security Standard, with no token for the API server', () => {
+    for (const { pod, container } of everyContainer()) {
+      expect(pod.spec).toMatchObject({
+        automountServiceAccountToken: false,
+        securityContext: { runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: 'RuntimeDefault' } },
+      });
+      expect(container.securityContext, `${pod.name} ${container.name}`).toEqual({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      });
+    }
+  });
+
+  it('bounds the memory of every container of ours', () => {
+    for (const { pod, container } of everyContainer()) {
+      expect(container.resources?.limits?.['memory'], `${pod.name} ${container.name}`).toBeDefined();
+    }
+  });
+
+  it('mounts every file that a setting names, and every volume once', () => {
+    for (const { pod, container } of everyContainer()) {
+      const volumes = new Map((pod.spec.volumes ?? []).map((volume) => [volume.name, volume]));
+      expect(volumes.size, pod.name).toBe(pod.spec.volumes?.length ?? 0);
+      const files = (container.volumeMounts ?? []).flatMap(({ name, mountPath }) => {
+        const volume = volumes.get(name);
+        expect(volume, `${pod.name} ${name}`).toBeDefined();
+        const inside = volume?.secret?.items.map(({ path }) => path) ?? (volume?.configMap ? ['router.yaml'] : []);
+        return inside.map((path) => `${mountPath}/${path}`);
+      });
+      const named = Object.values(environmentOf(container)).filter((value) => value?.startsWith('/etc/rtr/'));
+      expect(new Set(named), pod.name).toEqual(new Set(files));
+    }
+  });
+
+  it('has no secret in it: each comes from a Secret that is there already', () => {
+    for (const { kind } of everything()) expect(kind).not.toBe('Secret');
+    for (const { pod, container } of everyContainer()) {
+      for (const [name, value] of Object.entries(environmentOf(container))) {
+        expect(name, pod.name).not.toMatch(/(KEY|PASSWORD|TOKEN|SECRET)$/);
+        expect(value, `${pod.name} ${name}`).not.toMatch(/:\/\/[^/]*@/);
+      }
+    }
+  });
+
+  it('gives the router a file of names and rules that it can read', () => {
+    for (const example of ['production', 'scale-to-zero']) {
+      const file = ofKind(example, 'ConfigMap').find(({ metadata }) => metadata.name.endsWith('-config'));
+      const { models } = parseRegistry(file?.data?.['router.yaml'] ?? '', 'router.yaml');
+      expect(Object.keys(models)).toHaveLength(1);
+    }
+  });
+
+  it('sends clients of the gateway to the router, without a limit of time', () => {
+    const [route] = ofKind('production', 'HTTPRoute');
+    const [rule] = route?.spec.rules ?? [];
+    expect(rule?.timeouts).toEqual({ request: '0s', backendRequest: '0s' });
+    for (const { name, port } of rule?.backendRefs ?? []) {
+      const service = ofKind('production', 'Service').find(({ metadata }) => metadata.name === name);
+      expect(service?.spec.ports).toMatchObject([{ name: 'http', port }]);
+    }
+  });
+
+  it('does not let an Ingress buffer or hurry streams, or refuse large bodies', async () => {
+    const { objects } = await renderChart(
+      '-f',
+      exampleFile('small'),
+      '--set-json',
+      'ingress.ingress={"enabled":true,"hosts":[{"host":"llm.example.com","tlsSecret":"llm-tls"}]}',
+    );
+    const ingress = objects.find(({ kind }) => kind === 'Ingress');
+    expect(ingress?.metadata.annotations).toMatchObject({
+      'nginx.ingress.kubernetes.io/proxy-buffering': 'off',
+      'nginx.ingress.kubernetes.io/proxy-body-size': `${maxBodyMiB}m`,
+      'nginx.ingress.kubernetes.io/proxy-read-timeout': String(totalTimeoutSeconds),
+    });
+    expect(ingress?.spec).toMatchObject({
+      tls: [{ hosts: ['llm.example.com'], secretName: 'llm-tls' }],
+      rules: [{ host: 'llm.example.com', http: { paths: [{ backend: { service: { name: 'rtr-model-router' } } }] } }],
+    });
+  });
+
+  it('ends an engine after the worker beside it, and begins none before an old one has gone', () => {
+    const deployment = ofKind('scale-to-zero', 'Deployment').find(({ metadata }) => metadata.name.endsWith('-qwen'));
+    expect(deployment?.spec.strategy?.rollingUpdate).toEqual({ maxUnavailable: 1, maxSurge: 0 });
+    expect(deployment?.spec.template?.spec.initContainers).toMatchObject([{ name: 'engine', restartPolicy: 'Always' }]);
+  });
+
+  function podsChosenBy(example: string, selector: Parameters<typeof chooses>[0]): Pod[] {
+    return objects(example)
+      .flatMap(podsOf)
+      .filter(({ metadata }) => chooses(selector, metadata.labels ?? {}));
+  }
+});
+
+/** What a path with dots between its names leads to. */
+function valueAt(value: unknown, path: string): unknown {
+  return path.split('.').reduce((inner, name) => (inner as Record<string, unknown> | undefined)?.[name], value);
+}
+
+async function listening(server: Server): Promise<{ url: string } & AsyncDisposable> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+function podsOf({ kind, metadata, spec }: Rendered): Pod[] {
+  if (kind === 'Pod') return [{ name: metadata.name, metadata, spec }];
+  return spec?.template ? [{ name: metadata.name, ...spec.template }] : [];
+}
+
+function containersOf({ spec }: Pod): Container[] {
+  return [...(spec.initContainers ?? []), ...(spec.containers ?? [])];
+}
+
+function environmentOf({ env = [] }: Container): Environment {
+  return Object.fromEntries(env.map(({ name, value, valueFrom }) => [name, valueFrom ? 'rtr-worker-0' : value]));
+}
+
+/** Whether these are arguments of the router's own image. */
+function isOurs(args: readonly string[] | undefined): args is readonly string[] {
+  return args !== undefined && !args.some((arg) => arg.startsWith('-'));
+}
+
+/** The settings of what a container runs; undefined when it is not the router. */
+function configOf({ args }: Container) {
+  if (!isOurs(args)) return undefined;
+  const [command, tier] = args;
+  if (command === 'worker') return workerConfigs[tier as Tier];
+  return { ingress: ingressConfig, setup: linkSettings, 'demo-engine': demoEngineSettings }[command ?? ''];
+}
+
+/** A secret may be given as the path of a file. */
+function knownNames({ shape }: { shape: object }): string[] {
+  return Object.keys(shape).flatMap((name) => [name, `${name}_FILE`]);
+}
+
+/** As if the files of secrets had been read: what is in them is not the chart's. */
+function withSecretsRead(environment: Environment): Environment {
+  const contents: Environment = {
+    REDIS_URL_FILE: 'redis://redis:6379',
+    ENGINE_API_KEY_FILE: 'key',
+    PROVIDER_KEY_FILE: 'key',
+  };
+  return Object.fromEntries(
+    Object.entries(environment).map(([name, value]) =>
+      name.endsWith('_FILE') ? [name.slice(0, -'_FILE'.length), contents[name]] : [name, value],
+    ),
+  );
+}

@@ -1,0 +1,154 @@
+import { z } from 'zod';
+import { tiers, type Tier } from '#shared/core/tier.ts';
+import { commonSettings, plainSettings, secretSettings } from './chart-settings.ts';
+
+/*
+ * The shape of the chart's values, of which values.schema.json is made. It knows the settings of every part by name, so a
+ * slip of the pen is refused before anything is installed.
+ */
+
+/** A part of an object of Kubernetes, which is passed on as it is and judged there. */
+const passedOn = z.record(z.string(), z.unknown());
+const passedOnList = z.array(passedOn);
+const labels = z.record(z.string(), z.string());
+const positive = z.int().positive();
+const natural = z.int().nonnegative();
+const secretKey = z.strictObject({ name: z.string().min(1), key: z.string().min(1) });
+const optionalSecretKey = z.union([z.strictObject({}), secretKey]);
+const variable = z.string().regex(/^[A-Z_][A-Z0-9_]*$/);
+/** Where no password can be: those belong into secrets. */
+const bareAddress = z.string().regex(/^[^@\s]*$/);
+
+/** OpenTelemetry's own variables are settings of every part. */
+const telemetry = 'OTEL_[A-Z0-9_]+';
+
+function settings(names: readonly string[]) {
+  const name = z.string().regex(new RegExp(`^(${[...names, telemetry].join('|')})$`));
+  return z.record(name, z.union([z.string(), z.int(), z.boolean()]));
+}
+
+const peers = passedOnList;
+const server = z.strictObject({ to: peers, ports: z.array(positive).min(1) });
+
+const ingress = z.strictObject({
+  replicas: natural,
+  settings: settings(plainSettings('ingress')),
+  natsCredentials: optionalSecretKey,
+  publicUrl: z.string().regex(/^(https?:\/\/\S+)?$/),
+  trustedProxies: z.array(z.string()),
+  drainSeconds: natural,
+  leaveSeconds: positive,
+  autoscaling: z.strictObject({
+    enabled: z.boolean(),
+    minReplicas: positive,
+    maxReplicas: positive,
+    openRequests: natural,
+    cpuPercent: positive,
+  }),
+  service: z.strictObject({
+    type: z.enum(['ClusterIP', 'NodePort', 'LoadBalancer']),
+    port: positive,
+    annotations: labels,
+  }),
+  httpRoute: z.strictObject({
+    enabled: z.boolean(),
+    parentRefs: passedOnList,
+    hostnames: z.array(z.string()),
+    annotations: labels,
+    timeouts: labels.nullable(),
+  }),
+  ingress: z.strictObject({
+    enabled: z.boolean(),
+    className: z.string(),
+    hosts: z.array(z.strictObject({ host: z.string().min(1), tlsSecret: z.string().optional() })),
+    annotations: labels,
+  }),
+  resources: passedOn,
+  nodeSelector: labels,
+  tolerations: passedOnList,
+  podAnnotations: labels,
+});
+
+/** What every group of workers may say, and `workerDefaults`. */
+const groupFields = {
+  image: z.string().optional(),
+  replicas: natural.optional(),
+  drainSeconds: natural.optional(),
+  autoscaling: z
+    .strictObject({
+      enabled: z.boolean().optional(),
+      minReplicas: natural.optional(),
+      maxReplicas: positive.optional(),
+      target: positive.optional(),
+      pollingSeconds: positive.optional(),
+      cooldownSeconds: natural.optional(),
+    })
+    .optional(),
+  internet: z.boolean().optional(),
+  egress: passedOnList.optional(),
+  sidecars: z.array(z.looseObject({ name: z.string().min(1) })).optional(),
+  volumes: passedOnList.optional(),
+  volumeMounts: passedOnList.optional(),
+  resources: passedOn.optional(),
+  nodeSelector: labels.optional(),
+  tolerations: passedOnList.optional(),
+  podAnnotations: labels.optional(),
+};
+
+function group(tier: Tier) {
+  const names = secretSettings(tier);
+  const runsOthers = tier === 'cli' || tier === 'tools';
+  return z.strictObject({
+    tier: z.literal(tier),
+    settings: settings(plainSettings(tier)).optional(),
+    ...(names.length > 0 ? { secrets: z.partialRecord(z.enum(names), secretKey).optional() } : {}),
+    ...(runsOthers ? { secretEnv: z.record(variable, secretKey).optional() } : {}),
+    natsCredentials: optionalSecretKey.optional(),
+    ...groupFields,
+  });
+}
+
+const groupName = z.string().regex(/^[a-z]([a-z0-9-]{0,18}[a-z0-9])?$/);
+
+/** Of values.yaml and what is laid over it. */
+export const valuesSchema = z.strictObject({
+  image: z.strictObject({
+    repository: z.string().min(1),
+    tag: z.string(),
+    digest: z.string().regex(/^(sha256:[0-9a-f]{64})?$/),
+    pullPolicy: z.enum(['Always', 'IfNotPresent', 'Never']),
+    pullSecrets: z.array(z.string()),
+  }),
+  nats: z.strictObject({ url: bareAddress, caSecret: optionalSecretKey }),
+  redis: z.strictObject({ urlSecret: optionalSecretKey, url: bareAddress, caSecret: optionalSecretKey }),
+  settings: settings(commonSettings()),
+  routerConfig: passedOn,
+  ingress,
+  workers: z.record(groupName, z.union(tiers.map(group))),
+  workerDefaults: z.strictObject(groupFields),
+  setup: z.strictObject({ enabled: z.boolean() }),
+  networkPolicy: z.strictObject({
+    enabled: z.boolean(),
+    clients: peers,
+    monitoring: peers,
+    keda: peers,
+    dns: peers,
+    nats: server,
+    redis: server,
+    egress: passedOnList,
+  }),
+  monitoring: z.strictObject({
+    enabled: z.boolean(),
+    labels,
+    intervalSeconds: positive,
+    rules: z.boolean(),
+    dashboards: z.boolean(),
+  }),
+  /** Given to every chart by one that includes it. */
+  global: passedOn.optional(),
+});
+
+/** The text of values.schema.json. Draft 7 is what every Helm understands. */
+export function valuesSchemaText(): string {
+  return `${JSON.stringify(z.toJSONSchema(valuesSchema, { target: 'draft-7', io: 'input', reused: 'ref' }), null, 2)}\n`;
+}

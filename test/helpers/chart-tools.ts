@@ -1,0 +1,61 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { parseAllDocuments } from 'yaml';
+import type { Rendered } from './kubernetes-objects.ts';
+
+const run = promisify(execFile);
+const root = join(import.meta.dirname, '..', '..');
+
+/** The chart's folder. */
+export const chartFolder = join(root, 'deploy', 'kubernetes', 'model-router');
+
+/** Whole values files for the chart. */
+export const examples = ['small', 'production', 'scale-to-zero'] as const;
+
+/** The file of an example. */
+export function exampleFile(name: string): string {
+  return join(root, 'deploy', 'kubernetes', 'examples', `${name}.yaml`);
+}
+
+/** The folder of helm, kubeconform and the descriptions of objects; undefined where nobody has got them. */
+export const chartTools: string | undefined =
+  execFileSync('bash', [join(root, 'test/helpers/get-kubernetes-tools.sh'), '--look'], { encoding: 'utf8' }).trim() ||
+  undefined;
+
+/** What to say where the tools are missing. */
+export const noChartTools = 'test/helpers/get-kubernetes-tools.sh has not got helm and kubeconform here';
+
+/** How one of the tools ended. */
+export interface ToolResult {
+  succeeded: boolean;
+  out: string;
+  err: string;
+}
+
+/** Runs one of the tools in the project's folder. */
+export async function runChartTool(tool: 'helm' | 'kubeconform', args: readonly string[]): Promise<ToolResult> {
+  if (chartTools === undefined) throw new Error(noChartTools);
+  const options = { cwd: root, maxBuffer: 64 * 1024 ** 2, timeout: 60_000 };
+  try {
+    const { stdout: out, stderr: err } = await run(join(chartTools, tool), args, options);
+    return { succeeded: true, out, err };
+  } catch (error) {
+    const { stdout: out, stderr: err } = error as { stdout: string; stderr: string };
+    return { succeeded: false, out, err };
+  }
+}
+
+/**
+ * The chart as `helm template rtr --namespace llm` renders it.
+ * @throws Error with what helm said
+ */
+export async function renderChart(...args: readonly string[]): Promise<{ text: string; objects: Rendered[] }> {
+  const words = ['template', 'rtr', chartFolder, '--namespace', 'llm', ...args];
+  const { succeeded, out, err } = await runChartTool('helm', words);
+  if (!succeeded) throw new Error(err);
+  return {
+    text: out,
+    objects: parseAllDocuments(out).flatMap((document) => (document.toJS() as Rendered | null) ?? []),
+  };
+}

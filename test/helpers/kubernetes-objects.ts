@@ -1,0 +1,107 @@
+/*
+ * As much of Kubernetes' objects as the tests of the chart look at. Whether the rest of an object is right is for its
+ * schema to say; here every field may be missing, so that a test names the one that is.
+ */
+
+/** An object as the chart renders it. */
+export interface Rendered {
+  apiVersion: string;
+  kind: string;
+  metadata: Metadata & { name: string };
+  spec: Spec;
+  data?: Record<string, string>;
+}
+
+export interface Metadata {
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+}
+
+/** What chooses objects by their labels. */
+export interface Selector {
+  matchLabels?: Record<string, string>;
+  matchExpressions?: { key: string; operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist'; values?: string[] }[];
+}
+
+export type Direction = 'Ingress' | 'Egress';
+
+export interface PolicyPeer {
+  podSelector?: Selector;
+  namespaceSelector?: Selector;
+  ipBlock?: { cidr: string; except?: string[] };
+}
+
+export interface PolicyRule {
+  from?: PolicyPeer[];
+  to?: PolicyPeer[];
+  ports?: { protocol?: string; port?: number | string }[];
+}
+
+/** The `spec` of any kind: the pod's own, and what Deployments, Services, policies and scalers have. */
+export interface Spec extends PodSpec {
+  template?: { metadata: Metadata; spec: PodSpec };
+  replicas?: number;
+  strategy?: { rollingUpdate: { maxUnavailable: number; maxSurge: number } };
+  selector?: Selector & Record<string, unknown>;
+  podSelector?: Selector;
+  policyTypes?: Direction[];
+  ingress?: PolicyRule[];
+  egress?: PolicyRule[];
+  ports?: { name: string; port: number; targetPort: string }[];
+  scaleTargetRef?: { name: string };
+  minReplicaCount?: number;
+  advanced?: { scalingModifiers: { formula: string; target: string; metricType: string } };
+  triggers?: { type: string; name: string; metadata: Record<string, string> }[];
+  metrics?: { pods?: { metric: { name: string } } }[];
+  rules?: { backendRefs?: { name: string; port: number }[]; timeouts?: Record<string, string> }[];
+  parentRefs?: object[];
+  endpoints?: ScrapedEndpoint[];
+  podMetricsEndpoints?: ScrapedEndpoint[];
+  groups?: object[];
+}
+
+/** What a ServiceMonitor or PodMonitor scrapes. */
+export interface ScrapedEndpoint {
+  port: string;
+  path: string;
+  relabelings?: { targetLabel: string; replacement: string }[];
+}
+
+export interface PodSpec {
+  containers?: Container[];
+  initContainers?: Container[];
+  volumes?: Volume[];
+  automountServiceAccountToken?: boolean;
+  serviceAccountName?: string;
+  terminationGracePeriodSeconds?: number;
+  securityContext?: Record<string, unknown>;
+  topologySpreadConstraints?: { topologyKey: string; labelSelector: Selector }[];
+}
+
+export interface Container {
+  name: string;
+  image: string;
+  command?: string[];
+  args?: string[];
+  env?: { name: string; value?: string; valueFrom?: object }[];
+  ports?: { name: string; containerPort: number }[];
+  restartPolicy?: string;
+  securityContext?: Record<string, unknown>;
+  resources?: { requests?: Record<string, string>; limits?: Record<string, string> };
+  volumeMounts?: { name: string; mountPath: string; readOnly?: boolean }[];
+  lifecycle?: { preStop?: { sleep?: { seconds: number } } };
+  startupProbe?: Probe;
+  readinessProbe?: Probe;
+  livenessProbe?: Probe;
+}
+
+export interface Probe {
+  httpGet: { path: string; port: string };
+}
+
+export interface Volume {
+  name: string;
+  secret?: { secretName: string; items: { key: string; path: string }[] };
+  configMap?: { name: string };
+  emptyDir?: object;
+}

@@ -1,0 +1,29 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it } from 'vitest';
+
+/** A service that waits for something when it starts, and gives up waiting when it is told to stop. */
+const waiting = `
+  import { setTimeout as sleep } from 'node:timers/promises';
+  import { runService } from '#shared/core/run-service.ts';
+  await runService(async (_, releases) => {
+    releases.add('what takes a moment', () => sleep(50));
+    const given = new AbortController();
+    releases.add('waiting', () => given.abort());
+    process.stdout.write('waiting');
+    await sleep(60_000, undefined, { signal: given.signal });
+  });
+`;
+
+describe('a service', () => {
+  it('that is stopped while it starts ends in good order, and calls that no failure', async () => {
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', waiting]);
+    const told = text(child.stderr);
+    const ended = once(child, 'exit');
+    await once(child.stdout, 'data');
+    child.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
+    expect(await told).toBe('');
+  });
+});
