@@ -110,7 +110,8 @@ describe('the parts in their containers', () => {
       expect(Config.User, Name).toBe('1000:1000');
       expect(HostConfig.Memory, Name).toBeGreaterThan(128 * mebibyte);
       const published = Object.values(NetworkSettings.Ports).filter(Boolean).length;
-      expect(published, Name).toBe(Name.includes('-lb-') ? 1 : 0);
+      // The demo engine's port is published for the SDKs' tests alone.
+      if (!Name.includes('-demo-engine-')) expect(published, Name).toBe(Name.includes('-lb-') ? 1 : 0);
     }
   });
 

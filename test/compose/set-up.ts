@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { TestProject } from 'vitest/node';
 import { freePort } from '../../services/rtr/up/free-port.ts';
-import type { SdkCluster } from '../helpers/sdk-cluster.ts';
+import '../helpers/sdk-cluster.ts';
 import { buildImage } from './build-image.ts';
 import { ComposeProject, type ComposeOptions } from './compose-project.ts';
 
@@ -17,12 +17,18 @@ const image = 'model-router:test';
 /** Builds the image and brings up the cluster that all tests of the Compose file share; takes it down after them. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   await buildImage(image);
+  const demoPort = String(await freePort());
   const options: ComposeOptions = {
     name: `rtr-test-${randomBytes(4).toString('hex')}`,
     port: await freePort(),
     profiles: ['tools'],
-    files: ['test/compose/upstream.yml'],
-    env: { RTR_IMAGE: image, DEMO_MODELS: 'demo,demo-b,demo-c', PROMETHEUS_PORT: String(await freePort()) },
+    files: ['test/compose/trial.yml'],
+    env: {
+      RTR_IMAGE: image,
+      DEMO_MODELS: 'demo,demo-b,demo-c',
+      DEMO_PORT: demoPort,
+      PROMETHEUS_PORT: String(await freePort()),
+    },
   };
   const compose = new ComposeProject(options);
   const takeDown = async (): Promise<void> => {
@@ -33,16 +39,12 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   try {
     await compose.up();
     project.provide('composeOptions', options);
-    project.provide('composeCluster', await clusterOf(compose));
+    const engineUrl = `http://127.0.0.1:${demoPort}`;
+    project.provide('composeCluster', { url: compose.url, key: await compose.key(), engineUrl });
   } catch (error) {
     const logs = await compose.run('logs', '--tail', '30');
     await takeDown();
     throw new Error(`the cluster did not come up:\n${logs}`, { cause: error });
   }
   return takeDown;
-}
-
-async function clusterOf(compose: ComposeProject): Promise<SdkCluster> {
-  const engine = await compose.address(await compose.container('demo-engine'), 'engines');
-  return { url: compose.url, key: await compose.key(), engineUrl: `http://${engine}:8000` };
 }
