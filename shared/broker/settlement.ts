@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Tier } from './lane.ts';
+import { tiers, type Tier } from './lane.ts';
 import type { Subjects } from './subjects.ts';
 import { parseJson } from './ticket.ts';
 
@@ -46,7 +46,8 @@ export function isTicketOf(subjects: Subjects, tier: Tier, ticket: string): bool
   const tokens = ticket.split('.');
   if (tokens[0] !== '$JS' || tokens[1] !== 'ACK' || tokens.includes('')) return false;
   const stream = subjects.stream(tier);
-  return tokens.length === 9
-    ? tokens[2] === stream
-    : tokens.length >= 11 && tokens.length <= 12 && tokens[4] === stream;
+  if (tokens.length === 9) return tokens[2] === stream;
+  // Read the older way, it must not be a ticket of another tier.
+  const isNewer = tokens.length === 11 || tokens.length === 12;
+  return isNewer && tokens[4] === stream && tiers.every((name) => tokens[2] !== subjects.stream(name));
 }

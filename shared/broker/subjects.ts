@@ -35,12 +35,12 @@ export function createSubjects(prefix: string) {
     /** A worker asks for the queues of its pool to be made, because it cannot read them. */
     lanes: (worker: WorkerAddress) => `${prefix}.lanes.${addressTokens(worker)}`,
     allLanes: `${prefix}.lanes.*.*.*`,
-    /** A worker wants tickets of a lane. */
-    pull: (worker: WorkerAddress) => `${prefix}.pull.${addressTokens(worker)}`,
-    allPulls: `${prefix}.pull.*.*.*`,
+    /** A worker wants tickets of a lane, of the ingress that has told it that there is one. */
+    pull: (ingress: string, worker: WorkerAddress) => `${prefix}.pull.${ingress}.${addressTokens(worker)}`,
+    allPulls: (ingress: string) => `${prefix}.pull.${ingress}.*.*.*`,
     /** A worker says what becomes of a ticket that it did not claim. */
-    settle: (worker: WorkerAddress) => `${prefix}.settle.${addressTokens(worker)}`,
-    allSettles: `${prefix}.settle.*.*.*`,
+    settle: (ingress: string, worker: WorkerAddress) => `${prefix}.settle.${ingress}.${addressTokens(worker)}`,
+    allSettles: (ingress: string) => `${prefix}.settle.${ingress}.*.*.*`,
     claim: (ingress: string, worker: WorkerAddress) => `${prefix}.claim.${ingress}.${addressTokens(worker)}`,
     allClaims: (ingress: string) => `${prefix}.claim.${ingress}.*.*.*`,
     /** Its wildcards stand for grant, kind and number. */

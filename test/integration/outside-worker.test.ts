@@ -2,7 +2,7 @@ import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
-import { createServer as createTlsServer, type Server } from 'node:tls';
+import { createServer as createTlsServer, type Server, type TLSSocket } from 'node:tls';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AddressInfo } from 'node:net';
@@ -27,6 +27,8 @@ let nats: SecuredNats;
 let cluster: Cluster;
 /** An HTTPS balancer before NATS' WebSocket. */
 let balancer: Server;
+/** The connections that go through it. */
+const passing = new Set<TLSSocket>();
 
 const rootOnly = process.getuid?.() === 0 && canMakeNetworks() ? undefined : 'needs root, to make a network namespace';
 
@@ -46,6 +48,8 @@ beforeAll(async () => {
   });
   balancer = createTlsServer({ cert: readFileSync(certFile), key: readFileSync(keyFile) }, (socket) => {
     const upstream = connectTcp(wsPort, '127.0.0.1');
+    passing.add(socket);
+    socket.on('close', () => passing.delete(socket));
     socket.pipe(upstream).pipe(socket);
     for (const [one, end] of [
       [socket, upstream],
@@ -102,6 +106,10 @@ describe('a worker behind an HTTPS balancer', () => {
     await worker.line('worker started');
     await until(async () => (await askFor('cat')).status === 200);
     expect(await askFor('cat')).toEqual({ status: 200, worker: 'behind-https.w1' });
+    // As a balancer does that is started anew, or finds the connection idle.
+    for (const socket of passing) socket.destroy();
+    await worker.line('broker connection is back');
+    await until(async () => (await askFor('cat')).status === 200);
   });
 });
 

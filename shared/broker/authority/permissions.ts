@@ -22,8 +22,8 @@ function ofWorker(subjects: Subjects, tier: Tier, owner: string): Permissions {
   const anyOfOwner = { tier, owner, worker: '*' };
   return {
     publish: [
-      subjects.pull(anyOfOwner),
-      subjects.settle(anyOfOwner),
+      subjects.pull('*', anyOfOwner),
+      subjects.settle('*', anyOfOwner),
       subjects.claim('*', anyOfOwner),
       subjects.lanes(anyOfOwner),
       subjects.beat(anyOfOwner),
@@ -66,8 +66,8 @@ function ofIngress(subjects: Subjects, owner: string): Permissions {
     subscribe: [
       subjects.allBeats,
       subjects.allLanes,
-      subjects.allPulls,
-      subjects.allSettles,
+      subjects.allPulls('*'),
+      subjects.allSettles('*'),
       subjects.allClaims('*'),
       subjects.allReplies('*'),
       subjects.allStored('*'),

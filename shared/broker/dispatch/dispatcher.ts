@@ -83,8 +83,12 @@ export class Dispatcher {
     this.#log = log;
     this.#tickets = new Tickets(broker, settings.ingress, settings.spillMs);
     this.#streams = new TicketStreams(broker, settings.queue, log, (tier) => this.#publishAgain(tier));
-    this.#lanes = new LaneMaker(broker, workers, log, (tier) => this.#streams.suspect(tier));
-    this.#desk = new QueueDesk(broker);
+    this.#lanes = new LaneMaker(broker, workers, {
+      ingress: settings.ingress,
+      log,
+      onFailure: (tier) => this.#streams.suspect(tier),
+    });
+    this.#desk = new QueueDesk(broker, settings.ingress);
     this.#link = new WorkerLink(broker, settings.ingress, log);
     const { subjects } = broker;
     const replies = subjects.allReplies(settings.ingress);

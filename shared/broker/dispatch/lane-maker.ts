@@ -10,23 +10,33 @@ import type { LiveWorkers } from './live-workers.ts';
 /** All ingresses share these requests: one of them answers each. */
 const queueGroup = 'ingress';
 
+interface LaneMakerOptions {
+  /** This ingress, as a subject token. */
+  ingress: string;
+  log: Logger;
+  /** Called when the queues of a tier cannot be made; most likely its stream is missing. */
+  onFailure: (tier: Tier) => void;
+}
+
 /**
  * Makes the queues of a pool for the workers that cannot read them: the first of its kind, or all after the broker was
- * restarted. A worker has no permission to make any itself, and gets only those of the pool that it announced.
+ * restarted. A worker has no permission to make any itself, and gets only those of the pool that it announced. The answer
+ * names this ingress: from then on the worker pulls through it, until it is silent.
  */
 export class LaneMaker {
   readonly #broker: Broker;
   readonly #workers: LiveWorkers;
+  readonly #ingress: string;
   readonly #log: Logger;
   readonly #onFailure: (tier: Tier) => void;
   /** By tier and pool: a thousand workers that ask at once cause one look. */
   readonly #making = new Map<string, Promise<void>>();
   readonly #stop: () => void;
 
-  /** @param onFailure called when the queues of a tier cannot be made; most likely its stream is missing */
-  constructor(broker: Broker, workers: LiveWorkers, log: Logger, onFailure: (tier: Tier) => void) {
+  constructor(broker: Broker, workers: LiveWorkers, { ingress, log, onFailure }: LaneMakerOptions) {
     this.#broker = broker;
     this.#workers = workers;
+    this.#ingress = ingress;
     this.#log = log;
     this.#onFailure = onFailure;
     const { allLanes } = broker.subjects;
@@ -46,7 +56,7 @@ export class LaneMaker {
     if (worker?.pool.pool !== pool || !isInboxOf(this.#broker.subjects, address, reply)) return;
     const { tier } = worker.pool;
     this.#make(tier, pool)
-      .then(() => this.#broker.publish(reply, ''))
+      .then(() => this.#broker.publish(reply, this.#ingress))
       .catch((error: unknown) => {
         this.#log.debug({ err: error, tier, pool }, 'the queues of a pool cannot be made yet');
         this.#onFailure(tier);

@@ -6,9 +6,6 @@ import { consumerName } from '../subjects.ts';
 import { addressAtEnd, type WorkerAddress } from '../worker-address.ts';
 import { isInboxOf } from './is-inbox-of.ts';
 
-/** All ingresses share these requests: one of them serves each. */
-const queueGroup = 'ingress';
-
 /**
  * Hands workers' wishes on to the queues. A worker has no permission to speak to JetStream itself: the server answers a
  * JetStream request at whatever subject it names, as itself, so that whoever may make one could have the server do what it
@@ -18,12 +15,12 @@ export class QueueDesk {
   readonly #broker: Broker;
   readonly #stop: () => void;
 
-  constructor(broker: Broker) {
+  constructor(broker: Broker, ingress: string) {
     this.#broker = broker;
-    const { allPulls, allSettles } = broker.subjects;
+    const { subjects } = broker;
     const subscriptions = [
-      broker.subscribe(allPulls, (message) => this.#onPull(message), queueGroup),
-      broker.subscribe(allSettles, ({ subject, data }) => this.#onSettle(subject, data), queueGroup),
+      broker.subscribe(subjects.allPulls(ingress), (message) => this.#onPull(message)),
+      broker.subscribe(subjects.allSettles(ingress), ({ subject, data }) => this.#onSettle(subject, data)),
     ];
     this.#stop = () => {
       for (const subscription of subscriptions) subscription.unsubscribe();

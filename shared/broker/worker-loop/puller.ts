@@ -3,6 +3,7 @@ import type { Logger } from '#shared/core/log.ts';
 import { noResponders, type Broker } from '../connect-broker.ts';
 import { priorityClasses, type Lane, type PriorityClass } from '../lane.ts';
 import { encodePull } from '../pull.ts';
+import { encodeSettle, type Settlement } from '../settlement.ts';
 import { isPriorityClass } from '../subjects.ts';
 import type { WorkerAddress } from '../worker-address.ts';
 
@@ -13,10 +14,10 @@ const expiresMs = 30_000;
 const forgottenMs = expiresMs + 3_000;
 
 /** Milliseconds until an empty-handed server has to have said so. */
-const scanAnswerMs = 2_000;
+const scanAnswerMs = 1_000;
 
-/** Milliseconds until an ingress has to have said that a pull waits: one that stands still must not cost more. */
-const heardMs = 2_000;
+/** Milliseconds until its ingress has to have said that a pull waits: one that stands still is left for another. */
+const heardMs = 1_000;
 
 /** Milliseconds before an ingress is asked again for lanes that cannot be read. */
 const askAgainMs = 250;
@@ -61,6 +62,8 @@ export class Puller {
   readonly #timer: NodeJS.Timeout;
   #lanes = new Map<PriorityClass, LanePull>();
   #pool: string;
+  /** The ingress that hands its wishes on. */
+  #ingress = '';
   /** Runs for a while after an ingress was asked for lanes, answered or not. */
   #asked: NodeJS.Timeout | undefined;
   #scans = 0;
@@ -115,6 +118,12 @@ export class Puller {
     else this.#wait();
   }
 
+  /** Has a ticket settled that was not claimed. */
+  settle(ticket: string, as: Settlement): void {
+    const { subjects } = this.#broker;
+    this.#broker.publishUnhurried(subjects.settle(this.#ingress, this.#worker), encodeSettle({ ticket, as }));
+  }
+
   /** Counts a ticket that came. @returns false when it is of a lane that the worker does not serve any more */
   onTicket(subject: string): boolean {
     const [pool, name] = subject.split('.').slice(-2);
@@ -125,9 +134,12 @@ export class Puller {
     return true;
   }
 
-  /** Takes an ingress's word that the lanes of a pool can be read; the server's, that there is no ingress, is none. */
-  onLanes(pool: string, { headers }: Msg): void {
-    if (pool !== this.#pool || headers?.code === noResponders) return;
+  /** Takes an ingress's word that the lanes of a pool can be read, through it. */
+  onLanes(pool: string, { data }: Msg): void {
+    const ingress = Buffer.from(data).toString();
+    // An empty one is the server's, that there is no ingress.
+    if (pool !== this.#pool || ingress === '') return;
+    this.#ingress = ingress;
     for (const pull of this.#lanes.values()) if (pull.state === 'broken') pull.state = 'empty';
     this.kick();
   }
@@ -198,7 +210,7 @@ export class Puller {
     pull.deadline = performance.now() + deadlineMs;
     const { pool, class: name } = pull.lane;
     const wish = encodePull({ pool, class: name, batch, expiresMs: waitMs });
-    this.#broker.publish(this.#broker.subjects.pull(this.#worker), wish, `${this.#inbox}.${name}`);
+    this.#broker.publish(this.#broker.subjects.pull(this.#ingress, this.#worker), wish, `${this.#inbox}.${name}`);
   }
 
   // ---- care

@@ -12,7 +12,6 @@ import { ownContract, speaks, type ContractRange } from '../contract.ts';
 import { encodeError } from '../frame.ts';
 import type { JobHandler } from '../job-contract.ts';
 import type { Tier } from '../lane.ts';
-import { encodeSettle, type Settlement } from '../settlement.ts';
 import { grantOf } from '../subjects.ts';
 import { decodeTicket, type Ticket } from '../ticket.ts';
 import type { WorkerAddress } from '../worker-address.ts';
@@ -67,7 +66,6 @@ export class Worker {
   readonly #releases: (() => void)[];
   readonly #startedAt = Date.now();
   readonly #contract: ContractRange;
-  readonly #address: WorkerAddress;
   #facts: WorkerFacts;
   #pool: string;
   #claiming = 0;
@@ -86,7 +84,6 @@ export class Worker {
     this.#broker = broker;
     this.#facts = options;
     this.#contract = contract;
-    this.#address = address;
     this.#pool = this.#poolNow();
     const inbox = `${broker.subjects.inbox(address)}.${randomUUID()}`;
     const onFreed = (): void => this.#freed();
@@ -226,12 +223,12 @@ export class Worker {
       return;
     }
     this.#claiming -= 1;
-    this.#settle(ackTo, isReadable ? 'back' : 'void');
+    this.#puller.settle(ackTo, isReadable ? 'back' : 'void');
   }
 
   #claim(ticket: Ticket, ackTo: string): void {
     const takenAt = performance.now();
-    const onNobody = () => this.#settle(ackTo, 'done');
+    const onNobody = () => this.#puller.settle(ackTo, 'done');
     this.#claimer.claim(ticket, ackTo, onNobody, (outcome) => {
       this.#claiming -= 1;
       this.#options.meter.claimed(outcome.kind, performance.now() - takenAt);
@@ -242,10 +239,6 @@ export class Worker {
       this.#freed();
     });
     this.#puller.kick();
-  }
-
-  #settle(ticket: string, as: Settlement): void {
-    this.#broker.publishUnhurried(this.#broker.subjects.settle(this.#address), encodeSettle({ ticket, as }));
   }
 
   #begin(grant: Grant, body: Buffer): void {

@@ -53,8 +53,8 @@ async function waitingIn(tier: 'gpu' | 'cloud'): Promise<number> {
 
 /** Everything that a worker may publish, with a message that would be answered. */
 const asks: [string, string, string][] = [
-  ['a pull that finds nothing', 'rtr.pull.gpu.gpu.w1', encodePull({ pool: 'p', class: 'low', batch: 1 })],
-  ['a pull that waits', 'rtr.pull.gpu.gpu.w1', encodePull({ pool: 'p', class: 'low', batch: 1, expiresMs: 1_000 })],
+  ['a pull that finds nothing', 'rtr.pull.in.gpu.gpu.w1', encodePull({ pool: 'p', class: 'low', batch: 1 })],
+  ['a pull that waits', 'rtr.pull.in.gpu.gpu.w1', encodePull({ pool: 'p', class: 'low', batch: 1, expiresMs: 1_000 })],
   ['a request for lanes', 'rtr.lanes.gpu.gpu.w1', 'p'],
   ['a claim', 'rtr.claim.in.gpu.gpu.w1', JSON.stringify({ v: 1, job: 'x', ticket: '' })],
   ['a beat', 'rtr.beat.gpu.gpu.w1', 'gone'],
@@ -83,7 +83,7 @@ it('has nobody answered at a subject that is not its own, by ingress or server',
   for (const [, subject, payload] of asks) for (const reply of targets) worker.publish(subject, payload, { reply });
   await worker.flush();
   // The same again at its own inbox: when that is answered, what was asked before was dealt with.
-  const answered = await worker.request('rtr.pull.gpu.gpu.w1', asks[0]?.[2] ?? '', {
+  const answered = await worker.request('rtr.pull.in.gpu.gpu.w1', asks[0]?.[2] ?? '', {
     timeout: 2_000,
     noMux: true,
     reply: 'rtr.inbox.gpu.gpu.w1.secret.pull.low',
@@ -100,14 +100,14 @@ it('settles nothing of another tier for it', async () => {
   broker.publish('rtr.jobs.gpu.p.high', '{}');
   await broker.flush();
   const pull = encodePull({ pool: 'p', class: 'high', batch: 1 });
-  const ticket = await worker.request('rtr.pull.gpu.gpu.w1', pull, {
+  const ticket = await worker.request('rtr.pull.in.gpu.gpu.w1', pull, {
     timeout: 2_000,
     noMux: true,
     reply: 'rtr.inbox.gpu.gpu.w1.secret.pull.high',
   });
   const settle = (subject: string, at: string): void =>
     worker.publish(subject, encodeSettle({ ticket: at, as: 'done' }), {});
-  const own = 'rtr.settle.gpu.gpu.w1';
+  const own = 'rtr.settle.in.gpu.gpu.w1';
   const before = [await waitingIn('gpu'), await waitingIn('cloud')];
   for (const at of ['$JS.API.STREAM.PURGE.rtr_JOBS_gpu', '$JS.ACK.rtr_JOBS_cloud.p_high.1.1.1.1.0', 'rtr.keys', ''])
     settle(own, at);

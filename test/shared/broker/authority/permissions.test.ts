@@ -91,11 +91,11 @@ function notForWorker(tier: Tier, owner: string): Attempt[] {
     pub('call the roll', subjects.rollCall),
     pub('make its queue', `$JS.API.STREAM.CREATE.${own}`),
     pub('change its queue', `$JS.API.STREAM.UPDATE.${own}`),
-    pub('pull for another owner', subjects.pull(someone)),
-    pub('pull as another tier', subjects.pull({ tier: foreign, owner, worker: 'w1' })),
-    pub('settle for another owner', subjects.settle(someone)),
-    sub('hear what others pull', subjects.allPulls),
-    sub('hear what others settle', subjects.allSettles),
+    pub('pull for another owner', subjects.pull('in', someone)),
+    pub('pull as another tier', subjects.pull('in', { tier: foreign, owner, worker: 'w1' })),
+    pub('settle for another owner', subjects.settle('in', someone)),
+    sub('hear what others pull', subjects.allPulls('in')),
+    sub('hear what others settle', subjects.allSettles('in')),
     pub('make a lane', `$JS.API.CONSUMER.CREATE.${own}.pool_high.rtr.jobs.${tier}.pool.high`),
     pub('make a lane the older way', `$JS.API.CONSUMER.DURABLE.CREATE.${own}.pool_high`),
     ...tiers.flatMap((other) => {
@@ -153,7 +153,8 @@ describe.each(forbidden)('the %s user', (role, attempts) => {
     const { nc, refused } = await connectAs(role);
     for (const attempt of attempts) make(nc, attempt);
     await nc.flush();
-    await until(() => refused.size >= attempts.length, 2_000).catch(() => undefined);
+    const different = new Set(attempts.map(({ operation, subject }) => `${operation} ${subject}`)).size;
+    await until(() => refused.size >= different, 2_000).catch(() => undefined);
     const allowed = attempts.filter(({ operation, subject }) => !refused.has(`${operation} ${subject}`));
     expect(allowed).toEqual([]);
   });
@@ -163,8 +164,8 @@ it.each(tiers)('a %s worker may do all that it has to', async (tier) => {
   const { nc, refused } = await connectAs(tier);
   const own = { tier, owner: tier, worker: 'w1' };
   const attempts = [
-    pub('pull', subjects.pull(own)),
-    pub('settle', subjects.settle(own)),
+    pub('pull', subjects.pull('in', own)),
+    pub('settle', subjects.settle('in', own)),
     pub('claim', subjects.claim('in', own)),
     pub('beat', subjects.beat(own)),
     pub('ask for its lanes', subjects.lanes(own)),

@@ -1,0 +1,35 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { startParties } from '../../../helpers/broker-parties.ts';
+import { until } from '../../../helpers/start-cluster.ts';
+
+it('a worker goes on when the ingress that hands its pulls on falls silent', async () => {
+  const parties = await startParties();
+  onTestFinished(() => parties.close());
+  const { ingress, addIngress, addWorker, prefix } = parties;
+  const second = await addIngress();
+  // At first only the second ingress tells the worker that it may pull, so that it pulls through that one.
+  let isQuiet = true;
+  const publish = ingress.broker.publish.bind(ingress.broker);
+  ingress.broker.publish = (subject, payload, reply) => {
+    if (!isQuiet || !subject.includes('.lanes.')) publish(subject, payload, reply);
+  };
+  await addWorker({ slots: 1 });
+  const serve = async (): Promise<number> => {
+    const sent = ingress.send({ steps: [{ whoami: true }] });
+    await until(() => sent.job.state !== 'queued', 5_000);
+    const { queuedAt, claimedAt = Infinity } = await sent.finished;
+    return claimedAt - queuedAt;
+  };
+  await serve();
+  isQuiet = false;
+  // From here on it is as if the second one stood still: for the broker it still listens, and nothing comes of it.
+  second.dispatcher.close();
+  let swallowed = 0;
+  second.broker.subscribe(`${prefix}.pull.*.*.*.*`, () => {
+    swallowed += 1;
+  });
+  await second.broker.flush();
+  expect(await serve()).toBeLessThan(4_000);
+  expect(swallowed).toBeGreaterThan(0);
+  expect(await serve()).toBeLessThan(500);
+});
