@@ -26,7 +26,8 @@ const parts = [
 for (const { args, env } of parts) {
   const child = spawn('rtr', args, { env: { ...process.env, ...nowhere, ...env }, stdio: 'inherit' });
   const ended = once(child, 'exit');
-  await Promise.race([ended, sleep(runMs).then(() => child.kill('SIGTERM'))]);
-  const [code] = await ended;
-  if (code !== 0) throw new Error(`rtr ${args.join(' ')} ended with code ${code}`);
+  const early = await Promise.race([ended, sleep(runMs)]);
+  if (early && early[0] !== 0) throw new Error(`rtr ${args.join(' ')} ended with code ${early[0]}`);
+  child.kill('SIGTERM');
+  await ended;
 }

@@ -77,6 +77,18 @@ describe('the cluster of the Compose file', () => {
     expect(await compose.containers('ingress')).toHaveLength(3);
   });
 
+  it('is watched by Prometheus, which finds every replica', async () => {
+    await compose.run('--profile', 'observability', 'up', '--detach', '--no-build', 'prometheus');
+    const targets = async (): Promise<string[]> => {
+      const answer = await fetch(`http://127.0.0.1:${options.env?.['PROMETHEUS_PORT']}/api/v1/query?query=up==1`);
+      const { data } = (await answer.json()) as { data: { result: { metric: { job: string } }[] } };
+      return data.result.map(({ metric }) => metric.job).sort();
+    };
+    const [ingresses, workers] = [Array(3).fill('rtr-ingress'), Array(6).fill('rtr-worker')];
+    await expect.poll(targets, { timeout: 60_000, interval: 500 }).toEqual([...ingresses, ...workers]);
+    await compose.run('--profile', 'observability', 'rm', '--stop', '--force', 'prometheus');
+  });
+
   it('tells what it takes, idle and under load', async () => {
     tell(`idle: ${await describeUse(compose)}`);
     const running = new Traffic({ ...where, clients: 64 });

@@ -48,7 +48,7 @@ export class ComposeProject {
 
   /** Ends and removes all of it, volumes included. */
   async down(): Promise<void> {
-    await this.run('down', '--volumes', '--remove-orphans', '--timeout', '5');
+    await this.run('--profile', '*', 'down', '--volumes', '--remove-orphans', '--timeout', '5');
   }
 
   /** Ids of a service's running containers. */

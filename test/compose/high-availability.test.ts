@@ -28,6 +28,14 @@ async function roleOf(node: string): Promise<string> {
   return (await docker('exec', await compose.container(node), 'sh', '-c', ask)).trim();
 }
 
+/** What NATS tells of its streams. Alpine has wget, Debian has bash. */
+async function streams(): Promise<string> {
+  const path = '/jsz?accounts=true&streams=true&config=true';
+  const ask = `exec 3<>/dev/tcp/127.0.0.1/8222; printf 'GET ${path} HTTP/1.0\\r\\n\\r\\n' >&3; cat <&3`;
+  const shell = `if command -v wget >/dev/null; then wget -qO- 'http://127.0.0.1:8222${path}'; else exec bash -c "$0"; fi`;
+  return docker('exec', await compose.container('nats'), 'sh', '-c', shell, ask);
+}
+
 /** Status of an answer to this key. */
 async function statusWith(key: string): Promise<number> {
   const headers = { authorization: `Bearer ${key}` };
@@ -42,6 +50,10 @@ async function makeKey(name: string): Promise<string> {
 }
 
 describe('with the profile ha', () => {
+  it('three nodes of NATS keep the queue', async () => {
+    await expect.poll(streams, { timeout: 15_000 }).toMatch(/"num_replicas": ?3/);
+  });
+
   it.each(['nats', 'nats-2', 'nats-3'])('nothing is lost silently when %s is killed', async (node) => {
     await whileTrafficRuns(`${node} of three killed`, where, async () => crash(await compose.container(node), 4_000));
   });

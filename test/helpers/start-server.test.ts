@@ -3,8 +3,11 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { Redis } from 'ioredis';
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { isPortFree } from '../../services/rtr/up/free-port.ts';
-import { startNats } from './start-nats.ts';
-import { startRedis } from './start-redis.ts';
+import { startServer } from './start-server.ts';
+import type { ServerSource } from './test-server.ts';
+
+/** Where containers can be had the programs of this machine are tried as well: some machine has only these. */
+const sources: ServerSource[] = inject('serverSource') === 'containers' ? ['containers', 'local'] : ['local'];
 
 describe('the servers for tests', () => {
   it('are there for every test file', async () => {
@@ -16,9 +19,11 @@ describe('the servers for tests', () => {
     redis.disconnect();
     await nc.close();
   });
+});
 
+describe.each(sources)('servers for tests from %s', (source) => {
   it('give NATS back on the same port after a kill', async () => {
-    const nats = await startNats();
+    const nats = await startServer('nats', source);
     onTestFinished(() => nats.stop());
     const nc = await connect({ servers: nats.url, maxReconnectAttempts: -1, reconnectTimeWait: 20 });
     onTestFinished(() => nc.close());
@@ -29,7 +34,7 @@ describe('the servers for tests', () => {
   });
 
   it('give Redis back with its data, or without when asked', async () => {
-    const server = await startRedis();
+    const server = await startServer('redis', source);
     onTestFinished(() => server.stop());
     const redis = new Redis(server.url, { retryStrategy: () => 20, maxRetriesPerRequest: null });
     redis.on('error', () => expect(redis.status).not.toBe('ready'));
@@ -42,7 +47,7 @@ describe('the servers for tests', () => {
   });
 
   it('are gone after stop', async () => {
-    const nats = await startNats();
+    const nats = await startServer('nats', source);
     await nats.stop();
     expect(await isPortFree(nats.port, '127.0.0.1')).toBe(true);
     await nats.stop();
