@@ -24,7 +24,7 @@ const homes: Record<string, readonly string[]> = {
   express: ['services/ingress', 'services/console'],
   '@nats-io/': ['shared/broker'],
   '@opentelemetry/': ['shared/core'],
-  'prom-client': ['shared/core', 'services/ingress'],
+  'prom-client': ['shared/core', 'services/ingress', 'services/cli-worker', 'services/tools-worker'],
   ioredis: ['shared/accounts', 'services/batch-runner'],
   bullmq: ['services/batch-runner'],
 };

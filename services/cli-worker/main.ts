@@ -21,6 +21,7 @@ import { createHandleJob } from './handle-job.ts';
 import { startSession } from './pool/live-session.ts';
 import { SessionPool } from './pool/session-pool.ts';
 import { ProcessGuard } from './process/process-guard.ts';
+import { watchProcesses } from './watch-processes.ts';
 import { ProcessStarter } from './process/process-starter.ts';
 
 const mebibyte = 1024 * 1024;
@@ -52,6 +53,7 @@ await runService(async (environment, releases) => {
     log,
     onHealth: (healthy) => acceptance.healthy(healthy),
   });
+  watchProcesses(admin.registry, () => pool.counts);
   releases.add('the CLI processes', () => pool.close());
 
   const broker = await connectBroker({ ...readBrokerAccess(config), name: id, prefix: config.RTR_PREFIX, log });

@@ -16,6 +16,7 @@ import { readMcpConfig, readMcpServers } from './mcp/mcp-config.ts';
 import { McpLink } from './mcp/mcp-link.ts';
 import { ToolFolder } from './own/tool-folder.ts';
 import { ToolSet } from './tool-set.ts';
+import { watchServers } from './watch-servers.ts';
 import { shippedTools } from './tools/shipped-tools.ts';
 
 /** Milliseconds that the worker waits for its MCP servers before it announces what it has: most are up by then. */
@@ -53,6 +54,7 @@ await runService(async (environment, releases) => {
   const links = mcp.servers.map(
     (entry) => new McpLink({ entry, log, maxMessageBytes: config.TOOL_OUTPUT_BYTES + messageMargin, onChange }),
   );
+  watchServers(admin.registry, () => links);
   releases.add('MCP servers', async () => {
     await Promise.all(links.map((link) => link.close()));
   });

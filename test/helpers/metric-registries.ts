@@ -1,6 +1,8 @@
 import { Registry } from 'prom-client';
 import { watchDependencies } from '#shared/core/metrics/watch-dependencies.ts';
 import { WorkerMetrics } from '#shared/core/metrics/worker-metrics.ts';
+import { watchProcesses } from '../../services/cli-worker/watch-processes.ts';
+import { watchServers } from '../../services/tools-worker/watch-servers.ts';
 import { RequestMetrics } from '../../services/ingress/metrics/request-metrics.ts';
 import { watchIngress } from '../../services/ingress/metrics/watch-ingress.ts';
 import { watchQueue } from '../../services/ingress/metrics/watch-queue.ts';
@@ -26,6 +28,8 @@ export function definedMetrics(part: 'ingress' | 'worker'): DefinedMetric[] {
     watchIngress(registry, { held: empty, open: empty, ledger: empty, limits: empty });
   } else {
     void new WorkerMetrics(registry, () => ({ state: 'starting', slots: 0, busy: 0 }));
+    watchProcesses(registry, () => ({ ready: 0, held: 0, starting: 0 }));
+    watchServers(registry, () => []);
   }
   // The library's declarations leave out what its objects have.
   return registry.getMetricsAsArray() as unknown as DefinedMetric[];

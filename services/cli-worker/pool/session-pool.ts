@@ -71,6 +71,11 @@ export class SessionPool {
     return this.#ready.length;
   }
 
+  /** How many processes there are, by what they do. */
+  get counts(): { ready: number; held: number; starting: number } {
+    return { ready: this.#ready.length, held: this.#held.size, starting: this.#starting.size };
+  }
+
   /**
    * Holds a session for one conversation, waiting for a start if need be.
    * @throws RouterError when none can be started, and the signal's reason

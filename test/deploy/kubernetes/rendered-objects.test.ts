@@ -1,8 +1,18 @@
+import { once } from 'node:events';
+import { globSync, readFileSync } from 'node:fs';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Registry } from 'prom-client';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { loadConfig, type Environment } from '#shared/core/load-config.ts';
+import { createLog } from '#shared/core/log.ts';
+import { createAdminServer } from '#shared/core/admin-server.ts';
 import { parseRegistry } from '#shared/registry/parse-registry.ts';
 import { demoEngineSettings } from '../../../services/demo-engine/config.ts';
 import { ingressConfig } from '../../../services/ingress/config.ts';
+import { loadOf } from '../../../services/ingress/load.ts';
+import { watchIngress } from '../../../services/ingress/metrics/watch-ingress.ts';
 import { linkSettings } from '../../../services/rtr/config.ts';
 import { chartTools, exampleFile, examples, noChartTools, renderChart } from '../../helpers/chart-tools.ts';
 import type { Container, Metadata, PodSpec, Rendered } from '../../helpers/kubernetes-objects.ts';
@@ -86,6 +96,31 @@ describe.skipIf(chartTools === undefined)(`what the chart makes (skipped where $
     }
   });
 
+  it('asks for paths that an admin port answers', async () => {
+    const pages = {
+      log: createLog({ service: 'test', level: 'fatal', format: 'json' }),
+      registry: new Registry(),
+      health: () => ({ ready: true, facts: {} }),
+      further: { '/load': () => ({}) },
+    };
+    await using server = await listening(createAdminServer(pages));
+    const probes = everyContainer().flatMap(({ container }) => [
+      container.startupProbe,
+      container.readinessProbe,
+      container.livenessProbe,
+    ]);
+    const monitors = everything().flatMap(({ spec }) => [
+      ...(spec?.endpoints ?? []),
+      ...(spec?.podMetricsEndpoints ?? []),
+    ]);
+    const paths = new Set([
+      ...probes.flatMap((probe) => probe?.httpGet.path ?? []),
+      ...monitors.map(({ path }) => path),
+    ]);
+    expect(paths).toEqual(new Set(['/live', '/health', '/metrics']));
+    for (const path of paths) expect((await fetch(`${server.url}${path}`)).status, path).toBe(200);
+  });
+
   it('chooses pods that there are', () => {
     for (const example of examples) {
       for (const { kind, metadata, spec } of objects(example)) {
@@ -144,9 +179,38 @@ describe.skipIf(chartTools === undefined)(`what the chart makes (skipped where $
           expect(service?.spec.ports?.map(({ port }) => String(port))).toEqual([url.port]);
           expect(namespace).toBe('llm');
           expect(url.pathname).toBe('/load');
+          const answer: unknown = loadOf([{ lanes: [], waitingByTier: {} }], []);
+          expect(valueAt(answer, metadata['valueLocation'] ?? '')).toBe(0);
         }
       }
     }
+  });
+
+  it('scales the ingress on a metric that it has', () => {
+    const [hpa] = ofKind('production', 'HorizontalPodAutoscaler');
+    const name = hpa?.spec.metrics?.find(({ pods }) => pods)?.pods?.metric.name ?? '';
+    const registry = new Registry();
+    const ledger = { backlog: 0, dropped: 0 };
+    watchIngress(registry, { held: { bytes: 0 }, open: { count: 0 }, ledger, limits: { held: 0, unsettled: 0 } });
+    expect(registry.getSingleMetric(name)).toBeDefined();
+    expect(readFileSync('deploy/kubernetes/servers/prometheus-adapter.yaml', 'utf8')).toContain(`'${name}{`);
+  });
+
+  it('has the alerts and dashboards of the observability beside it, for the jobs that they are about', () => {
+    const [rule] = ofKind('production', 'PrometheusRule');
+    const alerts = readFileSync('deploy/observability/alerts.yml', 'utf8');
+    expect(rule?.spec).toEqual(parse(alerts));
+    const jobs = new Set([...alerts.matchAll(/job="([\w-]+)"/g)].map(([, job]) => job));
+    const monitors = [...ofKind('production', 'ServiceMonitor'), ...ofKind('production', 'PodMonitor')];
+    const endpoints = monitors.flatMap(({ spec }) => [...(spec.endpoints ?? []), ...(spec.podMetricsEndpoints ?? [])]);
+    const made = endpoints.flatMap(({ relabelings = [] }) => relabelings.map(({ replacement }) => replacement));
+    for (const job of jobs) expect(made).toContain(job);
+    const dashboards = ofKind('production', 'ConfigMap').filter(
+      ({ metadata }) => metadata.labels?.['grafana_dashboard'],
+    );
+    expect(dashboards.length).toBe(globSync('deploy/observability/grafana/dashboards/*.json').length);
+    for (const { data = {} } of dashboards)
+      for (const text of Object.values(data)) expect(JSON.parse(text)).toHaveProperty('panels');
   });
 
   it('refuses to scale to zero while requests would not wait for a pod', async () => {
@@ -259,6 +323,25 @@ describe.skipIf(chartTools === undefined)(`what the chart makes (skipped where $
   }
 });
 
+/** What a path with dots between its names leads to. */
+function valueAt(value: unknown, path: string): unknown {
+  return path.split('.').reduce((inner, name) => (inner as Record<string, unknown> | undefined)?.[name], value);
+}
+
+async function listening(server: Server): Promise<{ url: string } & AsyncDisposable> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
 function podsOf({ kind, metadata, spec }: Rendered): Pod[] {
   if (kind === 'Pod') return [{ name: metadata.name, metadata, spec }];
   return spec?.template ? [{ name: metadata.name, ...spec.template }] : [];
@@ -287,8 +370,7 @@ function configOf({ args }: Container) {
 
 /** A secret may be given as the path of a file. */
 function knownNames({ shape }: { shape: object }): string[] {
-  const agreed = ['ADMIN_HOST', 'ADMIN_PORT', 'NATS_CREDENTIALS', 'NATS_CA', 'REDIS_CA'];
-  return [...agreed, ...Object.keys(shape).flatMap((name) => [name, `${name}_FILE`])];
+  return Object.keys(shape).flatMap((name) => [name, `${name}_FILE`]);
 }
 
 /** As if the files of secrets had been read: what is in them is not the chart's. */

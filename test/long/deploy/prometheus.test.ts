@@ -1,4 +1,7 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasPrometheus } from '../../helpers/has-prometheus.ts';
@@ -18,6 +21,7 @@ let cluster: Cluster;
 let second: ServiceProcess;
 let limited: { process: ServiceProcess; url: string };
 let prometheus: Prometheus;
+let folder: string | undefined;
 
 beforeAll(async () => {
   if (!hasPrometheus) return;
@@ -27,10 +31,20 @@ beforeAll(async () => {
   const ingress = { NO_WORKER_TIMEOUT_MS: '4000' };
   cluster = await startCluster({ redisUrl: redis.url, worker, ingress });
   second = await cluster.addWorker({ ENGINE_URL: proxy.url });
-  const tools = await cluster.addToolsWorker({ ADMIN_PORT: '0' });
+  folder = mkdtempSync(join(tmpdir(), 'rtr-mcp-'));
+  const server = { command: 'node', args: [resolve('test/helpers/mcp-test-server.ts'), join(folder, 'diary')] };
+  writeFileSync(join(folder, 'mcp.json'), JSON.stringify({ mcpServers: { test: server } }));
+  const tools = await cluster.addToolsWorker({ ADMIN_PORT: '0', MCP_CONFIG: join(folder, 'mcp.json') });
+  const cli = await cluster.addCliWorker({
+    ADMIN_PORT: '0',
+    CLI_KIND: 'claude',
+    CLI_COMMAND: resolve('test/helpers/fake-claude.ts'),
+    CLI_MODELS: 'm1',
+    ANTHROPIC_API_KEY: 'key',
+  });
   limited = await cluster.addIngress(limitedIngress({ requestsPerMinute: 1 }));
   const { admin } = await limited.process.line('ingress is ready');
-  const workers = [cluster.workers[0], second, tools].map(adminOf);
+  const workers = [cluster.workers[0], second, tools, cli].map(adminOf);
   prometheus = await startPrometheus(
     {
       'rtr-ingress': [hostOf(cluster.adminUrl), `127.0.0.1:${(admin as AddressInfo).port}`],
@@ -38,7 +52,7 @@ beforeAll(async () => {
     },
     '2s',
   );
-  await until(async () => (await prometheus.targetsUp()) === 5, 30_000);
+  await until(async () => (await prometheus.targetsUp()) === 6, 30_000);
 }, 120_000);
 
 afterAll(async () => {
@@ -46,6 +60,7 @@ afterAll(async () => {
   await cluster?.stop();
   await proxy?.stop();
   await redis?.stop();
+  if (folder !== undefined) rmSync(folder, { recursive: true });
 });
 
 function hostOf(url: string): string {
