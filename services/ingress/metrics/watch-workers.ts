@@ -2,7 +2,7 @@ import { Gauge, type Registry } from 'prom-client';
 import type { LiveWorker } from '#shared/broker/dispatch/live-workers.ts';
 import { tiers } from '#shared/core/tier.ts';
 
-type Seen = Pick<LiveWorker, 'announcement' | 'held' | 'others'>;
+type Seen = Pick<LiveWorker, 'id' | 'announcement' | 'held' | 'others'>;
 
 /** Workers told singly; the sums by tier are of all of them. */
 const mostWorkers = 500;
@@ -34,7 +34,7 @@ export function watchWorkers(registry: Registry, workersOf: () => Iterable<Seen>
         let told = 0;
         for (const worker of workersOf()) {
           if (++told > mostWorkers) break;
-          gauge.set({ tier: worker.announcement.tier, worker: worker.announcement.worker }, value(worker));
+          gauge.set({ tier: worker.announcement.tier, worker: worker.id }, value(worker));
         }
       },
     });

@@ -60,13 +60,13 @@ export class JobTrace {
   }
 
   #begin({ attempt, waitingSince, served }: TracedJob): TraceSpan {
-    const { worker, tier } = served?.worker.announcement ?? {};
+    const { id: worker, announcement } = served?.worker ?? {};
     return this.#request.child('attempt', 'internal', {
       startedAt: waitingSince,
       attributes: {
         'rtr.attempt': attempt,
         'rtr.worker': worker,
-        'rtr.tier': tier,
+        'rtr.tier': announcement?.tier,
         'rtr.model': served?.placement.model,
       },
     });
