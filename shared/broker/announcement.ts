@@ -7,9 +7,14 @@ import { tiers, type Tier } from './lane.ts';
 export const capabilities = ['stream', 'tools', 'vision', 'thinking', 'json', 'resume'] as const;
 export type Capability = (typeof capabilities)[number];
 
+function isCapability(name: string): name is Capability {
+  return capabilities.some((known) => known === name);
+}
+
 const model = z.object({
   id: z.string().min(1),
-  capabilities: z.array(z.enum(capabilities)),
+  /** What a later release adds to them is passed over here, and keeps nobody from reading the rest. */
+  capabilities: z.array(z.string()).transform((told) => told.filter(isCapability)),
   /** Tokens of input and output together, where the engine tells. */
   contextWindow: z.number().int().positive().optional(),
   /** Tokens of output at most, where the engine tells. */

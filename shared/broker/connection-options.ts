@@ -43,6 +43,8 @@ export function connectionOptions(
   if (usable.some((each) => transportOf(each) !== transport))
     throw new ConfigError('the addresses of NATS are of different kinds: either all ws(s)://, or none');
   const authorities = [credential?.ca, ca].filter((pem) => pem !== undefined).join('\n') || undefined;
+  if (authorities !== undefined && usable.some(({ protocol }) => protocol === 'ws:'))
+    throw new ConfigError('the address of NATS is ws://, without TLS, and a certificate for it is given: use wss://');
   return {
     transport,
     ca: authorities,

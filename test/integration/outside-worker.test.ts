@@ -138,6 +138,7 @@ describe('the broker behind a private authority', () => {
     onTestFinished(() => plain.stop());
     await expect(connect(`nats://127.0.0.1:${plain.port}`)).rejects.toThrow(/tls/i);
     await expect(connect(`tls://127.0.0.1:${plain.port}`, false)).rejects.toThrow(/tls/i);
+    await expect(connect(`ws://127.0.0.1:${plain.port}`)).rejects.toThrow('use wss://');
   });
 });
 

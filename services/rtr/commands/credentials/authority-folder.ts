@@ -22,9 +22,12 @@ export function readAuthority(folder: string): Authority {
   return parseAuthority(readFileSync(authorityFile(folder), 'utf8'));
 }
 
-/** Writes a cluster's trust, for its owner only, and the piece of the servers' configuration that follows: no secret. */
+/**
+ * Writes a cluster's trust, for its owner only, and before it the piece of the servers' configuration that follows, which
+ * holds no secret: a change that is broken off in between can be made once more.
+ */
 export async function writeAuthority(folder: string, authority: Authority): Promise<void> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  replaceFile(authorityFile(folder), `${JSON.stringify(authority, undefined, 2)}\n`);
   replaceFile(serverFile(folder), await serverConfig(authority), 0o644);
+  replaceFile(authorityFile(folder), `${JSON.stringify(authority, undefined, 2)}\n`);
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createAuthority } from '#shared/broker/authority/authority.ts';
 import { issueCredential } from '#shared/broker/authority/issue-credential.ts';
@@ -24,14 +24,14 @@ export async function initCredentials({ out, prefix, ca, print }: InitOptions): 
     return;
   }
   const authority = await createAuthority(prefix, ca === undefined ? undefined : readFileSync(ca, 'utf8'));
-  const files: [string, string][] = [];
+  mkdirSync(out, { recursive: true, mode: 0o700 });
   for (const role of roles) {
     const { text, issued } = await issueCredential(authority, { role, name: role });
     authority.issued.push(issued);
-    files.push([join(out, `${role}.creds`), text]);
+    replaceFile(join(out, `${role}.creds`), text);
   }
+  // Last of all: by it the next call knows that there is nothing left to do.
   await writeAuthority(out, authority);
-  for (const [file, text] of files) replaceFile(file, text);
   print(`${out} holds:`);
   print('  nats-auth.conf   to be included in the configuration of every NATS server');
   for (const role of roles)

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, rmdirSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -36,6 +36,31 @@ describe('rtr credentials', () => {
     await initCredentials({ out, prefix: 'mine', print });
     expect(readFileSync(join(out, 'nats-auth.conf'), 'utf8')).toBe(before);
     expect(said.at(-1)).toContain('nothing was changed');
+  });
+
+  it('init that was broken off makes everything the next time', async () => {
+    const { out, print } = start();
+    const inTheWay = join(out, 'tools.creds');
+    mkdirSync(inTheWay, { recursive: true });
+    await expect(initCredentials({ out, prefix: 'mine', print })).rejects.toThrow('tools.creds');
+    rmdirSync(inTheWay);
+    await initCredentials({ out, prefix: 'mine', print });
+    for (const role of roles)
+      expect(parseCredential(readFileSync(join(out, `${role}.creds`), 'utf8'))).toMatchObject({ role, owner: role });
+  });
+
+  it('revoke that was broken off can be made once more', async () => {
+    const { out, print, issue, said } = start();
+    await initCredentials({ out, prefix: 'rtr', print });
+    await issue('joes-box');
+    const inTheWay = join(out, 'nats-auth.conf');
+    rmSync(inTheWay);
+    mkdirSync(inTheWay);
+    const revoke = (): Promise<void> => revokeCredential({ from: out, name: 'joes-box', print });
+    await expect(revoke()).rejects.toThrow('nats-auth.conf');
+    rmdirSync(inTheWay);
+    await revoke();
+    expect(said.join('\n')).toContain('joes-box is revoked');
   });
 
   it('worker makes one more, with the authority that signed the servers, for as long as is said', async () => {

@@ -57,6 +57,15 @@ describe('a cluster that is being upgraded', () => {
     for (const count of said) expect(count()).toBeGreaterThan(5);
   });
 
+  it('serves with a worker whose models can do what it has not heard of', async () => {
+    const { ingress, addWorker } = await start();
+    const models = [{ id: 'demo', capabilities: ['stream' as const, 'smell' as 'stream'] }];
+    await addWorker({ id: 'w', models });
+    expect(ingress.workers.get('w')?.announcement.models).toEqual([{ id: 'demo', capabilities: ['stream'] }]);
+    const sent = ingress.send({ steps });
+    expect(await sent.finished).toMatchObject({ state: 'done', attempts: 1 });
+  });
+
   it('gives a worker that is too far ahead nothing, shows it, and says why', async () => {
     const { ingress, addWorker } = await start({ ingress: { bounds: { noWorkerMs: 300 } } });
     await addWorker({ id: 'ahead', contract: newest });
