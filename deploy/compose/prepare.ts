@@ -15,8 +15,10 @@ const volumes = '/volumes';
 const sentinels = ['sentinel-1', 'sentinel-2', 'sentinel-3'];
 const isHa = process.argv[2] === 'ha';
 
-const secret = (name: string, given = ''): string => given || (kept(name) ?? randomBytes(24).toString('hex'));
+const secret = (name: string, given = ''): string => given || kept(name) || randomBytes(24).toString('hex');
 const redisPassword = secret('redis/password', process.env['REDIS_PASSWORD']);
+// As Redis reads quoted words of its configuration.
+const quotedPassword = JSON.stringify(redisPassword);
 const routePassword = secret('trust/route-password');
 
 writeNats(isHa ? ['nats', 'nats-2', 'nats-3'] : ['nats']);
@@ -31,7 +33,7 @@ for (const folder of readdirSync(volumes)) chownSync(join(volumes, folder), user
 function writeNats(nodes: readonly string[]): void {
   execFileSync('rtr', ['credentials', 'init', '--out', `${volumes}/trust`], { stdio: ['ignore', 'ignore', 'inherit'] });
   write('trust/route-password', routePassword);
-  write('nats/nats-auth.conf', kept('trust/nats-auth.conf') ?? '');
+  write('nats/nats-auth.conf', needed('trust/nats-auth.conf'));
   write('nats/nats.conf', [
     'port: 4222',
     'server_name: $NATS_NAME',
@@ -53,11 +55,12 @@ function writeNats(nodes: readonly string[]): void {
   ]);
   for (const part of ['ingress', 'gpu', 'cli', 'cloud', 'tools']) {
     write(`${part}/nats-url`, nodes.map((node) => `nats://${node}:4222`).join(','));
-    write(`${part}/nats.creds`, kept(`trust/${part}.creds`) ?? '');
+    write(`${part}/nats.creds`, needed(`trust/${part}.creds`));
   }
-  const watched = `redis+sentinel://:${redisPassword}@${sentinels.map((name) => `${name}:26379`).join(',')}/rtr`;
-  const alone = `redis://:${redisPassword}@redis:6379`;
-  write('ingress/redis-url', isHa ? `${watched}?sentinel-password=${redisPassword}` : alone);
+  const password = encodeURIComponent(redisPassword);
+  const watched = `redis+sentinel://:${password}@${sentinels.map((name) => `${name}:26379`).join(',')}/rtr`;
+  const alone = `redis://:${password}@redis:6379`;
+  write('ingress/redis-url', isHa ? `${watched}?sentinel-password=${password}` : alone);
 }
 
 function writeRedis(name: string, primary?: string): void {
@@ -70,8 +73,8 @@ function writeRedis(name: string, primary?: string): void {
     'maxmemory-policy noeviction',
     // Containers keep their names, not their addresses.
     `replica-announce-ip ${name}`,
-    `requirepass ${redisPassword}`,
-    `masterauth ${redisPassword}`,
+    `requirepass ${quotedPassword}`,
+    `masterauth ${quotedPassword}`,
   ]);
   // Redis writes into this one who the primary is, when sentinels have chosen another.
   const first = ['include /config/base.conf', ...(primary ? [`replicaof ${primary} 6379`] : [])];
@@ -85,13 +88,13 @@ function writeSentinel(name: string): void {
   write(`${name}/sentinel.conf`, [
     'port 26379',
     'dir /tmp',
-    `requirepass ${redisPassword}`,
-    `sentinel sentinel-pass ${redisPassword}`,
+    `requirepass ${quotedPassword}`,
+    `sentinel sentinel-pass ${quotedPassword}`,
     'sentinel resolve-hostnames yes',
     'sentinel announce-hostnames yes',
     `sentinel announce-ip ${name}`,
     'sentinel monitor rtr redis 6379 2',
-    `sentinel auth-pass rtr ${redisPassword}`,
+    `sentinel auth-pass rtr ${quotedPassword}`,
     'sentinel down-after-milliseconds rtr 3000',
     'sentinel failover-timeout rtr 15000',
     'sentinel parallel-syncs rtr 1',
@@ -102,6 +105,13 @@ function writeSentinel(name: string): void {
 function kept(name: string): string | undefined {
   const file = join(volumes, name);
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
+}
+
+/** What must be in a file of a volume: without the one that says who may connect, NATS would let everybody in. */
+function needed(name: string): string {
+  const content = kept(name);
+  if (!content) throw new Error(`${join(volumes, name)} is missing: the volume does not hold what it did`);
+  return content;
 }
 
 /** Writes a file that only the containers' user can read. */

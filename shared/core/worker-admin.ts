@@ -63,7 +63,8 @@ export async function openWorkerAdmin({ service, config, log, releases }: Worker
   };
   const registry = createServiceRegistry(service);
   const metrics = new WorkerMetrics(registry, standing);
-  watchDependencies(registry, { nats: async () => followed?.broker.roundTripMs() });
+  // A worker that waits for its engine has not asked for the broker yet: nobody is to be woken for it.
+  watchDependencies(registry, { nats: () => followed?.broker.roundTripMs() });
   if (config.ADMIN_PORT !== undefined) {
     const server = createAdminServer({ log, registry, health });
     await listen(server, config.ADMIN_PORT, config.ADMIN_HOST, releases);

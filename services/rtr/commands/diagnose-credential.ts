@@ -4,6 +4,7 @@ import { readBrokerAccess, type BrokerAccessSettings } from '#shared/broker/read
 import { ConfigError } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
 import type { Diagnosis } from './doctor.ts';
+import { dateOf } from './date-of.ts';
 
 export interface CredentialQuestion extends BrokerAccessSettings {
   NATS_CREDENTIALS: string;
@@ -38,8 +39,4 @@ export async function diagnoseCredential({ role, ...settings }: CredentialQuesti
       );
     return wrong(`the broker cannot be reached with it: ${error instanceof Error ? error.message : String(error)}`);
   }
-}
-
-function dateOf(time: number): string {
-  return new Date(time).toISOString().slice(0, 10);
 }

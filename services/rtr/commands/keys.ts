@@ -6,6 +6,7 @@ import { isKeyId, parseKey } from '#shared/accounts/parse-key.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
 import { announceChange, type KeyCommandContext } from './key-command.ts';
+import { dateOf } from './date-of.ts';
 
 /**
  * `rtr keys create --name <name> [--class high|normal|low]`: makes a router key and prints it, once.
@@ -99,7 +100,7 @@ function table(records: FoundKey[]): string[] {
       record.id,
       maskedKey(record),
       record.class,
-      new Date(record.createdAt).toISOString().slice(0, 10),
+      dateOf(record.createdAt),
       stateOf(record),
       record.name,
     ]),

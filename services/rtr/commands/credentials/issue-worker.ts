@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { issueCredential } from '#shared/broker/authority/issue-credential.ts';
 import type { Role } from '#shared/broker/credential.ts';
 import { replaceFile } from '../../up/replace-file.ts';
-import { readAuthority, writeAuthority } from './authority-folder.ts';
+import { changeAuthority } from './authority-folder.ts';
+import { dateOf } from '../date-of.ts';
 
 export interface IssueOptions {
   /** Folder of the trust. */
@@ -20,16 +21,16 @@ export interface IssueOptions {
  * @throws ConfigError for a name that cannot be used, or is in use
  */
 export async function issueWorker({ from, role, name, out, validMs, ca, print }: IssueOptions): Promise<void> {
-  const authority = readAuthority(from);
   const certificates = ca === undefined ? undefined : readFileSync(ca, 'utf8');
-  const { text, issued } = await issueCredential(authority, { role, name, validMs, ca: certificates });
+  let text = '';
+  let until = 'until it is revoked';
   // Remembered first: a credential that nobody knows of could not be revoked.
-  await writeAuthority(from, { ...authority, issued: [...authority.issued, issued] });
+  await changeAuthority(from, async (authority) => {
+    const made = await issueCredential(authority, { role, name, validMs, ca: certificates });
+    text = made.text;
+    if (made.issued.expiresAt !== undefined) until = `until ${dateOf(made.issued.expiresAt)}`;
+    return { ...authority, issued: [...authority.issued, made.issued] };
+  });
   replaceFile(out, text);
-  const until = issued.expiresAt === undefined ? 'until it is revoked' : `until ${dateOf(issued.expiresAt)}`;
   print(`${out} lets ${name} join as ${role} ${until}. It is a secret.`);
-}
-
-function dateOf(time: number): string {
-  return new Date(time).toISOString().slice(0, 10);
 }

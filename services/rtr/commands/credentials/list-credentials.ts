@@ -1,6 +1,7 @@
 import { isValid } from '#shared/broker/authority/issue-credential.ts';
 import type { Issued } from '#shared/broker/authority/authority.ts';
 import { readAuthority } from './authority-folder.ts';
+import { dateOf } from '../date-of.ts';
 
 export interface ListOptions {
   /** Folder of the trust. */
@@ -31,8 +32,4 @@ export function listCredentials({ from, json, print }: ListOptions): void {
 function stateOf(one: Issued): 'valid' | 'revoked' | 'expired' {
   if (one.revokedAt !== undefined) return 'revoked';
   return isValid(one, Date.now()) ? 'valid' : 'expired';
-}
-
-function dateOf(time: number): string {
-  return new Date(time).toISOString().slice(0, 10);
 }

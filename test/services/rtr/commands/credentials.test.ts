@@ -74,6 +74,22 @@ describe('rtr credentials', () => {
     for (const name of ['joe.box', 'a b', '*', 'open', '']) await expect(issue(name)).rejects.toThrow('has up to 64');
   });
 
+  it('knows every credential that was made, also when several are asked for at once', async () => {
+    const { out, print, issue, said } = start();
+    await initCredentials({ out, prefix: 'rtr', print });
+    const names = ['one', 'two', 'three'];
+    const outcomes = await Promise.allSettled(names.map((name) => issue(name)));
+    const made = names.filter((_, at) => outcomes[at]?.status === 'fulfilled');
+    for (const outcome of outcomes)
+      if (outcome.status === 'rejected') expect(String(outcome.reason)).toContain('try again');
+    expect(made).not.toEqual([]);
+    said.length = 0;
+    listCredentials({ from: out, json: true, print });
+    const known = said.map((line) => (JSON.parse(line) as { name: string }).name);
+    expect(known.slice(roles.length)).toEqual(made);
+    await issue('four');
+  });
+
   it('revoke marks a credential, which list tells, and frees its name', async () => {
     const { out, print, issue, said } = start();
     await initCredentials({ out, prefix: 'rtr', print });

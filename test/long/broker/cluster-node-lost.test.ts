@@ -1,0 +1,61 @@
+import { jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { connectBroker } from '#shared/broker/connect-broker.ts';
+import { consumerName } from '#shared/broker/subjects.ts';
+import { createLog } from '#shared/core/log.ts';
+import { startParties, type Parties } from '../../helpers/broker-parties.ts';
+import { until } from '../../helpers/start-cluster.ts';
+import { startNatsCluster, type NatsCluster } from '../../helpers/start-nats-cluster.ts';
+
+const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+
+/** A cluster of three, an ingress and an idle worker that are connected to the same node of it. */
+async function start(): Promise<{ nats: NatsCluster; manager: JetStreamManager; parties: Parties }> {
+  const nats = await startNatsCluster();
+  onTestFinished(() => nats.stop());
+  const watcher = await connectBroker({ url: nats.url, name: 'watcher', prefix: 'none', log });
+  onTestFinished(() => watcher.close());
+  const manager = await jetstreamManager(watcher.nc, { checkAPI: false });
+  const hasLeader = (): Promise<boolean> =>
+    manager.getAccountInfo().then(
+      () => true,
+      () => false,
+    );
+  await expect.poll(hasLeader, { timeout: 30_000 }).toBe(true);
+  const parties = await startParties({ natsUrl: nats.url });
+  onTestFinished(() => parties.close());
+  await parties.addWorker();
+  expect((await parties.ingress.send({ steps: [{ write: 'x' }] }).finished).state).toBe('done');
+  return { nats, manager, parties };
+}
+
+describe('a cluster of three brokers of which one is killed', () => {
+  it('gives an idle worker work within seconds, when it was the one that kept its lane', async () => {
+    const { nats, manager, parties } = await start();
+    const { broker, workers, send } = parties.ingress;
+    const stream = broker.subjects.stream('gpu');
+    const consumer = consumerName({ pool: [...workers.pools()][0]?.pool ?? '', class: 'normal' });
+    const leader = async (): Promise<string> => (await manager.consumers.info(stream, consumer)).cluster?.leader ?? '';
+    const here = broker.nc.info?.server_name ?? '';
+    // No connection is to break: only by that would the worker notice at once.
+    if ((await leader()) === here) await broker.nc.request(`$JS.API.CONSUMER.LEADER.STEPDOWN.${stream}.${consumer}`);
+    await expect.poll(leader, { timeout: 20_000 }).toMatch(new RegExp(`^(?!${here}$).+`));
+    await until(async () => (await manager.consumers.info(stream, consumer)).num_waiting > 0, 10_000);
+    nats.kill(await leader());
+    const { state, queuedAt, endedAt } = await send({ steps: [{ write: 'x' }] }).finished;
+    expect(state).toBe('done');
+    // The others choose a leader within ten seconds or so; a pull that is forgotten would take 33.
+    expect(endedAt - queuedAt).toBeLessThan(25_000);
+  });
+
+  it('finishes a stream, when it was the one that everybody was connected to', async () => {
+    const { nats, parties } = await start();
+    const { broker, send } = parties.ingress;
+    const words = Array.from({ length: 40 }, (_, at) => `${at} `);
+    const sent = send({ steps: words.flatMap((write) => [{ write }, { waitMs: 50 }]) });
+    await until(() => sent.text().length > 20);
+    nats.kill(broker.nc.info?.server_name ?? '');
+    expect(await sent.finished).toMatchObject({ state: 'done', attempts: 1 });
+    expect(sent.text()).toBe(words.join(''));
+  });
+});

@@ -1,0 +1,21 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { createLog } from '#shared/core/log.ts';
+import { Releases } from '#shared/core/release.ts';
+import { openWorkerAdmin } from '#shared/core/worker-admin.ts';
+
+it('a worker that still looks for its engine says nothing of the broker, which it has not asked for yet', async () => {
+  const releases = new Releases();
+  onTestFinished(async () => void (await releases.run()));
+  const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+  const config = { ADMIN_PORT: undefined, ADMIN_HOST: '127.0.0.1' };
+  const admin = await openWorkerAdmin({ service: 'gpu-worker', config, log, releases });
+  expect(await admin.registry.metrics()).not.toMatch(/^rtr_dependency_up\{/m);
+  const worker = { standing: { slots: 1, busy: 0, accepting: true, draining: false } };
+  let ms: number | undefined;
+  admin.follow(worker, { connected: true, roundTripMs: async () => ms });
+  expect(await admin.registry.metrics()).toContain('rtr_dependency_up{dependency="nats"} 0');
+  ms = 2;
+  const told = await admin.registry.metrics();
+  expect(told).toContain('rtr_dependency_up{dependency="nats"} 1');
+  expect(told).toContain('rtr_dependency_round_trip_seconds{dependency="nats"} 0.002');
+});
