@@ -6,6 +6,7 @@ import { agreedVersion, ownContract, type ContractRange } from '../contract.ts';
 import type { Tier } from '../lane.ts';
 import { parseJson } from '../ticket.ts';
 import { addressAtEnd, workerIdOf, type WorkerAddress } from '../worker-address.ts';
+import { OwnerShares } from './owner-shares.ts';
 
 /** Milliseconds without a beat after which a worker counts as lost: three missed beats and a little. */
 const lostAfterMs = 3_300;
@@ -71,6 +72,7 @@ export class LiveWorkers {
   readonly #contract: ContractRange;
   /** By id. */
   readonly #workers = new Map<string, LiveWorker>();
+  readonly #shares = new OwnerShares();
   readonly #pools = new Map<string, LivePool>();
   /** With the tiers that served them. */
   readonly #rememberedModels = new Map<string, ReadonlySet<Tier>>();
@@ -187,10 +189,16 @@ export class LiveWorkers {
   #record(address: WorkerAddress, announcement: Announcement, raw: Buffer): void {
     const id = workerIdOf(address);
     const known = this.#workers.get(id);
-    if (!known && this.#workers.size >= maxWorkers) {
-      this.#log.error({ worker: id, maxWorkers }, 'too many workers, one is ignored');
+    const moreBytes = raw.length - (known?.raw.length ?? 0);
+    const isFull = !known && this.#workers.size >= maxWorkers;
+    if (isFull || !this.#shares.hasRoom(address.owner, !known, moreBytes)) {
+      this.#log.error(
+        { worker: id },
+        isFull ? 'too many workers, one is ignored' : 'a credential has too many workers',
+      );
       return;
     }
+    this.#shares.add(address.owner, known ? 0 : 1, moreBytes);
     const pool = this.#poolFor(announcement);
     // It is there for people to see, and for no job to be given to.
     if (pool.contract === undefined) announcement.accepting = false;
@@ -251,6 +259,7 @@ export class LiveWorkers {
 
   #remove(worker: LiveWorker, reason: string): void {
     this.#workers.delete(worker.id);
+    this.#shares.add(worker.address.owner, -1, -worker.raw.length);
     this.#leavePool(worker);
     this.#log.info({ worker: worker.id, held: worker.held.size }, reason);
     for (const listener of this.#lostListeners) listener(worker);
