@@ -22,7 +22,12 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     port: await freePort(),
     profiles: ['tools'],
     files: ['test/compose/upstream.yml'],
-    env: { RTR_IMAGE: image, DEMO_MODELS: 'demo,demo-b,demo-c', PROMETHEUS_PORT: String(await freePort()) },
+    env: {
+      RTR_IMAGE: image,
+      DEMO_MODELS: 'demo,demo-b,demo-c',
+      PROMETHEUS_PORT: String(await freePort()),
+      GATE_PORT: String(await freePort()),
+    },
   };
   const compose = new ComposeProject(options);
   const takeDown = async (): Promise<void> => {
