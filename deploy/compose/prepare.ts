@@ -7,25 +7,37 @@ import { join } from 'node:path';
  * The first service of docker-compose.yml: makes the secrets of the cluster and the configuration that holds them, each
  * part's own in a volume of its own, and gives the volumes to the user that all containers run as. On later starts secrets
  * stay as they are. `prepare single` is for one NATS and one Redis; `prepare ha`, which runs after it, for three nodes of
- * NATS and a Redis with a replica, watched by three sentinels.
+ * NATS and a Redis with a replica, watched by three sentinels. `prepare trust` only gives the nodes of NATS, however many,
+ * what they know of credentials that were revoked.
  */
 
 const user = 1000;
 const volumes = '/volumes';
 const sentinels = ['sentinel-1', 'sentinel-2', 'sentinel-3'];
-const isHa = process.argv[2] === 'ha';
+const task = process.argv[2];
+const isHa = task === 'ha';
 
-const secret = (name: string, given = ''): string => given || kept(name) || randomBytes(24).toString('hex');
+/** Lines that Redis and its sentinels write into their configuration by themselves, with the password of that moment. */
+const passwordLine = /^(?:requirepass|masterauth|user default|sentinel auth-pass|sentinel sentinel-pass) /;
+
+const secret = (name: string, given = ''): string => given || (kept(name) ?? randomBytes(24).toString('hex'));
 const redisPassword = secret('redis/password', process.env['REDIS_PASSWORD']);
-// As Redis reads quoted words of its configuration.
-const quotedPassword = JSON.stringify(redisPassword);
+// A sentinel writes it down without quotes, and cannot read again what needs them.
+if (!/^[\w!#$%&()*+,./:;<=>?@[\]^{|}~-]+$/.test(redisPassword)) {
+  process.stderr.write('REDIS_PASSWORD must be of ASCII characters, without spaces, quotes and backslashes.\n');
+  process.exit(78);
+}
 const routePassword = secret('trust/route-password');
 
-writeNats(isHa ? ['nats', 'nats-2', 'nats-3'] : ['nats']);
-writeRedis('redis');
-if (isHa) {
-  writeRedis('redis-2', 'redis');
-  sentinels.forEach(writeSentinel);
+if (task === 'trust') {
+  writeTrust();
+} else {
+  writeNats(isHa ? ['nats', 'nats-2', 'nats-3'] : ['nats']);
+  writeRedis('redis');
+  if (isHa) {
+    writeRedis('redis-2', 'redis');
+    sentinels.forEach(writeSentinel);
+  }
 }
 for (const folder of readdirSync(volumes)) chownSync(join(volumes, folder), user, user);
 
@@ -33,12 +45,14 @@ for (const folder of readdirSync(volumes)) chownSync(join(volumes, folder), user
 function writeNats(nodes: readonly string[]): void {
   execFileSync('rtr', ['credentials', 'init', '--out', `${volumes}/trust`], { stdio: ['ignore', 'ignore', 'inherit'] });
   write('trust/route-password', routePassword);
-  write('nats/nats-auth.conf', needed('trust/nats-auth.conf'));
+  writeTrust();
   write('nats/nats.conf', [
     'port: 4222',
     'server_name: $NATS_NAME',
     'client_advertise: $NATS_ADDRESS',
     'http: "127.0.0.1:8222"',
+    // For workers outside: the profile `outside` leads to it.
+    'websocket { port: 8080, no_tls: true }',
     'jetstream { store_dir: /data, max_memory_store: 256M, max_file_store: 1G }',
     'include ./nats-auth.conf',
     ...(nodes.length > 1 ? ['include ./cluster.conf'] : []),
@@ -63,6 +77,11 @@ function writeNats(nodes: readonly string[]): void {
   write('ingress/redis-url', isHa ? `${watched}?sentinel-password=${password}` : alone);
 }
 
+/** Whom NATS trusts; it is read again on SIGHUP. */
+function writeTrust(): void {
+  write('nats/nats-auth.conf', needed('trust/nats-auth.conf'));
+}
+
 function writeRedis(name: string, primary?: string): void {
   write(`${name}/password`, redisPassword);
   write(`${name}/base.conf`, [
@@ -73,32 +92,41 @@ function writeRedis(name: string, primary?: string): void {
     'maxmemory-policy noeviction',
     // Containers keep their names, not their addresses.
     `replica-announce-ip ${name}`,
-    `requirepass ${quotedPassword}`,
-    `masterauth ${quotedPassword}`,
+    `requirepass ${redisPassword}`,
+    `masterauth ${redisPassword}`,
   ]);
   // Redis writes into this one who the primary is, when sentinels have chosen another.
   const first = ['include /config/base.conf', ...(primary ? [`replicaof ${primary} 6379`] : [])];
-  if (kept(`${name}/redis.conf`) === undefined) write(`${name}/redis.conf`, first);
+  write(`${name}/redis.conf`, keptWithoutPassword(`${name}/redis.conf`) ?? first);
 }
 
 /** A sentinel keeps what it has learned in its configuration. */
 function writeSentinel(name: string): void {
   write(`${name}/password`, redisPassword);
-  if (kept(`${name}/sentinel.conf`) !== undefined) return;
-  write(`${name}/sentinel.conf`, [
+  const first = [
     'port 26379',
     'dir /tmp',
-    `requirepass ${quotedPassword}`,
-    `sentinel sentinel-pass ${quotedPassword}`,
     'sentinel resolve-hostnames yes',
     'sentinel announce-hostnames yes',
     `sentinel announce-ip ${name}`,
     'sentinel monitor rtr redis 6379 2',
-    `sentinel auth-pass rtr ${quotedPassword}`,
     'sentinel down-after-milliseconds rtr 3000',
     'sentinel failover-timeout rtr 15000',
     'sentinel parallel-syncs rtr 1',
+  ];
+  write(`${name}/sentinel.conf`, [
+    ...(keptWithoutPassword(`${name}/sentinel.conf`) ?? first),
+    `requirepass ${redisPassword}`,
+    `sentinel sentinel-pass ${redisPassword}`,
+    `sentinel auth-pass rtr ${redisPassword}`,
   ]);
+}
+
+/** The lines of a configuration that its server has written into, but those that hold a password. */
+function keptWithoutPassword(name: string): string[] | undefined {
+  return kept(name)
+    ?.split('\n')
+    .filter((line) => !passwordLine.test(line));
 }
 
 /** What is in a file of a volume; undefined when there is none. */

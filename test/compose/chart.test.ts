@@ -16,13 +16,6 @@ jetstream { store_dir: /tmp/jetstream }
 include nats-auth.conf
 `;
 
-/** Credentials as OPERATIONS.md gives them to the parts. */
-const credentials = [
-  'ingress.natsCredentials={"name":"rtr-nats-ingress","key":"ingress.creds"}',
-  'workers.demo.natsCredentials={"name":"rtr-nats-gpu","key":"gpu.creds"}',
-  'workers.tools.natsCredentials={"name":"rtr-nats-tools","key":"tools.creds"}',
-];
-
 /** The pods of the chart's small example, run as containers with just what their specifications give them. */
 describe.skipIf(chartTools === undefined)(`the chart's pods (skipped where ${noChartTools})`, () => {
   const { env = {} } = inject('composeOptions');
@@ -34,12 +27,7 @@ describe.skipIf(chartTools === undefined)(`the chart's pods (skipped where ${noC
   beforeAll(async () => {
     const [repository = '', tag = ''] = (env['RTR_IMAGE'] ?? '').split(':');
     const settings = [`image.repository=${repository}`, `image.tag=${tag}`, 'ingress.service.port=8484'];
-    ({ objects } = await renderChart(
-      '-f',
-      exampleFile('small'),
-      ...settings.flatMap((setting) => ['--set', setting]),
-      ...credentials.flatMap((credential) => ['--set-json', credential]),
-    ));
+    ({ objects } = await renderChart('-f', exampleFile('small'), ...settings.flatMap((setting) => ['--set', setting])));
     const trust = join(folder, 'trust');
     await runCommand(process.execPath, ['services/rtr/main.ts', 'credentials', 'init', '--out', trust]);
     const password = randomBytes(16).toString('hex');

@@ -1,7 +1,12 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { startProcess } from '../helpers/start-process.ts';
 import { count, crash, restart, whileTrafficRuns } from './break-things.ts';
 import { ComposeProject } from './compose-project.ts';
+import { runCommand } from './run-command.ts';
 import { tell } from './tell.ts';
 import { Traffic } from './traffic.ts';
 import { describeUse } from './describe-use.ts';
@@ -87,6 +92,62 @@ describe('the cluster of the Compose file', () => {
     const [ingresses, workers] = [Array(3).fill('rtr-ingress'), Array(6).fill('rtr-worker')];
     await expect.poll(targets, { timeout: 60_000, interval: 500 }).toEqual([...ingresses, ...workers]);
     await compose.run('--profile', 'observability', 'rm', '--stop', '--force', 'prometheus');
+  });
+
+  it('lets a worker of another machine in by one address and one file, until its credential is revoked', async () => {
+    await compose.run('--profile', 'outside', 'up', '--detach', '--wait', '--no-build', 'gate');
+    const folder = await mkdtemp(join(tmpdir(), 'rtr-test-gate-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const trust = ['run', '--rm', '-T', '--entrypoint', 'rtr', 'prepare', 'credentials'];
+    const out = '/volumes/trust/joes-box.creds';
+    await compose.run(
+      ...trust,
+      'worker',
+      '--from',
+      '/volumes/trust',
+      '--tier',
+      'cli',
+      '--name',
+      'joes-box',
+      '--out',
+      out,
+    );
+    const file = join(folder, 'joes-box.creds');
+    await writeFile(file, await compose.run('run', '--rm', '-T', '--entrypoint', 'cat', 'prepare', out));
+    const address = `ws://127.0.0.1:${options.env?.['GATE_PORT']}`;
+    const worker = startProcess(
+      'services/rtr/main.ts',
+      {
+        CLI_KIND: 'command',
+        CLI_COMMAND: `${process.execPath} ${process.cwd()}/test/helpers/slow-cat.mjs 0`,
+        CLI_MODELS: 'cat',
+        WORKER_ID: 'w1',
+      },
+      ['worker', 'cli', '--nats', address, '--credentials', file],
+    );
+    onTestFinished(async () => void (await worker.stop()));
+    const whoServes = async (): Promise<string> => {
+      const answer = await fetch(`${url}/api/openai/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'cat', messages: [{ role: 'user', content: 'Hello' }] }),
+      });
+      await answer.text();
+      return answer.headers.get('x-rtr-worker') ?? String(answer.status);
+    };
+    await expect.poll(whoServes, { timeout: 20_000 }).toBe('joes-box.w1');
+    // As its address stays the same, it comes back by itself.
+    await compose.run('restart', 'gate');
+    await worker.line('broker connection is back');
+    await expect.poll(whoServes, { timeout: 10_000 }).toBe('joes-box.w1');
+
+    await compose.run(...trust, 'revoke', '--from', '/volumes/trust', 'joes-box');
+    await compose.run('run', '--rm', '-T', 'prepare', 'trust');
+    await compose.run('kill', '--signal', 'HUP', 'nats');
+    await expect.poll(whoServes, { timeout: 30_000 }).not.toBe('joes-box.w1');
+    const doctor = ['services/rtr/main.ts', 'doctor', '--nats', address, '--credentials', file, '--role', 'cli'];
+    expect(await runCommand(process.execPath, doctor)).toContain('the broker does not accept it');
+    await compose.run('rm', '--stop', '--force', 'gate');
   });
 
   it('tells what it takes, idle and under load', async () => {

@@ -3,17 +3,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { freePort } from '../../services/rtr/up/free-port.ts';
 import { count, crash, whileTrafficRuns } from './break-things.ts';
-import { ComposeProject } from './compose-project.ts';
+import { ComposeProject, type ComposeOptions } from './compose-project.ts';
 import { docker } from './run-command.ts';
 import { tell } from './tell.ts';
 
 const { env = {} } = inject('composeOptions');
+let options: ComposeOptions;
 let compose: ComposeProject;
 let where: { url: string; key: string };
 
 beforeAll(async () => {
   const name = `rtr-test-ha-${randomBytes(4).toString('hex')}`;
-  compose = new ComposeProject({ name, port: await freePort(), profiles: ['ha'], env });
+  options = { name, port: await freePort(), profiles: ['ha'], env };
+  compose = new ComposeProject(options);
   await compose.up('--scale', 'worker-gpu=2');
   where = { url: compose.url, key: await compose.key() };
 });
@@ -82,5 +84,13 @@ describe('with the profile ha', () => {
       await sleep(1_000);
     });
     expect(count(outcomes, 'told', 'refused', 'cut')).toBe(0);
+  });
+
+  it('takes another password of Redis, also when sentinels have chosen another primary meanwhile', async () => {
+    const key = await makeKey('of the time before');
+    compose = new ComposeProject({ ...options, env: { ...env, REDIS_PASSWORD: 'an0ther/p@ss#w%rd' } });
+    await compose.up('--force-recreate');
+    expect(await statusWith(key)).toBe(200);
+    expect([await roleOf('redis'), await roleOf('redis-2')]).toEqual(['slave', 'master']);
   });
 });

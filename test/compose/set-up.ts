@@ -28,6 +28,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
       DEMO_MODELS: 'demo,demo-b,demo-c',
       DEMO_PORT: demoPort,
       PROMETHEUS_PORT: String(await freePort()),
+      GATE_PORT: String(await freePort()),
     },
   };
   const compose = new ComposeProject(options);

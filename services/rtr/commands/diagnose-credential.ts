@@ -37,6 +37,8 @@ export async function diagnoseCredential({ role, ...settings }: CredentialQuesti
       return wrong(
         'the broker does not accept it: it was revoked, or its cluster is another one than the broker serves',
       );
-    return wrong(`the broker cannot be reached with it: ${error instanceof Error ? error.message : String(error)}`);
+    // A WebSocket that is not opened does not say why.
+    const reason = (error instanceof Error ? error.message : String(error)) || 'no connection';
+    return wrong(`the broker cannot be reached with it: ${reason}`);
   }
 }

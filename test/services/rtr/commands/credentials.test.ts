@@ -8,6 +8,7 @@ import { initCredentials } from '../../../../services/rtr/commands/credentials/i
 import { issueWorker } from '../../../../services/rtr/commands/credentials/issue-worker.ts';
 import { listCredentials } from '../../../../services/rtr/commands/credentials/list-credentials.ts';
 import { revokeCredential } from '../../../../services/rtr/commands/credentials/revoke-credential.ts';
+import { freePort } from '../../../../services/rtr/up/free-port.ts';
 import { startSecuredNats } from '../../../helpers/start-secured-nats.ts';
 
 function start() {
@@ -132,5 +133,16 @@ describe('the doctor, asked about a credential', () => {
     });
     await nats.stop();
     expect(await ask(nats.files.cloud)).toMatchObject({ state: 'missing' });
+  });
+
+  it('says so when there is nobody at the address of a WebSocket', async () => {
+    const { folder, out, print, issue } = start();
+    await initCredentials({ out, prefix: 'rtr', print });
+    await issue('far-away');
+    const NATS_URL = `ws://127.0.0.1:${await freePort()}`;
+    expect(await diagnoseCredential({ NATS_URL, NATS_CREDENTIALS: join(folder, 'far-away.creds') })).toMatchObject({
+      state: 'missing',
+      told: 'the broker cannot be reached with it: no connection',
+    });
   });
 });
