@@ -13,6 +13,7 @@ import { connectionOptions, type BrokerAccess } from './connection-options.ts';
 import type { Credential, Role } from './credential.ts';
 import { openConnection } from './open-connection.ts';
 import { Outbox } from './outbox.ts';
+import { ReconnectPace } from './reconnect-pace.ts';
 import { createSubjects, type Subjects } from './subjects.ts';
 import { openOwner } from './worker-address.ts';
 
@@ -45,6 +46,7 @@ const lastWordsMs = 1_000;
 export class Broker {
   readonly nc: NatsConnection;
   readonly subjects: Subjects;
+  readonly #pace: ReconnectPace;
   readonly #log: Logger;
   readonly #outbox: Outbox;
   readonly #credential: Credential | undefined;
@@ -52,8 +54,13 @@ export class Broker {
   #disconnectedSince: number | undefined;
   #connectedSince = performance.now();
 
-  constructor(nc: NatsConnection, prefix: string, log: Logger, credential?: Credential) {
+  constructor(
+    nc: NatsConnection,
+    pace: ReconnectPace,
+    { prefix, log, credential }: Omit<BrokerOptions, 'name' | 'url'>,
+  ) {
     this.nc = nc;
+    this.#pace = pace;
     this.subjects = createSubjects(credential?.prefix ?? prefix);
     this.#credential = credential;
     this.#log = log;
@@ -169,10 +176,14 @@ export class Broker {
       } else if (status.type === 'reconnect') {
         this.#disconnectedSince = undefined;
         this.#connectedSince = performance.now();
+        this.#pace.note(false);
         this.#log.info({ server: status.server }, 'broker connection is back');
         this.#tellReconnected();
       } else if (status.type === 'error') {
-        this.#log.error({ err: status.error }, 'broker error');
+        this.#pace.note(isRefusal(status.error));
+        if (isRefusal(status.error))
+          this.#log.error({ reason: status.error.message }, 'the broker refuses this credential');
+        else this.#log.error({ err: status.error }, 'broker error');
       }
     }
     this.#disconnectedSince ??= performance.now();
@@ -191,10 +202,12 @@ export async function connectBroker({
   ...access
 }: BrokerOptions): Promise<Broker> {
   const { transport, ca, options } = connectionOptions(access, name);
+  const pace = new ReconnectPace();
+  options.reconnectDelayHandler = pace.delayMs;
   const deadline = performance.now() + waitMs;
   for (;;) {
     try {
-      return new Broker(await openConnection(transport, options, ca), prefix, log, access.credential);
+      return new Broker(await openConnection(transport, options, ca), pace, { prefix, log, ...access });
     } catch (error) {
       if (isRefusal(error) || performance.now() > deadline) throw error;
       log.debug({ err: error }, 'no broker answers yet');

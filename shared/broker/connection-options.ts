@@ -55,8 +55,6 @@ export function connectionOptions(
       ...(credential ? asOwner(credential) : asUser(first)),
       reconnect: true,
       maxReconnectAttempts: -1,
-      reconnectTimeWait: 100,
-      reconnectJitter: 100,
       waitOnFirstConnect: false,
       timeout: 5_000,
       pingInterval: 10_000,

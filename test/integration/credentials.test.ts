@@ -143,6 +143,10 @@ describe('a worker', () => {
     await nats.revoke('joes-box');
     await worker.line('broker connection lost');
     await until(() => said('worker is lost'), 10_000);
+    // It asks again every few seconds, and says so in a line each time.
+    const refusals = worker.lines.filter(({ level }) => Number(level) >= 50);
+    expect(refusals.length).toBeLessThanOrEqual(3);
+    expect(refusals.at(-1)).toMatchObject({ msg: 'the broker refuses this credential', reason: expect.any(String) });
     // The others have noticed nothing.
     expect(await ask('demo')).toMatchObject({ tier: 'gpu', worker: expect.stringMatching(/^gpu\./) });
   });
