@@ -22,7 +22,7 @@ async function start(words: readonly string[], ready: string, env: readonly stri
   const settings = ['NATS_URL_FILE=/secrets/nats-url', 'NATS_CREDENTIALS=/secrets/nats.creds', ...env].flatMap(
     (setting) => ['--env', setting],
   );
-  const place = ['--network', `${compose.name}_bus`, '--volume', `${compose.name}_tools-secrets:/secrets:ro`];
+  const place = ['--network', `${compose.name}_workers`, '--volume', `${compose.name}_tools-secrets:/secrets:ro`];
   const id = (await docker('run', '--detach', ...confined, ...place, ...settings, image, ...words)).trim();
   started.push(id);
   await expect.poll(() => containerLogs(id), { timeout: 30_000 }).toContain(ready);
@@ -125,6 +125,8 @@ describe('the parts in their containers', () => {
       ['worker-gpu', "4222,'nats'", 'reached'],
       ['worker-gpu', "6379,'redis'", 'not'],
       ['worker-gpu', "8484,'lb'", 'not'],
+      ['worker-gpu', "8484,'ingress'", 'not'],
+      ['worker-tools', "8485,'ingress'", 'not'],
       ['demo-engine', "4222,'nats'", 'not'],
       ['worker-tools', "8000,'demo-engine'", 'not'],
     ] as const;

@@ -143,6 +143,17 @@ describe.skipIf(chartTools === undefined)(`what the chart makes (skipped where $
     }
   });
 
+  it('lets no more than one pod of a group be evicted at a time', () => {
+    for (const example of examples) {
+      const budgets = ofKind(example, 'PodDisruptionBudget').map(({ metadata, spec }) => [metadata.name, spec]);
+      for (const { metadata, spec } of ofKind(example, 'Deployment'))
+        expect(Object.fromEntries(budgets)[metadata.name]).toMatchObject({
+          maxUnavailable: 1,
+          selector: spec.selector,
+        });
+    }
+  });
+
   it('has one owner for every pod: no two Deployments choose the same', () => {
     for (const example of examples)
       for (const { metadata, spec } of ofKind(example, 'Deployment'))
