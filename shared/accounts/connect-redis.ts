@@ -7,6 +7,7 @@ const commandTimeoutMs = 1_000;
 const connectTimeoutMs = 3_000;
 const longestPauseMs = 2_000;
 const quietBetweenWarningsMs = 10_000;
+const givenUpPauseMs = 250;
 
 /** A connection to Redis that heals itself. While Redis is away, commands fail at once instead of piling up. */
 export interface RedisConnection {
@@ -51,6 +52,7 @@ export function connectRedis(url: string, { log, name, ca }: RedisAccess): Redis
     retryStrategy: (attempt) => Math.min(longestPauseMs, 50 * 2 ** Math.min(attempt, 10)) * (0.75 + Math.random() / 4),
   });
   reportHealth(redis, log);
+  const stopReviving = revive(redis);
 
   let asking: Promise<boolean> | undefined;
   return {
@@ -73,8 +75,29 @@ export function connectRedis(url: string, { log, name, ca }: RedisAccess): Redis
     },
     whenReady: (signal) => becomesReady(redis, signal),
     close() {
+      stopReviving();
       redis.disconnect();
     },
+  };
+}
+
+/**
+ * Has the library begin anew when it gives up by itself. It does so when sentinels announce a new primary in the very moment
+ * in which it asks them for one: it takes its own cut for a wish to end.
+ * @returns the call after which the end is wanted
+ */
+function revive(redis: Redis): () => void {
+  let pause: NodeJS.Timeout | undefined;
+  const begin = (): void => {
+    pause = setTimeout(() => {
+      // What fails is told by the events `error` and `end`.
+      redis.connect().catch(() => undefined);
+    }, givenUpPauseMs);
+  };
+  redis.on('end', begin);
+  return () => {
+    redis.off('end', begin);
+    clearTimeout(pause);
   };
 }
 

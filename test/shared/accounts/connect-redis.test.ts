@@ -33,6 +33,18 @@ describe('connectRedis', () => {
     expect(logLines.join('')).toContain('redis is back');
   });
 
+  it('begins anew when the library takes its own cut for a wish to end, and ends when it is told to', async () => {
+    const { connection } = await openKeyStore(server.url);
+    connection.redis.disconnect();
+    await expect.poll(() => connection.redis.status).toBe('end');
+    await connection.whenReady(AbortSignal.timeout(5_000));
+    expect(await connection.ready()).toBe(true);
+    connection.close();
+    await expect.poll(() => connection.redis.status).toBe('end');
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    expect(connection.redis.status).toBe('end');
+  });
+
   it('gives up on a Redis that is silent after a second, and then does not wait for it again', async () => {
     const { connection, store } = await openKeyStore(server.url);
     await connection.redis.call('CLIENT', 'PAUSE', '2500', 'ALL');
