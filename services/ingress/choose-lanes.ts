@@ -1,6 +1,6 @@
 import type { Capability, ModelInfo } from '#shared/broker/announcement.ts';
 import type { Placement } from '#shared/broker/dispatch/job.ts';
-import { freeSlots, type LivePool } from '#shared/broker/dispatch/live-workers.ts';
+import { freeSlots, type LivePool } from '#shared/broker/dispatch/live-pool.ts';
 import { modelTiers, type Tier } from '#shared/core/tier.ts';
 import type { Needs } from '#shared/protocol/needs.ts';
 import type { Registry } from '#shared/registry/registry.ts';

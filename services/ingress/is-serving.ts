@@ -1,4 +1,4 @@
-import type { LivePool } from '#shared/broker/dispatch/live-workers.ts';
+import type { LivePool } from '#shared/broker/dispatch/live-pool.ts';
 
 /** Whether a pool has a worker that takes jobs, besides those to be avoided. */
 export function isServing(pool: LivePool, avoid: ReadonlySet<string>): boolean {

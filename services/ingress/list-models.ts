@@ -1,6 +1,6 @@
 import { modelNotFound } from '#shared/protocol/model-not-found.ts';
 import type { ModelCard } from '#shared/protocol/model-card.ts';
-import type { LivePool } from '#shared/broker/dispatch/live-workers.ts';
+import type { LivePool } from '#shared/broker/dispatch/live-pool.ts';
 import type { Registry } from '#shared/registry/registry.ts';
 import type { KeyPermits } from './key-permits.ts';
 import { autoModel } from './resolve-model.ts';

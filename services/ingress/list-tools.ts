@@ -1,5 +1,5 @@
 import type { ToolInfo } from '#shared/broker/announcement.ts';
-import type { LivePool } from '#shared/broker/dispatch/live-workers.ts';
+import type { LivePool } from '#shared/broker/dispatch/live-pool.ts';
 
 /** A tool that can be run right now, with one of the workers that have it. */
 export interface ListedTool extends ToolInfo {

@@ -1,4 +1,4 @@
-import type { LiveWorker } from '#shared/broker/dispatch/live-workers.ts';
+import type { LiveWorker } from '#shared/broker/dispatch/live-pool.ts';
 import type { Pulse } from '#shared/broker/pulse.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
 

@@ -1,5 +1,5 @@
 import type { Placement } from '#shared/broker/dispatch/job.ts';
-import type { LivePool } from '#shared/broker/dispatch/live-workers.ts';
+import type { LivePool } from '#shared/broker/dispatch/live-pool.ts';
 import { modelTiers, type Tier } from '#shared/core/tier.ts';
 import type { Registry } from '#shared/registry/registry.ts';
 import type { KeyPermits } from './key-permits.ts';

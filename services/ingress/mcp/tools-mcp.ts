@@ -4,7 +4,7 @@ import { createMcpHandler, Server, type McpRequestContext } from '@modelcontextp
 import type { JsonObject } from '#shared/core/json.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { version } from '#shared/core/version.ts';
-import type { LivePool } from '#shared/broker/dispatch/live-workers.ts';
+import type { LivePool } from '#shared/broker/dispatch/live-pool.ts';
 import type { ToolParts } from '../dispatch-tool.ts';
 import { requireToolsTier } from '../key-permits.ts';
 import { listTools } from '../list-tools.ts';

@@ -3,7 +3,7 @@ import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
 import type { Family, JobEnd, Operation } from '../job-contract.ts';
 import type { PriorityClass, Tier } from '../lane.ts';
 import { JobTrace } from './job-trace.ts';
-import type { LivePool, LiveWorker } from './live-workers.ts';
+import type { LivePool, LiveWorker } from './live-pool.ts';
 
 /**
  * A job's life, as its ingress sees it:

@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '#shared/core/log.ts';
-import { announcementSchema, goodbye, type Announcement, type ModelInfo, type ToolInfo } from '../announcement.ts';
+import { announcementSchema, goodbye, type Announcement } from '../announcement.ts';
 import type { Broker } from '../connect-broker.ts';
 import { agreedVersion, ownContract, type ContractRange } from '../contract.ts';
 import type { Tier } from '../lane.ts';
 import { parseJson } from '../ticket.ts';
 import { addressAtEnd, workerIdOf, type WorkerAddress } from '../worker-address.ts';
+import { KnownNames } from './known-names.ts';
+import { jobsOfOthers, type LivePool, type LiveWorker } from './live-pool.ts';
 import { OwnerShares } from './owner-shares.ts';
 
 /** Milliseconds without a beat after which a worker counts as lost: three missed beats and a little. */
@@ -20,48 +22,6 @@ const promptMs = 500;
 /** Milliseconds that workers get to answer a roll call. */
 const rollCallMs = 250;
 
-/** Names of models, and of tools, of lost pools that are remembered: a request for one waits instead of being told 404. */
-const maxRemembered = 1_000;
-
-/** One worker as this ingress sees it. */
-export interface LiveWorker {
-  /** What it is called in the whole cluster, see `workerIdOf`. */
-  id: string;
-  /** Where it is talked to. Checked by the broker, so that nobody can speak for another. */
-  address: WorkerAddress;
-  announcement: Announcement;
-  pool: LivePool;
-  /** The announcement's bytes, to skip reading one that says nothing new. */
-  raw: Buffer;
-  lastBeat: number;
-  /** Jobs that this ingress has granted to the worker and that are not over. */
-  held: Set<string>;
-  /** Its jobs of other ingresses, when it last beat. */
-  others: number;
-}
-
-/** Interchangeable workers: the unit that a request's lanes are chosen from. */
-export interface LivePool {
-  tier: Tier;
-  pool: string;
-  /** Version of the contract that is spoken with its workers; undefined when they and this ingress share none. */
-  contract: number | undefined;
-  models: readonly ModelInfo[];
-  tools: readonly ToolInfo[];
-  workers: Set<LiveWorker>;
-  /** Tickets of this ingress that wait in the pool's lanes. */
-  waiting: number;
-}
-
-/** Slots of a pool that nobody uses and no ticket of this ingress is on its way to. Negative when requests wait. */
-export function freeSlots(pool: LivePool): number {
-  let free = -pool.waiting;
-  for (const { announcement, held, others } of pool.workers) {
-    if (announcement.accepting) free += Math.max(0, announcement.slots - others - held.size);
-  }
-  return free;
-}
-
 /**
  * The workers that beat, and the pools they form. While the connection to the broker is down, or the broker stands
  * still, nobody is declared lost: what cannot be heard says nothing about who lives.
@@ -74,9 +34,9 @@ export class LiveWorkers {
   readonly #workers = new Map<string, LiveWorker>();
   readonly #shares = new OwnerShares();
   readonly #pools = new Map<string, LivePool>();
-  /** With the tiers that served them. */
-  readonly #rememberedModels = new Map<string, ReadonlySet<Tier>>();
-  readonly #rememberedTools = new Map<string, ReadonlySet<Tier>>();
+  /** What pools that are gone have served. */
+  readonly #lostModels = new KnownNames();
+  readonly #lostTools = new KnownNames();
   readonly #lostListeners = new Set<(worker: LiveWorker) => void>();
   readonly #changeListeners = new Set<() => void>();
   readonly #timer: NodeJS.Timeout;
@@ -130,21 +90,21 @@ export class LiveWorkers {
 
   /** Whether any worker serves this model, or did since this ingress started. */
   isKnownModel(id: string): boolean {
-    if (this.#rememberedModels.has(id)) return true;
+    if (this.#lostModels.has(id)) return true;
     for (const pool of this.#pools.values()) if (pool.models.some((model) => model.id === id)) return true;
     return false;
   }
 
   /** The tiers whose workers serve this model, or did since this ingress started. */
   tiersOf(id: string): ReadonlySet<Tier> {
-    const tiers = new Set(this.#rememberedModels.get(id));
+    const tiers = new Set(this.#lostModels.tiersOf(id));
     for (const pool of this.#pools.values()) if (pool.models.some((model) => model.id === id)) tiers.add(pool.tier);
     return tiers;
   }
 
   /** Whether any worker has this tool, or had since this ingress started. */
   isKnownTool(name: string): boolean {
-    if (this.#rememberedTools.has(name)) return true;
+    if (this.#lostTools.has(name)) return true;
     for (const pool of this.#pools.values()) if (pool.tools.some((tool) => tool.name === name)) return true;
     return false;
   }
@@ -253,8 +213,8 @@ export class LiveWorkers {
     pool.workers.delete(worker);
     if (pool.workers.size > 0) return;
     this.#pools.delete(`${pool.tier}.${pool.pool}`);
-    for (const { id } of pool.models) remember(this.#rememberedModels, id, pool.tier);
-    for (const { name } of pool.tools) remember(this.#rememberedTools, name, pool.tier);
+    for (const { id } of pool.models) this.#lostModels.add(id, pool.tier);
+    for (const { name } of pool.tools) this.#lostTools.add(name, pool.tier);
   }
 
   #remove(worker: LiveWorker, reason: string): void {
@@ -303,20 +263,4 @@ export class LiveWorkers {
     const now = performance.now();
     for (const worker of this.#workers.values()) worker.lastBeat = now;
   }
-}
-
-/** Adds a name as the newest; the oldest is forgotten when there are too many. */
-function remember(names: Map<string, ReadonlySet<Tier>>, name: string, tier: Tier): void {
-  const tiers = new Set(names.get(name)).add(tier);
-  names.delete(name);
-  names.set(name, tiers);
-  for (const oldest of names.keys()) {
-    if (names.size <= maxRemembered) break;
-    names.delete(oldest);
-  }
-}
-
-/** What a worker says it is busy with, less what it holds for this ingress. */
-function jobsOfOthers({ announcement, held }: LiveWorker): number {
-  return Math.max(0, announcement.busy - held.size);
 }

@@ -3,7 +3,7 @@ import type { Broker } from '../connect-broker.ts';
 import type { Tier } from '../lane.ts';
 import { encodeTicket } from '../ticket.ts';
 import type { Job, Placement } from './job.ts';
-import { freeSlots, type LivePool } from './live-workers.ts';
+import { freeSlots, type LivePool } from './live-pool.ts';
 
 /** Milliseconds after which a ticket that the broker has not taken is published again. */
 const confirmMs = 2_000;

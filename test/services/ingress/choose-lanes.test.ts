@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Capability } from '#shared/broker/announcement.ts';
-import type { LivePool } from '#shared/broker/dispatch/live-workers.ts';
+import type { LivePool } from '#shared/broker/dispatch/live-pool.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { registrySchema } from '#shared/registry/registry.ts';
 import { chooseLanes } from '../../../services/ingress/choose-lanes.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { LivePool } from '#shared/broker/dispatch/live-workers.ts';
+import type { LivePool } from '#shared/broker/dispatch/live-pool.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { estimateAmount } from '../../../services/ingress/estimate-amount.ts';
 

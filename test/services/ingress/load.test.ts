@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { LiveWorker } from '#shared/broker/dispatch/live-workers.ts';
+import type { LiveWorker } from '#shared/broker/dispatch/live-pool.ts';
 import { loadOf } from '../../../services/ingress/load.ts';
 
 function worker(tier: string, slots: number, others: number, draining = false): LiveWorker {

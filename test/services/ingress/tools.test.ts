@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { poolOf, type ToolInfo } from '#shared/broker/announcement.ts';
-import type { LivePool } from '#shared/broker/dispatch/live-workers.ts';
+import type { LivePool } from '#shared/broker/dispatch/live-pool.ts';
 import { chooseToolLanes } from '../../../services/ingress/choose-tool-lanes.ts';
 import { listTools } from '../../../services/ingress/list-tools.ts';
 

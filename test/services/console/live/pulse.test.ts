@@ -1,6 +1,6 @@
 import { describe, expect, it, vi, onTestFinished } from 'vitest';
 import type { Job, JobReport } from '#shared/broker/dispatch/job.ts';
-import type { LiveWorker } from '#shared/broker/dispatch/live-workers.ts';
+import type { LiveWorker } from '#shared/broker/dispatch/live-pool.ts';
 import { pulseSchema, type Pulse } from '#shared/broker/pulse.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { noUsage } from '#shared/core/usage.ts';

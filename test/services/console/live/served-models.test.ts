@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { LivePool } from '#shared/broker/dispatch/live-workers.ts';
+import type { LivePool } from '#shared/broker/dispatch/live-pool.ts';
 import { registrySchema } from '#shared/registry/registry.ts';
 import { servedModels } from '../../../../services/console/live/served-models.ts';
 

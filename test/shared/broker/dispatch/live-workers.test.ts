@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { freeSlots } from '#shared/broker/dispatch/live-workers.ts';
+import { freeSlots } from '#shared/broker/dispatch/live-pool.ts';
 import { startParties, type Parties } from '../../../helpers/broker-parties.ts';
 import { until } from '../../../helpers/start-cluster.ts';
 

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, type TestContext } from 'vitest';
 import { decodeClaimAnswer } from '#shared/broker/claim.ts';
-import type { LiveWorker } from '#shared/broker/dispatch/live-workers.ts';
+import type { LiveWorker } from '#shared/broker/dispatch/live-pool.ts';
 import { ensurePoolConsumers } from '#shared/broker/jobs-stream.ts';
 import { consumerName } from '#shared/broker/subjects.ts';
 import { decodeTicket } from '#shared/broker/ticket.ts';
