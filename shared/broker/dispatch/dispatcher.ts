@@ -8,7 +8,6 @@ import type { Broker } from '../connect-broker.ts';
 import { decodeEnd, decodeError } from '../frame.ts';
 import type { QueueSettings } from '../jobs-stream.ts';
 import type { JobEnd } from '../job-contract.ts';
-import type { Tier } from '../lane.ts';
 import { parseFrameAddress } from '../subjects.ts';
 import { addressAtEnd } from '../worker-address.ts';
 import { exceededBound, type Bounds } from './exceeded-bound.ts';
@@ -17,12 +16,10 @@ import type { LiveWorker } from './live-pool.ts';
 import type { LiveWorkers } from './live-workers.ts';
 import { isInboxOf } from './is-inbox-of.ts';
 import { judgeClaim } from './judge-claim.ts';
-import { LaneMaker } from './lane-maker.ts';
 import { refuseClaim } from './send-claim-answer.ts';
+import { Queue } from './queue.ts';
 import { QueueDesk } from './queue-desk.ts';
-import { readTicketAnswer } from './ticket-answer.ts';
-import { TicketStreams } from './ticket-streams.ts';
-import { Tickets } from './tickets.ts';
+import type { Tickets } from './tickets.ts';
 import { WorkerLink } from './worker-link.ts';
 
 export interface DispatchSettings {
@@ -67,9 +64,8 @@ export class Dispatcher {
   readonly #jobs = new Map<string, Job>();
   /** The jobs that a worker has, by what only that worker knows: its grant. */
   readonly #granted = new Map<string, Job>();
+  readonly #queue: Queue;
   readonly #tickets: Tickets;
-  readonly #streams: TicketStreams;
-  readonly #lanes: LaneMaker;
   readonly #desk: QueueDesk;
   readonly #link: WorkerLink;
   readonly #replyPrefixLength: number;
@@ -82,13 +78,15 @@ export class Dispatcher {
     this.#workers = workers;
     this.#settings = settings;
     this.#log = log;
-    this.#tickets = new Tickets(broker, settings.ingress, settings.spillMs);
-    this.#streams = new TicketStreams(broker, settings.queue, log, (tier) => this.#publishAgain(tier));
-    this.#lanes = new LaneMaker(broker, workers, {
+    this.#queue = new Queue(broker, workers, {
       ingress: settings.ingress,
+      bounds: settings.queue,
+      spillMs: settings.spillMs,
       log,
-      onFailure: (tier) => this.#streams.suspect(tier),
+      jobs: this.#jobs,
+      onFull: (job) => this.#fail(job, tooManyWait()),
     });
+    this.#tickets = this.#queue.tickets;
     this.#desk = new QueueDesk(broker, settings.ingress);
     this.#link = new WorkerLink(broker, settings.ingress, log);
     const { subjects } = broker;
@@ -97,7 +95,6 @@ export class Dispatcher {
     const subscriptions = [
       broker.subscribe(replies, (message) => this.#onReply(message)),
       broker.subscribe(subjects.allClaims(settings.ingress), (message) => this.#onClaim(message)),
-      broker.subscribe(this.#tickets.answers, (message) => this.#onTicketAnswer(message)),
     ];
     const stopReconnect = broker.onReconnect(() => this.#onReconnect());
     workers.onLost((worker) => this.#onWorkerLost(worker));
@@ -109,14 +106,14 @@ export class Dispatcher {
       clearInterval(this.#timer);
       for (const subscription of subscriptions) subscription.unsubscribe();
       stopReconnect();
-      this.#lanes.close();
+      this.#queue.close();
       this.#desk.close();
     };
   }
 
   /** Makes the streams of tickets. @throws when the broker has no JetStream or refuses */
   prepare(): Promise<void> {
-    return this.#streams.prepare();
+    return this.#queue.prepare();
   }
 
   get active(): number {
@@ -270,18 +267,6 @@ export class Dispatcher {
     this.#fail(job, error);
   }
 
-  #onTicketAnswer(message: Msg): void {
-    const [id = '', number] = message.subject.split('.').slice(-2);
-    const job = this.#jobs.get(id);
-    if (job?.state !== 'queued') return;
-    const answer = readTicketAnswer(message);
-    if (answer === 'no-stream') for (const { tier } of job.placed.keys()) this.#streams.suspect(tier);
-    else if (answer === 'unknown') this.#log.warn({ requestId: job.request.requestId }, 'the broker refused a ticket');
-    else if (this.#tickets.onAnswer(job, Number(number), answer)) {
-      this.#fail(job, new RouterError('overloaded', 'Too many requests are waiting.', { retryAfter: 5 }));
-    }
-  }
-
   /** Tells a worker that asks, with a keep-alive, that nobody waits for this answer any more. */
   #onUnwanted({ reply }: Msg, grant: string | undefined): void {
     // The broker lets a worker name any subject to be answered at: only who knows a grant hears that it is over.
@@ -365,12 +350,8 @@ export class Dispatcher {
    */
   #onReconnect(): void {
     this.#forgiveSilence();
-    this.#streams.suspectAll();
+    this.#queue.suspect();
     for (const job of this.#jobs.values()) if (job.state !== 'queued') this.#link.askAgain(job, performance.now());
-  }
-
-  #publishAgain(tier: Tier): void {
-    for (const job of this.#jobs.values()) if (job.state === 'queued') this.#tickets.publishAgain(job, tier);
   }
 
   #forgiveSilence(): void {
@@ -403,7 +384,10 @@ export class Dispatcher {
       if (now - job.lastFrameAt > askAfterMs) this.#link.askAgain(job, now);
       return;
     }
-    this.#tickets.attend(job, now);
-    for (const { tier } of job.placed.keys()) this.#streams.attend(tier, now);
+    this.#queue.attend(job, now);
   }
+}
+
+function tooManyWait(): RouterError {
+  return new RouterError('overloaded', 'Too many requests are waiting.', { retryAfter: 5 });
 }
