@@ -1,36 +1,41 @@
-import { GenericContainer, getContainerRuntimeClient, Wait } from 'testcontainers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { GenericContainer, getContainerRuntimeClient, type WaitStrategy } from 'testcontainers';
+import { askPort } from '../../services/rtr/up/ask-port.ts';
 import { freePort } from '../../services/rtr/up/free-port.ts';
 import type { ServerKind, TestServer } from './test-server.ts';
 
 /** The images of the two servers; the only place that names them for tests. */
 const images = {
-  nats: { image: 'nats:2.12-alpine', port: 4222, command: ['-js'], ready: /Server is ready/ },
+  nats: { image: 'nats:2.12-alpine', port: 4222, command: ['-js'], question: '', ready: /^INFO .*\r\n/ },
   redis: {
     image: 'redis:8-alpine',
     port: 6379,
     command: ['--appendonly', 'yes', '--protected-mode', 'no'],
-    ready: /Ready to accept connections/,
+    question: 'PING\r\n',
+    ready: /^\+PONG\r\n/,
   },
 };
+
+const startsWithinMs = 60_000;
 
 /**
  * Runs a server in a container whose port is bound to a fixed free port of this machine, so that it can come back there.
  * @throws when the image cannot be had or the container does not start
  */
 export async function startContainerServer(kind: ServerKind): Promise<TestServer> {
-  const { image, port: containerPort, command, ready } = images[kind];
+  const { image, port: containerPort, command } = images[kind];
   const port = await freePort();
+  const runtime = await getContainerRuntimeClient();
+  const { host } = runtime.info.containerRuntime;
   const run = () =>
     new GenericContainer(image)
       .withCommand(command)
       .withExposedPorts({ container: containerPort, host: port })
-      .withWaitStrategy(Wait.forLogMessage(ready))
-      .withStartupTimeout(60_000)
+      .withWaitStrategy(answersAt({ host, port }, kind))
       .start();
   let container = await run();
-  const runtime = await getContainerRuntimeClient();
   return {
-    url: `${kind}://${container.getHost()}:${port}`,
+    url: `${kind}://${host}:${port}`,
     port,
     stop: async () => {
       await container.stop();
@@ -46,5 +51,27 @@ export async function startContainerServer(kind: ServerKind): Promise<TestServer
         container = await run();
       }
     },
+  };
+}
+
+/**
+ * Waits for the server itself to answer. Its log does not do: what a quick server has written before the engine noted
+ * when it was started again does not count as new, and would be waited for in vain.
+ */
+function answersAt(where: { host: string; port: number }, kind: ServerKind): WaitStrategy {
+  const { question, ready } = images[kind];
+  return {
+    waitUntilReady: async () => {
+      const deadline = performance.now() + startsWithinMs;
+      while (!(await askPort(where, question, ready))) {
+        if (performance.now() > deadline) throw new Error(`no answer from ${kind} within ${startsWithinMs} ms`);
+        await sleep(25);
+      }
+    },
+    withStartupTimeout() {
+      return this;
+    },
+    isStartupTimeoutSet: () => true,
+    getStartupTimeout: () => startsWithinMs,
   };
 }
