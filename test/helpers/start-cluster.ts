@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { inject } from 'vitest';
 import { connectRedis } from '#shared/accounts/connect-redis.ts';
 import { createKey } from '#shared/accounts/create-key.ts';
@@ -22,6 +23,13 @@ export interface ClusterOptions {
   engineUrl?: string;
 }
 
+const fakeClaude = {
+  CLI_KIND: 'claude',
+  CLI_COMMAND: join(import.meta.dirname, 'fake-claude.ts'),
+  CLI_MODELS: 'm1',
+  ANTHROPIC_API_KEY: 'key',
+};
+
 /** A whole cluster of real processes on the shared servers: demo engine, gpu-workers, ingress. */
 export interface Cluster {
   /** Where clients connect to, as `http://127.0.0.1:1234`. */
@@ -39,8 +47,8 @@ export interface Cluster {
   addWorker: (environment?: Record<string, string>) => Promise<ServiceProcess>;
   /** Starts a tools-worker and waits until the ingress knows it. */
   addToolsWorker: (environment?: Record<string, string>) => Promise<ServiceProcess>;
-  /** Starts a cli-worker and waits until the ingress knows it. */
-  addCliWorker: (environment: Record<string, string>) => Promise<ServiceProcess>;
+  /** Starts a cli-worker and waits until the ingress knows it. It drives `fake-claude.ts` unless told. */
+  addCliWorker: (environment?: Record<string, string>) => Promise<ServiceProcess>;
   /** Starts a cloud-worker for a provider and waits until clients can name its models. */
   addCloudWorker: (environment: Record<string, string>) => Promise<ServiceProcess>;
   /** Starts one more ingress on the same broker and accounts. */
@@ -81,7 +89,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     };
     const { process: ingress, url, adminUrl } = await addIngress();
     const workers: ServiceProcess[] = [];
-    const join = async (file: string, environment: Record<string, string>): Promise<ServiceProcess> => {
+    const startWorker = async (file: string, environment: Record<string, string>): Promise<ServiceProcess> => {
       const id = `w${randomBytes(4).toString('hex')}`;
       const worker = start(file, { WORKER_ID: id, ...environment });
       workers.push(worker);
@@ -94,10 +102,11 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       return worker;
     };
     const addWorker = (environment: Record<string, string> = {}) =>
-      join('services/gpu-worker/main.ts', { ENGINE_URL: engineUrl, ...options.worker, ...environment });
+      startWorker('services/gpu-worker/main.ts', { ENGINE_URL: engineUrl, ...options.worker, ...environment });
     const addToolsWorker = (environment: Record<string, string> = {}) =>
-      join('services/tools-worker/main.ts', environment);
-    const addCliWorker = (environment: Record<string, string>) => join('services/cli-worker/main.ts', environment);
+      startWorker('services/tools-worker/main.ts', environment);
+    const addCliWorker = (environment: Record<string, string> = {}) =>
+      startWorker('services/cli-worker/main.ts', { ...fakeClaude, ...environment });
     for (let count = options.workers ?? 1; count > 0; count -= 1) await addWorker();
     const { raw: key, id: keyId } = await makeKey(common.REDIS_URL, prefix);
     const addCloudWorker = async (environment: Record<string, string>): Promise<ServiceProcess> => {

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorTable, isErrorCode } from '#shared/core/errors.ts';
 import { hasPrometheus } from '../../helpers/has-prometheus.ts';
@@ -25,13 +25,7 @@ const shown = new Map<string, Set<string>>([['up', new Set(added)]]);
 beforeAll(async () => {
   cluster = await startCluster({ worker: { ADMIN_PORT: '0' } });
   const tools = await cluster.addToolsWorker({ ADMIN_PORT: '0' });
-  const cli = await cluster.addCliWorker({
-    ADMIN_PORT: '0',
-    CLI_KIND: 'claude',
-    CLI_COMMAND: resolve('test/helpers/fake-claude.ts'),
-    CLI_MODELS: 'm1',
-    ANTHROPIC_API_KEY: 'key',
-  });
+  const cli = await cluster.addCliWorker({ ADMIN_PORT: '0' });
   const workers = await Promise.all([cluster.workers[0], tools, cli].map(adminOf));
   for (const url of [cluster.adminUrl, ...workers]) {
     const text = await (await fetch(`${url}/metrics`)).text();

@@ -35,13 +35,7 @@ beforeAll(async () => {
   const server = { command: 'node', args: [resolve('test/helpers/mcp-test-server.ts'), join(folder, 'diary')] };
   writeFileSync(join(folder, 'mcp.json'), JSON.stringify({ mcpServers: { test: server } }));
   const tools = await cluster.addToolsWorker({ ADMIN_PORT: '0', MCP_CONFIG: join(folder, 'mcp.json') });
-  const cli = await cluster.addCliWorker({
-    ADMIN_PORT: '0',
-    CLI_KIND: 'claude',
-    CLI_COMMAND: resolve('test/helpers/fake-claude.ts'),
-    CLI_MODELS: 'm1',
-    ANTHROPIC_API_KEY: 'key',
-  });
+  const cli = await cluster.addCliWorker({ ADMIN_PORT: '0' });
   limited = await cluster.addIngress(limitedIngress({ requestsPerMinute: 1 }));
   const { admin } = await limited.process.line('ingress is ready');
   const workers = [cluster.workers[0], second, tools, cli].map(adminOf);

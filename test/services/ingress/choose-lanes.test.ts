@@ -5,6 +5,7 @@ import type { Tier } from '#shared/core/tier.ts';
 import { registrySchema } from '#shared/registry/registry.ts';
 import { chooseLanes } from '../../../services/ingress/choose-lanes.ts';
 import { drawOrder, resolveModel } from '../../../services/ingress/resolve-model.ts';
+import { livePool } from '../../helpers/live-pool.ts';
 
 interface PoolFacts {
   model?: string;
@@ -17,44 +18,12 @@ interface PoolFacts {
 }
 
 function pool(tier: Tier, name: string, facts: PoolFacts = {}): LivePool {
-  const {
-    model = name,
-    can = ['stream'],
-    context,
-    slots = 2,
-    busy = 0,
-    accepting = true,
-    workers = [`${name}-1`],
-  } = facts;
+  const { model = name, can = ['stream'], context, slots, busy, accepting, workers = [`${name}-1`] } = facts;
   const models = [{ id: model, capabilities: can, contextWindow: context }];
-  const live: LivePool = { tier, pool: name, contract: 1, models, tools: [], workers: new Set(), waiting: 0 };
-  for (const worker of workers) {
-    const announcement = {
-      v: 1 as const,
-      worker,
-      tier,
-      pool: name,
-      models,
-      tools: [],
-      slots,
-      busy,
-      accepting,
-      version: '0',
-      startedAt: 0,
-    };
-    const address = { tier, owner: 'open', worker };
-    live.workers.add({
-      id: worker,
-      address,
-      announcement,
-      pool: live,
-      raw: Buffer.alloc(0),
-      lastBeat: 0,
-      held: new Set(),
-      others: busy,
-    });
-  }
-  return live;
+  return livePool(
+    { tier, pool: name, models },
+    workers.map((id) => ({ id, slots, busy, accepting })),
+  );
 }
 
 const noNeeds = { tools: false, vision: false, thinking: false, json: false, inputTokens: 10 };

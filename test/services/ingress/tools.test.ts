@@ -3,36 +3,15 @@ import { poolOf, type ToolInfo } from '#shared/broker/announcement.ts';
 import type { LivePool } from '#shared/broker/dispatch/live-pool.ts';
 import { chooseToolLanes } from '../../../services/ingress/choose-tool-lanes.ts';
 import { listTools } from '../../../services/ingress/list-tools.ts';
-
-interface WorkerFacts {
-  id: string;
-  busy?: number;
-  accepting?: boolean;
-  startedAt?: number;
-}
+import { livePool, type WorkerFacts } from '../../helpers/live-pool.ts';
 
 const tool = (name: string, description = ''): ToolInfo => ({ name, description, inputSchema: { type: 'object' } });
 
-function pool(tools: ToolInfo[], workers: WorkerFacts[], tier: LivePool['tier'] = 'tools'): LivePool {
-  const token = poolOf(tier, 'tools', [], tools);
-  const live: LivePool = { tier, pool: token, contract: 1, models: [], tools, workers: new Set(), waiting: 0 };
-  for (const { id: worker, busy = 0, accepting = true, startedAt = 0 } of workers) {
-    const facts = { v: 1 as const, worker, tier, pool: token, models: [], tools, slots: 4, version: '0' };
-    const announcement = { ...facts, busy, accepting, startedAt };
-    const address = { tier, owner: 'open', worker };
-    live.workers.add({
-      id: worker,
-      address,
-      announcement,
-      pool: live,
-      raw: Buffer.alloc(0),
-      lastBeat: 0,
-      held: new Set(),
-      others: busy,
-    });
-  }
-  return live;
-}
+const pool = (tools: ToolInfo[], workers: WorkerFacts[], tier: LivePool['tier'] = 'tools'): LivePool =>
+  livePool(
+    { tier, pool: poolOf(tier, 'tools', [], tools), tools },
+    workers.map((worker) => ({ slots: 4, ...worker })),
+  );
 
 const nobody = new Set<string>();
 

@@ -1,0 +1,38 @@
+import type { ModelInfo, ToolInfo } from '#shared/broker/announcement.ts';
+import type { LivePool } from '#shared/broker/dispatch/live-pool.ts';
+import type { Tier } from '#shared/core/tier.ts';
+
+/** What a worker of a pool told of itself. */
+export interface WorkerFacts {
+  id: string;
+  slots?: number | undefined;
+  busy?: number | undefined;
+  accepting?: boolean | undefined;
+  startedAt?: number | undefined;
+}
+
+export interface PoolFacts {
+  tier: Tier;
+  pool: string;
+  models?: ModelInfo[];
+  tools?: ToolInfo[];
+}
+
+/** A pool as an ingress knows it once its workers have announced themselves. */
+export function livePool({ tier, pool, models = [], tools = [] }: PoolFacts, workers: WorkerFacts[]): LivePool {
+  const live: LivePool = { tier, pool, contract: 1, models, tools, workers: new Set(), waiting: 0 };
+  for (const { id: worker, slots = 2, busy = 0, accepting = true, startedAt = 0 } of workers) {
+    const facts = { v: 1 as const, worker, tier, pool, models, tools, slots, version: '0' };
+    live.workers.add({
+      id: worker,
+      address: { tier, owner: 'open', worker },
+      announcement: { ...facts, busy, accepting, startedAt },
+      pool: live,
+      raw: Buffer.alloc(0),
+      lastBeat: 0,
+      held: new Set(),
+      others: busy,
+    });
+  }
+  return live;
+}
