@@ -66,3 +66,10 @@ export function decodeClaimAnswer(payload: Uint8Array): { answer: ClaimAnswer; f
   const answer = newline < 0 ? undefined : parseJson(payload.subarray(0, newline), answerSchema);
   return answer && { answer, firstPart: payload.subarray(newline + 1) };
 }
+
+/** Reads a grant that has the whole body with it; undefined for anything else. */
+export function decodeGrant(payload: Uint8Array): { grant: Grant; body: Buffer } | undefined {
+  const { answer, firstPart } = decodeClaimAnswer(payload) ?? {};
+  if (answer?.answer !== 'grant' || !firstPart || firstPart.length !== answer.bodyBytes) return undefined;
+  return { grant: answer, body: Buffer.from(firstPart.buffer, firstPart.byteOffset, firstPart.byteLength) };
+}

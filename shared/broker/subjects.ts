@@ -2,10 +2,11 @@ import { priorityClasses, type Lane, type PriorityClass, type Tier } from './lan
 import { addressTokens, type WorkerAddress } from './worker-address.ts';
 
 /**
- * What a frame on a reply subject is: data, keep-alive, end, error. Data, end and error are numbered from 0 without a
- * gap; a keep-alive carries the number of the next one, so that it shows whether something is missing before it.
+ * What a frame on a reply subject is: data, keep-alive, end, error, refusal. Data, end and error are numbered from 0
+ * without a gap; a keep-alive carries the number of the next one, so that it shows whether something is missing before
+ * it. A refusal, by the worker or by a broker that finds no worker, says that an offered job was not begun.
  */
-export type FrameKind = 'd' | 'k' | 'e' | 'x';
+export type FrameKind = 'd' | 'k' | 'e' | 'x' | 'r';
 
 /** One reply subject, taken apart. */
 export interface FrameAddress {
@@ -87,7 +88,7 @@ export function grantOf(reply: string): string {
 }
 
 function isFrameKind(kind: string | undefined): kind is FrameKind {
-  return kind === 'd' || kind === 'k' || kind === 'e' || kind === 'x';
+  return kind === 'd' || kind === 'k' || kind === 'e' || kind === 'x' || kind === 'r';
 }
 
 export function isPriorityClass(value: string): value is PriorityClass {

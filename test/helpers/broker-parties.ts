@@ -19,7 +19,12 @@ const log = createLog({ service: 'test', level: process.env['TEST_LOG'] ?? 'sile
 export interface PartyOptions {
   /** Default: the server that all test files share. */
   natsUrl?: string;
-  ingress?: Partial<Omit<DispatchSettings, 'bounds'>> & { bounds?: Partial<Bounds>; contract?: ContractRange };
+  ingress?: Partial<Omit<DispatchSettings, 'bounds'>> & {
+    bounds?: Partial<Bounds>;
+    contract?: ContractRange;
+    /** False: all workers seem to be of a release that takes no offers, so that every job goes by ticket. Default true. */
+    offers?: boolean;
+  };
 }
 
 /** A job as a test sees it. */
@@ -121,8 +126,35 @@ export async function startParties({ natsUrl = inject('natsUrl'), ingress = {} }
   };
 }
 
+/** Waits until every worker takes a job without a ticket: all have looked through their lanes and wait. */
+export async function untilOffersAreTaken({ workers, send }: TestIngress): Promise<void> {
+  for (const wanted of workers.workers()) {
+    await until(async () => {
+      for (const worker of workers.workers()) worker.hasRefused = worker !== wanted;
+      const { finished, job } = send({});
+      await finished;
+      return job.tickets === 0;
+    }, 5_000);
+  }
+  for (const worker of workers.workers()) worker.hasRefused = false;
+}
+
+/** Takes out of what workers announce where they take offers. */
+function hideOffers(broker: Broker): void {
+  const subscribe = broker.subscribe.bind(broker);
+  broker.subscribe = (subject, onMessage, queue) => {
+    if (subject !== broker.subjects.allBeats) return subscribe(subject, onMessage, queue);
+    return subscribe(subject, (message) => {
+      const told = Buffer.from(message.data).toString();
+      const data = Buffer.from(told.replace(/"offersAt":"[^"]*",?/, ''));
+      onMessage(Object.create(message, { data: { value: data } }) as typeof message);
+    });
+  };
+}
+
 async function startIngress(broker: Broker, settings: NonNullable<PartyOptions['ingress']>): Promise<TestIngress> {
-  const { bounds, contract, ...rest } = settings;
+  const { bounds, contract, offers = true, ...rest } = settings;
+  if (!offers) hideOffers(broker);
   const workers = new LiveWorkers(broker, log, contract);
   const id = randomBytes(6).toString('hex');
   const dispatcher = new Dispatcher(

@@ -32,6 +32,7 @@ export function livePool({ tier, pool, models = [], tools = [] }: PoolFacts, wor
       lastBeat: 0,
       held: new Set(),
       others: busy,
+      hasRefused: false,
     });
   }
   return live;

@@ -3,6 +3,7 @@ import type { WorkerMeter } from '#shared/broker/worker-loop/worker-meter.ts';
 /** For workers in tests that look at no metrics. */
 export const noMeter: WorkerMeter = {
   claimed: () => undefined,
+  offered: () => undefined,
   finished: () => undefined,
   paused: () => undefined,
 };

@@ -36,8 +36,10 @@ describe("a worker's admin port", () => {
       `rtr_worker_jobs_total{family="${family}",operation="generate",model="demo",outcome="done"}`;
     await expect.poll(() => valueOf(url, job('messages'))).toBe(1);
     expect(await valueOf(url, job('chat'))).toBe(1);
-    expect(await valueOf(url, 'rtr_worker_claims_total{outcome="grant"}')).toBe(2);
-    expect(await valueOf(url, 'rtr_worker_claim_seconds_count')).toBe(2);
+    const claimed = await valueOf(url, 'rtr_worker_claims_total{outcome="grant"}');
+    const offered = await valueOf(url, 'rtr_worker_offers_total{outcome="taken"}');
+    expect(Number(claimed) + Number(offered)).toBe(2);
+    expect(await valueOf(url, 'rtr_worker_claim_seconds_count')).toBe(claimed);
     expect(await valueOf(url, 'rtr_upstream_requests_total{outcome="2xx"}')).toBe(2);
     expect(await valueOf(url, 'rtr_upstream_first_token_seconds_count')).toBe(1);
     expect(await valueOf(url, 'rtr_worker_slots')).toBe(1);

@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Msg } from '@nats-io/transport-node';
 import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
+import type { TraceContext } from '#shared/core/tracing/tracing.ts';
 import { decodeClaim } from '../claim.ts';
 import type { Broker } from '../connect-broker.ts';
 import { decodeEnd, decodeError } from '../frame.ts';
@@ -10,6 +11,7 @@ import type { QueueSettings } from '../jobs-stream.ts';
 import type { JobEnd } from '../job-contract.ts';
 import { parseFrameAddress } from '../subjects.ts';
 import { addressAtEnd } from '../worker-address.ts';
+import { chooseOffer } from './choose-offer.ts';
 import { exceededBound, type Bounds } from './exceeded-bound.ts';
 import { Job, type JobRequest, type JobSink, type Served } from './job.ts';
 import type { LiveWorker } from './live-pool.ts';
@@ -129,7 +131,7 @@ export class Dispatcher {
     // Unguessable, and much cheaper than random bytes of our own: Node draws the randomness of many ids at once.
     const job = new Job(randomUUID(), request, sink);
     this.#jobs.set(job.id, job);
-    this.#tickets.place(job);
+    this.#enqueue(job);
     return job;
   }
 
@@ -157,7 +159,31 @@ export class Dispatcher {
     this.#release();
   }
 
-  // ---- answering claims
+  // ---- finding a worker
+
+  /** Offers a job to a worker that is known to wait for one; where there is none, its tickets find who comes first. */
+  #enqueue(job: Job): void {
+    const offer = this.#broker.connected ? chooseOffer(job) : undefined;
+    const v = offer?.placement.pool.contract;
+    if (!offer || v === undefined) return this.#tickets.place(job);
+    const { worker, placement, at } = offer;
+    const served = { worker, placement, grant: randomUUID() };
+    job.on('offer');
+    this.#link.offer(job, served, { v, at }, this.#serve(job, served));
+  }
+
+  /** The worker has filled up since it last told of itself, looks through its lanes first, or is gone. */
+  #onRefusal(job: Job): void {
+    if (job.state !== 'claimed' || !job.served) return;
+    job.served.worker.hasRefused = true;
+    this.#leaveWorker(job);
+    job.trace?.refused();
+    job.on('refuse');
+    job.attempt -= 1;
+    job.served = undefined;
+    job.claimedAt = undefined;
+    this.#tickets.place(job);
+  }
 
   /** Who claims, the subject tells; who may be answered, too. */
   #onClaim({ subject, data, reply: replyTo = '' }: Msg): void {
@@ -180,19 +206,23 @@ export class Dispatcher {
   }
 
   #grant(job: Job, served: Served, claim: { v: number; replyTo: string }): void {
-    const now = performance.now();
     job.on('claim');
+    this.#tickets.withdrawAll(job);
+    this.#link.grant(job, served, claim, this.#serve(job, served));
+  }
+
+  /** From here on a worker has the job. @returns what it is to know of the request's trace */
+  #serve(job: Job, served: Served): TraceContext | undefined {
+    const now = performance.now();
     job.attempt += 1;
     job.nextSeq = 0;
     job.served = served;
     job.claimedAt = now;
     job.lastFrameAt = now;
     job.lastDataAt = now;
-    this.#tickets.withdrawAll(job);
     served.worker.held.add(job.id);
     this.#granted.set(served.grant, job);
-    const trace = job.trace?.claimed(job, served.worker.pool);
-    this.#link.grant(job, served, claim, trace);
+    return job.trace?.claimed(job, served.worker.pool);
   }
 
   // ---- frames
@@ -208,6 +238,7 @@ export class Dispatcher {
     if (frame.seq < job.nextSeq) return undefined;
     job.lastFrameAt = now;
     if (frame.kind === 'k') return undefined;
+    if (frame.kind === 'r') return this.#onRefusal(job);
     job.nextSeq += 1;
     switch (frame.kind) {
       case 'd':
@@ -306,7 +337,7 @@ export class Dispatcher {
     const { requestId } = job.request;
     const traceId = job.trace?.traceId;
     this.#log.warn({ requestId, traceId, attempt: job.attempt, reason }, 'job goes to another worker');
-    this.#tickets.place(job);
+    this.#enqueue(job);
   }
 
   /** Ends a job that its worker is still busy with. */

@@ -52,6 +52,12 @@ export class JobTrace {
     this.#attempt = undefined;
   }
 
+  /** The worker that the job was offered to does not take it: this was no attempt. */
+  refused(): void {
+    this.#attempt?.end();
+    this.#attempt = undefined;
+  }
+
   /** The job is over. One that was waiting has a last attempt that no worker took. */
   over(job: TracedJob, problem: ErrorCode | 'cancelled' | undefined): void {
     const attempt = this.#attempt ?? this.#begin(job);

@@ -10,18 +10,26 @@ import type { LivePool, LiveWorker } from './live-pool.ts';
  *
  * ```
  * queued ──claim──▶ claimed ──output──▶ streaming ──end──▶ done
- *   ▲                 │ └─────────────end────────────────▶ done
- *   └──────lose───────┘        any of the three ──fail──▶ failed, ──cancel──▶ cancelled
+ *   ▲      offer      │ └─────────────end────────────────▶ done
+ *   └──lose, refuse───┘        any of the three ──fail──▶ failed, ──cancel──▶ cancelled
  * ```
  *
+ * A worker that is known to wait is offered the job, else its tickets find one that claims it.
  * `streaming` means that the client has seen a part of the answer: from there a job cannot be moved any more.
  */
 export type JobState = 'queued' | 'claimed' | 'streaming' | 'done' | 'failed' | 'cancelled';
-export type JobEvent = 'claim' | 'output' | 'lose' | 'end' | 'fail' | 'cancel';
+export type JobEvent = 'claim' | 'offer' | 'refuse' | 'output' | 'lose' | 'end' | 'fail' | 'cancel';
 
 const transitions: Record<JobState, Partial<Record<JobEvent, JobState>>> = {
-  queued: { claim: 'claimed', fail: 'failed', cancel: 'cancelled' },
-  claimed: { output: 'streaming', lose: 'queued', end: 'done', fail: 'failed', cancel: 'cancelled' },
+  queued: { claim: 'claimed', offer: 'claimed', fail: 'failed', cancel: 'cancelled' },
+  claimed: {
+    output: 'streaming',
+    lose: 'queued',
+    refuse: 'queued',
+    end: 'done',
+    fail: 'failed',
+    cancel: 'cancelled',
+  },
   streaming: { end: 'done', fail: 'failed', cancel: 'cancelled' },
   done: {},
   failed: {},

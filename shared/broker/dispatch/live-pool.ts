@@ -17,6 +17,8 @@ export interface LiveWorker {
   held: Set<string>;
   /** Its jobs of other ingresses, when it last beat. */
   others: number;
+  /** Whether it has refused a job since it last beat: it is asked no more until then. */
+  hasRefused: boolean;
 }
 
 /** Interchangeable workers: the unit that a request's lanes are chosen from. */

@@ -4,8 +4,10 @@ import { announcementSchema, goodbye, type Announcement } from '../announcement.
 import type { Broker } from '../connect-broker.ts';
 import { agreedVersion, ownContract, type ContractRange } from '../contract.ts';
 import type { Tier } from '../lane.ts';
+import type { Subjects } from '../subjects.ts';
 import { parseJson } from '../ticket.ts';
 import { addressAtEnd, workerIdOf, type WorkerAddress } from '../worker-address.ts';
+import { isInboxOf } from './is-inbox-of.ts';
 import { KnownNames } from './known-names.ts';
 import { jobsOfOthers, type LivePool, type LiveWorker } from './live-pool.ts';
 import { OwnerShares } from './owner-shares.ts';
@@ -131,10 +133,11 @@ export class LiveWorkers {
     if (known?.address.tier === address.tier && known.raw.equals(payload)) {
       known.lastBeat = performance.now();
       known.others = jobsOfOthers(known);
+      known.hasRefused = false;
       return;
     }
     const announcement = parseJson(payload, announcementSchema);
-    if (!announcement || announcement.worker !== address.worker || announcement.tier !== address.tier) {
+    if (!announcement || !isOf(announcement, address, this.#broker.subjects)) {
       this.#log.warn({ worker: id }, 'an announcement cannot be read');
       return;
     }
@@ -171,6 +174,7 @@ export class LiveWorkers {
       lastBeat: 0,
       held: new Set(),
       others: 0,
+      hasRefused: false,
     };
     const changed =
       !known ||
@@ -178,7 +182,7 @@ export class LiveWorkers {
       known.announcement.accepting !== announcement.accepting ||
       known.announcement.slots !== announcement.slots;
     if (worker.pool !== pool) this.#leavePool(worker);
-    Object.assign(worker, { announcement, pool, raw, lastBeat: performance.now() });
+    Object.assign(worker, { announcement, pool, raw, lastBeat: performance.now(), hasRefused: false });
     worker.others = jobsOfOthers(worker);
     pool.workers.add(worker);
     this.#workers.set(id, worker);
@@ -263,4 +267,10 @@ export class LiveWorkers {
     const now = performance.now();
     for (const worker of this.#workers.values()) worker.lastBeat = now;
   }
+}
+
+/** Whether an announcement speaks of nobody but the worker on whose subject it came. */
+function isOf({ worker, tier, offersAt }: Announcement, address: WorkerAddress, subjects: Subjects): boolean {
+  const isOwnInbox = offersAt === undefined || isInboxOf(subjects, address, offersAt);
+  return worker === address.worker && tier === address.tier && isOwnInbox;
 }

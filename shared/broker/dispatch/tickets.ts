@@ -4,11 +4,10 @@ import type { Tier } from '../lane.ts';
 import { encodeTicket } from '../ticket.ts';
 import type { Job, Placement } from './job.ts';
 import { freeSlots, type LivePool } from './live-pool.ts';
+import { openPlacements, placementsOf } from './placements.ts';
 
 /** Milliseconds after which a ticket that the broker has not taken is published again. */
 const confirmMs = 2_000;
-
-const nobody: ReadonlySet<string> = new Set();
 
 /** Publishes the tickets of waiting jobs, and keeps count of how many wait in each pool. */
 export class Tickets {
@@ -31,7 +30,7 @@ export class Tickets {
 
   /** Publishes tickets for a queued job: into the first lane with a free slot, else into every lane that is open to it. */
   place(job: Job): void {
-    const placements = this.#placements(job);
+    const placements = placementsOf(job);
     noteWorkers(job, placements);
     if (placements.length === 0) return;
     const { open, nextAt } = openPlacements(job, placements);
@@ -42,7 +41,7 @@ export class Tickets {
 
   /** Publishes a ticket into one more lane: the first with a free slot, else the first. */
   spill(job: Job): void {
-    const { open, nextAt } = openPlacements(job, this.#placements(job));
+    const { open, nextAt } = openPlacements(job, placementsOf(job));
     const further = open.filter(({ pool }) => !job.placed.has(pool));
     const next = further.find(({ pool }) => freeSlots(pool) > 0) ?? further[0];
     if (next) this.#add(job, next);
@@ -56,7 +55,7 @@ export class Tickets {
       this.place(job);
       return;
     }
-    noteWorkers(job, this.#placements(job));
+    noteWorkers(job, placementsOf(job));
     job.spillAt = Math.min(job.spillAt, performance.now() + this.#spillMs);
   }
 
@@ -94,12 +93,6 @@ export class Tickets {
     job.placed.clear();
   }
 
-  /** Workers that failed on the job are avoided, unless there is nobody else. */
-  #placements(job: Job): Placement[] {
-    const placements = job.request.place(job.avoid);
-    return placements.length > 0 || job.avoid.size === 0 ? placements : job.request.place(nobody);
-  }
-
   #planSpill(job: Job, open: readonly Placement[], nextAt: number): void {
     const hasMore = open.some(({ pool }) => !job.placed.has(pool));
     job.spillAt = hasMore ? performance.now() + this.#spillMs : nextAt;
@@ -123,27 +116,6 @@ export class Tickets {
     const body = encodeTicket({ v: pool.contract, ingress: this.#ingress, job: job.id });
     this.#broker.publish(subjects.jobs(lane), body, subjects.stored(this.#secret, job.id, ticket.number));
   }
-}
-
-/**
- * The placements that a job may use by now, and when the next one opens: those behind a tier that asks for patience
- * wait until the job has waited that long.
- */
-export function openPlacements(
-  job: Pick<Job, 'waitingSince'>,
-  placements: readonly Placement[],
-  now = performance.now(),
-): { open: readonly Placement[]; nextAt: number } {
-  let opensAt = job.waitingSince;
-  let tier = placements[0]?.pool.tier;
-  let patienceMs = 0;
-  for (const [at, placement] of placements.entries()) {
-    if (placement.pool.tier !== tier) opensAt += patienceMs;
-    if (opensAt > now) return { open: placements.slice(0, at), nextAt: opensAt };
-    tier = placement.pool.tier;
-    patienceMs = placement.patienceMs ?? 0;
-  }
-  return { open: placements, nextAt: Number.POSITIVE_INFINITY };
 }
 
 /** Notes since when nobody could serve a job: no worker is there, or none that is takes jobs. */

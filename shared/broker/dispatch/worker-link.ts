@@ -1,11 +1,14 @@
 import type { Logger } from '#shared/core/log.ts';
 import type { TraceContext } from '#shared/core/tracing/tracing.ts';
+import { encodeClaimAnswer, type Grant } from '../claim.ts';
 import type { Broker } from '../connect-broker.ts';
 import { sendGrant } from './send-claim-answer.ts';
 import type { Job, Served } from './job.ts';
 
 /** Milliseconds between two requests for missing frames of one job. */
 const askAgainMs = 500;
+
+const nothing = Buffer.alloc(0);
 
 /** What an ingress says to the workers that serve its jobs. */
 export class WorkerLink {
@@ -20,33 +23,23 @@ export class WorkerLink {
   }
 
   /** Grants a job that was just claimed, body and all, in answer to that claim and in its version of the contract. */
-  grant(
-    job: Job,
-    { placement: { model }, grant }: Served,
-    { v, replyTo }: { v: number; replyTo: string },
-    trace?: TraceContext,
-  ): void {
-    const { requestId, operation, family, stream, headers } = job.request;
+  grant(job: Job, served: Served, { v, replyTo }: { v: number; replyTo: string }, trace?: TraceContext): void {
     const { attempt } = job;
-    const body = job.body ?? Buffer.alloc(0);
-    const head = {
-      answer: 'grant',
-      v,
-      job: job.id,
-      requestId,
-      operation,
-      family,
-      stream,
-      model,
-      headers,
-      trace,
-    } as const;
+    const body = job.body ?? nothing;
     const isWanted = (): boolean => job.state === 'claimed' && job.attempt === attempt;
-    const answer = { ...head, reply: this.#replySubject(grant), bodyBytes: body.length };
-    sendGrant(this.#broker, replyTo, answer, body, isWanted).catch((error: unknown) => {
+    sendGrant(this.#broker, replyTo, this.#grantOf(job, served, v, trace), body, isWanted).catch((error: unknown) => {
       // A connection lost between two parts: the worker will say so, or fall silent.
-      this.#log.warn({ err: error, requestId }, 'sending a body was interrupted');
+      this.#log.warn({ err: error, requestId: job.request.requestId }, 'sending a body was interrupted');
     });
+  }
+
+  /**
+   * Offers a job, with a body of one part at most, to a worker that has not asked for it. A worker that does not take it says so
+   * with an empty frame; so does the broker when the worker is gone.
+   */
+  offer(job: Job, served: Served, { v, at }: { v: number; at: string }, trace?: TraceContext): void {
+    const grant = this.#grantOf(job, served, v, trace);
+    this.#broker.publish(at, encodeClaimAnswer(grant, job.body ?? nothing), `${grant.reply}.r.0`);
   }
 
   /** Tells the worker that nobody waits for this attempt any more. */
@@ -65,6 +58,24 @@ export class WorkerLink {
     job.askedAt = now;
     const wish = `${this.#replySubject(served.grant)} ${job.nextSeq}`;
     this.#broker.publish(this.#broker.subjects.resume(served.worker.address), wish);
+  }
+
+  #grantOf({ id, request, body }: Job, { placement, grant }: Served, v: number, trace?: TraceContext): Grant {
+    const { requestId, operation, family, stream, headers } = request;
+    return {
+      answer: 'grant',
+      v,
+      job: id,
+      requestId,
+      operation,
+      family,
+      stream,
+      model: placement.model,
+      headers,
+      trace,
+      reply: this.#replySubject(grant),
+      bodyBytes: body?.length ?? 0,
+    };
   }
 
   #replySubject(grant: string): string {

@@ -110,6 +110,12 @@ export class Puller {
     this.moveTo(this.#pool);
   }
 
+  /** Whether it waits in all lanes, each of which was empty when it began to. */
+  get isWaiting(): boolean {
+    for (const { state } of this.#lanes.values()) if (state !== 'waiting') return false;
+    return this.#lanes.size > 0;
+  }
+
   /** Call when slots may have become free. */
   kick(): void {
     if (this.#closed || this.#scanOrder.length > 0 || this.#free() <= 0) return;

@@ -6,7 +6,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { Tracing } from '#shared/core/tracing/tracing.ts';
 import { poolOf, type Announcement, type ModelInfo, type ToolInfo } from '../announcement.ts';
-import type { Grant } from '../claim.ts';
+import { decodeGrant, type Grant } from '../claim.ts';
 import type { Broker } from '../connect-broker.ts';
 import { ownContract, speaks, type ContractRange } from '../contract.ts';
 import { encodeError } from '../frame.ts';
@@ -66,6 +66,7 @@ export class Worker {
   readonly #releases: (() => void)[];
   readonly #startedAt = Date.now();
   readonly #contract: ContractRange;
+  readonly #offersAt: string;
   #facts: WorkerFacts;
   #pool: string;
   #claiming = 0;
@@ -86,6 +87,7 @@ export class Worker {
     this.#contract = contract;
     this.#pool = this.#poolNow();
     const inbox = `${broker.subjects.inbox(address)}.${randomUUID()}`;
+    this.#offersAt = `${inbox}.offer`;
     const onFreed = (): void => this.#freed();
     this.#jobs = new JobRunner({
       broker,
@@ -193,6 +195,7 @@ export class Worker {
       busy,
       accepting: accepting && !draining,
       draining,
+      offersAt: this.#offersAt,
       host: hostname(),
       version,
       startedAt: this.#startedAt,
@@ -208,6 +211,7 @@ export class Worker {
     else if (kind === 'pull' && name === 'lanes') this.#puller.onLanes(pool ?? '', message);
     else if (kind === 'pull' && name !== undefined) this.#puller.onStatus(name, message);
     else if (kind === 'claim' && name !== undefined) this.#claimer.onMessage(name, message);
+    else if (kind === 'offer') this.#onOffer(message);
     else if (kind === 'alive') this.#jobs.onUnwanted(grantOf(message.subject), message);
   }
 
@@ -224,6 +228,18 @@ export class Worker {
     }
     this.#claiming -= 1;
     this.#puller.settle(ackTo, isReadable ? 'back' : 'void');
+  }
+
+  /**
+   * Takes a job that an ingress offers, while it waits for tickets in all its lanes: then nobody waits there who would come
+   * first. A refusal is an empty frame.
+   */
+  #onOffer({ data, reply }: Msg): void {
+    const offer = decodeGrant(data);
+    const isTaken = offer && speaks(this.#contract, offer.grant.v) && this.#free() > 0 && this.#puller.isWaiting;
+    this.#options.meter.offered(isTaken ? 'taken' : 'refused');
+    if (isTaken) this.#begin(offer.grant, offer.body);
+    else if (reply) this.#broker.publish(reply, '');
   }
 
   #claim(ticket: Ticket, ackTo: string): void {

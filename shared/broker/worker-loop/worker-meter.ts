@@ -18,6 +18,8 @@ export interface MeteredJob {
 export interface WorkerMeter {
   /** What came of a ticket, and the milliseconds since it was taken. */
   claimed(outcome: ClaimOutcome['kind'], ms: number): void;
+  /** What it said to a job that it was offered without a ticket. */
+  offered(outcome: 'taken' | 'refused'): void;
   finished(job: MeteredJob): void;
   /** The worker stopped taking jobs because of what is behind it. */
   paused(): void;

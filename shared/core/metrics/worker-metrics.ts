@@ -9,6 +9,9 @@ import { secondsBuckets } from './buckets.ts';
 /** What came of a ticket that the worker took; `silent`: its ingress did not answer. */
 const claimOutcomes = ['grant', 'gone', 'taken', 'later', 'silent'] as const;
 
+/** What the worker said to an offered job. */
+const offerOutcomes = ['taken', 'refused'] as const;
+
 /** How a request to an upstream ended: by its status, or without an answer to its end. */
 const upstreamOutcomes = ['2xx', '3xx', '429', '4xx', '5xx', 'unreachable', 'timeout', 'broken', 'aborted'] as const;
 
@@ -16,6 +19,7 @@ const upstreamOutcomes = ['2xx', '3xx', '429', '4xx', '5xx', 'unreachable', 'tim
 const workerStates = ['starting', 'serving', 'paused', 'draining', 'offline'] as const;
 
 export type ClaimOutcomeName = (typeof claimOutcomes)[number];
+export type OfferOutcomeName = (typeof offerOutcomes)[number];
 export type UpstreamOutcome = (typeof upstreamOutcomes)[number];
 export type WorkerStateName = (typeof workerStates)[number];
 
@@ -53,6 +57,7 @@ export class WorkerMetrics {
   readonly #errors: BoundCounter<'code'>;
   readonly #claims: Record<ClaimOutcomeName, BoundCount>;
   readonly #claimTime: BoundObservations;
+  readonly #offers: Record<OfferOutcomeName, BoundCount>;
   readonly #pauses: BoundCount;
   readonly #upstream: Record<UpstreamOutcome, BoundCount>;
   readonly #upstreamFirst: BoundObservations;
@@ -97,6 +102,13 @@ export class WorkerMetrics {
       buckets: secondsBuckets,
       registers,
     }).bind({});
+    const offers = new BoundCounter({
+      name: 'rtr_worker_offers_total',
+      help: 'Jobs that an ingress offered without a ticket, by what the worker said to that',
+      labelNames: ['outcome'],
+      registers,
+    });
+    this.#offers = bindAll(offerOutcomes, (outcome) => offers.bind({ outcome }));
     this.#pauses = new BoundCounter({
       name: 'rtr_worker_pauses_total',
       help: 'How often the worker stopped taking jobs because its upstream was ill, unreachable or limited it',
@@ -128,6 +140,10 @@ export class WorkerMetrics {
   claimed(outcome: ClaimOutcomeName, ms: number): void {
     this.#claims[outcome].add();
     if (outcome === 'grant') this.#claimTime.observe(ms / 1000);
+  }
+
+  offered(outcome: OfferOutcomeName): void {
+    this.#offers[outcome].add();
   }
 
   finished({ family, operation, model: name, outcome, code, ms }: WorkerJob): void {

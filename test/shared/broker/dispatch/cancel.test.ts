@@ -5,8 +5,8 @@ import { noUsage } from '#shared/core/usage.ts';
 import { startParties, type Parties } from '../../../helpers/broker-parties.ts';
 import { until } from '../../../helpers/start-cluster.ts';
 
-async function start({ onTestFinished }: Pick<TestContext, 'onTestFinished'>): Promise<Parties> {
-  const parties = await startParties();
+async function start({ onTestFinished }: Pick<TestContext, 'onTestFinished'>, offers = true): Promise<Parties> {
+  const parties = await startParties({ ingress: { offers } });
   onTestFinished(() => parties.close());
   return parties;
 }
@@ -68,7 +68,7 @@ describe('a client that goes away', () => {
   });
 
   it('right behind the grant: the worker ends what it has just begun', async (context) => {
-    const { ingress, addWorker } = await start(context);
+    const { ingress, addWorker } = await start(context, false);
     const { handler, aborted } = watched();
     const { worker } = await addWorker({ handler });
     const sent = ingress.send({});
@@ -80,6 +80,20 @@ describe('a client that goes away', () => {
     await until(() => aborted() !== undefined, 1_000);
     await until(() => worker.busy === 0, 1_000);
     expect((await sent.finished).state).toBe('cancelled');
+  });
+
+  it('right behind the offer: the worker ends what it has just begun', async (context) => {
+    const { ingress, addWorker } = await start(context);
+    const { handler, aborted } = watched();
+    const { worker } = await addWorker({ handler });
+    // The first ones are refused, while the worker still looks through its lanes.
+    await until(() => {
+      const sent = ingress.send({});
+      expect(sent.job.state).toBe('claimed');
+      sent.cancel();
+      return aborted() !== undefined;
+    }, 5_000);
+    await until(() => worker.busy === 0, 1_000);
   });
 
   it('while its large body is on the way: the rest stays here, and nothing runs', async (context) => {

@@ -1,22 +1,27 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startParties, type Parties } from '../../../helpers/broker-parties.ts';
+import { startParties, untilOffersAreTaken, type Parties } from '../../../helpers/broker-parties.ts';
 
-let parties: Parties;
-beforeAll(async () => {
-  parties = await startParties();
-  await parties.addWorker({ id: 'one', slots: 4 });
-});
-afterAll(() => parties.close());
+describe.each([
+  { way: 'by ticket', offers: false },
+  { way: 'offered', offers: true },
+])("a job's life, $way", ({ offers }) => {
+  let parties: Parties;
+  beforeAll(async () => {
+    parties = await startParties({ ingress: { offers } });
+    await parties.addWorker({ id: 'one', slots: 4 });
+    if (offers) await untilOffersAreTaken(parties.ingress);
+  });
+  afterAll(() => parties.close());
 
-describe("a job's life", () => {
-  it('goes through queue, claim and stream to its end', async () => {
+  it('goes through its states to its end', async () => {
     const { finished, text, job } = parties.ingress.send({ steps: [{ write: 'Hel' }, { waitMs: 5 }, { write: 'lo' }] });
-    expect(job.state).toBe('queued');
+    expect(job.state).toBe(offers ? 'claimed' : 'queued');
     const report = await finished;
     expect(text()).toBe('Hello');
     expect(report).toMatchObject({ state: 'done', attempts: 1, end: { finishReason: 'stop' }, error: undefined });
     expect(report.served?.worker.announcement.worker).toBe('one');
+    expect(job.tickets).toBe(offers ? 0 : 1);
     expect(parties.ingress.dispatcher.active).toBe(0);
   });
 

@@ -2,11 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, type TestContext } from 'vitest';
 import type { Broker } from '#shared/broker/connect-broker.ts';
 import { noUsage } from '#shared/core/usage.ts';
-import { startParties, type Parties, type TestIngress } from '../../../helpers/broker-parties.ts';
+import { startParties, untilOffersAreTaken, type Parties, type TestIngress } from '../../../helpers/broker-parties.ts';
 import { until } from '../../../helpers/start-cluster.ts';
 
-async function start({ onTestFinished }: Pick<TestContext, 'onTestFinished'>, bounds = {}): Promise<Parties> {
-  const parties = await startParties({ ingress: { bounds } });
+async function start(
+  { onTestFinished }: Pick<TestContext, 'onTestFinished'>,
+  bounds = {},
+  offers = true,
+): Promise<Parties> {
+  const parties = await startParties({ ingress: { bounds, offers } });
   onTestFinished(() => parties.close());
   return parties;
 }
@@ -100,14 +104,18 @@ describe.concurrent('frames that are lost', () => {
   });
 });
 
-describe.concurrent('a grant that is lost', () => {
+describe.concurrent.each([
+  { what: 'a grant', subject: /\.inbox\..+\.claim\./, offers: false },
+  { what: 'an offer', subject: /\.inbox\..+\.offer$/, offers: true },
+])('$what that is lost', ({ subject: lostSubject, offers }) => {
   it('is found out within seconds, and the job goes to a worker', { timeout: 15_000 }, async (context) => {
-    const { ingress, addWorker } = await start(context);
+    const { ingress, addWorker } = await start(context, {}, offers);
     await addWorker();
+    if (offers) await untilOffersAreTaken(ingress);
     const publish = ingress.broker.publish.bind(ingress.broker);
     let lost = 0;
     ingress.broker.publish = (subject, payload, reply) => {
-      if (lost === 0 && subject.includes('.claim.')) lost += 1;
+      if (lost === 0 && lostSubject.test(subject)) lost += 1;
       else publish(subject, payload, reply);
     };
     const sent = ingress.send({ steps: [{ write: 'x' }] });

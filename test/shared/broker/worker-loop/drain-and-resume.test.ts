@@ -25,7 +25,7 @@ describe('a worker that an operator drains', () => {
     };
     const { id, worker } = await addWorker({ handler });
     const running = ingress.send({});
-    await until(() => running.job.state === 'claimed');
+    await until(() => worker.busy === 1);
     tell(id, 'drain');
     await until(() => isDraining(id));
     expect(ingress.workers.get(id)?.announcement.accepting).toBe(false);

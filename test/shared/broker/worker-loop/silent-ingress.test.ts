@@ -3,7 +3,7 @@ import { startParties } from '../../../helpers/broker-parties.ts';
 import { until } from '../../../helpers/start-cluster.ts';
 
 it('a worker goes on when the ingress that hands its pulls on falls silent', async () => {
-  const parties = await startParties();
+  const parties = await startParties({ ingress: { offers: false } });
   onTestFinished(() => parties.close());
   const { ingress, addIngress, addWorker, prefix } = parties;
   const second = await addIngress();
