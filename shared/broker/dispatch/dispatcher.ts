@@ -12,11 +12,12 @@ import type { JobEnd } from '../job-contract.ts';
 import { parseFrameAddress } from '../subjects.ts';
 import { addressAtEnd } from '../worker-address.ts';
 import { chooseOffer } from './choose-offer.ts';
-import { exceededBound, type Bounds } from './exceeded-bound.ts';
+import type { Bounds } from './exceeded-bound.ts';
 import { Job, type JobRequest, type JobSink, type Served } from './job.ts';
 import type { LiveWorker } from './live-pool.ts';
 import type { LiveWorkers } from './live-workers.ts';
 import { isInboxOf } from './is-inbox-of.ts';
+import { JobWatch } from './job-watch.ts';
 import { judgeClaim } from './judge-claim.ts';
 import { refuseClaim } from './send-claim-answer.ts';
 import { Queue } from './queue.ts';
@@ -36,18 +37,6 @@ export interface DispatchSettings {
   /** How often a job is given to a worker at most. */
   maxAttempts: number;
 }
-
-/** Milliseconds between two looks at all jobs. */
-const sweepMs = 100;
-
-/**
- * Milliseconds without a frame after which a worker is asked for a sign of life. Workers in work give one every three
- * seconds; one that does not know the job, because its grant was lost, says so.
- */
-const askAfterMs = 4_000;
-
-/** Milliseconds between two looks at all jobs after which this process must have stood still itself. */
-const stoodStillMs = 1_000;
 
 /** An answer that is not streamed may have this many bytes at most. */
 const maxWholeAnswerBytes = 64 * 1024 * 1024;
@@ -71,9 +60,8 @@ export class Dispatcher {
   readonly #desk: QueueDesk;
   readonly #link: WorkerLink;
   readonly #replyPrefixLength: number;
-  readonly #timer: NodeJS.Timeout;
+  readonly #watch: JobWatch;
   readonly #release: () => void;
-  #lastSweep = performance.now();
 
   constructor(broker: Broker, workers: LiveWorkers, settings: DispatchSettings, log: Logger) {
     this.#broker = broker;
@@ -91,6 +79,16 @@ export class Dispatcher {
     this.#tickets = this.#queue.tickets;
     this.#desk = new QueueDesk(broker, settings.ingress);
     this.#link = new WorkerLink(broker, settings.ingress, log);
+    this.#watch = new JobWatch({
+      broker,
+      jobs: this.#jobs,
+      bounds: settings.bounds,
+      keepAliveMs: settings.keepAliveMs,
+      onLost: (job) => this.#lose(job, 'The worker fell silent in the middle of the answer.'),
+      onExceeded: (job, error) => this.#abandon(job, error),
+      onQuiet: (job, now) => this.#link.askAgain(job, now),
+      onWaiting: (job, now) => this.#queue.attend(job, now),
+    });
     const { subjects } = broker;
     const replies = subjects.allReplies(settings.ingress);
     this.#replyPrefixLength = subjects.reply(settings.ingress, '').length;
@@ -103,9 +101,8 @@ export class Dispatcher {
     workers.onChange(() => {
       for (const job of this.#jobs.values()) if (job.state === 'queued') this.#tickets.replace(job);
     });
-    this.#timer = setInterval(() => this.#sweep(), sweepMs);
     this.#release = () => {
-      clearInterval(this.#timer);
+      this.#watch.close();
       for (const subscription of subscriptions) subscription.unsubscribe();
       stopReconnect();
       this.#queue.close();
@@ -380,42 +377,9 @@ export class Dispatcher {
    * their workers are asked for.
    */
   #onReconnect(): void {
-    this.#forgiveSilence();
+    this.#watch.forgiveSilence();
     this.#queue.suspect();
     for (const job of this.#jobs.values()) if (job.state !== 'queued') this.#link.askAgain(job, performance.now());
-  }
-
-  #forgiveSilence(): void {
-    const now = performance.now();
-    for (const job of this.#jobs.values()) job.lastFrameAt = now;
-  }
-
-  #sweep(): void {
-    const now = performance.now();
-    const { bounds, keepAliveMs } = this.#settings;
-    const { disconnectedSince } = this.#broker;
-    if (now - this.#lastSweep > stoodStillMs) this.#forgiveSilence();
-    this.#lastSweep = now;
-    for (const job of this.#jobs.values()) {
-      const exceeded = exceededBound(job, bounds, now, disconnectedSince);
-      if (exceeded === 'lost') this.#lose(job, 'The worker fell silent in the middle of the answer.');
-      else if (exceeded) this.#abandon(job, exceeded);
-      else this.#attend(job, now, keepAliveMs);
-    }
-  }
-
-  /** What a waiting job needs from time to time. */
-  #attend(job: Job, now: number, keepAliveMs: number): void {
-    if (job.request.stream && now - job.lastWriteAt > keepAliveMs) {
-      job.lastWriteAt = now;
-      job.sink.keepAlive();
-    }
-    if (!this.#broker.connected) return;
-    if (job.state !== 'queued') {
-      if (now - job.lastFrameAt > askAfterMs) this.#link.askAgain(job, now);
-      return;
-    }
-    this.#queue.attend(job, now);
   }
 }
 
