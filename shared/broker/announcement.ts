@@ -39,11 +39,12 @@ export const announcementSchema = z.object({
   accepting: z.boolean(),
   /** True while it takes nothing new because somebody said so: an operator, or whoever stops it. */
   draining: z.boolean().optional(),
-  /** Subject in its inbox at which it takes jobs that an ingress offers it while it waits for tickets. */
+  /** Subject in its inbox at which it takes jobs of its pool that an ingress offers it while it waits for tickets. */
   offersAt: z
     .string()
     .regex(/^[\w.-]{1,255}$/)
-    .optional(),
+    .optional()
+    .catch(undefined),
   /** The machine's name, for people to find it by. */
   host: z.string().max(255).optional(),
   version: z.string(),

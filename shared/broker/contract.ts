@@ -6,8 +6,8 @@ import { z } from 'zod';
  * - A field that the other side may do without is added under the same version: readers let unknown fields through.
  * - A change that the other side has to know of is a new version. A release speaks a range of them, the newest and for
  *   at least one release the one before, so that a cluster can be upgraded node by node in any order.
- * - An announcement tells the range of its worker. An ingress speaks the newest version that both know: tickets, claims
- *   and grants of that worker's jobs are of it. Where there is none, the worker is shown to people and given nothing.
+ * - An announcement tells the range of its worker. An ingress speaks the newest version that both know: tickets, claims,
+ *   grants and offers of that worker's jobs are of it. Where there is none, the worker is shown to people and given nothing.
  * - Subjects are what credentials allow. A version that needs others is spoken only by who has them, so it comes a
  *   release after the one whose credentials allow them.
  * - Workers of different ranges never share a lane (see `poolOf`): nobody pulls a ticket that it cannot read.

@@ -2,6 +2,12 @@ import { z } from 'zod';
 import { priorityClasses } from './lane.ts';
 import { parseJson } from './ticket.ts';
 
+/**
+ * Tickets of each lane that a worker waits for while it has a free slot; when one comes, it looks for more. As many of its slots
+ * are left to them: if offers could fill it up, tickets would be delivered to one full worker after the other.
+ */
+export const awaitedTickets = 1;
+
 const pullSchema = z.object({
   pool: z.string().regex(/^[\w-]{1,64}$/),
   class: z.enum(priorityClasses),

@@ -132,8 +132,8 @@ export async function untilOffersAreTaken({ workers, send }: TestIngress): Promi
     await until(async () => {
       for (const worker of workers.workers()) worker.hasRefused = worker !== wanted;
       const { finished, job } = send({});
-      await finished;
-      return job.tickets === 0;
+      const { served } = await finished;
+      return served?.worker === wanted && job.tickets === 0;
     }, 5_000);
   }
   for (const worker of workers.workers()) worker.hasRefused = false;

@@ -1,5 +1,19 @@
 import type { AddressInfo } from 'node:net';
+import { until } from './start-cluster.ts';
 import type { ServiceProcess } from './start-process.ts';
+
+/** Sends requests until a worker, started with an admin port, has taken one without a ticket: from then on it waits for more. */
+export async function untilItTakesOffers(
+  worker: ServiceProcess | undefined,
+  ask: () => Promise<unknown>,
+): Promise<void> {
+  const url = await adminOf(worker);
+  await until(async () => {
+    await ask();
+    const metrics = await (await fetch(`${url}/metrics`)).text();
+    return /^rtr_worker_offers_total\{outcome="taken"\} [1-9]/m.test(metrics);
+  });
+}
 
 /** The address of a worker's admin port, which it was started with as `ADMIN_PORT=0`. */
 export async function adminOf(worker: ServiceProcess | undefined): Promise<string> {

@@ -4,6 +4,7 @@ import type { ReceivedSpan } from '../helpers/decode-spans.ts';
 import { startCluster, until, type Cluster } from '../helpers/start-cluster.ts';
 import { startCollector, type Collector } from '../helpers/start-collector.ts';
 import { startEngineProxy, type EngineProxy } from '../helpers/start-engine-proxy.ts';
+import { untilItTakesOffers } from '../helpers/worker-admin.ts';
 
 const [server, client, producer, consumer] = [2, 3, 4, 5];
 
@@ -15,7 +16,7 @@ beforeAll(async () => {
   collector = await startCollector();
   proxy = await startEngineProxy(() => cluster.engineUrl);
   cluster = await startCluster({ workers: 0, ingress: collector.environment, worker: collector.environment });
-  await cluster.addWorker({ ENGINE_URL: proxy.url });
+  await untilItTakesOffers(await cluster.addWorker({ ENGINE_URL: proxy.url, ADMIN_PORT: '0' }), askUntraced);
 });
 
 afterAll(async () => {
@@ -49,6 +50,8 @@ async function ask(path: string, fields: object, flags = '01', url = cluster.url
 const secret = 'the-prompt-that-nobody-may-see';
 const messages = [{ role: 'user', content: secret }];
 
+const askUntraced = () => ask('openai/chat/completions', { model: 'demo', messages }, '00');
+
 /** The chain of spans from the last one up to the client's own, by name. */
 function chain(spans: readonly ReceivedSpan[], last: ReceivedSpan | undefined, clientSpan: string): string[] {
   const names: string[] = [];
@@ -79,7 +82,7 @@ describe("a request's trace", () => {
       '(client)',
       'POST /api/openai/v1/chat/completions',
       'attempt',
-      'publish jobs.gpu',
+      'publish offer.gpu',
       'process jobs.gpu',
       'chat demo',
     ]);
@@ -134,7 +137,7 @@ describe("a request's trace", () => {
       '(client)',
       'POST /api/anthropic/v1/messages',
       'attempt',
-      'publish jobs.gpu',
+      'publish offer.gpu',
       'process jobs.gpu',
       'chat demo',
     ]);
@@ -161,7 +164,8 @@ describe("a request's trace", () => {
   });
 
   it('shows both attempts of a request that moved', async () => {
-    const second = await cluster.addWorker({ ENGINE_URL: proxy.url });
+    const second = await cluster.addWorker({ ENGINE_URL: proxy.url, ADMIN_PORT: '0' });
+    await untilItTakesOffers(second, askUntraced);
     proxy.failNext = 1;
     const { traceId, spanId, answer } = await ask('openai/chat/completions', { model: 'demo', messages });
     expect(answer.headers.get('x-rtr-attempts')).toBe('2');

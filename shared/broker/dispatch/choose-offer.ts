@@ -1,7 +1,8 @@
 import { bodyPartBytes } from '../claim.ts';
+import { awaitedTickets } from '../pull.ts';
 import type { Job, Placement } from './job.ts';
 import { freeSlots, type LivePool, type LiveWorker } from './live-pool.ts';
-import { openPlacements, placementsOf } from './placements.ts';
+import { openPlacements } from './placements.ts';
 
 /** Whom a job is offered to. */
 export interface Offer {
@@ -12,29 +13,40 @@ export interface Offer {
 }
 
 /**
- * The worker that a new job can be offered to without a ticket: the one with the most free slots in the pool that its
- * ticket would go to. None when others wait for that pool already, for they come first, or when the body is so large that
- * a refusal would cost more than the offer saves.
+ * The worker that a new job can be offered to without a ticket, in the pool that its ticket would go to. None
+ *
+ * - when jobs of this ingress wait for that pool already: they come first;
+ * - for a tool: once it is offered nobody knows for sure whether it was begun, and it must not be done twice;
+ * - for a body so large that a refusal would cost more than the offer saves.
  */
-export function chooseOffer(job: Job): Offer | undefined {
-  if ((job.body?.length ?? 0) > bodyPartBytes) return undefined;
-  const { open } = openPlacements(job, placementsOf(job));
-  const placement = open.find(({ pool }) => freeSlots(pool) > 0);
+export function chooseOffer(job: Job, placements: readonly Placement[]): Offer | undefined {
+  const isFit = job.request.operation !== 'execute_tool' && (job.body?.length ?? 0) <= bodyPartBytes;
+  const placement = isFit ? openPlacements(job, placements).open.find(({ pool }) => freeSlots(pool) > 0) : undefined;
   if (!placement || placement.pool.waiting > 0) return undefined;
-  const worker = freest(placement.pool, job.avoid);
+  const worker = chooseWorker(placement.pool, job.avoid);
   const at = worker?.announcement.offersAt;
   return worker && at !== undefined ? { worker, placement, at } : undefined;
 }
 
-function freest({ workers }: LivePool, avoid: ReadonlySet<string>): LiveWorker | undefined {
-  let best: LiveWorker | undefined;
-  let most = 0;
-  for (const worker of workers) {
-    const { announcement, held, others, hasRefused, id } = worker;
-    const free = announcement.slots - others - held.size;
-    if (free <= most || !announcement.accepting || hasRefused || avoid.has(id)) continue;
-    best = worker;
-    most = free;
-  }
-  return best;
+/**
+ * The one with more free slots of two that are drawn: what is known of a worker's other jobs is up to a second old, and
+ * several ingresses that all chose the very best would all choose the same one.
+ */
+function chooseWorker({ workers }: LivePool, avoid: ReadonlySet<string>): LiveWorker | undefined {
+  const able = [...workers].filter(
+    (worker) =>
+      worker.announcement.offersAt !== undefined &&
+      worker.announcement.accepting &&
+      !worker.hasRefused &&
+      !avoid.has(worker.id) &&
+      spare(worker) > awaitedTickets,
+  );
+  const at = Math.floor(Math.random() * able.length);
+  const one = able[at];
+  const other = able[(at + 1 + Math.floor(Math.random() * (able.length - 1))) % able.length];
+  return one && other && spare(other) > spare(one) ? other : one;
+}
+
+function spare({ announcement, held, others }: LiveWorker): number {
+  return announcement.slots - others - held.size;
 }

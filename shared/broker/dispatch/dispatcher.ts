@@ -21,6 +21,7 @@ import { JobWatch } from './job-watch.ts';
 import { judgeClaim } from './judge-claim.ts';
 import { refuseClaim } from './send-claim-answer.ts';
 import { Queue } from './queue.ts';
+import { placementsOf } from './placements.ts';
 import { QueueDesk } from './queue-desk.ts';
 import type { Tickets } from './tickets.ts';
 import { WorkerLink } from './worker-link.ts';
@@ -38,12 +39,15 @@ export interface DispatchSettings {
   maxAttempts: number;
 }
 
+/** A job that as many workers did not take goes by ticket from then on. */
+const maxRefusals = 2;
+
 /** An answer that is not streamed may have this many bytes at most. */
 const maxWholeAnswerBytes = 64 * 1024 * 1024;
 
 /**
- * The ingress's side of the broker contract. It owns every job from first byte to last: publishes tickets, grants one
- * claim at a time, hands frames to the sink, moves jobs whose worker is lost, and ends those that exceed a bound.
+ * The ingress's side of the broker contract. It owns every job from first byte to last: offers it or publishes tickets, grants
+ * one claim at a time, hands frames to the sink, moves jobs whose worker is lost, and ends those that exceed a bound.
  *
  * The hot path is `#onReply`: message, map look-up, sink.
  */
@@ -86,6 +90,10 @@ export class Dispatcher {
       keepAliveMs: settings.keepAliveMs,
       onLost: (job) => this.#lose(job, 'The worker fell silent in the middle of the answer.'),
       onExceeded: (job, error) => this.#abandon(job, error),
+      onUnheard: (job) => {
+        this.#link.stop(job);
+        this.#onRefusal(job);
+      },
       onQuiet: (job, now) => this.#link.askAgain(job, now),
       onWaiting: (job, now) => this.#queue.attend(job, now),
     });
@@ -160,26 +168,30 @@ export class Dispatcher {
 
   /** Offers a job to a worker that is known to wait for one; where there is none, its tickets find who comes first. */
   #enqueue(job: Job): void {
-    const offer = this.#broker.connected ? chooseOffer(job) : undefined;
+    const placements = placementsOf(job);
+    const mayBeOffered = this.#broker.connected && job.refusals < maxRefusals;
+    const offer = mayBeOffered ? chooseOffer(job, placements) : undefined;
     const v = offer?.placement.pool.contract;
-    if (!offer || v === undefined) return this.#tickets.place(job);
+    if (!offer || v === undefined) return this.#tickets.place(job, placements);
     const { worker, placement, at } = offer;
-    const served = { worker, placement, grant: randomUUID() };
+    const served = { worker, placement, grant: randomUUID(), offered: true };
     job.on('offer');
     this.#link.offer(job, served, { v, at }, this.#serve(job, served));
   }
 
   /** The worker has filled up since it last told of itself, looks through its lanes first, or is gone. */
   #onRefusal(job: Job): void {
-    if (job.state !== 'claimed' || !job.served) return;
+    // Whoever has begun cannot refuse any more.
+    if (!job.served?.offered || job.heard) return;
     job.served.worker.hasRefused = true;
     this.#leaveWorker(job);
     job.trace?.refused();
     job.on('refuse');
     job.attempt -= 1;
+    job.refusals += 1;
     job.served = undefined;
     job.claimedAt = undefined;
-    this.#tickets.place(job);
+    this.#enqueue(job);
   }
 
   /** Who claims, the subject tells; who may be answered, too. */
@@ -191,7 +203,7 @@ export class Dispatcher {
     const worker = this.#workers.at(address);
     const verdict = judgeClaim(job, worker, claim.v);
     if (job && worker && typeof verdict !== 'string') {
-      const served = { worker, placement: verdict, grant: randomUUID() };
+      const served = { worker, placement: verdict, grant: randomUUID(), offered: false };
       this.#grant(job, served, { v: claim.v, replyTo });
       return this.#desk.settle(address, claim.ticket, 'done');
     }
@@ -213,6 +225,7 @@ export class Dispatcher {
     const now = performance.now();
     job.attempt += 1;
     job.nextSeq = 0;
+    job.heard = false;
     job.served = served;
     job.claimedAt = now;
     job.lastFrameAt = now;
@@ -233,9 +246,10 @@ export class Dispatcher {
     if (frame.seq > job.nextSeq) return this.#link.askAgain(job, now);
     // What was sent again may have come already.
     if (frame.seq < job.nextSeq) return undefined;
+    if (frame.kind === 'r') return this.#onRefusal(job);
+    job.heard = true;
     job.lastFrameAt = now;
     if (frame.kind === 'k') return undefined;
-    if (frame.kind === 'r') return this.#onRefusal(job);
     job.nextSeq += 1;
     switch (frame.kind) {
       case 'd':

@@ -7,7 +7,7 @@ export interface Bounds {
   queueMs: number;
   /** In the queue while no live worker could serve it (one may be starting). */
   noWorkerMs: number;
-  /** From the claim to the first piece of a streamed answer. */
+  /** From the claim or offer to the first piece of a streamed answer. */
   firstTokenMs: number;
   /** Between two pieces of a streamed answer. */
   idleMs: number;

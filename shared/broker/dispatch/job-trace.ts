@@ -31,11 +31,12 @@ export class JobTrace {
   /** A worker has been granted the job. @returns what the worker is to be sent */
   claimed(job: TracedJob, { tier, pool }: Pick<LivePool, 'tier' | 'pool'>): TraceContext {
     this.#attempt = this.#begin(job);
-    const queued = this.#attempt.child(`publish jobs.${tier}`, 'producer', {
+    const to = job.served?.offered ? 'offer' : 'jobs';
+    const queued = this.#attempt.child(`publish ${to}.${tier}`, 'producer', {
       startedAt: job.waitingSince,
       attributes: {
         [names.messagingSystem]: 'nats',
-        [names.messagingDestination]: `jobs.${tier}.${pool}`,
+        [names.messagingDestination]: `${to}.${tier}.${pool}`,
         [names.messagingOperation]: 'publish',
         [names.messagingOperationType]: 'send',
         [names.messageId]: job.id,
@@ -54,6 +55,7 @@ export class JobTrace {
 
   /** The worker that the job was offered to does not take it: this was no attempt. */
   refused(): void {
+    this.#attempt?.rename('refused offer');
     this.#attempt?.end();
     this.#attempt = undefined;
   }

@@ -12,6 +12,9 @@ const sweepMs = 100;
  */
 const askAfterMs = 4_000;
 
+/** Milliseconds in which the worker that a job was offered to has to be heard of it, if only by a sign of life. */
+const offerHeardMs = 1_500;
+
 /** Milliseconds between two looks at all jobs after which this process must have stood still itself. */
 const stoodStillMs = 1_000;
 
@@ -26,6 +29,8 @@ export interface JobWatchOptions {
   onLost: (job: Job) => void;
   /** A job has waited for something for longer than it may. */
   onExceeded: (job: Job, error: RouterError) => void;
+  /** Nothing was heard of a job since it was offered to a worker. */
+  onUnheard: (job: Job) => void;
   /** Nothing was heard of a job in work for a while, and the broker is there. */
   onQuiet: (job: Job, now: number) => void;
   /** A job waits in the queue, and the broker is there. Called at every look. */
@@ -67,13 +72,15 @@ export class JobWatch {
   }
 
   #attend(job: Job, now: number): void {
-    const { broker, keepAliveMs, onQuiet, onWaiting } = this.#options;
+    const { broker, keepAliveMs, onUnheard, onQuiet, onWaiting } = this.#options;
     if (job.request.stream && now - job.lastWriteAt > keepAliveMs) {
       job.lastWriteAt = now;
       job.sink.keepAlive();
     }
     if (!broker.connected) return;
+    const quietMs = now - job.lastFrameAt;
     if (job.state === 'queued') onWaiting(job, now);
-    else if (now - job.lastFrameAt > askAfterMs) onQuiet(job, now);
+    else if (job.served?.offered && !job.heard && quietMs > offerHeardMs) onUnheard(job);
+    else if (quietMs > askAfterMs) onQuiet(job, now);
   }
 }

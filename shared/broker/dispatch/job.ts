@@ -103,6 +103,8 @@ export interface Served {
   placement: Placement;
   /** What only this worker knows, and its frames come under. */
   grant: string;
+  /** Whether the job was offered: until the worker is heard of it, it may be refused. */
+  offered: boolean;
 }
 
 const none: readonly ErrorCode[] = [];
@@ -130,6 +132,10 @@ export class Job {
   moves = none;
   served: Served | undefined;
   nextSeq = 0;
+  /** How often a worker that it was offered to did not take it. */
+  refusals = 0;
+  /** Whether its worker was heard of it. */
+  heard = false;
   /** Parts of an answer that is not streamed. */
   parts: Uint8Array[] = [];
   partsBytes = 0;

@@ -13,7 +13,7 @@ export interface LiveWorker {
   /** The announcement's bytes, to skip reading one that says nothing new. */
   raw: Buffer;
   lastBeat: number;
-  /** Jobs that this ingress has granted to the worker and that are not over. */
+  /** Jobs that this ingress has granted or offered to the worker and that are not over. */
   held: Set<string>;
   /** Its jobs of other ingresses, when it last beat. */
   others: number;

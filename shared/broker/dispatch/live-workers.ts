@@ -4,7 +4,6 @@ import { announcementSchema, goodbye, type Announcement } from '../announcement.
 import type { Broker } from '../connect-broker.ts';
 import { agreedVersion, ownContract, type ContractRange } from '../contract.ts';
 import type { Tier } from '../lane.ts';
-import type { Subjects } from '../subjects.ts';
 import { parseJson } from '../ticket.ts';
 import { addressAtEnd, workerIdOf, type WorkerAddress } from '../worker-address.ts';
 import { isInboxOf } from './is-inbox-of.ts';
@@ -137,10 +136,12 @@ export class LiveWorkers {
       return;
     }
     const announcement = parseJson(payload, announcementSchema);
-    if (!announcement || !isOf(announcement, address, this.#broker.subjects)) {
+    if (!announcement || announcement.worker !== address.worker || announcement.tier !== address.tier) {
       this.#log.warn({ worker: id }, 'an announcement cannot be read');
       return;
     }
+    // Wherever else it would have jobs sent, nobody may be made to send them.
+    if (!isInboxOf(this.#broker.subjects, address, announcement.offersAt ?? '')) announcement.offersAt = undefined;
     if (known && announcement.startedAt < known.announcement.startedAt) {
       this.#log.error({ worker: id }, 'two workers have the same id: the one that was started first is ignored');
       return;
@@ -267,10 +268,4 @@ export class LiveWorkers {
     const now = performance.now();
     for (const worker of this.#workers.values()) worker.lastBeat = now;
   }
-}
-
-/** Whether an announcement speaks of nobody but the worker on whose subject it came. */
-function isOf({ worker, tier, offersAt }: Announcement, address: WorkerAddress, subjects: Subjects): boolean {
-  const isOwnInbox = offersAt === undefined || isInboxOf(subjects, address, offersAt);
-  return worker === address.worker && tier === address.tier && isOwnInbox;
 }

@@ -34,7 +34,9 @@ export class QueueDesk {
   /** Settles a ticket of a worker's tier; one of another tier, or none at all, is nothing that the worker may settle. */
   settle({ tier }: WorkerAddress, ticket: string, as: Settlement): void {
     const { subjects } = this.#broker;
-    if (isTicketOf(subjects, tier, ticket)) this.#broker.publishUnhurried(ticket, settlementWords[as]);
+    if (!isTicketOf(subjects, tier, ticket)) return;
+    if (as === 'back') this.#broker.publish(ticket, settlementWords[as]);
+    else this.#broker.publishUnhurried(ticket, settlementWords[as]);
   }
 
   /** A pull that waits is answered at once, so that its worker knows that it was heard. */

@@ -29,8 +29,7 @@ export class Tickets {
   }
 
   /** Publishes tickets for a queued job: into the first lane with a free slot, else into every lane that is open to it. */
-  place(job: Job): void {
-    const placements = placementsOf(job);
+  place(job: Job, placements = placementsOf(job)): void {
     noteWorkers(job, placements);
     if (placements.length === 0) return;
     const { open, nextAt } = openPlacements(job, placements);

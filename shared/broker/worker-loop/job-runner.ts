@@ -36,6 +36,8 @@ interface Running {
   unheardSince: number | undefined;
   /** Whether the last keep-alive, as far as known, was listened to. */
   heard: boolean;
+  /** Whether it was looked after before. */
+  isNew: boolean;
 }
 
 export interface JobRunnerOptions {
@@ -76,7 +78,7 @@ export class JobRunner {
     const controller = new AbortController();
     const { handler, coalesceMs, meter, inbox, log, onFreed } = this.#options;
     const writer = new ReplyWriter(this.#broker, reply, `${inbox}.${id}`, coalesceMs);
-    this.#running.set(id, { controller, writer, unheardSince: undefined, heard: true });
+    this.#running.set(id, { controller, writer, unheardSince: undefined, heard: true, isNew: true });
     const trace = this.#traceOf(grant);
     const job = { id: grant.job, trace, requestId, operation, family, stream, model, headers, body };
     const startedAt = performance.now();
@@ -179,7 +181,10 @@ export class JobRunner {
     const maxQuietMs = isYoung ? youngQuietMs : quietMs;
     for (const job of this.#running.values()) {
       const { sentMs, probedMs } = job.writer.quiet(now);
-      if (sentMs > maxQuietMs || probedMs > probeMs) this.#probe(job);
+      // Its ingress may have offered it, and not know whether it was taken.
+      const isUnheardOf = job.isNew && !job.writer.hasSent;
+      job.isNew = false;
+      if (isUnheardOf || sentMs > maxQuietMs || probedMs > probeMs) this.#probe(job);
       if (!isYoung) job.writer.dropOld(now);
     }
     // The ends that a lost connection took with it are found out by this; later ones are kept in case an ingress that

@@ -2,7 +2,7 @@ import type { Msg } from '@nats-io/transport-node';
 import type { Logger } from '#shared/core/log.ts';
 import { noResponders, type Broker } from '../connect-broker.ts';
 import { priorityClasses, type Lane, type PriorityClass } from '../lane.ts';
-import { encodePull } from '../pull.ts';
+import { awaitedTickets, encodePull } from '../pull.ts';
 import { encodeSettle, type Settlement } from '../settlement.ts';
 import { isPriorityClass } from '../subjects.ts';
 import type { WorkerAddress } from '../worker-address.ts';
@@ -50,8 +50,9 @@ export interface PullerOptions {
 /**
  * Pulls tickets for one worker, by hand: recovers from a broker restart within a fraction of a second, and never hoards.
  *
- * After it was full, a worker scans its lanes in class order with pulls that do not wait, so that a backlog drains in
- * that order. When all are empty it waits in all of them at once; whatever comes first is taken.
+ * A lane in which a ticket came is scanned again, and so are all after the worker was full of tickets: in class order, with pulls
+ * that do not wait, so that a backlog drains in that order. When all are empty it waits in all of them at once, for one ticket
+ * in each; whatever comes first is taken.
  */
 export class Puller {
   readonly #broker: Broker;
@@ -127,7 +128,11 @@ export class Puller {
   /** Has a ticket settled that was not claimed. */
   settle(ticket: string, as: Settlement): void {
     const { subjects } = this.#broker;
-    this.#broker.publishUnhurried(subjects.settle(this.#ingress, this.#worker), encodeSettle({ ticket, as }));
+    const subject = subjects.settle(this.#ingress, this.#worker);
+    const settle = encodeSettle({ ticket, as });
+    // Somebody waits for what goes back.
+    if (as === 'back') this.#broker.publish(subject, settle);
+    else this.#broker.publishUnhurried(subject, settle);
   }
 
   /** Counts a ticket that came. @returns false when it is of a lane that the worker does not serve any more */
@@ -201,13 +206,10 @@ export class Puller {
   // ---- waiting: in all lanes at once
 
   #wait(): void {
-    const free = this.#free();
     for (const pull of this.#lanes.values()) {
-      if (pull.state !== 'empty' && pull.state !== 'waiting') continue;
-      // Topping up only below half saves a pull for every ticket when they come one by one.
-      if (pull.open > free / 2) continue;
+      if (pull.state !== 'empty') continue;
       pull.state = 'waiting';
-      this.#ask(pull, free - pull.open, heardMs, expiresMs);
+      this.#ask(pull, awaitedTickets, heardMs, expiresMs);
     }
   }
 

@@ -65,6 +65,11 @@ export class ReplyWriter implements Reply {
     else this.#timer = setTimeout(() => this.#flush(), waitMs);
   }
 
+  /** Whether any piece of the answer has left. */
+  get hasSent(): boolean {
+    return this.#seq > 0;
+  }
+
   /** Bytes kept to be sent again. */
   get keptBytes(): number {
     return this.#tail.bytes;

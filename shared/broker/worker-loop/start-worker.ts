@@ -12,6 +12,7 @@ import { ownContract, speaks, type ContractRange } from '../contract.ts';
 import { encodeError } from '../frame.ts';
 import type { JobHandler } from '../job-contract.ts';
 import type { Tier } from '../lane.ts';
+import { awaitedTickets } from '../pull.ts';
 import { grantOf } from '../subjects.ts';
 import { decodeTicket, type Ticket } from '../ticket.ts';
 import type { WorkerAddress } from '../worker-address.ts';
@@ -54,7 +55,8 @@ export interface WorkerOptions extends WorkerFacts {
 }
 
 /**
- * A worker on the broker: it announces itself, pulls a ticket when it has a free slot, claims the job and has it run.
+ * A worker on the broker: it announces itself, takes an offered job or pulls a ticket when it has a free slot, claims that one's
+ * job, and has it run.
  */
 export class Worker {
   readonly #options: WorkerOptions;
@@ -66,7 +68,8 @@ export class Worker {
   readonly #releases: (() => void)[];
   readonly #startedAt = Date.now();
   readonly #contract: ContractRange;
-  readonly #offersAt: string;
+  /** Subject of offers before the pool that they are for. */
+  readonly #offers: string;
   #facts: WorkerFacts;
   #pool: string;
   #claiming = 0;
@@ -87,7 +90,7 @@ export class Worker {
     this.#contract = contract;
     this.#pool = this.#poolNow();
     const inbox = `${broker.subjects.inbox(address)}.${randomUUID()}`;
-    this.#offersAt = `${inbox}.offer`;
+    this.#offers = `${inbox}.offer`;
     const onFreed = (): void => this.#freed();
     this.#jobs = new JobRunner({
       broker,
@@ -195,7 +198,7 @@ export class Worker {
       busy,
       accepting: accepting && !draining,
       draining,
-      offersAt: this.#offersAt,
+      offersAt: `${this.#offers}.${this.#pool}`,
       host: hostname(),
       version,
       startedAt: this.#startedAt,
@@ -211,7 +214,7 @@ export class Worker {
     else if (kind === 'pull' && name === 'lanes') this.#puller.onLanes(pool ?? '', message);
     else if (kind === 'pull' && name !== undefined) this.#puller.onStatus(name, message);
     else if (kind === 'claim' && name !== undefined) this.#claimer.onMessage(name, message);
-    else if (kind === 'offer') this.#onOffer(message);
+    else if (kind === 'offer') this.#onOffer(message, name);
     else if (kind === 'alive') this.#jobs.onUnwanted(grantOf(message.subject), message);
   }
 
@@ -231,12 +234,13 @@ export class Worker {
   }
 
   /**
-   * Takes a job that an ingress offers, while it waits for tickets in all its lanes: then nobody waits there who would come
-   * first. A refusal is an empty frame.
+   * Takes a job that an ingress offers, while it waits for tickets in all its lanes: a lane in which somebody waits is one that it
+   * has found something in, or has still to look through. A refusal is an empty frame.
    */
-  #onOffer({ data, reply }: Msg): void {
-    const offer = decodeGrant(data);
-    const isTaken = offer && speaks(this.#contract, offer.grant.v) && this.#free() > 0 && this.#puller.isWaiting;
+  #onOffer({ data, reply }: Msg, pool: string | undefined): void {
+    const hasRoom = pool === this.#pool && this.#free() > awaitedTickets && this.#puller.isWaiting;
+    const offer = hasRoom ? decodeGrant(data) : undefined;
+    const isTaken = offer !== undefined && speaks(this.#contract, offer.grant.v);
     this.#options.meter.offered(isTaken ? 'taken' : 'refused');
     if (isTaken) this.#begin(offer.grant, offer.body);
     else if (reply) this.#broker.publish(reply, '');

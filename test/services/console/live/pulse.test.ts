@@ -8,7 +8,7 @@ import { overviewOf, queueOf } from '../../../../services/console/live/overview-
 import { PulseMeter } from '../../../../services/console/live/pulse-meter.ts';
 
 const worker = { id: 'w1', announcement: { worker: 'w1', tier: 'gpu' } } as unknown as LiveWorker;
-const served = { worker, placement: { pool: worker.pool, model: 'demo' }, grant: 'g' };
+const served = { worker, placement: { pool: worker.pool, model: 'demo' }, offered: false, grant: 'g' };
 
 function report(change: Partial<JobReport>): JobReport {
   const now = performance.now();

@@ -1,6 +1,6 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it, type TestContext } from 'vitest';
+import { describe, expect, it, onTestFinished, type TestContext } from 'vitest';
 import {
   startParties,
   untilOffersAreTaken,
@@ -23,14 +23,14 @@ async function ticketsAt({ broker }: TestIngress): Promise<number> {
   return (await manager.streams.info(broker.subjects.stream('gpu'))).state.last_seq;
 }
 
-const hang = { steps: [{ hang: true as const }] };
+const hang = { steps: [{ write: 'x' }, { hang: true as const }] };
 const whoami = { steps: [{ whoami: true as const }] };
 
 describe.concurrent('a job that is offered', () => {
   it('reaches a worker that waits without a ticket, the one with the most free slots', async (context) => {
     const { ingress, addWorker } = await start(context);
-    await addWorker({ id: 'small', slots: 1 });
-    await addWorker({ id: 'large', slots: 4 });
+    await addWorker({ id: 'small', slots: 2 });
+    await addWorker({ id: 'large', slots: 5 });
     await untilOffersAreTaken(ingress);
     const before = await ticketsAt(ingress);
     const jobs = Array.from({ length: 3 }, () => ingress.send({ steps: [{ waitMs: 50 }, { whoami: true }] }));
@@ -44,17 +44,21 @@ describe.concurrent('a job that is offered', () => {
   it('is refused by a worker that another ingress has filled, and waits for its turn', async (context) => {
     const { ingress, addIngress, addWorker } = await start(context);
     const other = await addIngress();
-    await addWorker({ id: 'one', slots: 1 });
+    const { worker } = await addWorker({ id: 'one', slots: 2 });
     await until(() => other.workers.get('one') !== undefined);
     await untilOffersAreTaken(ingress);
-    const first = ingress.send(hang);
+    const first = [ingress.send(hang), ingress.send(hang)];
+    await until(() => worker.busy === 2);
+    const known = other.workers.get('one');
+    // As it was before the worker's last beat.
+    if (known) known.others = 0;
     const second = other.send(whoami);
     expect(second.job.state).toBe('claimed');
     await until(() => second.job.state === 'queued');
     expect(second.job.tickets).toBe(1);
     expect(second.job.attempt).toBe(0);
     expect(other.workers.get('one')?.held.size).toBe(0);
-    first.cancel();
+    for (const { cancel } of first) cancel();
     expect(await second.finished).toMatchObject({ state: 'done', attempts: 1, moves: [] });
   });
 
@@ -76,27 +80,110 @@ describe.concurrent('a job that is offered', () => {
 
   it('never comes before those that wait', async (context) => {
     const { ingress, addWorker } = await start(context);
-    await addWorker({ slots: 1 });
+    const { worker } = await addWorker({ slots: 4 });
     await untilOffersAreTaken(ingress);
-    const ended: number[] = [];
-    const jobs: TestJob[] = [];
-    const send = (number: number): void => {
-      const sent = ingress.send({ steps: [{ waitMs: 5 }] });
-      void sent.finished.then(() => ended.push(number));
-      jobs.push(sent);
-    };
-    const running = ingress.send(hang);
-    for (const number of [1, 2, 3]) send(number);
-    expect(jobs.map(({ job }) => job.state)).toEqual(['queued', 'queued', 'queued']);
-    await until(() => jobs.every(({ job }) => job.admitted));
-    running.cancel();
-    // The slot becomes free again and again while they have their turns, and each time somebody else would like it.
-    for (let number = 4; ended.length < 3; number += 1) {
-      send(number);
+    const running = Array.from({ length: 4 }, () => ingress.send(hang));
+    await until(() => worker.busy === 4);
+    const send = (): TestJob => ingress.send({ steps: [{ waitMs: 5 }] });
+    const waiting = Array.from({ length: 12 }, send);
+    await until(() => waiting.every(({ job }) => job.admitted));
+    for (const { cancel } of running) cancel();
+    // Slots become free again and again while they have their turns, and each time somebody else would like one.
+    const later: TestJob[] = [];
+    while (waiting.some(({ job }) => !job.isOver)) {
+      later.push(send());
       await sleep(2);
     }
-    await Promise.all(jobs.map(({ finished }) => finished));
-    expect(ended.slice(0, 3)).toEqual([1, 2, 3]);
+    const claimedAt = async (jobs: TestJob[]): Promise<number[]> =>
+      (await Promise.all(jobs.map(({ finished }) => finished))).map((report) => report.claimedAt ?? Number.NaN);
+    expect(Math.max(...(await claimedAt(waiting)))).toBeLessThan(Math.min(...(await claimedAt(later))));
+  });
+
+  it('does not keep the job of another ingress waiting', async (context) => {
+    const { ingress, addIngress, addWorker } = await start(context);
+    const busy = await addIngress();
+    for (let number = 0; number < 8; number += 1) await addWorker({ slots: 4 });
+    await until(() => [...busy.workers.workers()].length === 8);
+    await untilOffersAreTaken(busy);
+    const running = Array.from({ length: 32 }, () => busy.send(hang));
+    await until(() => running.every(({ job }) => job.heard));
+    const waiting = ingress.send(whoami);
+    await until(() => waiting.job.admitted && waiting.job.state === 'queued');
+    let others = 0;
+    const goOn = async (): Promise<void> => {
+      while (!waiting.job.isOver) {
+        await busy.send({ steps: [{ waitMs: 5 }] }).finished;
+        others += 1;
+      }
+    };
+    running[0]?.cancel();
+    running[1]?.cancel();
+    await Promise.all([goOn(), goOn()]);
+    expect((await waiting.finished).state).toBe('done');
+    expect(others).toBeLessThanOrEqual(8);
+  });
+
+  it(
+    'goes to another worker when the one that it was offered to stands still',
+    { timeout: 20_000 },
+    async (context) => {
+      const { ingress, forkWorker } = await start(context);
+      const still = await forkWorker({ WORKER_ID: 'still', SLOTS: '16' });
+      await forkWorker({ WORKER_ID: 'living' });
+      await untilOffersAreTaken(ingress);
+      still.process.child.kill('SIGSTOP');
+      const jobs = Array.from({ length: 6 }, () => ingress.send(whoami));
+      expect(jobs.filter(({ job }) => job.served?.worker.id === 'still').length).toBeGreaterThan(0);
+      for (const { finished, text } of jobs) {
+        const { state, attempts, queuedAt, endedAt } = await finished;
+        expect([state, attempts, text()]).toEqual(['done', 1, 'living']);
+        expect(endedAt - queuedAt).toBeLessThan(3_000);
+      }
+      still.process.child.kill('SIGCONT');
+    },
+  );
+
+  it('is no tool: one that was offered and never heard of again may have done its work', async (context) => {
+    const { ingress, addWorker } = await start(context);
+    await addWorker();
+    await untilOffersAreTaken(ingress);
+    const { job, finished } = ingress.send({ ...whoami, operation: 'execute_tool', family: 'tools' });
+    expect(job.state).toBe('queued');
+    expect((await finished).state).toBe('done');
+  });
+
+  it('that was begun cannot be refused any more, nor can one that was claimed', async (context) => {
+    for (const offers of [true, false]) {
+      const { ingress, addWorker } = await start(context, { ingress: { offers } });
+      const { broker } = await addWorker();
+      if (offers) await untilOffersAreTaken(ingress);
+      const publish = broker.publish.bind(broker);
+      broker.publish = (subject, payload, reply) => {
+        publish(subject, payload, reply);
+        if (subject.endsWith('.d.0')) for (const number of [0, 1]) publish(subject.replace(/d\.0$/, `r.${number}`), '');
+      };
+      const sent = ingress.send({ stream: false, steps: [{ write: 'a' }, { waitMs: 50 }, { write: 'b' }] });
+      expect(await sent.finished).toMatchObject({ state: 'done', attempts: 1, moves: [] });
+      expect(sent.text()).toBe('ab');
+    }
+  });
+
+  it('is shared out among workers that are alike, also by ingresses that know nothing of each other', async (context) => {
+    const { ingress, addIngress, addWorker } = await start(context);
+    const edges = [ingress, ...(await Promise.all(Array.from({ length: 7 }, () => addIngress())))];
+    const workers = await Promise.all(Array.from({ length: 4 }, () => addWorker({ slots: 8 })));
+    await until(() => edges.every((edge) => [...edge.workers.workers()].length === 4));
+    await untilOffersAreTaken(ingress);
+    const most: number[] = [];
+    for (let round = 0; round < 10; round += 1) {
+      const jobs = edges.map((edge) => edge.send(hang));
+      await until(() => jobs.every(({ job }) => job.heard));
+      most.push(Math.max(...workers.map(({ worker }) => worker.busy)));
+      for (const { cancel } of jobs) cancel();
+      await until(() => workers.every(({ worker }) => worker.busy === 0));
+    }
+    // Eight at once for one of four in every round would be what all choosing the same one looks like.
+    expect(most.reduce((sum, busy) => sum + busy, 0) / most.length).toBeLessThan(6);
   });
 
   it('goes by ticket when its body is larger than one part', async (context) => {
@@ -112,7 +199,7 @@ describe.concurrent('a job that is offered', () => {
   it('goes to a worker that is left when the first one fails', async (context) => {
     const { ingress, addWorker } = await start(context);
     await addWorker({ id: 'bad', slots: 8 });
-    await addWorker({ id: 'good', slots: 1 });
+    await addWorker({ id: 'good', slots: 2 });
     await untilOffersAreTaken(ingress);
     const { finished, job, text } = ingress.send({
       steps: [{ only: 'bad', fail: 'upstream_failed' }, { whoami: true }],
@@ -142,13 +229,32 @@ describe.concurrent('a worker', () => {
     expect((await ingress.send(whoami).finished).state).toBe('done');
   });
 
-  it('that wants its offers in the inbox of another one is not believed', async (context) => {
-    const { ingress, addWorker, prefix } = await start(context);
+  it.each(['another.x.offer', 'w x', '>', 7])('that wants its offers at %j gets none', async (at) => {
+    const { ingress, addWorker, prefix } = await startParties();
+    onTestFinished(() => ingress.close());
     const { id } = await addWorker();
     const before = ingress.workers.get(id)?.announcement;
-    const told = { ...before, slots: 99, offersAt: `${prefix}.inbox.gpu.open.another.x.offer` };
-    ingress.broker.publish(`${prefix}.beat.gpu.open.${id}`, JSON.stringify(told));
-    await ingress.broker.flush();
-    expect(ingress.workers.get(id)?.announcement).toMatchObject({ slots: before?.slots, offersAt: before?.offersAt });
+    expect(before?.offersAt).toMatch(new RegExp(`^${prefix}\\.inbox\\.gpu\\.open\\.${id}\\.`));
+    const offersAt = typeof at === 'string' ? `${prefix}.inbox.gpu.open.${at}` : at;
+    ingress.broker.publish(`${prefix}.beat.gpu.open.${id}`, JSON.stringify({ ...before, slots: 99, offersAt }));
+    await until(() => ingress.workers.get(id)?.announcement.slots === 99);
+    expect(ingress.workers.get(id)?.announcement.offersAt).toBeUndefined();
+  });
+
+  it('refuses what was offered to the pool that it has left', async (context) => {
+    const { ingress, addWorker } = await start(context);
+    const { id, worker } = await addWorker();
+    await untilOffersAreTaken(ingress);
+    const before = ingress.workers.get(id);
+    const stale = before?.announcement.offersAt ?? '';
+    worker.update({ models: [{ id: 'other', capabilities: ['stream'] }] });
+    await until(() => ingress.workers.get(id)?.announcement.models[0]?.id === 'other');
+    await untilOffersAreTaken(ingress);
+    const now = ingress.workers.get(id);
+    if (now) now.announcement.offersAt = stale;
+    const { job, finished } = ingress.send(whoami);
+    expect(job.state).toBe('claimed');
+    expect((await finished).state).toBe('done');
+    expect(job.tickets).toBe(1);
   });
 });
