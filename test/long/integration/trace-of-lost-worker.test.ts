@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startCluster, until, type Cluster } from '../../helpers/start-cluster.ts';
 import { startCollector, type Collector } from '../../helpers/start-collector.ts';
@@ -30,10 +31,12 @@ describe('the trace of a request whose worker is killed before its first token',
         model: 'demo',
         stream: true,
         messages: [{ role: 'user', content: 'Hello.' }],
-        demo: { first_token_delay_ms: 1_500 },
+        demo: { first_token_delay_ms: 3_000 },
       }),
     });
     await until(async () => (await metrics()).includes('rtr_jobs{state="claimed"} 1'));
+    // Until it gives a sign of life, which takes half a second, an offered job counts as not begun.
+    await sleep(1_000);
     await cluster.workers[0]?.kill();
     await cluster.addWorker();
     const answer = await asked;
