@@ -72,7 +72,7 @@ export class RequestMetrics {
     });
     this.#queueWait = new BoundHistogram({
       name: 'rtr_queue_wait_seconds',
-      help: 'From the request to the claim of the worker that served it',
+      help: 'From the request to the claim of the worker that served it, or to the offer that it took',
       labelNames: ['tier'],
       buckets: secondsBuckets,
       registers,

@@ -50,9 +50,9 @@ export interface PullerOptions {
 /**
  * Pulls tickets for one worker, by hand: recovers from a broker restart within a fraction of a second, and never hoards.
  *
- * A lane in which a ticket came is scanned again, and so are all after the worker was full of tickets: in class order, with pulls
- * that do not wait, so that a backlog drains in that order. When all are empty it waits in all of them at once, for one ticket
- * in each; whatever comes first is taken.
+ * Lanes in which tickets came are scanned when a slot is free, in class order and with pulls that do not wait, so that a
+ * backlog drains in that order. When all are empty it waits in all of them at once, for one ticket in each; whatever comes
+ * first is taken.
  */
 export class Puller {
   readonly #broker: Broker;
