@@ -6,7 +6,7 @@ import type { Logger } from '#shared/core/log.ts';
 import type { TraceContext } from '#shared/core/tracing/tracing.ts';
 import { decodeClaim } from '../claim.ts';
 import type { Broker } from '../connect-broker.ts';
-import { decodeEnd, decodeError } from '../frame.ts';
+import { decodeError } from '../frame.ts';
 import type { QueueSettings } from '../jobs-stream.ts';
 import type { JobEnd } from '../job-contract.ts';
 import { parseFrameAddress } from '../subjects.ts';
@@ -23,6 +23,7 @@ import { refuseClaim } from './send-claim-answer.ts';
 import { Queue } from './queue.ts';
 import { placementsOf } from './placements.ts';
 import { QueueDesk } from './queue-desk.ts';
+import { takeData, takeEnd } from './take-answer.ts';
 import type { Tickets } from './tickets.ts';
 import { WorkerLink } from './worker-link.ts';
 
@@ -41,9 +42,6 @@ export interface DispatchSettings {
 
 /** A job that as many workers did not take goes by ticket from then on. */
 const maxRefusals = 2;
-
-/** An answer that is not streamed may have this many bytes at most. */
-const maxWholeAnswerBytes = 64 * 1024 * 1024;
 
 /**
  * The ingress's side of the broker contract. It owns every job from first byte to last: offers it or publishes tickets, grants
@@ -189,8 +187,7 @@ export class Dispatcher {
     job.on('refuse');
     job.attempt -= 1;
     job.refusals += 1;
-    job.served = undefined;
-    job.claimedAt = undefined;
+    job.takeBack();
     this.#enqueue(job);
   }
 
@@ -222,14 +219,7 @@ export class Dispatcher {
 
   /** From here on a worker has the job. @returns what it is to know of the request's trace */
   #serve(job: Job, served: Served): TraceContext | undefined {
-    const now = performance.now();
-    job.attempt += 1;
-    job.nextSeq = 0;
-    job.heard = false;
-    job.served = served;
-    job.claimedAt = now;
-    job.lastFrameAt = now;
-    job.lastDataAt = now;
+    job.give(served);
     served.worker.held.add(job.id);
     this.#granted.set(served.grant, job);
     return job.trace?.claimed(job, served.worker.pool);
@@ -253,50 +243,18 @@ export class Dispatcher {
     job.nextSeq += 1;
     switch (frame.kind) {
       case 'd':
-        return this.#onData(job, payload, now);
+        if (!takeData(job, payload, now)) this.#abandon(job, answerTooLarge());
+        return undefined;
       case 'e':
-        return this.#onEnd(job, payload, now);
+        return this.#onEnd(job, takeEnd(job, payload, now));
       case 'x':
         return this.#onError(job, decodeError(payload));
     }
   }
 
-  #onData(job: Job, payload: Uint8Array, now: number): void {
-    job.lastDataAt = now;
-    if (!job.request.stream) {
-      job.parts.push(payload);
-      job.partsBytes += payload.length;
-      if (job.partsBytes > maxWholeAnswerBytes)
-        this.#abandon(job, new RouterError('upstream_failed', 'The answer is too large.'));
-      return;
-    }
-    this.#show(job, now);
-    job.sink.data(payload);
-  }
-
-  #onEnd(job: Job, payload: Uint8Array, now: number): void {
-    const decoded = decodeEnd(payload);
-    if (!decoded)
-      return this.#abandon(job, new RouterError('internal', 'The worker ended the answer in a way it could not tell.'));
-    const { end, lastBytes } = decoded;
-    if (job.state === 'claimed') {
-      job.firstByteAt = now;
-      job.sink.begin(job);
-    }
-    const bytes = job.parts.length === 0 ? lastBytes : Buffer.concat([...job.parts, lastBytes]);
-    job.on('end');
-    job.sink.end(bytes);
-    this.#finish(job, end, undefined);
-  }
-
-  /** From here on the client has seen a part of the answer: the job cannot move, so its body is not needed any more. */
-  #show(job: Job, now: number): void {
-    job.lastWriteAt = now;
-    if (job.state !== 'claimed') return;
-    job.on('output');
-    job.sink.begin(job);
-    job.firstByteAt = now;
-    job.body = undefined;
+  #onEnd(job: Job, end: JobEnd | undefined): void {
+    if (end) this.#finish(job, end, undefined);
+    else this.#abandon(job, unreadableEnd());
   }
 
   #onError(job: Job, error: RouterError): void {
@@ -340,10 +298,7 @@ export class Dispatcher {
     job.trace?.lost(reason);
     job.on('lose');
     job.moves = [...job.moves, reason];
-    job.served = undefined;
-    job.claimedAt = undefined;
-    job.parts = [];
-    job.partsBytes = 0;
+    job.takeBack();
     job.waitingSince = performance.now();
     const { requestId } = job.request;
     const traceId = job.trace?.traceId;
@@ -399,4 +354,12 @@ export class Dispatcher {
 
 function tooManyWait(): RouterError {
   return new RouterError('overloaded', 'Too many requests are waiting.', { retryAfter: 5 });
+}
+
+function answerTooLarge(): RouterError {
+  return new RouterError('upstream_failed', 'The answer is too large.');
+}
+
+function unreadableEnd(): RouterError {
+  return new RouterError('internal', 'The worker ended the answer in a way it could not tell.');
 }

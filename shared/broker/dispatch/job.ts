@@ -181,6 +181,26 @@ export class Job {
     this.state = nextState(this.state, event);
   }
 
+  /** A worker has it from now on. */
+  give(served: Served): void {
+    const now = performance.now();
+    this.attempt += 1;
+    this.nextSeq = 0;
+    this.heard = false;
+    this.served = served;
+    this.claimedAt = now;
+    this.lastFrameAt = now;
+    this.lastDataAt = now;
+  }
+
+  /** Its worker does not have it any more, and nothing that came from there counts. */
+  takeBack(): void {
+    this.served = undefined;
+    this.claimedAt = undefined;
+    this.parts = [];
+    this.partsBytes = 0;
+  }
+
   /** Tells whoever waits for the job how it went. */
   report(end: JobEnd | undefined, error: RouterError | undefined): void {
     const { state, attempt: attempts, moves, queuedAt, claimedAt, firstByteAt, served } = this;

@@ -3,15 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RouterError } from '#shared/core/errors.ts';
-import type { Logger } from '#shared/core/log.ts';
-import type { Tracing } from '#shared/core/tracing/tracing.ts';
-import { poolOf, type Announcement, type ModelInfo, type ToolInfo } from '../announcement.ts';
+import { poolOf, type Announcement } from '../announcement.ts';
 import { decodeGrant, type Grant } from '../claim.ts';
 import type { Broker } from '../connect-broker.ts';
 import { ownContract, speaks, type ContractRange } from '../contract.ts';
 import { encodeError } from '../frame.ts';
-import type { JobHandler } from '../job-contract.ts';
-import type { Tier } from '../lane.ts';
 import { awaitedTickets } from '../pull.ts';
 import { grantOf } from '../subjects.ts';
 import { decodeTicket, type Ticket } from '../ticket.ts';
@@ -20,39 +16,10 @@ import { Beat } from './beat.ts';
 import { Claimer } from './claimer.ts';
 import { JobRunner } from './job-runner.ts';
 import { Puller } from './puller.ts';
-import type { WorkerMeter } from './worker-meter.ts';
+import type { WorkerFacts, WorkerOptions } from './worker-options.ts';
 
 /** Milliseconds for handlers to settle when their jobs are ended by a drain that took too long. */
 const settleMs = 1_000;
-
-/** What of an announcement a worker may change while it runs. */
-export interface WorkerFacts {
-  models: ModelInfo[];
-  tools?: ToolInfo[];
-  /** Jobs it serves at once. */
-  slots: number;
-  /** Whether it takes jobs right now. */
-  accepting: boolean;
-}
-
-export interface WorkerOptions extends WorkerFacts {
-  broker: Broker;
-  log: Logger;
-  /** The worker's name: letters, digits, `_`, `-`; unique among those of its credential. */
-  id: string;
-  tier: Tier;
-  /** The kind of thing behind the worker, as `vllm`: workers of one kind with the same models and tools are interchangeable. */
-  kind: string;
-  version: string;
-  handler: JobHandler;
-  /** Length of the window in which pieces of an answer travel together, in milliseconds. 0: each by itself. */
-  coalesceMs: number;
-  meter: WorkerMeter;
-  /** Traces, when jobs are traced. */
-  tracing?: Tracing | undefined;
-  /** Versions of the contract that it speaks. Default: those of this release. */
-  contract?: ContractRange;
-}
 
 /**
  * A worker on the broker: it announces itself, takes an offered job or pulls a ticket when it has a free slot, claims that one's
