@@ -140,6 +140,11 @@ export async function untilOffersAreTaken({ workers, send }: TestIngress): Promi
   for (const worker of workers.workers()) worker.hasRefused = false;
 }
 
+/** Whether a worker has told that it works on a job: until then an offered one counts as not begun, and not as an attempt. */
+export function isBegun({ job }: TestJob): boolean {
+  return job.state === 'claimed' && job.heard;
+}
+
 /** Takes out of what workers announce where they take offers. */
 function hideOffers(broker: Broker): void {
   const subscribe = broker.subscribe.bind(broker);

@@ -1,5 +1,5 @@
 import { describe, expect, it, type TestContext } from 'vitest';
-import { startParties, type Parties } from '../../helpers/broker-parties.ts';
+import { isBegun, startParties, type Parties } from '../../helpers/broker-parties.ts';
 import type { Step } from '../../helpers/scripted-handler.ts';
 import { until } from '../../helpers/start-cluster.ts';
 
@@ -38,7 +38,7 @@ describe.concurrent('a worker', () => {
     const first = await forkWorker({ WORKER_ID: 'first' });
     const moved = ingress.send({ steps: hangOnFirst });
     const broken = ingress.send({ steps: hangInTheMiddle });
-    await until(() => moved.job.state === 'claimed' && broken.text() === 'a part');
+    await until(() => isBegun(moved) && broken.text() === 'a part');
     await forkWorker({ WORKER_ID: 'second' });
     first.process.child.kill('SIGSTOP');
     expect((await broken.finished).error?.code).toBe('worker_lost');

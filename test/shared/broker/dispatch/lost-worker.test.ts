@@ -1,5 +1,5 @@
 import { describe, expect, it, type TestContext } from 'vitest';
-import { startParties, type Parties } from '../../../helpers/broker-parties.ts';
+import { isBegun, startParties, type Parties } from '../../../helpers/broker-parties.ts';
 import type { Step } from '../../../helpers/scripted-handler.ts';
 import { until } from '../../../helpers/start-cluster.ts';
 
@@ -24,7 +24,7 @@ describe.concurrent('a worker', { timeout: 30_000 }, () => {
     const first = await forkWorker({ WORKER_ID: 'first' });
     const sent = ingress.send({ steps: hangOnFirst });
     const whole = ingress.send({ steps: hangOnFirst, stream: false });
-    await until(() => [sent, whole].every(({ job }) => job.state === 'claimed'));
+    await until(() => [sent, whole].every(isBegun));
     await forkWorker({ WORKER_ID: 'second' });
     const killedAt = performance.now();
     await first.process.kill();
