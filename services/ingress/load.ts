@@ -31,7 +31,7 @@ export function loadOf(
   }
   for (const { announcement, held, others } of workers) {
     const { tier, slots, draining } = announcement;
-    load[tier].busy += held.size + others;
+    load[tier].busy += held + others;
     if (draining) continue;
     load[tier].slots += slots;
     load[tier].workers += 1;

@@ -4,13 +4,13 @@ import type { Duplex } from 'node:stream';
 
 /** The requests whose answers have not left to the last byte yet. */
 export class OpenRequests {
-  readonly #open = new Set<ServerResponse>();
+  #count = 0;
   readonly #bySocket = new WeakMap<Duplex, ServerResponse>();
   #onNone: (() => void) | undefined;
   #draining = false;
 
   get count(): number {
-    return this.#open.size;
+    return this.#count;
   }
 
   get isDraining(): boolean {
@@ -19,11 +19,11 @@ export class OpenRequests {
 
   /** Follows every request; comes before all other handlers. */
   readonly follow = (request: Request, response: Response, next: NextFunction): void => {
-    this.#open.add(response);
+    this.#count += 1;
     this.#bySocket.set(request.socket, response);
     response.once('close', () => {
-      this.#open.delete(response);
-      if (this.#open.size === 0) this.#onNone?.();
+      this.#count -= 1;
+      if (this.#count === 0) this.#onNone?.();
     });
     if (this.#draining) response.setHeader('connection', 'close');
     next();
@@ -32,13 +32,13 @@ export class OpenRequests {
   /** Whether a part of an answer has left on this connection and the rest has not. */
   isAnswering(socket: Duplex): boolean {
     const response = this.#bySocket.get(socket);
-    return response !== undefined && response.headersSent && this.#open.has(response);
+    return response !== undefined && response.headersSent && !response.closed;
   }
 
   /** From now on connections are closed behind their answers; waits for those, for at most this many milliseconds. */
   async drain(ms: number): Promise<void> {
     this.#draining = true;
-    if (this.#open.size === 0) return;
+    if (this.#count === 0) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#onNone = resolve;
     const timer = setTimeout(resolve, ms);

@@ -30,7 +30,7 @@ export function livePool({ tier, pool, models = [], tools = [] }: PoolFacts, wor
       pool: live,
       raw: Buffer.alloc(0),
       lastBeat: 0,
-      held: new Set(),
+      held: 0,
       others: busy,
       hasRefused: false,
     });

@@ -13,7 +13,7 @@ export function workerFacts(
   now: number,
 ): LiveWorkerFacts {
   const { tier, pool: token, models, tools, slots, startedAt, version, host } = announcement;
-  const busy = Math.min(slots, others + held.size);
+  const busy = Math.min(slots, others + held);
   return {
     id,
     tier,

@@ -58,7 +58,7 @@ export function watchWorkers(registry: Registry, workersOf: () => Iterable<Seen>
 }
 
 function busyOf({ announcement, held, others }: Seen): number {
-  return Math.min(announcement.slots, held.size + others);
+  return Math.min(announcement.slots, held + others);
 }
 
 function stateOf({ draining, accepting }: LiveWorker['announcement']): (typeof states)[number] {

@@ -48,5 +48,5 @@ function chooseWorker({ workers }: LivePool, avoid: ReadonlySet<string>): LiveWo
 }
 
 function spare({ announcement, held, others }: LiveWorker): number {
-  return announcement.slots - others - held.size;
+  return announcement.slots - others - held;
 }

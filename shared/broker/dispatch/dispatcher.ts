@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Msg } from '@nats-io/transport-node';
 import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
+import { ShortLivedMap } from '#shared/core/short-lived-map.ts';
 import type { TraceContext } from '#shared/core/tracing/tracing.ts';
 import { decodeClaim } from '../claim.ts';
 import type { Broker } from '../connect-broker.ts';
@@ -54,9 +55,9 @@ export class Dispatcher {
   readonly #workers: LiveWorkers;
   readonly #settings: DispatchSettings;
   readonly #log: Logger;
-  readonly #jobs = new Map<string, Job>();
+  readonly #jobs = new ShortLivedMap<Job>();
   /** The jobs that a worker has, by what only that worker knows: its grant. */
-  readonly #granted = new Map<string, Job>();
+  readonly #granted = new ShortLivedMap<Job>();
   readonly #queue: Queue;
   readonly #tickets: Tickets;
   readonly #desk: QueueDesk;
@@ -220,7 +221,7 @@ export class Dispatcher {
   /** From here on a worker has the job. @returns what it is to know of the request's trace */
   #serve(job: Job, served: Served): TraceContext | undefined {
     job.give(served);
-    served.worker.held.add(job.id);
+    served.worker.held += 1;
     this.#granted.set(served.grant, job);
     return job.trace?.claimed(job, served.worker.pool);
   }
@@ -328,16 +329,13 @@ export class Dispatcher {
     job.report(end, error);
   }
 
-  #leaveWorker({ id, served }: Job): void {
-    if (!served) return;
-    served.worker.held.delete(id);
-    this.#granted.delete(served.grant);
+  #leaveWorker({ served }: Job): void {
+    if (served && this.#granted.delete(served.grant)) served.worker.held -= 1;
   }
 
   #onWorkerLost(worker: LiveWorker): void {
-    for (const id of worker.held) {
-      const job = this.#jobs.get(id);
-      if (job) this.#lose(job, 'The worker was lost in the middle of the answer.');
+    for (const job of this.#jobs.values()) {
+      if (job.served?.worker === worker) this.#lose(job, 'The worker was lost in the middle of the answer.');
     }
   }
 

@@ -1,4 +1,5 @@
 import type { RouterError } from '#shared/core/errors.ts';
+import type { ShortLivedMap } from '#shared/core/short-lived-map.ts';
 import type { Broker } from '../connect-broker.ts';
 import { exceededBound, type Bounds } from './exceeded-bound.ts';
 import type { Job } from './job.ts';
@@ -21,7 +22,7 @@ const stoodStillMs = 1_000;
 export interface JobWatchOptions {
   broker: Broker;
   /** All jobs of this ingress by id. */
-  jobs: ReadonlyMap<string, Job>;
+  jobs: ShortLivedMap<Job>;
   bounds: Bounds;
   /** Milliseconds without a byte after which the client of a stream gets a keep-alive. */
   keepAliveMs: number;

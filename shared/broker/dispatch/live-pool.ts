@@ -14,7 +14,7 @@ export interface LiveWorker {
   raw: Buffer;
   lastBeat: number;
   /** Jobs that this ingress has granted or offered to the worker and that are not over. */
-  held: Set<string>;
+  held: number;
   /** Its jobs of other ingresses, when it last beat. */
   others: number;
   /** Whether it has refused a job since it last beat: it is asked no more until then. */
@@ -38,12 +38,12 @@ export interface LivePool {
 export function freeSlots(pool: LivePool): number {
   let free = -pool.waiting;
   for (const { announcement, held, others } of pool.workers) {
-    if (announcement.accepting) free += Math.max(0, announcement.slots - others - held.size);
+    if (announcement.accepting) free += Math.max(0, announcement.slots - others - held);
   }
   return free;
 }
 
 /** What a worker says it is busy with, less what it holds for this ingress. */
 export function jobsOfOthers({ announcement, held }: LiveWorker): number {
-  return Math.max(0, announcement.busy - held.size);
+  return Math.max(0, announcement.busy - held);
 }

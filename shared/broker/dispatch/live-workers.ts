@@ -173,7 +173,7 @@ export class LiveWorkers {
       pool,
       raw,
       lastBeat: 0,
-      held: new Set(),
+      held: 0,
       others: 0,
       hasRefused: false,
     };
@@ -226,7 +226,7 @@ export class LiveWorkers {
     this.#workers.delete(worker.id);
     this.#shares.add(worker.address.owner, -1, -worker.raw.length);
     this.#leavePool(worker);
-    this.#log.info({ worker: worker.id, held: worker.held.size }, reason);
+    this.#log.info({ worker: worker.id, held: worker.held }, reason);
     for (const listener of this.#lostListeners) listener(worker);
     for (const listener of this.#changeListeners) listener();
   }

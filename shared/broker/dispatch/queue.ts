@@ -1,5 +1,6 @@
 import type { Msg } from '@nats-io/transport-node';
 import type { Logger } from '#shared/core/log.ts';
+import type { ShortLivedMap } from '#shared/core/short-lived-map.ts';
 import type { Broker } from '../connect-broker.ts';
 import type { QueueSettings } from '../jobs-stream.ts';
 import type { Tier } from '../lane.ts';
@@ -17,7 +18,7 @@ export interface QueueOptions {
   spillMs: number;
   log: Logger;
   /** All jobs of this ingress by id. */
-  jobs: ReadonlyMap<string, Job>;
+  jobs: ShortLivedMap<Job>;
   /** Told when the broker has no room for any ticket of a job. */
   onFull: (job: Job) => void;
 }
@@ -26,7 +27,7 @@ export interface QueueOptions {
 export class Queue {
   readonly tickets: Tickets;
   readonly #log: Logger;
-  readonly #jobs: ReadonlyMap<string, Job>;
+  readonly #jobs: ShortLivedMap<Job>;
   readonly #onFull: (job: Job) => void;
   readonly #streams: TicketStreams;
   readonly #lanes: LaneMaker;

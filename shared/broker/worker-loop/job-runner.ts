@@ -1,6 +1,7 @@
 import type { Msg } from '@nats-io/transport-node';
 import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
+import { ShortLivedMap } from '#shared/core/short-lived-map.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts';
 import type { TraceSpan, Tracing } from '#shared/core/tracing/tracing.ts';
@@ -59,7 +60,7 @@ export class JobRunner {
   readonly #options: JobRunnerOptions;
   readonly #broker: Broker;
   /** By grant. */
-  readonly #running = new Map<string, Running>();
+  readonly #running = new ShortLivedMap<Running>();
   readonly #finished = new FinishedReplies();
 
   constructor(options: JobRunnerOptions) {

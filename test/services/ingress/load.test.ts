@@ -3,7 +3,7 @@ import type { LiveWorker } from '#shared/broker/dispatch/live-pool.ts';
 import { loadOf } from '../../../services/ingress/load.ts';
 
 function worker(tier: string, slots: number, others: number, draining = false): LiveWorker {
-  return { announcement: { tier, slots, draining }, held: new Set(['a']), others } as unknown as LiveWorker;
+  return { announcement: { tier, slots, draining }, held: 1, others } as unknown as LiveWorker;
 }
 
 describe("the cluster's load", () => {

@@ -57,7 +57,7 @@ describe.concurrent('a job that is offered', () => {
     await until(() => second.job.state === 'queued');
     expect(second.job.tickets).toBe(1);
     expect(second.job.attempt).toBe(0);
-    expect(other.workers.get('one')?.held.size).toBe(0);
+    expect(other.workers.get('one')?.held).toBe(0);
     for (const { cancel } of first) cancel();
     expect(await second.finished).toMatchObject({ state: 'done', attempts: 1, moves: [] });
   });

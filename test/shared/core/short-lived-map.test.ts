@@ -1,0 +1,71 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { ShortLivedMap } from '#shared/core/short-lived-map.ts';
+
+describe('a map of what comes and goes', () => {
+  it('knows what was set until it is deleted', () => {
+    const map = new ShortLivedMap<{ name: string }>();
+    const one = { name: 'one' };
+    map.set('1', one);
+    map.set('2', { name: 'two' });
+    expect(map.get('1')).toBe(one);
+    expect(map.size).toBe(2);
+    expect(map.delete('1')).toBe(true);
+    expect(map.delete('1')).toBe(false);
+    expect(map.get('1')).toBeUndefined();
+    expect(Array.from(map.values(), ({ name }) => name)).toEqual(['two']);
+  });
+
+  it('gives what is there while entries are deleted and added', () => {
+    const map = new ShortLivedMap<{ id: string }>();
+    for (const id of ['1', '2', '3']) map.set(id, { id });
+    const seen: string[] = [];
+    for (const { id } of map.values()) {
+      seen.push(id);
+      map.delete('2');
+      if (id === '1') map.set('4', { id: '4' });
+    }
+    expect(seen).toEqual(['1', '3', '4']);
+  });
+
+  // With V8's own map some 50 MiB of the 60 that pass through are left behind.
+  it('leaves no garbage behind in the old generation of the heap', async () => {
+    expect(await leftBehind('new ShortLivedMap()')).toBeLessThan(6);
+    expect(await leftBehind('new Map()')).toBeGreaterThan(20);
+  });
+});
+
+/** MiB that the old generation grows by while 30,000 entries of 2 KiB pass through a map that has 32 at a time. */
+async function leftBehind(map: string): Promise<number> {
+  const program = `
+    import { getHeapSpaceStatistics } from 'node:v8';
+    import { ShortLivedMap } from '#shared/core/short-lived-map.ts';
+    const old = () => getHeapSpaceStatistics().find(({ space_name }) => space_name === 'old_space').space_used_size;
+    const map = ${map};
+    let passed = 0;
+    const pass = (count) => {
+      for (let i = 0; i < count; i += 1) {
+        map.set(String(passed), { payload: new Array(256).fill(passed) });
+        if (passed >= 32) map.delete(String(passed - 32));
+        passed += 1;
+      }
+    };
+    pass(40);
+    gc({ type: 'minor' });
+    gc({ type: 'minor' });
+    const before = old();
+    pass(30_000);
+    console.log((old() - before) / 1024 / 1024);`;
+  const flags = [
+    '--expose-gc',
+    // Room enough that no full collection comes between.
+    '--initial-old-space-size=512',
+    '--max-semi-space-size=4',
+    '--min-semi-space-size=4',
+    // Else the payloads, all made in one place, would be put there from the start.
+    '--no-allocation-site-pretenuring',
+  ];
+  const { stdout } = await promisify(execFile)(process.execPath, [...flags, '--input-type=module', '-e', program]);
+  return Number(stdout);
+}
