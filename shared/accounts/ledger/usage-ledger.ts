@@ -136,20 +136,34 @@ export class UsageLedger {
   }
 }
 
+interface Period {
+  name: string;
+  /** Both in ms since 1970. */
+  beginning: number;
+  expiry: number;
+}
+
+function periodOf(step: Step, at: number): Period {
+  const beginning = beginningOf(step, at);
+  return { name: periodName(step, beginning), beginning, expiry: expiryOf(step, beginning) };
+}
+
 /** What a batch adds to each row of each day and month, in the order that the script takes. */
 function rowArguments(records: readonly UsageRecord[]): (string | number)[] {
   const rows = new Map<string, { head: (string | number)[]; totals: UsageTotals }>();
+  // Nearly all of a batch are of one day.
+  let periods: Period[] = [];
   for (const record of records) {
     const row = rowOf(record);
     const text = encodeRow(row);
-    for (const step of ['day', 'month'] satisfies Step[]) {
-      const beginning = beginningOf(step, record.at);
-      const period = periodName(step, beginning);
-      let sum = rows.get(period + text);
+    const day = beginningOf('day', record.at);
+    if (periods[0]?.beginning !== day) periods = [periodOf('day', day), periodOf('month', record.at)];
+    for (const { name, expiry } of periods) {
+      let sum = rows.get(name + text);
       if (!sum) {
         const substitute = encodeRow({ key: other, user: '', team: '', tier: row.tier, model: other });
-        sum = { head: [period, expiryOf(step, beginning), text, substitute], totals: noTotals() };
-        rows.set(period + text, sum);
+        sum = { head: [name, expiry, text, substitute], totals: noTotals() };
+        rows.set(name + text, sum);
       }
       addTotals(sum.totals, totalsOf(record));
     }
