@@ -74,7 +74,7 @@ export class ClientReply implements JobSink {
 
   #end(lastBytes: Uint8Array | string): void {
     this.#response.end(lastBytes);
-    this.#response.setTimeout(unreadMs, () => this.#response.destroy());
+    if (this.#response.writableLength > 0) this.#response.setTimeout(unreadMs, () => this.#response.destroy());
   }
 
   #startStream(): void {

@@ -42,7 +42,12 @@ export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody 
     };
     const onError = (cause: Error): void =>
       reject(new RouterError('invalid_json', 'The request body could not be read.', { cause }));
-    const timer = setTimeout(() => reject(tooSlow(timeoutMs)), timeoutMs);
+    let timer: NodeJS.Timeout | undefined;
+    let isOver = false;
+    // A body that came in one piece with its headers, as most do, is complete by then.
+    process.nextTick(() => {
+      if (!request.complete && !isOver) timer = setTimeout(() => reject(tooSlow(timeoutMs)), timeoutMs);
+    });
     const source = decoder ? request.pipe(decoder) : request;
     source.on('data', onData).on('end', onEnd).on('error', onError);
     request.on('close', onClose);
@@ -50,6 +55,7 @@ export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody 
     try {
       return await promise;
     } finally {
+      isOver = true;
       clearTimeout(timer);
       source.off('data', onData).off('end', onEnd);
       request.off('close', onClose);
