@@ -37,8 +37,8 @@ interface Waiter {
   refuse: (error: unknown) => void;
 }
 
-/** Failures in a row that say that no process can be started. */
-const failuresUntilIll = 2;
+/** Starts in a row that say, when they fail, that no process can be started. */
+const failedStartsUntilIll = 2;
 
 /** Milliseconds before a start is tried again, doubled with each failure in a row. */
 const firstPauseMs = 250;
@@ -59,7 +59,10 @@ export class SessionPool {
   readonly #starting = new Set<Promise<void>>();
   readonly #waiters: Waiter[] = [];
   readonly #stop = new AbortController();
+  /** Failures in a row, of starts and of processes that stood ready. */
   #failures = 0;
+  /** Starts in a row that failed, each begun after the one before had: what ends several at once says nothing of the next. */
+  #failedStarts = 0;
   #pause: NodeJS.Timeout | undefined;
 
   constructor(options: PoolOptions) {
@@ -196,6 +199,7 @@ export class SessionPool {
   /** Starts one process. Never rejects. */
   async #start(): Promise<void> {
     const { start, log, onHealth } = this.#options;
+    const failedBefore = this.#failedStarts;
     try {
       const live = await start(this.#stop.signal);
       if (this.#stop.signal.aborted) {
@@ -204,6 +208,7 @@ export class SessionPool {
       }
       if (this.#failures > 0) onHealth(true);
       this.#failures = 0;
+      this.#failedStarts = 0;
       const seat: Seat = { live, conversations: 0 };
       void live.session.process.ended.then(({ how }) => this.#onEnded(seat, how));
       this.#offer(seat);
@@ -211,8 +216,9 @@ export class SessionPool {
       if (this.#stop.signal.aborted) return;
       log.error({ err: error }, 'the CLI could not be started');
       this.#failed();
+      if (this.#failedStarts === failedBefore) this.#failedStarts += 1;
       // Once can happen to any process; those who wait get the next one.
-      if (this.#failures < failuresUntilIll) return;
+      if (this.#failedStarts < failedStartsUntilIll) return;
       for (const waiter of this.#waiters.splice(0)) waiter.refuse(error);
       if (this.#ready.length === 0 && this.#held.size === 0) onHealth(false);
     }

@@ -10,11 +10,23 @@ const signal = new AbortController().signal;
 let pool: SessionPool;
 afterEach(() => pool.close());
 
+interface TestPoolOptions {
+  size: number;
+  singleUse: boolean;
+  recycleAfter?: number;
+  recycleBytes?: number;
+  /** Comes before each start, counted from 1; what it rejects with, the start fails with. */
+  beforeStart?: (nth: number) => Promise<void>;
+}
+
 /** A pool of real processes that do nothing, and the ids of those that live. */
-function openPool(options: { size: number; singleUse: boolean; recycleAfter?: number; recycleBytes?: number }) {
+function openPool({ beforeStart = () => Promise.resolve(), ...options }: TestPoolOptions) {
   const guard = new ProcessGuard('/nonexistent', process.env['PATH']);
   const alive = new Set<number>();
+  let starts = 0;
   const start = async (): Promise<LiveSession> => {
+    starts += 1;
+    await beforeStart(starts);
     const cat = new CliProcess({
       command: 'cat',
       args: [],
@@ -96,6 +108,29 @@ describe('a pool of sessions', () => {
     process.kill(pid, 'SIGKILL');
     await until(() => pool.ready === 0);
     expect(await use()).not.toBe(pid);
+  });
+
+  it('serves who waits with the next process when one that stood ready and one that started end together', async () => {
+    const third = Promise.withResolvers<void>();
+    const alive = openPool({
+      size: 2,
+      singleUse: true,
+      beforeStart: (nth) => (nth === 3 ? third.promise : Promise.resolve()),
+    });
+    await until(() => pool.ready === 2);
+    const held = await pool.take(signal);
+    held.begun();
+    expect(pool.counts).toEqual({ ready: 1, held: 1, starting: 1 });
+    for (const pid of alive) if (pid !== held.session.process.pid) process.kill(pid, 'SIGKILL');
+    await until(() => pool.ready === 0);
+    const waiting = pool.take(signal);
+    third.reject(new Error('it was killed'));
+    expect((await waiting).session.process.isRunning).toBe(true);
+  });
+
+  it('refuses who waits when two starts in a row fail', async () => {
+    openPool({ size: 2, singleUse: false, beforeStart: (nth) => Promise.reject(new Error(`start ${nth} failed`)) });
+    await expect(pool.take(signal)).rejects.toThrow(/^start [34] failed$/);
   });
 
   it('lets a wait end with its client', async () => {
