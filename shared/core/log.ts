@@ -41,13 +41,5 @@ export function createLog({ service, level, format }: LogOptions): Logger {
     const prettily = { ignore: 'pid,hostname', translateTime: 'HH:MM:ss.l' };
     return pino({ ...options, transport: { target: 'pino-pretty', options: prettily } });
   }
-  const lines = pino.destination({
-    sync: false,
-    minLength: writeAtLength,
-    periodicFlush: writeEveryMs,
-    contentMode: 'buffer',
-  });
-  // As bytes, which its types do not know of: of text, it copies all that waits anew for every line.
-  const write = lines.write.bind(lines) as (line: string | Uint8Array) => boolean;
-  return pino(options, { write: (line) => write(Buffer.from(line)) });
+  return pino(options, pino.destination({ sync: false, minLength: writeAtLength, periodicFlush: writeEveryMs }));
 }

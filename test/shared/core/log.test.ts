@@ -1,14 +1,20 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 
-/** Runs code that has a JSON logger `log`, in a process of its own; gives its log lines, however it ended. */
-async function linesOf(code: string): Promise<Record<string, unknown>[]> {
+/** What Node is told to run code that has a JSON logger `log`. */
+function programOf(code: string): string[] {
   const program = `
     import { createLog } from '#shared/core/log.ts';
     const log = createLog({ service: 'test', level: 'info', format: 'json' });
     ${code}`;
-  const run = promisify(execFile)(process.execPath, ['--input-type=module', '-e', program]);
+  return ['--input-type=module', '-e', program];
+}
+
+/** Runs code that has a JSON logger `log`, in a process of its own; gives its log lines, however it ended. */
+async function linesOf(code: string): Promise<Record<string, unknown>[]> {
+  const run = promisify(execFile)(process.execPath, programOf(code));
   const { stdout } = await run.catch((error: unknown) => error as { stdout: string });
   return stdout
     .split('\n')
@@ -35,5 +41,25 @@ describe('the JSON log', () => {
   it('hides fields that carry secrets', async () => {
     const [line] = await linesOf(`log.info({ key: 'rtr_a_b', authorization: 'Bearer c', requestId: 'd' }, 'hidden');`);
     expect(line).toMatchObject({ key: '[redacted]', authorization: '[redacted]', requestId: 'd' });
+  });
+
+  it('goes on, and keeps nothing, when nobody reads any more', async () => {
+    const program = programOf(`
+      const held = () => { gc(); const { heapUsed, external } = process.memoryUsage(); return heapUsed + external; };
+      const write = async () => {
+        for (let turn = 0; turn < 200; turn += 1) {
+          for (let line = 0; line < 500; line += 1) log.info({ turn, line }, 'x'.repeat(200));
+          await new Promise((resolve) => setTimeout(resolve, 1));
+        }
+      };
+      await write();
+      const before = held();
+      await write();
+      console.error(JSON.stringify({ grown: held() - before }));`);
+    const child = spawn(process.execPath, ['--expose-gc', ...program], { stdio: ['ignore', 'pipe', 'pipe'] });
+    child.stdout.destroy();
+    const told = JSON.parse(await text(child.stderr)) as { grown: number };
+    // 100,000 lines have 28 MB.
+    expect(told.grown).toBeLessThan(5_000_000);
   });
 });
