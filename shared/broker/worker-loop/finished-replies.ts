@@ -49,6 +49,7 @@ export class FinishedReplies {
   #drop(grant: string, { writer }: Finished): void {
     this.#finished.delete(grant);
     this.#bytes -= sizeOf(writer);
+    writer.dropAll();
   }
 }
 

@@ -11,6 +11,7 @@ import { encodeError } from '../frame.ts';
 import type { JobHandler } from '../job-contract.ts';
 import { grantOf } from '../subjects.ts';
 import { FinishedReplies } from './finished-replies.ts';
+import { FrameMemory } from './frame-memory.ts';
 import { ReplyWriter, youngMs } from './reply-writer.ts';
 import type { MeteredJob, WorkerMeter } from './worker-meter.ts';
 
@@ -62,6 +63,7 @@ export class JobRunner {
   /** By grant. */
   readonly #running = new ShortLivedMap<Running>();
   readonly #finished = new FinishedReplies();
+  readonly #memory = new FrameMemory();
 
   constructor(options: JobRunnerOptions) {
     this.#options = options;
@@ -78,7 +80,12 @@ export class JobRunner {
     const id = grantOf(reply);
     const controller = new AbortController();
     const { handler, coalesceMs, meter, inbox, log, onFreed } = this.#options;
-    const writer = new ReplyWriter(this.#broker, reply, `${inbox}.${id}`, coalesceMs);
+    const writer = new ReplyWriter(this.#broker, {
+      subject: reply,
+      aliveInbox: `${inbox}.${id}`,
+      coalesceMs,
+      memory: this.#memory,
+    });
     this.#running.set(id, { controller, writer, unheardSince: undefined, heard: true, isNew: true });
     const trace = this.#traceOf(grant);
     const job = { id: grant.job, trace, requestId, operation, family, stream, model, headers, body };
@@ -99,6 +106,7 @@ export class JobRunner {
       } catch (error) {
         if (controller.signal.aborted && controller.signal.reason === cancelled) {
           writer.close();
+          writer.dropAll();
           count('cancelled');
           log.info({ ...facts, ms: elapsed(startedAt) }, 'job cancelled');
           return;

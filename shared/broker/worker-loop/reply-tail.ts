@@ -1,4 +1,5 @@
 import type { FrameKind } from '../subjects.ts';
+import type { FrameMemory, KeptFrame } from './frame-memory.ts';
 
 /** Milliseconds for which a sent frame is kept. A broker that dies takes with it what was sent shortly before. */
 const keptMs = 1_000;
@@ -17,9 +18,14 @@ export interface SentFrame {
  * while the connection is down or young, everything is, as nobody knows yet what was lost. A megabyte bounds both.
  */
 export class ReplyTail {
-  readonly #frames: (SentFrame & { at: number })[] = [];
+  readonly #memory: FrameMemory;
+  readonly #frames: { kind: FrameKind; kept: KeptFrame; at: number }[] = [];
   #firstSeq = 0;
   #bytes = 0;
+
+  constructor(memory: FrameMemory) {
+    this.#memory = memory;
+  }
 
   get bytes(): number {
     return this.#bytes;
@@ -27,28 +33,32 @@ export class ReplyTail {
 
   /** Adds the next frame in order. @param keepAll whether age does not count now */
   add(kind: FrameKind, payload: Uint8Array, now: number, keepAll: boolean): void {
-    this.#frames.push({ kind, payload, at: now });
+    this.#frames.push({ kind, kept: this.#memory.keep(payload), at: now });
     this.#bytes += payload.length;
     this.#dropBefore(keepAll ? Number.NEGATIVE_INFINITY : now - keptMs);
   }
 
-  /**
-   * Drops what is old enough, though no new frame came. A small frame shares its memory with frames of other answers, so
-   * one that stays keeps many times its own length.
-   */
+  /** Drops what is old enough, though no new frame came. */
   dropOld(now: number): void {
     this.#dropBefore(now - keptMs);
   }
 
+  /** Drops all of it: nobody will ask for a frame of this answer any more. */
+  dropAll(): void {
+    this.#dropBefore(Number.POSITIVE_INFINITY);
+  }
+
   /** The frames from this number on; undefined when some of them are not kept any more. */
   from(seq: number): SentFrame[] | undefined {
-    return seq < this.#firstSeq ? undefined : this.#frames.slice(seq - this.#firstSeq);
+    if (seq < this.#firstSeq) return undefined;
+    return this.#frames.slice(seq - this.#firstSeq).map(({ kind, kept }) => ({ kind, payload: kept.read() }));
   }
 
   #dropBefore(oldest: number): void {
     for (let first = this.#frames[0]; first; first = this.#frames[0]) {
       if (first.at >= oldest && this.#bytes <= maxKeptBytes) break;
-      this.#bytes -= first.payload.length;
+      this.#bytes -= first.kept.length;
+      first.kept.release();
       this.#firstSeq += 1;
       this.#frames.shift();
     }

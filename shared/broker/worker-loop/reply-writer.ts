@@ -3,6 +3,7 @@ import type { Broker } from '../connect-broker.ts';
 import { encodeEnd, encodeError } from '../frame.ts';
 import type { JobEnd, Reply } from '../job-contract.ts';
 import type { FrameKind } from '../subjects.ts';
+import type { FrameMemory } from './frame-memory.ts';
 import { ReplyTail } from './reply-tail.ts';
 
 /** A data frame carries this many bytes at most, so that it meets no payload limit. */
@@ -19,6 +20,17 @@ export const youngMs = 5_000;
 
 const nothing = new Uint8Array(0);
 
+export interface ReplyWriterOptions {
+  /** Reply subject of the grant, before kind and number. */
+  subject: string;
+  /** Subject to which keep-alives are answered when nobody waits for this answer any more. */
+  aliveInbox: string;
+  /** Length of the window; 0 sends every piece by itself. */
+  coalesceMs: number;
+  /** Where sent frames are kept. */
+  memory: FrameMemory;
+}
+
 /**
  * Turns the pieces of one answer into numbered frames. The first piece leaves at once; later ones that follow each
  * other within the coalescing window travel together, which saves a part of the broker's and the ingress's work in
@@ -30,7 +42,7 @@ export class ReplyWriter implements Reply {
   readonly #subject: string;
   readonly #coalesceMs: number;
   readonly #aliveInbox: string;
-  readonly #tail = new ReplyTail();
+  readonly #tail: ReplyTail;
   #seq = 0;
   #held: Uint8Array[] = [];
   #heldBytes = 0;
@@ -41,16 +53,12 @@ export class ReplyWriter implements Reply {
   #lastProbeAt = performance.now();
   #closed = false;
 
-  /**
-   * @param subject reply subject of the grant, before kind and number
-   * @param aliveInbox subject to which keep-alives are answered when nobody waits for this answer any more
-   * @param coalesceMs length of the window; 0 sends every piece by itself
-   */
-  constructor(broker: Broker, subject: string, aliveInbox: string, coalesceMs: number) {
+  constructor(broker: Broker, { subject, aliveInbox, coalesceMs, memory }: ReplyWriterOptions) {
     this.#broker = broker;
     this.#subject = subject;
     this.#aliveInbox = aliveInbox;
     this.#coalesceMs = coalesceMs;
+    this.#tail = new ReplyTail(memory);
   }
 
   write(piece: string | Uint8Array): void {
@@ -78,6 +86,11 @@ export class ReplyWriter implements Reply {
   /** Lets go of frames that are too old to be sent again. Not to be called while the connection is down or young. */
   dropOld(now: number): void {
     this.#tail.dropOld(now);
+  }
+
+  /** Lets go of all sent frames. */
+  dropAll(): void {
+    this.#tail.dropAll();
   }
 
   /** Milliseconds since anything was sent, and since it was last asked whether anybody still waits. */

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { FrameMemory } from '#shared/broker/worker-loop/frame-memory.ts';
 import { ReplyTail } from '#shared/broker/worker-loop/reply-tail.ts';
 
 const mebibyte = 1024 * 1024;
 
 describe('the frames kept to be sent again', () => {
   it('are those of the last second', () => {
-    const tail = new ReplyTail();
+    const tail = new ReplyTail(new FrameMemory());
     for (let at = 0; at <= 2_000; at += 500) tail.add('d', Buffer.from(String(at)), at, false);
     expect(tail.from(0)).toBeUndefined();
     expect(tail.from(1)).toBeUndefined();
@@ -15,7 +16,7 @@ describe('the frames kept to be sent again', () => {
   });
 
   it('go without a new frame, too', () => {
-    const tail = new ReplyTail();
+    const tail = new ReplyTail(new FrameMemory());
     for (let at = 0; at <= 2_000; at += 500) tail.add('d', Buffer.from(String(at)), at, true);
     tail.dropOld(2_100);
     expect(tail.from(2)).toBeUndefined();
@@ -26,13 +27,13 @@ describe('the frames kept to be sent again', () => {
   });
 
   it('are all of them while nobody knows what was lost', () => {
-    const tail = new ReplyTail();
+    const tail = new ReplyTail(new FrameMemory());
     for (let at = 0; at <= 20_000; at += 1_000) tail.add('d', Buffer.from('x'), at, true);
     expect(tail.from(0)).toHaveLength(21);
   });
 
   it('are never more than a mebibyte, not even of one answer', () => {
-    const tail = new ReplyTail();
+    const tail = new ReplyTail(new FrameMemory());
     for (let frame = 0; frame < 10; frame += 1) tail.add('d', Buffer.alloc(400 * 1024), 0, true);
     expect(tail.bytes).toBeLessThanOrEqual(mebibyte);
     expect(tail.from(8)).toHaveLength(2);

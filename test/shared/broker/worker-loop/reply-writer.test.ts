@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, inject, it, afterAll } from 'vitest';
 import { connectBroker, type Broker } from '#shared/broker/connect-broker.ts';
+import { FrameMemory } from '#shared/broker/worker-loop/frame-memory.ts';
 import { ReplyWriter } from '#shared/broker/worker-loop/reply-writer.ts';
 import { createLog } from '#shared/core/log.ts';
 import { until } from '../../../helpers/start-cluster.ts';
@@ -22,7 +23,8 @@ async function startReply(coalesceMs: number): Promise<{ writer: ReplyWriter; fr
     frames.push(`${to.slice(subject.length + 1)} ${Buffer.from(data).toString()}`);
   });
   await broker.flush();
-  return { writer: new ReplyWriter(broker, subject, 'test.alive', coalesceMs), frames };
+  const memory = new FrameMemory();
+  return { writer: new ReplyWriter(broker, { subject, aliveInbox: 'test.alive', coalesceMs, memory }), frames };
 }
 
 describe('the pieces of an answer', () => {

@@ -1,0 +1,113 @@
+/** Bytes of one block. */
+const blockBytes = 256 * 1024;
+
+/** Frames above this size have memory of their own already. */
+const maxCopiedBytes = 16 * 1024;
+
+/** Blocks that may wait for new frames. */
+const maxFreeBlocks = 16;
+
+interface Block {
+  bytes: Buffer;
+  /** Bytes from the start that were given out. */
+  used: number;
+  /** Frames in it that were not released. */
+  frames: number;
+}
+
+/** A frame's bytes. */
+export interface KeptFrame {
+  readonly length: number;
+  /**
+   * The bytes, in memory that nobody writes to again.
+   * @throws after `release`
+   */
+  read(): Uint8Array;
+  /** Gives its memory to frames to come. May be called again. */
+  release(): void;
+}
+
+/**
+ * Holds the bytes of sent frames for as long as they may be asked for again, a second or so.
+ *
+ * A small buffer of Node's shares its memory with others of its time, so a frame that is simply held keeps many times
+ * its own length, and for so long that all of it gets into the old generation of the heap, where only full collections
+ * find it: there were twice as many of them. Here frames are copied into blocks that are filled again and again.
+ * Nobody ever gets to see a block: what is read is a copy, so that no answer can show bytes of a later one.
+ */
+export class FrameMemory {
+  readonly #free: Block[] = [];
+  #current = newBlock();
+
+  keep(bytes: Uint8Array): KeptFrame {
+    const { length } = bytes;
+    if (length > maxCopiedBytes) return new OwnFrame(bytes);
+    if (this.#current.used + length > blockBytes) this.#nextBlock();
+    const block = this.#current;
+    const start = block.used;
+    block.bytes.set(bytes, start);
+    block.used += length;
+    block.frames += 1;
+    return new BlockFrame(this, block, start, length);
+  }
+
+  /** A frame of this block was released. */
+  leave(block: Block): void {
+    block.frames -= 1;
+    if (block.frames > 0) return;
+    block.used = 0;
+    if (block !== this.#current && this.#free.length < maxFreeBlocks) this.#free.push(block);
+  }
+
+  #nextBlock(): void {
+    this.#current = this.#free.pop() ?? newBlock();
+  }
+}
+
+function newBlock(): Block {
+  return { bytes: Buffer.allocUnsafeSlow(blockBytes), used: 0, frames: 0 };
+}
+
+class BlockFrame implements KeptFrame {
+  readonly #memory: FrameMemory;
+  #block: Block | undefined;
+  readonly #start: number;
+  readonly length: number;
+
+  constructor(memory: FrameMemory, block: Block, start: number, length: number) {
+    this.#memory = memory;
+    this.#block = block;
+    this.#start = start;
+    this.length = length;
+  }
+
+  read(): Uint8Array {
+    if (!this.#block) throw new Error('a released frame was read');
+    return Buffer.from(this.#block.bytes.subarray(this.#start, this.#start + this.length));
+  }
+
+  release(): void {
+    const block = this.#block;
+    this.#block = undefined;
+    if (block) this.#memory.leave(block);
+  }
+}
+
+class OwnFrame implements KeptFrame {
+  #bytes: Uint8Array | undefined;
+  readonly length: number;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    this.length = bytes.length;
+  }
+
+  read(): Uint8Array {
+    if (!this.#bytes) throw new Error('a released frame was read');
+    return this.#bytes;
+  }
+
+  release(): void {
+    this.#bytes = undefined;
+  }
+}
