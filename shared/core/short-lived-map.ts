@@ -3,16 +3,22 @@ interface Slot<Value> {
   value: Value | undefined;
 }
 
+/** Entries that are deleted at least before the map starts anew. */
+const minDeleted = 512;
+
 /**
  * A map by id for what comes and goes with every request.
  *
  * V8's own `Map` moves into a new table every time as many entries were deleted as it has room for, and each left table keeps
  * pointing to the next one and to all values it had. Once one of them has grown old enough for the old generation of
  * the heap, all that come after it are kept, with everything that their values refer to, until the next full collection: every
- * request would be copied twice and end as garbage there. This map lets go of a value itself, when its entry is deleted.
+ * request would be copied twice and end as garbage there. This map lets go of a value itself, when its entry is deleted,
+ * and cuts the chain of tables from time to time: it goes on in a new `Map`, which no left table points to.
  */
 export class ShortLivedMap<Value extends object> {
-  readonly #slots = new Map<string, Slot<Value>>();
+  #slots = new Map<string, Slot<Value>>();
+  /** Entries that were deleted since the map last started anew. */
+  #deleted = 0;
 
   get size(): number {
     return this.#slots.size;
@@ -32,11 +38,19 @@ export class ShortLivedMap<Value extends object> {
     const slot = this.#slots.get(id);
     if (!slot) return false;
     slot.value = undefined;
-    return this.#slots.delete(id);
+    this.#slots.delete(id);
+    this.#deleted += 1;
+    if (this.#deleted > Math.max(minDeleted, this.#slots.size)) this.#startAnew();
+    return true;
   }
 
-  /** Entries may be added and deleted meanwhile. */
+  /** Entries may be deleted meanwhile, and added, which may be missed. */
   *values(): Generator<Value, void> {
     for (const { value } of this.#slots.values()) if (value) yield value;
+  }
+
+  #startAnew(): void {
+    this.#slots = new Map(this.#slots);
+    this.#deleted = 0;
   }
 }
