@@ -3,7 +3,7 @@ interface Slot<Value> {
   value: Value | undefined;
 }
 
-/** Entries that are deleted at least before the map starts anew. */
+/** The map starts anew after this many deletions at the earliest. */
 const minDeleted = 512;
 
 /**

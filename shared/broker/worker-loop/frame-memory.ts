@@ -1,8 +1,8 @@
 /** Bytes of one block. */
 const blockBytes = 256 * 1024;
 
-/** Frames above this size have memory of their own already. */
-const maxCopiedBytes = 16 * 1024;
+/** Buffers of half a pool and more have memory of their own. */
+const maxCopiedBytes = Buffer.poolSize / 2;
 
 /** Blocks that may wait for new frames. */
 const maxFreeBlocks = 16;
@@ -19,7 +19,7 @@ interface Block {
 export interface KeptFrame {
   readonly length: number;
   /**
-   * The bytes, in memory that nobody writes to again.
+   * The bytes, in memory that is never written to again.
    * @throws after `release`
    */
   read(): Uint8Array;
@@ -32,8 +32,8 @@ export interface KeptFrame {
  *
  * A small buffer of Node's shares its memory with others of its time, so a frame that is simply held keeps many times
  * its own length, and for so long that all of it gets into the old generation of the heap, where only full collections
- * find it: there were twice as many of them. Here frames are copied into blocks that are filled again and again.
- * Nobody ever gets to see a block: what is read is a copy, so that no answer can show bytes of a later one.
+ * find it: under load, twice as many are needed then. Here such frames are copied into blocks that are filled again and
+ * again. Nobody ever gets to see a block: what is read is a copy, so that no answer can show bytes of a later one.
  */
 export class FrameMemory {
   readonly #free: Block[] = [];
@@ -51,7 +51,7 @@ export class FrameMemory {
     return new BlockFrame(this, block, start, length);
   }
 
-  /** A frame of this block was released. */
+  /** A frame of this block was released. Only for frames themselves. */
   leave(block: Block): void {
     block.frames -= 1;
     if (block.frames > 0) return;

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { FrameMemory } from '#shared/broker/worker-loop/frame-memory.ts';
 import { ReplyTail } from '#shared/broker/worker-loop/reply-tail.ts';
 
@@ -30,6 +30,22 @@ describe('the frames kept to be sent again', () => {
     const tail = new ReplyTail(new FrameMemory());
     for (let at = 0; at <= 20_000; at += 1_000) tail.add('d', Buffer.from('x'), at, true);
     expect(tail.from(0)).toHaveLength(21);
+  });
+
+  it('give back their memory, when they are dropped for age, for room, or altogether', () => {
+    const memory = new FrameMemory();
+    const released = vi.spyOn(memory, 'leave');
+    const tail = new ReplyTail(memory);
+    for (let at = 0; at <= 2_000; at += 500) tail.add('d', Buffer.from(String(at)), at, false);
+    expect(released).toHaveBeenCalledTimes(2);
+    tail.add('e', Buffer.alloc(mebibyte), 2_000, false);
+    expect(released).toHaveBeenCalledTimes(5);
+    for (const _ of [1, 2, 3]) tail.add('d', Buffer.from('x'), 2_000, true);
+    tail.dropOld(2_500);
+    expect(released).toHaveBeenCalledTimes(5);
+    tail.dropAll();
+    expect(released).toHaveBeenCalledTimes(8);
+    expect(tail.bytes).toBe(0);
   });
 
   it('are never more than a mebibyte, not even of one answer', () => {
