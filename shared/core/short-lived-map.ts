@@ -44,7 +44,7 @@ export class ShortLivedMap<Value extends object> {
     return true;
   }
 
-  /** Entries may be deleted meanwhile, and added, which may be missed. */
+  /** Entries may be deleted meanwhile, and are left out then; those that are added meanwhile may be left out, too. */
   *values(): Generator<Value, void> {
     for (const { value } of this.#slots.values()) if (value) yield value;
   }

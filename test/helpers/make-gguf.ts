@@ -1,3 +1,5 @@
+import { seededRandom } from './seeded-random.ts';
+
 /**
  * Makes a language model small enough to be made on the spot: llama architecture, one layer, random weights from a
  * fixed seed, about 200 KiB. It babbles, but everything around it is real: tokenizer, chat template with tools and
@@ -107,7 +109,7 @@ function vocabulary(): Token[] {
  * matrix's column 0 acts as the bias of each token.
  */
 function weights(tokens: Token[]): Tensor[] {
-  const next = random(20_250_101);
+  const next = seededRandom(20_250_101);
   const matrix = (columns: number, rows: number, scale: number): Float32Array =>
     Float32Array.from({ length: columns * rows }, () => (next() * 2 - 1) * scale);
   const embeddings = matrix(width, tokens.length, 0.5);
@@ -138,15 +140,6 @@ function weights(tokens: Token[]): Tensor[] {
     })),
     { name: 'blk.0.ffn_down.weight', shape: [feedForward, width], values: down },
   ];
-}
-
-/** A small generator of numbers in [0, 1): a linear congruence modulo 2^32. The same seed gives the same model. */
-function random(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
 }
 
 const chatTemplate = `{%- if tools %}<|im_start|>system

@@ -1,17 +1,9 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { FrameMemory, type KeptFrame } from '#shared/broker/worker-loop/frame-memory.ts';
+import { seededRandom } from '../../../helpers/seeded-random.ts';
 
 /** Larger than what shares memory with other frames. */
 const largeBytes = 100 * 1024;
-
-/** Numbers from 0 to 1 that are the same in every run. */
-function seededRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
 
 describe('the memory of sent frames', () => {
   it.each([0, 5, 32 * 1024, largeBytes])('gives back what was kept: %i bytes', (length) => {
