@@ -50,8 +50,12 @@ export class ClientReply implements JobSink {
   data(bytes: Uint8Array): void {
     this.#relayed.add(bytes);
     this.#startStream();
+    // The response alone would write it when all of this turn is done, behind the ends of other answers.
+    const socket = this.#response.socket;
+    socket?.cork();
     // What has to wait is copied: as it came, it may keep all that was read from the broker with it.
     this.#response.write(this.#response.writableNeedDrain ? Buffer.from(bytes) : bytes);
+    socket?.uncork();
     // A client that is cut off closes the response, and so cancels its job.
     if (this.#response.writableLength > maxUnreadBytes) this.#response.destroy();
   }
