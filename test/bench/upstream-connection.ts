@@ -70,11 +70,13 @@ export class UpstreamConnection {
       return;
     }
     let sent = 1;
+    const beganAt = performance.now();
     const next = (): void => {
       if (sent < tokens) {
         this.#socket.write(streamPiece(sent));
         sent += 1;
-        this.#timer = setTimeout(next, everyMs);
+        // From the stream's beginning: streams whose tokens are late at once would else go in step ever after.
+        this.#timer = setTimeout(next, beganAt + sent * everyMs - performance.now());
       } else {
         this.#socket.write(streamTail);
       }
