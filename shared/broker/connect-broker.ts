@@ -104,6 +104,11 @@ export class Broker {
     this.#outbox.add(subject, payload, reply);
   }
 
+  /** Sends a message at once, ahead of those that were published before and are still held. */
+  publishAhead(subject: string, payload: Payload): void {
+    this.#outbox.sendAhead(subject, payload);
+  }
+
   /** Sends a message that nobody waits for, within a few milliseconds: with the next one that has more hurry, if there is one. */
   publishUnhurried(subject: string, payload: Payload): void {
     this.#outbox.addUnhurried(subject, payload);

@@ -34,6 +34,11 @@ export class Outbox {
     setImmediate(() => this.send());
   }
 
+  /** Hands over a message at once, ahead of those that are held. */
+  sendAhead(subject: string, payload: Payload): void {
+    if (!this.#nc.isClosed()) this.#publish({ subject, payload, reply: undefined });
+  }
+
   /** Adds a message that nobody waits for: it travels with the next one that somebody does, or soon by itself. */
   addUnhurried(subject: string, payload: Payload): void {
     this.#held.push({ subject, payload, reply: undefined });
@@ -48,12 +53,14 @@ export class Outbox {
     clearTimeout(this.#patience);
     this.#patience = undefined;
     if (this.#nc.isClosed()) return;
-    for (const { subject, payload, reply } of letters) {
-      try {
-        this.#nc.publish(subject, payload, reply === undefined ? undefined : { reply });
-      } catch (error) {
-        this.#log.error({ err: error, subject }, 'a message could not be published');
-      }
+    for (const letter of letters) this.#publish(letter);
+  }
+
+  #publish({ subject, payload, reply }: Letter): void {
+    try {
+      this.#nc.publish(subject, payload, reply === undefined ? undefined : { reply });
+    } catch (error) {
+      this.#log.error({ err: error, subject }, 'a message could not be published');
     }
   }
 }

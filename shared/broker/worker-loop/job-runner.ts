@@ -83,6 +83,7 @@ export class JobRunner {
     const writer = new ReplyWriter(this.#broker, {
       subject: reply,
       aliveInbox: `${inbox}.${id}`,
+      stream,
       coalesceMs,
       memory: this.#memory,
     });

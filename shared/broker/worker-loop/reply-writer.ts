@@ -25,21 +25,28 @@ export interface ReplyWriterOptions {
   subject: string;
   /** Subject to which keep-alives are answered when nobody waits for this answer any more. */
   aliveInbox: string;
-  /** Length of the window; 0 sends every piece by itself. */
+  /** Whether the client sees the pieces as they come. */
+  stream: boolean;
+  /** Length of a stream's window; 0 sends every piece by itself. */
   coalesceMs: number;
   /** Where sent frames are kept. */
   memory: FrameMemory;
 }
 
 /**
- * Turns the pieces of one answer into numbered frames. The first piece leaves at once; later ones that follow each
- * other within the coalescing window travel together, which saves a part of the broker's and the ingress's work in
- * bursts and delays nothing by more than that window. Later frames also travel with those of other answers, for which
- * they wait a few milliseconds: waking the broker and the ingress for each costs more than relaying it.
+ * Turns the pieces of one answer into numbered frames.
+ *
+ * The first piece of a stream leaves at once, ahead of what waits of other answers; later ones that follow each other
+ * within the coalescing window travel together, which saves a part of the broker's and the ingress's work in bursts and
+ * delays nothing by more than that window. Later frames also travel with those of other answers, for which they wait a
+ * few milliseconds: waking the broker and the ingress for each costs more than relaying it.
+ *
+ * An answer that is not streamed travels with its end, in one frame if it fits.
  */
 export class ReplyWriter implements Reply {
   readonly #broker: Broker;
   readonly #subject: string;
+  readonly #stream: boolean;
   readonly #coalesceMs: number;
   readonly #aliveInbox: string;
   readonly #tail: ReplyTail;
@@ -53,10 +60,11 @@ export class ReplyWriter implements Reply {
   #lastProbeAt = performance.now();
   #closed = false;
 
-  constructor(broker: Broker, { subject, aliveInbox, coalesceMs, memory }: ReplyWriterOptions) {
+  constructor(broker: Broker, { subject, aliveInbox, stream, coalesceMs, memory }: ReplyWriterOptions) {
     this.#broker = broker;
     this.#subject = subject;
     this.#aliveInbox = aliveInbox;
+    this.#stream = stream;
     this.#coalesceMs = coalesceMs;
     this.#tail = new ReplyTail(memory);
   }
@@ -67,7 +75,7 @@ export class ReplyWriter implements Reply {
     this.#held.push(bytes);
     this.#heldBytes += bytes.length;
     if (this.#heldBytes >= maxHeldBytes) return this.#flush();
-    if (this.#timer !== undefined) return;
+    if (!this.#stream || this.#timer !== undefined) return;
     const waitMs = this.#windowEndsAt - performance.now();
     if (waitMs <= 0) this.#flush();
     else this.#timer = setTimeout(() => this.#flush(), waitMs);
@@ -168,7 +176,8 @@ export class ReplyWriter implements Reply {
   #publish(kind: FrameKind, seq: number, payload: Uint8Array, answerTo?: string): void {
     this.#lastSentAt = performance.now();
     const subject = `${this.#subject}.${kind}.${seq}`;
-    if (kind === 'd' && seq > 0 && this.#coalesceMs > 0) this.#broker.publishUnhurried(subject, payload);
+    if (kind === 'd' && seq === 0 && this.#stream) this.#broker.publishAhead(subject, payload);
+    else if (kind === 'd' && this.#coalesceMs > 0) this.#broker.publishUnhurried(subject, payload);
     else this.#broker.publish(subject, payload, answerTo);
   }
 }

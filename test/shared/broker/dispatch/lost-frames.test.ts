@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, type TestContext } from 'vitest';
 import type { Broker } from '#shared/broker/connect-broker.ts';
 import { noUsage } from '#shared/core/usage.ts';
-import { startParties, untilOffersAreTaken, type Parties, type TestIngress } from '../../../helpers/broker-parties.ts';
+import { startParties, untilOffersAreTaken, type Parties } from '../../../helpers/broker-parties.ts';
 import { until } from '../../../helpers/start-cluster.ts';
 
 async function start(
@@ -17,27 +17,24 @@ async function start(
 
 /** Loses some of a worker's frames, as a connection does that breaks: those for which `isLost` holds. */
 function loseFrames(broker: Broker, isLost: (kind: string, seq: number) => boolean): void {
-  const publish = broker.publish.bind(broker);
-  broker.publish = (subject, payload, reply) => {
+  const publish = broker.nc.publish.bind(broker.nc);
+  broker.nc.publish = (subject, payload, options) => {
     const [kind = '', seq] = subject.split('.').slice(-2);
     if (subject.includes('.reply.') && isLost(kind, Number(seq))) return;
-    publish(subject, payload, reply);
+    publish(subject, payload, options);
   };
 }
 
-/** Loses each of these frames the first time it is sent. */
-function once(...lost: string[]): (kind: string, seq: number) => boolean {
-  const still = new Set(lost);
-  return (kind, seq) => still.delete(`${kind}${seq}`);
-}
-
-const letters = 'abcdefgh'.split('').flatMap((write) => [{ write }, { waitMs: 5 }]);
-
-function sendLetters(ingress: TestIngress, stream = true) {
-  return ingress.send({ steps: letters, stream });
+/** Loses each of these frames the first time it is sent. @returns those that were not sent yet */
+function loseOnce(broker: Broker, frames: readonly string[]): ReadonlySet<string> {
+  const left = new Set(frames);
+  loseFrames(broker, (kind, seq) => left.delete(`${kind}${seq}`));
+  return left;
 }
 
 describe.concurrent('frames that are lost', () => {
+  const letters = 'abcdefgh'.split('');
+
   it.for<[string, string[]]>([
     ['the first', ['d0']],
     ['one in the middle', ['d3']],
@@ -47,19 +44,25 @@ describe.concurrent('frames that are lost', () => {
   ])('%s: are sent again, and the answer is whole', async ([, lost], context) => {
     const { ingress, addWorker } = await start(context);
     const { broker } = await addWorker();
-    loseFrames(broker, once(...lost));
-    const sent = sendLetters(ingress);
+    const left = loseOnce(broker, lost);
+    const sent = ingress.send({ steps: letters.flatMap((write) => [{ write }, { waitMs: 5 }]) });
     expect(await sent.finished).toMatchObject({ state: 'done', attempts: 1 });
     expect(sent.text()).toBe('abcdefgh');
+    expect(left.size).toBe(0);
   });
 
-  it('of an answer that is not streamed are sent again too', async (context) => {
+  it.for<[string, number, string[]]>([
+    ['its only one', 1, ['e0']],
+    ['some of many', 64 * 1024, ['d1', 'd5']],
+  ])('%s, of an answer that is not streamed: are sent again too', async ([, size, lost], context) => {
     const { ingress, addWorker } = await start(context);
     const { broker } = await addWorker();
-    loseFrames(broker, once('d1', 'd5'));
-    const sent = sendLetters(ingress, false);
-    expect((await sent.finished).state).toBe('done');
-    expect(sent.text()).toBe('abcdefgh');
+    const left = loseOnce(broker, lost);
+    const pieces = letters.map((letter) => letter.repeat(size));
+    const sent = ingress.send({ steps: pieces.map((write) => ({ write })), stream: false });
+    expect(await sent.finished).toMatchObject({ state: 'done', attempts: 1 });
+    expect(sent.text() === pieces.join('')).toBe(true);
+    expect(left.size).toBe(0);
   });
 
   it('and cannot be sent again end a stream with an error, and its generation', async (context) => {

@@ -153,18 +153,24 @@ describe.concurrent('a job that is offered', () => {
   });
 
   it('that was begun cannot be refused any more, nor can one that was claimed', async (context) => {
+    // Large enough that it does not wait for the answer's end.
+    const first = 'a'.repeat(64 * 1024);
     for (const offers of [true, false]) {
       const { ingress, addWorker } = await start(context, { ingress: { offers } });
       const { broker } = await addWorker();
       if (offers) await untilOffersAreTaken(ingress);
       const publish = broker.publish.bind(broker);
+      let refusals = 0;
       broker.publish = (subject, payload, reply) => {
         publish(subject, payload, reply);
-        if (subject.endsWith('.d.0')) for (const number of [0, 1]) publish(subject.replace(/d\.0$/, `r.${number}`), '');
+        if (!subject.endsWith('.d.0')) return;
+        for (const number of [0, 1]) publish(subject.replace(/d\.0$/, `r.${number}`), '');
+        refusals += 2;
       };
-      const sent = ingress.send({ stream: false, steps: [{ write: 'a' }, { waitMs: 50 }, { write: 'b' }] });
+      const sent = ingress.send({ stream: false, steps: [{ write: first }, { waitMs: 50 }, { write: 'b' }] });
       expect(await sent.finished).toMatchObject({ state: 'done', attempts: 1, moves: [] });
-      expect(sent.text()).toBe('ab');
+      expect(sent.text() === `${first}b`).toBe(true);
+      expect(refusals).toBe(2);
     }
   });
 

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, inject, it, afterAll } from 'vitest';
 import { connectBroker, type Broker } from '#shared/broker/connect-broker.ts';
 import { FrameMemory } from '#shared/broker/worker-loop/frame-memory.ts';
 import { ReplyWriter } from '#shared/broker/worker-loop/reply-writer.ts';
+import { RouterError } from '#shared/core/errors.ts';
 import { createLog } from '#shared/core/log.ts';
 import { until } from '../../../helpers/start-cluster.ts';
 
@@ -16,7 +17,10 @@ beforeAll(async () => {
 afterAll(() => broker.nc.close());
 
 /** A writer, and the frames that arrive, each as kind, number and text. */
-async function startReply(coalesceMs: number): Promise<{ writer: ReplyWriter; frames: string[] }> {
+async function startReply(
+  coalesceMs: number,
+  stream = true,
+): Promise<{ writer: ReplyWriter; frames: string[]; subject: string }> {
   const subject = `test.reply.${randomUUID()}`;
   const frames: string[] = [];
   broker.subscribe(`${subject}.>`, ({ subject: to, data }) => {
@@ -24,10 +28,13 @@ async function startReply(coalesceMs: number): Promise<{ writer: ReplyWriter; fr
   });
   await broker.flush();
   const memory = new FrameMemory();
-  return { writer: new ReplyWriter(broker, { subject, aliveInbox: 'test.alive', coalesceMs, memory }), frames };
+  const writer = new ReplyWriter(broker, { subject, aliveInbox: 'test.alive', stream, coalesceMs, memory });
+  return { writer, frames, subject };
 }
 
-describe('the pieces of an answer', () => {
+const usage = { promptTokens: 1, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 2, reasoningTokens: 0 };
+
+describe('the pieces of a stream', () => {
   it('travel at once first, then together within the window', async () => {
     const { writer, frames } = await startReply(100);
     writer.write('a');
@@ -68,7 +75,6 @@ describe('the pieces of an answer', () => {
     const { writer, frames } = await startReply(60_000);
     writer.write('a');
     writer.write('b');
-    const usage = { promptTokens: 1, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 2, reasoningTokens: 0 };
     writer.end({ usage, finishReason: 'stop' });
     await broker.flush();
     expect(frames).toEqual(['d.0 a', `e.1 ${JSON.stringify({ usage, finishReason: 'stop' })}\nb`]);
@@ -83,5 +89,49 @@ describe('the pieces of an answer', () => {
     await new Promise((resolve) => setTimeout(resolve, 20));
     await broker.flush();
     expect(frames).toEqual(['d.0 a']);
+  });
+});
+
+it('the first piece of a stream goes ahead of later ones of others', async () => {
+  const early = await startReply(5);
+  const late = await startReply(5);
+  early.writer.write('a');
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  const order: string[] = [];
+  broker.subscribe('test.reply.>', ({ subject, data }) => {
+    order.push(`${subject.startsWith(early.subject) ? 'early' : 'late'} ${Buffer.from(data).toString()}`);
+  });
+  await broker.flush();
+  early.writer.write('b');
+  late.writer.write('c');
+  await broker.flush();
+  expect(order).toEqual(['late c', 'early b']);
+});
+
+describe('the pieces of an answer that is not streamed', () => {
+  it('travel with its end', async () => {
+    const { writer, frames } = await startReply(0, false);
+    for (const piece of ['a', 'b', 'c']) writer.write(piece);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    writer.end({ usage, finishReason: 'stop' });
+    await broker.flush();
+    expect(frames).toEqual([`e.0 ${JSON.stringify({ usage, finishReason: 'stop' })}\nabc`]);
+  });
+
+  it('do not wait for it when they have grown large', async () => {
+    const { writer, frames } = await startReply(5, false);
+    writer.write('a');
+    writer.write('b'.repeat(64 * 1024));
+    writer.write('c');
+    await until(() => frames.length > 0, 1_000);
+    expect(frames.map((frame) => frame.length)).toEqual([4 + 1 + 64 * 1024]);
+  });
+
+  it('come before what has ended it too early', async () => {
+    const { writer, frames } = await startReply(5, false);
+    writer.write('a');
+    writer.fail(new RouterError('upstream_failed', 'It failed.'));
+    await broker.flush();
+    expect(frames.map((frame) => frame.slice(0, 5))).toEqual(['d.0 a', 'x.1 {']);
   });
 });
