@@ -50,11 +50,11 @@ export class ClientReply implements JobSink {
   data(bytes: Uint8Array): void {
     this.#relayed.add(bytes);
     this.#startStream();
-    // The response alone would write it when all of this turn is done, behind the ends of other answers.
+    // The response corks its socket until all of this turn is done, so that pieces leave behind the ends of other answers,
+    // unless the socket is corked already.
     const socket = this.#response.socket;
     socket?.cork();
-    // What has to wait is copied: as it came, it may keep all that was read from the broker with it.
-    this.#response.write(this.#response.writableNeedDrain ? Buffer.from(bytes) : bytes);
+    this.#response.write(this.#forKeeps(bytes));
     socket?.uncork();
     // A client that is cut off closes the response, and so cancels its job.
     if (this.#response.writableLength > maxUnreadBytes) this.#response.destroy();
@@ -68,12 +68,18 @@ export class ClientReply implements JobSink {
   end(bytes: Uint8Array): void {
     if (this.#stream) this.#startStream();
     else this.#response.writeHead(200, { 'content-type': 'application/json', 'content-length': bytes.length });
-    this.#end(bytes);
+    this.#end(this.#forKeeps(bytes));
   }
 
   fail(error: RouterError): void {
     if (this.#response.headersSent) this.#end(this.#family.errorEvent(error, this.#requestId));
     else refuse(this.#response, this.#family, error, this.#requestId);
+  }
+
+  /** What has to wait is copied: as it came, it may keep all that was read from the broker with it. */
+  #forKeeps(bytes: Uint8Array): Uint8Array {
+    const { socket, writableLength } = this.#response;
+    return socket === null || writableLength > 0 ? Buffer.from(bytes) : bytes;
   }
 
   #end(lastBytes: Uint8Array | string): void {

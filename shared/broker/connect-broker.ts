@@ -104,7 +104,7 @@ export class Broker {
     this.#outbox.add(subject, payload, reply);
   }
 
-  /** Sends a message at once, ahead of those that were published before and are still held. */
+  /** Sends a message at once: one that may come before any that was published earlier. */
   publishAhead(subject: string, payload: Payload): void {
     this.#outbox.sendAhead(subject, payload);
   }

@@ -38,7 +38,10 @@ export interface JobEnd {
 
 /** Where a handler puts the answer: bytes in the client's family, server-sent events when the job streams. */
 export interface Reply {
-  /** Queues a piece of the answer; pieces that follow each other within the coalescing window travel together. */
+  /**
+   * Queues a piece of the answer. Pieces of a stream that follow each other within the coalescing window travel together; an
+   * answer that is not streamed waits for its end.
+   */
   write(piece: string | Uint8Array): void;
 }
 

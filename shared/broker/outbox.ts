@@ -13,7 +13,8 @@ const patienceMs = 5;
 /**
  * Holds what is published within one turn of the event loop and hands it to the connection together, in order. The
  * library alone writes once for every event that publishes something; under load, many writes become one here, and the
- * broker and whoever listens wake up once for all of them. A message waits for at most the rest of the turn.
+ * broker and whoever listens wake up once for all of them. A message waits for at most the rest of the turn, or, without
+ * hurry, for a few milliseconds; few are worth a write of their own, ahead of the others.
  */
 export class Outbox {
   readonly #nc: NatsConnection;
@@ -34,7 +35,7 @@ export class Outbox {
     setImmediate(() => this.send());
   }
 
-  /** Hands over a message at once, ahead of those that are held. */
+  /** Hands over a message at once: one that may come before any that is held. */
   sendAhead(subject: string, payload: Payload): void {
     if (!this.#nc.isClosed()) this.#publish({ subject, payload, reply: undefined });
   }

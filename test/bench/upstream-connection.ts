@@ -75,8 +75,8 @@ export class UpstreamConnection {
       if (sent < tokens) {
         this.#socket.write(streamPiece(sent));
         sent += 1;
-        // From the stream's beginning: streams whose tokens are late at once would else go in step ever after.
-        this.#timer = setTimeout(next, beganAt + sent * everyMs - performance.now());
+        // Counted from the stream's beginning: streams whose tokens are late together would else go in step ever after.
+        this.#timer = setTimeout(next, Math.max(0, beganAt + sent * everyMs - performance.now()));
       } else {
         this.#socket.write(streamTail);
       }

@@ -1,6 +1,10 @@
 import type { ReplyWriter } from './reply-writer.ts';
 
-/** Milliseconds for which the end of an answer is kept while the connection stands. */
+/**
+ * Milliseconds for which the end of an answer is kept while the connection stands. Messages get lost with connections; an
+ * ingress that misses an end for another reason asks for it later than this, and hears that it is lost. Thousands of answers
+ * a second, kept for so long, would leave the young part of the heap.
+ */
 const keptMs = 1_000;
 
 /** Bytes of kept ends at most, over all answers; beyond it the oldest go first. */

@@ -9,7 +9,7 @@ import { ReplyTail } from './reply-tail.ts';
 /** A data frame carries this many bytes at most, so that it meets no payload limit. */
 const maxFrameBytes = 512 * 1024;
 
-/** Pieces held back are sent at once when they have grown to this many bytes together. */
+/** Pieces of a stream that are held back are sent at once when they have grown to this many bytes together. */
 const maxHeldBytes = 64 * 1024;
 
 /**
@@ -27,7 +27,7 @@ export interface ReplyWriterOptions {
   aliveInbox: string;
   /** Whether the client sees the pieces as they come. */
   stream: boolean;
-  /** Length of a stream's window; 0 sends every piece by itself. */
+  /** Length of a stream's window; 0 sends each of its pieces by itself. */
   coalesceMs: number;
   /** Where sent frames are kept. */
   memory: FrameMemory;
@@ -53,7 +53,7 @@ export class ReplyWriter implements Reply {
   #seq = 0;
   #held: Uint8Array[] = [];
   #heldBytes = 0;
-  /** Runs while pieces are held. */
+  /** Runs while pieces of a stream are held. */
   #timer: NodeJS.Timeout | undefined;
   #windowEndsAt = 0;
   #lastSentAt = performance.now();
@@ -74,7 +74,7 @@ export class ReplyWriter implements Reply {
     const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
     this.#held.push(bytes);
     this.#heldBytes += bytes.length;
-    if (this.#heldBytes >= maxHeldBytes) return this.#flush();
+    if (this.#heldBytes >= (this.#stream ? maxHeldBytes : maxFrameBytes)) return this.#flush();
     if (!this.#stream || this.#timer !== undefined) return;
     const waitMs = this.#windowEndsAt - performance.now();
     if (waitMs <= 0) this.#flush();
@@ -129,9 +129,9 @@ export class ReplyWriter implements Reply {
     this.close();
   }
 
-  /** Sends what is held and the error that ended the answer. */
+  /** Sends what is held of a stream and the error that ended the answer. */
   fail(error: RouterError): void {
-    this.#flush();
+    if (this.#stream) this.#flush();
     this.#send('x', Buffer.from(encodeError(error)));
     this.close();
   }

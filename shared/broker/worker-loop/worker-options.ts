@@ -27,7 +27,7 @@ export interface WorkerOptions extends WorkerFacts {
   kind: string;
   version: string;
   handler: JobHandler;
-  /** Length of the window in which pieces of an answer travel together, in milliseconds. 0: each by itself. */
+  /** Length of the window in which pieces of a stream travel together, in milliseconds. 0: each by itself. */
   coalesceMs: number;
   meter: WorkerMeter;
   /** Traces, when jobs are traced. */

@@ -154,7 +154,7 @@ describe.concurrent('a job that is offered', () => {
 
   it('that was begun cannot be refused any more, nor can one that was claimed', async (context) => {
     // Large enough that it does not wait for the answer's end.
-    const first = 'a'.repeat(64 * 1024);
+    const first = 'a'.repeat(512 * 1024);
     for (const offers of [true, false]) {
       const { ingress, addWorker } = await start(context, { ingress: { offers } });
       const { broker } = await addWorker();
