@@ -54,7 +54,7 @@ export class ClientReply implements JobSink {
     // unless the socket is corked already.
     const socket = this.#response.socket;
     socket?.cork();
-    this.#response.write(this.#forKeeps(bytes));
+    this.#response.write(this.#copyIfWaiting(bytes));
     socket?.uncork();
     // A client that is cut off closes the response, and so cancels its job.
     if (this.#response.writableLength > maxUnreadBytes) this.#response.destroy();
@@ -68,7 +68,7 @@ export class ClientReply implements JobSink {
   end(bytes: Uint8Array): void {
     if (this.#stream) this.#startStream();
     else this.#response.writeHead(200, { 'content-type': 'application/json', 'content-length': bytes.length });
-    this.#end(this.#forKeeps(bytes));
+    this.#end(this.#copyIfWaiting(bytes));
   }
 
   fail(error: RouterError): void {
@@ -77,7 +77,7 @@ export class ClientReply implements JobSink {
   }
 
   /** What has to wait is copied: as it came, it may keep all that was read from the broker with it. */
-  #forKeeps(bytes: Uint8Array): Uint8Array {
+  #copyIfWaiting(bytes: Uint8Array): Uint8Array {
     const { socket, writableLength } = this.#response;
     return socket === null || writableLength > 0 ? Buffer.from(bytes) : bytes;
   }

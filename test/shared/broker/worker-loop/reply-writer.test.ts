@@ -98,9 +98,9 @@ it('the first piece of a stream goes ahead of later ones of others', async () =>
   early.writer.write('a');
   await new Promise((resolve) => setTimeout(resolve, 20));
   const order: string[] = [];
-  broker.subscribe('test.reply.>', ({ subject, data }) => {
-    order.push(`${subject.startsWith(early.subject) ? 'early' : 'late'} ${Buffer.from(data).toString()}`);
-  });
+  for (const [name, { subject }] of Object.entries({ early, late })) {
+    broker.subscribe(`${subject}.>`, ({ data }) => order.push(`${name} ${Buffer.from(data).toString()}`));
+  }
   await broker.flush();
   early.writer.write('b');
   late.writer.write('c');
