@@ -1,31 +1,9 @@
-import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
-import { connect, type AddressInfo, type Socket } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { chatFamily } from '../../../services/ingress/chat-family.ts';
 import { ClientReply } from '../../../services/ingress/client-reply.ts';
-
-/** A client's connection that reads nothing yet, and the responses to requests on it. */
-async function startClient(requests: number): Promise<{ client: Socket; responses: ServerResponse[] }> {
-  const responses: ServerResponse[] = [];
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const server = createServer((_, response) => {
-    responses.push(response);
-    if (responses.length === requests) resolve();
-  }).listen(0, '127.0.0.1');
-  onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  await once(server, 'listening');
-  const client = connect((server.address() as AddressInfo).port, '127.0.0.1').pause();
-  for (let sent = 1; sent <= requests; sent += 1) {
-    client.write(`GET / HTTP/1.1\r\nhost: x\r\n${sent === requests ? 'connection: close\r\n' : ''}\r\n`);
-  }
-  await promise;
-  return { client, responses };
-}
+import { startUnreadClient } from '../../helpers/start-unread-client.ts';
 
 function replyTo(response: ServerResponse | undefined, stream = true): ClientReply {
   if (!response) throw new Error('there is no such response');
@@ -33,7 +11,7 @@ function replyTo(response: ServerResponse | undefined, stream = true): ClientRep
 }
 
 it('a piece of a stream leaves in its turn, before whatever is said to other clients later', async () => {
-  const { client, responses } = await startClient(1);
+  const { client, responses } = await startUnreadClient();
   const reply = replyTo(responses[0]);
   for (const piece of ['data: 1\n\n', 'data: 2\n\n']) {
     reply.data(Buffer.from(piece));
@@ -45,7 +23,7 @@ it('a piece of a stream leaves in its turn, before whatever is said to other cli
 });
 
 it('what has to wait for its client, or for an earlier answer to it, keeps nothing else in memory', async () => {
-  const { client, responses } = await startClient(2);
+  const { client, responses } = await startUnreadClient(2);
   const first = replyTo(responses[0]);
   first.data(Buffer.alloc(6 * 1024 * 1024, ' '));
   expect(responses[0]?.writableLength).toBeGreaterThan(0);
