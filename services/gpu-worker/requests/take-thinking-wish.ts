@@ -16,10 +16,11 @@ export interface ThinkingWish {
  * them. What nobody understands stays for the engine.
  */
 export function takeThinkingWish(request: JsonObject): { rest: JsonObject; wish: ThinkingWish | undefined } {
-  const { reasoning_effort: effort, reasoning, thinking, ...rest } = request;
-  const wish = wishOfEffort(effort) ?? wishOfReasoning(reasoning) ?? wishOfThinking(thinking);
-  if (wish !== undefined) return { rest, wish };
-  return { rest: request, wish: wishOfTemplate(request.chat_template_kwargs) };
+  const wish =
+    wishOfEffort(request.reasoning_effort) ?? wishOfReasoning(request.reasoning) ?? wishOfThinking(request.thinking);
+  if (wish === undefined) return { rest: request, wish: wishOfTemplate(request.chat_template_kwargs) };
+  const { reasoning_effort: _effort, reasoning: _reasoning, thinking: _thinking, ...rest } = request;
+  return { rest, wish };
 }
 
 /**

@@ -21,13 +21,13 @@ export function readChatUsage(usage: Json | undefined): Usage | undefined {
  */
 export function completeUsage(
   told: Usage | undefined,
-  estimated: { prompt: (() => number) | undefined; completion: number },
+  estimated: { prompt: (() => number) | undefined; completion: () => number },
 ): Usage {
   const usage = told ?? noUsage;
   return {
     ...usage,
     promptTokens: usage.promptTokens || (estimated.prompt?.() ?? 0),
-    completionTokens: usage.completionTokens || estimated.completion,
+    completionTokens: usage.completionTokens || estimated.completion(),
   };
 }
 

@@ -23,11 +23,11 @@ export function chatToChatReply(body: JsonObject, minted: Minted): { body: JsonO
   if (!isJsonObject(choice) || !isJsonObject(choice['message'])) {
     throw new RouterError('upstream_failed', 'The upstream sent an answer without a message.');
   }
-  const { message, output } = repairMessage(choice['message'], minted);
+  const { message, written } = repairMessage(choice['message'], minted);
   const finishReason = readFinishReason(choice['finish_reason'], Array.isArray(message['tool_calls']));
   const usage = completeUsage(readChatUsage(body['usage']), {
     prompt: minted.promptTokens,
-    completion: estimateTokens(output),
+    completion: () => estimateTokens(written()),
   });
   return {
     body: {
@@ -43,11 +43,11 @@ export function chatToChatReply(body: JsonObject, minted: Minted): { body: JsonO
   };
 }
 
-function repairMessage(given: JsonObject, minted: Minted): { message: JsonObject; output: string } {
+function repairMessage(given: JsonObject, minted: Minted): { message: JsonObject; written: () => string } {
   const message: JsonObject = { ...given, role: 'assistant' };
   unifyReasoning(message);
+  const { content } = message;
   const { calls, pieces } = repairToolCalls(given['tool_calls'], minted);
-  const output = writtenText(message, pieces);
   if (calls.length === 0) {
     delete message['tool_calls'];
     message['content'] ??= '';
@@ -55,11 +55,11 @@ function repairMessage(given: JsonObject, minted: Minted): { message: JsonObject
     message['tool_calls'] = calls;
     message['content'] = null;
   }
-  return { message, output };
+  return { message, written: () => writtenText({ ...message, content }, pieces) };
 }
 
 function repairToolCalls(given: Json | undefined, minted: Minted): { calls: Json[]; pieces: ToolCallPiece[] } {
-  if (!Array.isArray(given)) return { calls: [], pieces: [] };
+  if (!Array.isArray(given) || given.length === 0) return { calls: [], pieces: [] };
   const order = new ToolCallOrder(toolCallPrefix(minted.id));
   // In a whole answer every element is a call of its own, whatever index it carries.
   const pieces = given.map((call, index) => order.place(isJsonObject(call) ? { ...call, index } : call));

@@ -75,7 +75,7 @@ export class ChatToChatStream implements StreamTranslation {
     const finishReason = readFinishReason(this.#finish, this.#order.size > 0);
     const usage = completeUsage(readChatUsage(this.#usage), {
       prompt: this.#minted.promptTokens,
-      completion: estimateTokensOfBytes(this.#outputBytes),
+      completion: () => estimateTokensOfBytes(this.#outputBytes),
     });
     const last = this.#stamp({ ...this.#heldChunk });
     last['choices'] = [{ ...this.#heldChoice, index: 0, delta: {}, finish_reason: finishReason }];

@@ -29,9 +29,10 @@ export function chatToMessagesReply(body: JsonObject, minted: Minted): { body: J
   const finishReason = finishReasonFor(body['stop_reason'], calls.length > 0);
   const usage = completeUsage(readMessagesUsage(body['usage']), {
     prompt: minted.promptTokens,
-    completion: estimateTokens(
-      [reasoning, text, refusal ?? '', ...calls.map(({ function: fn }) => fn.name + fn.arguments)].join(''),
-    ),
+    completion: () =>
+      estimateTokens(
+        [reasoning, text, refusal ?? '', ...calls.map(({ function: fn }) => fn.name + fn.arguments)].join(''),
+      ),
   });
   const message: JsonObject = {
     role: 'assistant',

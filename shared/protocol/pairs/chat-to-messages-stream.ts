@@ -70,7 +70,7 @@ export class ChatToMessagesStream implements StreamTranslation {
     const finishReason = finishReasonFor(this.#stopReason, this.#calls > 0);
     const usage = completeUsage(readMessagesUsage(this.#usage), {
       prompt: this.#minted.promptTokens,
-      completion: estimateTokensOfBytes(this.#outputBytes),
+      completion: () => estimateTokensOfBytes(this.#outputBytes),
     });
     const last = this.#frame({}, finishReason);
     last['usage'] = writeChatUsage(usage, chatUsageDetails(usage));

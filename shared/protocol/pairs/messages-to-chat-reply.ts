@@ -36,7 +36,7 @@ export function messagesToChatReply(body: JsonObject, minted: Minted): { body: J
   const stopReason = stopReasonFor(finishReason, stopSequence);
   const usage = completeUsage(readChatUsage(body['usage']), {
     prompt: minted.promptTokens,
-    completion: estimateTokens(writtenText(message, pieces)),
+    completion: () => estimateTokens(writtenText(message, pieces)),
   });
   return {
     body: {

@@ -58,7 +58,7 @@ export class MessagesToChatStream implements StreamTranslation {
     const stopReason = stopReasonFor(finishReason, this.#stopSequence);
     const usage = completeUsage(readChatUsage(this.#usage), {
       prompt: this.#minted.promptTokens,
-      completion: estimateTokensOfBytes(this.#outputBytes),
+      completion: () => estimateTokensOfBytes(this.#outputBytes),
     });
     const delta = {
       stop_reason: stopReason,
@@ -75,7 +75,7 @@ export class MessagesToChatStream implements StreamTranslation {
   #start(): string {
     if (this.#started) return '';
     this.#started = true;
-    const usage = completeUsage(readChatUsage(this.#usage), { prompt: this.#minted.promptTokens, completion: 0 });
+    const usage = completeUsage(readChatUsage(this.#usage), { prompt: this.#minted.promptTokens, completion: () => 0 });
     const message = {
       id: this.#minted.id,
       type: 'message',

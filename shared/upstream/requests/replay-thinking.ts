@@ -6,6 +6,7 @@ import type { JsonObject } from '#shared/core/json.ts';
  */
 export function replayThinking(message: JsonObject, names: readonly ('reasoning' | 'reasoning_content')[]): JsonObject {
   if (message.role !== 'assistant') return message;
+  if (message.reasoning === undefined && message.reasoning_content === undefined) return message;
   const { reasoning, reasoning_content: content, ...rest } = message;
   const thinking = content ?? reasoning;
   if (typeof thinking !== 'string' || thinking === '') return rest;
