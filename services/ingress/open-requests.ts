@@ -21,7 +21,7 @@ export class OpenRequests {
   readonly follow = (request: Request, response: Response, next: NextFunction): void => {
     this.#count += 1;
     this.#bySocket.set(request.socket, response);
-    response.once('close', () => {
+    response.on('close', () => {
       this.#count -= 1;
       if (this.#count === 0) this.#onNone?.();
     });

@@ -23,8 +23,8 @@ export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody 
   return async (request, onBytes) => {
     const decoder = decoderFor(request.headers['content-encoding']);
     if (!decoder && Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
-    const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
-    const parts: Buffer[] = [];
+    const { promise: arrived, resolve, reject } = Promise.withResolvers<void>();
+    let parts: Buffer[] = [];
     let bytes = 0;
     const onData = (part: Buffer): void => {
       bytes += part.length;
@@ -36,7 +36,7 @@ export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody 
         reject(error);
       }
     };
-    const onEnd = (): void => resolve(parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts));
+    const onEnd = (): void => resolve();
     const onClose = (): void => {
       if (!request.complete) reject(new RouterError('invalid_json', 'The request body was cut off.'));
     };
@@ -53,16 +53,20 @@ export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody 
     request.on('close', onClose);
     if (request.destroyed) onClose();
     try {
-      return await promise;
+      await arrived;
+      return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
+    } catch (error) {
+      source.off('data', onData);
+      throw error;
     } finally {
       isOver = true;
       clearTimeout(timer);
-      source.off('data', onData).off('end', onEnd);
-      request.off('close', onClose);
+      // The listeners stay for as long as the request does, which is as long as its answer: they must not hold the body.
+      parts = [];
       if (decoder) {
         request.unpipe(decoder);
         decoder.destroy();
-      } else request.off('error', onError);
+      }
     }
   };
 }

@@ -29,7 +29,7 @@ export async function receiveBody(
   // The client may have gone while its key was checked.
   if (response.destroyed) return undefined;
   const holding = held.open();
-  response.once('close', () => holding.release());
+  response.on('close', () => holding.release());
   const body = await readBody(request, holding.grow);
   if (response.destroyed) return undefined;
   if (isDraining()) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
