@@ -1,4 +1,4 @@
-import { Router, type Response } from 'express';
+import { Router, type ErrorRequestHandler, type RequestHandler, type Response } from 'express';
 import { chatModel, chatModelList } from '#shared/protocol/chat/models.ts';
 import { answerError, wrongMethod } from './answer-error.ts';
 import type { AppParts } from './app.ts';
@@ -9,14 +9,18 @@ import { permitsOf } from './key-permits.ts';
 import { identityOf, requireKey } from './require-key.ts';
 import { serve } from './serve.ts';
 
-/** OpenAI's chat family, mounted at `/api/<segment>` and `/api/<segment>/v1`. */
+/** `POST /chat/completions`. */
+export function chatCompletions(parts: AppParts): [RequestHandler, RequestHandler, ErrorRequestHandler] {
+  return [requireKey(parts), serve(chatFamily, 'generate', parts), answerError(chatFamily, parts)];
+}
+
+/** The rest of OpenAI's chat family, mounted at `/api/<segment>` and `/api/<segment>/v1`. */
 export function chatRoutes(parts: AppParts): Router {
   const cards = (response: Response) =>
     listModels([...parts.workers.pools()], parts.registry(), permitsOf(identityOf(response)));
   const routes = Router();
   routes.get('/health', answerHealth(parts));
   routes.use(requireKey(parts));
-  routes.post('/chat/completions', serve(chatFamily, 'generate', parts));
   routes.get('/models', (_, response) => {
     response.json(chatModelList(cards(response)));
   });

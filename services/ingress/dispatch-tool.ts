@@ -60,10 +60,10 @@ export async function dispatchTool(
       stream,
       trace: traceOf(response),
       class: identityOf(response).class,
-      body,
       place: (avoid) => chooseToolLanes(tool, workers.pools(), avoid),
       tiers: () => ['tools'],
     },
+    body,
     sink,
   );
   const finished = job.finished.then((report) =>

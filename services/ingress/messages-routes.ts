@@ -1,4 +1,4 @@
-import { Router, type Response } from 'express';
+import { Router, type ErrorRequestHandler, type RequestHandler, type Response } from 'express';
 import { messagesModel, messagesModelPage } from '#shared/protocol/messages/models.ts';
 import { answerError, unknownPath, wrongMethod } from './answer-error.ts';
 import type { AppParts } from './app.ts';
@@ -8,7 +8,15 @@ import { permitsOf } from './key-permits.ts';
 import { identityOf, requireKey } from './require-key.ts';
 import { serve } from './serve.ts';
 
-/** Anthropic's messages family, mounted at `/api/<segment>`. */
+/** Anthropic's clients may send their key in this header. */
+const keyHeader = 'x-api-key';
+
+/** `POST /v1/messages`. */
+export function createMessage(parts: AppParts): [RequestHandler, RequestHandler, ErrorRequestHandler] {
+  return [requireKey(parts, keyHeader), serve(messagesFamily, 'generate', parts), answerError(messagesFamily, parts)];
+}
+
+/** The rest of Anthropic's messages family, mounted at `/api/<segment>`. */
 export function messagesRoutes(parts: AppParts): Router {
   const cards = (response: Response) =>
     listModels([...parts.workers.pools()], parts.registry(), permitsOf(identityOf(response)));
@@ -17,8 +25,7 @@ export function messagesRoutes(parts: AppParts): Router {
   routes.get('/api/hello', (_, response) => {
     response.json({ message: 'hello' });
   });
-  routes.use(requireKey(parts, 'x-api-key'));
-  routes.post('/v1/messages', serve(messagesFamily, 'generate', parts));
+  routes.use(requireKey(parts, keyHeader));
   routes.post('/v1/messages/count_tokens', serve(messagesFamily, 'count_tokens', parts));
   routes.get('/v1/models', (request, response) => {
     response.json(messagesModelPage(cards(response), request.query));

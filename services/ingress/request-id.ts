@@ -3,6 +3,9 @@ import type { NextFunction, Request, Response } from 'express';
 
 const acceptable = /^[\w.:-]{1,128}$/;
 
+/** What the families call the id. */
+const headerNames = ['x-request-id', 'request-id'] as const;
+
 /**
  * Gives every request an id: the client's own `x-request-id` when it is a plain token, else a new one. It goes back to
  * the client (under the header names of both families) and into every log line of the request, here and on the worker.
@@ -11,7 +14,7 @@ export function assignRequestId(request: Request, response: Response, next: Next
   const given = request.get('x-request-id');
   const id = given !== undefined && acceptable.test(given) ? given : mintRequestId();
   response.locals['requestId'] = id;
-  for (const [name, value] of Object.entries(requestIdHeaders(id))) response.setHeader(name, value);
+  for (const name of headerNames) response.setHeader(name, id);
   next();
 }
 
@@ -27,5 +30,5 @@ export function mintRequestId(): string {
 
 /** The id under the header names of both families. */
 export function requestIdHeaders(id: string): Record<string, string> {
-  return { 'x-request-id': id, 'request-id': id };
+  return Object.fromEntries(headerNames.map((name) => [name, id]));
 }

@@ -94,7 +94,6 @@ async function dispatchRequest(
     trace: traceOf(response),
     class: classOf(wish, identityOf(response)),
     headers: passedHeaders(request.headers, family.passedHeaders),
-    body: model.kind === 'named' ? addDefaults(body, given, model.defaults) : body,
     place: choose,
     tiers: () => tiersFor(model, { auto, workers, permits, placements: choose(nobody) }),
   };
@@ -103,8 +102,9 @@ async function dispatchRequest(
     operation === 'generate' ? estimateAmount(withDefault(wish, model), choose(nobody), priceOf) : nothing,
   );
   if (response.destroyed) return undefined;
-  const job = dispatcher.dispatch(jobRequest, sink);
-  response.once('close', () => dispatcher.cancel(job));
+  const filled = model.kind === 'named' ? addDefaults(body, given, model.defaults) : body;
+  const job = dispatcher.dispatch(jobRequest, filled, sink);
+  response.on('close', () => dispatcher.cancel(job));
   return { job, asked: wish.model, inputTokens: wish.needs.inputTokens, sink, hold };
 }
 

@@ -8,8 +8,7 @@ import { requestIdOf } from './request-id.ts';
  * Gives every request a span, in the client's trace when it sends a `traceparent` (W3C Trace Context). It ends when the
  * answer's last byte has left. Comes behind `assignRequestId`.
  */
-export function traceRequests(tracing: Tracing | undefined): RequestHandler {
-  if (!tracing) return (_, __, next) => next();
+export function traceRequests(tracing: Tracing): RequestHandler {
   return (request: Request, response: Response, next: NextFunction): void => {
     const { method } = request;
     const traceparent = request.get('traceparent');

@@ -40,7 +40,7 @@ export interface TestJob {
   cancel: () => void;
 }
 
-export type Wish = Partial<Omit<JobRequest, 'body'>> & { steps?: Step[]; body?: Buffer };
+export type Wish = Partial<JobRequest> & { steps?: Step[]; body?: Buffer };
 
 /** The ingress's side of the broker contract, without HTTP. */
 export interface TestIngress {
@@ -211,11 +211,11 @@ function send(dispatcher: Dispatcher, workers: LiveWorkers, { steps = [], body, 
       family: 'chat',
       stream: true,
       class: 'normal',
-      body: body ?? Buffer.from(JSON.stringify({ steps })),
       place: (avoid) => everyPool(workers, avoid),
       tiers: () => ['gpu'],
       ...fields,
     },
+    body ?? Buffer.from(JSON.stringify({ steps })),
     {
       begin: () => undefined,
       data: (bytes) => void pieces.push(bytes),

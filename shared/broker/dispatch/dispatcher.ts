@@ -131,9 +131,9 @@ export class Dispatcher {
   }
 
   /** Takes a job. Its sink hears of the answer; `job.finished` resolves when it is over, however it ended. */
-  dispatch(request: JobRequest, sink: JobSink): Job {
+  dispatch(request: JobRequest, body: Buffer, sink: JobSink): Job {
     // Unguessable, and much cheaper than random bytes of our own: Node draws the randomness of many ids at once.
-    const job = new Job(randomUUID(), request, sink);
+    const job = new Job(randomUUID(), request, body, sink);
     this.#jobs.set(job.id, job);
     this.#enqueue(job);
     return job;
@@ -262,7 +262,7 @@ export class Dispatcher {
     if (error.code === 'worker_lost') return this.#lose(job, error.message);
     const worker = job.served?.worker;
     if (error.movable && worker && this.#mayMove(job)) {
-      job.avoid.add(worker.id);
+      job.avoid = new Set(job.avoid).add(worker.id);
       if (job.request.place(job.avoid).length > 0) return this.#requeue(job, error.code);
     }
     this.#fail(job, error);
@@ -282,7 +282,7 @@ export class Dispatcher {
     this.#link.stop(job);
     const worker = job.served?.worker;
     if (this.#mayMove(job)) {
-      if (worker) job.avoid.add(worker.id);
+      if (worker) job.avoid = new Set(job.avoid).add(worker.id);
       this.#requeue(job, 'worker_lost');
     } else {
       this.#fail(job, new RouterError('worker_lost', message));

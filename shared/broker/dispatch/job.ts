@@ -62,7 +62,6 @@ export interface JobRequest {
   trace?: TraceSpan | undefined;
   /** The client's headers that are for the worker to know. They go with the grant, so they must be few and short. */
   headers?: Readonly<Record<string, string>> | undefined;
-  body: Buffer;
   /** The pools that can serve it right now, best first. Workers to avoid count as absent. */
   place(avoid: ReadonlySet<string>): Placement[];
   /** The tiers that may serve it, those too that have no worker right now. Asked only while it waits. */
@@ -108,17 +107,18 @@ export interface Served {
 }
 
 const none: readonly ErrorCode[] = [];
+const nobody: ReadonlySet<string> = new Set();
 
 /** One request on its way through the cluster. Fields change only in the dispatcher. */
 export class Job {
   readonly id: string;
-  readonly request: Omit<JobRequest, 'body'>;
+  readonly request: JobRequest;
   readonly sink: JobSink;
   readonly finished: Promise<JobReport>;
   readonly trace: JobTrace | undefined;
   readonly queuedAt = performance.now();
   /** Workers that failed on this job. */
-  readonly avoid = new Set<string>();
+  avoid = nobody;
   /** Pools that a ticket was published to, with the model each would serve. */
   readonly placed = new Map<LivePool, PlacedTicket>();
   /** Tickets published for it so far. */
@@ -146,9 +146,9 @@ export class Job {
   /** When its worker was last asked for frames that are missing, or for a sign of life. */
   askedAt = 0;
   /** When the client last got anything, keep-alives included. */
-  lastWriteAt = performance.now();
+  lastWriteAt = this.queuedAt;
   /** Since when the job waits in the queue for this attempt. */
-  waitingSince = performance.now();
+  waitingSince = this.queuedAt;
   /** Since when no live worker could serve it. */
   noWorkerSince: number | undefined;
   /** When a ticket goes to the next lane too. */
@@ -156,7 +156,7 @@ export class Job {
   #tiers: readonly Tier[] | undefined;
   readonly #finish: (report: JobReport) => void;
 
-  constructor(id: string, { body, ...request }: JobRequest, sink: JobSink) {
+  constructor(id: string, request: JobRequest, body: Buffer, sink: JobSink) {
     this.id = id;
     this.request = request;
     this.body = body;

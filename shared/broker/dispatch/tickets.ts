@@ -88,6 +88,7 @@ export class Tickets {
   }
 
   withdrawAll(job: Job): void {
+    if (job.placed.size === 0) return;
     for (const pool of job.placed.keys()) pool.waiting -= 1;
     job.placed.clear();
   }

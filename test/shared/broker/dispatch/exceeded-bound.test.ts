@@ -30,10 +30,10 @@ function verdict({ state, times = {}, stream = true, now, disconnectedSince }: C
       family: 'chat',
       stream,
       class: 'normal',
-      body: Buffer.alloc(0),
       place: () => [],
       tiers: () => ['gpu'],
     },
+    Buffer.alloc(0),
     sink,
   );
   const start = job.queuedAt;
