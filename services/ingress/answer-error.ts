@@ -31,8 +31,8 @@ export function answerError(family: EdgeFormat, { log, countRefusal }: AnswerErr
 }
 
 /** The path, without the token of a one-time link. */
-function loggablePath({ path }: Request): string {
-  return path.replace(/^\/link\/.*/s, '/link/…');
+function loggablePath({ baseUrl, path }: Request): string {
+  return `${baseUrl}${path}`.replace(/^\/link\/.*/s, '/link/…');
 }
 
 /** Behind a path's allowed methods, which the answer names as RFC 9110 asks for. */

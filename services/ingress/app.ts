@@ -35,8 +35,8 @@ export function createApp(parts: AppParts): Express {
   app.set('trust proxy', parts.trustedProxies);
   app.use(parts.open.follow, assignRequestId);
   if (parts.tracing) app.use('/api', traceRequests(parts.tracing));
-  // The busiest paths stand by themselves and ahead of all others: each router and route that a request is led through or
-  // past takes its share of what the request costs.
+  // The busiest paths stand by themselves and ahead of all others, also of those that refuse other methods there: each
+  // router and route that a request is led through or past takes its share of what the request costs.
   const chatBases = [`/api/${chat}/v1`, `/api/${chat}`];
   for (const base of chatBases) app.post(`${base}/chat/completions`, chatCompletions(parts));
   app.post(`/api/${messages}/v1/messages`, createMessage(parts));

@@ -9,12 +9,12 @@ import { permitsOf } from './key-permits.ts';
 import { identityOf, requireKey } from './require-key.ts';
 import { serve } from './serve.ts';
 
-/** `POST /chat/completions`. */
+/** `POST /chat/completions`, which the app leads here by itself. */
 export function chatCompletions(parts: AppParts): [RequestHandler, RequestHandler, ErrorRequestHandler] {
   return [requireKey(parts), serve(chatFamily, 'generate', parts), answerError(chatFamily, parts)];
 }
 
-/** The rest of OpenAI's chat family, mounted at `/api/<segment>` and `/api/<segment>/v1`. */
+/** OpenAI's chat family but for `chatCompletions`, which comes first: mounted at `/api/<segment>` and `/api/<segment>/v1`. */
 export function chatRoutes(parts: AppParts): Router {
   const cards = (response: Response) =>
     listModels([...parts.workers.pools()], parts.registry(), permitsOf(identityOf(response)));

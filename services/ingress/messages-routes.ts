@@ -11,12 +11,12 @@ import { serve } from './serve.ts';
 /** Anthropic's clients may send their key in this header. */
 const keyHeader = 'x-api-key';
 
-/** `POST /v1/messages`. */
+/** `POST /v1/messages`, which the app leads here by itself. */
 export function createMessage(parts: AppParts): [RequestHandler, RequestHandler, ErrorRequestHandler] {
   return [requireKey(parts, keyHeader), serve(messagesFamily, 'generate', parts), answerError(messagesFamily, parts)];
 }
 
-/** The rest of Anthropic's messages family, mounted at `/api/<segment>`. */
+/** Anthropic's messages family but for `createMessage`, which comes first: mounted at `/api/<segment>`. */
 export function messagesRoutes(parts: AppParts): Router {
   const cards = (response: Response) =>
     listModels([...parts.workers.pools()], parts.registry(), permitsOf(identityOf(response)));

@@ -19,10 +19,13 @@ export class OpenRequests {
 
   /** Follows every request; comes before all other handlers. */
   readonly follow = (request: Request, response: Response, next: NextFunction): void => {
+    const { socket } = request;
     this.#count += 1;
-    this.#bySocket.set(request.socket, response);
+    this.#bySocket.set(socket, response);
     response.on('close', () => {
       this.#count -= 1;
+      // A response holds all that was known of its request, and a connection may rest for long before the next one.
+      if (this.#bySocket.get(socket) === response) this.#bySocket.delete(socket);
       if (this.#count === 0) this.#onNone?.();
     });
     if (this.#draining) response.setHeader('connection', 'close');

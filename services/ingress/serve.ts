@@ -2,7 +2,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import { RouterError } from '#shared/core/errors.ts';
 import type { KeyIdentity } from '#shared/accounts/key-record.ts';
 import type { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
-import type { Job, Placement } from '#shared/broker/dispatch/job.ts';
+import { nobody, type Job, type Placement } from '#shared/broker/dispatch/job.ts';
 import type { Hold, LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/live-workers.ts';
 import { modelNotFound } from '#shared/protocol/model-not-found.ts';
@@ -25,9 +25,6 @@ import { identityOf } from './require-key.ts';
 import { tiersFor } from './tiers-for.ts';
 import { traceOf } from './trace-request.ts';
 import { usedTokens } from './used-tokens.ts';
-
-/** No worker is to be avoided. */
-const nobody: ReadonlySet<string> = new Set();
 
 export interface ServeParts extends ReceiveParts {
   dispatcher: Dispatcher;
@@ -86,6 +83,7 @@ async function dispatchRequest(
   if (permits.restricts && choose(nobody).length === 0 && choose(nobody, () => true).length > 0)
     throw modelDenied(wish.model);
   const requestId = requestIdOf(response);
+  const filled = model.kind === 'named' ? addDefaults(body, given, model.defaults) : body;
   const jobRequest = {
     requestId,
     operation,
@@ -102,7 +100,6 @@ async function dispatchRequest(
     operation === 'generate' ? estimateAmount(withDefault(wish, model), choose(nobody), priceOf) : nothing,
   );
   if (response.destroyed) return undefined;
-  const filled = model.kind === 'named' ? addDefaults(body, given, model.defaults) : body;
   const job = dispatcher.dispatch(jobRequest, filled, sink);
   response.on('close', () => dispatcher.cancel(job));
   return { job, asked: wish.model, inputTokens: wish.needs.inputTokens, sink, hold };

@@ -52,6 +52,6 @@ async function dispatchCall(
   const { tool } = parseToolCall(parsed);
   const sink = new ClientReply(response, toolsFormat, requestIdOf(response), false, releaseBody);
   const job = await dispatchTool(parts, { tool, body, stream: false, response }, sink);
-  if (job) response.once('close', job.cancel);
+  if (job) response.on('close', job.cancel);
   return job;
 }

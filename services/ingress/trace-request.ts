@@ -21,7 +21,7 @@ export function traceRequests(tracing: Tracing): RequestHandler {
       },
     });
     response.locals['trace'] = span;
-    response.once('close', () => {
+    response.on('close', () => {
       // What the request was recorded as comes in the turns that follow, when a client leaves early.
       setImmediate(() => end(span, request, response));
     });
@@ -50,5 +50,8 @@ function end(span: TraceSpan, request: Request, response: Response): void {
 /** The path as the route table has it, not as the client wrote it: there are few of them. */
 function routeOf({ baseUrl, route }: Request): string | undefined {
   const path: unknown = (route as { path?: unknown } | undefined)?.path;
-  return typeof path === 'string' ? `${baseUrl}${path === '/' ? '' : path}` : undefined;
+  if (typeof path !== 'string') return undefined;
+  // A route that only others' methods are for may have been passed on the way into the router whose base this is.
+  if (baseUrl !== '' && path.startsWith(`${baseUrl}/`)) return path;
+  return `${baseUrl}${path === '/' ? '' : path}`;
 }

@@ -129,6 +129,18 @@ describe("a request's trace", () => {
     expect(sent[0]?.['tracestate']).toBe('vendor=one');
   });
 
+  it.each(['openai/v1/chat/completions', 'anthropic/v1/messages'])(
+    'names %s also for a method it refuses',
+    async (path) => {
+      const [traceId, spanId] = [randomBytes(16).toString('hex'), randomBytes(8).toString('hex')];
+      const traceparent = `00-${traceId}-${spanId}-01`;
+      const answer = await fetch(`${cluster.url}/api/${path}`, { method: 'HEAD', headers: { traceparent } });
+      expect(answer.status).toBe(401);
+      const [span] = await collector.trace(traceId, 1);
+      expect(span?.name).toBe(`HEAD /api/${path}`);
+    },
+  );
+
   it('is the same for a call of the messages family', async () => {
     const { traceId, spanId, answer } = await ask('anthropic/v1/messages', { model: 'demo', max_tokens: 9, messages });
     expect(answer.status).toBe(200);

@@ -130,7 +130,10 @@ export class Dispatcher {
     return this.#jobs.values();
   }
 
-  /** Takes a job. Its sink hears of the answer; `job.finished` resolves when it is over, however it ended. */
+  /**
+   * Takes a job. Its sink hears of the answer; `job.finished` resolves when it is over, however it ended.
+   * @param body let go of when the client has seen something of the answer, while the request lives as long as the job
+   */
   dispatch(request: JobRequest, body: Buffer, sink: JobSink): Job {
     // Unguessable, and much cheaper than random bytes of our own: Node draws the randomness of many ids at once.
     const job = new Job(randomUUID(), request, body, sink);

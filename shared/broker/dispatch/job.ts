@@ -51,7 +51,7 @@ export interface Placement {
   patienceMs?: number | undefined;
 }
 
-/** What the edge asks the dispatcher to get done. */
+/** What the edge asks the dispatcher to get done, all but the body: that is let go of earlier. */
 export interface JobRequest {
   requestId: string;
   operation: Operation;
@@ -107,7 +107,9 @@ export interface Served {
 }
 
 const none: readonly ErrorCode[] = [];
-const nobody: ReadonlySet<string> = new Set();
+
+/** No worker is to be avoided. */
+export const nobody: ReadonlySet<string> = new Set();
 
 /** One request on its way through the cluster. Fields change only in the dispatcher. */
 export class Job {

@@ -1,6 +1,4 @@
-import type { Job, Placement } from './job.ts';
-
-const nobody: ReadonlySet<string> = new Set();
+import { nobody, type Job, type Placement } from './job.ts';
 
 /** Where a job may be served right now, best first. Workers that failed on it are avoided, unless there is nobody else. */
 export function placementsOf({ request, avoid }: Job): Placement[] {

@@ -47,7 +47,7 @@ export class FinishedReplies {
     }
   }
 
-  /** Not to be gone through for every answer: a map finds its first entry behind the places of all that were deleted. */
+  /** Called only when there is something to drop: to find its first entry, a map steps over the places of deleted ones. */
   #dropBeyondBound(): void {
     for (const [grant, kept] of this.#finished) {
       if (this.#bytes <= maxKeptBytes) break;

@@ -43,6 +43,7 @@ export function chatToChatReply(body: JsonObject, minted: Minted): { body: JsonO
   };
 }
 
+/** @returns the message, and what tells all that the model wrote: the text too that a message with tool calls loses */
 function repairMessage(given: JsonObject, minted: Minted): { message: JsonObject; written: () => string } {
   const message: JsonObject = { ...given, role: 'assistant' };
   unifyReasoning(message);

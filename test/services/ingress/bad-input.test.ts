@@ -301,6 +301,13 @@ describe('a path', () => {
     expect(await errorOf(answer)).toMatchObject({ status: 405, code: 'method_not_allowed' });
   });
 
+  it('does not answer HEAD where only POST is allowed', async () => {
+    const answer = await ask('/api/openai/chat/completions', 'HEAD');
+    expect(answer.status).toBe(405);
+    expect(answer.headers.get('allow')).toBe('POST');
+    expect(await answer.text()).toBe('');
+  });
+
   it('answers HEAD like GET, without a body', async () => {
     for (const path of ['/health', '/api/openai/models']) {
       const answer = await ask(path, 'HEAD');
