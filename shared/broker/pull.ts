@@ -15,6 +15,8 @@ const pullSchema = z.object({
   batch: z.number().int().min(1).max(10_000),
   /** Milliseconds that it waits for them at the queue; without it, it takes what is there. */
   expiresMs: z.number().int().min(1_000).max(60_000).optional(),
+  /** Milliseconds between the server's signs of life while it waits, at most half of `expiresMs`; without it there are none. */
+  heartbeatMs: z.number().int().min(500).max(30_000).optional(),
 });
 
 /** A worker's wish for tickets of one lane of its tier. They come to the inbox it names. */

@@ -39,17 +39,19 @@ export class QueueDesk {
     else this.#broker.publishUnhurried(ticket, settlementWords[as]);
   }
 
-  /** A pull that waits is answered at once, so that its worker knows that it was heard. */
+  /** A pull that waits is answered at once, so that its worker knows that it was heard, and how often it will hear of it. */
   #onPull({ subject, data, reply = '' }: Msg): void {
     const { subjects } = this.#broker;
     const worker = addressAtEnd(subject);
     const pull = decodePull(data);
     if (!worker || !pull || !isInboxOf(subjects, worker, reply)) return;
-    const { batch, expiresMs } = pull;
-    const options = expiresMs === undefined ? { batch, no_wait: true } : { batch, expires: nanos(expiresMs) };
+    const { batch, expiresMs, heartbeatMs } = pull;
+    const heartbeat = heartbeatMs === undefined ? {} : { idle_heartbeat: nanos(heartbeatMs) };
+    const options =
+      expiresMs === undefined ? { batch, no_wait: true } : { batch, expires: nanos(expiresMs), ...heartbeat };
     const next = `$JS.API.CONSUMER.MSG.NEXT.${subjects.stream(worker.tier)}.${consumerName(pull)}`;
     this.#broker.publish(next, JSON.stringify(options), reply);
-    if (expiresMs !== undefined) this.#broker.publish(reply, '');
+    if (expiresMs !== undefined) this.#broker.publish(reply, heartbeatMs === undefined ? '' : String(heartbeatMs));
   }
 
   #onSettle(subject: string, payload: Uint8Array): void {

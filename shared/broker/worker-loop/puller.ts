@@ -2,7 +2,7 @@ import type { Msg } from '@nats-io/transport-node';
 import type { Logger } from '#shared/core/log.ts';
 import { noResponders, type Broker } from '../connect-broker.ts';
 import { priorityClasses, type Lane, type PriorityClass } from '../lane.ts';
-import { awaitedTickets, encodePull } from '../pull.ts';
+import { awaitedTickets, encodePull, type Pull } from '../pull.ts';
 import { encodeSettle, type Settlement } from '../settlement.ts';
 import { isPriorityClass } from '../subjects.ts';
 import type { WorkerAddress } from '../worker-address.ts';
@@ -10,8 +10,20 @@ import type { WorkerAddress } from '../worker-address.ts';
 /** Milliseconds that a pull waits for tickets at the server. */
 const expiresMs = 30_000;
 
-/** Milliseconds after which a pull that the server never ended is taken for forgotten. */
+/** Milliseconds between the server's signs of life while a pull waits. */
+const heartbeatMs = 3_000;
+
+/**
+ * Milliseconds without one after which a pull is taken for forgotten: one that comes while a cluster of servers chooses who
+ * keeps its lane is kept by none, and none says so.
+ */
+const silentMs = heartbeatMs + 2_000;
+
+/** Milliseconds after which a pull that the server never ended is taken for forgotten, when there are no signs of life. */
 const forgottenMs = expiresMs + 3_000;
+
+/** Status of the server's sign of life for a pull that waits. */
+const heartbeat = 100;
 
 /** Milliseconds until an empty-handed server has to have said so. */
 const scanAnswerMs = 1_000;
@@ -155,12 +167,16 @@ export class Puller {
     this.kick();
   }
 
-  /** Takes what is said to a pull: by an ingress, that it waits; by the server, that it expired, found nothing, or failed. */
-  onStatus(name: string, { headers }: Msg): void {
+  /**
+   * Takes what is said to a pull: by an ingress, that it waits, and whether the server will give signs of life (an ingress of
+   * an older release lets it give none); by the server, that it still waits, expired, found nothing, or failed.
+   */
+  onStatus(name: string, { headers, data }: Msg): void {
     const pull = isPriorityClass(name) ? this.#lanes.get(name) : undefined;
     if (!pull) return;
-    if (!headers) {
-      if (pull.state === 'waiting') pull.deadline = performance.now() + forgottenMs;
+    if (!headers || headers.code === heartbeat) {
+      const isWatched = headers !== undefined || data.length > 0;
+      if (pull.state === 'waiting') pull.deadline = performance.now() + (isWatched ? silentMs : forgottenMs);
     } else if (headers.code === 404 || headers.code === 408) {
       const undelivered = Number(headers.get('Nats-Pending-Messages') || pull.open);
       pull.open = pull.state === 'scanning' ? 0 : Math.max(0, pull.open - undelivered);
@@ -209,15 +225,15 @@ export class Puller {
     for (const pull of this.#lanes.values()) {
       if (pull.state !== 'empty') continue;
       pull.state = 'waiting';
-      this.#ask(pull, awaitedTickets, heardMs, expiresMs);
+      this.#ask(pull, awaitedTickets, heardMs, { expiresMs, heartbeatMs });
     }
   }
 
-  #ask(pull: LanePull, batch: number, deadlineMs: number, waitMs?: number): void {
+  #ask(pull: LanePull, batch: number, deadlineMs: number, waits?: Pick<Pull, 'expiresMs' | 'heartbeatMs'>): void {
     pull.open += batch;
     pull.deadline = performance.now() + deadlineMs;
     const { pool, class: name } = pull.lane;
-    const wish = encodePull({ pool, class: name, batch, expiresMs: waitMs });
+    const wish = encodePull({ pool, class: name, batch, ...waits });
     this.#broker.publish(this.#broker.subjects.pull(this.#ingress, this.#worker), wish, `${this.#inbox}.${name}`);
   }
 
