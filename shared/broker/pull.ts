@@ -8,16 +8,19 @@ import { parseJson } from './ticket.ts';
  */
 export const awaitedTickets = 1;
 
-const pullSchema = z.object({
-  pool: z.string().regex(/^[\w-]{1,64}$/),
-  class: z.enum(priorityClasses),
-  /** Tickets that it takes at most. */
-  batch: z.number().int().min(1).max(10_000),
-  /** Milliseconds that it waits for them at the queue; without it, it takes what is there. */
-  expiresMs: z.number().int().min(1_000).max(60_000).optional(),
-  /** Milliseconds between the server's signs of life while it waits, at most half of `expiresMs`; without it there are none. */
-  heartbeatMs: z.number().int().min(500).max(30_000).optional(),
-});
+const pullSchema = z
+  .object({
+    pool: z.string().regex(/^[\w-]{1,64}$/),
+    class: z.enum(priorityClasses),
+    /** Tickets that it takes at most. */
+    batch: z.number().int().min(1).max(10_000),
+    /** Milliseconds that it waits for them at the queue; without it, it takes what is there. */
+    expiresMs: z.number().int().min(1_000).max(60_000).optional(),
+    /** Milliseconds between the server's signs of life while it waits; without it there are none. */
+    heartbeatMs: z.number().int().min(3_000).optional(),
+  })
+  // The server takes no others.
+  .refine(({ expiresMs = 0, heartbeatMs = 0 }) => heartbeatMs * 2 <= expiresMs);
 
 /** A worker's wish for tickets of one lane of its tier. They come to the inbox it names. */
 export type Pull = z.infer<typeof pullSchema>;

@@ -39,7 +39,7 @@ export class QueueDesk {
     else this.#broker.publishUnhurried(ticket, settlementWords[as]);
   }
 
-  /** A pull that waits is answered at once, so that its worker knows that it was heard, and how often it will hear of it. */
+  /** A pull that waits is answered at once, so that its worker knows that it was heard, and whether it will hear of it. */
   #onPull({ subject, data, reply = '' }: Msg): void {
     const { subjects } = this.#broker;
     const worker = addressAtEnd(subject);
@@ -51,7 +51,7 @@ export class QueueDesk {
       expiresMs === undefined ? { batch, no_wait: true } : { batch, expires: nanos(expiresMs), ...heartbeat };
     const next = `$JS.API.CONSUMER.MSG.NEXT.${subjects.stream(worker.tier)}.${consumerName(pull)}`;
     this.#broker.publish(next, JSON.stringify(options), reply);
-    if (expiresMs !== undefined) this.#broker.publish(reply, heartbeatMs === undefined ? '' : String(heartbeatMs));
+    if (expiresMs !== undefined) this.#broker.publish(reply, heartbeatMs === undefined ? '' : 'heartbeats');
   }
 
   #onSettle(subject: string, payload: Uint8Array): void {

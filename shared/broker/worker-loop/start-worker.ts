@@ -176,10 +176,10 @@ export class Worker {
 
   /** Tickets come with the subject they were published to; what is said to pulls and claims, with the inbox's. */
   #onInbox(message: Msg, inboxLength: number): void {
-    const [kind, name, pool] = message.subject.slice(inboxLength + 1).split('.');
+    const [kind, name, detail] = message.subject.slice(inboxLength + 1).split('.');
     if (message.reply?.startsWith('$JS.ACK.')) this.#onTicket(message, message.reply);
-    else if (kind === 'pull' && name === 'lanes') this.#puller.onLanes(pool ?? '', message);
-    else if (kind === 'pull' && name !== undefined) this.#puller.onStatus(name, message);
+    else if (kind === 'pull' && name === 'lanes') this.#puller.onLanes(detail ?? '', message);
+    else if (kind === 'pull' && name !== undefined) this.#puller.onStatus(name, Number(detail), message);
     else if (kind === 'claim' && name !== undefined) this.#claimer.onMessage(name, message);
     else if (kind === 'offer') this.#onOffer(message, name);
     else if (kind === 'alive') this.#jobs.onUnwanted(grantOf(message.subject), message);

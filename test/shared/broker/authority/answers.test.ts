@@ -55,6 +55,11 @@ async function waitingIn(tier: 'gpu' | 'cloud'): Promise<number> {
 const asks: [string, string, string][] = [
   ['a pull that finds nothing', 'rtr.pull.in.gpu.gpu.w1', encodePull({ pool: 'p', class: 'low', batch: 1 })],
   ['a pull that waits', 'rtr.pull.in.gpu.gpu.w1', encodePull({ pool: 'p', class: 'low', batch: 1, expiresMs: 1_000 })],
+  [
+    'a pull that waits with heartbeats',
+    'rtr.pull.in.gpu.gpu.w1',
+    encodePull({ pool: 'p', class: 'low', batch: 1, expiresMs: 6_000, heartbeatMs: 3_000 }),
+  ],
   ['a request for lanes', 'rtr.lanes.gpu.gpu.w1', 'p'],
   ['a claim', 'rtr.claim.in.gpu.gpu.w1', JSON.stringify({ v: 1, job: 'x', ticket: '' })],
   ['a beat', 'rtr.beat.gpu.gpu.w1', 'gone'],
