@@ -184,8 +184,8 @@ export class Puller {
   }
 
   /**
-   * Takes what is said to the pull of a number: by an ingress, that it waits, and whether the server will give signs of life (an ingress of
-   * an older release lets it give none); by the server, that it still waits, expired, found nothing, or failed.
+   * Takes what is said to the pull of a number: by an ingress, that it waits, and whether the server will give signs of life
+   * (an ingress of an older release lets it give none); by the server, that it still waits, expired, found nothing, or failed.
    */
   onStatus(name: string, number: number, { headers, data }: Msg): void {
     const pull = isPriorityClass(name) ? this.#lanes.get(name) : undefined;
@@ -258,7 +258,7 @@ export class Puller {
 
   // ---- care
 
-  /** The lane's consumer is missing: has it made (again), then goes on pulling. */
+  /** The lane's consumer is missing, or has forgotten the pull: has it made if need be, then goes on pulling. */
   #repair(pull: LanePull): void {
     pull.state = 'broken';
     pull.number = 0;
