@@ -6,6 +6,7 @@ import { awaitedTickets, encodePull, type Pull } from '../pull.ts';
 import { encodeSettle, type Settlement } from '../settlement.ts';
 import { isPriorityClass } from '../subjects.ts';
 import type { WorkerAddress } from '../worker-address.ts';
+import { classOrder } from './class-order.ts';
 
 /** Milliseconds that a pull waits for tickets at the server. */
 const expiresMs = 30_000;
@@ -85,9 +86,11 @@ export class Puller {
   #ingress = '';
   /** Runs for a while after an ingress was asked for lanes, answered or not. */
   #asked: NodeJS.Timeout | undefined;
+  /** Pulls that were made so far. */
   #pulls = 0;
   #scans = 0;
   #scanOrder: PriorityClass[] = [];
+  /** Whether the server is asked if it stands still. */
   #judging = false;
   #closed = false;
 
@@ -132,7 +135,7 @@ export class Puller {
     clearTimeout(this.#asked);
   }
 
-  /** Whatever was asked before is forgotten: the connection was lost, or the server has. */
+  /** Whatever was asked before is forgotten: the connection was lost. */
   reset(): void {
     this.moveTo(this.#pool);
   }
@@ -279,14 +282,13 @@ export class Puller {
   }
 
   #watch(): void {
-    if (this.#isOverdue() && !this.#judging) void this.#judge();
+    if (this.#broker.connected && !this.#judging && this.#overdue().length > 0) void this.#judge();
     this.kick();
   }
 
-  #isOverdue(): boolean {
-    if (!this.#broker.connected) return false;
+  #overdue(): LanePull[] {
     const now = performance.now();
-    return [...this.#lanes.values()].some(({ state, deadline }) => state !== 'empty' && now > deadline);
+    return [...this.#lanes.values()].filter(({ state, deadline }) => state !== 'empty' && now > deadline);
   }
 
   /** Has what is overdue asked for again, once the server has shown that it, and this process, do not just stand still. */
@@ -294,19 +296,8 @@ export class Puller {
     this.#judging = true;
     const answerMs = await this.#broker.roundTripMs();
     this.#judging = false;
-    // What the server had said before its answer has come by now.
-    const now = performance.now();
     if (this.#closed || answerMs === undefined) return;
-    for (const pull of this.#lanes.values()) if (pull.state !== 'empty' && now > pull.deadline) this.#repair(pull);
+    // What the server had said before its answer has come by now.
+    for (const pull of this.#overdue()) this.#repair(pull);
   }
-}
-
-/**
- * The order in which one scan looks at the lanes. High first, but one scan in four begins with normal and one in
- * sixteen with low, so that no class starves behind a backlog of a higher one.
- */
-export function classOrder(scan: number): PriorityClass[] {
-  if (scan % 16 === 0) return ['low', 'normal', 'high'];
-  if (scan % 4 === 0) return ['normal', 'high', 'low'];
-  return ['high', 'normal', 'low'];
 }

@@ -44,7 +44,7 @@ describe('a cluster of three brokers of which one is killed', () => {
     nats.kill(await leader());
     const { state, queuedAt, endedAt } = await send({ steps: [{ write: 'x' }] }).finished;
     expect(state).toBe('done');
-    // The others choose a leader within ten seconds or so, and a pull that is forgotten meanwhile is made again within six.
+    // The others choose a leader within ten seconds or so, and a pull that is forgotten meanwhile is made again within eight.
     expect(endedAt - queuedAt).toBeLessThan(25_000);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { classOrder } from '#shared/broker/worker-loop/puller.ts';
+import { classOrder } from '#shared/broker/worker-loop/class-order.ts';
 
 describe('the order in which lanes are looked at', () => {
   const firsts = Array.from({ length: 1_600 }, (_, scan) => classOrder(scan + 1)[0]);
