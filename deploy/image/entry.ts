@@ -1,4 +1,4 @@
-import { serviceNodeFlags } from '../../services/rtr/service-node-flags.ts';
+import { serviceNodeFlags } from '../../services/rtr/bootstrap/service-node-flags.mjs';
 
 /*
  * Prints the image's entry point: one process, so that it hears the signals itself, with the flags that `rtr up` gives its

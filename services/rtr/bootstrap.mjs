@@ -1,4 +1,10 @@
 #!/usr/bin/env node
 import { bootstrap } from './bootstrap/bootstrap.mjs';
+import { serviceNodeFlags } from './bootstrap/service-node-flags.mjs';
 
-await bootstrap('services/rtr/main.ts', process.argv.slice(2), { checks: false });
+/** The commands that are a service themselves. `rtr up` starts services, each in a process of its own. */
+const services = ['ingress', 'worker', 'demo-engine'];
+
+const args = process.argv.slice(2);
+const nodeFlags = services.includes(args[0] ?? '') ? serviceNodeFlags : [];
+await bootstrap('services/rtr/main.ts', args, { checks: false, nodeFlags });

@@ -11,7 +11,7 @@ import { freePort } from '../../services/rtr/up/free-port.ts';
 import { provideServer } from '../../services/rtr/up/install-server.ts';
 import { startNatsServer } from '../../services/rtr/up/start-nats-server.ts';
 import { startRedisServer } from '../../services/rtr/up/start-redis-server.ts';
-import { serviceNodeFlags } from '../../services/rtr/service-node-flags.ts';
+import { serviceNodeFlags } from '../../services/rtr/bootstrap/service-node-flags.mjs';
 import { stopChild } from '../../services/rtr/up/stop-child.ts';
 import type { LoadTarget } from './load.ts';
 import { Part } from './start-part.ts';

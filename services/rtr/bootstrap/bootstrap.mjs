@@ -9,9 +9,11 @@ const root = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, 
  * installs what is missing, then hands over to Node 24. Only Node's own modules are used up to there.
  * @param {string} file path inside the project
  * @param {readonly string[]} args
- * @param {{ checks: boolean }} needs whether the tools of the checks are needed too
+ * @param {object} needs
+ * @param {boolean} needs.checks whether the tools of the checks are needed too
+ * @param {readonly string[]} [needs.nodeFlags] what Node is told
  */
-export async function bootstrap(file, args, { checks }) {
+export async function bootstrap(file, args, { checks, nodeFlags = [] }) {
   const major = Number(process.versions.node.split('.')[0]);
   if (major < 20) {
     console.error(`Node 20 or newer is needed, this is ${process.versions.node}.`);
@@ -24,5 +26,5 @@ export async function bootstrap(file, args, { checks }) {
     console.error(error.message);
     process.exit(1);
   }
-  runOnNode(root, file, args);
+  runOnNode(root, file, args, nodeFlags);
 }

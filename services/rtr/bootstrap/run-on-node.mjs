@@ -21,8 +21,9 @@ const oneKeyPressMs = 500;
  * @param {string} root folder of the project
  * @param {string} file path inside the project
  * @param {readonly string[]} args
+ * @param {readonly string[]} nodeFlags what Node is told
  */
-export function runOnNode(root, file, args) {
+export function runOnNode(root, file, args, nodeFlags) {
   const packaged = join(root, 'node_modules', 'node', 'bin', 'node');
   if (!existsSync(packaged) && !hostNodeSuffices) {
     console.error(
@@ -30,7 +31,7 @@ export function runOnNode(root, file, args) {
     );
     process.exit(1);
   }
-  const child = spawn(existsSync(packaged) ? packaged : process.execPath, [join(root, file), ...args], {
+  const child = spawn(existsSync(packaged) ? packaged : process.execPath, [...nodeFlags, join(root, file), ...args], {
     detached: true,
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     // Compiled code is kept, which makes later starts quicker.

@@ -10,7 +10,7 @@ import { loadClusterState, saveClusterState } from './cluster-state.ts';
 import { EngineWorkers } from './engine-workers.ts';
 import { findLocalEngines, listsModels, namedEngines } from './find-engines.ts';
 import { folderError } from './folder-error.ts';
-import { serviceNodeFlags } from '../service-node-flags.ts';
+import { serviceNodeFlags } from '../bootstrap/service-node-flags.mjs';
 import { chooseFreePort, isPortFree } from './free-port.ts';
 import { localUrl } from './local-url.ts';
 import type { LogRelay } from './log-relay.ts';

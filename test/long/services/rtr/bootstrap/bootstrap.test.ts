@@ -4,6 +4,7 @@ import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { processIdentity } from '../../../../../services/rtr/bootstrap/process-identity.mjs';
+import { serviceNodeFlags } from '../../../../../services/rtr/bootstrap/service-node-flags.mjs';
 import { takeLock } from '../../../../../services/rtr/bootstrap/take-lock.mjs';
 import { hostNode, runCommand, type RunningCommand } from '../../../../helpers/run-command.ts';
 import { until } from '../../../../helpers/start-cluster.ts';
@@ -26,7 +27,7 @@ if (process.argv[2] === 'wait') {
   console.log('waiting', process.pid);
   setInterval(() => {}, 1000);
 } else {
-  console.log(process.version, process.argv.slice(2).join(' '));
+  console.log([process.version, ...process.argv.slice(2), ...process.execArgv].join(' '));
   process.exitCode = 5;
 }
 `;
@@ -55,6 +56,12 @@ describe('the bootstrap', () => {
       expect.stringMatching(/^Installing dependencies \(npm ci\): \d packages/),
     ]);
     expect(npmRuns()).toEqual(['ci --include=dev --no-audit --no-fund --loglevel=error']);
+  });
+
+  it('tells Node what services need, and other commands not', async () => {
+    const worker = rtr('worker', 'gpu');
+    expect(await worker.ended).toBe(5);
+    expect(worker.out).toBe(`${process.version} worker gpu ${serviceNodeFlags.join(' ')}\n`);
   });
 
   it('installs nothing when everything is there', async () => {
