@@ -44,6 +44,7 @@ beforeAll(async () => {
   }
   const hosts = sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',');
   url = `redis+sentinel://:pw@${hosts}/rtr?sentinel-password=sp`;
+  await until(replicaFollows, 20_000);
   await until(sentinelsAgree, 20_000);
   cluster = await startCluster({ redisUrl: url, ingress: limitedIngress({ tokensPerDay: 100_000 }) });
 }, 60_000);
@@ -53,6 +54,15 @@ afterAll(async () => {
   for (const server of [...sentinels, replica, primary]) await server.stop();
   rmSync(folder, { recursive: true, force: true });
 });
+
+/** Whether the replica has all that the primary has. A primary lets new replicas wait for some seconds before it sends it. */
+async function replicaFollows(): Promise<boolean> {
+  const redis = new Redis({ port: replica.port, password: 'pw', lazyConnect: true });
+  await redis.connect();
+  const facts = await redis.info('replication');
+  redis.disconnect();
+  return facts.includes('master_link_status:up');
+}
 
 /** Whether every sentinel knows the replica and the other two. */
 async function sentinelsAgree(): Promise<boolean> {
