@@ -59,9 +59,14 @@ describe('the bootstrap', () => {
   });
 
   it('tells Node what services need, and other commands not', async () => {
-    const worker = rtr('worker', 'gpu');
-    expect(await worker.ended).toBe(5);
-    expect(worker.out).toBe(`${process.version} worker gpu ${serviceNodeFlags.join(' ')}\n`);
+    for (const words of ['ingress', 'worker gpu', 'demo-engine']) {
+      const service = rtr(...words.split(' '));
+      expect(await service.ended).toBe(5);
+      expect(service.out).toBe(`${process.version} ${words} ${serviceNodeFlags.join(' ')}\n`);
+    }
+    const other = rtr('keys', 'list');
+    expect(await other.ended).toBe(5);
+    expect(other.out).toBe(`${process.version} keys list\n`);
   });
 
   it('installs nothing when everything is there', async () => {
