@@ -11,11 +11,13 @@ const sources = new Map<string, Source>(
 /** The parts of the project, and the parts that each may import besides itself. */
 const mayImport: Record<string, readonly string[]> = {
   'shared/core': [],
-  'shared/protocol': ['shared/core'],
+  'shared/formats': ['shared/core'],
+  'shared/translate': ['shared/core', 'shared/formats'],
   'shared/broker': ['shared/core'],
   'shared/accounts': ['shared/core'],
   'shared/registry': ['shared/core'],
-  'shared/upstream': ['shared/core', 'shared/protocol'],
+  'shared/upstream': ['shared/core', 'shared/formats', 'shared/translate'],
+  'shared/serving': ['shared/core', 'shared/formats', 'shared/broker', 'shared/accounts', 'shared/registry'],
 };
 const everyService = Object.keys(mayImport);
 
@@ -25,8 +27,7 @@ const homes: Record<string, readonly string[]> = {
   '@nats-io/': ['shared/broker'],
   '@opentelemetry/': ['shared/core'],
   'prom-client': ['shared/core', 'services/ingress', 'services/cli-worker', 'services/tools-worker'],
-  ioredis: ['shared/accounts', 'services/batch-runner'],
-  bullmq: ['services/batch-runner'],
+  ioredis: ['shared/accounts'],
 };
 
 /** Besides each service's config.ts and main.ts: what runs before there is a service, and what hands the environment to one. */
@@ -90,7 +91,7 @@ function imports(kind: 'imports' | 'loads' = 'imports'): { from: string; to: str
   return [...sources].flatMap(([from, source]) =>
     source[kind].flatMap((written) => {
       if (/\.(?:json|css)$/.test(written)) return [];
-      if (written.startsWith('#shared/')) return { from, to: written.slice(1) };
+      if (/^#(?:services|shared)\//.test(written)) return { from, to: written.slice(1) };
       return written.startsWith('.') ? { from, to: normalize(join(dirname(from), written)) } : [];
     }),
   );

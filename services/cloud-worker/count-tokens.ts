@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { JsonObject } from '#shared/core/json.ts';
-import { dialects } from '#shared/upstream/dialects.ts';
+import { dialects } from '#shared/translate/upstreams/upstream-formats.ts';
 import { fit, type UpstreamHttp, type UpstreamRequest } from '#shared/upstream/upstream-http.ts';
 
 const path = '/messages/count_tokens';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import type { ModelInfo } from '#shared/broker/announcement.ts';
+import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
 import type { Logger } from '#shared/core/log.ts';
 
 export interface FollowOptions {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { connectBroker } from '#shared/broker/connect-broker.ts';
-import { readBrokerAccess } from '#shared/broker/read-broker-access.ts';
-import { startWorker, type Worker } from '#shared/broker/worker-loop/start-worker.ts';
-import type { WorkerFacts } from '#shared/broker/worker-loop/worker-options.ts';
+import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
+import { readBrokerAccess } from '#shared/broker/connection/read-broker-access.ts';
+import { startWorker, type Worker } from '#shared/broker/worker/start-worker.ts';
+import type { WorkerFacts } from '#shared/broker/worker/worker-options.ts';
 import { ConfigError, loadConfig } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
 import { runService } from '#shared/core/run-service.ts';

@@ -1,17 +1,17 @@
 import express, { type Express, type RequestHandler } from 'express';
-import { answerError, unknownPath, type AnswerErrorParts } from './answer-error.ts';
+import { answerError, unknownPath, type AnswerErrorParts } from './http/answer-error.ts';
 import type { Tracing } from '#shared/core/tracing/tracing.ts';
-import { chatFamily } from './chat-family.ts';
-import { chatCompletions, chatRoutes } from './chat-routes.ts';
-import { answerHealth, type HealthParts } from './health.ts';
+import { chatFamily } from '#shared/formats/chat/chat-format.ts';
+import { chatCompletions, chatRoutes } from './routing/chat-routes.ts';
+import { answerHealth, type HealthParts } from './http/health.ts';
 import { mcpRoutes, type McpRoutesParts } from './mcp/mcp-routes.ts';
-import { createMessage, messagesRoutes } from './messages-routes.ts';
-import type { OpenRequests } from './open-requests.ts';
-import { assignRequestId } from './request-id.ts';
-import type { RequireKeyParts } from './require-key.ts';
-import type { ServeParts } from './serve.ts';
-import { toolsRoutes } from './tools-routes.ts';
-import { traceRequests } from './trace-request.ts';
+import { createMessage, messagesRoutes } from './routing/messages-routes.ts';
+import type { OpenRequests } from './http/open-requests.ts';
+import { assignRequestId } from './http/request-id.ts';
+import type { RequireKeyParts } from './http/require-key.ts';
+import type { ServeParts } from './routing/serve.ts';
+import { toolsRoutes } from './tools/tools-routes.ts';
+import { traceRequests } from './http/trace-request.ts';
 
 export interface AppParts extends ServeParts, HealthParts, McpRoutesParts, AnswerErrorParts, RequireKeyParts {
   open: OpenRequests;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { brokerSettings } from '#shared/core/broker-settings.ts';
-import { isRedisAddress } from '#shared/accounts/redis-options.ts';
+import { isRedisAddress } from '#shared/accounts/redis/redis-options.ts';
 import { setting } from '#shared/core/load-config.ts';
 
 /** The address of a server, or several with commas between them. */

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import { Argument, Command, Option } from 'commander';
-import { roles, type Role } from '#shared/broker/credential.ts';
+import { roles, type Role } from '#shared/broker/connection/credential.ts';
 import { ConfigError, loadConfig } from '#shared/core/load-config.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { priorityClasses, type PriorityClass } from '#shared/core/priority-class.ts';

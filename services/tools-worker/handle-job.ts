@@ -1,10 +1,10 @@
-import type { JobEnd, JobHandler, Reply } from '#shared/broker/job-contract.ts';
+import type { JobEnd, JobHandler, Reply } from '#shared/broker/contract/job-contract.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts';
 import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
 import { noUsage } from '#shared/core/usage.ts';
-import { parseToolCall } from '#shared/protocol/tools/tool-call.ts';
-import { encodeToolEvent, type ToolResult } from '#shared/protocol/tools/tool-result.ts';
+import { parseToolCall } from '#shared/formats/tools/tool-call.ts';
+import { encodeToolEvent, type ToolResult } from '#shared/formats/tools/tool-result.ts';
 import { failedOutput, type ToolOutput } from './tool.ts';
 import type { ToolSet } from './tool-set.ts';
 

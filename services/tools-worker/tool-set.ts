@@ -1,4 +1,4 @@
-import type { ToolInfo } from '#shared/broker/announcement.ts';
+import type { ToolInfo } from '#shared/broker/contract/announcement.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { compileInputCheck, type InputCheck } from './check-input.ts';

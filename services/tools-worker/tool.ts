@@ -1,6 +1,6 @@
 import type { ContentBlock } from '@modelcontextprotocol/client';
 import type { JsonObject } from '#shared/core/json.ts';
-import type { ToolProgress } from '#shared/protocol/tools/tool-result.ts';
+import type { ToolProgress } from '#shared/formats/tools/tool-result.ts';
 
 /** What a tool says when it is done, in the blocks of the Model Context Protocol. */
 export interface ToolOutput {

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { KeyStore } from './key-store.ts';
+import { KeyStore } from './keys/key-store.ts';
 import { AuditTrail } from './people/audit-trail.ts';
 import { ConsoleSettingsStore } from './people/console-settings.ts';
 import { InvitationStore } from './people/invitation-store.ts';

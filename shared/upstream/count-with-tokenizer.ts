@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import { imageTokens } from '#shared/protocol/estimate-tokens.ts';
+import { imageTokens } from '#shared/formats/estimate-tokens.ts';
 
 /** What templates put around each message: its role, a beginning and an end. */
 const messageTokens = 4;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { ModelFamily } from '#shared/protocol/pairs/pair-for.ts';
-import type { Minted } from '#shared/protocol/pairs/pair.ts';
+import type { ModelFamily } from '#shared/translate/translations.ts';
+import type { Minted } from '#shared/translate/translation.ts';
 
 /**
  * What the router itself puts into an answer: an id that the upstream's own cannot clash with, the model, the time.

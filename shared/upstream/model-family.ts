@@ -1,5 +1,5 @@
 import { RouterError } from '#shared/core/errors.ts';
-import type { ModelFamily } from '#shared/protocol/pairs/pair-for.ts';
+import type { ModelFamily } from '#shared/translate/translations.ts';
 
 /**
  * The family of a job's client, for a worker that runs models.

@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import { nestsTooDeeply } from '#shared/protocol/nests-too-deeply.ts';
-import { parseUpstreamJson } from '#shared/protocol/parse-upstream-json.ts';
+import { nestsTooDeeply } from '#shared/formats/nests-too-deeply.ts';
+import { parseUpstreamJson } from '#shared/translate/upstreams/parse-upstream-json.ts';
 
 /**
  * A job's body as the JSON object that it was when it came in.

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GenerationSpan, type Generation } from '#shared/core/tracing/generation-span.ts';
 import type { TraceContext } from '#shared/core/tracing/tracing.ts';
-import type { Ending, Minted, Pair } from '#shared/protocol/pairs/pair.ts';
-import type { Dialect } from './dialects.ts';
+import type { Ending, Minted, Pair } from '#shared/translate/translation.ts';
+import type { Dialect } from '#shared/translate/upstreams/upstream-formats.ts';
 import type { Listener } from './exchange.ts';
 import { StreamListener } from './stream-listener.ts';
 import type { UpstreamHttp, UpstreamRequest } from './upstream-http.ts';

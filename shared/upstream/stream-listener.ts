@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Ending, StreamTranslation } from '#shared/protocol/pairs/pair.ts';
-import { SseReader } from '#shared/protocol/sse/sse-reader.ts';
+import type { Ending, StreamTranslation } from '#shared/translate/translation.ts';
+import { SseReader } from './sse-reader.ts';
 import { AnswerBody } from './answer-body.ts';
-import type { Dialect } from './dialects.ts';
+import type { Dialect } from '#shared/translate/upstreams/upstream-formats.ts';
 import type { Listener } from './exchange.ts';
 
 /** An error's text is short; what is longer is none. */

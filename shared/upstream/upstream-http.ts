@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Pool, type Dispatcher } from 'undici';
 import type { z } from 'zod';
-import { parseUpstreamJson } from '#shared/protocol/parse-upstream-json.ts';
+import { parseUpstreamJson } from '#shared/translate/upstreams/parse-upstream-json.ts';
 import { outcomeOfFailure, outcomeOfStatus, type UpstreamCall } from './upstream-call.ts';
 import { Exchange, type Listener, type Patience } from './exchange.ts';
 

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import { parseUpstreamJson } from '#shared/protocol/parse-upstream-json.ts';
+import { parseUpstreamJson } from '#shared/translate/upstreams/parse-upstream-json.ts';
 import { AnswerBody } from './answer-body.ts';
-import type { Dialect } from './dialects.ts';
+import type { Dialect } from '#shared/translate/upstreams/upstream-formats.ts';
 import type { Listener } from './exchange.ts';
 
 /** Far more than any model writes in one answer. */

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
-import { connectBroker, type Broker } from '#shared/broker/connect-broker.ts';
-import type { ContractRange } from '#shared/broker/contract.ts';
+import { connectBroker, type Broker } from '#shared/broker/connection/connect-broker.ts';
+import type { ContractRange } from '#shared/broker/contract/contract-range.ts';
 import type { Bounds } from '#shared/broker/dispatch/exceeded-bound.ts';
 import { Dispatcher, type DispatchSettings } from '#shared/broker/dispatch/dispatcher.ts';
 import type { Job, JobReport, JobRequest, Placement } from '#shared/broker/dispatch/job.ts';
-import { LiveWorkers } from '#shared/broker/dispatch/live-workers.ts';
-import { startWorker, type Worker } from '#shared/broker/worker-loop/start-worker.ts';
-import type { WorkerOptions } from '#shared/broker/worker-loop/worker-options.ts';
+import { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
+import { startWorker, type Worker } from '#shared/broker/worker/start-worker.ts';
+import type { WorkerOptions } from '#shared/broker/worker/worker-options.ts';
 import type { RouterError } from '#shared/core/errors.ts';
 import { createLog } from '#shared/core/log.ts';
 import { noMeter } from './no-meter.ts';

@@ -1,5 +1,5 @@
-import { KeyVerifier } from '#shared/accounts/key-verifier.ts';
-import type { KeyIdentity } from '#shared/accounts/key-record.ts';
+import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
+import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 
 /*
  * Loaded into an ingress before it starts (`--import`): every key gets what `TEST_IDENTITY` says, as JSON, with `KEY` for its

@@ -2,8 +2,8 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { KeyIdentity } from '#shared/accounts/key-record.ts';
-import type { Limits } from '#shared/accounts/limits.ts';
+import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
+import type { Limits } from '#shared/accounts/limits/limits.ts';
 
 /** The environment of an ingress on which every key has these limits (of its own), or this identity. */
 export function limitedIngress(limits: Limits, identity: Partial<KeyIdentity> = {}): Record<string, string> {

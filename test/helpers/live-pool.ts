@@ -1,5 +1,5 @@
-import type { ModelInfo, ToolInfo } from '#shared/broker/announcement.ts';
-import type { LivePool } from '#shared/broker/dispatch/live-pool.ts';
+import type { ModelInfo, ToolInfo } from '#shared/broker/contract/announcement.ts';
+import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { Tier } from '#shared/core/tier.ts';
 
 /** What a worker of a pool told of itself. */

@@ -1,12 +1,12 @@
 import { Registry } from 'prom-client';
 import { watchDependencies } from '#shared/core/metrics/watch-dependencies.ts';
 import { WorkerMetrics } from '#shared/core/metrics/worker-metrics.ts';
-import { watchProcesses } from '../../services/cli-worker/watch-processes.ts';
-import { watchServers } from '../../services/tools-worker/watch-servers.ts';
-import { RequestMetrics } from '../../services/ingress/metrics/request-metrics.ts';
-import { watchIngress } from '../../services/ingress/metrics/watch-ingress.ts';
-import { watchQueue } from '../../services/ingress/metrics/watch-queue.ts';
-import { watchWorkers } from '../../services/ingress/metrics/watch-workers.ts';
+import { watchProcesses } from '#services/cli-worker/watch-processes.ts';
+import { watchServers } from '#services/tools-worker/watch-servers.ts';
+import { RequestMetrics } from '#services/ingress/metrics/request-metrics.ts';
+import { watchIngress } from '#services/ingress/metrics/watch-ingress.ts';
+import { watchQueue } from '#services/ingress/metrics/watch-queue.ts';
+import { watchWorkers } from '#services/ingress/metrics/watch-workers.ts';
 
 /** One metric as the code defines it. */
 export interface DefinedMetric {

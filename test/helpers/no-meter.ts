@@ -1,4 +1,4 @@
-import type { WorkerMeter } from '#shared/broker/worker-loop/worker-meter.ts';
+import type { WorkerMeter } from '#shared/broker/worker/worker-meter.ts';
 
 /** For workers in tests that look at no metrics. */
 export const noMeter: WorkerMeter = {

@@ -1,18 +1,18 @@
 import { existsSync, mkdtempSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { GrantedJob, JobEnd } from '#shared/broker/job-contract.ts';
+import type { GrantedJob, JobEnd } from '#shared/broker/contract/job-contract.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { Environment } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
-import type { Patience } from '../../services/cli-worker/answer/run-conversation.ts';
-import { cliOf } from '../../services/cli-worker/clis/cli-of.ts';
-import type { CliKind } from '../../services/cli-worker/clis/cli.ts';
-import { createHandleJob } from '../../services/cli-worker/handle-job.ts';
-import { startSession } from '../../services/cli-worker/pool/live-session.ts';
-import { SessionPool } from '../../services/cli-worker/pool/session-pool.ts';
-import { ProcessGuard } from '../../services/cli-worker/process/process-guard.ts';
-import { ProcessStarter } from '../../services/cli-worker/process/process-starter.ts';
+import type { Patience } from '#services/cli-worker/answer/run-conversation.ts';
+import { cliOf } from '#services/cli-worker/clis/cli-of.ts';
+import type { CliKind } from '#services/cli-worker/clis/cli.ts';
+import { createHandleJob } from '#services/cli-worker/handle-job.ts';
+import { startSession } from '#services/cli-worker/pool/live-session.ts';
+import { SessionPool } from '#services/cli-worker/pool/session-pool.ts';
+import { ProcessGuard } from '#services/cli-worker/process/process-guard.ts';
+import { ProcessStarter } from '#services/cli-worker/process/process-starter.ts';
 
 export interface CliWorkerOptions {
   kind?: CliKind;

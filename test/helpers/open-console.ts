@@ -4,9 +4,9 @@ import { Writable } from 'node:stream';
 import express from 'express';
 import { pino } from 'pino';
 import { inject, onTestFinished } from 'vitest';
-import { KeyVerifier } from '#shared/accounts/key-verifier.ts';
+import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
 import { Passwords } from '#shared/accounts/sign-in/passwords.ts';
-import { createConsoleApi } from '../../services/console/api/console-api.ts';
+import { createConsoleApi } from '#services/console/api/console-api.ts';
 import { ConsoleClient } from './console-client.ts';
 import { openKeyStore, type OpenKeyStore } from './open-key-store.ts';
 

@@ -3,8 +3,8 @@ import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
 import { openAccounts, type Accounts } from '#shared/accounts/accounts.ts';
-import { connectRedis, type RedisConnection } from '#shared/accounts/connect-redis.ts';
-import type { KeyStore } from '#shared/accounts/key-store.ts';
+import { connectRedis, type RedisConnection } from '#shared/accounts/redis/connect-redis.ts';
+import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
 
 /** A key store under a prefix of its own, and every log line of its connection. */
 export interface OpenKeyStore {

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import type { Redis } from 'ioredis';
 import { LimitKeeper, type LimitKeeperTimes, type Hold } from '#shared/accounts/limits/limit-keeper.ts';
-import type { Limits, PartyLimits } from '#shared/accounts/limits.ts';
+import type { Limits, PartyLimits } from '#shared/accounts/limits/limits.ts';
 import type { Amount, PartyUse } from '#shared/accounts/limits/party-use.ts';
 import { createLog } from '#shared/core/log.ts';
 import { openKeyStore } from './open-key-store.ts';

@@ -1,9 +1,9 @@
-import type { ModelInfo } from '#shared/broker/announcement.ts';
-import type { GrantedJob, JobEnd } from '#shared/broker/job-contract.ts';
+import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
+import type { GrantedJob, JobEnd } from '#shared/broker/contract/job-contract.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import { EngineHttp } from '../../services/gpu-worker/engine-http.ts';
-import type { Engine } from '../../services/gpu-worker/engines/engine.ts';
-import { createHandleJob, type HandleJobOptions } from '../../services/gpu-worker/handle-job.ts';
+import { EngineHttp } from '#services/gpu-worker/engine-http.ts';
+import type { Engine } from '#services/gpu-worker/engines/engine.ts';
+import { createHandleJob, type HandleJobOptions } from '#services/gpu-worker/handle-job.ts';
 
 export interface RunJob {
   engine: Engine;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { JobHandler } from '#shared/broker/job-contract.ts';
+import type { JobHandler } from '#shared/broker/contract/job-contract.ts';
 import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
 import { noUsage } from '#shared/core/usage.ts';
 

@@ -1,5 +1,5 @@
-import { connectBroker } from '#shared/broker/connect-broker.ts';
-import { startWorker } from '#shared/broker/worker-loop/start-worker.ts';
+import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
+import { startWorker } from '#shared/broker/worker/start-worker.ts';
 import { createLog } from '#shared/core/log.ts';
 import { runService } from '#shared/core/run-service.ts';
 import { noMeter } from './no-meter.ts';

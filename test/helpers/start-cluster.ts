@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { inject } from 'vitest';
-import { connectRedis } from '#shared/accounts/connect-redis.ts';
-import { createKey } from '#shared/accounts/create-key.ts';
-import { KeyStore } from '#shared/accounts/key-store.ts';
+import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
+import { createKey } from '#shared/accounts/keys/create-key.ts';
+import { KeyStore } from '#shared/accounts/keys/key-store.ts';
 import { createLog } from '#shared/core/log.ts';
 import { startProcess, type ServiceProcess } from './start-process.ts';
 

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { inject } from 'vitest';
 import { openAccounts } from '#shared/accounts/accounts.ts';
-import { connectRedis } from '#shared/accounts/connect-redis.ts';
+import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
 import { createLog } from '#shared/core/log.ts';
 import { startCluster, type Cluster, type ClusterOptions } from './start-cluster.ts';
 

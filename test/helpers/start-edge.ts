@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
-import { connectBroker } from '#shared/broker/connect-broker.ts';
-import { startWorker, type Worker } from '#shared/broker/worker-loop/start-worker.ts';
-import type { WorkerOptions } from '#shared/broker/worker-loop/worker-options.ts';
+import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
+import { startWorker, type Worker } from '#shared/broker/worker/start-worker.ts';
+import type { WorkerOptions } from '#shared/broker/worker/worker-options.ts';
 import { createLog } from '#shared/core/log.ts';
 import { noMeter } from './no-meter.ts';
 import { scriptedHandler, type Step, type Tell } from './scripted-handler.ts';

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAuthority, serverConfig, type Authority } from '#shared/broker/authority/authority.ts';
 import { issueCredential, type CredentialWish } from '#shared/broker/authority/issue-credential.ts';
-import { roles, type Role } from '#shared/broker/credential.ts';
-import { provideServer } from '../../services/rtr/up/install-server.ts';
-import { askPort } from '../../services/rtr/up/ask-port.ts';
-import { freePort } from '../../services/rtr/up/free-port.ts';
-import { spawnGuarded } from '../../services/rtr/up/spawn-guarded.ts';
-import { stopChild } from '../../services/rtr/up/stop-child.ts';
+import { roles, type Role } from '#shared/broker/connection/credential.ts';
+import { provideServer } from '#services/rtr/up/install-server.ts';
+import { askPort } from '#services/rtr/up/ask-port.ts';
+import { freePort } from '#services/rtr/up/free-port.ts';
+import { spawnGuarded } from '#services/rtr/up/spawn-guarded.ts';
+import { stopChild } from '#services/rtr/up/stop-child.ts';
 import { until } from './start-cluster.ts';
 
 export interface SecuredNatsOptions {

@@ -1,6 +1,6 @@
-import { connectBroker } from '#shared/broker/connect-broker.ts';
-import { LiveWorkers } from '#shared/broker/dispatch/live-workers.ts';
-import type { Announcement } from '#shared/broker/announcement.ts';
+import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
+import { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
+import type { Announcement } from '#shared/broker/contract/announcement.ts';
 import { createLog } from '#shared/core/log.ts';
 
 /** What the workers of a cluster say in their beats. */

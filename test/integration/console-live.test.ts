@@ -1,6 +1,6 @@
 import { createParser } from 'eventsource-parser';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { LiveWorkerFacts, Overview } from '../../services/console/contract/live.ts';
+import type { LiveWorkerFacts, Overview } from '#services/console/contract/live.ts';
 import { ConsoleClient } from '../helpers/console-client.ts';
 import { goodPassword } from '../helpers/open-console.ts';
 import { startCluster, until, type Cluster } from '../helpers/start-cluster.ts';

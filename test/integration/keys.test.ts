@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { mintKey } from '#shared/accounts/mint-key.ts';
+import { mintKey } from '#shared/accounts/keys/mint-key.ts';
 import { startCluster, until, type Cluster } from '../helpers/start-cluster.ts';
 import { startNats } from '../helpers/start-nats.ts';
 import { startRedis } from '../helpers/start-redis.ts';

@@ -2,7 +2,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { accountNames } from '#shared/accounts/account-names.ts';
-import { parseKey } from '#shared/accounts/parse-key.ts';
+import { parseKey } from '#shared/accounts/keys/parse-key.ts';
 import { limitedIngress, pricedDemo } from '../helpers/limited-ingress.ts';
 import { openKeyStore } from '../helpers/open-key-store.ts';
 import { startCluster, until, type Cluster } from '../helpers/start-cluster.ts';

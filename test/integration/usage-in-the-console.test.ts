@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { openAccounts } from '#shared/accounts/accounts.ts';
-import { connectRedis, type RedisConnection } from '#shared/accounts/connect-redis.ts';
+import { connectRedis, type RedisConnection } from '#shared/accounts/redis/connect-redis.ts';
 import { createLog } from '#shared/core/log.ts';
 import { ConsoleClient } from '../helpers/console-client.ts';
 import { startCluster, until, type Cluster } from '../helpers/start-cluster.ts';

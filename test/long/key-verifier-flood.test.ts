@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, inject, it } from 'vitest';
-import { createKey } from '#shared/accounts/create-key.ts';
-import { checksumLength, keyAlphabet, keyChecksum } from '#shared/accounts/key-format.ts';
-import { KeyVerifier } from '#shared/accounts/key-verifier.ts';
-import { mintKey } from '#shared/accounts/mint-key.ts';
+import { createKey } from '#shared/accounts/keys/create-key.ts';
+import { checksumLength, keyAlphabet, keyChecksum } from '#shared/accounts/keys/key-format.ts';
+import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
+import { mintKey } from '#shared/accounts/keys/mint-key.ts';
 import { openKeyStore } from '../helpers/open-key-store.ts';
 
 const floodMs = 1_200;

@@ -1,4 +1,4 @@
-import type { Effect, FieldRule } from '#shared/protocol/pairs/rules/field-rule.ts';
+import type { Effect, FieldRule } from '#shared/translate/rules/field-rule.ts';
 
 /**
  * One table of the README, in Markdown.

@@ -1,6 +1,6 @@
-import { engineHints, platformHints } from '../../services/cloud-worker/requests/hints.ts';
-import type { RequestRules } from '../../services/cloud-worker/requests/apply-rules.ts';
-import { presets } from '../../services/cloud-worker/providers/provider-of.ts';
+import { engineHints, platformHints } from '#services/cloud-worker/requests/hints.ts';
+import type { RequestRules } from '#services/cloud-worker/requests/apply-rules.ts';
+import { presets } from '#services/cloud-worker/providers/provider-of.ts';
 
 /** The rows of the README's table of providers: name, how it is turned on, family, what its rules do to a chat request. */
 export function providerRows(): string[][] {

@@ -1,19 +1,19 @@
 import type { z } from 'zod';
 import { errorTable } from '#shared/core/errors.ts';
-import { chatAnswerRules } from '#shared/protocol/pairs/rules/chat-answer-rules.ts';
-import { chatRequestRules } from '#shared/protocol/pairs/rules/chat-request-rules.ts';
-import { messagesAnswerRules } from '#shared/protocol/pairs/rules/messages-answer-rules.ts';
-import { messagesRequestRules } from '#shared/protocol/pairs/rules/messages-request-rules.ts';
-import { ingressConfig } from '../../services/ingress/config.ts';
-import { cliWorkerConfig } from '../../services/cli-worker/config.ts';
-import { cloudWorkerConfig } from '../../services/cloud-worker/config.ts';
-import { gpuWorkerConfig } from '../../services/gpu-worker/config.ts';
-import { toolsWorkerConfig } from '../../services/tools-worker/config.ts';
-import { upSettings } from '../../services/rtr/config.ts';
+import { chatAnswerRules } from '#shared/translate/rules/chat-answer-rules.ts';
+import { chatRequestRules } from '#shared/translate/rules/chat-request-rules.ts';
+import { messagesAnswerRules } from '#shared/translate/rules/messages-answer-rules.ts';
+import { messagesRequestRules } from '#shared/translate/rules/messages-request-rules.ts';
+import { ingressConfig } from '#services/ingress/config.ts';
+import { cliWorkerConfig } from '#services/cli-worker/config.ts';
+import { cloudWorkerConfig } from '#services/cloud-worker/config.ts';
+import { gpuWorkerConfig } from '#services/gpu-worker/config.ts';
+import { toolsWorkerConfig } from '#services/tools-worker/config.ts';
+import { upSettings } from '#services/rtr/config.ts';
 import { providerRows } from './render-providers.ts';
 import { metricRows } from './render-metrics.ts';
 import { renderFieldRules } from './render-field-rules.ts';
-import { demoEngineSettings } from '../../services/demo-engine/config.ts';
+import { demoEngineSettings } from '#services/demo-engine/config.ts';
 
 /** Every table of the README, by the name in its marker, made from what the code really does. */
 export const tables: Record<string, () => string> = {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
-import { writeChatUsage } from '#shared/protocol/chat/usage.ts';
-import { chatUsageDetails } from '#shared/protocol/pairs/words/usage-details.ts';
+import { writeChatUsage } from '#shared/formats/chat/usage.ts';
+import { chatUsageDetails } from '#shared/translate/vocabulary/usage-details.ts';
 import type { AnswerPart, Outcome } from './answer-part.ts';
 
 /** Last event of a stream in the chat family. */

@@ -1,4 +1,4 @@
-import { estimateTokensOfBytes } from '#shared/protocol/estimate-tokens.ts';
+import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
 import type { AnswerPart } from './answer-part.ts';
 
 export interface AnswerLimits {

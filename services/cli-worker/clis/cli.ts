@@ -1,4 +1,4 @@
-import type { Capability } from '#shared/broker/announcement.ts';
+import type { Capability } from '#shared/broker/contract/announcement.ts';
 import type { AnswerPart, Outcome } from '../answer/answer-part.ts';
 import type { Conversation } from '../conversation/conversation.ts';
 import type { CliProcess } from '../process/cli-process.ts';

@@ -1,4 +1,4 @@
-import type { ImageBlock, TextBlock } from '#shared/protocol/messages/request.ts';
+import type { ImageBlock, TextBlock } from '#shared/formats/messages/request.ts';
 
 /** What a turn says or shows, as the messages family writes it. */
 export type TurnBlock = TextBlock | ImageBlock;

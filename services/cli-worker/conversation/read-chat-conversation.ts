@@ -1,8 +1,8 @@
-import type { ChatMessage, ChatRequest } from '#shared/protocol/chat/request.ts';
-import type { MessagesBlock } from '#shared/protocol/messages/request.ts';
-import { chatContentToBlocks } from '#shared/protocol/pairs/chat-content-to-blocks.ts';
-import { unsupportedInChat } from '#shared/protocol/pairs/unsupported.ts';
-import { thinkingForChat } from '#shared/protocol/pairs/words/thinking.ts';
+import type { ChatMessage, ChatRequest } from '#shared/formats/chat/request.ts';
+import type { MessagesBlock } from '#shared/formats/messages/request.ts';
+import { chatContentToBlocks } from '#shared/translate/chat-messages/chat-content-to-blocks.ts';
+import { unsupportedInChat } from '#shared/translate/unsupported.ts';
+import { thinkingForChat } from '#shared/translate/vocabulary/thinking.ts';
 import type { Conversation, Turn, TurnBlock } from './conversation.ts';
 import { refuseChatFields } from './refuse-fields.ts';
 import { arrangeTurns } from './turns.ts';

@@ -1,6 +1,6 @@
-import type { MessagesBlock, MessagesRequest } from '#shared/protocol/messages/request.ts';
-import { unsupportedInMessages } from '#shared/protocol/pairs/unsupported.ts';
-import { effortForThinking } from '#shared/protocol/pairs/words/thinking.ts';
+import type { MessagesBlock, MessagesRequest } from '#shared/formats/messages/request.ts';
+import { unsupportedInMessages } from '#shared/translate/unsupported.ts';
+import { effortForThinking } from '#shared/translate/vocabulary/thinking.ts';
 import type { Conversation, Turn, TurnBlock } from './conversation.ts';
 import { refuseMessagesFields } from './refuse-fields.ts';
 import { arrangeTurns } from './turns.ts';

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '#shared/core/json.ts';
-import { unsupportedInChat, unsupportedInMessages } from '#shared/protocol/pairs/unsupported.ts';
+import { unsupportedInChat, unsupportedInMessages } from '#shared/translate/unsupported.ts';
 
 /** Fields of a chat request that a CLI has nothing for, and that an answer is judged by. */
 const chatFields: Readonly<Record<string, string>> = {

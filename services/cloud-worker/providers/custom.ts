@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Environment } from '#shared/core/load-config.ts';
-import type { ModelFamily } from '#shared/protocol/pairs/pair-for.ts';
+import type { ModelFamily } from '#shared/translate/translations.ts';
 import { anthropic } from './anthropic.ts';
 import { bearer } from './authorize.ts';
 import type { Provider } from './provider.ts';

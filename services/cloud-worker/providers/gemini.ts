@@ -1,4 +1,4 @@
-import type { ModelInfo } from '#shared/broker/announcement.ts';
+import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
 import { bearer } from './authorize.ts';
 import { engineHints, platformHints } from '../requests/hints.ts';
 import { limitedEffort } from '../requests/limit-effort.ts';

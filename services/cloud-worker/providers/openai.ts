@@ -1,4 +1,4 @@
-import type { ModelInfo } from '#shared/broker/announcement.ts';
+import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { capabilitiesIf, readNames } from './read-cards.ts';
 import { bearer } from './authorize.ts';

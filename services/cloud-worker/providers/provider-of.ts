@@ -1,4 +1,4 @@
-import type { ModelFamily } from '#shared/protocol/pairs/pair-for.ts';
+import type { ModelFamily } from '#shared/translate/translations.ts';
 import { anthropic } from './anthropic.ts';
 import { azure } from './azure.ts';
 import { bedrock, bedrockClaude } from './bedrock.ts';

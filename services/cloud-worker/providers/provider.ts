@@ -1,7 +1,7 @@
-import type { Capability, ModelInfo } from '#shared/broker/announcement.ts';
+import type { Capability, ModelInfo } from '#shared/broker/contract/announcement.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { Environment } from '#shared/core/load-config.ts';
-import type { ModelFamily } from '#shared/protocol/pairs/pair-for.ts';
+import type { ModelFamily } from '#shared/translate/translations.ts';
 import type { RequestRules } from '../requests/apply-rules.ts';
 
 /** The providers that are known by name, and `custom` for anything else that speaks one of the two families. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Capability, ModelInfo } from '#shared/broker/announcement.ts';
+import type { Capability, ModelInfo } from '#shared/broker/contract/announcement.ts';
 import type { Guess } from './provider.ts';
 
 /** Everything that models of today can do, for those of which nothing else is known. */

@@ -1,7 +1,7 @@
 import type { Response } from 'express';
 import type { UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
-import type { LimitedParty, PartyLimits } from '#shared/accounts/limits.ts';
-import { hasLimits, type FoundKey } from '#shared/accounts/key-record.ts';
+import type { LimitedParty, PartyLimits } from '#shared/accounts/limits/limits.ts';
+import { hasLimits, type FoundKey } from '#shared/accounts/keys/key-record.ts';
 import { record, type ApiParts } from './api-parts.ts';
 import { signedInOf } from './signed-in.ts';
 import type { UsageParts } from './usage-parts.ts';

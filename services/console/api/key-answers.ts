@@ -1,5 +1,5 @@
 import type { Accounts } from '#shared/accounts/accounts.ts';
-import { maskedKey, type FoundKey } from '#shared/accounts/key-record.ts';
+import { maskedKey, type FoundKey } from '#shared/accounts/keys/key-record.ts';
 import type { Key } from '../contract/account.ts';
 
 /** Keys as the pages are told of them: no hash, and of the secret only its ends. */

@@ -1,10 +1,10 @@
 import { Router } from 'express';
 import { z } from 'zod';
-import { createKey, createOwnedKey, rotateKey, type CreatedKey } from '#shared/accounts/create-key.ts';
-import { keyKinds } from '#shared/accounts/key-format.ts';
-import type { FoundKey } from '#shared/accounts/key-record.ts';
-import { limitsSchema } from '#shared/accounts/limits.ts';
-import { isKeyId } from '#shared/accounts/parse-key.ts';
+import { createKey, createOwnedKey, rotateKey, type CreatedKey } from '#shared/accounts/keys/create-key.ts';
+import { keyKinds } from '#shared/accounts/keys/key-format.ts';
+import type { FoundKey } from '#shared/accounts/keys/key-record.ts';
+import { limitsSchema } from '#shared/accounts/limits/limits.ts';
+import { isKeyId } from '#shared/accounts/keys/parse-key.ts';
 import { displayNameSchema } from '#shared/accounts/people/user.ts';
 import { priorityClasses } from '#shared/core/priority-class.ts';
 import { tiers } from '#shared/core/tier.ts';

@@ -1,6 +1,6 @@
 import { Router, type RequestHandler } from 'express';
-import type { Broker } from '#shared/broker/connect-broker.ts';
-import type { LiveWorkers } from '#shared/broker/dispatch/live-workers.ts';
+import type { Broker } from '#shared/broker/connection/connect-broker.ts';
+import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import type { Registry } from '#shared/registry/registry.ts';
 import type { About, LiveWorkerFacts, ServedModel } from '../contract/live.ts';
 import { drainWorker } from '../live/drain-worker.ts';

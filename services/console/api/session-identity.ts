@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { hasLimits, type KeyIdentity } from '#shared/accounts/key-record.ts';
+import { hasLimits, type KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import type { SessionStore } from '#shared/accounts/sign-in/session-store.ts';
 import { isCsrfToken } from '#shared/accounts/sign-in/csrf-token.ts';
 import { RouterError } from '#shared/core/errors.ts';

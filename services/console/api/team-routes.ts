@@ -1,7 +1,7 @@
 import { Router } from 'express';
 import { z } from 'zod';
 import type { Accounts } from '#shared/accounts/accounts.ts';
-import { limitsSchema } from '#shared/accounts/limits.ts';
+import { limitsSchema } from '#shared/accounts/limits/limits.ts';
 import { teamRoles, type TeamRecord } from '#shared/accounts/people/team-store.ts';
 import { displayNameSchema } from '#shared/accounts/people/user.ts';
 import type { Team } from '../contract/account.ts';

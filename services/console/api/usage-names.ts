@@ -1,5 +1,5 @@
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
-import type { LimitedParty } from '#shared/accounts/limits.ts';
+import type { LimitedParty } from '#shared/accounts/limits/limits.ts';
 import { toDollars } from '#shared/accounts/money.ts';
 import type { UsageGroup, UsageRequest } from '../contract/usage.ts';
 import type { UsageParts } from './usage-parts.ts';

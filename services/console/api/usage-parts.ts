@@ -2,7 +2,7 @@ import type { Response } from 'express';
 import type { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
 import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
-import type { LimitedParty, PartyLimits } from '#shared/accounts/limits.ts';
+import type { LimitedParty, PartyLimits } from '#shared/accounts/limits/limits.ts';
 import type { TokenPrice } from '#shared/accounts/prices/model-price.ts';
 import type { PriceTable } from '#shared/accounts/prices/price-table.ts';
 

@@ -1,6 +1,6 @@
 import { Router } from 'express';
 import { z } from 'zod';
-import { limitsSchema } from '#shared/accounts/limits.ts';
+import { limitsSchema } from '#shared/accounts/limits/limits.ts';
 import { userRoles, type UserRecord } from '#shared/accounts/people/user.ts';
 import type { User } from '../contract/account.ts';
 import { requireAccess } from './access.ts';

@@ -1,4 +1,4 @@
-import type { Limits } from '#shared/accounts/limits.ts';
+import type { Limits } from '#shared/accounts/limits/limits.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
 import type { Tier } from '#shared/core/tier.ts';
 

@@ -1,4 +1,4 @@
-import type { Capability } from '#shared/broker/announcement.ts';
+import type { Capability } from '#shared/broker/contract/announcement.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
 import type { Tier } from '#shared/core/tier.ts';
 

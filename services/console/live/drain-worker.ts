@@ -1,6 +1,6 @@
-import type { Broker } from '#shared/broker/connect-broker.ts';
-import type { LiveWorker } from '#shared/broker/dispatch/live-pool.ts';
-import type { LiveWorkers } from '#shared/broker/dispatch/live-workers.ts';
+import type { Broker } from '#shared/broker/connection/connect-broker.ts';
+import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Milliseconds for a worker to obey. */

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import type { LiveWorkers } from '#shared/broker/dispatch/live-workers.ts';
-import type { Pulse } from '#shared/broker/pulse.ts';
+import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
+import type { Pulse } from '#shared/broker/contract/ingress-stats.ts';
 import { overviewOf, queueOf } from './overview-of.ts';
 import { workerFacts } from './worker-facts.ts';
 

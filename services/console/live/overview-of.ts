@@ -1,4 +1,4 @@
-import { firstTokenBoundsMs, type Pulse } from '#shared/broker/pulse.ts';
+import { firstTokenBoundsMs, type Pulse } from '#shared/broker/contract/ingress-stats.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import type { Overview, QueuedLane } from '../contract/live.ts';
 

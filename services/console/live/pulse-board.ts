@@ -1,5 +1,5 @@
-import type { Broker } from '#shared/broker/connect-broker.ts';
-import { onPulse, publishPulse, type Pulse } from '#shared/broker/pulse.ts';
+import type { Broker } from '#shared/broker/connection/connect-broker.ts';
+import { onPulse, publishPulse, type Pulse } from '#shared/broker/contract/ingress-stats.ts';
 
 const pulseMs = 1_000;
 

@@ -1,8 +1,8 @@
 import type { Job, JobReport } from '#shared/broker/dispatch/job.ts';
 import { waitingByLane } from '#shared/broker/dispatch/waiting-by-lane.ts';
 import { waitingByTier } from '#shared/broker/dispatch/waiting-by-tier.ts';
-import type { Tier } from '#shared/broker/lane.ts';
-import { firstTokenBoundsMs, type Failure, type Pulse } from '#shared/broker/pulse.ts';
+import type { Tier } from '#shared/broker/contract/lane.ts';
+import { firstTokenBoundsMs, type Failure, type Pulse } from '#shared/broker/contract/ingress-stats.ts';
 import { RecentSums } from './recent-sums.ts';
 
 /** Failures remembered. */

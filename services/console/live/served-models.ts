@@ -1,5 +1,5 @@
-import { capabilities } from '#shared/broker/announcement.ts';
-import type { LivePool } from '#shared/broker/dispatch/live-pool.ts';
+import { capabilities } from '#shared/broker/contract/announcement.ts';
+import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { Registry } from '#shared/registry/registry.ts';
 import type { ServedModel } from '../contract/live.ts';
 

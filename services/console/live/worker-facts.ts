@@ -1,4 +1,4 @@
-import type { LiveWorker } from '#shared/broker/dispatch/live-pool.ts';
+import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { LiveWorkerFacts, WorkerState } from '../contract/live.ts';
 
 /** Part of a second that a beat may be late before it counts as missed. */

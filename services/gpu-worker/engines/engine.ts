@@ -1,4 +1,4 @@
-import type { ModelInfo } from '#shared/broker/announcement.ts';
+import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { EngineHttp } from '../engine-http.ts';
 

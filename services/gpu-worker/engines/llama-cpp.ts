@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Capability } from '#shared/broker/announcement.ts';
+import type { Capability } from '#shared/broker/contract/announcement.ts';
 import { fit } from '#shared/upstream/upstream-http.ts';
 import { developerAsSystem } from '#shared/upstream/requests/developer-as-system.ts';
 import { mapMessages } from '#shared/upstream/requests/map-messages.ts';

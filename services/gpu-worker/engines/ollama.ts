@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Capability, ModelInfo } from '#shared/broker/announcement.ts';
+import type { Capability, ModelInfo } from '#shared/broker/contract/announcement.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { EngineHttp } from '../engine-http.ts';
 import { developerAsSystem } from '#shared/upstream/requests/developer-as-system.ts';

@@ -1,4 +1,4 @@
-import type { Capability } from '#shared/broker/announcement.ts';
+import type { Capability } from '#shared/broker/contract/announcement.ts';
 import { mapMessages } from '#shared/upstream/requests/map-messages.ts';
 import { replayThinking } from '#shared/upstream/requests/replay-thinking.ts';
 import type { Engine } from './engine.ts';

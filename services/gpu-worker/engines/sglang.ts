@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Capability } from '#shared/broker/announcement.ts';
+import type { Capability } from '#shared/broker/contract/announcement.ts';
 import { continueLastMessage } from '../requests/continue-last-message.ts';
 import { developerAsSystem } from '#shared/upstream/requests/developer-as-system.ts';
 import { mapMessages } from '#shared/upstream/requests/map-messages.ts';

@@ -1,4 +1,4 @@
-import type { Capability, ModelInfo } from '#shared/broker/announcement.ts';
+import type { Capability, ModelInfo } from '#shared/broker/contract/announcement.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { UpstreamAnswerError } from '#shared/upstream/upstream-http.ts';
 import type { EngineHttp } from '../engine-http.ts';

@@ -1,9 +1,9 @@
 import type { Response } from 'express';
 import { ProtocolError, ProtocolErrorCode, type CallToolResult, type ContentBlock } from '@modelcontextprotocol/server';
 import { RouterError } from '#shared/core/errors.ts';
-import type { ToolCall } from '#shared/protocol/tools/tool-call.ts';
-import type { ToolProgress, ToolResult } from '#shared/protocol/tools/tool-result.ts';
-import { dispatchTool, type ToolParts } from '../dispatch-tool.ts';
+import type { ToolCall } from '#shared/formats/tools/tool-call.ts';
+import type { ToolProgress, ToolResult } from '#shared/formats/tools/tool-result.ts';
+import { dispatchTool, type ToolParts } from '../tools/dispatch-tool.ts';
 import { ToolReply } from './tool-reply.ts';
 
 export interface McpCall extends ToolCall {

@@ -1,7 +1,7 @@
 import { errorTable, type ErrorCode, type RouterError } from '#shared/core/errors.ts';
-import { chatErrorAnswer } from '#shared/protocol/chat/error.ts';
-import type { EdgeFormat } from '../edge-family.ts';
-import { toolsFormat } from '../tools-format.ts';
+import { chatErrorAnswer } from '#shared/formats/chat/error.ts';
+import type { EdgeFormat } from '#shared/formats/client-format.ts';
+import { toolsFormat } from '#shared/formats/tools/tools-format.ts';
 
 /** JSON-RPC 2.0, "Error object"; the last is the first of those left to servers. */
 export const rpcErrors = { parse: -32_700, invalidRequest: -32_600, server: -32_000 } as const;

@@ -1,7 +1,7 @@
 import { Router } from 'express';
-import { answerError, type AnswerErrorParts } from '../answer-error.ts';
-import { receiveBody, type ReceiveParts } from '../receive-body.ts';
-import { requireKey, type RequireKeyParts } from '../require-key.ts';
+import { answerError, type AnswerErrorParts } from '../http/answer-error.ts';
+import { receiveBody, type ReceiveParts } from '../http/receive-body.ts';
+import { requireKey, type RequireKeyParts } from '../http/require-key.ts';
 import { mcpFormat } from './mcp-format.ts';
 import { requireOrigin } from './require-origin.ts';
 import type { ToolsMcp } from './tools-mcp.ts';

@@ -1,6 +1,6 @@
 import type { ServerContext } from '@modelcontextprotocol/server';
 import type { Logger } from '#shared/core/log.ts';
-import type { ToolProgress } from '#shared/protocol/tools/tool-result.ts';
+import type { ToolProgress } from '#shared/formats/tools/tool-result.ts';
 
 /** Tells a client how far its call has come, in order, if it asked for that with a token. */
 export class ProgressTeller {

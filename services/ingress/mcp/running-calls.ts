@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Request, Response } from 'express';
-import { identityOf } from '../require-key.ts';
+import { identityOf } from '../http/require-key.ts';
 import { isMessage } from './is-message.ts';
 
 const sessionHeader = 'mcp-session-id';

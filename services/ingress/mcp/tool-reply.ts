@@ -5,7 +5,7 @@ import {
   decodeToolResult,
   type ToolProgress,
   type ToolResult,
-} from '#shared/protocol/tools/tool-result.ts';
+} from '#shared/formats/tools/tool-result.ts';
 
 /** Bytes of one event of a streamed answer; more than a worker lets a tool say. */
 const maxEventBytes = 64 * 1024 * 1024;

@@ -4,11 +4,11 @@ import { createMcpHandler, Server, type McpRequestContext } from '@modelcontextp
 import type { JsonObject } from '#shared/core/json.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { version } from '#shared/core/version.ts';
-import type { LivePool } from '#shared/broker/dispatch/live-pool.ts';
-import type { ToolParts } from '../dispatch-tool.ts';
-import { requireToolsTier } from '../key-permits.ts';
-import { listTools } from '../list-tools.ts';
-import { identityOf } from '../require-key.ts';
+import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { ToolParts } from '../tools/dispatch-tool.ts';
+import { requireToolsTier } from '#shared/serving/key-permits.ts';
+import { listTools } from '../tools/list-tools.ts';
+import { identityOf } from '../http/require-key.ts';
 import { callTool } from './call-tool.ts';
 import { isMessage } from './is-message.ts';
 import { ProgressTeller } from './progress-teller.ts';

@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import { families } from '#shared/broker/job-contract.ts';
+import { families } from '#shared/broker/contract/job-contract.ts';
 import type { JobReport } from '#shared/broker/dispatch/job.ts';
 import { errorTable, type ErrorCode, type RouterError } from '#shared/core/errors.ts';
 import { bound } from '#shared/core/metrics/bound.ts';

@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
-import type { LiveWorker } from '#shared/broker/dispatch/live-pool.ts';
+import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { tiers } from '#shared/core/tier.ts';
 
 type Seen = Pick<LiveWorker, 'id' | 'announcement' | 'held' | 'others'>;

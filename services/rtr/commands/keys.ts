@@ -1,8 +1,8 @@
-import { createKey, type CreatedKey } from '#shared/accounts/create-key.ts';
-import { isUsable, keyNameSchema, maskedKey, type FoundKey, type KeyRecord } from '#shared/accounts/key-record.ts';
-import type { Revocation } from '#shared/accounts/key-store.ts';
+import { createKey, type CreatedKey } from '#shared/accounts/keys/create-key.ts';
+import { isUsable, keyNameSchema, maskedKey, type FoundKey, type KeyRecord } from '#shared/accounts/keys/key-record.ts';
+import type { Revocation } from '#shared/accounts/keys/key-store.ts';
 import type { AuditNote } from '#shared/accounts/people/audit-trail.ts';
-import { isKeyId, parseKey } from '#shared/accounts/parse-key.ts';
+import { isKeyId, parseKey } from '#shared/accounts/keys/parse-key.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
 import { announceChange, type KeyCommandContext } from './key-command.ts';

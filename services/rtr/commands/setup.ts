@@ -1,5 +1,5 @@
-import { createFirstRouterKey, type CreatedKey } from '#shared/accounts/create-key.ts';
-import { maskedKey, type KeyRecord } from '#shared/accounts/key-record.ts';
+import { createFirstRouterKey, type CreatedKey } from '#shared/accounts/keys/create-key.ts';
+import { maskedKey, type KeyRecord } from '#shared/accounts/keys/key-record.ts';
 import { announceChange, type KeyCommandContext } from './key-command.ts';
 import { consoleLink } from './console-link.ts';
 import { usableRouterKeys } from './usable-router-keys.ts';

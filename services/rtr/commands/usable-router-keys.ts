@@ -1,5 +1,5 @@
-import { isUsable, type KeyRecord } from '#shared/accounts/key-record.ts';
-import type { KeyStore } from '#shared/accounts/key-store.ts';
+import { isUsable, type KeyRecord } from '#shared/accounts/keys/key-record.ts';
+import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
 
 /** The router keys that can be used now, oldest first. */
 export async function usableRouterKeys(store: KeyStore): Promise<KeyRecord[]> {

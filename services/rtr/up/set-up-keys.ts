@@ -1,8 +1,8 @@
 import { openAccounts } from '#shared/accounts/accounts.ts';
-import { connectRedis } from '#shared/accounts/connect-redis.ts';
-import { redisHosts } from '#shared/accounts/redis-options.ts';
-import { createFirstRouterKey } from '#shared/accounts/create-key.ts';
-import { maskedKey } from '#shared/accounts/key-record.ts';
+import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
+import { redisHosts } from '#shared/accounts/redis/redis-options.ts';
+import { createFirstRouterKey } from '#shared/accounts/keys/create-key.ts';
+import { maskedKey } from '#shared/accounts/keys/key-record.ts';
 import { createLog } from '#shared/core/log.ts';
 import { usableRouterKeys } from '../commands/usable-router-keys.ts';
 import { UpError } from './up-error.ts';

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import type { Logger } from '#shared/core/log.ts';
 import { beginningOf, expiryOf, periodName, type Step } from '../periods.ts';
-import { RedisScript } from '../redis-script.ts';
+import { RedisScript } from '../redis/redis-script.ts';
 import { addTotals, countNames, encodeRow, noTotals, other, rowOf, totalsOf, type UsageTotals } from './totals.ts';
 import type { UsageRecord } from './usage-record.ts';
 

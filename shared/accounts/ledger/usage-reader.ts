@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { askRedis } from '../ask-redis.ts';
+import { askRedis } from '../redis/ask-redis.ts';
 import { beginningOf, nextBeginning, periodName, type Step } from '../periods.ts';
 import {
   addTotals,

@@ -1,5 +1,5 @@
 import { RouterError } from '#shared/core/errors.ts';
-import type { LimitedParty, PartyLimits } from '../limits.ts';
+import type { LimitedParty, PartyLimits } from './limits.ts';
 import { limitNames, measure, type LimitName, type Measure } from './measures.ts';
 import type { Amount, PartyUse } from './party-use.ts';
 

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';
 import type { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
-import type { PartyLimits } from '../limits.ts';
-import { RedisScript } from '../redis-script.ts';
+import type { PartyLimits } from './limits.ts';
+import { RedisScript } from '../redis/redis-script.ts';
 import { explainExcess, explainRefusal } from './explain-refusal.ts';
 import { countable, partyArguments, readPartyUses, type Amount, type PartyUse } from './party-use.ts';
 

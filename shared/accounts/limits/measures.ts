@@ -1,4 +1,4 @@
-import { limitsSchema, type Limits } from '../limits.ts';
+import { limitsSchema, type Limits } from './limits.ts';
 import { nanoPerDollar } from '../money.ts';
 import { bucketUnit, costLimit, type Amount, type PartyUse } from './party-use.ts';
 import { nextBeginning } from '../periods.ts';

@@ -1,5 +1,5 @@
 import { toNanoDollars } from '../money.ts';
-import type { Limits, PartyLimits } from '../limits.ts';
+import type { Limits, PartyLimits } from './limits.ts';
 
 /** What is held for a request, or what it came to: input and output tokens together, and nano-dollars. Whole numbers. */
 export interface Amount {

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { accountNames, type AccountNames } from '../account-names.ts';
-import { askRedis } from '../ask-redis.ts';
+import { askRedis } from '../redis/ask-redis.ts';
 
 /** Entries that are kept, or a few more: Redis cuts the stream in whole blocks. */
 const mostEntries = 10_000;

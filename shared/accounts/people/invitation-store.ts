@@ -1,10 +1,10 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { accountNames, type AccountNames } from '../account-names.ts';
-import { askRedis, askRedisAll } from '../ask-redis.ts';
+import { askRedis, askRedisAll } from '../redis/ask-redis.ts';
 import { luaScript } from '../lua-script.ts';
-import { mintId } from '../mint-key.ts';
-import { storedFields } from '../stored-fields.ts';
+import { mintId } from '../keys/mint-key.ts';
+import { storedFields } from '../redis/stored-fields.ts';
 import { mintToken, tokenHash } from './secret-token.ts';
 import { userRoles, type UserRole } from './user.ts';
 

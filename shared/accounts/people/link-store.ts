@@ -1,9 +1,9 @@
 import type { Redis } from 'ioredis';
 import { accountNames, type AccountNames } from '../account-names.ts';
-import { askRedis } from '../ask-redis.ts';
+import { askRedis } from '../redis/ask-redis.ts';
 import { luaScript } from '../lua-script.ts';
-import { mintId } from '../mint-key.ts';
-import { storedFields } from '../stored-fields.ts';
+import { mintId } from '../keys/mint-key.ts';
+import { storedFields } from '../redis/stored-fields.ts';
 import type { InvitationRecord, InvitationStore } from './invitation-store.ts';
 import { isToken, mintToken, tokenHash } from './secret-token.ts';
 import type { UserRecord } from './user.ts';

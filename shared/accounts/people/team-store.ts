@@ -1,11 +1,11 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { accountNames, type AccountNames } from '../account-names.ts';
-import { askRedis, askRedisAll } from '../ask-redis.ts';
-import { limitsSchema, type Limits } from '../limits.ts';
+import { askRedis, askRedisAll } from '../redis/ask-redis.ts';
+import { limitsSchema, type Limits } from '../limits/limits.ts';
 import { luaScript } from '../lua-script.ts';
-import { mintId } from '../mint-key.ts';
-import { storedFields, storedJson } from '../stored-fields.ts';
+import { mintId } from '../keys/mint-key.ts';
+import { storedFields, storedJson } from '../redis/stored-fields.ts';
 
 const changeTeam = luaScript('change-team');
 const deleteTeam = luaScript('delete-team');

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { accountNames, type AccountNames } from '../account-names.ts';
-import { askRedis } from '../ask-redis.ts';
-import type { Limits } from '../limits.ts';
+import { askRedis } from '../redis/ask-redis.ts';
+import type { Limits } from '../limits/limits.ts';
 import { luaScript } from '../lua-script.ts';
 import { userRecordSchema, type UserRecord, type UserRole } from './user.ts';
 

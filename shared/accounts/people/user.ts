@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { limitsSchema } from '../limits.ts';
-import { storedJson } from '../stored-fields.ts';
+import { limitsSchema } from '../limits/limits.ts';
+import { storedJson } from '../redis/stored-fields.ts';
 
 export const userRoles = ['admin', 'member'] as const;
 export type UserRole = (typeof userRoles)[number];

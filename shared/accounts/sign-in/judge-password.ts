@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { FairQueue } from '../fair-queue.ts';
+import { FairQueue } from '../keys/fair-queue.ts';
 import type { Judgement, PasswordToJudge } from './password-judge.ts';
 
 /** Milliseconds for a judgement, the loading of its dictionaries included. */

@@ -1,7 +1,7 @@
 import { verify as matchesHash } from 'argon2';
 import { RouterError } from '#shared/core/errors.ts';
-import { FairQueue, QueueFullError } from '../fair-queue.ts';
-import { hashSecret } from '../hash-secret.ts';
+import { FairQueue, QueueFullError } from '../keys/fair-queue.ts';
+import { hashSecret } from '../keys/hash-secret.ts';
 import { mintToken } from '../people/secret-token.ts';
 
 /** A password's length, in UTF-16 units. The upper bound keeps the work for a single one small. */

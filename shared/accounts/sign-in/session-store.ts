@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { accountNames, type AccountNames } from '../account-names.ts';
-import { askRedis, askRedisAll } from '../ask-redis.ts';
+import { askRedis, askRedisAll } from '../redis/ask-redis.ts';
 import { luaScript } from '../lua-script.ts';
 import { isToken, mintToken, tokenHash } from '../people/secret-token.ts';
 import type { UserRecord } from '../people/user.ts';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { accountNames, type AccountNames } from '../account-names.ts';
-import { askRedis } from '../ask-redis.ts';
+import { askRedis } from '../redis/ask-redis.ts';
 import { luaScript } from '../lua-script.ts';
 import { addressGroup } from './address-group.ts';
 

@@ -1,7 +1,7 @@
 import { createAccount, createOperator, encodeAccount, encodeOperator, fromSeed, type KeyPair } from '@nats-io/jwt';
 import { z } from 'zod';
 import { ConfigError } from '#shared/core/load-config.ts';
-import { ownerPattern, roles } from '../credential.ts';
+import { ownerPattern, roles } from '../connection/credential.ts';
 
 const seed = z.string().regex(/^S[OA][A-Z2-7]+$/);
 

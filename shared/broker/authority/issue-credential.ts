@@ -1,7 +1,7 @@
 import { createUser, encodeUser, fmtCreds } from '@nats-io/jwt';
 import { ConfigError } from '#shared/core/load-config.ts';
-import { ownerPattern, tags, type Role } from '../credential.ts';
-import { openOwner } from '../worker-address.ts';
+import { ownerPattern, tags, type Role } from '../connection/credential.ts';
+import { openOwner } from '../contract/worker-address.ts';
 import { keyOf, type Authority, type Issued } from './authority.ts';
 import { permissionsOf } from './permissions.ts';
 

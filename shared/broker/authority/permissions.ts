@@ -1,6 +1,6 @@
-import { tiers, type Tier } from '../lane.ts';
-import type { Role } from '../credential.ts';
-import { createSubjects, type Subjects } from '../subjects.ts';
+import { tiers, type Tier } from '../contract/lane.ts';
+import type { Role } from '../connection/credential.ts';
+import { createSubjects, type Subjects } from '../contract/subjects.ts';
 
 /** What a user of the broker may publish to and subscribe to; everything else is refused. */
 export interface Permissions {

@@ -1,7 +1,7 @@
-import { bodyPartBytes } from '../claim.ts';
-import { awaitedTickets } from '../pull.ts';
+import { bodyPartBytes } from '../contract/claim.ts';
+import { awaitedTickets } from '../contract/pull.ts';
 import type { Job, Placement } from './job.ts';
-import { freeSlots, type LivePool, type LiveWorker } from './live-pool.ts';
+import { freeSlots, type LivePool, type LiveWorker } from './workers/live-pool.ts';
 import { openPlacements } from './placements.ts';
 
 /** Whom a job is offered to. */

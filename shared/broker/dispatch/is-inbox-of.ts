@@ -1,5 +1,5 @@
-import type { Subjects } from '../subjects.ts';
-import type { WorkerAddress } from '../worker-address.ts';
+import type { Subjects } from '../contract/subjects.ts';
+import type { WorkerAddress } from '../contract/worker-address.ts';
 
 /**
  * Whether a subject that a worker wants to be answered at is its own. The broker lets it name any, and an ingress may

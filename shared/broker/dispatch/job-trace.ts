@@ -2,7 +2,7 @@ import type { ErrorCode } from '#shared/core/errors.ts';
 import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts';
 import type { TraceContext, TraceSpan } from '#shared/core/tracing/tracing.ts';
 import type { Served } from './job.ts';
-import type { LivePool } from './live-pool.ts';
+import type { LivePool } from './workers/live-pool.ts';
 
 /** What of a job its trace tells. */
 interface TracedJob {

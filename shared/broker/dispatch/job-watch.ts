@@ -1,6 +1,6 @@
 import type { RouterError } from '#shared/core/errors.ts';
 import type { ShortLivedMap } from '#shared/core/short-lived-map.ts';
-import type { Broker } from '../connect-broker.ts';
+import type { Broker } from '../connection/connect-broker.ts';
 import { exceededBound, type Bounds } from './exceeded-bound.ts';
 import type { Job } from './job.ts';
 

@@ -1,9 +1,9 @@
 import type { ErrorCode, RouterError } from '#shared/core/errors.ts';
 import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
-import type { Family, JobEnd, Operation } from '../job-contract.ts';
-import type { PriorityClass, Tier } from '../lane.ts';
+import type { Family, JobEnd, Operation } from '../contract/job-contract.ts';
+import type { PriorityClass, Tier } from '../contract/lane.ts';
 import { JobTrace } from './job-trace.ts';
-import type { LivePool, LiveWorker } from './live-pool.ts';
+import type { LivePool, LiveWorker } from './workers/live-pool.ts';
 
 /**
  * A job's life, as its ingress sees it:

@@ -1,5 +1,5 @@
 import type { Job, Placement } from './job.ts';
-import type { LiveWorker } from './live-pool.ts';
+import type { LiveWorker } from './workers/live-pool.ts';
 
 /** What an ingress says to a claim: the placement that is granted, or why it is refused (see `ClaimAnswer`). */
 export type Verdict = Placement | 'gone' | 'taken' | 'later';

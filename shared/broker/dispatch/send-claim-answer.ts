@@ -1,5 +1,5 @@
-import type { Broker } from '../connect-broker.ts';
-import { bodyPartBytes, encodeClaimAnswer, type ClaimAnswer } from '../claim.ts';
+import type { Broker } from '../connection/connect-broker.ts';
+import { bodyPartBytes, encodeClaimAnswer, type ClaimAnswer } from '../contract/claim.ts';
 
 const nothing = new Uint8Array(0);
 

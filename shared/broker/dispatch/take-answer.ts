@@ -1,5 +1,5 @@
-import { decodeEnd } from '../frame.ts';
-import type { JobEnd } from '../job-contract.ts';
+import { decodeEnd } from '../contract/frame.ts';
+import type { JobEnd } from '../contract/job-contract.ts';
 import type { Job } from './job.ts';
 
 /** An answer that is not streamed may have this many bytes at most. */

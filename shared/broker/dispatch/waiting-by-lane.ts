@@ -1,4 +1,4 @@
-import type { Lane } from '../lane.ts';
+import type { Lane } from '../contract/lane.ts';
 import type { Job } from './job.ts';
 
 /** The requests that wait in one lane. */

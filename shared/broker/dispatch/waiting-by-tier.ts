@@ -1,4 +1,4 @@
-import type { Tier } from '../lane.ts';
+import type { Tier } from '../contract/lane.ts';
 import type { Job } from './job.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Logger } from '#shared/core/log.ts';
 import type { TraceContext } from '#shared/core/tracing/tracing.ts';
-import { encodeClaimAnswer, type Grant } from '../claim.ts';
-import type { Broker } from '../connect-broker.ts';
+import { encodeClaimAnswer, type Grant } from '../contract/claim.ts';
+import type { Broker } from '../connection/connect-broker.ts';
 import { sendGrant } from './send-claim-answer.ts';
 import type { Job, Served } from './job.ts';
 

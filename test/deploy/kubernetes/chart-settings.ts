@@ -1,11 +1,11 @@
 import type { z } from 'zod';
 import type { Tier } from '#shared/core/tier.ts';
-import { cliWorkerConfig } from '../../../services/cli-worker/config.ts';
-import { cloudWorkerConfig } from '../../../services/cloud-worker/config.ts';
-import { presets } from '../../../services/cloud-worker/providers/provider-of.ts';
-import { gpuWorkerConfig } from '../../../services/gpu-worker/config.ts';
-import { ingressConfig } from '../../../services/ingress/config.ts';
-import { toolsWorkerConfig } from '../../../services/tools-worker/config.ts';
+import { cliWorkerConfig } from '#services/cli-worker/config.ts';
+import { cloudWorkerConfig } from '#services/cloud-worker/config.ts';
+import { presets } from '#services/cloud-worker/providers/provider-of.ts';
+import { gpuWorkerConfig } from '#services/gpu-worker/config.ts';
+import { ingressConfig } from '#services/ingress/config.ts';
+import { toolsWorkerConfig } from '#services/tools-worker/config.ts';
 
 /** The settings of what `rtr worker <tier>` runs. */
 export const workerConfigs: Record<Tier, z.ZodObject> = {

@@ -1,7 +1,7 @@
 import { jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { connectBroker } from '#shared/broker/connect-broker.ts';
-import { consumerName } from '#shared/broker/subjects.ts';
+import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
+import { consumerName } from '#shared/broker/contract/subjects.ts';
 import { createLog } from '#shared/core/log.ts';
 import { startParties, type Parties } from '../../helpers/broker-parties.ts';
 import { until } from '../../helpers/start-cluster.ts';

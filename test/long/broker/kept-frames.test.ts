@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { FrameMemory } from '#shared/broker/worker-loop/frame-memory.ts';
+import { FrameMemory } from '#shared/broker/worker/frame-memory.ts';
 import { startParties, type Wish } from '../../helpers/broker-parties.ts';
 import { until } from '../../helpers/start-cluster.ts';
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
-import { connectRedis } from '#shared/accounts/connect-redis.ts';
-import { createKey } from '#shared/accounts/create-key.ts';
-import { KeyStore } from '#shared/accounts/key-store.ts';
+import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
+import { createKey } from '#shared/accounts/keys/create-key.ts';
+import { KeyStore } from '#shared/accounts/keys/key-store.ts';
 import { createLog } from '#shared/core/log.ts';
 import { startEdge } from '../../helpers/start-edge.ts';
 import { startProcess } from '../../helpers/start-process.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createKey } from '#shared/accounts/create-key.ts';
+import { createKey } from '#shared/accounts/keys/create-key.ts';
 import { limitedIngress } from '../../helpers/limited-ingress.ts';
 import { openKeyStore } from '../../helpers/open-key-store.ts';
 import { startCluster, until, type Cluster } from '../../helpers/start-cluster.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { expect, it } from 'vitest';
-import { chatFamily } from '../../../services/ingress/chat-family.ts';
-import { ClientReply } from '../../../services/ingress/client-reply.ts';
+import { chatFamily } from '#shared/formats/chat/chat-format.ts';
+import { ClientReply } from '#services/ingress/http/client-reply.ts';
 import { startUnreadClient } from '../../helpers/start-unread-client.ts';
 
 // Node gives a socket that has written anything since it last looked another half minute.

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findClis } from '../../../services/cli-worker/find-clis.ts';
+import { findClis } from '#services/cli-worker/find-clis.ts';
 
 let folder: string;
 beforeAll(() => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { findProviders } from '../../../services/cloud-worker/find-providers.ts';
-import { presets } from '../../../services/cloud-worker/providers/provider-of.ts';
+import { findProviders } from '#services/cloud-worker/find-providers.ts';
+import { presets } from '#services/cloud-worker/providers/provider-of.ts';
 
 describe('the providers found in an environment', () => {
   it('are those whose usual variable holds a key', () => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Pace, type Allowance } from '../../../services/cloud-worker/pace.ts';
-import type { RateLimit } from '../../../services/cloud-worker/rate-limits.ts';
+import { Pace, type Allowance } from '#services/cloud-worker/pace.ts';
+import type { RateLimit } from '#services/cloud-worker/rate-limits.ts';
 
 let changes: Allowance[];
 let pace: Pace;

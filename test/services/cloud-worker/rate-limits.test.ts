@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readRateLimits } from '../../../services/cloud-worker/rate-limits.ts';
+import { readRateLimits } from '#services/cloud-worker/rate-limits.ts';
 
 const now = Date.parse('2026-11-21T12:00:00Z');
 

@@ -2,9 +2,9 @@ import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
 import { PublicFetchError } from '#shared/core/public-fetch.ts';
-import { EngineHttp } from '../../../services/gpu-worker/engine-http.ts';
-import { openai } from '../../../services/gpu-worker/engines/openai.ts';
-import type { HandleJobOptions } from '../../../services/gpu-worker/handle-job.ts';
+import { EngineHttp } from '#services/gpu-worker/engine-http.ts';
+import { openai } from '#services/gpu-worker/engines/openai.ts';
+import type { HandleJobOptions } from '#services/gpu-worker/handle-job.ts';
 import { runJob, type JobFields } from '../../helpers/run-job.ts';
 import { chunk, startScriptedEngine, type ScriptedEngine } from '../../helpers/start-scripted-engine.ts';
 

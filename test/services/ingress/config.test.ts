@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '#shared/core/load-config.ts';
-import { ingressConfig } from '../../../services/ingress/config.ts';
+import { ingressConfig } from '#services/ingress/config.ts';
 
 describe('the settings of the ingress', () => {
   it('take addresses and networks of proxies', () => {

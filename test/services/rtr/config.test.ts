@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ConfigError, loadConfig, type Environment } from '#shared/core/load-config.ts';
-import { upSettings } from '../../../services/rtr/config.ts';
+import { upSettings } from '#services/rtr/config.ts';
 
 const refused: [Environment, string][] = [
   [{ CHAT_FAMILY: 'a/b' }, 'CHAT_FAMILY="a/b" is not valid: must consist of letters, digits, _ and -'],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compileInputCheck } from '../../../services/tools-worker/check-input.ts';
+import { compileInputCheck } from '#services/tools-worker/check-input.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 
 const schema: JsonObject = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { GrantedJob } from '#shared/broker/job-contract.ts';
-import { createHandleJob } from '../../../services/tools-worker/handle-job.ts';
-import type { Tool, ToolContext, ToolOutput } from '../../../services/tools-worker/tool.ts';
+import type { GrantedJob } from '#shared/broker/contract/job-contract.ts';
+import { createHandleJob } from '#services/tools-worker/handle-job.ts';
+import type { Tool, ToolContext, ToolOutput } from '#services/tools-worker/tool.ts';
 
 type Run = (input: object, context: ToolContext) => Promise<ToolOutput>;
 const text = (said: string): ToolOutput => ({ content: [{ type: 'text', text: said }], isError: false });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { nameTools, type ToolSource } from '../../../services/tools-worker/name-tools.ts';
-import type { Tool } from '../../../services/tools-worker/tool.ts';
+import { nameTools, type ToolSource } from '#services/tools-worker/name-tools.ts';
+import type { Tool } from '#services/tools-worker/tool.ts';
 
 function source(prefix: string | undefined, names: string[], available = true): ToolSource {
   const tools = names.map((name): Tool => ({

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { createLog } from '#shared/core/log.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import type { ToolSource } from '../../../services/tools-worker/name-tools.ts';
-import { ToolSet } from '../../../services/tools-worker/tool-set.ts';
-import type { Tool } from '../../../services/tools-worker/tool.ts';
+import type { ToolSource } from '#services/tools-worker/name-tools.ts';
+import { ToolSet } from '#services/tools-worker/tool-set.ts';
+import type { Tool } from '#services/tools-worker/tool.ts';
 
 const log = createLog({ service: 'test', level: 'fatal', format: 'json' });
 

@@ -1,8 +1,8 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import { readMessagesUsage } from '#shared/protocol/messages/usage.ts';
-import { finishReasonFor } from '#shared/protocol/pairs/words/stop-reason.ts';
-import { upstreamError } from '#shared/protocol/upstream-error.ts';
+import { readMessagesUsage } from '#shared/formats/messages/usage.ts';
+import { finishReasonFor } from '#shared/translate/vocabulary/stop-reason.ts';
+import { upstreamError } from '#shared/translate/upstreams/upstream-error.ts';
 import type { AnswerPart, Outcome } from '../../answer/answer-part.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
-import { upstreamError } from '#shared/protocol/upstream-error.ts';
+import { upstreamError } from '#shared/translate/upstreams/upstream-error.ts';
 import type { AnswerPart, Outcome } from '../../answer/answer-part.ts';
 
 /** Reads what an opencode server tells of one session: parts and their pieces, token counts, how it ended. */

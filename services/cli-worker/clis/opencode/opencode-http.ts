@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import { parseUpstreamJson } from '#shared/protocol/parse-upstream-json.ts';
-import { SseReader } from '#shared/protocol/sse/sse-reader.ts';
+import { parseUpstreamJson } from '#shared/translate/upstreams/parse-upstream-json.ts';
+import { SseReader } from '#shared/upstream/sse-reader.ts';
 
 /** Milliseconds for the server to answer a call; none of them waits for a model. */
 const callMs = 10_000;

@@ -1,4 +1,4 @@
-import type { Limits } from '#shared/accounts/limits.ts';
+import type { Limits } from '#shared/accounts/limits/limits.ts';
 import { SimpleGrid } from '@mantine/core';
 import { NumberField } from './number-field.tsx';
 

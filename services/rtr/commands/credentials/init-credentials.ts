@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createAuthority } from '#shared/broker/authority/authority.ts';
 import { issueCredential } from '#shared/broker/authority/issue-credential.ts';
-import { roles } from '#shared/broker/credential.ts';
+import { roles } from '#shared/broker/connection/credential.ts';
 import { replaceFile } from '../../up/replace-file.ts';
 import { hasAuthority, writeAuthority } from './authority-folder.ts';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { issueCredential } from '#shared/broker/authority/issue-credential.ts';
-import type { Role } from '#shared/broker/credential.ts';
+import type { Role } from '#shared/broker/connection/credential.ts';
 import { replaceFile } from '../../up/replace-file.ts';
 import { changeAuthority } from './authority-folder.ts';
 import { dateOf } from '../date-of.ts';

@@ -1,6 +1,6 @@
 import { array, assert, constantFrom, property } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LimitedAnswer } from '../../../../services/cli-worker/answer/limit-answer.ts';
+import { LimitedAnswer } from '#services/cli-worker/answer/limit-answer.ts';
 
 /** The text that a client gets of pieces. */
 function limit(pieces: string[], limits: { maxTokens?: number; stop?: string[] }): { text: string; ended?: string } {

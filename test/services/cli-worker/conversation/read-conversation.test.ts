@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { readChatConversation } from '../../../../services/cli-worker/conversation/read-chat-conversation.ts';
-import { readMessagesConversation } from '../../../../services/cli-worker/conversation/read-messages-conversation.ts';
-import { transcript } from '../../../../services/cli-worker/conversation/transcript.ts';
+import { readChatConversation } from '#services/cli-worker/conversation/read-chat-conversation.ts';
+import { readMessagesConversation } from '#services/cli-worker/conversation/read-messages-conversation.ts';
+import { transcript } from '#services/cli-worker/conversation/transcript.ts';
 
 const chat = (fields: object, takesImages = false) =>
   readChatConversation({ model: 'auto', messages: [{ role: 'user', content: 'hi' }], ...fields }, 'm', takesImages);

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { ModelInfo } from '#shared/broker/announcement.ts';
-import { providerOf } from '../../../../services/cloud-worker/providers/provider-of.ts';
-import type { ProviderName } from '../../../../services/cloud-worker/providers/provider.ts';
+import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
+import { providerOf } from '#services/cloud-worker/providers/provider-of.ts';
+import type { ProviderName } from '#services/cloud-worker/providers/provider.ts';
 
 function read(name: ProviderName, answer: unknown): ModelInfo[] {
   return providerOf(name, 'chat').list?.read(answer) ?? [];

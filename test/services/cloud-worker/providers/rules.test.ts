@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Capability } from '#shared/broker/announcement.ts';
+import type { Capability } from '#shared/broker/contract/announcement.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { presets, providerOf } from '../../../../services/cloud-worker/providers/provider-of.ts';
-import type { ProviderName } from '../../../../services/cloud-worker/providers/provider.ts';
-import { applyRules } from '../../../../services/cloud-worker/requests/apply-rules.ts';
+import { presets, providerOf } from '#services/cloud-worker/providers/provider-of.ts';
+import type { ProviderName } from '#services/cloud-worker/providers/provider.ts';
+import { applyRules } from '#services/cloud-worker/requests/apply-rules.ts';
 
 const all: Capability[] = ['stream', 'tools', 'vision', 'thinking', 'json'];
 

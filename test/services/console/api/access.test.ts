@@ -1,11 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  access,
-  relationTo,
-  requireAccess,
-  type Action,
-  type Person,
-} from '../../../../services/console/api/access.ts';
+import { access, relationTo, requireAccess, type Action, type Person } from '#services/console/api/access.ts';
 
 const people = {
   admin: { id: 'a', role: 'admin', teams: new Map() },

@@ -4,8 +4,8 @@ import { connect, type AddressInfo } from 'node:net';
 import type { Response } from 'express';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
-import { exportUsage } from '../../../../services/console/api/export-usage.ts';
-import type { UsageRequest } from '../../../../services/console/contract/usage.ts';
+import { exportUsage } from '#services/console/api/export-usage.ts';
+import type { UsageRequest } from '#services/console/contract/usage.ts';
 
 const record: UsageRecord = {
   id: 'r',

@@ -5,12 +5,12 @@ import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { UsageRecord, UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
-import type { LimitedParty } from '#shared/accounts/limits.ts';
+import type { LimitedParty } from '#shared/accounts/limits/limits.ts';
 import { PriceTable } from '#shared/accounts/prices/price-table.ts';
 import { createLog } from '#shared/core/log.ts';
-import { answerFailure } from '../../../../services/console/api/answer-failure.ts';
-import { usageRoutes } from '../../../../services/console/api/usage-routes.ts';
-import type { Price, UsageReport, UsageRequest } from '../../../../services/console/contract/usage.ts';
+import { answerFailure } from '#services/console/api/answer-failure.ts';
+import { usageRoutes } from '#services/console/api/usage-routes.ts';
+import type { Price, UsageReport, UsageRequest } from '#services/console/contract/usage.ts';
 import { keyWith, openLimitKeeper } from '../../../helpers/open-limit-keeper.ts';
 
 const log = createLog({ service: 'test', level: 'silent', format: 'json' });

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer, IncomingMessage, ServerResponse } from 'node:http';
 import { Socket, type AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { Pulse } from '#shared/broker/pulse.ts';
-import type { LiveWorkers } from '#shared/broker/dispatch/live-workers.ts';
-import { LiveFeed } from '../../../../services/console/live/live-feed.ts';
+import type { Pulse } from '#shared/broker/contract/ingress-stats.ts';
+import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
+import { LiveFeed } from '#services/console/live/live-feed.ts';
 
 async function openFeed() {
   const feed = new LiveFeed({ workers: () => [] } as unknown as LiveWorkers, () => []);

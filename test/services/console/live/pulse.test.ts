@@ -1,11 +1,11 @@
 import { describe, expect, it, vi, onTestFinished } from 'vitest';
 import type { Job, JobReport } from '#shared/broker/dispatch/job.ts';
-import type { LiveWorker } from '#shared/broker/dispatch/live-pool.ts';
-import { pulseSchema, type Pulse } from '#shared/broker/pulse.ts';
+import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { pulseSchema, type Pulse } from '#shared/broker/contract/ingress-stats.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { noUsage } from '#shared/core/usage.ts';
-import { overviewOf, queueOf } from '../../../../services/console/live/overview-of.ts';
-import { PulseMeter } from '../../../../services/console/live/pulse-meter.ts';
+import { overviewOf, queueOf } from '#services/console/live/overview-of.ts';
+import { PulseMeter } from '#services/console/live/pulse-meter.ts';
 
 const worker = { id: 'w1', announcement: { worker: 'w1', tier: 'gpu' } } as unknown as LiveWorker;
 const served = { worker, placement: { pool: worker.pool, model: 'demo' }, offered: false, grant: 'g' };

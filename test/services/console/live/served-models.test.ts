@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { LivePool } from '#shared/broker/dispatch/live-pool.ts';
+import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { registrySchema } from '#shared/registry/registry.ts';
-import { servedModels } from '../../../../services/console/live/served-models.ts';
+import { servedModels } from '#services/console/live/served-models.ts';
 
 function pool(tier: LivePool['tier'], workers: number, ...models: LivePool['models'][number][]): LivePool {
   const some = Array.from({ length: workers }, () => ({}));

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import express from 'express';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { servePages } from '../../../../services/console/pages/serve-pages.ts';
+import { servePages } from '#services/console/pages/serve-pages.ts';
 
 const script = `${'x'.repeat(2_000)};`;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { shellWord, snippetsFor } from '../../../../services/console/web/pages/models/snippets-for.ts';
+import { shellWord, snippetsFor } from '#services/console/web/pages/models/snippets-for.ts';
 
 const segments = { chat: 'openai', messages: 'anthropic' };
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { chooseToolCalls } from '../../../../services/demo-engine/answer/choose-tool-calls.ts';
-import { chatRequestSchema } from '../../../../services/demo-engine/request/chat-request.ts';
-import { readTurn } from '../../../../services/demo-engine/request/read-turn.ts';
+import { chooseToolCalls } from '#services/demo-engine/answer/choose-tool-calls.ts';
+import { chatRequestSchema } from '#services/demo-engine/request/chat-request.ts';
+import { readTurn } from '#services/demo-engine/request/read-turn.ts';
 import { tool, user } from '../start-test-engine.ts';
 
 const agentTools = [

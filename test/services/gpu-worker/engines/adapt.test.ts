@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Capability } from '#shared/broker/announcement.ts';
+import type { Capability } from '#shared/broker/contract/announcement.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { engineOf } from '../../../../services/gpu-worker/engines/engine-of.ts';
-import type { EngineKind } from '../../../../services/gpu-worker/engines/engine.ts';
+import { engineOf } from '#services/gpu-worker/engines/engine-of.ts';
+import type { EngineKind } from '#services/gpu-worker/engines/engine.ts';
 
 const thinker: Capability[] = ['stream', 'tools', 'thinking', 'json'];
 const tool = (name: string): JsonObject => ({ type: 'function', function: { name, parameters: { type: 'object' } } });

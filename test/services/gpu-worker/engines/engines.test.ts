@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
 import { loadConfig } from '#shared/core/load-config.ts';
-import { demoEngineSettings } from '../../../../services/demo-engine/config.ts';
-import { startDemoEngine } from '../../../../services/demo-engine/start-demo-engine.ts';
-import { detectEngine } from '../../../../services/gpu-worker/detect-engine.ts';
-import { EngineHttp } from '../../../../services/gpu-worker/engine-http.ts';
-import { engineOf } from '../../../../services/gpu-worker/engines/engine-of.ts';
-import type { Discovery, EngineKind } from '../../../../services/gpu-worker/engines/engine.ts';
+import { demoEngineSettings } from '#services/demo-engine/config.ts';
+import { startDemoEngine } from '#services/demo-engine/start-demo-engine.ts';
+import { detectEngine } from '#services/gpu-worker/detect-engine.ts';
+import { EngineHttp } from '#services/gpu-worker/engine-http.ts';
+import { engineOf } from '#services/gpu-worker/engines/engine-of.ts';
+import type { Discovery, EngineKind } from '#services/gpu-worker/engines/engine.ts';
 import { startReplayEngine, type ReplayEngine } from '../../../helpers/replay-engine.ts';
 import { runJob } from '../../../helpers/run-job.ts';
 

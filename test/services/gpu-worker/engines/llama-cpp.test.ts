@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
-import { detectEngine } from '../../../../services/gpu-worker/detect-engine.ts';
-import { EngineHttp } from '../../../../services/gpu-worker/engine-http.ts';
-import { llamaCpp } from '../../../../services/gpu-worker/engines/llama-cpp.ts';
+import { detectEngine } from '#services/gpu-worker/detect-engine.ts';
+import { EngineHttp } from '#services/gpu-worker/engine-http.ts';
+import { llamaCpp } from '#services/gpu-worker/engines/llama-cpp.ts';
 import { asking, overlong, weatherTool } from '../../../helpers/llama-cpp-cases.ts';
 import { startReplayEngine } from '../../../helpers/replay-engine.ts';
 import { runJob } from '../../../helpers/run-job.ts';

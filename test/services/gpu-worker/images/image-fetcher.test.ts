@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createImageFetcher } from '../../../../services/gpu-worker/images/image-fetcher.ts';
+import { createImageFetcher } from '#services/gpu-worker/images/image-fetcher.ts';
 
 const png = Buffer.from('89504e470d0a1a0a', 'hex');
 const never = new AbortController().signal;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PublicFetchError } from '#shared/core/public-fetch.ts';
-import { settleImages } from '../../../../services/gpu-worker/images/settle-images.ts';
+import { settleImages } from '#services/gpu-worker/images/settle-images.ts';
 
 const { signal } = new AbortController();
 const fetchImage = (url: URL): Promise<string> => Promise.resolve(`data:image/png;base64,${url.pathname.slice(1)}`);

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { serviceNodeFlags } from '../../../../services/rtr/bootstrap/service-node-flags.mjs';
+import { serviceNodeFlags } from '#services/rtr/bootstrap/service-node-flags.mjs';
 
 /** Has V8 rest soon, and take a single collection for long enough to throw code away. */
 const restSoon = ['--gc-memory-reducer-start-delay-ms=100', '--memory-saver-mode', '--stress-flush-code'];

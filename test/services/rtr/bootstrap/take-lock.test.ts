@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { processIdentity } from '../../../../services/rtr/bootstrap/process-identity.mjs';
-import { lockHolder, takeLock } from '../../../../services/rtr/bootstrap/take-lock.mjs';
+import { processIdentity } from '#services/rtr/bootstrap/process-identity.mjs';
+import { lockHolder, takeLock } from '#services/rtr/bootstrap/take-lock.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'rtr-lock-'));
 const file = join(folder, 'a.lock');

@@ -2,13 +2,13 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, rmdirSync, statSync } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { parseCredential, roles } from '#shared/broker/credential.ts';
-import { diagnoseCredential } from '../../../../services/rtr/commands/diagnose-credential.ts';
-import { initCredentials } from '../../../../services/rtr/commands/credentials/init-credentials.ts';
-import { issueWorker } from '../../../../services/rtr/commands/credentials/issue-worker.ts';
-import { listCredentials } from '../../../../services/rtr/commands/credentials/list-credentials.ts';
-import { revokeCredential } from '../../../../services/rtr/commands/credentials/revoke-credential.ts';
-import { freePort } from '../../../../services/rtr/up/free-port.ts';
+import { parseCredential, roles } from '#shared/broker/connection/credential.ts';
+import { diagnoseCredential } from '#services/rtr/commands/diagnose-credential.ts';
+import { initCredentials } from '#services/rtr/commands/credentials/init-credentials.ts';
+import { issueWorker } from '#services/rtr/commands/credentials/issue-worker.ts';
+import { listCredentials } from '#services/rtr/commands/credentials/list-credentials.ts';
+import { revokeCredential } from '#services/rtr/commands/credentials/revoke-credential.ts';
+import { freePort } from '#services/rtr/up/free-port.ts';
 import { startSecuredNats } from '../../../helpers/start-secured-nats.ts';
 
 function start() {

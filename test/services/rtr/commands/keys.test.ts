@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, inject, it } from 'vitest';
-import type { KeyStore } from '#shared/accounts/key-store.ts';
-import { KeyVerifier } from '#shared/accounts/key-verifier.ts';
+import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
+import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
 import type { AuditTrail } from '#shared/accounts/people/audit-trail.ts';
-import { mintKey } from '#shared/accounts/mint-key.ts';
-import type { KeyCommandContext } from '../../../../services/rtr/commands/key-command.ts';
-import { createRouterKey, listKeys, revokeKey } from '../../../../services/rtr/commands/keys.ts';
+import { mintKey } from '#shared/accounts/keys/mint-key.ts';
+import type { KeyCommandContext } from '#services/rtr/commands/key-command.ts';
+import { createRouterKey, listKeys, revokeKey } from '#services/rtr/commands/keys.ts';
 import { openKeyStore } from '../../../helpers/open-key-store.ts';
 
 let store: KeyStore;

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { openAccounts } from '#shared/accounts/accounts.ts';
-import { connectRedis } from '#shared/accounts/connect-redis.ts';
-import { setup } from '../../../../services/rtr/commands/setup.ts';
+import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
+import { setup } from '#services/rtr/commands/setup.ts';
 
 /** A process that sets up the cluster named by its arguments (Redis address, prefix) and prints the result as JSON. */
 const [url = '', prefix = ''] = process.argv.slice(2);

@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeEach, describe, expect, inject, it } from 'vitest';
-import { KeyVerifier } from '#shared/accounts/key-verifier.ts';
-import type { KeyCommandContext } from '../../../../services/rtr/commands/key-command.ts';
-import { revokeKey } from '../../../../services/rtr/commands/keys.ts';
-import { setup } from '../../../../services/rtr/commands/setup.ts';
+import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
+import type { KeyCommandContext } from '#services/rtr/commands/key-command.ts';
+import { revokeKey } from '#services/rtr/commands/keys.ts';
+import { setup } from '#services/rtr/commands/setup.ts';
 import { openKeyStore, type OpenKeyStore } from '../../../helpers/open-key-store.ts';
 
 const runSetup = fileURLToPath(new URL('run-setup.ts', import.meta.url));

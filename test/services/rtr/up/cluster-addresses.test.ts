@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { clusterAddresses } from '../../../../services/rtr/up/cluster-addresses.ts';
-import { loadClusterState, saveClusterState } from '../../../../services/rtr/up/cluster-state.ts';
-import { UpError } from '../../../../services/rtr/up/up-error.ts';
+import { clusterAddresses } from '#services/rtr/up/cluster-addresses.ts';
+import { loadClusterState, saveClusterState } from '#services/rtr/up/cluster-state.ts';
+import { UpError } from '#services/rtr/up/up-error.ts';
 
 let folder: string;
 beforeEach(() => {

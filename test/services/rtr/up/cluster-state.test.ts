@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { loadClusterState, readClusterState, saveClusterState } from '../../../../services/rtr/up/cluster-state.ts';
-import { UpError } from '../../../../services/rtr/up/up-error.ts';
+import { loadClusterState, readClusterState, saveClusterState } from '#services/rtr/up/cluster-state.ts';
+import { UpError } from '#services/rtr/up/up-error.ts';
 
 let root: string;
 let folder: string;

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, inject, it } from 'vitest';
-import { setUpKeys } from '../../../../services/rtr/up/set-up-keys.ts';
+import { setUpKeys } from '#services/rtr/up/set-up-keys.ts';
 import { openKeyStore, type OpenKeyStore } from '../../../helpers/open-key-store.ts';
 
 let open: OpenKeyStore;

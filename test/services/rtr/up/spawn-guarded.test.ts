@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { processIdentity } from '../../../../services/rtr/bootstrap/process-identity.mjs';
-import { spawnGuarded } from '../../../../services/rtr/up/spawn-guarded.ts';
+import { processIdentity } from '#services/rtr/bootstrap/process-identity.mjs';
+import { spawnGuarded } from '#services/rtr/up/spawn-guarded.ts';
 import { until } from '../../../helpers/start-cluster.ts';
 
 describe('a guarded program', () => {

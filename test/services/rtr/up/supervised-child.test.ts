@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { spawnGuarded } from '../../../../services/rtr/up/spawn-guarded.ts';
-import { SupervisedChild } from '../../../../services/rtr/up/supervised-child.ts';
+import { spawnGuarded } from '#services/rtr/up/spawn-guarded.ts';
+import { SupervisedChild } from '#services/rtr/up/supervised-child.ts';
 import { until } from '../../../helpers/start-cluster.ts';
 
 describe('a supervised child', () => {

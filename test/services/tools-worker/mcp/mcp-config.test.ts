@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ConfigError } from '#shared/core/load-config.ts';
-import { readMcpConfig, readMcpServers } from '../../../../services/tools-worker/mcp/mcp-config.ts';
+import { readMcpConfig, readMcpServers } from '#services/tools-worker/mcp/mcp-config.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rtr-mcp-config-'));
 const path = join(folder, 'mcp.json');

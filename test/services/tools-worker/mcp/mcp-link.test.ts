@@ -8,8 +8,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { createLog } from '#shared/core/log.ts';
-import { McpLink } from '../../../../services/tools-worker/mcp/mcp-link.ts';
-import type { ToolOutput } from '../../../../services/tools-worker/tool.ts';
+import { McpLink } from '#services/tools-worker/mcp/mcp-link.ts';
+import type { ToolOutput } from '#services/tools-worker/tool.ts';
 
 const log = createLog({ service: 'test', level: 'fatal', format: 'json' });
 const context = { signal: new AbortController().signal, progress: () => undefined };

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
-import { ProcessTransport } from '../../../../services/tools-worker/mcp/process-transport.ts';
+import { ProcessTransport } from '#services/tools-worker/mcp/process-transport.ts';
 
 /** Runs a script as a server; what it says comes as messages. */
 function transportFor(script: string, env: Record<string, string> = {}) {

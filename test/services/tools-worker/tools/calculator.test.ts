@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { calculator } from '../../../../services/tools-worker/tools/calculator/calculator.ts';
+import { calculator } from '#services/tools-worker/tools/calculator/calculator.ts';
 
 const context = { signal: new AbortController().signal, progress: () => undefined };
 

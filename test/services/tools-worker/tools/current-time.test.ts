@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { currentTime } from '../../../../services/tools-worker/tools/current-time.ts';
+import { currentTime } from '#services/tools-worker/tools/current-time.ts';
 
 const context = { signal: new AbortController().signal, progress: () => undefined };
 const newYear = Date.UTC(2026, 0, 1, 0, 30, 15, 999);

@@ -4,8 +4,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { httpFetch } from '../../../../services/tools-worker/tools/http-fetch.ts';
-import type { ToolOutput } from '../../../../services/tools-worker/tool.ts';
+import { httpFetch } from '#services/tools-worker/tools/http-fetch.ts';
+import type { ToolOutput } from '#services/tools-worker/tool.ts';
 
 const never = new AbortController().signal;
 const png = Buffer.from('89504e470d0a1a0a', 'hex');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, inject, it } from 'vitest';
-import type { Limits, PartyLimits } from '#shared/accounts/limits.ts';
+import type { Limits, PartyLimits } from '#shared/accounts/limits/limits.ts';
 import type { Hold } from '#shared/accounts/limits/limit-keeper.ts';
 import type { Amount } from '#shared/accounts/limits/party-use.ts';
 import { openLimitKeeper } from '../../../helpers/open-limit-keeper.ts';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { PermissionViolationError, connect, credsAuthenticator, type NatsConnection } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { roles, type Role } from '#shared/broker/credential.ts';
-import { tiers, type Tier } from '#shared/broker/lane.ts';
-import { createSubjects } from '#shared/broker/subjects.ts';
+import { roles, type Role } from '#shared/broker/connection/credential.ts';
+import { tiers, type Tier } from '#shared/broker/contract/lane.ts';
+import { createSubjects } from '#shared/broker/contract/subjects.ts';
 import { startSecuredNats, type SecuredNats } from '../../../helpers/start-secured-nats.ts';
 import { until } from '../../../helpers/start-cluster.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, type TestContext } from 'vitest';
-import type { JobHandler } from '#shared/broker/job-contract.ts';
+import type { JobHandler } from '#shared/broker/contract/job-contract.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import { startParties, type Parties } from '../../../helpers/broker-parties.ts';
 import { until } from '../../../helpers/start-cluster.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, type TestContext } from 'vitest';
-import type { Broker } from '#shared/broker/connect-broker.ts';
+import type { Broker } from '#shared/broker/connection/connect-broker.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import { startParties, untilOffersAreTaken, type Parties } from '../../../helpers/broker-parties.ts';
 import { until } from '../../../helpers/start-cluster.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Broker } from '#shared/broker/connect-broker.ts';
+import type { Broker } from '#shared/broker/connection/connect-broker.ts';
 import { startParties, untilOffersAreTaken, type Parties, type PartyOptions } from '../../../helpers/broker-parties.ts';
 import { until } from '../../../helpers/start-cluster.ts';
 

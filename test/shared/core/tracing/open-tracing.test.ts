@@ -20,7 +20,7 @@ describe('tracing', () => {
     const look = `
       const { openTracing } = await import('#shared/core/tracing/open-tracing.ts');
       await import('#shared/broker/dispatch/dispatcher.ts');
-      await import('#shared/broker/worker-loop/start-worker.ts');
+      await import('#shared/broker/worker/start-worker.ts');
       await import('#shared/upstream/relay-answer.ts');
       await openTracing({ service: 'test', instance: 'one', environment: {}, log: console });
       const { createRequire } = await import('node:module');

@@ -1,4 +1,4 @@
-import type { Limits } from '#shared/accounts/limits.ts';
+import type { Limits } from '#shared/accounts/limits/limits.ts';
 import { Button, Group, Modal, Stack } from '@mantine/core';
 import type { UseMutationResult } from '@tanstack/react-query';
 import { useState } from 'react';

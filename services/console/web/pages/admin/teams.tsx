@@ -1,4 +1,4 @@
-import type { Limits } from '#shared/accounts/limits.ts';
+import type { Limits } from '#shared/accounts/limits/limits.ts';
 import { ActionIcon, Button, Group, Menu, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useState, type SyntheticEvent } from 'react';

@@ -1,4 +1,4 @@
-import type { Limits } from '#shared/accounts/limits.ts';
+import type { Limits } from '#shared/accounts/limits/limits.ts';
 import { ActionIcon, Badge, Button, Group, Menu, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useLocation } from 'wouter';

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { processIdentity } from '../../../../../services/rtr/bootstrap/process-identity.mjs';
-import { serviceNodeFlags } from '../../../../../services/rtr/bootstrap/service-node-flags.mjs';
-import { takeLock } from '../../../../../services/rtr/bootstrap/take-lock.mjs';
+import { processIdentity } from '#services/rtr/bootstrap/process-identity.mjs';
+import { serviceNodeFlags } from '#services/rtr/bootstrap/service-node-flags.mjs';
+import { takeLock } from '#services/rtr/bootstrap/take-lock.mjs';
 import { hostNode, runCommand, type RunningCommand } from '../../../../helpers/run-command.ts';
 import { until } from '../../../../helpers/start-cluster.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isJsonObject } from '#shared/core/json.ts';
-import type { AnswerPart } from '../../../../../services/cli-worker/answer/answer-part.ts';
-import { OpencodeAnswer } from '../../../../../services/cli-worker/clis/opencode/opencode-answer.ts';
+import type { AnswerPart } from '#services/cli-worker/answer/answer-part.ts';
+import { OpencodeAnswer } from '#services/cli-worker/clis/opencode/opencode-answer.ts';
 import { cliRecording } from '../../../../helpers/cli-recording.ts';
 
 function hear(name: string, sessionId?: string): { parts: AnswerPart[]; answer: OpencodeAnswer } {

@@ -5,7 +5,7 @@ import {
   formatMoney,
   formatShort,
   formatTokens,
-} from '../../../../../services/console/web/parts/format.ts';
+} from '#services/console/web/parts/format.ts';
 
 describe('what people read', () => {
   it('is money with the digits that count', () => {

@@ -1,13 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { buildChatRequest } from '../../../../../services/console/web/pages/playground/build-chat-request.ts';
-import { buildMessagesRequest } from '../../../../../services/console/web/pages/playground/build-messages-request.ts';
-import {
-  newAnswer,
-  type Settings,
-  type Turn,
-} from '../../../../../services/console/web/pages/playground/conversation.ts';
-import { curlOf } from '../../../../../services/console/web/pages/playground/curl-of.ts';
-import { parseTools } from '../../../../../services/console/web/pages/playground/parse-tools.ts';
+import { buildChatRequest } from '#services/console/web/pages/playground/build-chat-request.ts';
+import { buildMessagesRequest } from '#services/console/web/pages/playground/build-messages-request.ts';
+import { newAnswer, type Settings, type Turn } from '#services/console/web/pages/playground/conversation.ts';
+import { curlOf } from '#services/console/web/pages/playground/curl-of.ts';
+import { parseTools } from '#services/console/web/pages/playground/parse-tools.ts';
 
 const settings: Settings = {
   family: 'chat',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { newAnswer, withPiece, type Piece } from '../../../../../services/console/web/pages/playground/conversation.ts';
-import { readChatEvent } from '../../../../../services/console/web/pages/playground/read-chat-event.ts';
-import { createMessagesReader } from '../../../../../services/console/web/pages/playground/read-messages-event.ts';
+import { newAnswer, withPiece, type Piece } from '#services/console/web/pages/playground/conversation.ts';
+import { readChatEvent } from '#services/console/web/pages/playground/read-chat-event.ts';
+import { createMessagesReader } from '#services/console/web/pages/playground/read-messages-event.ts';
 
 function answerOf(events: unknown[], read: (data: string) => Piece[]) {
   return events.flatMap((event) => read(JSON.stringify(event))).reduce(withPiece, newAnswer());

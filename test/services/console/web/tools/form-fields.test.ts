@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { FieldProblem, formFields, readForm } from '../../../../../services/console/web/pages/tools/form-fields.ts';
+import { FieldProblem, formFields, readForm } from '#services/console/web/pages/tools/form-fields.ts';
 
 const schema = {
   type: 'object',

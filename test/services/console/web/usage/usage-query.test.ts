@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readQuery } from '../../../../../services/console/web/pages/usage/usage-query.ts';
+import { readQuery } from '#services/console/web/pages/usage/usage-query.ts';
 
 const noon = Date.UTC(2026, 10, 21, 12);
 

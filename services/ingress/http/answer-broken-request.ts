@@ -1,0 +1,52 @@
+import { STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { errorTable, RouterError } from '#shared/core/errors.ts';
+import type { Logger } from '#shared/core/log.ts';
+import type { EdgeFormat } from '#shared/formats/client-format.ts';
+import { mintRequestId, requestIdHeaders } from './request-id.ts';
+
+export interface BrokenRequestParts {
+  log: Logger;
+  countRefusal: (family: string, error: RouterError) => void;
+  /** Whether a part of an answer has left on this connection: nothing can be said there any more. */
+  isAnswering: (socket: Duplex) => boolean;
+}
+
+/**
+ * Answers what Node's parser refused before it was a request: headers too large, too slow, or not HTTP. Node closes
+ * such connections, by default without a body.
+ */
+export function answerBrokenRequest(family: EdgeFormat, { log, countRefusal, isAnswering }: BrokenRequestParts) {
+  return (error: NodeJS.ErrnoException, socket: Duplex): void => {
+    if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) {
+      socket.destroy();
+      return;
+    }
+    const told = explain(error);
+    const requestId = mintRequestId();
+    log.info({ requestId, code: told.code, reason: error.code }, 'request refused');
+    countRefusal(family.name, told);
+    const { status, headers, body } = family.errorAnswer(told, requestId);
+    const text = JSON.stringify(body);
+    const head = {
+      ...headers,
+      ...requestIdHeaders(requestId),
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(text),
+      connection: 'close',
+    };
+    const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[errorTable[told.code].status]}\r\n${lines.join('')}\r\n${text}`);
+  };
+}
+
+function explain(error: NodeJS.ErrnoException): RouterError {
+  switch (error.code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new RouterError('headers_too_large', 'The request headers are too large.', { cause: error });
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new RouterError('request_timeout', 'The request did not arrive in time.', { cause: error });
+    default:
+      return new RouterError('invalid_request', 'This is not a valid HTTP request.', { cause: error });
+  }
+}

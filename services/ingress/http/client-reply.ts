@@ -1,0 +1,99 @@
+import type { ServerResponse } from 'node:http';
+import type { RouterError } from '#shared/core/errors.ts';
+import type { Job, JobSink } from '#shared/broker/dispatch/job.ts';
+import { RelayedEvents } from '#shared/formats/sse/relayed-events.ts';
+import type { EdgeFormat } from '#shared/formats/client-format.ts';
+import { refuse } from './refuse.ts';
+
+/** Bytes that may wait for a client that reads too slowly before it is cut off. */
+const maxUnreadBytes = 8 * 1024 * 1024;
+
+/** Milliseconds without progress for the last bytes of an answer to be read. */
+const unreadMs = 30_000;
+
+/**
+ * Writes one job's answer to the client. The status is decided by the first thing there is to say; after it, a failure
+ * is an explicit error event and a closed stream.
+ */
+export class ClientReply implements JobSink {
+  readonly #response: ServerResponse;
+  readonly #family: EdgeFormat;
+  readonly #requestId: string;
+  readonly #stream: boolean;
+  readonly #onBegin: () => void;
+  readonly #relayed = new RelayedEvents();
+
+  /** @param onBegin called when the answer begins: from then on its request's body is not needed any more */
+  constructor(response: ServerResponse, family: EdgeFormat, requestId: string, stream: boolean, onBegin: () => void) {
+    this.#response = response;
+    this.#family = family;
+    this.#requestId = requestId;
+    this.#stream = stream;
+    this.#onBegin = onBegin;
+  }
+
+  begin({ served, attempt, claimedAt, queuedAt }: Job): void {
+    this.#onBegin();
+    if (!served || this.#response.headersSent) return;
+    const { id, announcement } = served.worker;
+    this.#response.setHeader('x-rtr-tier', announcement.tier);
+    this.#response.setHeader('x-rtr-worker', id);
+    this.#response.setHeader('x-rtr-attempts', attempt);
+    this.#response.setHeader('x-rtr-queue-ms', Math.round((claimedAt ?? queuedAt) - queuedAt));
+  }
+
+  /** About how many tokens of a streamed answer were relayed. */
+  get relayedTokens(): number {
+    return this.#family.tokensIn(this.#relayed);
+  }
+
+  data(bytes: Uint8Array): void {
+    this.#relayed.add(bytes);
+    this.#startStream();
+    // The response corks its socket until all of this turn is done, so that pieces leave behind the ends of other answers,
+    // unless the socket is corked already.
+    const socket = this.#response.socket;
+    socket?.cork();
+    this.#response.write(this.#copyIfWaiting(bytes));
+    socket?.uncork();
+    // A client that is cut off closes the response, and so cancels its job.
+    if (this.#response.writableLength > maxUnreadBytes) this.#response.destroy();
+  }
+
+  keepAlive(): void {
+    this.#startStream();
+    this.#response.write(this.#family.keepAlive);
+  }
+
+  end(bytes: Uint8Array): void {
+    if (this.#stream) this.#startStream();
+    else this.#response.writeHead(200, { 'content-type': 'application/json', 'content-length': bytes.length });
+    this.#end(this.#copyIfWaiting(bytes));
+  }
+
+  fail(error: RouterError): void {
+    if (this.#response.headersSent) this.#end(this.#family.errorEvent(error, this.#requestId));
+    else refuse(this.#response, this.#family, error, this.#requestId);
+  }
+
+  /** What has to wait is copied: as it came, it may keep all that was read from the broker with it. */
+  #copyIfWaiting(bytes: Uint8Array): Uint8Array {
+    const { socket, writableLength } = this.#response;
+    return socket === null || writableLength > 0 ? Buffer.from(bytes) : bytes;
+  }
+
+  #end(lastBytes: Uint8Array | string): void {
+    this.#response.end(lastBytes);
+    if (this.#response.writableLength > 0) this.#response.setTimeout(unreadMs, () => this.#response.destroy());
+  }
+
+  #startStream(): void {
+    if (this.#response.headersSent) return;
+    this.#response.writeHead(200, {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-cache, no-transform',
+      // Proxies that follow nginx's convention pass a stream on as it comes.
+      'x-accel-buffering': 'no',
+    });
+  }
+}

@@ -1,0 +1,40 @@
+import type { Request, Response } from 'express';
+import { tiers, type Tier } from '#shared/broker/contract/lane.ts';
+import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
+import { version } from '#shared/core/version.ts';
+
+/** What /health says. */
+export interface Health {
+  /** `draining` (with status 503) tells a load balancer to send nothing more. */
+  status: 'ok' | 'degraded' | 'draining';
+  version: string;
+  nats: boolean;
+  redis: boolean;
+  /** Live workers that take jobs, by tier. */
+  workers: Record<Tier, number>;
+}
+
+export interface HealthParts {
+  workers: LiveWorkers;
+  broker: { connected: boolean };
+  redis: { ready(): Promise<boolean> };
+  isDraining: () => boolean;
+}
+
+/** Looks at the parts. Settles within about a second, also when Redis hangs. */
+export async function readHealth({ workers, broker, redis, isDraining }: HealthParts): Promise<Health> {
+  const counts = Object.fromEntries(tiers.map((tier) => [tier, 0])) as Record<Tier, number>;
+  for (const { announcement } of workers.workers()) if (announcement.accepting) counts[announcement.tier] += 1;
+  const nats = broker.connected;
+  const redisAnswers = await redis.ready();
+  const status = isDraining() ? 'draining' : nats && redisAnswers ? 'ok' : 'degraded';
+  return { status, version, nats, redis: redisAnswers, workers: counts };
+}
+
+/** The route of /health: 503 while draining, so that load balancers look elsewhere; else 200, whatever is missing. */
+export function answerHealth(parts: HealthParts) {
+  return async (_: Request, response: Response): Promise<void> => {
+    const answer = await readHealth(parts);
+    response.status(answer.status === 'draining' ? 503 : 200).json(answer);
+  };
+}

@@ -1,0 +1,60 @@
+import { modelNotFound } from '#shared/formats/model-not-found.ts';
+import type { ModelCard } from '#shared/formats/model-card.ts';
+import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { Registry } from '#shared/registry/registry.ts';
+import type { KeyPermits } from '#shared/serving/key-permits.ts';
+import { autoModel } from '#shared/serving/resolve-model.ts';
+
+/**
+ * The models a client can name right now, as far as its key allows: `auto` when anything serves, then every live model and every name of the
+ * registry that stands for one, once, by name.
+ */
+export function listModels(
+  pools: readonly LivePool[],
+  { models }: Pick<Registry, 'models'>,
+  { allowsName, allowsLane }: Pick<KeyPermits, 'allowsName' | 'allowsLane'>,
+): ModelCard[] {
+  const cards = new Map<string, ModelCard>();
+  for (const pool of pools) {
+    if (pool.tier === 'tools' || !allowsLane(pool.tier)) continue;
+    const created = Math.floor(
+      Math.min(...Array.from(pool.workers, ({ announcement }) => announcement.startedAt)) / 1000,
+    );
+    for (const { id, contextWindow, maxOutput } of pool.models) {
+      const known = cards.get(id);
+      cards.set(id, {
+        id,
+        created: Math.min(created, known?.created ?? created),
+        ownedBy: known?.ownedBy ?? pool.tier,
+        contextWindow: larger(contextWindow, known?.contextWindow),
+        maxOutput: larger(maxOutput, known?.maxOutput),
+      });
+    }
+  }
+  for (const [name, { targets }] of Object.entries(models)) {
+    const target = targets.map(({ model }) => cards.get(model)).find((card) => card !== undefined);
+    if (target) cards.set(name, { ...target, id: name, ownedBy: 'rtr' });
+  }
+  const named = [...cards.values()].filter(({ id }) => allowsName(id)).sort((a, b) => a.id.localeCompare(b.id));
+  const created = Math.min(...[...cards.values()].map((card) => card.created));
+  const hasAuto = pools.some(
+    ({ tier, models: served }) => tier !== 'tools' && served.some(({ id }) => allowsLane(tier, id)),
+  );
+  return hasAuto ? [{ id: autoModel, created, ownedBy: 'rtr' }, ...named] : named;
+}
+
+/**
+ * The model of this name.
+ * @param id the path behind `/models/`, in parts: ids may hold slashes, percent-encoded or not
+ * @throws RouterError `model_not_found`
+ */
+export function findModel(cards: readonly ModelCard[], id: string | string[] | undefined): ModelCard {
+  const name = Array.isArray(id) ? id.join('/') : (id ?? '');
+  const card = cards.find((each) => each.id === name);
+  if (!card) throw modelNotFound(name);
+  return card;
+}
+
+function larger(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
+}

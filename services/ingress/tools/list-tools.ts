@@ -1,0 +1,24 @@
+import type { ToolInfo } from '#shared/broker/contract/announcement.ts';
+import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
+
+/** A tool that can be run right now, with one of the workers that have it. */
+export interface ListedTool extends ToolInfo {
+  worker: string;
+}
+
+/**
+ * Every tool of the connected workers once, by name. Where workers differ in what they mean by a name, the one that has
+ * been there longest is told: the same on every ingress.
+ */
+export function listTools(pools: Iterable<LivePool>): ListedTool[] {
+  const workers = [...pools]
+    .filter(({ tier }) => tier === 'tools')
+    .flatMap(({ workers }) => [...workers].map(({ id, announcement }) => ({ ...announcement, id })))
+    .filter(({ accepting }) => accepting)
+    .sort((a, b) => a.startedAt - b.startedAt || a.id.localeCompare(b.id));
+  const tools = new Map<string, ListedTool>();
+  for (const { id: worker, tools: announced } of workers) {
+    for (const tool of announced) if (!tools.has(tool.name)) tools.set(tool.name, { ...tool, worker });
+  }
+  return [...tools.values()].sort((a, b) => a.name.localeCompare(b.name));
+}

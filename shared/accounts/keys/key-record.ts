@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import { priorityClasses, type PriorityClass } from '#shared/core/priority-class.ts';
+import { tiers, type Tier } from '#shared/core/tier.ts';
+import { keyKinds, keySpelling, type KeyKind } from './key-format.ts';
+import { limitsSchema, type Limits, type PartyLimits } from '../limits/limits.ts';
+import { storedJson } from '../redis/stored-fields.ts';
+
+/** What is stored of a key. The raw key is not among it and cannot be computed from it. Times in ms since 1970. */
+export const keyRecordSchema = z.object({
+  id: z.string(),
+  kind: z.enum(keyKinds),
+  name: z.string(),
+  class: z.enum(priorityClasses),
+  /** Argon2id of the secret, as a PHC string. */
+  hash: z.string(),
+  /** The first four characters of the secret, for a person to recognise the key by. */
+  firstFour: z.string(),
+  /** The last four characters of the secret. */
+  lastFour: z.string(),
+  createdAt: z.coerce.number(),
+  /** The person of a personal key, the team of a team's. */
+  ownerId: z.string().optional(),
+  /** The person who made it; absent when it was made at the command line. */
+  createdBy: z.string().optional(),
+  /** From then on it is refused. */
+  expiresAt: z.coerce.number().optional(),
+  /** Names of models that it may ask for; absent: all. */
+  models: storedJson(z.array(z.string())).optional(),
+  /** Tiers that may serve it; absent: all. */
+  tiers: storedJson(z.array(z.enum(tiers))).optional(),
+  limits: storedJson(limitsSchema).optional(),
+  /** The key that was made in its place. */
+  replacedBy: z.string().optional(),
+  revokedAt: z.coerce.number().optional(),
+});
+
+export type KeyRecord = z.infer<typeof keyRecordSchema>;
+
+/** What matters to a key of the person or team that it belongs to. */
+export interface KeyOwner {
+  name: string;
+  limits: Limits;
+  /** A blocked person's keys are refused. */
+  blocked: boolean;
+}
+
+/** A key's record, with its owner when it has one and that one still exists. */
+export type FoundKey = KeyRecord & { owner?: KeyOwner };
+
+/** Who a verified key stands for, as the rest of the router sees it. */
+export interface KeyIdentity {
+  readonly id: string;
+  readonly kind: KeyKind;
+  readonly name: string;
+  readonly class: PriorityClass;
+  /** The person of a personal key, the team of a team's; undefined for a router key. */
+  readonly ownerId: string | undefined;
+  /** Names of models that the key may ask for; undefined: all. */
+  readonly models: readonly string[] | undefined;
+  /** Tiers that may serve the key; undefined: all. */
+  readonly tiers: readonly Tier[] | undefined;
+  /** The limits that a request with this key must be within: the key's own and its owner's, where they have any. */
+  readonly limits: readonly PartyLimits[];
+}
+
+/** Whether a key may be used at a time: not revoked, not expired, and its owner, if it has one, there and not blocked. */
+export function isUsable({ revokedAt, expiresAt, ownerId, owner }: FoundKey, now: number): boolean {
+  if (revokedAt !== undefined || (expiresAt !== undefined && expiresAt <= now)) return false;
+  return ownerId === undefined || owner?.blocked === false;
+}
+
+/** Who a key stands for. */
+export function identityOfKey({ id, kind, name, class: priority, ...key }: FoundKey): KeyIdentity {
+  const { ownerId, models, tiers } = key;
+  const limits: PartyLimits[] = [];
+  if (hasLimits(key.limits)) limits.push({ party: `key:${id}`, limits: key.limits });
+  if (ownerId !== undefined && kind !== 'router' && hasLimits(key.owner?.limits)) {
+    limits.push({ party: `${kind}:${ownerId}`, limits: key.owner.limits });
+  }
+  return Object.freeze({ id, kind, name, class: priority, ownerId, models, tiers, limits });
+}
+
+/** Whether there is anything in them. */
+export function hasLimits(limits: Limits | undefined): limits is Limits {
+  return limits !== undefined && Object.keys(limits).length > 0;
+}
+
+/** A name for a key: 1 to 100 characters, none of which could move a terminal's cursor or hide text. */
+export const keyNameSchema = z
+  .string()
+  .trim()
+  .min(1, 'a key needs a name')
+  .max(100, 'a name has 100 characters at most')
+  .regex(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*$/u, 'a name has no control characters');
+
+/** The key as it may be shown: everything but the middle of the secret, `rtr_0123456789ab_4fgh…89ab`. */
+export function maskedKey({ kind, id, firstFour, lastFour }: KeyRecord): string {
+  const { word, separator } = keySpelling[kind];
+  return `${word}${separator}${id}${separator}${firstFour}…${lastFour}`;
+}

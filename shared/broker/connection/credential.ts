@@ -1,0 +1,77 @@
+import { decode } from '@nats-io/jwt';
+import { z } from 'zod';
+import { ConfigError } from '#shared/core/load-config.ts';
+import { tiers } from '../contract/lane.ts';
+
+/** What a part of the cluster is to the broker: an ingress, or a worker of a tier. */
+export const roles = ['ingress', ...tiers] as const;
+export type Role = (typeof roles)[number];
+
+/** What names an owner, and so a credential: one token of a subject. */
+export const ownerPattern = /^[\w-]{1,64}$/;
+
+/** One credential, as its file tells it. */
+export interface Credential {
+  role: Role;
+  owner: string;
+  /** What the subjects of its cluster begin with. */
+  prefix: string;
+  /** Signed by the cluster's authority; not secret. */
+  jwt: string;
+  seed: Uint8Array;
+  /** Certificates in PEM that the broker's certificate may be signed by, besides the public ones. */
+  ca: string | undefined;
+  /** When it ends, in milliseconds since 1970. */
+  expiresAt: number | undefined;
+}
+
+/** What a user's token says besides its permissions, as tags: NATS keeps room for them and does not read them. */
+export const tags = {
+  of: ({ role, prefix }: Pick<Credential, 'role' | 'prefix'>): string[] => [`role:${role}`, `prefix:${prefix}`],
+  read: (list: readonly string[], name: 'role' | 'prefix'): string | undefined =>
+    list.find((tag) => tag.startsWith(`${name}:`))?.slice(name.length + 1),
+};
+
+const claimsSchema = z.object({
+  name: z.string().regex(ownerPattern),
+  exp: z.number().optional(),
+  nats: z.object({ type: z.literal('user'), tags: z.array(z.string()) }),
+});
+
+const tokenBlock = /-+BEGIN NATS USER JWT-+\s+(\S+)\s+-+END NATS USER JWT-+/;
+const seedBlock = /-+BEGIN USER NKEY SEED-+\s+(\S+)\s+-+END USER NKEY SEED-+/;
+const certificateBlocks = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
+
+/**
+ * Reads a credential: the usual blocks of a NATS credential file, and, where the broker's certificate is of a private
+ * authority, that one's certificate behind them.
+ * @throws ConfigError for what is none, or was not made by `rtr credentials`; the text is never repeated
+ */
+export function parseCredential(text: string): Credential {
+  const jwt = tokenBlock.exec(text)?.[1];
+  const seed = seedBlock.exec(text)?.[1];
+  if (jwt === undefined || seed === undefined)
+    throw new ConfigError('this is no credential: it must hold a NATS user token and a seed');
+  const claims = claimsSchema.safeParse(decodeToken(jwt)).data;
+  const role = roles.find((name) => name === tags.read(claims?.nats.tags ?? [], 'role'));
+  const prefix = tags.read(claims?.nats.tags ?? [], 'prefix');
+  if (!claims || role === undefined || prefix === undefined)
+    throw new ConfigError('this credential does not say who it is for: make it with `rtr credentials`');
+  return {
+    role,
+    owner: claims.name,
+    prefix,
+    jwt,
+    seed: new TextEncoder().encode(seed),
+    ca: text.match(certificateBlocks)?.join('\n'),
+    expiresAt: claims.exp === undefined ? undefined : claims.exp * 1000,
+  };
+}
+
+function decodeToken(jwt: string): unknown {
+  try {
+    return decode(jwt);
+  } catch (cause) {
+    throw new ConfigError('the token in this credential is damaged', { cause });
+  }
+}

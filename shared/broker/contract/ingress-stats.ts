@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { priorityClasses, tiers } from './lane.ts';
+import type { Broker } from '../connection/connect-broker.ts';
+import { parseJson } from './ticket.ts';
+
+const count = z.number().int().nonnegative();
+/** Values by second, the oldest first; the last one is of the second that ended at the pulse's time. */
+const seconds = z.array(z.number().nonnegative()).max(60);
+const byTier = z.partialRecord(z.enum(tiers), count);
+const lane = z.object({
+  tier: z.enum(tiers),
+  pool: z.string().max(64),
+  class: z.enum(priorityClasses),
+  waiting: count,
+});
+
+/**
+ * What an ingress tells everyone each second, on `rtr.pulse.<ingress>`: the whole of what it counted lately, so that a
+ * lost message does no harm and who comes late knows everything at once. Times in milliseconds since 1970.
+ */
+export const pulseSchema = z.object({
+  v: z.literal(1),
+  at: z.number(),
+  /** Of the last 60 seconds, each: requests that came to an end, tokens of output, requests that failed. */
+  requests: seconds,
+  tokens: seconds,
+  errors: seconds,
+  /** How many requests of the last minute saw their first byte within each bound of `firstTokenBoundsMs`, and beyond. */
+  firstToken: z.array(count).max(64),
+  activeStreams: count,
+  /** Requests served in the last hour. */
+  servedByTier: byTier,
+  /** Requests that wait, by lane. One that waits in several lanes counts in each. */
+  lanes: z.array(lane).max(500),
+  /** Requests that wait, by tier that may serve them, with workers or without. Absent from older releases. */
+  waitingByTier: byTier.optional(),
+  /** The last failures, newest first. */
+  failures: z
+    .array(
+      z.object({
+        at: z.number(),
+        requestId: z.string(),
+        code: z.string(),
+        message: z.string(),
+        model: z.string().optional(),
+        tier: z.enum(tiers).optional(),
+        worker: z.string().optional(),
+      }),
+    )
+    .max(50),
+});
+
+export type Pulse = z.infer<typeof pulseSchema>;
+export type Failure = Pulse['failures'][number];
+
+/** Upper bounds of the classes that times to the first byte are counted in, in milliseconds: 12 for each factor of 10. */
+export const firstTokenBoundsMs: readonly number[] = Array.from({ length: 63 }, (_, step) => 10 ** (step / 12));
+
+/** Tells every ingress what this one has counted. */
+export function publishPulse(broker: Broker, ingress: string, pulse: Pulse): void {
+  broker.publish(broker.subjects.pulse(ingress), JSON.stringify(pulse));
+}
+
+/** Calls back with each pulse of every ingress, the own one among them. Returns the call that ends it. */
+export function onPulse(broker: Broker, listener: (ingress: string, pulse: Pulse) => void): () => void {
+  const subscription = broker.subscribe(broker.subjects.allPulses, ({ subject, data }) => {
+    const pulse = parseJson(data, pulseSchema);
+    if (pulse) listener(subject.slice(subject.lastIndexOf('.') + 1), pulse);
+  });
+  return () => subscription.unsubscribe();
+}

@@ -1,0 +1,15 @@
+import type { Broker } from '../connection/connect-broker.ts';
+
+/**
+ * Tells every ingress of a change, so that it drops what it knows. Returns when the broker has it.
+ * @param changed a key's id, or, for all keys of a person or team, `user:<id>` or `team:<id>`
+ */
+export async function announceKeyChange(broker: Broker, changed: string): Promise<void> {
+  broker.publish(broker.subjects.keys, changed);
+  await broker.flush();
+}
+
+/** Calls back with everything that changes, as announced by whoever changed it. */
+export function onKeyChange(broker: Broker, listener: (changed: string) => void): void {
+  broker.subscribe(broker.subjects.keys, ({ data }) => listener(Buffer.from(data).toString()));
+}

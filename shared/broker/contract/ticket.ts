@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { contractVersion } from './contract-range.ts';
+
+/**
+ * What waits in a queue for a worker: where to claim which job. Never the body.
+ * `v` is the version of the contract that its ingress speaks with the workers of the lane.
+ */
+const ticketSchema = z.object({ v: contractVersion, ingress: z.string(), job: z.string() });
+
+export type Ticket = z.infer<typeof ticketSchema>;
+
+export function encodeTicket(ticket: Ticket): string {
+  return JSON.stringify(ticket);
+}
+
+/** Reads a ticket, or gives undefined for what is none. */
+export function decodeTicket(payload: Uint8Array): Ticket | undefined {
+  return parseJson(payload, ticketSchema);
+}
+
+/** Reads a small JSON message of the broker contract, or gives undefined when it is not of the expected shape. */
+export function parseJson<T extends z.ZodType>(payload: Uint8Array, schema: T): z.output<T> | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder().decode(payload));
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+  return schema.safeParse(value).data;
+}

@@ -1,0 +1,62 @@
+import { nanos, type Msg } from '@nats-io/transport-node';
+import type { Broker } from '../../connection/connect-broker.ts';
+import { decodePull } from '../../contract/pull.ts';
+import { decodeSettle, isTicketOf, settlementWords, type Settlement } from '../../contract/ack.ts';
+import { consumerName } from '../../contract/subjects.ts';
+import { addressAtEnd, type WorkerAddress } from '../../contract/worker-address.ts';
+import { isInboxOf } from '../is-inbox-of.ts';
+
+/**
+ * Hands workers' wishes on to the queues. A worker has no permission to speak to JetStream itself: the server answers a
+ * JetStream request at whatever subject it names, as itself, so that whoever may make one could have the server do what it
+ * may not do (empty another tier's queue, say). Tickets go from the server straight to the worker.
+ */
+export class QueueDesk {
+  readonly #broker: Broker;
+  readonly #stop: () => void;
+
+  constructor(broker: Broker, ingress: string) {
+    this.#broker = broker;
+    const { subjects } = broker;
+    const subscriptions = [
+      broker.subscribe(subjects.allPulls(ingress), (message) => this.#onPull(message)),
+      broker.subscribe(subjects.allSettles(ingress), ({ subject, data }) => this.#onSettle(subject, data)),
+    ];
+    this.#stop = () => {
+      for (const subscription of subscriptions) subscription.unsubscribe();
+    };
+  }
+
+  close(): void {
+    this.#stop();
+  }
+
+  /** Settles a ticket of a worker's tier; one of another tier, or none at all, is nothing that the worker may settle. */
+  settle({ tier }: WorkerAddress, ticket: string, as: Settlement): void {
+    const { subjects } = this.#broker;
+    if (!isTicketOf(subjects, tier, ticket)) return;
+    if (as === 'back') this.#broker.publish(ticket, settlementWords[as]);
+    else this.#broker.publishUnhurried(ticket, settlementWords[as]);
+  }
+
+  /** A pull that waits is answered at once, so that its worker knows that it was heard, and whether it will hear of it. */
+  #onPull({ subject, data, reply = '' }: Msg): void {
+    const { subjects } = this.#broker;
+    const worker = addressAtEnd(subject);
+    const pull = decodePull(data);
+    if (!worker || !pull || !isInboxOf(subjects, worker, reply)) return;
+    const { batch, expiresMs, heartbeatMs } = pull;
+    const heartbeat = heartbeatMs === undefined ? {} : { idle_heartbeat: nanos(heartbeatMs) };
+    const options =
+      expiresMs === undefined ? { batch, no_wait: true } : { batch, expires: nanos(expiresMs), ...heartbeat };
+    const next = `$JS.API.CONSUMER.MSG.NEXT.${subjects.stream(worker.tier)}.${consumerName(pull)}`;
+    this.#broker.publish(next, JSON.stringify(options), reply);
+    if (expiresMs !== undefined) this.#broker.publish(reply, heartbeatMs === undefined ? '' : 'heartbeats');
+  }
+
+  #onSettle(subject: string, payload: Uint8Array): void {
+    const worker = addressAtEnd(subject);
+    const settle = decodeSettle(payload);
+    if (worker && settle) this.settle(worker, settle.ticket, settle.as);
+  }
+}

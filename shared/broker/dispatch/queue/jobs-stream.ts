@@ -1,0 +1,125 @@
+import {
+  AckPolicy,
+  DeliverPolicy,
+  DiscardPolicy,
+  JetStreamApiError,
+  RetentionPolicy,
+  StorageType,
+  jetstreamManager,
+  type JetStreamManager,
+} from '@nats-io/jetstream';
+import { nanos } from '@nats-io/transport-node';
+import type { Broker } from '../../connection/connect-broker.ts';
+import { priorityClasses, type Lane, type Tier } from '../../contract/lane.ts';
+import { consumerName } from '../../contract/subjects.ts';
+
+/** Bounds of the queue; all nodes of a cluster are given the same. */
+export interface QueueSettings {
+  /** Tickets that may wait in all lanes of a tier together. One more is refused. */
+  maxQueued: number;
+  /** Milliseconds after which a waiting ticket is dropped. Its ingress gave up before. */
+  maxAgeMs: number;
+}
+
+/** Milliseconds until a delivered ticket whose worker never answered for it goes to another one. */
+const ackWaitMs = 3_000;
+
+/** Milliseconds for the broker to answer. */
+const answerMs = 5_000;
+
+/** JetStream's errors for a stream that exists with other settings, and for one that does not exist. */
+const streamNameInUse = 10058;
+const streamNotFound = 10059;
+
+/** JetStream's errors when there are not as many nodes as copies are wanted: no peers, no room on them, no cluster. */
+const tooFewNodes = [10005, 10023, 10074];
+
+/** Nodes that keep the queue where NATS is a cluster: one of them may go, and no ticket with it. */
+const copiesInCluster = 3;
+
+/**
+ * Makes a tier's stream of tickets where there is none. Safe to call from many nodes at once, and often.
+ * A work queue in memory: tickets are only hints, their ingress makes them again when the server forgets.
+ * @returns when the stream was made: another one than before has none of the tickets that were published before
+ */
+export async function ensureJobsStream(broker: Broker, tier: Tier, settings: QueueSettings): Promise<string> {
+  const manager = await managerOf(broker);
+  const config = jobsStream(broker, tier, settings);
+  try {
+    return (await manager.streams.info(config.name)).created;
+  } catch (error) {
+    if (!isApiError(error, streamNotFound)) throw error;
+  }
+  return onEnoughNodes(broker, async (copies) => {
+    return (await manager.streams.add({ ...config, num_replicas: copies })).created;
+  });
+}
+
+/** Makes a tier's stream of tickets, or brings an existing one to these settings. */
+export async function configureJobsStream(broker: Broker, tier: Tier, settings: QueueSettings): Promise<string> {
+  const manager = await managerOf(broker);
+  const config = jobsStream(broker, tier, settings);
+  return onEnoughNodes(broker, async (copies) => {
+    try {
+      return (await manager.streams.add({ ...config, num_replicas: copies })).created;
+    } catch (error) {
+      if (!isApiError(error, streamNameInUse)) throw error;
+    }
+    return (await manager.streams.update(config.name, { ...config, num_replicas: copies })).created;
+  });
+}
+
+/** Makes a stream with a copy on several nodes where NATS is a cluster, and with one where that has too few nodes. */
+async function onEnoughNodes<T>(broker: Broker, make: (copies: number) => Promise<T>): Promise<T> {
+  if (broker.nc.info?.cluster === undefined) return make(1);
+  try {
+    return await make(copiesInCluster);
+  } catch (error) {
+    if (!tooFewNodes.some((code) => isApiError(error, code))) throw error;
+    return make(1);
+  }
+}
+
+function jobsStream(broker: Broker, tier: Tier, { maxQueued, maxAgeMs }: QueueSettings) {
+  return {
+    name: broker.subjects.stream(tier),
+    subjects: [broker.subjects.jobsOf(tier)],
+    retention: RetentionPolicy.Workqueue,
+    storage: StorageType.Memory,
+    discard: DiscardPolicy.New,
+    max_msgs: maxQueued,
+    max_age: nanos(maxAgeMs),
+  };
+}
+
+function isApiError(error: unknown, code: number): boolean {
+  return error instanceof JetStreamApiError && error.code === code;
+}
+
+/** Makes the durable consumers of a pool's lanes. @throws when there is no stream, or no answer within five seconds */
+export async function ensurePoolConsumers(broker: Broker, tier: Tier, pool: string): Promise<void> {
+  const manager = await managerOf(broker);
+  await Promise.all(priorityClasses.map((name) => ensureLaneConsumer(manager, broker, { tier, pool, class: name })));
+}
+
+/**
+ * Makes the durable consumer of one lane. Deliveries are not counted out: a ticket that idle workers hand back is still
+ * good, and how often a job is tried is counted by its ingress.
+ */
+async function ensureLaneConsumer(manager: JetStreamManager, broker: Broker, lane: Lane): Promise<void> {
+  await manager.consumers.add(broker.subjects.stream(lane.tier), {
+    durable_name: consumerName(lane),
+    filter_subject: broker.subjects.jobs(lane),
+    ack_policy: AckPolicy.Explicit,
+    deliver_policy: DeliverPolicy.All,
+    ack_wait: nanos(ackWaitMs),
+    max_deliver: -1,
+    max_ack_pending: -1,
+    max_waiting: 4_096,
+    inactive_threshold: nanos(10 * 60_000),
+  });
+}
+
+function managerOf(broker: Broker): Promise<JetStreamManager> {
+  return jetstreamManager(broker.nc, { checkAPI: false, timeout: answerMs });
+}

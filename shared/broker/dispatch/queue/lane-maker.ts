@@ -1,0 +1,76 @@
+import type { Msg } from '@nats-io/transport-node';
+import type { Logger } from '#shared/core/log.ts';
+import type { Broker } from '../../connection/connect-broker.ts';
+import { ensurePoolConsumers } from './jobs-stream.ts';
+import type { Tier } from '../../contract/lane.ts';
+import { addressAtEnd } from '../../contract/worker-address.ts';
+import { isInboxOf } from '../is-inbox-of.ts';
+import type { LiveWorkers } from '../workers/live-workers.ts';
+
+/** All ingresses share these requests: one of them answers each. */
+const queueGroup = 'ingress';
+
+interface LaneMakerOptions {
+  /** This ingress, as a subject token. */
+  ingress: string;
+  log: Logger;
+  /** Called when the queues of a tier cannot be made; most likely its stream is missing. */
+  onFailure: (tier: Tier) => void;
+}
+
+/**
+ * Makes the queues of a pool for the workers that cannot read them: the first of its kind, or all after the broker was
+ * restarted. A worker has no permission to make any itself, and gets only those of the pool that it announced. The answer
+ * names this ingress: from then on the worker pulls through it, until it is silent.
+ */
+export class LaneMaker {
+  readonly #broker: Broker;
+  readonly #workers: LiveWorkers;
+  readonly #ingress: string;
+  readonly #log: Logger;
+  readonly #onFailure: (tier: Tier) => void;
+  /** By tier and pool: a thousand workers that ask at once cause one look. */
+  readonly #making = new Map<string, Promise<void>>();
+  readonly #stop: () => void;
+
+  constructor(broker: Broker, workers: LiveWorkers, { ingress, log, onFailure }: LaneMakerOptions) {
+    this.#broker = broker;
+    this.#workers = workers;
+    this.#ingress = ingress;
+    this.#log = log;
+    this.#onFailure = onFailure;
+    const { allLanes } = broker.subjects;
+    const subscription = broker.subscribe(allLanes, (message) => this.#onRequest(message), queueGroup);
+    this.#stop = () => subscription.unsubscribe();
+  }
+
+  close(): void {
+    this.#stop();
+  }
+
+  /** A request that is not answered is made again: the worker's announcement may not have come yet. */
+  #onRequest({ subject, data, reply = '' }: Msg): void {
+    const address = addressAtEnd(subject);
+    const worker = address && this.#workers.at(address);
+    const pool = Buffer.from(data).toString();
+    if (worker?.pool.pool !== pool || !isInboxOf(this.#broker.subjects, address, reply)) return;
+    const { tier } = worker.pool;
+    this.#make(tier, pool)
+      .then(() => this.#broker.publish(reply, this.#ingress))
+      .catch((error: unknown) => {
+        this.#log.debug({ err: error, tier, pool }, 'the queues of a pool cannot be made yet');
+        this.#onFailure(tier);
+      });
+  }
+
+  #make(tier: Tier, pool: string): Promise<void> {
+    const key = `${tier}.${pool}`;
+    const making =
+      this.#making.get(key) ??
+      ensurePoolConsumers(this.#broker, tier, pool).finally(() => {
+        this.#making.delete(key);
+      });
+    this.#making.set(key, making);
+    return making;
+  }
+}

@@ -1,0 +1,81 @@
+import type { Msg } from '@nats-io/transport-node';
+import type { Logger } from '#shared/core/log.ts';
+import type { ShortLivedMap } from '#shared/core/short-lived-map.ts';
+import type { Broker } from '../../connection/connect-broker.ts';
+import type { QueueSettings } from './jobs-stream.ts';
+import type { Tier } from '../../contract/lane.ts';
+import type { Job } from '../job.ts';
+import { LaneMaker } from './lane-maker.ts';
+import type { LiveWorkers } from '../workers/live-workers.ts';
+import { readTicketAnswer } from './ticket-answer.ts';
+import { TicketStreams } from './ticket-streams.ts';
+import { Tickets } from './tickets.ts';
+
+export interface QueueOptions {
+  /** This ingress, as a subject token. */
+  ingress: string;
+  bounds: QueueSettings;
+  spillMs: number;
+  log: Logger;
+  /** All jobs of this ingress by id. */
+  jobs: ShortLivedMap<Job>;
+  /** Told when the broker has no room for any ticket of a job. */
+  onFull: (job: Job) => void;
+}
+
+/** The queue at the broker: the tickets of jobs that wait, and the streams and lanes that hold them, made again when they are gone. */
+export class Queue {
+  readonly tickets: Tickets;
+  readonly #log: Logger;
+  readonly #jobs: ShortLivedMap<Job>;
+  readonly #onFull: (job: Job) => void;
+  readonly #streams: TicketStreams;
+  readonly #lanes: LaneMaker;
+  readonly #stopListening: () => void;
+
+  constructor(broker: Broker, workers: LiveWorkers, { ingress, bounds, spillMs, log, jobs, onFull }: QueueOptions) {
+    this.#log = log;
+    this.#jobs = jobs;
+    this.#onFull = onFull;
+    this.tickets = new Tickets(broker, ingress, spillMs);
+    this.#streams = new TicketStreams(broker, bounds, log, (tier) => this.#publishAgain(tier));
+    this.#lanes = new LaneMaker(broker, workers, { ingress, log, onFailure: (tier) => this.#streams.suspect(tier) });
+    const answers = broker.subscribe(this.tickets.answers, (message) => this.#onAnswer(message));
+    this.#stopListening = () => answers.unsubscribe();
+  }
+
+  /** Makes the streams of tickets. @throws when the broker has no JetStream or refuses */
+  prepare(): Promise<void> {
+    return this.#streams.prepare();
+  }
+
+  /** What was on its way when the connection was lost is gone, and so may be what the broker held. */
+  suspect(): void {
+    this.#streams.suspectAll();
+  }
+
+  /** What a waiting job needs from time to time. */
+  attend(job: Job, now: number): void {
+    this.tickets.attend(job, now);
+    for (const { tier } of job.placed.keys()) this.#streams.attend(tier, now);
+  }
+
+  close(): void {
+    this.#stopListening();
+    this.#lanes.close();
+  }
+
+  #onAnswer(message: Msg): void {
+    const [id = '', number] = message.subject.split('.').slice(-2);
+    const job = this.#jobs.get(id);
+    if (job?.state !== 'queued') return;
+    const answer = readTicketAnswer(message);
+    if (answer === 'no-stream') for (const { tier } of job.placed.keys()) this.#streams.suspect(tier);
+    else if (answer === 'unknown') this.#log.warn({ requestId: job.request.requestId }, 'the broker refused a ticket');
+    else if (this.tickets.onAnswer(job, Number(number), answer)) this.#onFull(job);
+  }
+
+  #publishAgain(tier: Tier): void {
+    for (const job of this.#jobs.values()) if (job.state === 'queued') this.tickets.publishAgain(job, tier);
+  }
+}

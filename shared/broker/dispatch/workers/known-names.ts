@@ -1,0 +1,31 @@
+import type { Tier } from '../../contract/lane.ts';
+
+/** Names that are remembered; the oldest is forgotten when there are more. */
+const maxNames = 1_000;
+
+/**
+ * Names of models, or of tools, that pools have served which are gone, with the tiers that served them: a request for one
+ * waits instead of being told 404.
+ */
+export class KnownNames {
+  readonly #tiers = new Map<string, ReadonlySet<Tier>>();
+
+  has(name: string): boolean {
+    return this.#tiers.has(name);
+  }
+
+  tiersOf(name: string): ReadonlySet<Tier> | undefined {
+    return this.#tiers.get(name);
+  }
+
+  /** Adds a name as the newest. */
+  add(name: string, tier: Tier): void {
+    const tiers = new Set(this.#tiers.get(name)).add(tier);
+    this.#tiers.delete(name);
+    this.#tiers.set(name, tiers);
+    for (const oldest of this.#tiers.keys()) {
+      if (this.#tiers.size <= maxNames) break;
+      this.#tiers.delete(oldest);
+    }
+  }
+}

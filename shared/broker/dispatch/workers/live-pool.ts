@@ -1,0 +1,49 @@
+import type { Announcement, ModelInfo, ToolInfo } from '../../contract/announcement.ts';
+import type { Tier } from '../../contract/lane.ts';
+import type { WorkerAddress } from '../../contract/worker-address.ts';
+
+/** One worker as this ingress sees it. */
+export interface LiveWorker {
+  /** What it is called in the whole cluster, see `workerIdOf`. */
+  id: string;
+  /** Where it is talked to. Checked by the broker, so that nobody can speak for another. */
+  address: WorkerAddress;
+  announcement: Announcement;
+  pool: LivePool;
+  /** The announcement's bytes, to skip reading one that says nothing new. */
+  raw: Buffer;
+  lastBeat: number;
+  /** Jobs that this ingress has granted or offered to the worker and that are not over. */
+  held: number;
+  /** Its jobs of other ingresses, when it last beat. */
+  others: number;
+  /** Whether it has refused a job since it last beat: it is asked no more until then. */
+  hasRefused: boolean;
+}
+
+/** Interchangeable workers: the unit that a request's lanes are chosen from. */
+export interface LivePool {
+  tier: Tier;
+  pool: string;
+  /** Version of the contract that is spoken with its workers; undefined when they and this ingress share none. */
+  contract: number | undefined;
+  models: readonly ModelInfo[];
+  tools: readonly ToolInfo[];
+  workers: Set<LiveWorker>;
+  /** Tickets of this ingress that wait in the pool's lanes. */
+  waiting: number;
+}
+
+/** Slots of a pool that nobody uses and no ticket of this ingress is on its way to. Negative when requests wait. */
+export function freeSlots(pool: LivePool): number {
+  let free = -pool.waiting;
+  for (const { announcement, held, others } of pool.workers) {
+    if (announcement.accepting) free += Math.max(0, announcement.slots - others - held);
+  }
+  return free;
+}
+
+/** What a worker says it is busy with, less what it holds for this ingress. */
+export function jobsOfOthers({ announcement, held }: LiveWorker): number {
+  return Math.max(0, announcement.busy - held);
+}

@@ -1,0 +1,271 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '#shared/core/log.ts';
+import { announcementSchema, goodbye, type Announcement } from '../../contract/announcement.ts';
+import type { Broker } from '../../connection/connect-broker.ts';
+import { agreedVersion, ownContract, type ContractRange } from '../../contract/contract-range.ts';
+import type { Tier } from '../../contract/lane.ts';
+import { parseJson } from '../../contract/ticket.ts';
+import { addressAtEnd, workerIdOf, type WorkerAddress } from '../../contract/worker-address.ts';
+import { isInboxOf } from '../is-inbox-of.ts';
+import { KnownNames } from './known-names.ts';
+import { jobsOfOthers, type LivePool, type LiveWorker } from './live-pool.ts';
+import { OwnerShares } from './owner-shares.ts';
+
+/** Milliseconds without a beat after which a worker counts as lost: three missed beats and a little. */
+const lostAfterMs = 3_300;
+
+/** Announcements kept at most; more workers than this on one broker are ignored, with a log line. */
+const maxWorkers = 10_000;
+
+/** Milliseconds after which a broker that has not answered a ping must have stood still itself. */
+const promptMs = 500;
+
+/** Milliseconds that workers get to answer a roll call. */
+const rollCallMs = 250;
+
+/**
+ * The workers that beat, and the pools they form. While the connection to the broker is down, or the broker stands
+ * still, nobody is declared lost: what cannot be heard says nothing about who lives.
+ */
+export class LiveWorkers {
+  readonly #broker: Broker;
+  readonly #log: Logger;
+  readonly #contract: ContractRange;
+  /** By id. */
+  readonly #workers = new Map<string, LiveWorker>();
+  readonly #shares = new OwnerShares();
+  readonly #pools = new Map<string, LivePool>();
+  /** What pools that are gone have served. */
+  readonly #lostModels = new KnownNames();
+  readonly #lostTools = new KnownNames();
+  readonly #lostListeners = new Set<(worker: LiveWorker) => void>();
+  readonly #changeListeners = new Set<() => void>();
+  readonly #timer: NodeJS.Timeout;
+  readonly #stopListening: () => void;
+  #lastCheck = performance.now();
+  #isAsking = false;
+
+  /** @param contract the versions of the contract that this ingress speaks */
+  constructor(broker: Broker, log: Logger, contract = ownContract) {
+    this.#broker = broker;
+    this.#log = log;
+    this.#contract = contract;
+    const beats = broker.subscribe(broker.subjects.allBeats, ({ data, subject }) => this.#onBeat(data, subject));
+    const stopReconnect = broker.onReconnect(() => this.#onReconnect());
+    this.#timer = setInterval(() => this.#dropSilent(), 250);
+    this.#stopListening = () => {
+      beats.unsubscribe();
+      stopReconnect();
+    };
+  }
+
+  /** Has every worker announce itself, and waits a moment for it: a new ingress else knows nobody for a second. */
+  async callTheRoll(): Promise<void> {
+    this.#broker.publish(this.#broker.subjects.rollCall, '');
+    await sleep(rollCallMs);
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#stopListening();
+  }
+
+  /** The worker of this id. */
+  get(id: string): LiveWorker | undefined {
+    return this.#workers.get(id);
+  }
+
+  /** The worker at this address. */
+  at(address: WorkerAddress): LiveWorker | undefined {
+    const worker = this.#workers.get(workerIdOf(address));
+    return worker?.address.tier === address.tier ? worker : undefined;
+  }
+
+  workers(): Iterable<LiveWorker> {
+    return this.#workers.values();
+  }
+
+  pools(): Iterable<LivePool> {
+    return this.#pools.values();
+  }
+
+  /** Whether any worker serves this model, or did since this ingress started. */
+  isKnownModel(id: string): boolean {
+    if (this.#lostModels.has(id)) return true;
+    for (const pool of this.#pools.values()) if (pool.models.some((model) => model.id === id)) return true;
+    return false;
+  }
+
+  /** The tiers whose workers serve this model, or did since this ingress started. */
+  tiersOf(id: string): ReadonlySet<Tier> {
+    const tiers = new Set(this.#lostModels.tiersOf(id));
+    for (const pool of this.#pools.values()) if (pool.models.some((model) => model.id === id)) tiers.add(pool.tier);
+    return tiers;
+  }
+
+  /** Whether any worker has this tool, or had since this ingress started. */
+  isKnownTool(name: string): boolean {
+    if (this.#lostTools.has(name)) return true;
+    for (const pool of this.#pools.values()) if (pool.tools.some((tool) => tool.name === name)) return true;
+    return false;
+  }
+
+  /** Calls back with a worker that is gone, still holding its jobs. */
+  onLost(listener: (worker: LiveWorker) => void): void {
+    this.#lostListeners.add(listener);
+  }
+
+  /** Calls back when pools or what they accept changed, so that waiting requests may have a new place to go. */
+  onChange(listener: () => void): void {
+    this.#changeListeners.add(listener);
+  }
+
+  #onBeat(payload: Uint8Array, subject: string): void {
+    const address = addressAtEnd(subject);
+    if (!address) return;
+    const id = workerIdOf(address);
+    const known = this.#workers.get(id);
+    if (payload.length === goodbye.length && Buffer.from(payload).toString() === goodbye) {
+      if (known?.address.tier === address.tier) this.#remove(known, 'worker left');
+      return;
+    }
+    if (known?.address.tier === address.tier && known.raw.equals(payload)) {
+      known.lastBeat = performance.now();
+      known.others = jobsOfOthers(known);
+      known.hasRefused = false;
+      return;
+    }
+    const announcement = parseJson(payload, announcementSchema);
+    if (!announcement || announcement.worker !== address.worker || announcement.tier !== address.tier) {
+      this.#log.warn({ worker: id }, 'an announcement cannot be read');
+      return;
+    }
+    // Wherever else it would have jobs sent, nobody may be made to send them.
+    if (!isInboxOf(this.#broker.subjects, address, announcement.offersAt ?? '')) announcement.offersAt = undefined;
+    if (known && announcement.startedAt < known.announcement.startedAt) {
+      this.#log.error({ worker: id }, 'two workers have the same id: the one that was started first is ignored');
+      return;
+    }
+    if (known && announcement.startedAt > known.announcement.startedAt) this.#remove(known, 'worker was started anew');
+    this.#record(address, announcement, Buffer.from(payload));
+  }
+
+  #record(address: WorkerAddress, announcement: Announcement, raw: Buffer): void {
+    const id = workerIdOf(address);
+    const known = this.#workers.get(id);
+    const moreBytes = raw.length - (known?.raw.length ?? 0);
+    const isFull = !known && this.#workers.size >= maxWorkers;
+    if (isFull || !this.#shares.hasRoom(address.owner, !known, moreBytes)) {
+      this.#log.error(
+        { worker: id },
+        isFull ? 'too many workers, one is ignored' : 'a credential has too many workers',
+      );
+      return;
+    }
+    this.#shares.add(address.owner, known ? 0 : 1, moreBytes);
+    const pool = this.#poolFor(announcement);
+    // It is there for people to see, and for no job to be given to.
+    if (pool.contract === undefined) announcement.accepting = false;
+    const worker: LiveWorker = known ?? {
+      id,
+      address,
+      announcement,
+      pool,
+      raw,
+      lastBeat: 0,
+      held: 0,
+      others: 0,
+      hasRefused: false,
+    };
+    const changed =
+      !known ||
+      known.pool !== pool ||
+      known.announcement.accepting !== announcement.accepting ||
+      known.announcement.slots !== announcement.slots;
+    if (worker.pool !== pool) this.#leavePool(worker);
+    Object.assign(worker, { announcement, pool, raw, lastBeat: performance.now(), hasRefused: false });
+    worker.others = jobsOfOthers(worker);
+    pool.workers.add(worker);
+    this.#workers.set(id, worker);
+    if (!known) {
+      const { tier, models, tools, slots } = announcement;
+      const facts = { worker: id, tier, pool: pool.pool, models: models.length, tools: tools.length, slots };
+      this.#log.info(facts, 'worker joined');
+      const { v: newest, oldest = newest, version } = announcement;
+      const contract = { own: this.#contract, worker: { oldest, newest } };
+      if (pool.contract === undefined)
+        this.#log.error(
+          { worker: id, version, contract },
+          'worker gets no jobs: its release and this one are too far apart',
+        );
+    }
+    if (changed) for (const listener of this.#changeListeners) listener();
+  }
+
+  #poolFor({ tier, pool, models, tools, v: newest, oldest = newest }: Announcement): LivePool {
+    const key = `${tier}.${pool}`;
+    let live = this.#pools.get(key);
+    if (!live) {
+      const contract = agreedVersion(this.#contract, { oldest, newest });
+      live = { tier, pool, contract, models, tools, workers: new Set(), waiting: 0 };
+      this.#pools.set(key, live);
+    }
+    return live;
+  }
+
+  #leavePool(worker: LiveWorker): void {
+    const { pool } = worker;
+    pool.workers.delete(worker);
+    if (pool.workers.size > 0) return;
+    this.#pools.delete(`${pool.tier}.${pool.pool}`);
+    for (const { id } of pool.models) this.#lostModels.add(id, pool.tier);
+    for (const { name } of pool.tools) this.#lostTools.add(name, pool.tier);
+  }
+
+  #remove(worker: LiveWorker, reason: string): void {
+    this.#workers.delete(worker.id);
+    this.#shares.add(worker.address.owner, -1, -worker.raw.length);
+    this.#leavePool(worker);
+    this.#log.info({ worker: worker.id, held: worker.held }, reason);
+    for (const listener of this.#lostListeners) listener(worker);
+    for (const listener of this.#changeListeners) listener();
+  }
+
+  /**
+   * A process that stood still itself (stopped, starved) has missed beats that were sent: it forgives before it judges.
+   * And before a silent worker is given up, the broker has to show that it is not the one that is silent.
+   */
+  #dropSilent(): void {
+    const now = performance.now();
+    const stoodStill = now - this.#lastCheck > 1_000;
+    this.#lastCheck = now;
+    if (!this.#broker.connected) return;
+    if (stoodStill) this.#forgiveSilence();
+    if (this.#isAsking || this.#silent(now).length === 0) return;
+    this.#isAsking = true;
+    this.#broker
+      .flush()
+      .then(() => {
+        if (performance.now() - now > promptMs) this.#forgiveSilence();
+        else for (const worker of this.#silent(performance.now())) this.#remove(worker, 'worker is lost');
+      })
+      .catch((error: unknown) => this.#log.debug({ err: error }, 'nothing is known of silent workers'))
+      .finally(() => {
+        this.#isAsking = false;
+      });
+  }
+
+  #silent(now: number): LiveWorker[] {
+    return [...this.#workers.values()].filter(({ lastBeat }) => lastBeat < now - lostAfterMs);
+  }
+
+  #onReconnect(): void {
+    this.#forgiveSilence();
+    this.#broker.publish(this.#broker.subjects.rollCall, '');
+  }
+
+  #forgiveSilence(): void {
+    const now = performance.now();
+    for (const worker of this.#workers.values()) worker.lastBeat = now;
+  }
+}

@@ -1,0 +1,122 @@
+import type { Msg } from '@nats-io/transport-node';
+import { noResponders, type Broker } from '../connection/connect-broker.ts';
+import { decodeClaimAnswer, encodeClaim, type Grant } from '../contract/claim.ts';
+import { grantOf } from '../contract/subjects.ts';
+import type { Ticket } from '../contract/ticket.ts';
+import type { WorkerAddress } from '../contract/worker-address.ts';
+
+/** Milliseconds until an ingress that does not answer a claim, or stops in the middle of a body, is given up. */
+const answerMs = 5_000;
+
+/**
+ * What came of a claim. `gone`, `taken` and `later` (another worker is to have it) need no further care; `silent` means that the ingress did not answer, or not to the end, in time.
+ */
+export type ClaimOutcome =
+  | { kind: 'grant'; grant: Grant; body: Buffer }
+  | { kind: 'gone' | 'taken' | 'later' }
+  | { kind: 'silent'; grant: Grant | undefined };
+
+interface Pending {
+  onNobody: () => void;
+  onOutcome: (outcome: ClaimOutcome) => void;
+  timer: NodeJS.Timeout;
+  grant: Grant | undefined;
+  parts: Uint8Array[];
+  received: number;
+}
+
+/** Claims jobs for one worker. All answers come to one inbox; the body's parts follow the answer in order. */
+export class Claimer {
+  readonly #broker: Broker;
+  readonly #worker: WorkerAddress;
+  readonly #inbox: string;
+  readonly #pending = new Map<string, Pending>();
+  #count = 0;
+
+  constructor(broker: Broker, worker: WorkerAddress, inbox: string) {
+    this.#broker = broker;
+    this.#worker = worker;
+    this.#inbox = inbox;
+  }
+
+  /**
+   * Claims the job that a ticket stands for.
+   * @param settleAt where the broker wants to be told what becomes of the ticket; the ingress that answers does so
+   * @param onNobody called once when its ingress is gone, so that the ticket is still to be settled
+   * @param onOutcome called once, in the turn of the message that settles it: a cancel that comes right behind a grant
+   * must find the job
+   */
+  claim(ticket: Ticket, settleAt: string, onNobody: Pending['onNobody'], onOutcome: Pending['onOutcome']): void {
+    this.#count += 1;
+    const id = String(this.#count);
+    const timer = setTimeout(() => this.#giveUp(id), answerMs);
+    this.#pending.set(id, { onNobody, onOutcome, timer, grant: undefined, parts: [], received: 0 });
+    const claim = encodeClaim({ v: ticket.v, job: ticket.job, ticket: settleAt });
+    this.#broker.publish(this.#broker.subjects.claim(ticket.ingress, this.#worker), claim, `${this.#inbox}.${id}`);
+  }
+
+  /** Whether the body of this grant is still on the way. */
+  isReceiving(grant: string): boolean {
+    return this.#receiving(grant) !== undefined;
+  }
+
+  /** Forgets a grant whose body is still on the way: its client is gone. */
+  drop(grant: string): void {
+    const id = this.#receiving(grant);
+    if (id !== undefined) this.#settle(id, { kind: 'gone' });
+  }
+
+  /** The connection was lost, and with it every answer and every part that was on its way. */
+  reset(): void {
+    for (const id of this.#pending.keys()) this.#giveUp(id);
+  }
+
+  /** Takes a message that came to the inbox. */
+  onMessage(id: string, { data: payload, headers }: Msg): void {
+    const pending = this.#pending.get(id);
+    if (!pending) return;
+    if (pending.grant) return this.#addPart(id, pending, payload);
+    if (headers?.code === noResponders) {
+      pending.onNobody();
+      return this.#settle(id, { kind: 'gone' });
+    }
+    const decoded = decodeClaimAnswer(payload);
+    if (!decoded) return this.#giveUp(id);
+    if (decoded.answer.answer !== 'grant') return this.#settle(id, { kind: decoded.answer.answer });
+    pending.grant = decoded.answer;
+    this.#addPart(id, pending, decoded.firstPart);
+  }
+
+  #receiving(wanted: string): string | undefined {
+    for (const [id, { grant }] of this.#pending) if (grant && grantOf(grant.reply) === wanted) return id;
+    return undefined;
+  }
+
+  #addPart(id: string, pending: Pending, part: Uint8Array): void {
+    const { grant } = pending;
+    if (!grant) return;
+    pending.parts.push(part);
+    pending.received += part.length;
+    pending.timer.refresh();
+    if (pending.received >= grant.bodyBytes) this.#settle(id, { kind: 'grant', grant, body: join(pending.parts) });
+  }
+
+  #giveUp(id: string): void {
+    this.#settle(id, { kind: 'silent', grant: this.#pending.get(id)?.grant });
+  }
+
+  #settle(id: string, outcome: ClaimOutcome): void {
+    const pending = this.#pending.get(id);
+    if (!pending) return;
+    clearTimeout(pending.timer);
+    this.#pending.delete(id);
+    pending.onOutcome(outcome);
+  }
+}
+
+function join(parts: Uint8Array[]): Buffer {
+  const [first] = parts;
+  return parts.length === 1 && first
+    ? Buffer.from(first.buffer, first.byteOffset, first.byteLength)
+    : Buffer.concat(parts);
+}

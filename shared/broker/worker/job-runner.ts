@@ -1,0 +1,223 @@
+import type { Msg } from '@nats-io/transport-node';
+import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
+import type { Logger } from '#shared/core/log.ts';
+import { ShortLivedMap } from '#shared/core/short-lived-map.ts';
+import type { Tier } from '#shared/core/tier.ts';
+import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts';
+import type { TraceSpan, Tracing } from '#shared/core/tracing/tracing.ts';
+import type { Grant } from '../contract/claim.ts';
+import { noResponders, type Broker } from '../connection/connect-broker.ts';
+import { encodeError } from '../contract/frame.ts';
+import type { JobHandler } from '../contract/job-contract.ts';
+import { grantOf } from '../contract/subjects.ts';
+import { FinishedReplies } from './finished-replies.ts';
+import { FrameMemory } from './frame-memory.ts';
+import { ReplyWriter, youngMs } from './reply-writer.ts';
+import type { MeteredJob, WorkerMeter } from './worker-meter.ts';
+
+/** Milliseconds without a frame after which a running job tells its ingress that it lives. */
+const quietMs = 2_500;
+
+/** The same shortly after a reconnect, when frames may be missing that only the next one shows. */
+const youngQuietMs = 400;
+
+/** Milliseconds after which a job that sends frames all the time asks whether anybody still waits for them. */
+const probeMs = 5_000;
+
+/** Milliseconds in which nobody listened to a job's keep-alives until its ingress counts as gone. */
+const unheardMs = 6_000;
+
+/** Milliseconds a worker goes on with its jobs while it cannot reach the broker. Nobody gets what it makes meanwhile. */
+const disconnectedMs = 15_000;
+
+/** A job in work. */
+interface Running {
+  controller: AbortController;
+  writer: ReplyWriter;
+  /** Since when nobody listens to its keep-alives. */
+  unheardSince: number | undefined;
+  /** Whether the last keep-alive, as far as known, was listened to. */
+  heard: boolean;
+  /** Whether it was looked after before. */
+  isNew: boolean;
+}
+
+export interface JobRunnerOptions {
+  broker: Broker;
+  log: Logger;
+  handler: JobHandler;
+  coalesceMs: number;
+  meter: WorkerMeter;
+  tracing: Tracing | undefined;
+  tier: Tier;
+  /** Subject prefix of the worker's own inbox for answers to keep-alives. */
+  inbox: string;
+  /** Called when a job is over and its slot is free. */
+  onFreed: () => void;
+}
+
+/** Runs the jobs that a worker was granted: hands them to the handler, and keeps in touch with their ingresses. */
+export class JobRunner {
+  readonly #options: JobRunnerOptions;
+  readonly #broker: Broker;
+  /** By grant. */
+  readonly #running = new ShortLivedMap<Running>();
+  readonly #finished = new FinishedReplies();
+  readonly #memory = new FrameMemory();
+
+  constructor(options: JobRunnerOptions) {
+    this.#options = options;
+    this.#broker = options.broker;
+  }
+
+  get size(): number {
+    return this.#running.size;
+  }
+
+  /** Runs a job. `onFreed` is called when it is over. */
+  run(grant: Grant, body: Buffer): void {
+    const { requestId, operation, family, stream, model, headers, reply } = grant;
+    const id = grantOf(reply);
+    const controller = new AbortController();
+    const { handler, coalesceMs, meter, inbox, log, onFreed } = this.#options;
+    const writer = new ReplyWriter(this.#broker, {
+      subject: reply,
+      aliveInbox: `${inbox}.${id}`,
+      stream,
+      coalesceMs,
+      memory: this.#memory,
+    });
+    this.#running.set(id, { controller, writer, unheardSince: undefined, heard: true, isNew: true });
+    const trace = this.#traceOf(grant);
+    const job = { id: grant.job, trace, requestId, operation, family, stream, model, headers, body };
+    const startedAt = performance.now();
+    const facts = { requestId, traceId: trace?.traceId, model, operation, family, stream };
+    const count = (outcome: MeteredJob['outcome'], code?: ErrorCode): void => {
+      meter.finished({ family, operation, model, outcome, code, ms: performance.now() - startedAt });
+      if (outcome !== 'done') trace?.fail(code ?? outcome);
+      trace?.end();
+    };
+    const serve = async (): Promise<void> => {
+      try {
+        const end = await handler(job, writer, controller.signal);
+        writer.end(end);
+        this.#finished.add(id, writer);
+        count('done');
+        log.info({ ...facts, ms: elapsed(startedAt), usage: end.usage }, 'job done');
+      } catch (error) {
+        if (controller.signal.aborted && controller.signal.reason === cancelled) {
+          writer.close();
+          writer.dropAll();
+          count('cancelled');
+          log.info({ ...facts, ms: elapsed(startedAt) }, 'job cancelled');
+          return;
+        }
+        const told = asRouterError(controller.signal.aborted ? controller.signal.reason : error);
+        count('failed', told.code);
+        log.warn({ ...facts, ms: elapsed(startedAt), code: told.code, err: error }, 'job failed');
+        writer.fail(told);
+        this.#finished.add(id, writer);
+      } finally {
+        this.#running.delete(id);
+        onFreed();
+      }
+    };
+    serve().catch((error: unknown) => log.error({ err: error, requestId }, 'ending a job failed'));
+  }
+
+  #traceOf({ job, trace, operation, requestId }: Grant): TraceSpan | undefined {
+    const { tracing, tier } = this.#options;
+    return tracing?.begin(`process jobs.${tier}`, 'consumer', trace, {
+      attributes: {
+        [names.messagingSystem]: 'nats',
+        [names.messagingOperation]: 'process',
+        [names.messagingOperationType]: 'process',
+        [names.messageId]: job,
+        'rtr.request_id': requestId,
+        'rtr.operation': operation,
+      },
+    });
+  }
+
+  /** Ends a job whose client is gone. @returns false when there is no such job */
+  cancel(grant: string): boolean {
+    const job = this.#running.get(grant);
+    job?.controller.abort(cancelled);
+    return job !== undefined;
+  }
+
+  /** Ends all jobs with an error that their ingresses hear of. */
+  endAll(error: RouterError): void {
+    for (const { controller } of this.#running.values()) controller.abort(error);
+  }
+
+  /**
+   * Sends frames of a grant again, from a number on. When that cannot be done any more, the job is ended and its
+   * ingress told that it is lost.
+   */
+  resume(reply: string, from: number): void {
+    const id = grantOf(reply);
+    const running = this.#running.get(id);
+    const writer = running?.writer ?? this.#finished.get(id);
+    if (writer?.resend(from)) return;
+    running?.controller.abort(cancelled);
+    const error = new RouterError('worker_lost', 'A part of the answer was lost on its way.');
+    this.#broker.publish(`${reply}.x.${from}`, encodeError(error));
+  }
+
+  /** Takes the answer to a keep-alive: nobody heard it, or its ingress does not wait for the answer any more. */
+  onUnwanted(grant: string, { headers }: Msg): void {
+    const job = this.#running.get(grant);
+    if (!job) return;
+    if (headers?.code === noResponders) {
+      // The ingress may only have lost its connection for a moment.
+      const now = performance.now();
+      job.heard = false;
+      job.unheardSince ??= now;
+      if (now - job.unheardSince < unheardMs) return;
+    }
+    job.controller.abort(cancelled);
+  }
+
+  /** Call twice a second: tells ingresses that their jobs live, and ends jobs when nobody can be reached any more. */
+  care(now: number): void {
+    const { disconnectedSince, connectedSince } = this.#broker;
+    if (disconnectedSince !== undefined) {
+      if (now - disconnectedSince > disconnectedMs)
+        for (const { controller } of this.#running.values()) controller.abort(cancelled);
+      return;
+    }
+    const isYoung = now - connectedSince < youngMs;
+    const maxQuietMs = isYoung ? youngQuietMs : quietMs;
+    for (const job of this.#running.values()) {
+      const { sentMs, probedMs } = job.writer.quiet(now);
+      // Its ingress may have offered it, and not know whether it was taken.
+      const isUnheardOf = job.isNew && !job.writer.hasSent;
+      job.isNew = false;
+      if (isUnheardOf || sentMs > maxQuietMs || probedMs > probeMs) this.#probe(job);
+      if (!isYoung) job.writer.dropOld(now);
+    }
+    // The ends that a lost connection took with it are found out by this; later ones are kept in case an ingress that
+    // was away for longer asks for them.
+    if (isYoung) for (const writer of this.#finished.endedBefore(connectedSince)) writer.probe();
+    else this.#finished.dropOld(now);
+  }
+
+  #probe(job: Running): void {
+    if (job.heard) job.unheardSince = undefined;
+    job.heard = true;
+    job.writer.probe();
+  }
+}
+
+/** Abort reason of a job whose client is gone. */
+const cancelled = new Error('cancelled');
+
+function asRouterError(error: unknown): RouterError {
+  if (error instanceof RouterError) return error;
+  return new RouterError('internal', 'The worker failed.', { cause: error });
+}
+
+function elapsed(since: number): number {
+  return Math.round(performance.now() - since);
+}

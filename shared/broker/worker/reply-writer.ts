@@ -1,0 +1,183 @@
+import type { RouterError } from '#shared/core/errors.ts';
+import type { Broker } from '../connection/connect-broker.ts';
+import { encodeEnd, encodeError } from '../contract/frame.ts';
+import type { JobEnd, Reply } from '../contract/job-contract.ts';
+import type { FrameKind } from '../contract/subjects.ts';
+import type { FrameMemory } from './frame-memory.ts';
+import { ReplyTail } from './reply-tail.ts';
+
+/** A data frame carries this many bytes at most, so that it meets no payload limit. */
+const maxFrameBytes = 512 * 1024;
+
+/** Pieces of a stream that are held back are sent at once when they have grown to this many bytes together. */
+const maxHeldBytes = 64 * 1024;
+
+/**
+ * Milliseconds after a reconnect in which the connections of other nodes may still be down, so that what is sent may
+ * still get lost.
+ */
+export const youngMs = 5_000;
+
+const nothing = new Uint8Array(0);
+
+export interface ReplyWriterOptions {
+  /** Reply subject of the grant, before kind and number. */
+  subject: string;
+  /** Subject to which keep-alives are answered when nobody waits for this answer any more. */
+  aliveInbox: string;
+  /** Whether the client sees the pieces as they come. */
+  stream: boolean;
+  /** Length of a stream's window; 0 sends each of its pieces by itself. */
+  coalesceMs: number;
+  /** Where sent frames are kept. */
+  memory: FrameMemory;
+}
+
+/**
+ * Turns the pieces of one answer into numbered frames.
+ *
+ * The first piece of a stream leaves at once, ahead of what waits of other answers; later ones that follow each other
+ * within the coalescing window travel together, which saves a part of the broker's and the ingress's work in bursts and
+ * delays nothing by more than that window. Later frames also travel with those of other answers, for which they wait a
+ * few milliseconds: waking the broker and the ingress for each costs more than relaying it.
+ *
+ * An answer that is not streamed travels with its end, in one frame if it fits.
+ */
+export class ReplyWriter implements Reply {
+  readonly #broker: Broker;
+  readonly #subject: string;
+  readonly #stream: boolean;
+  readonly #coalesceMs: number;
+  readonly #aliveInbox: string;
+  readonly #tail: ReplyTail;
+  #seq = 0;
+  #held: Uint8Array[] = [];
+  #heldBytes = 0;
+  /** Runs while pieces of a stream are held. */
+  #timer: NodeJS.Timeout | undefined;
+  #windowEndsAt = 0;
+  #lastSentAt = performance.now();
+  #lastProbeAt = performance.now();
+  #closed = false;
+
+  constructor(broker: Broker, { subject, aliveInbox, stream, coalesceMs, memory }: ReplyWriterOptions) {
+    this.#broker = broker;
+    this.#subject = subject;
+    this.#aliveInbox = aliveInbox;
+    this.#stream = stream;
+    this.#coalesceMs = coalesceMs;
+    this.#tail = new ReplyTail(memory);
+  }
+
+  write(piece: string | Uint8Array): void {
+    if (this.#closed || piece.length === 0) return;
+    const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
+    this.#held.push(bytes);
+    this.#heldBytes += bytes.length;
+    if (this.#heldBytes >= (this.#stream ? maxHeldBytes : maxFrameBytes)) return this.#flush();
+    if (!this.#stream || this.#timer !== undefined) return;
+    const waitMs = this.#windowEndsAt - performance.now();
+    if (waitMs <= 0) this.#flush();
+    else this.#timer = setTimeout(() => this.#flush(), waitMs);
+  }
+
+  /** Whether any piece of the answer has left. */
+  get hasSent(): boolean {
+    return this.#seq > 0;
+  }
+
+  /** Bytes kept to be sent again. */
+  get keptBytes(): number {
+    return this.#tail.bytes;
+  }
+
+  /** Lets go of frames that are too old to be sent again. Not to be called while the connection is down or young. */
+  dropOld(now: number): void {
+    this.#tail.dropOld(now);
+  }
+
+  /** Lets go of all sent frames. */
+  dropAll(): void {
+    this.#tail.dropAll();
+  }
+
+  /** Milliseconds since anything was sent, and since it was last asked whether anybody still waits. */
+  quiet(now: number): { sentMs: number; probedMs: number } {
+    return { sentMs: now - this.#lastSentAt, probedMs: now - this.#lastProbeAt };
+  }
+
+  /** Tells the ingress that the job lives and how far it is. Whoever does not wait for it any more answers. */
+  probe(): void {
+    this.#lastProbeAt = performance.now();
+    this.#publish('k', this.#seq, nothing, this.#aliveInbox);
+  }
+
+  /** Sends the frames from a number on again. @returns false when they are not all kept any more */
+  resend(from: number): boolean {
+    const frames = this.#tail.from(from);
+    if (!frames) return false;
+    for (const [position, { kind, payload }] of frames.entries()) this.#publish(kind, from + position, payload);
+    if (frames.length === 0) this.probe();
+    return true;
+  }
+
+  /** Sends what is held and the end of the answer. */
+  end(end: JobEnd): void {
+    const last = this.#takeHeld();
+    if (last.length > maxFrameBytes) this.#sendData(last);
+    this.#send('e', encodeEnd(end, last.length > maxFrameBytes ? nothing : last));
+    this.close();
+  }
+
+  /** Sends what is held of a stream and the error that ended the answer. */
+  fail(error: RouterError): void {
+    if (this.#stream) this.#flush();
+    this.#send('x', Buffer.from(encodeError(error)));
+    this.close();
+  }
+
+  /** Drops what is held; nothing is sent from here on. */
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    this.#held = [];
+  }
+
+  #flush(): void {
+    const bytes = this.#takeHeld();
+    if (bytes.length > 0) this.#sendData(bytes);
+    this.#windowEndsAt = this.#lastSentAt + this.#coalesceMs;
+  }
+
+  #takeHeld(): Uint8Array {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const [first] = this.#held;
+    const bytes = this.#held.length === 1 && first ? first : Buffer.concat(this.#held);
+    this.#held = [];
+    this.#heldBytes = 0;
+    return bytes;
+  }
+
+  #sendData(bytes: Uint8Array): void {
+    for (let start = 0; start < bytes.length; start += maxFrameBytes) {
+      this.#send('d', bytes.subarray(start, start + maxFrameBytes));
+    }
+  }
+
+  #send(kind: FrameKind, payload: Uint8Array): void {
+    const now = performance.now();
+    const { connected, connectedSince } = this.#broker;
+    this.#tail.add(kind, payload, now, !connected || now - connectedSince < youngMs);
+    this.#publish(kind, this.#seq, payload);
+    this.#seq += 1;
+  }
+
+  #publish(kind: FrameKind, seq: number, payload: Uint8Array, answerTo?: string): void {
+    this.#lastSentAt = performance.now();
+    const subject = `${this.#subject}.${kind}.${seq}`;
+    if (kind === 'd' && seq === 0 && this.#stream) this.#broker.publishAhead(subject, payload);
+    else if (kind === 'd' && this.#coalesceMs > 0) this.#broker.publishUnhurried(subject, payload);
+    else this.#broker.publish(subject, payload, answerTo);
+  }
+}

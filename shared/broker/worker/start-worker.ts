@@ -1,0 +1,287 @@
+import type { Msg } from '@nats-io/transport-node';
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RouterError } from '#shared/core/errors.ts';
+import { poolOf, type Announcement } from '../contract/announcement.ts';
+import { decodeGrant, type Grant } from '../contract/claim.ts';
+import type { Broker } from '../connection/connect-broker.ts';
+import { ownContract, speaks, type ContractRange } from '../contract/contract-range.ts';
+import { encodeError } from '../contract/frame.ts';
+import { awaitedTickets } from '../contract/pull.ts';
+import { grantOf } from '../contract/subjects.ts';
+import { decodeTicket, type Ticket } from '../contract/ticket.ts';
+import type { WorkerAddress } from '../contract/worker-address.ts';
+import { Beat } from './heartbeat.ts';
+import { Claimer } from './claimer.ts';
+import { JobRunner } from './job-runner.ts';
+import { Puller } from './puller.ts';
+import type { WorkerFacts, WorkerOptions } from './worker-options.ts';
+
+/** Milliseconds for handlers to settle when their jobs are ended by a drain that took too long. */
+const settleMs = 1_000;
+
+/**
+ * A worker on the broker: it announces itself, takes an offered job or pulls a ticket when it has a free slot, claims that one's
+ * job, and has it run.
+ */
+export class Worker {
+  readonly #options: WorkerOptions;
+  readonly #broker: Broker;
+  readonly #jobs: JobRunner;
+  readonly #puller: Puller;
+  readonly #claimer: Claimer;
+  readonly #beat: Beat;
+  readonly #releases: (() => void)[];
+  readonly #startedAt = Date.now();
+  readonly #contract: ContractRange;
+  /** Subject of offers before the pool that they are for. */
+  readonly #offers: string;
+  #facts: WorkerFacts;
+  #pool: string;
+  #claiming = 0;
+  /** It is being stopped. */
+  #draining = false;
+  /** An operator wants it to take nothing new for now. */
+  #heldBack = false;
+  /** Jobs are no longer begun, not even granted ones. */
+  #ended = false;
+  #idle: (() => void) | undefined;
+
+  constructor(options: WorkerOptions) {
+    const { broker, log, id, tier, handler, coalesceMs, meter, tracing, contract = ownContract } = options;
+    const address: WorkerAddress = { tier, owner: broker.ownerAs(tier), worker: id };
+    this.#options = options;
+    this.#broker = broker;
+    this.#facts = options;
+    this.#contract = contract;
+    this.#pool = this.#poolNow();
+    const inbox = `${broker.subjects.inbox(address)}.${randomUUID()}`;
+    this.#offers = `${inbox}.offer`;
+    const onFreed = (): void => this.#freed();
+    this.#jobs = new JobRunner({
+      broker,
+      log,
+      handler,
+      coalesceMs,
+      meter,
+      tracing,
+      tier,
+      inbox: `${inbox}.alive`,
+      onFreed,
+    });
+    this.#claimer = new Claimer(broker, address, `${inbox}.claim`);
+    const inboxSubscription = broker.subscribe(`${inbox}.>`, (message) => this.#onInbox(message, inbox.length));
+    const cancelSubscription = broker.subscribe(broker.subjects.cancel(address), ({ data }) => this.#onCancel(data));
+    const resumeSubscription = broker.subscribe(broker.subjects.resume(address), ({ data }) => this.#onResume(data));
+    const drainSubscription = broker.subscribe(broker.subjects.drain(address), ({ data }) => this.#onDrain(data));
+    this.#beat = new Beat(broker, address, () => this.#announcement());
+    const puller = { broker, log, worker: address, inbox: `${inbox}.pull`, free: () => this.#free() };
+    this.#puller = new Puller(puller, this.#pool);
+    const care = setInterval(() => this.#jobs.care(performance.now()), 500);
+    this.#releases = [
+      () => inboxSubscription.unsubscribe(),
+      () => cancelSubscription.unsubscribe(),
+      () => resumeSubscription.unsubscribe(),
+      () => drainSubscription.unsubscribe(),
+      broker.onReconnect(() => this.#onReconnect()),
+      () => clearInterval(care),
+    ];
+  }
+
+  get busy(): number {
+    return this.#jobs.size + this.#claiming;
+  }
+
+  /** What it announces of itself besides what it serves. */
+  get standing(): { slots: number; busy: number; accepting: boolean; draining: boolean } {
+    const { slots, accepting } = this.#facts;
+    return { slots, busy: Math.min(this.busy, slots), accepting, draining: this.#draining || this.#heldBack };
+  }
+
+  /** Changes what the worker announces; the cluster hears of it at once. */
+  update(change: Partial<WorkerFacts>): void {
+    if (this.#facts.accepting && change.accepting === false) this.#options.meter.paused();
+    this.#facts = { ...this.#facts, ...change };
+    const pool = this.#poolNow();
+    const moves = pool !== this.#pool;
+    this.#pool = pool;
+    this.#beat.now();
+    if (moves) this.#puller.moveTo(pool);
+    else this.#puller.kick();
+  }
+
+  /** Takes nothing new and waits until its jobs are over, for at most this many milliseconds; the rest is ended. */
+  async drain(ms: number): Promise<void> {
+    this.#draining = true;
+    this.#beat.now();
+    if (this.busy > 0) await this.#becomeIdle(ms);
+    this.#ended = true;
+    this.#jobs.endAll(restarting());
+    // The handlers' last words still have to be sent.
+    if (this.busy > 0) await this.#becomeIdle(settleMs);
+  }
+
+  /** Says good-bye and lets go of the broker. Call `drain` before. */
+  async close(): Promise<void> {
+    this.#puller.close();
+    this.#beat.stop();
+    for (const release of this.#releases) release();
+    if (this.#broker.connected) await Promise.race([this.#broker.flush(), sleep(1_000, undefined, { ref: false })]);
+  }
+
+  /** Waits until nothing is in work, for at most this many milliseconds. */
+  async #becomeIdle(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#idle = resolve;
+    const timer = setTimeout(resolve, ms);
+    await promise;
+    clearTimeout(timer);
+  }
+
+  #poolNow(): string {
+    const { tier, kind } = this.#options;
+    return poolOf(tier, kind, this.#facts.models, this.#facts.tools, this.#contract);
+  }
+
+  #free(): number {
+    if (this.#draining || this.#heldBack || !this.#facts.accepting || !this.#broker.connected) return 0;
+    return this.#facts.slots - this.busy;
+  }
+
+  #announcement(): Announcement {
+    const { id, tier, version } = this.#options;
+    const { models, tools = [] } = this.#facts;
+    const { slots, busy, accepting, draining } = this.standing;
+    return {
+      v: this.#contract.newest,
+      oldest: this.#contract.oldest,
+      worker: id,
+      tier,
+      pool: this.#pool,
+      models,
+      tools,
+      slots,
+      busy,
+      accepting: accepting && !draining,
+      draining,
+      offersAt: `${this.#offers}.${this.#pool}`,
+      host: hostname(),
+      version,
+      startedAt: this.#startedAt,
+    };
+  }
+
+  // ---- tickets and claims
+
+  /** Tickets come with the subject they were published to; what is said to pulls and claims, with the inbox's. */
+  #onInbox(message: Msg, inboxLength: number): void {
+    const [kind, name, detail] = message.subject.slice(inboxLength + 1).split('.');
+    if (message.reply?.startsWith('$JS.ACK.')) this.#onTicket(message, message.reply);
+    else if (kind === 'pull' && name === 'lanes') this.#puller.onLanes(detail ?? '', message);
+    else if (kind === 'pull' && name !== undefined) this.#puller.onStatus(name, Number(detail), message);
+    else if (kind === 'claim' && name !== undefined) this.#claimer.onMessage(name, message);
+    else if (kind === 'offer') this.#onOffer(message, name);
+    else if (kind === 'alive') this.#jobs.onUnwanted(grantOf(message.subject), message);
+  }
+
+  #onTicket({ data, subject }: Msg, ackTo: string): void {
+    const isFree = this.#free() > 0;
+    // The slot is taken before the puller counts the ticket, because counting it may make the puller ask for more.
+    this.#claiming += 1;
+    const isOwn = this.#puller.onTicket(subject);
+    const ticket = decodeTicket(data);
+    const isReadable = ticket !== undefined && speaks(this.#contract, ticket.v);
+    if (isReadable && isOwn && isFree) {
+      this.#claim(ticket, ackTo);
+      return;
+    }
+    this.#claiming -= 1;
+    this.#puller.settle(ackTo, isReadable ? 'back' : 'void');
+  }
+
+  /**
+   * Takes a job that an ingress offers, while it waits for tickets in all its lanes: a lane in which somebody waits is one that it
+   * has found something in, or has still to look through. A refusal is an empty frame.
+   */
+  #onOffer({ data, reply }: Msg, pool: string | undefined): void {
+    const hasRoom = pool === this.#pool && this.#free() > awaitedTickets && this.#puller.isWaiting;
+    const offer = hasRoom ? decodeGrant(data) : undefined;
+    const isTaken = offer !== undefined && speaks(this.#contract, offer.grant.v);
+    this.#options.meter.offered(isTaken ? 'taken' : 'refused');
+    if (isTaken) this.#begin(offer.grant, offer.body);
+    else if (reply) this.#broker.publish(reply, '');
+  }
+
+  #claim(ticket: Ticket, ackTo: string): void {
+    const takenAt = performance.now();
+    const onNobody = () => this.#puller.settle(ackTo, 'done');
+    this.#claimer.claim(ticket, ackTo, onNobody, (outcome) => {
+      this.#claiming -= 1;
+      this.#options.meter.claimed(outcome.kind, performance.now() - takenAt);
+      if (outcome.kind === 'grant') this.#begin(outcome.grant, outcome.body);
+      if (outcome.kind === 'silent' && outcome.grant) {
+        this.#giveBack(outcome.grant, new RouterError('worker_lost', 'The request was lost on its way to the worker.'));
+      }
+      this.#freed();
+    });
+    this.#puller.kick();
+  }
+
+  #begin(grant: Grant, body: Buffer): void {
+    if (this.#ended) this.#giveBack(grant, restarting());
+    else this.#jobs.run(grant, body);
+  }
+
+  /** Lets another worker have a job that was never begun here. */
+  #giveBack({ reply }: Grant, error: RouterError): void {
+    this.#broker.publish(`${reply}.x.0`, encodeError(error));
+  }
+
+  #freed(): void {
+    if (this.busy === 0) this.#idle?.();
+    // It was full: ingresses that see it so would send what comes to other tiers.
+    if (this.busy === this.#facts.slots - 1) this.#beat.soon();
+    this.#puller.kick();
+  }
+
+  /** A cancel names the grant by its reply subject: the job itself may be back here for another attempt. */
+  #onCancel(payload: Uint8Array): void {
+    const grant = grantOf(Buffer.from(payload).toString());
+    if (!this.#jobs.cancel(grant)) this.#claimer.drop(grant);
+  }
+
+  /** An ingress misses frames, or has heard nothing for long: of a body that is still on its way there are none yet. */
+  #onResume(payload: Uint8Array): void {
+    const [reply = '', from = ''] = Buffer.from(payload).toString().split(' ');
+    if (this.#claimer.isReceiving(grantOf(reply))) this.#broker.publish(`${reply}.k.0`, '');
+    else this.#jobs.resume(reply, Number(from));
+  }
+
+  /** What runs goes on. A worker that is started anew knows nothing of it. */
+  #onDrain(payload: Uint8Array): void {
+    const wish = Buffer.from(payload).toString();
+    if (wish !== 'drain' && wish !== 'resume') return;
+    this.#heldBack = wish === 'drain';
+    this.#options.log.info({ busy: this.busy }, this.#heldBack ? 'drained by an operator' : 'resumed by an operator');
+    this.#beat.now();
+    this.#puller.kick();
+  }
+
+  #onReconnect(): void {
+    this.#claimer.reset();
+    this.#puller.reset();
+  }
+}
+
+/**
+ * Starts a worker on the broker.
+ * @throws ConfigError when the broker was given the credential of another tier
+ */
+export function startWorker(options: WorkerOptions): Worker {
+  return new Worker(options);
+}
+
+function restarting(): RouterError {
+  return new RouterError('shutting_down', 'The worker is being restarted.');
+}

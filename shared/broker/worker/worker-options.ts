@@ -1,0 +1,37 @@
+import type { Logger } from '#shared/core/log.ts';
+import type { Tracing } from '#shared/core/tracing/tracing.ts';
+import type { ModelInfo, ToolInfo } from '../contract/announcement.ts';
+import type { Broker } from '../connection/connect-broker.ts';
+import type { ContractRange } from '../contract/contract-range.ts';
+import type { JobHandler } from '../contract/job-contract.ts';
+import type { Tier } from '../contract/lane.ts';
+import type { WorkerMeter } from './worker-meter.ts';
+
+/** What of an announcement a worker may change while it runs. */
+export interface WorkerFacts {
+  models: ModelInfo[];
+  tools?: ToolInfo[];
+  /** Jobs it serves at once. */
+  slots: number;
+  /** Whether it takes jobs right now. */
+  accepting: boolean;
+}
+
+export interface WorkerOptions extends WorkerFacts {
+  broker: Broker;
+  log: Logger;
+  /** The worker's name: letters, digits, `_`, `-`; unique among those of its credential. */
+  id: string;
+  tier: Tier;
+  /** The kind of thing behind the worker, as `vllm`: workers of one kind with the same models and tools are interchangeable. */
+  kind: string;
+  version: string;
+  handler: JobHandler;
+  /** Length of the window in which pieces of a stream travel together, in milliseconds. 0: each by itself. */
+  coalesceMs: number;
+  meter: WorkerMeter;
+  /** Traces, when jobs are traced. */
+  tracing?: Tracing | undefined;
+  /** Versions of the contract that it speaks. Default: those of this release. */
+  contract?: ContractRange;
+}

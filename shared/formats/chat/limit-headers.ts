@@ -1,0 +1,21 @@
+import type { LimitStanding } from '../limit-standing.ts';
+
+/** `x-ratelimit-{limit,remaining,reset}-{requests,tokens}` (OpenAI API guide, "Rate limits in headers"). */
+export function chatLimitHeaders({ at, requests, tokens }: LimitStanding): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [kind, left] of Object.entries({ requests, tokens })) {
+    if (!left) continue;
+    headers[`x-ratelimit-limit-${kind}`] = String(left.limit);
+    headers[`x-ratelimit-remaining-${kind}`] = String(left.remaining);
+    headers[`x-ratelimit-reset-${kind}`] = duration(left.resetsAt - at);
+  }
+  return headers;
+}
+
+/** As `20ms`, `1s`, `6m0s`, `5h20m0s`. */
+function duration(ms: number): string {
+  if (ms < 1000) return `${Math.max(0, ms)}ms`;
+  const seconds = Math.ceil(ms / 1000);
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60)];
+  return `${hours > 0 ? `${hours}h` : ''}${seconds >= 60 ? `${minutes}m` : ''}${seconds % 60}s`;
+}

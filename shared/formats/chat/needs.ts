@@ -1,0 +1,58 @@
+import { isJsonObject, type Json } from '#shared/core/json.ts';
+import { estimateTokens, imageTokens } from '../estimate-tokens.ts';
+import type { Needs } from '../needs.ts';
+import type { ChatContent, ChatPart, ChatRequest } from './request.ts';
+
+/** Tokens that a message costs beyond its content. */
+const messageTokens = 4;
+
+/** What a chat request needs of a model. */
+export function chatNeeds(request: ChatRequest): Needs {
+  const { tools, messages, response_format: format } = request;
+  const hasTools = Array.isArray(tools) && tools.length > 0;
+  let vision = false;
+  let inputTokens = hasTools ? estimateTokens(JSON.stringify(tools)) : 0;
+  for (const message of messages) {
+    inputTokens += messageTokens + contentTokens(message.content);
+    vision ||= Array.isArray(message.content) && message.content.some(isImage);
+    if (message.role !== 'assistant') continue;
+    for (const call of message.tool_calls ?? []) inputTokens += estimateTokens(JSON.stringify(call));
+  }
+  return {
+    tools: hasTools && request.tool_choice !== 'none',
+    vision,
+    thinking: asksForThinking(request),
+    json: format !== undefined && format !== null && format.type !== 'text',
+    inputTokens,
+  };
+}
+
+function contentTokens(content: ChatContent | null | undefined): number {
+  if (content === null || content === undefined) return 0;
+  if (typeof content === 'string') return estimateTokens(content);
+  return content.reduce((sum, part) => sum + partTokens(part), 0);
+}
+
+function partTokens(part: ChatPart): number {
+  if (part.type === 'text') return estimateTokens(part.text);
+  return isImage(part) ? imageTokens : estimateTokens(JSON.stringify(part));
+}
+
+function isImage(part: ChatPart): boolean {
+  return part.type === 'image_url';
+}
+
+/** Engines differ in how they are asked to think; all the ways in use count. */
+function asksForThinking(request: ChatRequest): boolean {
+  const { reasoning_effort: effort, reasoning, thinking, chat_template_kwargs: template } = request;
+  return (
+    isOn(effort) ||
+    (isJsonObject(reasoning) && (isOn(reasoning['effort']) || reasoning['enabled'] === true)) ||
+    (isJsonObject(thinking) && thinking['type'] !== 'disabled') ||
+    (isJsonObject(template) && (template['enable_thinking'] === true || template['thinking'] === true))
+  );
+}
+
+function isOn(effort: Json | undefined): boolean {
+  return effort !== undefined && effort !== null && effort !== 'none' && effort !== 0;
+}

@@ -1,0 +1,58 @@
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import { firstProblem } from '../validation/first-problem.ts';
+import { problemError } from './problem-error.ts';
+import type { ChatMessage, ChatRequest } from './request.ts';
+import { chatRequestSchema } from './schema.ts';
+
+/**
+ * Checks a chat request's body and returns it, the very same object.
+ * @throws RouterError `missing_parameter`, `invalid_request` or `unsupported_parameter`; `param` is the field's path
+ */
+export function parseChatRequest(body: unknown): ChatRequest {
+  const parsed = chatRequestSchema.safeParse(body);
+  if (!parsed.success) throw problemError(firstProblem(parsed.error, body));
+  const request = body as ChatRequest;
+  if (parsed.data.n !== undefined && parsed.data.n !== null && parsed.data.n !== 1) {
+    throw new RouterError('unsupported_parameter', "Unsupported value for 'n': only one choice is made.", {
+      param: 'n',
+    });
+  }
+  checkToolResults(request.messages);
+  checkToolChoice(request);
+  return request;
+}
+
+/** A tool's result makes sense only as the answer to a call that stands before it. */
+function checkToolResults(messages: readonly ChatMessage[]): void {
+  const calls = new Set<string>();
+  for (const [position, message] of messages.entries()) {
+    if (message.role === 'assistant') {
+      for (const call of message.tool_calls ?? []) calls.add(call.id);
+    } else if (message.role === 'tool' && !calls.has(message.tool_call_id)) {
+      const param = `messages[${position}].tool_call_id`;
+      throw new RouterError(
+        'invalid_request',
+        `Invalid value for '${param}': no assistant message before it has a tool call with this id.`,
+        { param },
+      );
+    }
+  }
+}
+
+/** A call can be demanded only of a tool that is there. Choices of other types are left to the upstream. */
+function checkToolChoice({ tools, tool_choice: choice }: ChatRequest): void {
+  const name = isJsonObject(choice) ? namedFunction(choice) : undefined;
+  if (choice !== 'required' && name === undefined) return;
+  if (tools === undefined || tools === null || tools.length === 0) throw badChoice('it needs tools to choose from');
+  if (name === undefined || tools.some((tool) => namedFunction(tool) === name)) return;
+  throw badChoice('the request has no tool of this name');
+}
+
+function namedFunction({ type, function: fn }: JsonObject): string | undefined {
+  return type === 'function' && isJsonObject(fn) && typeof fn['name'] === 'string' ? fn['name'] : undefined;
+}
+
+function badChoice(reason: string): RouterError {
+  return new RouterError('invalid_request', `Invalid value for 'tool_choice': ${reason}.`, { param: 'tool_choice' });
+}

@@ -1,0 +1,62 @@
+import { RouterError } from '#shared/core/errors.ts';
+import type { FieldPath, Problem } from '../validation/first-problem.ts';
+
+/** What is wrong with a chat request, in this family's words; `param` is the path as `messages[0].content[1].type`. */
+export function problemError(problem: Problem): RouterError {
+  const param = chatPath(problem.path);
+  if (problem.path.length === 0) {
+    return new RouterError('invalid_request', 'The request body must be a JSON object.');
+  }
+  switch (problem.kind) {
+    case 'missing':
+      return new RouterError('missing_parameter', `Missing required parameter: '${param}'.`, { param });
+    case 'expected':
+      return expectedError(problem, param);
+    case 'too_small':
+      return invalid(param, `expected ${amount(problem.of, problem.minimum, 'at least')}`, problem.got);
+    case 'too_big':
+      return invalid(param, `expected ${amount(problem.of, problem.maximum, 'at most')}`, problem.got);
+  }
+}
+
+function expectedError(problem: Problem & { kind: 'expected' }, param: string): RouterError {
+  if (problem.got === 'function' && problem.path.at(-1) === 'role') {
+    const hint = "The role 'function' is not supported; answer a tool call with a message of role 'tool'.";
+    return new RouterError('unsupported_parameter', hint, { param });
+  }
+  const wanted = [...problem.values.map((value) => `'${value}'`), ...problem.types.map(withArticle)];
+  return invalid(param, `expected ${wanted.join(' or ')}`, problem.got);
+}
+
+function invalid(param: string, expected: string, got: unknown): RouterError {
+  return new RouterError('invalid_request', `Invalid value for '${param}': ${expected}, but got ${show(got)}.`, {
+    param,
+  });
+}
+
+/** Names the value where that helps and is safe: numbers and truth values whole, of everything else only the type. */
+function show(value: unknown): string {
+  if (typeof value === 'number' || typeof value === 'boolean' || value === null) return String(value);
+  if (value === '') return 'an empty string';
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : 'an array';
+  return withArticle(typeof value);
+}
+
+function amount(of: 'number' | 'array' | 'string', bound: number, relation: string): string {
+  switch (of) {
+    case 'number':
+      return `a number of ${relation} ${bound}`;
+    case 'array':
+      return `an array of ${relation} ${bound} ${bound === 1 ? 'item' : 'items'}`;
+    case 'string':
+      return `a string of ${relation} ${bound} ${bound === 1 ? 'character' : 'characters'}`;
+  }
+}
+
+function withArticle(type: string): string {
+  return `${/^[aio]/.test(type) ? 'an' : 'a'} ${type}`;
+}
+
+function chatPath(path: FieldPath): string {
+  return path.map((step, at) => (typeof step === 'number' ? `[${step}]` : at === 0 ? step : `.${step}`)).join('');
+}

@@ -1,0 +1,13 @@
+import type { LimitStanding } from '../limit-standing.ts';
+
+/** `anthropic-ratelimit-{requests,tokens}-{limit,remaining,reset}`, times as in RFC 3339 (Anthropic API guide, "Rate limits"). */
+export function messagesLimitHeaders({ requests, tokens }: LimitStanding): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [kind, left] of Object.entries({ requests, tokens })) {
+    if (!left) continue;
+    headers[`anthropic-ratelimit-${kind}-limit`] = String(left.limit);
+    headers[`anthropic-ratelimit-${kind}-remaining`] = String(left.remaining);
+    headers[`anthropic-ratelimit-${kind}-reset`] = new Date(left.resetsAt).toISOString();
+  }
+  return headers;
+}

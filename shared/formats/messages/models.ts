@@ -1,0 +1,88 @@
+import { RouterError } from '#shared/core/errors.ts';
+import type { ModelCard } from '../model-card.ts';
+
+/** A model in the messages family's shape (Anthropic API reference, "Models"); null is for what is not known. */
+export interface MessagesModel {
+  type: 'model';
+  id: string;
+  display_name: string;
+  /** RFC 3339. */
+  created_at: string;
+  capabilities: null;
+  lifecycle: 'active';
+  line: null;
+  deprecated_at: null;
+  retires_at: null;
+  max_input_tokens: number | null;
+  max_tokens: number | null;
+}
+
+/** One page of the models. */
+export interface MessagesModelPage {
+  data: MessagesModel[];
+  has_more: boolean;
+  first_id: string | null;
+  last_id: string | null;
+}
+
+const defaultLimit = 20;
+const maximumLimit = 1000;
+
+/** The messages family's shape of one model. */
+export function messagesModel({ id, created, contextWindow, maxOutput }: ModelCard): MessagesModel {
+  return {
+    type: 'model',
+    id,
+    display_name: id,
+    created_at: new Date(created * 1000).toISOString(),
+    capabilities: null,
+    lifecycle: 'active',
+    line: null,
+    deprecated_at: null,
+    retires_at: null,
+    max_input_tokens: contextWindow ?? null,
+    max_tokens: maxOutput ?? null,
+  };
+}
+
+/**
+ * The page of models that a query asks for: `limit` (1 to 1000, default 20) and one of `after_id`, `before_id`.
+ * @param query the parsed query string; unknown names are ignored
+ * @throws RouterError `invalid_request` for a bad limit, both ids together, or an id that is not in the list
+ */
+export function messagesModelPage(
+  cards: readonly ModelCard[],
+  query: Readonly<Record<string, unknown>>,
+): MessagesModelPage {
+  const limit = readLimit(query['limit']);
+  const { after_id: after, before_id: before } = query;
+  if (after !== undefined && before !== undefined) {
+    throw new RouterError('invalid_request', 'before_id: cannot be used together with after_id', {
+      param: 'before_id',
+    });
+  }
+  const start = after === undefined ? 0 : positionOf(cards, 'after_id', after) + 1;
+  const end = before === undefined ? cards.length : positionOf(cards, 'before_id', before);
+  const page = before === undefined ? cards.slice(start, start + limit) : cards.slice(Math.max(0, end - limit), end);
+  return {
+    data: page.map(messagesModel),
+    has_more: end - start > page.length,
+    first_id: page.at(0)?.id ?? null,
+    last_id: page.at(-1)?.id ?? null,
+  };
+}
+
+function readLimit(given: unknown): number {
+  if (given === undefined) return defaultLimit;
+  const limit = typeof given === 'string' && /^\d{1,6}$/.test(given) ? Number(given) : 0;
+  if (limit >= 1 && limit <= maximumLimit) return limit;
+  throw new RouterError('invalid_request', `limit: Input should be a whole number between 1 and ${maximumLimit}`, {
+    param: 'limit',
+  });
+}
+
+function positionOf(cards: readonly ModelCard[], param: 'after_id' | 'before_id', id: unknown): number {
+  const position = cards.findIndex((card) => card.id === id);
+  if (position >= 0) return position;
+  throw new RouterError('invalid_request', `${param}: no model has this id`, { param });
+}

@@ -1,0 +1,62 @@
+import { estimateTokens, imageTokens } from '../estimate-tokens.ts';
+import type { Needs } from '../needs.ts';
+import type { MessagesRequest, MessagesBlock, MessagesSource } from './request.ts';
+
+/** Tokens that a message costs beyond its content. */
+const messageTokens = 4;
+
+/** What a messages request, or a request to count its tokens, needs of a model. */
+export function messagesNeeds(request: MessagesRequest): Needs {
+  const { tools, messages, system, thinking } = request;
+  const hasTools = Array.isArray(tools) && tools.length > 0;
+  let inputTokens = (hasTools ? estimateTokens(JSON.stringify(tools)) : 0) + contentTokens(system ?? '');
+  for (const { content } of messages) inputTokens += messageTokens + contentTokens(content);
+  return {
+    tools: hasTools && request.tool_choice?.type !== 'none',
+    vision: messages.some(({ content }) => hasImage(content)),
+    thinking: thinking !== undefined && thinking !== null && thinking.type !== 'disabled',
+    json: (request.output_config?.format ?? request.output_format ?? null) !== null,
+    inputTokens,
+  };
+}
+
+function contentTokens(content: string | readonly MessagesBlock[]): number {
+  if (typeof content === 'string') return estimateTokens(content);
+  return content.reduce((sum, block) => sum + blockTokens(block), 0);
+}
+
+function blockTokens(block: MessagesBlock): number {
+  switch (block.type) {
+    case 'text':
+      return estimateTokens(block.text);
+    case 'thinking':
+      return estimateTokens(block.thinking);
+    case 'image':
+      return imageTokens;
+    case 'document':
+      return sourceTokens(block.source);
+    case 'tool_result':
+      return contentTokens(block.content ?? '');
+    default:
+      return estimateTokens(JSON.stringify(block));
+  }
+}
+
+/** A PDF's tokens are told by its pages rather than its bytes; the text of a page is about a tenth of them. */
+function sourceTokens(source: MessagesSource): number {
+  switch (source.type) {
+    case 'text':
+      return estimateTokens(source.data);
+    case 'content':
+      return contentTokens(source.content);
+    case 'base64':
+      return Math.ceil(estimateTokens(source.data) / 10);
+    default:
+      return imageTokens;
+  }
+}
+
+function hasImage(content: string | readonly MessagesBlock[] | null | undefined): boolean {
+  if (typeof content !== 'object' || content === null) return false;
+  return content.some((block) => block.type === 'image' || (block.type === 'tool_result' && hasImage(block.content)));
+}

@@ -1,0 +1,59 @@
+import type { z } from 'zod';
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject } from '#shared/core/json.ts';
+import { firstProblem } from '../validation/first-problem.ts';
+import { checkSources } from './check-sources.ts';
+import { checkTools } from './check-tools.ts';
+import { problemError } from './problem-error.ts';
+import type { MessagesRequest, MessagesMessage } from './request.ts';
+import { countTokensRequestSchema, messagesRequestSchema } from './schema.ts';
+
+/**
+ * Checks the body of a request for a message and returns it, the very same object.
+ * @throws RouterError `missing_parameter` or `invalid_request`; message and `param` name the field as `messages.0.content`
+ */
+export function parseMessagesRequest(body: unknown): MessagesRequest {
+  return parse(messagesRequestSchema, body) as MessagesRequest;
+}
+
+/** The same for a request to count a message's tokens, which has no `max_tokens`. */
+export function parseCountTokensRequest(body: unknown): MessagesRequest {
+  return parse(countTokensRequestSchema, body) as MessagesRequest;
+}
+
+function parse(schema: z.ZodObject, body: unknown): unknown {
+  refuseThread(body);
+  const parsed = schema.safeParse(body);
+  if (!parsed.success) throw problemError(firstProblem(parsed.error, body));
+  const request = body as MessagesRequest;
+  checkToolResults(request.messages);
+  checkSources(request.messages);
+  checkTools(request);
+  return body;
+}
+
+/**
+ * Conversations are not kept here, so a request that continues one would be answered without its history. Clients that
+ * see these details send the whole history instead.
+ */
+function refuseThread(body: unknown): void {
+  if (!isJsonObject(body) || body['thread'] === undefined || body['thread'] === null) return;
+  throw new RouterError('invalid_request', 'thread: conversations held by the server are not supported', {
+    param: 'thread',
+    details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] },
+  });
+}
+
+/** A tool's result makes sense only as the answer to a call that stands before it. */
+function checkToolResults(messages: readonly MessagesMessage[]): void {
+  const calls = new Set<string>();
+  for (const [at, { content }] of messages.entries()) {
+    if (typeof content === 'string') continue;
+    for (const [position, block] of content.entries()) {
+      if (block.type === 'tool_use') calls.add(block.id);
+      if (block.type !== 'tool_result' || calls.has(block.tool_use_id)) continue;
+      const param = `messages.${at}.content.${position}.tool_use_id`;
+      throw new RouterError('invalid_request', `${param}: no \`tool_use\` block before it has this id`, { param });
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import { RouterError } from '#shared/core/errors.ts';
+import type { Problem } from '../validation/first-problem.ts';
+
+/** What is wrong with a messages request, in this family's words: the path with dots, then what should be there. */
+export function problemError(problem: Problem): RouterError {
+  const param = problem.path.join('.');
+  if (param === '') return new RouterError('invalid_request', 'The request body must be a JSON object.');
+  const code = problem.kind === 'missing' ? 'missing_parameter' : 'invalid_request';
+  return new RouterError(code, `${param}: ${sentence(problem)}`, { param });
+}
+
+function sentence(problem: Problem): string {
+  switch (problem.kind) {
+    case 'missing':
+      return 'Field required';
+    case 'expected':
+      return `Input should be ${alternatives(problem)}`;
+    case 'too_small':
+      return bound(problem.of, 'greater than or equal to', 'at least', problem.minimum);
+    case 'too_big':
+      return bound(problem.of, 'less than or equal to', 'at most', problem.maximum);
+  }
+}
+
+function bound(of: 'number' | 'array' | 'string', comparison: string, relation: string, amount: number): string {
+  switch (of) {
+    case 'number':
+      return `Input should be ${comparison} ${amount}`;
+    case 'array':
+      return `List should have ${relation} ${amount} ${amount === 1 ? 'item' : 'items'}`;
+    case 'string':
+      return `String should have ${relation} ${amount} ${amount === 1 ? 'character' : 'characters'}`;
+  }
+}
+
+function alternatives({ values, types }: Problem & { kind: 'expected' }): string {
+  const all = [...values.map((value) => `'${value}'`), ...types.map(validType)];
+  const last = all.pop() ?? 'something else';
+  return all.length === 0 ? last : `${all.join(', ')} or ${last}`;
+}
+
+function validType(type: string): string {
+  return type === 'object' ? 'an object' : `a valid ${type === 'array' ? 'list' : type}`;
+}

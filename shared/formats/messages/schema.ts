@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { eachOf } from '../validation/each-of.ts';
+import { openUnion } from '../validation/open-union.ts';
+
+const text = z.looseObject({ text: z.string() });
+
+const source = openUnion('type', {
+  base64: z.looseObject({ media_type: z.string(), data: z.string() }),
+  url: z.looseObject({ url: z.string() }),
+  text: z.looseObject({ data: z.string() }),
+  file: z.looseObject({ file_id: z.string() }),
+});
+const image = z.looseObject({ source });
+const document = z.looseObject({ source, title: z.string().nullish() });
+
+const resultBlock = openUnion('type', { text, image, document });
+const toolResult = z.looseObject({
+  tool_use_id: z.string().min(1),
+  content: z.union([z.string(), eachOf(resultBlock)]).nullish(),
+  is_error: z.boolean().nullish(),
+});
+
+const block = openUnion('type', {
+  text,
+  image,
+  document,
+  thinking: z.looseObject({ thinking: z.string(), signature: z.string() }),
+  redacted_thinking: z.looseObject({ data: z.string() }),
+  tool_use: z.looseObject({ id: z.string().min(1), name: z.string().min(1), input: z.looseObject({}) }),
+  tool_result: toolResult,
+});
+
+const message = z.looseObject({
+  role: z.enum(['user', 'assistant', 'system']),
+  content: z.union([z.string(), eachOf(block)]),
+});
+
+const customTool = z.looseObject({
+  name: z.string().min(1),
+  description: z.string().nullish(),
+  input_schema: z.looseObject({}).optional(),
+  strict: z.boolean().nullish(),
+});
+
+const parallel = { disable_parallel_tool_use: z.boolean().nullish() };
+const toolChoice = z.discriminatedUnion('type', [
+  z.looseObject({ type: z.enum(['auto', 'any', 'none']), ...parallel }),
+  z.looseObject({ type: z.literal('tool'), name: z.string().min(1), ...parallel }),
+]);
+
+const thinking = z.discriminatedUnion('type', [
+  z.looseObject({ type: z.enum(['adaptive', 'between_tools', 'disabled']) }),
+  z.looseObject({ type: z.literal('enabled'), budget_tokens: z.int().min(1024) }),
+]);
+const effort = z.enum(['low', 'medium', 'high', 'xhigh', 'max']);
+
+const format = z.looseObject({ type: z.string(), schema: z.looseObject({}).optional() }).nullish();
+
+/**
+ * The fields that the router reads of a request to count a message's tokens (Anthropic API reference, "Count tokens in a
+ * Message"); all others pass. Optional fields may be null.
+ */
+export const countTokensRequestSchema = z.looseObject({
+  model: z.string().min(1),
+  messages: eachOf(message).min(1).max(100_000),
+  system: z.union([z.string(), eachOf(z.looseObject({ type: z.literal('text'), text: z.string() }))]).nullish(),
+  tools: eachOf(openUnion('type', { custom: customTool }, 'custom')).nullish(),
+  tool_choice: toolChoice.nullish(),
+  thinking: thinking.nullish(),
+  output_config: z.looseObject({ effort: effort.nullish(), format }).nullish(),
+  output_format: format,
+});
+
+/** The same for a request to create a message (Anthropic API reference, "Create a Message"). */
+export const messagesRequestSchema = countTokensRequestSchema.extend({
+  // 0 asks to read the prompt only, so that it is in the cache.
+  max_tokens: z.int().min(0),
+  stream: z.boolean().nullish(),
+  temperature: z.number().min(0).max(1).nullish(),
+  top_p: z.number().min(0).max(1).nullish(),
+  top_k: z.int().min(0).nullish(),
+  stop_sequences: eachOf(z.string()).nullish(),
+  metadata: z.looseObject({ user_id: z.string().nullish() }).nullish(),
+});

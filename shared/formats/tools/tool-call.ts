@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import type { JsonObject } from '#shared/core/json.ts';
+import { problemError } from '../chat/problem-error.ts';
+import { firstProblem } from '../validation/first-problem.ts';
+
+const toolCall = z.looseObject({
+  tool: z.string().min(1),
+  input: z.looseObject({}).default({}),
+});
+
+/** A request to run a tool. `input` is what the tool's own schema is for. */
+export interface ToolCall {
+  tool: string;
+  input: JsonObject;
+}
+
+/**
+ * Reads a parsed body as a call of a tool.
+ * @throws RouterError 400 that names the field
+ */
+export function parseToolCall(body: unknown): ToolCall {
+  const parsed = toolCall.safeParse(body);
+  if (!parsed.success) throw problemError(firstProblem(parsed.error, body));
+  // What comes from JSON holds nothing but JSON.
+  return parsed.data as ToolCall;
+}

@@ -1,0 +1,74 @@
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { readFinishReason } from '../upstreams/chat/finish-reason.ts';
+import { unifyReasoning } from '../upstreams/chat/reasoning.ts';
+import { ToolCallOrder, type ToolCallPiece } from '../upstreams/chat/tool-call-order.ts';
+import { toolCallPrefix } from '../upstreams/chat/tool-call-prefix.ts';
+import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
+import { completeUsage, readChatUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
+import { writtenText } from '../upstreams/chat/written-text.ts';
+import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
+import type { Ending, Minted } from '../translation.ts';
+
+/**
+ * The answer that a chat client gets for a chat upstream's: id, model and time are the router's; a message with tool calls
+ * has no text (`content: null`) and its arguments are JSON text; thinking is `reasoning_content`; the three usage counts
+ * are there. All other fields pass.
+ * @throws RouterError `upstream_failed` when it is not an answer
+ */
+export function chatToChatReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
+  const failure = upstreamErrorFromChatEvent(body);
+  if (failure) throw failure;
+  const choice = Array.isArray(body['choices']) ? body['choices'][0] : undefined;
+  if (!isJsonObject(choice) || !isJsonObject(choice['message'])) {
+    throw new RouterError('upstream_failed', 'The upstream sent an answer without a message.');
+  }
+  const { message, written } = repairMessage(choice['message'], minted);
+  const finishReason = readFinishReason(choice['finish_reason'], Array.isArray(message['tool_calls']));
+  const usage = completeUsage(readChatUsage(body['usage']), {
+    prompt: minted.promptTokens,
+    completion: () => estimateTokens(written()),
+  });
+  return {
+    body: {
+      ...body,
+      id: minted.id,
+      object: 'chat.completion',
+      created: minted.created,
+      model: minted.model,
+      choices: [{ ...choice, index: 0, message, finish_reason: finishReason }],
+      usage: writeChatUsage(usage, body['usage']),
+    },
+    ending: { usage, finishReason },
+  };
+}
+
+/** @returns the message, and what tells all that the model wrote: the text too that a message with tool calls loses */
+function repairMessage(given: JsonObject, minted: Minted): { message: JsonObject; written: () => string } {
+  const message: JsonObject = { ...given, role: 'assistant' };
+  unifyReasoning(message);
+  const { content } = message;
+  const { calls, pieces } = repairToolCalls(given['tool_calls'], minted);
+  if (calls.length === 0) {
+    delete message['tool_calls'];
+    message['content'] ??= '';
+  } else {
+    message['tool_calls'] = calls;
+    message['content'] = null;
+  }
+  return { message, written: () => writtenText({ ...message, content }, pieces) };
+}
+
+function repairToolCalls(given: Json | undefined, minted: Minted): { calls: Json[]; pieces: ToolCallPiece[] } {
+  if (!Array.isArray(given) || given.length === 0) return { calls: [], pieces: [] };
+  const order = new ToolCallOrder(toolCallPrefix(minted.id));
+  // In a whole answer every element is a call of its own, whatever index it carries.
+  const pieces = given.map((call, index) => order.place(isJsonObject(call) ? { ...call, index } : call));
+  const calls = pieces.map(({ id, name, arguments: text }, position) => {
+    const call = given[position];
+    const { index: _, ...rest } = call as JsonObject;
+    const fn = isJsonObject(rest['function']) ? rest['function'] : {};
+    return { ...rest, id, type: 'function', function: { ...fn, name: name ?? '', arguments: text || '{}' } };
+  });
+  return { calls, pieces };
+}

@@ -1,0 +1,126 @@
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { readFinishReason } from '../upstreams/chat/finish-reason.ts';
+import { unifyReasoning } from '../upstreams/chat/reasoning.ts';
+import { ToolCallOrder, type ToolCallPiece } from '../upstreams/chat/tool-call-order.ts';
+import { toolCallPrefix } from '../upstreams/chat/tool-call-prefix.ts';
+import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
+import { completeUsage, readChatUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
+import { writtenText } from '../upstreams/chat/written-text.ts';
+import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
+import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
+import { chatDone, dataEvent } from '#shared/formats/sse/encode.ts';
+import type { Ending, Minted, StreamTranslation } from '../translation.ts';
+
+/**
+ * A chat upstream's stream as this router's chat clients get it. Chunks pass with the router's id, model and time; the
+ * first one carries the role, no other does; and finish reason and usage are held back, whenever the engine sends them, for the one
+ * last chunk with an empty delta before `[DONE]`.
+ */
+export class ChatToChatStream implements StreamTranslation {
+  readonly #minted: Minted;
+  readonly #order: ToolCallOrder;
+  #started = false;
+  #done = false;
+  #finish: Json | undefined;
+  #usage: Json | undefined;
+  #outputBytes = 0;
+  /** Fields of chunks that had nothing to show; they go out with the last chunk. */
+  #heldChunk: JsonObject = {};
+  #heldChoice: JsonObject = {};
+
+  constructor(minted: Minted) {
+    this.#minted = minted;
+    this.#order = new ToolCallOrder(toolCallPrefix(minted.id));
+  }
+
+  event(data: string): string {
+    if (data === '[DONE]') {
+      this.#done = true;
+      return '';
+    }
+    const chunk = parseUpstreamEvent(data);
+    const failure = upstreamErrorFromChatEvent(chunk);
+    if (failure) throw failure;
+    if (isJsonObject(chunk['usage'])) this.#usage = chunk['usage'];
+    chunk['usage'] = undefined;
+
+    const choice = Array.isArray(chunk['choices']) ? chunk['choices'][0] : undefined;
+    if (!isJsonObject(choice)) {
+      Object.assign(this.#heldChunk, chunk);
+      return '';
+    }
+    const delta = isJsonObject(choice['delta']) ? choice['delta'] : {};
+    const shows = this.#repair(delta);
+    if (typeof choice['finish_reason'] === 'string') this.#finish = choice['finish_reason'];
+    if (!shows && this.#finish !== undefined) {
+      Object.assign(this.#heldChunk, chunk);
+      Object.assign(this.#heldChoice, choice);
+      return '';
+    }
+    choice['index'] = 0;
+    choice['delta'] = delta;
+    choice['finish_reason'] = null;
+    return this.#write(chunk, choice, delta);
+  }
+
+  end(): { text: string; ending: Ending } {
+    if (!this.#done && this.#finish === undefined) {
+      throw new RouterError('upstream_failed', 'The upstream closed the stream before its answer was complete.');
+    }
+    if (!this.#started && this.#finish === undefined) {
+      throw new RouterError('upstream_failed', 'The upstream sent a stream without an answer.');
+    }
+    const roleChunk = this.#started ? '' : this.#write({}, { index: 0, delta: {}, finish_reason: null }, {});
+    const finishReason = readFinishReason(this.#finish, this.#order.size > 0);
+    const usage = completeUsage(readChatUsage(this.#usage), {
+      prompt: this.#minted.promptTokens,
+      completion: () => estimateTokensOfBytes(this.#outputBytes),
+    });
+    const last = this.#stamp({ ...this.#heldChunk });
+    last['choices'] = [{ ...this.#heldChoice, index: 0, delta: {}, finish_reason: finishReason }];
+    last['usage'] = writeChatUsage(usage, this.#usage);
+    return { text: `${roleChunk}${dataEvent(JSON.stringify(last))}${chatDone}`, ending: { usage, finishReason } };
+  }
+
+  #write(chunk: JsonObject, choice: JsonObject, delta: JsonObject): string {
+    if (!this.#started) {
+      this.#started = true;
+      choice['delta'] = { ...delta, role: 'assistant' };
+    }
+    chunk['choices'] = [choice];
+    return dataEvent(JSON.stringify(this.#stamp(chunk)));
+  }
+
+  #stamp(chunk: JsonObject): JsonObject {
+    chunk['id'] = this.#minted.id;
+    chunk['object'] = 'chat.completion.chunk';
+    chunk['created'] = this.#minted.created;
+    chunk['model'] = this.#minted.model;
+    return chunk;
+  }
+
+  /** Repairs a delta in place and tells whether it shows the client anything. */
+  #repair(delta: JsonObject): boolean {
+    delta['role'] = undefined;
+    unifyReasoning(delta);
+    let shows = false;
+    for (const field in delta) {
+      const value = delta[field];
+      shows ||= value !== undefined && value !== null && value !== '' && !(Array.isArray(value) && value.length === 0);
+    }
+    const given = Array.isArray(delta['tool_calls']) ? delta['tool_calls'] : [];
+    const pieces = given.map((call) => this.#order.place(call));
+    if (pieces.length > 0) delta['tool_calls'] = pieces.map((piece, at) => placedCall(piece, given[at] as JsonObject));
+    this.#outputBytes += Buffer.byteLength(writtenText(delta, pieces));
+    return shows;
+  }
+}
+
+function placedCall({ index, id, first, name, arguments: text }: ToolCallPiece, call: JsonObject): Json {
+  const { index: _, id: __, type: ___, function: given, ...rest } = call;
+  const fn: JsonObject = { ...(isJsonObject(given) ? given : {}), arguments: text };
+  delete fn['name'];
+  const named = name === undefined ? fn : { name, ...fn };
+  return first ? { index, id, type: 'function', ...rest, function: named } : { index, ...rest, function: named };
+}

@@ -1,0 +1,89 @@
+import type { ChatMessage, ChatToolCall } from '#shared/formats/chat/request.ts';
+import type { MessagesBlock, MessagesMessage, TextBlock } from '#shared/formats/messages/request.ts';
+import { chatContentToBlocks } from './chat-content-to-blocks.ts';
+import { unsupportedInChat } from '../unsupported.ts';
+import { messagesToolId } from '../vocabulary/tool-id.ts';
+import { toolInput } from '../vocabulary/tool-input.ts';
+
+/** A chat's history as the messages family has it: what leads it as system prompt, then the turns. */
+export interface TranslatedHistory {
+  system: TextBlock[];
+  messages: MessagesMessage[];
+}
+
+/**
+ * Translates a chat's history. System and developer messages at the beginning become the system prompt, later ones stay in
+ * place. Tool results that follow each other, and the user's message after them, become one user turn. Thinking is left
+ * out, because it has no signature; messages that have nothing left are left out too.
+ * @throws RouterError `unsupported_parameter` that names what the family has nothing for
+ */
+export function chatHistoryToMessages(history: readonly ChatMessage[]): TranslatedHistory {
+  const system: TextBlock[] = [];
+  const messages: MessagesMessage[] = [];
+  /** The turn of tool results that a following result or user message still belongs to. */
+  let results: MessagesBlock[] | undefined;
+
+  for (const [at, message] of history.entries()) {
+    const param = `messages[${at}]`;
+    switch (message.role) {
+      case 'system':
+      case 'developer': {
+        const blocks = chatContentToBlocks(message.content, `${param}.content`).map((block) => textOnly(block, param));
+        if (messages.length === 0) system.push(...blocks);
+        else if (blocks.length > 0) messages.push({ role: 'system', content: simplest(blocks) });
+        // Later results must not move in front of what was said in between.
+        results = undefined;
+        break;
+      }
+      case 'user': {
+        const blocks = chatContentToBlocks(message.content, `${param}.content`);
+        if (results) results.push(...blocks);
+        else if (blocks.length > 0) messages.push({ role: 'user', content: simplest(blocks) });
+        results = undefined;
+        break;
+      }
+      case 'assistant': {
+        const blocks = assistantBlocks(message, param);
+        if (blocks.length > 0) messages.push({ role: 'assistant', content: simplest(blocks) });
+        results = undefined;
+        break;
+      }
+      case 'tool': {
+        if (!results) {
+          results = [];
+          messages.push({ role: 'user', content: results });
+        }
+        const content = simplest(chatContentToBlocks(message.content, `${param}.content`));
+        results.push({ type: 'tool_result', tool_use_id: messagesToolId(message.tool_call_id), content });
+      }
+    }
+  }
+  return { system, messages };
+}
+
+function assistantBlocks(message: ChatMessage & { role: 'assistant' }, param: string): MessagesBlock[] {
+  if (message['function_call'] !== undefined && message['function_call'] !== null) {
+    throw unsupportedInChat(`${param}.function_call`, 'the older form of tool calls');
+  }
+  const calls = (message.tool_calls ?? []).map((call, at) => toolUse(call, `${param}.tool_calls[${at}]`));
+  return [...chatContentToBlocks(message.content, `${param}.content`), ...calls];
+}
+
+function toolUse(call: ChatToolCall, param: string): MessagesBlock {
+  const { id, function: fn } = call;
+  const type: string = call.type;
+  if (type !== 'function') throw unsupportedInChat(`${param}.type`, `tool calls of type '${type}'`);
+  return { type: 'tool_use', id: messagesToolId(id), name: fn.name, input: toolInput(fn.arguments) };
+}
+
+function textOnly(block: MessagesBlock, param: string): TextBlock {
+  if (block.type === 'text') return block;
+  throw unsupportedInChat(`${param}.content`, 'anything but text in a system message');
+}
+
+/** One plain text as a string, everything else as blocks. */
+function simplest(blocks: MessagesBlock[]): string | MessagesBlock[] {
+  const [first] = blocks;
+  if (first === undefined) return '';
+  return blocks.length === 1 && first.type === 'text' && Object.keys(first).length === 2 ? first.text : blocks;
+}

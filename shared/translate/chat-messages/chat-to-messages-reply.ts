@@ -1,0 +1,71 @@
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import { completeUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
+import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
+import { upstreamErrorFromMessagesEvent } from '../upstreams/messages/upstream-error.ts';
+import { readMessagesUsage } from '#shared/formats/messages/usage.ts';
+import type { Ending, Minted } from '../translation.ts';
+import { chatUsageDetails } from '../vocabulary/usage-details.ts';
+import { refusalText } from '../vocabulary/refusal-text.ts';
+import { finishReasonFor } from '../vocabulary/stop-reason.ts';
+import { toolArguments } from '../vocabulary/tool-input.ts';
+
+/**
+ * The answer that a chat client gets for a messages upstream's. Texts are put together, thinking becomes
+ * `reasoning_content` (its signature has no place), and a message with tool calls has no text.
+ * @throws RouterError `upstream_failed` when it is not an answer
+ */
+export function chatToMessagesReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
+  const failure = upstreamErrorFromMessagesEvent(body);
+  if (failure) throw failure;
+  if (!Array.isArray(body['content'])) {
+    throw new RouterError('upstream_failed', 'The upstream sent an answer without content.');
+  }
+  const blocks = body['content'].filter(isJsonObject);
+  const calls = blocks.filter((block) => block['type'] === 'tool_use').map(toolCall);
+  const text = textOf(blocks, 'text');
+  const reasoning = textOf(blocks, 'thinking');
+  const refusal = refusalText(body);
+  const finishReason = finishReasonFor(body['stop_reason'], calls.length > 0);
+  const usage = completeUsage(readMessagesUsage(body['usage']), {
+    prompt: minted.promptTokens,
+    completion: () =>
+      estimateTokens(
+        [reasoning, text, refusal ?? '', ...calls.map(({ function: fn }) => fn.name + fn.arguments)].join(''),
+      ),
+  });
+  const message: JsonObject = {
+    role: 'assistant',
+    content: calls.length > 0 ? null : text,
+    ...(reasoning !== '' && { reasoning_content: reasoning }),
+    ...(calls.length > 0 && { tool_calls: calls }),
+    ...(refusal !== undefined && { refusal }),
+  };
+  return {
+    body: {
+      id: minted.id,
+      object: 'chat.completion',
+      created: minted.created,
+      model: minted.model,
+      choices: [{ index: 0, message, logprobs: null, finish_reason: finishReason }],
+      usage: writeChatUsage(usage, chatUsageDetails(usage)),
+    },
+    ending: { usage, finishReason },
+  };
+}
+
+function toolCall({ id, name, input }: JsonObject): JsonObject & { function: { name: string; arguments: string } } {
+  return {
+    id: id ?? '',
+    type: 'function',
+    function: {
+      name: typeof name === 'string' ? name : '',
+      arguments: toolArguments(isJsonObject(input) ? input : {}),
+    },
+  };
+}
+
+/** The texts of all blocks of a type; in both types that have one, the field is named like the type. */
+function textOf(blocks: readonly JsonObject[], type: 'text' | 'thinking'): string {
+  return blocks.map((block) => (block['type'] === type && typeof block[type] === 'string' ? block[type] : '')).join('');
+}

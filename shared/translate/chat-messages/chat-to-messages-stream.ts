@@ -1,0 +1,158 @@
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { completeUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
+import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
+import { upstreamErrorFromMessagesEvent } from '../upstreams/messages/upstream-error.ts';
+import { readMessagesUsage } from '#shared/formats/messages/usage.ts';
+import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
+import { chatDone, dataEvent } from '#shared/formats/sse/encode.ts';
+import type { Ending, Minted, StreamTranslation } from '../translation.ts';
+import { overlayUsage } from '../upstreams/messages/overlay-usage.ts';
+import { refusalText } from '../vocabulary/refusal-text.ts';
+import { finishReasonFor } from '../vocabulary/stop-reason.ts';
+import { toolArguments } from '../vocabulary/tool-input.ts';
+import { chatUsageDetails } from '../vocabulary/usage-details.ts';
+
+/** A tool call that is being streamed: its place among the answer's calls, and whether arguments were sent yet. */
+interface OpenCall {
+  index: number;
+  /** Input that came whole with the block's start; sent at its end unless fragments come. */
+  input: JsonObject;
+  sent: boolean;
+}
+
+/**
+ * A messages upstream's stream as chat clients get it: text is `content`, thinking is `reasoning_content`, every tool_use
+ * block is a tool call with the next index. Signatures, citations and pings are left out.
+ */
+export class ChatToMessagesStream implements StreamTranslation {
+  readonly #minted: Minted;
+  readonly #openCalls = new Map<Json | undefined, OpenCall>();
+  #started = false;
+  #complete = false;
+  #calls = 0;
+  #stopReason: Json | undefined;
+  #usage: JsonObject = {};
+  #outputBytes = 0;
+
+  constructor(minted: Minted) {
+    this.#minted = minted;
+  }
+
+  event(data: string): string {
+    const event = parseUpstreamEvent(data);
+    switch (event['type']) {
+      case 'message_start':
+        if (isJsonObject(event['message'])) this.#overlay(event['message']['usage']);
+        return this.#chunk({});
+      case 'content_block_start':
+        return isJsonObject(event['content_block']) ? this.#open(event['index'], event['content_block']) : '';
+      case 'content_block_delta':
+        return isJsonObject(event['delta']) ? this.#delta(event['index'], event['delta']) : '';
+      case 'content_block_stop':
+        return this.#close(event['index']);
+      case 'message_delta':
+        return this.#messageDelta(event);
+      case 'message_stop':
+        this.#complete = true;
+        return '';
+      case 'error':
+        throw upstreamErrorFromMessagesEvent(event);
+      default:
+        return '';
+    }
+  }
+
+  end(): { text: string; ending: Ending } {
+    if (!this.#started || (!this.#complete && this.#stopReason === undefined)) {
+      throw new RouterError('upstream_failed', 'The upstream closed the stream before its answer was complete.');
+    }
+    const finishReason = finishReasonFor(this.#stopReason, this.#calls > 0);
+    const usage = completeUsage(readMessagesUsage(this.#usage), {
+      prompt: this.#minted.promptTokens,
+      completion: () => estimateTokensOfBytes(this.#outputBytes),
+    });
+    const last = this.#frame({}, finishReason);
+    last['usage'] = writeChatUsage(usage, chatUsageDetails(usage));
+    return { text: `${dataEvent(JSON.stringify(last))}${chatDone}`, ending: { usage, finishReason } };
+  }
+
+  #open(block: Json | undefined, content: JsonObject): string {
+    switch (content['type']) {
+      case 'text':
+        return this.#text('content', content['text']);
+      case 'thinking':
+        return this.#text('reasoning_content', content['thinking']);
+      case 'tool_use': {
+        const { id, name, input } = content;
+        const call = { index: this.#calls++, input: isJsonObject(input) ? input : {}, sent: false };
+        this.#openCalls.set(block, call);
+        const fn = { name: typeof name === 'string' ? name : '', arguments: '' };
+        this.#outputBytes += Buffer.byteLength(fn.name);
+        return this.#chunk({ tool_calls: [{ index: call.index, id: id ?? '', type: 'function', function: fn }] });
+      }
+      default:
+        return '';
+    }
+  }
+
+  #delta(block: Json | undefined, delta: JsonObject): string {
+    switch (delta['type']) {
+      case 'text_delta':
+        return this.#text('content', delta['text']);
+      case 'thinking_delta':
+        return this.#text('reasoning_content', delta['thinking']);
+      case 'input_json_delta':
+        return this.#arguments(this.#openCalls.get(block), delta['partial_json']);
+      default:
+        return '';
+    }
+  }
+
+  /** A call without arguments still has arguments in this family: an empty object. */
+  #close(block: Json | undefined): string {
+    const call = this.#openCalls.get(block);
+    if (!this.#openCalls.delete(block) || !call || call.sent) return '';
+    return this.#arguments(call, toolArguments(call.input));
+  }
+
+  #messageDelta(event: JsonObject): string {
+    this.#overlay(event['usage']);
+    const delta = isJsonObject(event['delta']) ? event['delta'] : {};
+    if (typeof delta['stop_reason'] === 'string') this.#stopReason = delta['stop_reason'];
+    return this.#text('refusal', refusalText(delta));
+  }
+
+  #text(field: 'content' | 'reasoning_content' | 'refusal', text: Json | undefined): string {
+    if (typeof text !== 'string' || text === '') return '';
+    this.#outputBytes += Buffer.byteLength(text);
+    return this.#chunk({ [field]: text });
+  }
+
+  #arguments(call: OpenCall | undefined, text: Json | undefined): string {
+    if (!call || typeof text !== 'string' || text === '') return '';
+    call.sent = true;
+    this.#outputBytes += Buffer.byteLength(text);
+    return this.#chunk({ tool_calls: [{ index: call.index, function: { arguments: text } }] });
+  }
+
+  #chunk(delta: JsonObject): string {
+    const first = !this.#started;
+    this.#started = true;
+    return dataEvent(JSON.stringify(this.#frame(first ? { role: 'assistant', content: '', ...delta } : delta, null)));
+  }
+
+  #frame(delta: JsonObject, finishReason: string | null): JsonObject {
+    return {
+      id: this.#minted.id,
+      object: 'chat.completion.chunk',
+      created: this.#minted.created,
+      model: this.#minted.model,
+      choices: [{ index: 0, delta, logprobs: null, finish_reason: finishReason }],
+    };
+  }
+
+  #overlay(usage: Json | undefined): void {
+    this.#usage = overlayUsage(this.#usage, usage);
+  }
+}

@@ -1,0 +1,34 @@
+import type { JsonObject } from '#shared/core/json.ts';
+import type { ChatRequest, ChatTool } from '#shared/formats/chat/request.ts';
+import type { MessagesTool } from '#shared/formats/messages/request.ts';
+import { unsupportedInChat } from '../unsupported.ts';
+import { messagesToolChoice } from '../vocabulary/tool-choice.ts';
+
+/**
+ * The tools of a chat request, and how they may be called, as fields of a messages request. A choice is left out when
+ * there are no tools, because the family refuses it then.
+ * @throws RouterError `unsupported_parameter` for tools that only chat upstreams have
+ */
+export function chatToolsToMessages(request: ChatRequest): JsonObject {
+  const { tools, tool_choice: choice, parallel_tool_calls: parallel } = request;
+  if (tools === undefined || tools === null || tools.length === 0) return {};
+  const { choice: translated, allowed } = messagesToolChoice(choice ?? 'auto');
+  const offered = tools.map(translateTool).filter(({ name }) => allowed?.has(name) ?? true);
+  const onlyOne = parallel === false && translated.type !== 'none';
+  if ((choice === undefined || choice === null) && !onlyOne) return { tools: offered };
+  return { tools: offered, tool_choice: onlyOne ? { ...translated, disable_parallel_tool_use: true } : translated };
+}
+
+function translateTool(tool: ChatTool, at: number): MessagesTool {
+  const type: string = tool.type;
+  if (type !== 'function') throw unsupportedInChat(`tools[${at}].type`, `tools of type '${type}'`);
+  const { name, description, parameters, strict } = tool.function;
+  const { cache_control: cacheControl } = tool;
+  return {
+    name,
+    ...(typeof description === 'string' && { description }),
+    input_schema: parameters ?? { type: 'object', properties: {} },
+    ...(strict === true && { strict }),
+    ...(cacheControl !== undefined && { cache_control: cacheControl }),
+  };
+}

@@ -1,0 +1,62 @@
+import { RouterError } from '#shared/core/errors.ts';
+import type { ChatPart } from '#shared/formats/chat/request.ts';
+import type { DocumentBlock, ImageBlock, MessagesBlock } from '#shared/formats/messages/request.ts';
+import type { Target } from '../translation.ts';
+import { unsupportedInMessages } from '../unsupported.ts';
+
+/**
+ * The parts of a chat message for a block that says or shows something.
+ * @param param path of the block, for errors
+ * @throws RouterError `unsupported_parameter` that names a block the chat family has nothing for; `invalid_request` for an
+ * image whose address is none on the web
+ */
+export function blockToParts(block: MessagesBlock, param: string, target: Target): ChatPart[] {
+  switch (block.type) {
+    case 'text':
+      return [{ type: 'text', text: block.text }];
+    case 'image':
+      return [{ type: 'image_url', image_url: { url: imageUrl(block, param) } }];
+    case 'document':
+      return documentParts(block, param, target);
+    default:
+      throw unsupportedInMessages(`${param}.type`, `content of type '${block.type}' here`);
+  }
+}
+
+function imageUrl({ source }: ImageBlock, param: string): string {
+  switch (source.type) {
+    case 'base64':
+      return `data:${source.media_type};base64,${source.data}`;
+    case 'url':
+      if (!/^(?:https?|data):/i.test(source.url)) {
+        const path = `${param}.source.url`;
+        throw new RouterError('invalid_request', `${path} must be an http or https address`, { param: path });
+      }
+      return source.url;
+    default:
+      throw unsupportedInMessages(`${param}.source.type`, `images from a source of type '${source.type}'`);
+  }
+}
+
+/** Text goes in as text, under its title. */
+function documentParts(block: DocumentBlock, param: string, target: Target): ChatPart[] {
+  const { source, title } = block;
+  const heading = typeof title === 'string' && title !== '' ? `${title}\n\n` : '';
+  switch (source.type) {
+    case 'text':
+      return [{ type: 'text', text: `${heading}${source.data}` }];
+    case 'content': {
+      if (typeof source.content === 'string') return [{ type: 'text', text: `${heading}${source.content}` }];
+      const parts = source.content.flatMap((inner, at) => blockToParts(inner, `${param}.source.content.${at}`, target));
+      return heading === '' ? parts : [{ type: 'text', text: heading.trimEnd() }, ...parts];
+    }
+    case 'base64':
+      if (target.takesFiles === true && source.media_type === 'application/pdf') {
+        const filename = title ?? 'document.pdf';
+        return [{ type: 'file', file: { filename, file_data: `data:application/pdf;base64,${source.data}` } }];
+      }
+      throw unsupportedInMessages(`${param}.source`, `documents of type '${source.media_type}'`);
+    default:
+      throw unsupportedInMessages(`${param}.source.type`, `documents from a source of type '${source.type}'`);
+  }
+}

@@ -1,0 +1,77 @@
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import { readFinishReason } from '../upstreams/chat/finish-reason.ts';
+import { reasoningOf, unifyReasoning } from '../upstreams/chat/reasoning.ts';
+import { ToolCallOrder, type ToolCallPiece } from '../upstreams/chat/tool-call-order.ts';
+import { toolCallPrefix } from '../upstreams/chat/tool-call-prefix.ts';
+import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
+import { completeUsage, readChatUsage } from '#shared/formats/chat/usage.ts';
+import { writtenText } from '../upstreams/chat/written-text.ts';
+import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
+import { writeMessagesUsage } from '#shared/formats/messages/usage.ts';
+import type { Ending, Minted } from '../translation.ts';
+import { matchedStop, stopReasonFor } from '../vocabulary/stop-reason.ts';
+import { syntheticSignature } from '../vocabulary/synthetic-signature.ts';
+import { messagesToolId } from '../vocabulary/tool-id.ts';
+import { toolInput } from '../vocabulary/tool-input.ts';
+
+/**
+ * The message that a messages client gets for a chat upstream's answer: thinking, then text, then tool calls.
+ * @throws RouterError `upstream_failed` when it is not an answer
+ */
+export function messagesToChatReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
+  const failure = upstreamErrorFromChatEvent(body);
+  if (failure) throw failure;
+  const choice = Array.isArray(body['choices']) ? body['choices'][0] : undefined;
+  if (!isJsonObject(choice) || !isJsonObject(choice['message'])) {
+    throw new RouterError('upstream_failed', 'The upstream sent an answer without a message.');
+  }
+  const { message } = choice;
+  unifyReasoning(message);
+  const pieces = toolCalls(message, minted);
+  const calls = pieces.map(toolUse);
+  const content = [...thinkingBlocks(message), ...textBlocks(message), ...calls];
+  const finishReason = readFinishReason(choice['finish_reason'], calls.length > 0);
+  const stopSequence = matchedStop(choice);
+  const stopReason = stopReasonFor(finishReason, stopSequence);
+  const usage = completeUsage(readChatUsage(body['usage']), {
+    prompt: minted.promptTokens,
+    completion: () => estimateTokens(writtenText(message, pieces)),
+  });
+  return {
+    body: {
+      id: minted.id,
+      type: 'message',
+      role: 'assistant',
+      model: minted.model,
+      content,
+      stop_reason: stopReason,
+      stop_sequence: stopReason === 'stop_sequence' ? stopSequence : null,
+      usage: writeMessagesUsage(usage),
+    },
+    ending: { usage, finishReason },
+  };
+}
+
+function thinkingBlocks(message: JsonObject): JsonObject[] {
+  const thinking = reasoningOf(message);
+  return thinking === '' ? [] : [{ type: 'thinking', thinking, signature: syntheticSignature }];
+}
+
+/** A refusal is what the model said, so it is text here. */
+function textBlocks({ content, refusal }: JsonObject): JsonObject[] {
+  return [content, refusal].flatMap((text) =>
+    typeof text === 'string' && text !== '' ? [{ type: 'text', text }] : [],
+  );
+}
+
+function toolCalls(message: JsonObject, minted: Minted): ToolCallPiece[] {
+  const { tool_calls: calls } = message;
+  if (!Array.isArray(calls)) return [];
+  const order = new ToolCallOrder(toolCallPrefix(minted.id));
+  return calls.map((call, index) => order.place(isJsonObject(call) ? { ...call, index } : call));
+}
+
+function toolUse({ id, name, arguments: text }: ToolCallPiece): JsonObject {
+  return { type: 'tool_use', id: messagesToolId(id), name: name ?? '', input: toolInput(text) };
+}

@@ -1,0 +1,67 @@
+import type { JsonObject } from '#shared/core/json.ts';
+import type { MessagesRequest } from '#shared/formats/messages/request.ts';
+import { messagesHistoryToChat } from './messages-history-to-chat.ts';
+import { messagesToolsToChat } from './messages-tools-to-chat.ts';
+import type { Target } from '../translation.ts';
+import { ownFields } from '../rules/field-rule.ts';
+import { messagesRequestRules } from '../rules/messages-request-rules.ts';
+import { unsupportedInMessages } from '../unsupported.ts';
+import { pseudonym } from '../chat-messages/pseudonym.ts';
+import { effortForThinking } from '../vocabulary/thinking.ts';
+
+const fields = ownFields(messagesRequestRules);
+
+/**
+ * The chat upstream's request for a messages client's. What becomes of each field is listed in `rules/`.
+ * @throws RouterError `unsupported_parameter` that names what cannot be honoured
+ */
+export function messagesToChatRequest(body: JsonObject, target: Target): JsonObject {
+  const request = body as MessagesRequest;
+  refuse(request);
+  const { system, messages, max_tokens: maxTokens, stop_sequences: stop } = request;
+  const effort = effortForThinking(request.thinking, request.output_config?.effort);
+  const user = request.metadata?.user_id;
+  return {
+    ...furtherFields(request),
+    model: target.model,
+    messages: messagesHistoryToChat(system, messages, target),
+    // The field that every engine reads. A request to count tokens has no limit.
+    ...(maxTokens !== undefined && { max_tokens: maxTokens }),
+    ...messagesToolsToChat(request),
+    ...given(request, 'temperature'),
+    ...given(request, 'top_p'),
+    ...given(request, 'top_k'),
+    ...(stop !== undefined && stop !== null && stop.length > 0 && { stop }),
+    ...(effort !== undefined && { reasoning_effort: effort }),
+    ...responseFormat(request),
+    ...(typeof user === 'string' && user !== '' && { user: pseudonym(user) }),
+    ...(request.stream === true && { stream: true, stream_options: { include_usage: true } }),
+  };
+}
+
+function refuse(request: MessagesRequest): void {
+  // Engines make at least one token.
+  if (request.max_tokens === 0) throw unsupportedInMessages('max_tokens', 'a limit of 0, which only warms a cache');
+  for (const [field, what] of fields.refused) {
+    const value = request[field];
+    if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) continue;
+    throw unsupportedInMessages(field, what);
+  }
+}
+
+/** Fields that no rule names: engines have many of their own, and the upstream decides. */
+function furtherFields(request: MessagesRequest): JsonObject {
+  return Object.fromEntries(Object.entries(request).filter(([field]) => !fields.known.has(field)));
+}
+
+function given(request: MessagesRequest, field: 'temperature' | 'top_p' | 'top_k'): JsonObject {
+  const value = request[field];
+  return value === undefined || value === null ? {} : { [field]: value };
+}
+
+function responseFormat({ output_config: config, output_format: older }: MessagesRequest): JsonObject {
+  const format = config?.format ?? older;
+  if (format?.['type'] !== 'json_schema') return {};
+  const schema = format['schema'] ?? { type: 'object' };
+  return { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema, strict: true } } };
+}

@@ -1,0 +1,115 @@
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { readFinishReason } from '../upstreams/chat/finish-reason.ts';
+import { reasoningOf, unifyReasoning } from '../upstreams/chat/reasoning.ts';
+import { ToolCallOrder } from '../upstreams/chat/tool-call-order.ts';
+import { toolCallPrefix } from '../upstreams/chat/tool-call-prefix.ts';
+import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
+import { completeUsage, readChatUsage } from '#shared/formats/chat/usage.ts';
+import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
+import { writeMessagesUsage } from '#shared/formats/messages/usage.ts';
+import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
+import { namedEvent } from '#shared/formats/sse/encode.ts';
+import { BlockQueue } from './block-queue.ts';
+import type { Ending, Minted, StreamTranslation } from '../translation.ts';
+import { matchedStop, stopReasonFor } from '../vocabulary/stop-reason.ts';
+
+/**
+ * A chat upstream's stream as messages clients get it. The message begins with the upstream's first event; its
+ * end waits for the upstream's, because the usage may come last.
+ */
+export class MessagesToChatStream implements StreamTranslation {
+  readonly #minted: Minted;
+  readonly #order: ToolCallOrder;
+  readonly #blocks = new BlockQueue();
+  #started = false;
+  #done = false;
+  #finish: Json | undefined;
+  #stopSequence: string | null = null;
+  #usage: Json | undefined;
+  #outputBytes = 0;
+
+  constructor(minted: Minted) {
+    this.#minted = minted;
+    this.#order = new ToolCallOrder(toolCallPrefix(minted.id));
+  }
+
+  event(data: string): string {
+    if (data === '[DONE]') {
+      this.#done = true;
+      return '';
+    }
+    const chunk = parseUpstreamEvent(data);
+    const failure = upstreamErrorFromChatEvent(chunk);
+    if (failure) throw failure;
+    if (isJsonObject(chunk['usage'])) this.#usage = chunk['usage'];
+    const choice = Array.isArray(chunk['choices']) ? chunk['choices'][0] : undefined;
+    if (!isJsonObject(choice)) return '';
+    if (typeof choice['finish_reason'] === 'string') this.#finish = choice['finish_reason'];
+    this.#stopSequence ??= matchedStop(choice);
+    return this.#start() + (isJsonObject(choice['delta']) ? this.#delta(choice['delta']) : '');
+  }
+
+  end(): { text: string; ending: Ending } {
+    if ((!this.#done && this.#finish === undefined) || !this.#started) {
+      throw new RouterError('upstream_failed', 'The upstream closed the stream before its answer was complete.');
+    }
+    const finishReason = readFinishReason(this.#finish, this.#order.size > 0);
+    const stopReason = stopReasonFor(finishReason, this.#stopSequence);
+    const usage = completeUsage(readChatUsage(this.#usage), {
+      prompt: this.#minted.promptTokens,
+      completion: () => estimateTokensOfBytes(this.#outputBytes),
+    });
+    const delta = {
+      stop_reason: stopReason,
+      stop_sequence: stopReason === 'stop_sequence' ? this.#stopSequence : null,
+    };
+    const text =
+      this.#blocks.finish() +
+      event({ type: 'message_delta', delta, usage: writeMessagesUsage(usage) }) +
+      event({ type: 'message_stop' });
+    return { text, ending: { usage, finishReason } };
+  }
+
+  /** Input tokens are an estimate here; clients take the counts that come with the end over these. */
+  #start(): string {
+    if (this.#started) return '';
+    this.#started = true;
+    const usage = completeUsage(readChatUsage(this.#usage), { prompt: this.#minted.promptTokens, completion: () => 0 });
+    const message = {
+      id: this.#minted.id,
+      type: 'message',
+      role: 'assistant',
+      model: this.#minted.model,
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage: writeMessagesUsage(usage),
+    };
+    return event({ type: 'message_start', message }) + event({ type: 'ping' });
+  }
+
+  #delta(delta: JsonObject): string {
+    unifyReasoning(delta);
+    let events = this.#text('thinking', reasoningOf(delta));
+    events += this.#text('text', delta['content']);
+    events += this.#text('text', delta['refusal']);
+    if (!Array.isArray(delta['tool_calls'])) return events;
+    for (const call of delta['tool_calls']) {
+      const piece = this.#order.place(call);
+      this.#outputBytes += Buffer.byteLength((piece.name ?? '') + piece.arguments);
+      events += this.#blocks.tool(piece);
+    }
+    return events;
+  }
+
+  #text(kind: 'text' | 'thinking', text: Json | undefined): string {
+    if (typeof text !== 'string' || text === '') return '';
+    this.#outputBytes += Buffer.byteLength(text);
+    return this.#blocks.text(kind, text);
+  }
+}
+
+function event(data: JsonObject & { type: string }): string {
+  return namedEvent(data.type, JSON.stringify(data));
+}

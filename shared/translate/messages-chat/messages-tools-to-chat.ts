@@ -1,0 +1,37 @@
+import type { JsonObject } from '#shared/core/json.ts';
+import type { ChatTool } from '#shared/formats/chat/request.ts';
+import type { MessagesRequest, MessagesTool } from '#shared/formats/messages/request.ts';
+import { unsupportedInMessages } from '../unsupported.ts';
+import { chatToolChoice } from '../vocabulary/tool-choice.ts';
+
+/**
+ * The tools of a messages request, and how they may be called, as fields of a chat request. What only concerns the other
+ * family's caches and tool search is left out of their definitions.
+ * @throws RouterError `unsupported_parameter` for tools that the upstream would have to run
+ */
+export function messagesToolsToChat(request: MessagesRequest): JsonObject {
+  const { tools, tool_choice: choice } = request;
+  if (tools === undefined || tools === null || tools.length === 0) return {};
+  return {
+    tools: tools.map(translateTool),
+    ...(choice !== undefined && choice !== null && { tool_choice: chatToolChoice(choice) }),
+    ...(choice?.disable_parallel_tool_use === true && { parallel_tool_calls: false }),
+  };
+}
+
+function translateTool(tool: MessagesTool, at: number): ChatTool {
+  const { type, name, description, input_schema: schema, strict } = tool;
+  if (type !== undefined && type !== null && type !== 'custom') {
+    throw unsupportedInMessages(`tools.${at}.type`, `tools of type '${type}', which the upstream itself runs`);
+  }
+  const { $schema: _, ...parameters }: JsonObject = schema ?? { type: 'object', properties: {} };
+  return {
+    type: 'function',
+    function: {
+      name,
+      ...(typeof description === 'string' && { description }),
+      parameters,
+      ...(strict === true && { strict }),
+    },
+  };
+}

@@ -1,0 +1,24 @@
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import { upstreamErrorFromMessagesEvent } from '../upstreams/messages/upstream-error.ts';
+import { readMessagesUsage } from '#shared/formats/messages/usage.ts';
+import type { Ending, Minted } from '../translation.ts';
+import { finishReasonFor } from '../vocabulary/stop-reason.ts';
+
+/**
+ * The answer that a messages client gets for a messages upstream's: everything as it came but id and model.
+ * @throws RouterError `upstream_failed` when it is not an answer
+ */
+export function messagesToMessagesReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
+  const failure = upstreamErrorFromMessagesEvent(body);
+  if (failure) throw failure;
+  const { content, stop_reason: stopReason, usage } = body;
+  if (!Array.isArray(content)) {
+    throw new RouterError('upstream_failed', 'The upstream sent an answer without content.');
+  }
+  const hasToolCalls = content.some((block) => isJsonObject(block) && block['type'] === 'tool_use');
+  return {
+    body: { ...body, id: minted.id, model: minted.model },
+    ending: { usage: readMessagesUsage(usage), finishReason: finishReasonFor(stopReason, hasToolCalls) },
+  };
+}

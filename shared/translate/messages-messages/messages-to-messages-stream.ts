@@ -1,0 +1,67 @@
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { upstreamErrorFromMessagesEvent } from '../upstreams/messages/upstream-error.ts';
+import { readMessagesUsage } from '#shared/formats/messages/usage.ts';
+import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
+import { namedEvent } from '#shared/formats/sse/encode.ts';
+import type { Ending, Minted, StreamTranslation } from '../translation.ts';
+import { overlayUsage } from '../upstreams/messages/overlay-usage.ts';
+import { finishReasonFor } from '../vocabulary/stop-reason.ts';
+
+/**
+ * A messages upstream's stream as messages clients get it: the data of every event as it came, but for id and model in
+ * `message_start`; each under its `event:` line, which clients need and some upstreams leave out.
+ */
+export class MessagesToMessagesStream implements StreamTranslation {
+  readonly #minted: Minted;
+  #started = false;
+  #complete = false;
+  #hasToolCalls = false;
+  #stopReason: Json | undefined;
+  #usage: JsonObject = {};
+
+  constructor(minted: Minted) {
+    this.#minted = minted;
+  }
+
+  event(data: string): string {
+    const event = parseUpstreamEvent(data);
+    const { type } = event;
+    switch (type) {
+      case 'message_start':
+        return this.#start(event);
+      case 'content_block_start':
+        this.#hasToolCalls ||= isJsonObject(event['content_block']) && event['content_block']['type'] === 'tool_use';
+        break;
+      case 'message_delta':
+        this.#usage = overlayUsage(this.#usage, event['usage']);
+        if (isJsonObject(event['delta'])) this.#stopReason = event['delta']['stop_reason'] ?? this.#stopReason;
+        break;
+      case 'message_stop':
+        this.#complete = true;
+        break;
+      case 'error':
+        throw upstreamErrorFromMessagesEvent(event);
+      default:
+        if (typeof type !== 'string') throw new RouterError('upstream_failed', 'The upstream sent an untyped event.');
+    }
+    // Data that came in several lines is written in one, so that it stays one event.
+    return namedEvent(type, data.includes('\n') ? JSON.stringify(event) : data);
+  }
+
+  end(): { text: string; ending: Ending } {
+    if (!this.#started || !this.#complete) {
+      throw new RouterError('upstream_failed', 'The upstream closed the stream before its answer was complete.');
+    }
+    const finishReason = finishReasonFor(this.#stopReason, this.#hasToolCalls);
+    return { text: '', ending: { usage: readMessagesUsage(this.#usage), finishReason } };
+  }
+
+  #start(event: JsonObject): string {
+    const message = isJsonObject(event['message']) ? event['message'] : {};
+    this.#started = true;
+    this.#usage = overlayUsage(this.#usage, message['usage']);
+    const own = { ...message, id: this.#minted.id, model: this.#minted.model };
+    return namedEvent('message_start', JSON.stringify({ ...event, message: own }));
+  }
+}

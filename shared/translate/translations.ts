@@ -1,0 +1,18 @@
+import { chatToChat } from './chat-chat/chat-to-chat.ts';
+import { chatToMessages } from './chat-messages/chat-to-messages.ts';
+import { messagesToChat } from './messages-chat/messages-to-chat.ts';
+import { messagesToMessages } from './messages-messages/messages-to-messages.ts';
+import type { Pair } from './translation.ts';
+
+/** The families that models are asked in. */
+export type ModelFamily = 'chat' | 'messages';
+
+const pairs: Readonly<Record<ModelFamily, Readonly<Record<ModelFamily, Pair>>>> = {
+  chat: { chat: chatToChat, messages: chatToMessages },
+  messages: { chat: messagesToChat, messages: messagesToMessages },
+};
+
+/** The translator for a client of one family on an upstream of another, or of the same. */
+export function pairFor(client: ModelFamily, upstream: ModelFamily): Pair {
+  return pairs[client][upstream];
+}

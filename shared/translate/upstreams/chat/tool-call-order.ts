@@ -1,0 +1,126 @@
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type Json } from '#shared/core/json.ts';
+import { parseUpstreamJson } from '../parse-upstream-json.ts';
+
+/** The official SDK takes indexes from 0 to 127. */
+const mostCalls = 128;
+/** Characters of arguments that are kept to tell calls without ids apart. */
+const longestArguments = 4 * 1024 * 1024;
+
+/** A piece of one tool call, its place among the answer's calls settled. */
+export interface ToolCallPiece {
+  /** 0 for the first call of the answer, then 1, and so on without gaps. */
+  index: number;
+  id: string;
+  /** Whether this is the call's first piece. */
+  first: boolean;
+  /** The function's name, once: with the piece that brings it. */
+  name: string | undefined;
+  /** Further text of the arguments. */
+  arguments: string;
+}
+
+interface Call {
+  index: number;
+  id: string;
+  upstreamId: string | undefined;
+  named: boolean;
+  /** The arguments so far; kept only for a call to which the engine gave no id. */
+  arguments: string;
+}
+
+/**
+ * Settles which tool call each piece of a streamed answer belongs to. Engines differ: some count indexes from 1 or leave
+ * gaps, some leave the index out, some (Ollama) put 0 on every call and tell them apart by id, some give no id at all, and
+ * some repeat id and name on every piece.
+ */
+export class ToolCallOrder {
+  readonly #mintedPrefix: string;
+  readonly #calls: Call[] = [];
+  readonly #byId = new Map<string, Call>();
+  readonly #byIndex = new Map<number, Call>();
+  #last: Call | undefined;
+
+  /** @param mintedPrefix begins the ids of calls to which the engine gave none */
+  constructor(mintedPrefix: string) {
+    this.#mintedPrefix = mintedPrefix;
+  }
+
+  /** How many calls the answer has so far. */
+  get size(): number {
+    return this.#calls.length;
+  }
+
+  /**
+   * Places one element of a delta's or message's `tool_calls`.
+   * @throws RouterError `upstream_failed` for a call that cannot be read or that is beyond the bounds
+   */
+  place(piece: Json): ToolCallPiece {
+    if (!isJsonObject(piece)) throw unreadable();
+    const fn = isJsonObject(piece['function']) ? piece['function'] : {};
+    const id = textOf(piece['id']);
+    const name = textOf(fn['name']);
+    const index = Number.isInteger(piece['index']) ? Number(piece['index']) : undefined;
+    const text = argumentsText(fn['arguments']);
+
+    const known = this.#find(index, id, name);
+    const call = known ?? this.#open(id);
+    if (index !== undefined) this.#byIndex.set(index, call);
+    this.#last = call;
+    const naming = call.named ? undefined : name;
+    if (naming !== undefined) call.named = true;
+    if (call.upstreamId === undefined) {
+      call.arguments += text;
+      if (call.arguments.length > longestArguments) throw unreadable();
+    }
+    return { index: call.index, id: call.id, first: known === undefined, name: naming, arguments: text };
+  }
+
+  /** The call that a piece continues; undefined when it begins one. */
+  #find(index: number | undefined, id: string | undefined, name: string | undefined): Call | undefined {
+    const current = index === undefined ? this.#last : this.#byIndex.get(index);
+    if (id !== undefined) {
+      if (index === undefined) return this.#byId.get(id);
+      if (current === undefined || current.upstreamId === undefined || current.upstreamId === id) return current;
+      return this.#byId.get(id);
+    }
+    // Without ids, a name after whole arguments begins the next call; before that, the engine just repeats itself.
+    const another = name !== undefined && current?.named === true && current.upstreamId === undefined;
+    return another && isJson(current.arguments) ? undefined : current;
+  }
+
+  #open(id: string | undefined): Call {
+    const index = this.#calls.length;
+    if (index >= mostCalls) throw unreadable();
+    // Results are matched to calls by id, so an id that the engine uses twice is replaced as well.
+    const isNew = id !== undefined && !this.#byId.has(id);
+    const call: Call = {
+      index,
+      id: isNew ? id : `${this.#mintedPrefix}${index}`,
+      upstreamId: id,
+      named: false,
+      arguments: '',
+    };
+    this.#calls.push(call);
+    if (isNew) this.#byId.set(id, call);
+    return call;
+  }
+}
+
+/** Arguments as JSON text: some engines send the object itself, or nothing for a call without arguments. */
+export function argumentsText(given: Json | undefined): string {
+  if (typeof given === 'string') return given;
+  return given === undefined || given === null ? '' : JSON.stringify(given);
+}
+
+function textOf(value: Json | undefined): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function isJson(text: string): boolean {
+  return parseUpstreamJson(text) !== undefined;
+}
+
+function unreadable(): RouterError {
+  return new RouterError('upstream_failed', 'The upstream sent a tool call that cannot be read.');
+}

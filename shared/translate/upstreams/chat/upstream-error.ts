@@ -1,0 +1,82 @@
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import type { RouterError } from '#shared/core/errors.ts';
+import type { Overflow } from '#shared/formats/context-overflow.ts';
+import { parseUpstreamJson } from '../parse-upstream-json.ts';
+import { readOverflowText } from '../overflow-texts.ts';
+import { readRetryAfter, upstreamError } from '../upstream-error.ts';
+
+/**
+ * The router's error for a chat upstream's error answer. Reads `{error: {message, …}}` as most send it, `{error: "…"}`
+ * and `{message}` (older vLLM, Ollama, proxies), a list of one of these (Gemini), and bodies that are not JSON.
+ * @param body the answer's body as text
+ */
+export function upstreamErrorFromChat(
+  status: number,
+  body: string,
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+): RouterError {
+  const parsed = parseUpstreamJson(body);
+  const error = errorField(Array.isArray(parsed) ? parsed[0] : parsed);
+  return upstreamError({
+    status: isOutOfMoney(error) ? 402 : status,
+    message: messageOf(error),
+    param: paramOf(error),
+    retryAfter: readRetryAfter(headers['retry-after']) ?? retryDelayOf(error),
+    overflow: overflowOf(error),
+  });
+}
+
+/**
+ * The router's error for an error that a chat upstream sent inside a stream, under status 200; `undefined` when the
+ * event is not an error. vLLM puts the status it would have answered with into `code`.
+ */
+export function upstreamErrorFromChatEvent(event: JsonObject): RouterError | undefined {
+  if (event['error'] === undefined || event['error'] === null) return undefined;
+  const error = errorField(event);
+  const code = error['code'];
+  const status = typeof code === 'number' && code >= 400 && code <= 599 ? code : 500;
+  return upstreamError({ status, message: messageOf(error), retryAfter: undefined, overflow: overflowOf(error) });
+}
+
+function errorField(body: Json | undefined): JsonObject {
+  if (!isJsonObject(body)) return {};
+  const { error } = body;
+  if (isJsonObject(error)) return error;
+  return typeof error === 'string' ? { message: error } : body;
+}
+
+function messageOf(error: JsonObject): string {
+  const { message, detail } = error;
+  return typeof message === 'string' ? message : typeof detail === 'string' ? detail : '';
+}
+
+/** The path of the field that was wrong; no path is longer. */
+function paramOf({ param }: JsonObject): string | undefined {
+  return typeof param === 'string' && param !== '' && param.length <= 200 ? param : undefined;
+}
+
+/** OpenAI answers like this with 429, as if waiting would help; others use the status that says so, 402. */
+function isOutOfMoney({ code, type }: JsonObject): boolean {
+  return code === 'insufficient_quota' || type === 'insufficient_quota';
+}
+
+/** Gemini tells the wait in the body, as Google's `RetryInfo`: `{retryDelay: "34.07s"}` among the details. */
+function retryDelayOf({ details }: JsonObject): number | undefined {
+  for (const detail of Array.isArray(details) ? details : []) {
+    const delay = isJsonObject(detail) ? detail['retryDelay'] : undefined;
+    if (typeof delay === 'string' && /^\d{1,9}(\.\d+)?s$/.test(delay)) return Number.parseFloat(delay);
+  }
+  return undefined;
+}
+
+function overflowOf(error: JsonObject): Overflow | undefined {
+  if (error['type'] === 'exceed_context_size_error') {
+    return { input: whole(error['n_prompt_tokens']), maximum: whole(error['n_ctx']) };
+  }
+  if (error['code'] !== 'context_length_exceeded') return undefined;
+  return readOverflowText(messageOf(error)) ?? {};
+}
+
+function whole(value: Json | undefined): number | undefined {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined;
+}

@@ -1,0 +1,58 @@
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import type { RouterError } from '#shared/core/errors.ts';
+import { parseUpstreamJson } from '../parse-upstream-json.ts';
+import { readRetryAfter, upstreamError } from '../upstream-error.ts';
+
+/**
+ * The router's error for a messages upstream's error answer, `{type: "error", error: {type, message}}`.
+ * @param body the answer's body as text
+ */
+export function upstreamErrorFromMessages(
+  status: number,
+  body: string,
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+): RouterError {
+  const message = messageOf(parseUpstreamJson(body));
+  return upstreamError({ status, message, retryAfter: readRetryAfter(headers['retry-after']) });
+}
+
+/**
+ * The router's error for an error that a messages upstream sent under status 200; `undefined` when the event is not an
+ * error. Its type tells the status that it would have had.
+ */
+export function upstreamErrorFromMessagesEvent(event: JsonObject): RouterError | undefined {
+  if (event['type'] !== 'error') return undefined;
+  const { error } = event;
+  const status = statusOf(isJsonObject(error) ? error['type'] : undefined);
+  return upstreamError({ status, message: messageOf(event), retryAfter: undefined });
+}
+
+function messageOf(body: Json | undefined): string {
+  const error = isJsonObject(body) ? body['error'] : undefined;
+  if (typeof error === 'string') return error;
+  return isJsonObject(error) && typeof error['message'] === 'string' ? error['message'] : '';
+}
+
+/** The statuses of the error types (Anthropic API reference, "Errors"). */
+function statusOf(type: Json | undefined): number {
+  switch (type) {
+    case 'invalid_request_error':
+      return 400;
+    case 'authentication_error':
+      return 401;
+    case 'permission_error':
+      return 403;
+    case 'not_found_error':
+      return 404;
+    case 'request_too_large':
+      return 413;
+    case 'rate_limit_error':
+      return 429;
+    case 'timeout_error':
+      return 504;
+    case 'overloaded_error':
+      return 529;
+    default:
+      return 500;
+  }
+}

@@ -1,0 +1,60 @@
+import type { JsonObject } from '#shared/core/json.ts';
+import type { ChatToolChoice } from '#shared/formats/chat/request.ts';
+import type { MessagesToolChoice } from '#shared/formats/messages/request.ts';
+import { unsupportedInChat } from '../unsupported.ts';
+
+/** The chat family's tool choice for the messages family's. */
+export function chatToolChoice(choice: MessagesToolChoice): ChatToolChoice {
+  switch (choice.type) {
+    case 'auto':
+      return 'auto';
+    case 'any':
+      return 'required';
+    case 'none':
+      return 'none';
+    case 'tool':
+      return { type: 'function', function: { name: choice.name } };
+  }
+}
+
+/** A chat tool choice in the messages family: the choice, and the names it is limited to. */
+export interface TranslatedToolChoice {
+  choice: MessagesToolChoice;
+  /** Tools beyond these must not be offered; undefined for no limit. */
+  allowed?: ReadonlySet<string>;
+}
+
+/**
+ * The messages family's tool choice for the chat family's. `allowed_tools` becomes its mode, over fewer tools.
+ * @throws RouterError `unsupported_parameter` for a choice among tools that only chat upstreams have
+ */
+export function messagesToolChoice(choice: ChatToolChoice): TranslatedToolChoice {
+  switch (choice) {
+    case 'auto':
+      return { choice: { type: 'auto' } };
+    case 'none':
+      return { choice: { type: 'none' } };
+    case 'required':
+      return { choice: { type: 'any' } };
+    default:
+      return objectChoice(choice);
+  }
+}
+
+function objectChoice(choice: JsonObject & { type: string }): TranslatedToolChoice {
+  switch (choice.type) {
+    case 'function':
+      return { choice: { type: 'tool', name: nameIn(choice) } };
+    case 'allowed_tools': {
+      const { mode, tools } = (choice['allowed_tools'] ?? choice) as { mode?: string; tools?: JsonObject[] };
+      const allowed = new Set((tools ?? []).map(nameIn));
+      return { choice: { type: mode === 'required' ? 'any' : 'auto' }, allowed };
+    }
+    default:
+      throw unsupportedInChat('tool_choice.type', `a choice of type '${choice.type}'`);
+  }
+}
+
+function nameIn(tool: JsonObject): string {
+  return (tool as { function?: { name?: string } }).function?.name ?? '';
+}

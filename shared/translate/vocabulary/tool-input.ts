@@ -1,0 +1,19 @@
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import { nestsTooDeeply } from '#shared/formats/nests-too-deeply.ts';
+import { parseUpstreamJson } from '../upstreams/parse-upstream-json.ts';
+
+/** Holds arguments that are not a JSON object, or none that could be written again, which the messages family has no other place for. */
+const rawField = '_raw';
+
+/** A tool call's input as the messages family has it, an object, for its arguments as the chat family has them, text. */
+export function toolInput(text: string): JsonObject {
+  if (text.trim() === '') return {};
+  const value = parseUpstreamJson(text);
+  return isJsonObject(value) && !nestsTooDeeply(value) ? value : { [rawField]: text };
+}
+
+/** The reverse. */
+export function toolArguments(input: JsonObject): string {
+  const raw = input[rawField];
+  return typeof raw === 'string' && Object.keys(input).length === 1 ? raw : JSON.stringify(input);
+}

@@ -1,0 +1,354 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openRaw, readRawAnswer } from '../../../helpers/raw-http.ts';
+import { chatRequest, startEdge, type Edge } from '../../../helpers/start-edge.ts';
+
+const mebibyte = 1024 * 1024;
+
+let edge: Edge;
+beforeAll(async () => {
+  edge = await startEdge({ ingress: { BODY_TIMEOUT_MS: '1500' } });
+  await edge.addScripted();
+});
+afterAll(() => edge.stop());
+
+interface ErrorBody {
+  error: { message: string; type: string; param: string | null; code: string | null };
+}
+
+async function errorOf(answer: Response): Promise<ErrorBody['error'] & { status: number }> {
+  expect(answer.headers.get('content-type')).toBe('application/json');
+  expect(answer.headers.get('x-request-id')).toBeTruthy();
+  const body = (await answer.json()) as ErrorBody;
+  expect(Object.keys(body)).toEqual(['error']);
+  expect(Object.keys(body.error)).toEqual(['message', 'type', 'param', 'code']);
+  return { status: answer.status, ...body.error };
+}
+
+const user = { role: 'user', content: 'Hello.' };
+
+describe('a chat request', () => {
+  it.each<[string, unknown, { code: string | null; param?: string | null }]>([
+    ['that is an empty object', {}, { code: 'missing_required_parameter', param: 'model' }],
+    ['that is an array', [], { code: 'invalid_type', param: null }],
+    ['without messages', { model: 'demo' }, { code: 'missing_required_parameter', param: 'messages' }],
+    ['with no message', { model: 'demo', messages: [] }, { code: 'invalid_type', param: 'messages' }],
+    [
+      'with a wrong type at depth',
+      { model: 'demo', messages: [user, { role: 'user', content: [{ type: 'image_url', image_url: { url: 5 } }] }] },
+      { code: 'invalid_type', param: 'messages[1].content[0].image_url.url' },
+    ],
+    [
+      'with a tool without a name',
+      { model: 'demo', messages: [user], tools: [{ type: 'function', function: { parameters: {} } }] },
+      { code: 'missing_required_parameter', param: 'tools[0].function.name' },
+    ],
+    [
+      'with temperature 3',
+      { model: 'demo', messages: [user], temperature: 3 },
+      { code: 'invalid_type', param: 'temperature' },
+    ],
+    [
+      'with an unknown role',
+      { model: 'demo', messages: [{ role: 'wizard', content: 'x' }] },
+      { code: 'invalid_type', param: 'messages[0].role' },
+    ],
+    [
+      'with a tool result without a call',
+      { model: 'demo', messages: [user, { role: 'tool', tool_call_id: 'call_1', content: '5' }] },
+      { code: 'invalid_type', param: 'messages[1].tool_call_id' },
+    ],
+    [
+      'with stream as text',
+      { model: 'demo', messages: [user], stream: 'yes' },
+      { code: 'invalid_type', param: 'stream' },
+    ],
+  ])('%s is refused with the field', async (_, body, expected) => {
+    const error = await errorOf(await edge.postRaw(JSON.stringify(body)));
+    expect(error).toMatchObject({ status: 400, type: 'invalid_request_error', ...expected });
+  });
+
+  it.each<[string, RequestInit['body']]>([
+    ['without a body', undefined],
+    ['with an empty body', ''],
+    ['cut off in the middle of its JSON', JSON.stringify(chatRequest([])).slice(0, -10)],
+    ['that is no UTF-8', Buffer.concat([Buffer.from('{"model":"'), Buffer.from([0xc3, 0x28]), Buffer.from('"}')])],
+    ['that is no JSON', 'model=demo'],
+  ])('%s is refused as bad JSON', async (_, body) => {
+    const error = await errorOf(await edge.postRaw(body));
+    expect(error).toMatchObject({ status: 400, type: 'invalid_request_error', code: null, param: null });
+  });
+
+  it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', '../../health', '%2e%2e'])(
+    'for the model %s is answered with 404',
+    async (model) => {
+      const error = await errorOf(await edge.postRaw(JSON.stringify(chatRequest([], { model }))));
+      expect(error).toMatchObject({ status: 404, code: 'model_not_found', param: 'model' });
+    },
+  );
+
+  it('with fields named like parts of every object is served, and changes none', async () => {
+    const body = JSON.stringify(chatRequest([{ write: 'served' }])).replace(
+      /}$/,
+      ',"__proto__":{"model":1},"constructor":{"x":1}}',
+    );
+    const answer = await edge.postRaw(body);
+    expect(await answer.text()).toBe('served');
+  });
+
+  it('with tools nested a hundred thousand levels deep is refused, not a fault', async () => {
+    const depth = 100_000;
+    const nested = `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
+    const tools = `[{"type":"function","function":{"name":"f","parameters":${nested}}}]`;
+    const body = JSON.stringify(chatRequest([])).replace(/}$/, `,"tools":${tools}}`);
+    const answer = await edge.postRaw(body);
+    expect((await errorOf(answer)).status).toBe(400);
+  });
+});
+
+describe('a large body', () => {
+  const tooLarge = { status: 413, type: 'invalid_request_error', code: 'request_too_large' };
+
+  it('of 31 MiB is served', async () => {
+    const answer = await edge.post([{ write: 'served' }], { filler: 'x'.repeat(31 * mebibyte) });
+    expect(await answer.text()).toBe('served');
+  });
+
+  it('of 33 MiB with its length announced is refused, and fetch gets the answer', async () => {
+    expect(await errorOf(await edge.postRaw(Buffer.alloc(33 * mebibyte, 'x')))).toMatchObject(tooLarge);
+  });
+
+  it('of 33 MiB in chunks is refused, and fetch gets the answer', async () => {
+    const piece = new Uint8Array(mebibyte);
+    let left = 33;
+    const body = new ReadableStream<Uint8Array>({
+      pull: (controller) => {
+        left -= 1;
+        if (left < 0) controller.close();
+        else controller.enqueue(piece);
+      },
+    });
+    expect(await errorOf(await edge.postRaw(body, { duplex: 'half' }))).toMatchObject(tooLarge);
+  });
+
+  it.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+    ['zstd', zstdCompressSync],
+  ])('compressed with %s is read; one that grows too large is refused', async (encoding, compress) => {
+    const headers = { 'content-encoding': encoding };
+    const small = compress(Buffer.from(JSON.stringify(chatRequest([{ write: 'served' }]))));
+    expect(await (await edge.postRaw(small, { headers })).text()).toBe('served');
+    const bomb = compress(Buffer.alloc(48 * mebibyte));
+    expect(bomb.length).toBeLessThan(mebibyte);
+    const before = performance.now();
+    expect(await errorOf(await edge.postRaw(bomb, { headers }))).toMatchObject(tooLarge);
+    expect(performance.now() - before).toBeLessThan(1_000);
+    const broken = Buffer.concat([small.subarray(0, 20), randomBytes(20)]);
+    expect(await errorOf(await edge.postRaw(broken, { headers }))).toMatchObject({ status: 400, code: null });
+    const cut = small.subarray(0, small.length - 8);
+    expect(await errorOf(await edge.postRaw(cut, { headers }))).toMatchObject({ status: 400, code: null });
+  });
+
+  it('does not keep the answer from a client whose key is wrong, or whose path', async () => {
+    const body = Buffer.alloc(20 * mebibyte, 'x');
+    const wrongKey = await edge.postRaw(body, { headers: { authorization: 'Bearer wrong' } });
+    expect(await errorOf(wrongKey)).toMatchObject({ status: 401, code: 'invalid_api_key' });
+    const wrongPath = await fetch(`${edge.url}/nothing`, { method: 'POST', body });
+    expect(await errorOf(wrongPath)).toMatchObject({ status: 404, code: 'not_found' });
+  });
+
+  it('in an encoding that nobody knows is refused', async () => {
+    const answer = await edge.postRaw('{}', { headers: { 'content-encoding': 'rot13' } });
+    expect(await errorOf(answer)).toMatchObject({ status: 415, code: 'unsupported_encoding' });
+  });
+});
+
+describe.concurrent('a connection', () => {
+  const head = (more = ''): string =>
+    `POST /api/openai/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${edge.key}\r\n${more}`;
+
+  it('with a header of 64 KiB is answered with 431 in JSON', async () => {
+    const raw = await openRaw(edge.url);
+    raw.socket.write(head(`x-large: ${'x'.repeat(64 * 1024)}\r\n\r\n`));
+    await raw.closed;
+    const { status, headers, body } = readRawAnswer(raw.text());
+    expect(status).toBe(431);
+    expect(JSON.parse(body)).toMatchObject({ error: { type: 'invalid_request_error', code: 'headers_too_large' } });
+    const id = headers['x-request-id'];
+    expect(id).toMatch(/^req_/);
+    const logged = expect.objectContaining({ requestId: id, code: 'headers_too_large' });
+    await expect.poll(() => edge.ingress.lines).toContainEqual(logged);
+  });
+
+  it('whose body has no end is answered with 413 as soon as it is too large, and not read for long', async () => {
+    const raw = await openRaw(edge.url);
+    const start = `POST /api/openai/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${edge.key}\r\n`;
+    raw.socket.write(`${start}transfer-encoding: chunked\r\n\r\n`);
+    const chunk = Buffer.concat([Buffer.from('100000\r\n'), Buffer.alloc(mebibyte), Buffer.from('\r\n')]);
+    const before = performance.now();
+    while (!raw.socket.destroyed) {
+      if (raw.socket.write(chunk)) await sleep(5);
+      else await Promise.race([new Promise<void>((resolve) => raw.socket.once('drain', resolve)), raw.closed]);
+    }
+    expect(readRawAnswer(raw.text()).status).toBe(413);
+    // Read to its end, it would have met the time for a body first, and 408.
+    expect(performance.now() - before).toBeLessThan(7_000);
+  });
+
+  it('that speaks no HTTP is answered with 400 in JSON', async () => {
+    const raw = await openRaw(edge.url);
+    raw.socket.write('EHLO mail.example.org\r\n\r\n');
+    await raw.closed;
+    const { status, headers, body } = readRawAnswer(raw.text());
+    expect(status).toBe(400);
+    expect(headers['x-request-id']).toMatch(/^req_/);
+    expect(JSON.parse(body)).toMatchObject({ error: { type: 'invalid_request_error' } });
+  });
+
+  it.each([
+    ['body', () => head('content-length: 1000\r\n\r\n{')],
+    ['head', () => head('x-slow: ')],
+  ])('that sends its %s a byte at a time is answered with 408, and closed', async (_, start) => {
+    const raw = await openRaw(edge.url);
+    raw.socket.write(start());
+    const drip = setInterval(() => raw.socket.write(' '), 100);
+    const before = performance.now();
+    await raw.closed;
+    clearInterval(drip);
+    expect(performance.now() - before).toBeLessThan(4_000);
+    const { status, headers, body } = readRawAnswer(raw.text());
+    expect(status).toBe(408);
+    expect(headers['connection']).toBe('close');
+    expect(headers['x-request-id']).toMatch(/^req_/);
+    expect(JSON.parse(body)).toMatchObject({ error: { code: 'request_timeout' } });
+  });
+
+  it('serves a next request after one that was refused', async () => {
+    const raw = await openRaw(edge.url);
+    raw.socket.write(`${head('content-length: 2\r\n\r\n')}{}`);
+    await expect.poll(raw.text).toContain('"param":"model"');
+    const body = JSON.stringify(chatRequest([{ write: 'served' }]));
+    raw.socket.write(`${head(`content-length: ${body.length}\r\n\r\n`)}${body}`);
+    await expect.poll(raw.text).toContain('served');
+    raw.socket.destroy();
+  });
+
+  it('in the middle of whose stream nonsense arrives is cut, without an answer inside the stream', async () => {
+    const raw = await openRaw(edge.url);
+    const body = JSON.stringify(chatRequest([{ write: 'data: 1\n\n' }, { hang: true }], { stream: true }));
+    raw.socket.write(`${head(`content-length: ${body.length}\r\n\r\n`)}${body}`);
+    await expect.poll(raw.text).toContain('data: 1');
+    raw.socket.write('nonsense\r\n\r\n');
+    await raw.closed;
+    expect(raw.text().match(/HTTP\/1\.1/g)).toHaveLength(1);
+  });
+});
+
+describe('a path', () => {
+  const ask = (path: string, method = 'GET'): Promise<Response> =>
+    fetch(edge.url + path, { method, headers: { authorization: `Bearer ${edge.key}` } });
+
+  it.each([
+    '/api/openai/v1/models',
+    '/api/openai/models',
+    '/api/openai/v1/models/demo',
+    '/api/openai/models/auto',
+    '/health',
+  ])('%s is there', async (path) => {
+    expect((await ask(path)).status).toBe(200);
+  });
+
+  it.each([
+    '/',
+    '/api/openai',
+    '/api/openai/v2/models',
+    '/api/openai//models',
+    '/api/nobody/models',
+    '/api/openai/chat/completions/x',
+    '/metrics',
+  ])('%s is answered with 404', async (path) => {
+    expect(await errorOf(await ask(path))).toMatchObject({ status: 404, code: 'not_found' });
+  });
+
+  it.each(['/api/openai/models/nobody', '/api/openai/models/__proto__', '/api/openai/models/%2e%2e%2fhealth'])(
+    '%s names no model',
+    async (path) => {
+      expect(await errorOf(await ask(path))).toMatchObject({ status: 404, code: 'model_not_found', param: 'model' });
+    },
+  );
+
+  it('that cannot be decoded is a bad request', async () => {
+    const raw = await openRaw(edge.url);
+    raw.socket.write(
+      `GET /api/openai/models/% HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${edge.key}\r\nconnection: close\r\n\r\n`,
+    );
+    await raw.closed;
+    expect(readRawAnswer(raw.text()).status).toBe(400);
+  });
+
+  it.each([
+    ['GET', '/api/openai/chat/completions', 'POST'],
+    ['OPTIONS', '/api/openai/chat/completions', 'POST'],
+    ['DELETE', '/api/openai/v1/models/demo', 'GET, HEAD'],
+    ['POST', '/api/openai/models', 'GET, HEAD'],
+  ])('%s %s is not allowed, and the answer says what is', async (method, path, allowed) => {
+    const answer = await ask(path, method);
+    expect(answer.headers.get('allow')).toBe(allowed);
+    expect(await errorOf(answer)).toMatchObject({ status: 405, code: 'method_not_allowed' });
+  });
+
+  it('does not answer HEAD where only POST is allowed', async () => {
+    const answer = await ask('/api/openai/chat/completions', 'HEAD');
+    expect(answer.status).toBe(405);
+    expect(answer.headers.get('allow')).toBe('POST');
+    expect(await answer.text()).toBe('');
+  });
+
+  it('answers HEAD like GET, without a body', async () => {
+    for (const path of ['/health', '/api/openai/models']) {
+      const answer = await ask(path, 'HEAD');
+      expect(answer.status).toBe(200);
+      expect(await answer.text()).toBe('');
+    }
+  });
+});
+
+describe('the log', () => {
+  it('has the request id in every line about a request, also the one that a client gave', async () => {
+    const requestId = `mine-${randomBytes(4).toString('hex')}`;
+    const answer = await edge.post([{ write: 'x' }], {}, { headers: { 'x-request-id': requestId } });
+    expect(answer.headers.get('x-request-id')).toBe(requestId);
+    const refused = await edge.postRaw('{', { headers: { 'x-request-id': `${requestId}-2` } });
+    expect(refused.headers.get('x-request-id')).toBe(`${requestId}-2`);
+    const strange = await edge.post([{ write: 'x' }], {}, { headers: { 'x-request-id': 'a b"c' } });
+    expect(strange.headers.get('x-request-id')).toMatch(/^req_/);
+    await strange.text();
+    await expect.poll(() => edge.ingress.lines.filter((line) => line['requestId'] === requestId)).toHaveLength(1);
+    const about = edge.ingress.lines.filter(
+      ({ msg }) => String(msg).startsWith('request ') || msg === 'client went away',
+    );
+    expect(about.length).toBeGreaterThan(50);
+    for (const line of about) expect(line['requestId']).toEqual(expect.any(String));
+  });
+
+  it('holds no key, no prompt and no answer', async () => {
+    const secrets = { prompt: 'PROMPT-SECRET', answer: 'ANSWER-SECRET', field: 'FIELD-SECRET' };
+    const fields = { messages: [{ role: 'user', content: secrets.prompt }] };
+    await (await edge.post([{ write: secrets.answer }], fields)).text();
+    await (
+      await edge.post([{ write: secrets.answer }, { fail: 'upstream_failed' }], { ...fields, stream: true })
+    ).text();
+    await (await edge.post([], { ...fields, temperature: secrets.field })).text();
+    await (await edge.postRaw(`{"x": ${secrets.field}}`)).text();
+    const wrong = { authorization: `Bearer ${edge.key}x` };
+    await (await edge.post([], fields, { headers: wrong })).text();
+    await (await fetch(`${edge.url}/api/openai/models?key=${edge.key}`)).text();
+    await expect.poll(() => edge.ingress.lines.at(-1)?.['code']).toBe('missing_key');
+    const text = JSON.stringify(edge.ingress.lines);
+    for (const secret of [...Object.values(secrets), edge.key, edge.key.slice(-20)]) expect(text).not.toContain(secret);
+  });
+});

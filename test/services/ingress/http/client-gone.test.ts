@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openRaw } from '../../../helpers/raw-http.ts';
+import type { Step, Tell } from '../../../helpers/scripted-handler.ts';
+import { chatRequest, startEdge, type Edge } from '../../../helpers/start-edge.ts';
+import { until } from '../../../helpers/start-cluster.ts';
+
+let edge: Edge;
+const told: { event: string; requestId: string; at: number }[] = [];
+const tell: Tell = (event, requestId) => void told.push({ event, requestId, at: performance.now() });
+const when = (event: string, requestId: string): number | undefined =>
+  told.find((each) => each.event === event && each.requestId === requestId)?.at;
+
+beforeAll(async () => {
+  edge = await startEdge({ ingress: { KEEP_ALIVE_MS: '200' } });
+  await edge.addScripted({}, tell);
+});
+afterAll(() => edge.stop());
+
+function head(requestId: string, more: string): string {
+  const lines = [`host: x`, `authorization: Bearer ${edge.key}`, `x-request-id: ${requestId}`, more];
+  return `POST /api/openai/chat/completions HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`;
+}
+
+function whole(requestId: string, steps: Step[], fields: Record<string, unknown>): string {
+  const body = JSON.stringify(chatRequest(steps, fields));
+  return head(requestId, `content-length: ${Buffer.byteLength(body)}`) + body;
+}
+
+const noJobs = ['queued', 'claimed', 'streaming'].map((state) => `rtr_jobs{state="${state}"} 0`);
+
+/** What the metrics tell of things that are not over yet, a line each. */
+async function leftOvers(): Promise<string[]> {
+  const metrics = await (await fetch(`${edge.adminUrl}/metrics`)).text();
+  return metrics.match(/^rtr_(held_body_bytes|open_requests|jobs\{[^}]*\}) \S+$/gm) ?? [];
+}
+
+describe('a client that goes away', () => {
+  it.each<[string, Step[], boolean, string]>([
+    ['before the first token of a stream', [{ hang: true }], true, ''],
+    ['before an answer that is not streamed', [{ hang: true }], false, ''],
+    ['after the first token', [{ write: 'data: first\n\n' }, { hang: true }], true, 'data: first'],
+    ['after the first token, in the middle of many', [{ count: 1_000, everyMs: 5 }], true, '10\n'],
+  ])('%s stops the generation within a second', async (name, steps, stream, seen) => {
+    const requestId = name.replaceAll(/\W/g, '-');
+    const raw = await openRaw(edge.url);
+    raw.socket.write(whole(requestId, steps, { stream }));
+    await until(() => when('started', requestId) !== undefined && raw.text().includes(seen));
+    const goneAt = performance.now();
+    raw.socket.destroy();
+    await until(() => when('aborted', requestId) !== undefined, 3_000);
+    expect((when('aborted', requestId) ?? 0) - goneAt).toBeLessThan(1_000);
+    await expect
+      .poll(() => edge.ingress.lines.find((line) => line['requestId'] === requestId))
+      .toMatchObject({
+        msg: 'client went away',
+        outcome: 'cancelled',
+      });
+  });
+
+  it('in the middle of its body leaves nothing behind', async () => {
+    const raw = await openRaw(edge.url);
+    raw.socket.write(`${head('mid-body', 'content-length: 1000')}{"model":`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    raw.socket.destroy();
+    await expect
+      .poll(() => edge.ingress.lines.find((line) => line['requestId'] === 'mid-body'))
+      .toMatchObject({ msg: 'request refused', code: 'invalid_json' });
+  });
+
+  it('in the middle of a compressed body leaves nothing behind either', async () => {
+    const raw = await openRaw(edge.url);
+    raw.socket.write(head('mid-gzip', 'content-encoding: gzip\r\ncontent-length: 1000'));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    raw.socket.destroy();
+    await expect
+      .poll(() => edge.ingress.lines.find((line) => line['requestId'] === 'mid-gzip'))
+      .toMatchObject({ msg: 'request refused', code: 'invalid_json' });
+  });
+
+  it('at any moment of many requests leaves no job, no body and no request behind', async () => {
+    const body = { filler: 'x'.repeat(200_000) };
+    for (let at = 0; at < 100; at += 1) {
+      const raw = await openRaw(edge.url);
+      raw.socket.write(whole(`any-${at}`, [{ count: 100, everyMs: 5 }], { ...body, stream: at % 2 === 0 }));
+      setTimeout(() => raw.socket.destroy(), at % 25);
+    }
+    await expect
+      .poll(leftOvers, { timeout: 10_000 })
+      .toEqual(expect.arrayContaining(['rtr_held_body_bytes 0', 'rtr_open_requests 0', ...noJobs]));
+    expect(edge.ingress.lines.filter(({ level }) => Number(level) >= 40)).toEqual([]);
+  });
+});
+
+describe('a client that reads nothing', () => {
+  it('is cut off when too much waits for it, and its job ends', { timeout: 30_000 }, async () => {
+    const before = await residentBytes();
+    const piece = `data: ${'x'.repeat(16 * 1024)}\n\n`;
+    const steps = Array.from({ length: 4_000 }, (): Step[] => [{ write: piece }, { waitMs: 0 }]).flat();
+    const raw = await openRaw(edge.url);
+    raw.socket.pause();
+    const { handler, aborted, written } = flooding(piece);
+    await edge.addScripted({ id: 'flood', models: [{ id: 'flood', capabilities: ['stream'] }], handler });
+    raw.socket.write(whole('reads-nothing', steps.slice(0, 1), { stream: true, model: 'flood' }));
+    await until(aborted, 15_000);
+    expect(written()).toBeLessThan(200 * 1024 * 1024);
+    expect((await residentBytes()) - before).toBeLessThan(150 * 1024 * 1024);
+    raw.socket.destroy();
+  });
+});
+
+function flooding(piece: string) {
+  let isAborted = false;
+  let bytes = 0;
+  const handler = async (
+    _: unknown,
+    reply: { write: (piece: string) => void },
+    signal: AbortSignal,
+  ): Promise<never> => {
+    while (!signal.aborted) {
+      reply.write(piece);
+      bytes += piece.length;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    isAborted = true;
+    throw signal.reason;
+  };
+  return { handler, aborted: () => isAborted, written: () => bytes };
+}
+
+async function residentBytes(): Promise<number> {
+  const metrics = await (await fetch(`${edge.adminUrl}/metrics`)).text();
+  return Number(metrics.match(/^process_resident_memory_bytes (\S+)/m)?.[1]);
+}

@@ -1,0 +1,37 @@
+import type { ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { expect, it } from 'vitest';
+import { chatFamily } from '#shared/formats/chat/chat-format.ts';
+import { ClientReply } from '#services/ingress/http/client-reply.ts';
+import { startUnreadClient } from '../../../helpers/start-unread-client.ts';
+
+function replyTo(response: ServerResponse | undefined, stream = true): ClientReply {
+  if (!response) throw new Error('there is no such response');
+  return new ClientReply(response, chatFamily, 'req_1', stream, () => undefined);
+}
+
+it('a piece of a stream leaves in its turn, before whatever is said to other clients later', async () => {
+  const { client, responses } = await startUnreadClient();
+  const reply = replyTo(responses[0]);
+  for (const piece of ['data: 1\n\n', 'data: 2\n\n']) {
+    reply.data(Buffer.from(piece));
+    expect(responses[0]?.socket?.writableLength).toBe(0);
+    expect(responses[0]?.socket?.writableCorked).toBe(0);
+  }
+  reply.end(Buffer.from('data: [DONE]\n\n'));
+  expect(await text(client)).toMatch(/data: 1\n\n[^]*data: 2\n\n[^]*data: \[DONE\]\n\n/);
+});
+
+it('what has to wait for its client, or for an earlier answer to it, keeps nothing else in memory', async () => {
+  const { client, responses } = await startUnreadClient(2);
+  const first = replyTo(responses[0]);
+  first.data(Buffer.alloc(6 * 1024 * 1024, ' '));
+  expect(responses[0]?.writableLength).toBeGreaterThan(0);
+  const read = Buffer.from('data: 1\n\ndata: 2\n\n{"a":3}');
+  first.data(read.subarray(0, 9));
+  first.end(read.subarray(9, 18));
+  replyTo(responses[1], false).end(read.subarray(18));
+  // Whoever owns the memory may use it for something else.
+  read.fill('x');
+  expect((await text(client)).replaceAll(/ {2,}/g, '')).toMatch(/data: 1\n\n[^]*data: 2\n\n[^]*{"a":3}$/);
+});

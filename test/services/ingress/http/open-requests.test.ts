@@ -1,0 +1,34 @@
+import express, { type Response } from 'express';
+import { once } from 'node:events';
+import { Agent, createServer, get, ServerResponse, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { queryObjects } from 'node:v8';
+import { expect, it, onTestFinished } from 'vitest';
+import { OpenRequests } from '#services/ingress/http/open-requests.ts';
+
+it('a connection that rests holds nothing of its last request', async () => {
+  const open = new OpenRequests();
+  const responses: WeakRef<Response>[] = [];
+  const app = express();
+  app.use(open.follow, (_request, response) => {
+    responses.push(new WeakRef(response));
+    response.send('well');
+  });
+  const server = createServer(app).listen(0, '127.0.0.1');
+  const agent = new Agent({ keepAlive: true });
+  onTestFinished(() => {
+    agent.destroy();
+    server.close();
+  });
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  for (let at = 0; at < 3; at += 1) {
+    const [answer] = (await once(get({ port, agent }), 'response')) as [IncomingMessage];
+    expect(await text(answer)).toBe('well');
+  }
+  await expect.poll(() => [open.count, Object.keys(agent.freeSockets).length]).toEqual([0, 1]);
+  // Counting them collects all garbage first.
+  queryObjects(ServerResponse, { format: 'count' });
+  expect(responses.map((response) => response.deref())).toEqual([undefined, undefined, undefined]);
+});

@@ -1,0 +1,225 @@
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { openAccounts, type Accounts } from '#shared/accounts/accounts.ts';
+import { connectRedis, type RedisConnection } from '#shared/accounts/redis/connect-redis.ts';
+import { createLog } from '#shared/core/log.ts';
+import { ConsoleClient } from '../../../helpers/console-client.ts';
+import { everythingUnder } from '../../../helpers/everything-under.ts';
+import { startEdge, type Edge } from '../../../helpers/start-edge.ts';
+import { until } from '../../../helpers/start-cluster.ts';
+import { startNats } from '../../../helpers/start-nats.ts';
+
+const password = 'violet-harbour-cricket-41';
+
+let edge: Edge;
+let other: { url: string; process: Edge['ingress'] };
+let connection: RedisConnection;
+let accounts: Accounts;
+let ada: ConsoleClient;
+let adaId: string;
+let linkToken: string;
+
+beforeAll(async () => {
+  edge = await startEdge();
+  other = await edge.addIngress();
+  await edge.addScripted();
+  const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+  connection = connectRedis(inject('redisUrl'), { log, name: 'test' });
+  await connection.whenReady(AbortSignal.timeout(5_000));
+  accounts = openAccounts(connection.redis, `${edge.prefix}:`);
+  ada = new ConsoleClient(edge.url);
+  linkToken = (await accounts.links.issueFirstAdmin()) ?? '';
+  const { body } = await ada.post(`/links/${linkToken}`, { name: 'Ada', email: 'ada@example.com', password });
+  adaId = String(body.user.id);
+});
+afterAll(async () => {
+  connection.close();
+  await edge.stop();
+});
+
+/** Asks a family as a page of the console does. */
+function asPage(url: string, headers: Record<string, string> = {}, client = ada): Promise<Response> {
+  const session = { cookie: client.cookie ?? '', 'x-csrf-token': client.csrfToken ?? '' };
+  return fetch(url, { headers: { ...session, ...headers } });
+}
+
+async function statusWith(url: string, raw: string): Promise<number> {
+  const answer = await fetch(`${url}/api/openai/models`, { headers: { authorization: `Bearer ${raw}` } });
+  await answer.text();
+  return answer.status;
+}
+
+async function bodyOf(answer: Response): Promise<{ status: number; body: unknown }> {
+  return { status: answer.status, body: await answer.json() };
+}
+
+describe('a page of the console', () => {
+  it('uses every family as the signed-in person', async () => {
+    for (const path of ['/api/openai/v1/models', '/api/anthropic/v1/models', '/api/tools/v1/list']) {
+      expect((await asPage(edge.url + path)).status).toBe(200);
+    }
+    const answer = await fetch(`${edge.url}/api/openai/v1/chat/completions`, {
+      method: 'POST',
+      headers: {
+        cookie: ada.cookie ?? '',
+        'x-csrf-token': ada.csrfToken ?? '',
+        'content-type': 'application/json',
+        'sec-fetch-site': 'same-origin',
+      },
+      body: JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'Hello.' }], steps: [] }),
+    });
+    await answer.text();
+    await until(() => edge.ingress.lines.some(({ keyId }) => keyId === `session:${adaId}`));
+  });
+
+  it('is told apart from none, from one of another site, and from one whose session has ended', async () => {
+    const url = `${edge.url}/api/openai/v1/models`;
+    const missing = { status: 401, body: { error: { code: null } } };
+    const denied = { status: 403, body: { error: { code: 'permission_denied' } } };
+    expect(await bodyOf(await fetch(url, { headers: { cookie: ada.cookie ?? '' } }))).toMatchObject(missing);
+    expect(await bodyOf(await fetch(url, { headers: { 'x-csrf-token': ada.csrfToken ?? '' } }))).toMatchObject(missing);
+    expect(await bodyOf(await asPage(url, { 'x-csrf-token': 'wrong' }))).toMatchObject(denied);
+    expect(await bodyOf(await asPage(url, { 'sec-fetch-site': 'cross-site' }))).toMatchObject(denied);
+    expect(await bodyOf(await asPage(url, { origin: 'https://evil.example' }))).toMatchObject(denied);
+    const second = new ConsoleClient(edge.url);
+    await second.signIn('ada@example.com', password);
+    const { cookie, csrfToken } = second;
+    await second.delete('/session');
+    Object.assign(second, { cookie, csrfToken });
+    expect(await bodyOf(await asPage(url, {}, second))).toMatchObject({
+      status: 401,
+      body: { error: { code: 'invalid_api_key', message: 'Your session has ended. Please sign in again.' } },
+    });
+  });
+
+  it('counts for nothing beside a key, be it right or wrong', async () => {
+    const url = `${edge.url}/api/openai/v1/models`;
+    expect((await asPage(url, { authorization: 'Bearer wrong' })).status).toBe(401);
+    expect((await asPage(url, { authorization: 'Basic abc' })).status).toBe(401);
+    expect((await asPage(`${edge.url}/api/anthropic/v1/models`, { 'x-api-key': 'wrong' })).status).toBe(401);
+    expect((await asPage(url, { authorization: `Bearer ${edge.key}`, 'x-csrf-token': 'wrong' })).status).toBe(200);
+  });
+});
+
+describe('a change in the console', () => {
+  it.each([
+    ['a revoked key', async (id: string) => ada.delete(`/keys/${id}`)],
+    ['a key that was rotated without overlap', async (id: string) => ada.post(`/keys/${id}/rotate`, { overlapMs: 0 })],
+  ])('is known to every ingress within a second: %s', async (_, change) => {
+    const { body } = await ada.post('/keys', { kind: 'user', name: 'k', class: 'normal', limits: {} });
+    const both = () => Promise.all([edge.url, other.url].map((url) => statusWith(url, body.raw)));
+    expect(await both()).toEqual([200, 200]);
+    expect((await change(body.key.id)).status).toBeLessThan(300);
+    const changedAt = performance.now();
+    await until(async () => (await both()).every((status) => status === 401));
+    expect(performance.now() - changedAt).toBeLessThan(1_000);
+  });
+
+  it('is known to every ingress within a second: a blocked person, a deleted team', async () => {
+    const created = await ada.post('/invitations', { email: 'bob@example.com', role: 'member' });
+    const bob = new ConsoleClient(other.url);
+    const token = String(created.body.link).split('/link/')[1] ?? '';
+    const { body: session } = await bob.post(`/links/${token}`, { name: 'Bob', password });
+    const { body: team } = await ada.post('/teams', { name: 'Blue' });
+    const settings = { name: 'k', class: 'normal', limits: {} };
+    const own = await bob.post('/keys', { kind: 'user', ...settings });
+    const shared = await ada.post('/keys', { kind: 'team', teamId: team.id, ...settings });
+    const raws = [String(own.body.raw), String(shared.body.raw)];
+    const all = () => Promise.all(raws.flatMap((raw) => [statusWith(edge.url, raw), statusWith(other.url, raw)]));
+    expect(await all()).toEqual([200, 200, 200, 200]);
+    await ada.patch(`/users/${session.user.id}`, { blocked: true });
+    await ada.delete(`/teams/${team.id}`);
+    const changedAt = performance.now();
+    await until(async () => (await all()).every((status) => status === 401));
+    expect(performance.now() - changedAt).toBeLessThan(1_000);
+    expect((await asPage(`${other.url}/api/openai/v1/models`, {}, bob)).status).toBe(401);
+  });
+});
+
+describe('a change in the console while the broker is away', () => {
+  it('is made, holds here at once, and everywhere when the broker is back', async () => {
+    const nats = await startNats();
+    onTestFinished(() => nats.stop());
+    const here = await startEdge({ natsUrl: nats.url });
+    onTestFinished(() => here.stop());
+    const there = await here.addIngress();
+    const itsAccounts = openAccounts(connection.redis, `${here.prefix}:`);
+    const admin = new ConsoleClient(here.url);
+    const token = await itsAccounts.links.issueFirstAdmin();
+    await admin.post(`/links/${token}`, { name: 'Ada', email: 'ada@example.com', password });
+    const urls = [here.url, there.url];
+    expect(await Promise.all(urls.map((url) => statusWith(url, here.key)))).toEqual([200, 200]);
+    await nats.kill();
+    const begin = performance.now();
+    expect((await admin.delete(`/keys/${here.keyId}`)).status).toBe(204);
+    expect(performance.now() - begin).toBeLessThan(2_500);
+    expect(await statusWith(here.url, here.key)).toBe(401);
+    await here.ingress.line('a change of keys may be unknown elsewhere for 30 s');
+    await nats.restart();
+    await until(async () => (await statusWith(there.url, here.key)) === 401, 10_000);
+  });
+});
+
+describe('an ingress behind TLS', () => {
+  it('warns when it cannot know of it: cookies would not be bound to TLS', async () => {
+    const PUBLIC_URL = 'https://llm.example.com';
+    const blind = await edge.addIngress({ PUBLIC_URL });
+    const told = await edge.addIngress({ PUBLIC_URL, TRUSTED_PROXIES: '127.0.0.1' });
+    const warnings = [blind, told].map(({ process }) =>
+      process.lines.filter(({ msg }) => String(msg).includes('TRUSTED_PROXIES')),
+    );
+    expect(warnings).toMatchObject([[{ level: 40 }], []]);
+    const headers = { 'x-forwarded-proto': 'https' };
+    const signIn = (url: string) =>
+      new ConsoleClient(url).ask('POST', '/session', { email: 'ada@example.com', password }, headers);
+    expect((await signIn(blind.url)).headers.get('set-cookie')).not.toContain('Secure');
+    expect((await signIn(told.url)).headers.get('set-cookie')).toMatch(/^__Host-rtr=.*; Secure/);
+  });
+});
+
+describe('what an ingress keeps', () => {
+  it('has the last use of a key, to the minute, without its having been waited for', async () => {
+    const { body } = await ada.post('/keys', { kind: 'user', name: 'k', class: 'normal', limits: {} });
+    expect(body.key.lastUsedAt).toBeUndefined();
+    await statusWith(edge.url, body.raw);
+    const lastUse = async () => (await accounts.keys.lastUses([body.key.id]))[0];
+    await until(async () => (await lastUse()) !== undefined, 10_000);
+    expect((await lastUse()) ?? 1).toSatisfy((time: number) => time % 60_000 === 0);
+    const listed = (await ada.get('/keys')).body.find(({ id }: { id: string }) => id === body.key.id);
+    expect(listed.lastUsedAt).toBe(await lastUse());
+  });
+
+  it('has no secret in it, neither in Redis nor in the log', async () => {
+    const spare = await accounts.invitations.create({
+      email: 'eve@example.com',
+      role: 'member',
+      invitedBy: adaId,
+      ms: 60_000,
+    });
+    if (typeof spare === 'string') throw new Error(spare);
+    const reset = await accounts.links.issuePassword(adaId);
+    const { body } = await ada.post('/keys', { kind: 'user', name: 'k', class: 'normal', limits: {} });
+    await statusWith(edge.url, body.raw);
+    // Too weak to be taken for a new password.
+    const guess = 'qwertyuiopqwertyuiop';
+    await new ConsoleClient(edge.url).signIn('ada@example.com', guess);
+    await new ConsoleClient(edge.url).ask('POST', '/session', `{"password": "${guess}`);
+    for (const token of [linkToken, spare.token, reset]) {
+      // Pages are asked for at these addresses, too.
+      await (await fetch(`${edge.url}/link/${token}`)).text();
+      await new ConsoleClient(edge.url).post(`/links/${token}`, { name: 'x', email: 'x', password: guess });
+    }
+    const next = 'quiet-lantern-oyster-77';
+    expect((await ada.post('/password', { current: password, next })).status).toBe(200);
+    const typed = [password, next, guess];
+    const given = [linkToken, spare.token, reset, ada.sessionId, ada.csrfToken ?? '', body.raw, body.raw.slice(-40)];
+    const stored = await everythingUnder(connection.redis, '');
+    const logged = [edge, { ingress: other.process }].map(({ ingress }) => JSON.stringify(ingress.lines)).join();
+    expect(stored).toContain(adaId);
+    expect(logged).toContain('/link/…');
+    for (const secret of [...typed, ...given]) {
+      expect(secret.length).toBeGreaterThan(15);
+      expect(stored).not.toContain(secret);
+      expect(logged).not.toContain(secret);
+    }
+  });
+});

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { loadOf } from '#services/ingress/metrics/load.ts';
+
+function worker(tier: string, slots: number, others: number, draining = false): LiveWorker {
+  return { announcement: { tier, slots, draining }, held: 1, others } as unknown as LiveWorker;
+}
+
+describe("the cluster's load", () => {
+  it('is the sum of what all ingress nodes have waiting and of what all workers do', () => {
+    const pulses = [
+      { lanes: [], waitingByTier: { gpu: 2, cloud: 1 } },
+      { lanes: [], waitingByTier: { gpu: 1 } },
+    ];
+    const load = loadOf(pulses, [worker('gpu', 8, 3), worker('gpu', 4, 0), worker('tools', 16, 0)]);
+    expect(load?.tiers).toEqual({
+      gpu: { waiting: 3, busy: 5, slots: 12, workers: 2 },
+      cli: { waiting: 0, busy: 0, slots: 0, workers: 0 },
+      cloud: { waiting: 1, busy: 0, slots: 0, workers: 0 },
+      tools: { waiting: 0, busy: 1, slots: 16, workers: 1 },
+    });
+  });
+
+  it('counts the work of a leaving worker, but not its slots', () => {
+    expect(loadOf([{ lanes: [] }], [worker('gpu', 8, 3, true)])?.tiers.gpu).toEqual({
+      waiting: 0,
+      busy: 4,
+      slots: 0,
+      workers: 0,
+    });
+  });
+
+  it('takes the lanes of an ingress of an older release, which tells no more', () => {
+    const lanes = [{ tier: 'cli', pool: 'p', class: 'normal', waiting: 4 }] as const;
+    expect(loadOf([{ lanes: [...lanes] }], [])?.tiers.cli.waiting).toBe(4);
+  });
+
+  it('is unknown, not nothing, while no ingress is heard of', () => {
+    expect(loadOf([], [worker('gpu', 8, 3)])).toBeUndefined();
+  });
+});

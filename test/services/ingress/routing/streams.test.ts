@@ -1,0 +1,229 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { openRaw, readRawAnswer } from '../../../helpers/raw-http.ts';
+import { chatRequest, startEdge, type Edge } from '../../../helpers/start-edge.ts';
+import { until } from '../../../helpers/start-cluster.ts';
+
+let edge: Edge;
+beforeAll(async () => {
+  edge = await startEdge({
+    ingress: { KEEP_ALIVE_MS: '100', NO_WORKER_TIMEOUT_MS: '700', FIRST_TOKEN_TIMEOUT_MS: '1500' },
+  });
+  await edge.addScripted({ id: 'first' });
+});
+afterAll(() => edge.stop());
+
+describe('an answer', () => {
+  it('that is streamed is passed on piece by piece, as it comes', async () => {
+    const answer = await edge.post([{ write: 'data: 1\n\n' }, { waitMs: 300 }, { write: 'data: 2\n\n' }], {
+      stream: true,
+    });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    expect(answer.headers.get('cache-control')).toBe('no-cache, no-transform');
+    expect(answer.headers.get('x-rtr-tier')).toBe('gpu');
+    expect(answer.headers.get('x-rtr-worker')).toBe('first');
+    expect(answer.headers.get('x-rtr-attempts')).toBe('1');
+    const pieces: string[] = [];
+    const times: number[] = [];
+    const decoder = new TextDecoder();
+    for await (const piece of answer.body ?? []) {
+      pieces.push(decoder.decode(piece as Uint8Array));
+      times.push(performance.now());
+    }
+    expect(pieces[0]).toBe('data: 1\n\n');
+    expect(pieces.at(-1)).toBe('data: 2\n\n');
+    expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(200);
+  });
+
+  it('that is not streamed comes whole, with its length', async () => {
+    const answer = await edge.post([{ write: '{"a":' }, { waitMs: 20 }, { write: '1}' }]);
+    expect(answer.headers.get('content-type')).toBe('application/json');
+    expect(answer.headers.get('content-length')).toBe('7');
+    expect(await answer.json()).toEqual({ a: 1 });
+  });
+
+  it('that lets itself be waited for sends comments meanwhile, and nothing else', async () => {
+    const answer = await edge.post([{ waitMs: 1_100 }, { write: 'data: 1\n\n' }], { stream: true });
+    const text = await answer.text();
+    expect(text).toMatch(/^(: keep-alive\n\n){3,11}data: 1\n\n$/);
+  });
+
+  it('that fails before its first piece has the status of the error', async () => {
+    for (const stream of [true, false]) {
+      const answer = await edge.post([{ fail: 'context_length_exceeded' }], { stream });
+      expect(answer.status).toBe(400);
+      expect(answer.headers.get('content-type')).toBe('application/json');
+      expect(answer.headers.get('x-should-retry')).toBe('false');
+      expect(await answer.json()).toMatchObject({ error: { code: 'context_length_exceeded' } });
+    }
+  });
+
+  it('that fails in the middle ends with an error event, and never as if it were whole', async () => {
+    const steps = [{ write: 'data: 1\n\n' }, { waitMs: 5 }, { fail: 'upstream_failed' as const }];
+    const text = await (await edge.post(steps, { stream: true })).text();
+    const [first, event, end] = text.split('\n\n');
+    expect(first).toBe('data: 1');
+    expect(JSON.parse(event?.slice('data: '.length) ?? '')).toEqual({
+      error: { message: expect.any(String), type: 'server_error', param: null, code: 'upstream_failed' },
+    });
+    expect(end).toBe('');
+  });
+
+  it('that fails after a keep-alive fails with an event too: its status is told already', async () => {
+    const answer = await edge.post([{ waitMs: 250 }, { fail: 'context_length_exceeded' }], { stream: true });
+    expect(answer.status).toBe(200);
+    const text = await answer.text();
+    expect(text).toMatch(/^(: keep-alive\n\n)+data: {"error":{.*"code":"context_length_exceeded"}}\n\n$/);
+  });
+
+  it('whose first token does not come ends in time', async () => {
+    const text = await (await edge.post([{ hang: true }], { stream: true })).text();
+    expect(text).toContain('"code":"first_token_timeout"');
+  });
+
+  it('that nobody can give is refused with 503 and a time to come again', async () => {
+    const other = await startEdge({ ingress: { NO_WORKER_TIMEOUT_MS: '300' } });
+    onTestFinished(() => other.stop());
+    const answer = await other.post([], { model: 'auto' });
+    expect(answer.status).toBe(503);
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await answer.json()).toMatchObject({ error: { code: 'no_worker_available', type: 'server_error' } });
+  });
+});
+
+describe('the metrics', () => {
+  it('tell of requests, waits, tokens, streams and refusals', async () => {
+    await (await edge.post([{ write: 'data: 1\n\n' }], { stream: true })).text();
+    await (await edge.postRaw('{')).text();
+    const streaming = await edge.post([{ write: 'data: 1\n\n' }, { hang: true }], { stream: true });
+    const metrics = async (): Promise<string> => (await fetch(`${edge.adminUrl}/metrics`)).text();
+    await expect.poll(metrics).toMatch(/^rtr_jobs\{state="streaming"\} 1$/m);
+    const text = await metrics();
+    for (const line of [
+      /^rtr_requests_total\{family="chat",model="demo",tier="gpu",outcome="done"\} [1-9]/m,
+      /^rtr_refusals_total\{family="chat",code="invalid_json"\} [1-9]/m,
+      /^rtr_queue_wait_seconds_count\{tier="gpu"\} [1-9]/m,
+      /^rtr_time_to_first_token_seconds_count\{model="demo",tier="gpu"\} [1-9]/m,
+      /^rtr_request_duration_seconds_sum\{family="chat",model="demo",tier="gpu"\} /m,
+      /^rtr_tokens_total\{model="demo",tier="gpu",kind="completion"\} /m,
+      /^rtr_jobs\{state="queued"\} 0$/m,
+      /^process_resident_memory_bytes /m,
+      /^rtr_open_requests 1$/m,
+    ]) {
+      expect(text).toMatch(line);
+    }
+    await streaming.body?.cancel();
+    expect((await fetch(`${edge.url}/metrics`)).status).toBe(404);
+    expect((await fetch(`${edge.adminUrl}/health`)).status).toBe(200);
+    expect((await fetch(`${edge.adminUrl}/nothing`)).status).toBe(404);
+  });
+});
+
+describe("a request's body", () => {
+  it('is let go when its answer begins', async () => {
+    const heldBytes = async (): Promise<number> => {
+      const metrics = await (await fetch(`${edge.adminUrl}/metrics`)).text();
+      return Number(metrics.match(/^rtr_held_body_bytes (\d+)$/m)?.[1]);
+    };
+    const filler = 'x'.repeat(5_000_000);
+    const held = await edge.post([{ waitMs: 300 }, { write: 'data: 1\n\n' }, { hang: true }], { stream: true, filler });
+    expect(await heldBytes()).toBeGreaterThan(filler.length);
+    const reader = held.body?.getReader();
+    await until(async () => Buffer.from((await reader?.read())?.value ?? []).includes('data: 1'));
+    expect(await heldBytes()).toBe(0);
+    await reader?.cancel();
+  });
+
+  it('takes no memory while the rest of a long answer is awaited', async () => {
+    const own = await startEdge();
+    onTestFinished(() => own.stop());
+    await own.addScripted();
+    const externalBytes = async (): Promise<number> => {
+      const metrics = await (await fetch(`${own.adminUrl}/metrics`)).text();
+      return Number(metrics.match(/^nodejs_external_memory_bytes (\S+)$/m)?.[1]);
+    };
+    const filler = 'x'.repeat(8 * 1024 * 1024);
+    const steps = [{ waitMs: 1_000 }, { write: 'data: 1\n\n' }, { hang: true as const }];
+    const asked = Array.from({ length: 10 }, () => own.post(steps, { stream: true, filler }));
+    await expect.poll(externalBytes, { timeout: 5_000 }).toBeGreaterThan(80 * 1024 * 1024);
+    const streams = await Promise.all(asked);
+    // Whatever is garbage is collected as further requests come.
+    const collected = async (): Promise<number> => {
+      await (await own.post([{ write: 'x' }], { filler })).text();
+      return externalBytes();
+    };
+    await expect.poll(collected, { timeout: 10_000 }).toBeLessThan(40 * 1024 * 1024);
+    for (const { body } of streams) await body?.cancel();
+  });
+
+  it('finds no room when others take it all: 503, and room again when they are gone', async () => {
+    const small = await startEdge({ ingress: { MAX_HELD_BYTES: '1000000', MAX_ACTIVE: '3' } });
+    onTestFinished(() => small.stop());
+    await small.addScripted();
+    const raw = await openRaw(small.url);
+    raw.socket.write(
+      `POST /api/openai/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${small.key}\r\ncontent-length: 900001\r\n\r\n${'x'.repeat(900_000)}`,
+    );
+    const metrics = async (): Promise<string> => (await fetch(`${small.adminUrl}/metrics`)).text();
+    await expect.poll(metrics).toMatch(/^rtr_held_body_bytes 900000$/m);
+    const filler = 'x'.repeat(200_000);
+    expect((await small.post([{ write: 'x' }], { filler })).status).toBe(503);
+    raw.socket.destroy();
+    await expect.poll(async () => (await small.post([{ write: 'x' }], { filler })).status).toBe(200);
+    const running = await Promise.all(
+      [1, 2, 3].map(() => small.post([{ write: 'data: 1\n\n' }, { hang: true }], { stream: true })),
+    );
+    const answer = await small.post([{ write: 'x' }]);
+    expect(answer.status).toBe(503);
+    expect(await answer.json()).toMatchObject({ error: { code: 'overloaded' } });
+    for (const { body } of running) await body?.cancel();
+    await expect.poll(async () => (await small.post([{ write: 'x' }])).status).toBe(200);
+  });
+});
+
+describe.concurrent('an ingress', () => {
+  it('that is told to stop finishes its streams, takes nothing new, and is gone', async ({ onTestFinished }) => {
+    const own = await startEdge();
+    onTestFinished(() => own.stop());
+    await own.addScripted();
+    const streaming = await own.post([{ count: 20, everyMs: 50 }], { stream: true });
+    const kept = await openRaw(own.url);
+    const body = JSON.stringify(chatRequest([{ write: 'served' }]));
+    const request = `POST /api/openai/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${own.key}\r\ncontent-length: ${body.length}\r\n\r\n`;
+    // This one is on its way when the ingress is told to stop: it is answered, if only with a no.
+    kept.socket.write(request);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const stopped = own.ingress.stop();
+    await own.ingress.line('finishing running answers');
+    kept.socket.write(body);
+    await kept.closed;
+    const { status, headers, body: refusal } = readRawAnswer(kept.text());
+    expect(status).toBe(503);
+    expect(headers['retry-after']).toBe('1');
+    expect(JSON.parse(refusal)).toMatchObject({ error: { code: 'shutting_down' } });
+    await expect(fetch(`${own.url}/health`)).rejects.toThrow('fetch failed');
+    expect(await streaming.text()).toBe(Array.from({ length: 20 }, (_, at) => `${at}\n`).join(''));
+    expect(await stopped).toBe(0);
+  });
+
+  it('that is told to stop does not wait for ever: what is left is ended with an error', async ({ onTestFinished }) => {
+    const own = await startEdge({ ingress: { DRAIN_MS: '500' } });
+    onTestFinished(() => own.stop());
+    const told: string[] = [];
+    await own.addScripted({}, (event) => told.push(event));
+    const streaming = await own.post([{ write: 'data: 1\n\n' }, { hang: true }], { stream: true });
+    const before = performance.now();
+    const stopped = own.ingress.stop();
+    const text = await streaming.text();
+    expect(text).toContain('"code":"shutting_down"');
+    expect(await stopped).toBe(0);
+    expect(performance.now() - before).toBeLessThan(3_000);
+    await until(() => told.includes('aborted'), 1_000);
+  });
+
+  it('that has just started knows the models at once', async () => {
+    const { url } = await edge.addIngress();
+    const answer = await fetch(`${url}/api/openai/models/demo`, { headers: { authorization: `Bearer ${edge.key}` } });
+    expect(answer.status).toBe(200);
+  });
+});

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { poolOf, type ToolInfo } from '#shared/broker/contract/announcement.ts';
+import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { chooseToolLanes } from '#shared/serving/choose-tool-lanes.ts';
+import { listTools } from '#services/ingress/tools/list-tools.ts';
+import { livePool, type WorkerFacts } from '../../../helpers/live-pool.ts';
+
+const tool = (name: string, description = ''): ToolInfo => ({ name, description, inputSchema: { type: 'object' } });
+
+const pool = (tools: ToolInfo[], workers: WorkerFacts[], tier: LivePool['tier'] = 'tools'): LivePool =>
+  livePool(
+    { tier, pool: poolOf(tier, 'tools', [], tools), tools },
+    workers.map((worker) => ({ slots: 4, ...worker })),
+  );
+
+const nobody = new Set<string>();
+
+describe('the lanes of a tool', () => {
+  const busy = pool([tool('a'), tool('b')], [{ id: 'w1', busy: 3 }]);
+  const free = pool([tool('a')], [{ id: 'w2' }]);
+
+  it('are those of the pools that have it, the freest first', () => {
+    expect(chooseToolLanes('a', [busy, free], nobody)).toEqual([
+      { pool: free, model: 'a' },
+      { pool: busy, model: 'a' },
+    ]);
+    expect(chooseToolLanes('b', [busy, free], nobody)).toEqual([{ pool: busy, model: 'b' }]);
+    expect(chooseToolLanes('c', [busy, free], nobody)).toEqual([]);
+  });
+
+  it('are not those of pools that take nothing, or whose workers are to be avoided', () => {
+    expect(chooseToolLanes('a', [pool([tool('a')], [{ id: 'w', accepting: false }])], nobody)).toEqual([]);
+    expect(chooseToolLanes('a', [free], new Set(['w2']))).toEqual([]);
+  });
+});
+
+describe('the pool of a worker', () => {
+  it('is another one for other tools', () => {
+    const tokens = [[], [tool('a')], [tool('b')], [tool('a', 'other')]].map((tools) =>
+      poolOf('tools', 'tools', [], tools),
+    );
+    expect(new Set(tokens).size).toBe(4);
+    expect(poolOf('tools', 'tools', [], [tool('a'), tool('b')])).toBe(
+      poolOf('tools', 'tools', [], [tool('b'), tool('a')]),
+    );
+  });
+});
+
+describe('the list of tools', () => {
+  it('has every tool once, by name, with the worker that has been there longest', () => {
+    const listed = listTools([
+      pool([tool('b', 'younger'), tool('c')], [{ id: 'w2', startedAt: 2 }]),
+      pool(
+        [tool('b', 'older'), tool('a')],
+        [
+          { id: 'w3', startedAt: 1 },
+          { id: 'w1', startedAt: 1 },
+        ],
+      ),
+      pool([tool('d')], [{ id: 'w4', accepting: false }]),
+      pool([tool('e')], [{ id: 'w5' }], 'gpu'),
+    ]);
+    expect(listed.map(({ name, description, worker }) => [name, description, worker])).toEqual([
+      ['a', '', 'w1'],
+      ['b', 'older', 'w1'],
+      ['c', '', 'w2'],
+    ]);
+  });
+});

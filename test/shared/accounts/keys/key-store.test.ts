@@ -1,0 +1,73 @@
+import { beforeEach, describe, expect, inject, it } from 'vitest';
+import { createFirstRouterKey, createKey } from '#shared/accounts/keys/create-key.ts';
+import { everythingUnder } from '../../../helpers/everything-under.ts';
+import { openKeyStore, type OpenKeyStore } from '../../../helpers/open-key-store.ts';
+
+let open: OpenKeyStore;
+beforeEach(async () => {
+  open = await openKeyStore(inject('redisUrl'));
+});
+
+describe('KeyStore', () => {
+  it('gives back what was stored, and knows nothing of other ids', async () => {
+    const { record } = await createKey(open.store, { kind: 'team', name: 'Blue – 蓝', class: 'high' });
+    expect(await open.store.find(record.id)).toEqual(record);
+    expect(await open.store.find('000000000000')).toBeUndefined();
+  });
+
+  it('lists every key, oldest first', async () => {
+    const { store } = open;
+    const { record } = await createKey(store, { kind: 'user', name: 'second', class: 'low' });
+    await store.create({ ...record, id: 'zzzzzzzzzzzz', name: 'first', createdAt: record.createdAt - 1 });
+    expect((await store.list()).map(({ name }) => name)).toEqual(['first', 'second']);
+  });
+
+  it('revokes once, keeps the time of the first revocation, and says when there is nothing to revoke', async () => {
+    const { record } = await createKey(open.store, { kind: 'user', name: 'leaver', class: 'normal' });
+    expect(await open.store.revoke(record.id, 1_000)).toBe('revoked');
+    expect(await open.store.revoke(record.id, 2_000)).toBe('revoked before');
+    expect(await open.store.find(record.id)).toEqual({ ...record, revokedAt: 1_000 });
+    expect(await open.store.revoke('000000000000', 3_000)).toBe('unknown');
+    expect(await open.store.find('000000000000')).toBeUndefined();
+  });
+
+  it('lets exactly one of many simultaneous set-ups make the first router key', async () => {
+    const others = await Promise.all(Array.from({ length: 4 }, () => openKeyStore(inject('redisUrl'), open.prefix)));
+    const made = await Promise.all([open, ...others].map(({ store }) => createFirstRouterKey(store)));
+    expect(made.filter((key) => key !== undefined)).toHaveLength(1);
+    expect((await open.store.list()).filter(({ kind }) => kind === 'router')).toHaveLength(1);
+  });
+
+  it.each(['in use', 'revoked'])('makes no first router key where another was made before, now %s', async (state) => {
+    const { store } = open;
+    const { record } = await createKey(store, { kind: 'router', name: 'by hand', class: 'normal' });
+    if (state === 'revoked') await store.revoke(record.id, Date.now());
+    expect(await store.hasHadRouterKey()).toBe(true);
+    expect(await createFirstRouterKey(store)).toBeUndefined();
+    expect(await store.createFirstRouterKey({ ...record, id: '000000000000' })).toBe(false);
+    expect(await store.list()).toHaveLength(1);
+  });
+
+  it('makes a first router key where people and teams have keys already', async () => {
+    const { store } = open;
+    await createKey(store, { kind: 'team', name: 'a team', class: 'normal' });
+    expect(await createFirstRouterKey(store)).toBeDefined();
+  });
+
+  it('stores nothing that a secret can be read from, only its Argon2id hash with the agreed cost', async () => {
+    const { store, prefix } = open;
+    const first = await createFirstRouterKey(store);
+    const user = await createKey(store, { kind: 'user', name: 'a person', class: 'normal' });
+    const team = await createKey(store, { kind: 'team', name: 'a team', class: 'normal' });
+    const keys = [first, user, team].filter((key) => key !== undefined);
+    expect(keys).toHaveLength(3);
+
+    const stored = await everythingUnder(open.connection.redis, prefix);
+    for (const { raw, record } of keys) {
+      expect(stored).toContain(record.id);
+      const secret = raw.slice(-40);
+      for (let at = 0; at + 8 <= secret.length; at++) expect(stored).not.toContain(secret.slice(at, at + 8));
+      expect(record.hash).toMatch(/^\$argon2id\$v=19\$m=19456,(t=2,p=1|p=1,t=2)\$/);
+    }
+  });
+});

@@ -1,0 +1,53 @@
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { RouterError } from '#shared/core/errors.ts';
+import { KeyUseRecorder } from '#shared/accounts/keys/key-use-recorder.ts';
+
+const log = pino({ level: 'silent' });
+let written: Record<string, number>[];
+let recorder: KeyUseRecorder;
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: 600_000_010 });
+  written = [];
+  recorder = new KeyUseRecorder({ noteUses: async (uses) => void written.push(Object.fromEntries(uses)) }, log);
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('KeyUseRecorder', () => {
+  it('writes uses together, to the minute, once a minute for a key', async () => {
+    for (let n = 0; n < 1_000; n += 1) recorder.note(n % 2 === 0 ? 'even' : 'odd');
+    expect(written).toEqual([]);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(written).toEqual([{ even: 600_000_000, odd: 600_000_000 }]);
+    recorder.note('even');
+    await vi.advanceTimersByTimeAsync(50_000);
+    expect(written).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(5_000);
+    recorder.note('even');
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(written[1]).toEqual({ even: 600_060_000 });
+  });
+
+  it('writes what is left when it ends, and nothing when nothing is', async () => {
+    recorder.note('last');
+    await recorder.close();
+    await recorder.close();
+    expect(written).toEqual([{ last: 600_000_000 }]);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(written).toHaveLength(1);
+  });
+
+  it('goes on when the store is away', async () => {
+    const away = new KeyUseRecorder(
+      { noteUses: () => Promise.reject(new RouterError('store_unavailable', 'away')) },
+      log,
+    );
+    away.note('key');
+    await vi.advanceTimersByTimeAsync(5_000);
+    away.note('other');
+    await away.close();
+  });
+});

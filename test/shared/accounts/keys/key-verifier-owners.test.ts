@@ -1,0 +1,130 @@
+import { beforeEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
+import { createKey, createOwnedKey, type CreatedKey, type KeyWish } from '#shared/accounts/keys/create-key.ts';
+import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
+import type { UserRecord } from '#shared/accounts/people/user.ts';
+import { openKeyStore, type OpenKeyStore } from '../../../helpers/open-key-store.ts';
+import { startRedis } from '../../../helpers/start-redis.ts';
+
+const refused = { code: 'invalid_api_key' };
+
+let open: OpenKeyStore;
+let verifier: KeyVerifier;
+let ada: UserRecord;
+
+beforeEach(async () => {
+  open = await openKeyStore(inject('redisUrl'));
+  verifier = new KeyVerifier(open.store);
+  ada = await makeAdmin(open);
+});
+
+async function makeAdmin({ accounts }: OpenKeyStore): Promise<UserRecord> {
+  const token = (await accounts.links.issueFirstAdmin()) ?? '';
+  const user = await accounts.links.createFirstAdmin(token, {
+    name: 'Ada',
+    email: 'ada@example.com',
+    passwordHash: '',
+  });
+  if (typeof user === 'string') throw new Error(user);
+  return user;
+}
+
+async function makeKey(wish: Partial<KeyWish> = {}, { store } = open, ownerId: string = ada.id): Promise<CreatedKey> {
+  const key = await createOwnedKey(store, { kind: 'user', name: 'k', class: 'normal', ...wish, ownerId });
+  if (typeof key === 'string') throw new Error(key);
+  return key;
+}
+
+describe('KeyVerifier, of keys with an owner', () => {
+  it('drops all keys of a person, and no others, when the person is announced', async () => {
+    const keys = [await makeKey(), await makeKey()];
+    const other = await createKey(open.store, { kind: 'router', name: 'other', class: 'normal' });
+    for (const { raw } of [...keys, other]) await verifier.verify(raw);
+    await open.accounts.users.change(ada.id, { limits: { tokensPerDay: 5 } }, 1);
+    for (const { raw } of keys) expect(verifier.verify(raw)).toMatchObject({ limits: [] });
+    verifier.drop(`user:${ada.id}`);
+    expect(verifier.verify(other.raw)).toMatchObject({ id: other.record.id });
+    for (const { raw } of keys) {
+      expect(await verifier.verify(raw)).toMatchObject({
+        limits: [{ party: `user:${ada.id}`, limits: { tokensPerDay: 5 } }],
+      });
+    }
+  });
+
+  it('begins anew when the person is announced while a key is verified for the first time', async () => {
+    const { raw } = await makeKey();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let reads = 0;
+    const slow = new KeyVerifier({
+      find: async (id) => {
+        const found = await open.store.find(id);
+        reads += 1;
+        if (reads === 1) await promise;
+        return found;
+      },
+    });
+    const verification = slow.verify(raw);
+    await expect.poll(() => reads).toBe(1);
+    // The only administrator cannot be blocked by rights: written by hand.
+    await open.connection.redis.hset(`${open.prefix}user:${ada.id}`, 'blockedAt', 1);
+    slow.drop(`user:${ada.id}`);
+    resolve();
+    await expect(verification).rejects.toMatchObject(refused);
+  });
+
+  it('refuses a key whose owner is gone, and one that was never made because its owner is gone', async () => {
+    const { teams } = open.accounts;
+    const team = await teams.create('Blue');
+    const { raw, record } = await makeKey({ kind: 'team' }, open, team.id);
+    await verifier.verify(raw);
+    await open.connection.redis.del(`${open.prefix}team:${team.id}`);
+    verifier.drop(`team:${team.id}`);
+    await expect(verifier.verify(raw)).rejects.toMatchObject(refused);
+    expect(await open.store.create({ ...record, id: 'aaaaaaaaaaaa' })).toBe('no owner');
+    expect(await open.store.find('aaaaaaaaaaaa')).toBeUndefined();
+  });
+
+  it('goes on letting keys pass that were stored before there were owners', async () => {
+    const { raw, record } = await createKey(open.store, { kind: 'user', name: 'old', class: 'normal' });
+    const stored = await open.connection.redis.hgetall(`${open.prefix}key:${record.id}`);
+    expect(Object.keys(stored).sort()).toEqual(
+      ['class', 'createdAt', 'firstFour', 'hash', 'id', 'kind', 'lastFour', 'name'].sort(),
+    );
+    expect(await verifier.verify(raw)).toMatchObject({ kind: 'user', ownerId: undefined, limits: [] });
+  });
+});
+
+describe('KeyVerifier, of keys that expire', () => {
+  it('refuses them from that moment on, also when it has just let them pass', async () => {
+    vi.useFakeTimers({ toFake: ['Date', 'performance'] });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    const { raw } = await makeKey({ expiresAt: Date.now() + 10_000 });
+    await verifier.verify(raw);
+    vi.advanceTimersByTime(9_990);
+    expect(verifier.verify(raw)).toMatchObject({ ownerId: ada.id });
+    vi.advanceTimersByTime(10);
+    await expect(verifier.verify(raw)).rejects.toMatchObject(refused);
+    expect(() => verifier.verify(raw)).toThrow('Incorrect API key');
+  });
+
+  it('gives them no grace while Redis is away', async () => {
+    const server = await startRedis();
+    onTestFinished(() => server.stop());
+    const away = await openKeyStore(server.url);
+    const user = await makeAdmin(away);
+    const { raw } = await makeKey({ expiresAt: Date.now() + 60_000 }, away, user.id);
+    const itsVerifier = new KeyVerifier(away.store);
+    await itsVerifier.verify(raw);
+    await server.kill();
+    await expect.poll(() => away.connection.redis.status).not.toBe('ready');
+    vi.useFakeTimers({ toFake: ['Date', 'performance'] });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    vi.advanceTimersByTime(40_000);
+    expect(await itsVerifier.verify(raw)).toMatchObject({ ownerId: user.id });
+    vi.advanceTimersByTime(20_001);
+    await expect(itsVerifier.verify(raw)).rejects.toMatchObject(refused);
+  });
+});

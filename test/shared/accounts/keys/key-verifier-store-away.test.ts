@@ -1,0 +1,74 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createKey, type CreatedKey } from '#shared/accounts/keys/create-key.ts';
+import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
+import { openKeyStore, type OpenKeyStore } from '../../../helpers/open-key-store.ts';
+import { startRedis } from '../../../helpers/start-redis.ts';
+import type { TestServer } from '../../../helpers/test-server.ts';
+
+let server: TestServer;
+let open: OpenKeyStore;
+let known: CreatedKey;
+let unknown: CreatedKey;
+let verifier: KeyVerifier;
+
+beforeAll(async () => {
+  server = await startRedis();
+});
+afterAll(() => server.stop());
+
+beforeEach(async () => {
+  open = await openKeyStore(server.url);
+  known = await createKey(open.store, { kind: 'router', name: 'known', class: 'normal' });
+  unknown = await createKey(open.store, { kind: 'user', name: 'unknown', class: 'normal' });
+  vi.useFakeTimers({ toFake: ['performance'] });
+  verifier = new KeyVerifier(open.store, { freshMs: 30_000, graceMs: 3_600_000 });
+  await verifier.verify(known.raw);
+  await server.restart();
+  await server.kill();
+  await expect.poll(() => open.connection.redis.status).not.toBe('ready');
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  await server.restart();
+});
+
+async function redisIsBack(): Promise<void> {
+  await server.restart();
+  await open.connection.whenReady(AbortSignal.timeout(10_000));
+}
+
+describe('KeyVerifier while Redis is away', () => {
+  it('lets a known key work on for the grace time, and not longer', async () => {
+    expect(verifier.verify(known.raw)).toMatchObject({ id: known.record.id });
+    for (let minute = 0; minute < 59; minute++) {
+      vi.advanceTimersByTime(60_000);
+      expect(await verifier.verify(known.raw)).toMatchObject({ id: known.record.id });
+    }
+    vi.advanceTimersByTime(120_000);
+    await expect(verifier.verify(known.raw)).rejects.toMatchObject({ code: 'store_unavailable', retryAfter: 2 });
+  });
+
+  it('lets a known key work on even when announcements may have been missed', async () => {
+    verifier.markStale();
+    expect(await verifier.verify(known.raw)).toMatchObject({ id: known.record.id });
+    expect(verifier.verify(known.raw)).toMatchObject({ id: known.record.id });
+  });
+
+  it('answers "store unavailable", never "wrong", for a key it cannot judge, and knows it when Redis is back', async () => {
+    await expect(verifier.verify(unknown.raw)).rejects.toMatchObject({ code: 'store_unavailable', retryAfter: 2 });
+    verifier.drop(known.record.id);
+    await expect(verifier.verify(known.raw)).rejects.toMatchObject({ code: 'store_unavailable' });
+    await redisIsBack();
+    await expect(verifier.verify(unknown.raw)).resolves.toMatchObject({ id: unknown.record.id });
+    await expect(verifier.verify(known.raw)).resolves.toMatchObject({ id: known.record.id });
+  });
+
+  it('finds a revocation within seconds after Redis is back, though nobody announced it', async () => {
+    vi.advanceTimersByTime(60_000);
+    expect(await verifier.verify(known.raw)).toMatchObject({ id: known.record.id });
+    await redisIsBack();
+    await open.store.revoke(known.record.id, Date.now());
+    vi.advanceTimersByTime(1_500);
+    await expect(verifier.verify(known.raw)).rejects.toMatchObject({ code: 'invalid_api_key' });
+  });
+});

@@ -1,0 +1,268 @@
+import * as argon2 from 'argon2';
+import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { createKey, type CreatedKey } from '#shared/accounts/keys/create-key.ts';
+import { checksumLength, keyChecksum } from '#shared/accounts/keys/key-format.ts';
+import type { KeyRecord } from '#shared/accounts/keys/key-record.ts';
+import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
+import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
+import { mintKey } from '#shared/accounts/keys/mint-key.ts';
+import type { RouterError } from '#shared/core/errors.ts';
+import { openKeyStore } from '../../../helpers/open-key-store.ts';
+
+vi.mock('argon2', { spy: true });
+
+let store: KeyStore;
+let good: CreatedKey;
+
+beforeEach(async () => {
+  ({ store } = await openKeyStore(inject('redisUrl')));
+  good = await createKey(store, { kind: 'router', name: 'good', class: 'high' });
+  vi.mocked(argon2.verify).mockClear();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** A key with the right id and a fitting checksum, but a wrong secret. */
+function forged(raw: string, n = 0): string {
+  const unchecked = raw.slice(0, -40) + String(n).padStart(40 - checksumLength, '0');
+  return unchecked + keyChecksum(unchecked);
+}
+
+/** Asks for many keys at once. */
+function verifyAll(verifier: KeyVerifier, raws: string[]) {
+  return Promise.allSettled(raws.map(async (raw) => verifier.verify(raw)));
+}
+
+/** The real store, whose next `find` can be held back to let something happen meanwhile. */
+function holdable() {
+  let held: Promise<void> | undefined;
+  let finds = 0;
+  return {
+    finds: () => finds,
+    /** The next read is made at once; its result is delivered when the returned function is called. */
+    hold(): () => void {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      held = promise;
+      return resolve;
+    },
+    async find(id: string): Promise<KeyRecord | undefined> {
+      finds++;
+      const gate = held;
+      held = undefined;
+      const record = await store.find(id);
+      await gate;
+      return record;
+    },
+  };
+}
+
+describe('KeyVerifier, asked for a key it has not seen', () => {
+  it('tells who it is, and from then on without waiting', async () => {
+    const verifier = new KeyVerifier(store);
+    const unlimited = { ownerId: undefined, models: undefined, tiers: undefined, limits: [] };
+    const identity = { id: good.record.id, kind: 'router', name: 'good', class: 'high', ...unlimited };
+    await expect(verifier.verify(good.raw)).resolves.toEqual(identity);
+    expect(verifier.verify(good.raw)).toEqual(identity);
+    expect(argon2.verify).toHaveBeenCalledOnce();
+  });
+
+  it('computes one hash for a hundred simultaneous callers with the same key', async () => {
+    const verifier = new KeyVerifier(store);
+    const settled = await verifyAll(verifier, Array<string>(100).fill(good.raw));
+    expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(100);
+    expect(argon2.verify).toHaveBeenCalledOnce();
+  });
+
+  it('refuses garbage at once, without a look into the store', () => {
+    const counted = holdable();
+    const verifier = new KeyVerifier(counted);
+    for (const raw of ['', 'sk-12345', `${good.raw}x`, 'x'.repeat(100_000)]) {
+      expect(() => verifier.verify(raw)).toThrow(expect.objectContaining({ code: 'invalid_api_key' }));
+    }
+    expect(counted.finds()).toBe(0);
+  });
+
+  it('refuses an unknown id, and at once when it comes again', async () => {
+    const verifier = new KeyVerifier(store);
+    const { raw } = mintKey('user');
+    await expect(verifier.verify(raw)).rejects.toMatchObject({ code: 'invalid_api_key' });
+    expect(() => verifier.verify(raw)).toThrow(expect.objectContaining({ code: 'invalid_api_key' }));
+    expect(argon2.verify).not.toHaveBeenCalled();
+  });
+
+  it('refuses a wrong secret, with one hash for any number of attempts', async () => {
+    const verifier = new KeyVerifier(store);
+    await expect(verifier.verify(forged(good.raw))).rejects.toMatchObject({ code: 'invalid_api_key' });
+    expect(() => verifier.verify(forged(good.raw))).toThrow(expect.objectContaining({ code: 'invalid_api_key' }));
+    expect(argon2.verify).toHaveBeenCalledOnce();
+  });
+
+  it('refuses wrong secrets of a key in use without any hash', async () => {
+    const verifier = new KeyVerifier(store);
+    await verifier.verify(good.raw);
+    for (let n = 0; n < 100; n++) {
+      expect(() => verifier.verify(forged(good.raw, n))).toThrow(expect.objectContaining({ code: 'invalid_api_key' }));
+    }
+    expect(argon2.verify).toHaveBeenCalledOnce();
+  });
+
+  it('refuses the right id and secret in the spelling of another kind, without a hash', async () => {
+    const verifier = new KeyVerifier(store);
+    const unchecked = `user.${good.record.id}.${good.raw.slice(-40, -checksumLength)}`;
+    const respelled = unchecked + keyChecksum(unchecked);
+    await expect(verifier.verify(respelled)).rejects.toMatchObject({ code: 'invalid_api_key' });
+    expect(argon2.verify).not.toHaveBeenCalled();
+  });
+
+  it('answers "overloaded", not "wrong", when too many wait for one id, and serves the rest', async () => {
+    const verifier = new KeyVerifier(store, { concurrency: 1 });
+    const attempts = Array.from({ length: 20 }, (_, n) => forged(good.raw, n));
+    const refused = (await verifyAll(verifier, attempts)).map((result) =>
+      result.status === 'rejected' ? (result.reason as RouterError) : undefined,
+    );
+    expect(refused.filter((error) => error?.code === 'invalid_api_key')).toHaveLength(5);
+    expect(refused.filter((error) => error?.code === 'overloaded' && error.retryAfter === 2)).toHaveLength(15);
+    await expect(verifier.verify(good.raw)).resolves.toMatchObject({ id: good.record.id });
+  });
+});
+
+describe('KeyVerifier, told that a key changed', () => {
+  it('refuses a revoked key at once', async () => {
+    const verifier = new KeyVerifier(store);
+    await verifier.verify(good.raw);
+    await store.revoke(good.record.id, Date.now());
+    verifier.drop(good.record.id);
+    await expect(verifier.verify(good.raw)).rejects.toMatchObject({ code: 'invalid_api_key' });
+  });
+
+  it('refuses a key that is revoked while it is being verified', async () => {
+    const held = holdable();
+    const verifier = new KeyVerifier(held);
+    const release = held.hold();
+    const verifying = verifier.verify(good.raw);
+    await store.revoke(good.record.id, Date.now());
+    verifier.drop(good.record.id);
+    release();
+    await expect(verifying).rejects.toMatchObject({ code: 'invalid_api_key' });
+    expect(() => verifier.verify(good.raw)).toThrow(expect.objectContaining({ code: 'invalid_api_key' }));
+  });
+
+  it('proves a key once even when an announcement makes it read the record again', async () => {
+    const counted = holdable();
+    const verifier = new KeyVerifier(counted);
+    const { verify } = await vi.importActual<typeof argon2>('argon2');
+    vi.mocked(argon2.verify).mockImplementationOnce((...args) => {
+      verifier.drop(good.record.id);
+      return verify(...args);
+    });
+    await expect(verifier.verify(good.raw)).resolves.toMatchObject({ id: good.record.id });
+    expect(counted.finds()).toBe(2);
+    expect(argon2.verify).toHaveBeenCalledOnce();
+  });
+
+  it('knows a key that was made after it had been refused', async () => {
+    const verifier = new KeyVerifier(store);
+    const minted = mintKey('user');
+    await expect(verifier.verify(minted.raw)).rejects.toMatchObject({ code: 'invalid_api_key' });
+    const hash = await argon2.hash(minted.secret, { memoryCost: 1024, timeCost: 2, parallelism: 1 });
+    await store.create({ ...good.record, kind: 'user', id: minted.id, hash });
+    verifier.drop(minted.id);
+    await expect(verifier.verify(minted.raw)).resolves.toMatchObject({ id: minted.id });
+  });
+
+  it('looks at every key again after announcements may have been missed, without a new hash', async () => {
+    const verifier = new KeyVerifier(store);
+    const other = await createKey(store, { kind: 'team', name: 'other', class: 'low' });
+    await verifier.verify(good.raw);
+    await verifier.verify(other.raw);
+    await store.revoke(good.record.id, Date.now());
+    verifier.markStale();
+    await expect(verifier.verify(good.raw)).rejects.toMatchObject({ code: 'invalid_api_key' });
+    await expect(verifier.verify(other.raw)).resolves.toMatchObject({ id: other.record.id });
+    expect(argon2.verify).toHaveBeenCalledTimes(2);
+  });
+
+  it.each(['drop', 'markStale'] as const)('does not trust what it read before %s came', async (announcement) => {
+    const held = holdable();
+    const verifier = new KeyVerifier(held);
+    await verifier.verify(good.raw);
+    verifier.markStale();
+    const release = held.hold();
+    const verifying = verifier.verify(good.raw);
+    // The read has reached the store, which answers one connection in order; then the key is revoked.
+    await store.revoke(good.record.id, Date.now());
+    verifier[announcement](good.record.id);
+    release();
+    await expect(verifying).rejects.toMatchObject({ code: 'invalid_api_key' });
+  });
+});
+
+describe('KeyVerifier, as time goes by', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+  });
+
+  it('reads the record again after the fresh time, once for all callers, and finds a revocation nobody announced', async () => {
+    const counted = holdable();
+    const verifier = new KeyVerifier(counted, { freshMs: 30_000 });
+    await verifier.verify(good.raw);
+    await store.revoke(good.record.id, Date.now());
+    vi.advanceTimersByTime(29_000);
+    expect(verifier.verify(good.raw)).toMatchObject({ id: good.record.id });
+    vi.advanceTimersByTime(2_000);
+    const settled = await verifyAll(verifier, Array<string>(50).fill(good.raw));
+    expect(new Set(settled.map(({ status }) => status))).toEqual(new Set(['rejected']));
+    // First use, look again, and the verification that the forgotten key then needs.
+    expect(counted.finds()).toBe(3);
+  });
+
+  it('needs no new hash for a key that is unchanged', async () => {
+    const verifier = new KeyVerifier(store, { freshMs: 30_000 });
+    await verifier.verify(good.raw);
+    for (let minute = 0; minute < 5; minute++) {
+      vi.advanceTimersByTime(60_000);
+      await expect(verifier.verify(good.raw)).resolves.toMatchObject({ id: good.record.id });
+      expect(verifier.verify(good.raw)).toMatchObject({ id: good.record.id });
+    }
+    expect(argon2.verify).toHaveBeenCalledOnce();
+  });
+
+  it('forgets after a while that a key was wrong', async () => {
+    const counted = holdable();
+    const verifier = new KeyVerifier(counted);
+    const { raw } = mintKey('user');
+    await expect(verifier.verify(raw)).rejects.toMatchObject({ code: 'invalid_api_key' });
+    vi.advanceTimersByTime(11_000);
+    await expect(verifier.verify(raw)).rejects.toMatchObject({ code: 'invalid_api_key' });
+    expect(counted.finds()).toBe(2);
+  });
+});
+
+describe('KeyVerifier, bounded', () => {
+  it('keeps no more keys than it may, the ones used last, and verifies the others anew', async () => {
+    const verifier = new KeyVerifier(store, { maxKnown: 2 });
+    const keys = [good];
+    for (const name of ['second', 'third']) keys.push(await createKey(store, { kind: 'user', name, class: 'low' }));
+    for (const { raw } of keys) await verifier.verify(raw);
+    const [first, second, third] = keys.map(({ raw }) => verifier.verify(raw));
+    expect(second).not.toBeInstanceOf(Promise);
+    expect(third).not.toBeInstanceOf(Promise);
+    expect(first).toBeInstanceOf(Promise);
+    await first;
+    expect(argon2.verify).toHaveBeenCalledTimes(4);
+  });
+
+  it('does not lose a good key to twenty thousand wrong ones', async () => {
+    const nothing = { find: (id: string) => (id === good.record.id ? store.find(id) : Promise.resolve(undefined)) };
+    const verifier = new KeyVerifier(nothing);
+    await verifier.verify(good.raw);
+    for (let round = 0; round < 10; round++) {
+      await verifyAll(
+        verifier,
+        Array.from({ length: 2_000 }, () => mintKey('user').raw),
+      );
+    }
+    expect(verifier.verify(good.raw)).toMatchObject({ id: good.record.id });
+  });
+});

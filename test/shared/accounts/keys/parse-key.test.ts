@@ -1,0 +1,68 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { keyAlphabet, keyChecksum, keyKinds } from '#shared/accounts/keys/key-format.ts';
+import { mintKey } from '#shared/accounts/keys/mint-key.ts';
+import { isKeyId, parseKey } from '#shared/accounts/keys/parse-key.ts';
+
+describe('parseKey', () => {
+  it.each([
+    ['router', /^rtr_[0-9a-z]{12}_[0-9a-z]{40}$/],
+    ['user', /^user\.[0-9a-z]{12}\.[0-9a-z]{40}$/],
+    ['team', /^team\.[0-9a-z]{12}\.[0-9a-z]{40}$/],
+  ] as const)('takes a minted %s key apart', (kind, spelling) => {
+    const { raw, id, secret } = mintKey(kind);
+    expect(raw).toMatch(spelling);
+    expect(parseKey(raw)).toEqual({ kind, id, secret });
+    expect(isKeyId(id)).toBe(true);
+  });
+
+  it('still reads keys that were made before, so that an upgrade locks nobody out', () => {
+    const secret = '0123456789abcdefghjkmnpqrstvwxyz03m069g0';
+    expect(parseKey(`rtr_0123456789ab_${secret}`)).toEqual({ kind: 'router', id: '0123456789ab', secret });
+  });
+
+  it('refuses every key with one mistyped character', () => {
+    const { raw } = mintKey('router');
+    for (let at = 0; at < raw.length; at++) {
+      for (const other of `${keyAlphabet}_.I `) {
+        if (other === raw[at]) continue;
+        expect(parseKey(raw.slice(0, at) + other + raw.slice(at + 1))).toBeUndefined();
+      }
+    }
+  });
+
+  it('refuses two swapped neighbours, a missing character and a doubled one', () => {
+    const { raw } = mintKey('user');
+    for (let at = 1; at < raw.length; at++) {
+      const [before = '', after = ''] = [raw[at - 1], raw[at]];
+      if (before !== after) expect(parseKey(raw.slice(0, at - 1) + after + before + raw.slice(at + 1))).toBeUndefined();
+      expect(parseKey(raw.slice(0, at) + raw.slice(at + 1))).toBeUndefined();
+      expect(parseKey(raw.slice(0, at) + after + raw.slice(at))).toBeUndefined();
+    }
+  });
+
+  it('refuses a key that mixes the spellings of two kinds, even with a fitting checksum', () => {
+    const unchecked = `rtr.${'0'.repeat(12)}.${'0'.repeat(33)}`;
+    expect(parseKey(unchecked + keyChecksum(unchecked))).toBeUndefined();
+  });
+
+  it('refuses whatever else it is given, whole or around a good key', () => {
+    const { raw } = mintKey('team');
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        expect(parseKey(text)).toBeUndefined();
+        if (text !== '') expect(parseKey(raw + text)).toBeUndefined();
+        if (text !== '') expect(parseKey(text + raw)).toBeUndefined();
+      }),
+    );
+  });
+});
+
+describe('mintKey', () => {
+  it('never makes the same id or secret twice, and uses the whole alphabet', () => {
+    const keys = Array.from({ length: 2_000 }, (_, i) => mintKey(keyKinds[i % 3] ?? 'router'));
+    expect(new Set(keys.map(({ id }) => id)).size).toBe(keys.length);
+    expect(new Set(keys.map(({ secret }) => secret)).size).toBe(keys.length);
+    expect(new Set(keys.flatMap(({ secret }) => Array.from(secret.slice(0, 33)))).size).toBe(keyAlphabet.length);
+  });
+});

@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ConfigError } from '#shared/core/load-config.ts';
+import { beginKeyStore, openKeyStore } from '../../../helpers/open-key-store.ts';
+import { startRedis } from '../../../helpers/start-redis.ts';
+import type { TestServer } from '../../../helpers/test-server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startRedis();
+});
+afterAll(() => server.stop());
+
+describe('connectRedis', () => {
+  it.each(['http://x', 'foo', 'redis://', ''])('refuses %j, which is no address of Redis', (url) => {
+    expect(() => beginKeyStore(url)).toThrow(
+      new ConfigError('the address of Redis is not a URL like redis://127.0.0.1:6379'),
+    );
+  });
+
+  it('fails commands at once while Redis is away, and works again when it is back', async () => {
+    const { connection, store, logLines } = await openKeyStore(server.url);
+    expect(await connection.ready()).toBe(true);
+    await server.kill();
+    await expect.poll(() => connection.redis.status).not.toBe('ready');
+    const asked = performance.now();
+    expect(await connection.ready()).toBe(false);
+    await expect(store.list()).rejects.toMatchObject({ code: 'store_unavailable', retryAfter: 2 });
+    expect(performance.now() - asked).toBeLessThan(200);
+    await server.restart();
+    await connection.whenReady(AbortSignal.timeout(10_000));
+    expect(await connection.ready()).toBe(true);
+    expect(await store.list()).toEqual([]);
+    expect(logLines.join('')).toContain('redis is back');
+  });
+
+  it('begins anew when the library takes its own cut for a wish to end, and ends when it is told to', async () => {
+    const { connection } = await openKeyStore(server.url);
+    connection.redis.disconnect();
+    await expect.poll(() => connection.redis.status).toBe('end');
+    await connection.whenReady(AbortSignal.timeout(5_000));
+    expect(await connection.ready()).toBe(true);
+    connection.close();
+    await expect.poll(() => connection.redis.status).toBe('end');
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    expect(connection.redis.status).toBe('end');
+  });
+
+  it('gives up on a Redis that is silent after a second, and then does not wait for it again', async () => {
+    const { connection, store } = await openKeyStore(server.url);
+    await connection.redis.call('CLIENT', 'PAUSE', '2500', 'ALL');
+    const asked = performance.now();
+    await expect(store.list()).rejects.toMatchObject({ code: 'store_unavailable' });
+    expect(performance.now() - asked).toBeLessThan(1_500);
+    const again = performance.now();
+    await expect(store.list()).rejects.toMatchObject({ code: 'store_unavailable' });
+    expect(performance.now() - again).toBeLessThan(200);
+    await connection.whenReady(AbortSignal.timeout(10_000));
+    expect(await store.list()).toEqual([]);
+  });
+
+  it('tells once in a while that Redis is away, however often it tries', async () => {
+    const { connection, logLines } = await openKeyStore(server.url);
+    let failures = 0;
+    connection.redis.on('error', () => failures++);
+    await server.kill();
+    await expect.poll(() => failures, { timeout: 5_000 }).toBeGreaterThanOrEqual(3);
+    expect(logLines.filter((line) => line.includes('redis is away'))).toHaveLength(1);
+    await server.restart();
+  });
+
+  it('never tells the password, even when it is refused for it', async () => {
+    const admin = await openKeyStore(server.url);
+    await admin.connection.redis.config('SET', 'requirepass', 'the-right-one');
+    const url = new URL(server.url);
+    url.password = 'a-wrong-one';
+    const { logLines, store } = beginKeyStore(url.href);
+    await expect.poll(() => logLines.join('')).toContain('WRONGPASS');
+    await expect(store.list()).rejects.toMatchObject({ code: 'store_unavailable' });
+    expect(logLines.join('')).not.toContain('a-wrong-one');
+    await admin.connection.redis.config('SET', 'requirepass', '');
+  });
+
+  it('stops waiting for Redis when it is told to', async () => {
+    const { connection } = beginKeyStore('redis://127.0.0.1:1');
+    await expect(connection.whenReady(AbortSignal.timeout(100))).rejects.toMatchObject({ code: 'store_unavailable' });
+    await expect(connection.whenReady(AbortSignal.abort())).rejects.toMatchObject({ code: 'store_unavailable' });
+  });
+});

@@ -1,0 +1,104 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { connectBroker, type Broker } from '#shared/broker/connection/connect-broker.ts';
+import { createLog } from '#shared/core/log.ts';
+import { startNats } from '../../../helpers/start-nats.ts';
+import { until } from '../../../helpers/start-cluster.ts';
+
+const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+
+async function connect(url: string): Promise<Broker> {
+  const broker = await connectBroker({ url, name: 'test', prefix: 'test', log });
+  onTestFinished(() => broker.nc.close());
+  return broker;
+}
+
+describe('the connection to the broker', () => {
+  it('goes on hearing messages after a handler threw', async () => {
+    const broker = await connect(inject('natsUrl'));
+    const heard: string[] = [];
+    broker.subscribe('test.throws', ({ data }) => {
+      heard.push(Buffer.from(data).toString());
+      if (heard.length === 1) throw new Error('a bug');
+    });
+    broker.publish('test.throws', 'first');
+    await broker.flush();
+    broker.publish('test.throws', 'second');
+    await until(() => heard.length === 2, 2_000);
+    expect(heard).toEqual(['first', 'second']);
+  });
+
+  it('sends what one turn publishes in order, past what cannot be sent', async () => {
+    const broker = await connect(inject('natsUrl'));
+    const heard: string[] = [];
+    broker.subscribe('test.order', ({ data }) => heard.push(Buffer.from(data).toString()));
+    broker.publish('test.order', 'first');
+    broker.publish('', 'a message to nobody');
+    broker.publish('test.order', 'second');
+    await broker.flush();
+    expect(heard).toEqual(['first', 'second']);
+  });
+
+  it('sends what has no hurry with what has, and soon anyway', async () => {
+    const broker = await connect(inject('natsUrl'));
+    const heard: string[] = [];
+    broker.subscribe('test.hurry', ({ data }) => heard.push(Buffer.from(data).toString()));
+    await broker.flush();
+    broker.publishUnhurried('test.hurry', 'first');
+    broker.publish('test.hurry', 'second');
+    await new Promise(setImmediate);
+    await broker.flush();
+    expect(heard).toEqual(['first', 'second']);
+    broker.publishUnhurried('test.hurry', 'third');
+    await new Promise(setImmediate);
+    expect(heard).toHaveLength(2);
+    await until(() => heard.length === 3, 1_000);
+  });
+
+  it('waits for a server that starts later', async () => {
+    const nats = await startNats();
+    onTestFinished(() => nats.stop());
+    await nats.kill();
+    const connecting = connect(nats.url);
+    await nats.restart();
+    expect((await connecting).connected).toBe(true);
+  });
+
+  it('tells when it is lost and when it stands again', async () => {
+    const nats = await startNats();
+    onTestFinished(() => nats.stop());
+    const broker = await connect(nats.url);
+    let times = 0;
+    const stop = broker.onReconnect(() => {
+      times += 1;
+    });
+    const { connectedSince } = broker;
+    await nats.kill();
+    await until(() => !broker.connected, 2_000);
+    expect(broker.disconnectedSince).toBeGreaterThan(connectedSince);
+    await nats.restart();
+    await until(() => times === 1, 5_000);
+    expect(broker).toMatchObject({ connected: true, disconnectedSince: undefined });
+    expect(broker.connectedSince).toBeGreaterThan(connectedSince);
+    stop();
+  });
+
+  it('gives up at once when the server refuses the credentials', async () => {
+    const server = createServer((socket) => {
+      socket.write('INFO {"server_id":"x","version":"2.10.0","max_payload":1048576,"headers":true}\r\n');
+      socket.on('data', () => socket.end("-ERR 'Authorization Violation'\r\n"));
+      socket.on('error', () => socket.destroy());
+    });
+    onTestFinished(() => void server.close());
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    await expect(connect(`nats://someone:wrong@127.0.0.1:${port}`)).rejects.toThrow('Authorization');
+  });
+
+  it('says in a sentence that an address is none, without repeating the password in it', async () => {
+    await expect(connect('someone:secret@localhost')).rejects.toThrow(/^the address of NATS is not a URL/);
+  });
+});

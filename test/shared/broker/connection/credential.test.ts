@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { createAuthority } from '#shared/broker/authority/authority.ts';
+import { issueCredential } from '#shared/broker/authority/issue-credential.ts';
+import { parseCredential } from '#shared/broker/connection/credential.ts';
+import { isTicketOf } from '#shared/broker/contract/ack.ts';
+import { createSubjects } from '#shared/broker/contract/subjects.ts';
+
+const certificate = '-----BEGIN CERTIFICATE-----\nMII=\n-----END CERTIFICATE-----';
+
+describe('a credential', () => {
+  it('says whose it is, of which cluster, until when, and whom to trust', async () => {
+    const authority = await createAuthority('mine', `${certificate}\n${certificate}`);
+    const { text, issued } = await issueCredential(authority, { role: 'cloud', name: 'joes-box', validMs: 60_000 });
+    const { seed, jwt, expiresAt = 0, ...told } = parseCredential(text.replaceAll('\n', '\r\n'));
+    expect(told).toEqual({ role: 'cloud', owner: 'joes-box', prefix: 'mine', ca: expect.any(String) });
+    expect(told.ca?.match(/BEGIN/g)).toHaveLength(2);
+    expect(Math.abs(expiresAt - (issued.expiresAt ?? 0))).toBeLessThan(1_000);
+    expect(Buffer.from(seed).toString()).toMatch(/^SU/);
+    expect(jwt.split('.')).toHaveLength(3);
+  });
+
+  it('that is none, damaged, or not of this router is refused, and never repeated', async () => {
+    const { text } = await issueCredential(await createAuthority('rtr', undefined), { role: 'gpu', name: 'gpu' });
+    const damaged = text.replace(/\n(ey[^.]+)\.ey/, '\n$1.ex');
+    for (const [wrong, sentence] of [
+      ['', 'this is no credential'],
+      [text.replace('SEED', 'TEXT'), 'this is no credential'],
+      [damaged, 'is damaged'],
+    ] as const) {
+      expect(() => parseCredential(wrong)).toThrow(sentence);
+      expect(() => parseCredential(wrong)).not.toThrow(/SU[A-Z2-7]{20}/);
+    }
+  });
+});
+
+describe('the subject at which a ticket is settled', () => {
+  const subjects = createSubjects('rtr');
+  it.each([
+    ['$JS.ACK.rtr_JOBS_gpu.pool_high.1.2.3.4.0', true],
+    ['$JS.ACK._.hash.rtr_JOBS_gpu.pool_high.1.2.3.4.0', true],
+    ['$JS.ACK._.hash.rtr_JOBS_gpu.pool_high.1.2.3.4.0.token', true],
+    ['$JS.ACK.rtr_JOBS_cloud.pool_high.1.2.3.4.0', false],
+    ['$JS.ACK._.hash.rtr_JOBS_cloud.pool_high.1.2.3.4.0', false],
+    ['$JS.ACK.rtr_JOBS_cloud.pool_high.rtr_JOBS_gpu.1.2.3.4.0.5', false],
+    ['$JS.ACK.rtr_JOBS_gpu.pool_high', false],
+    ['$JS.ACK.*.hash.rtr_JOBS_gpu.pool_high.1.2.3.4.0', false],
+    ['$JS.API.STREAM.PURGE.rtr_JOBS_gpu', false],
+    ['$JS.ACK.rtr_JOBS_gpu.pool_high.1.2.3.4.0 x\r\nPUB', false],
+    ['', false],
+  ])('is %j: %j', (subject, is) => {
+    expect(isTicketOf(subjects, 'gpu', subject)).toBe(is);
+  });
+});

@@ -1,0 +1,124 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { poolOf } from '#shared/broker/contract/announcement.ts';
+import { decodeClaim, decodeClaimAnswer, encodeClaim, encodeClaimAnswer } from '#shared/broker/contract/claim.ts';
+import { decodeEnd, decodeError, encodeEnd, encodeError } from '#shared/broker/contract/frame.ts';
+import { families, operations } from '#shared/broker/contract/job-contract.ts';
+import { decodeTicket, encodeTicket } from '#shared/broker/contract/ticket.ts';
+import { errorTable, RouterError, type ErrorCode } from '#shared/core/errors.ts';
+
+const count = fc.nat();
+const bytes = fc.uint8Array({ maxLength: 200 });
+const usage = fc.record({
+  promptTokens: count,
+  cachedTokens: count,
+  cacheWriteTokens: count,
+  completionTokens: count,
+  reasoningTokens: count,
+});
+const grant = fc.record({
+  answer: fc.constant('grant' as const),
+  v: fc.nat().map((more) => more + 1),
+  job: fc.string(),
+  requestId: fc.string(),
+  operation: fc.constantFrom(...operations),
+  family: fc.constantFrom(...families),
+  stream: fc.boolean(),
+  model: fc.string(),
+  reply: fc.string(),
+  bodyBytes: count,
+});
+
+describe('what travels over the broker', () => {
+  it('comes back from its bytes as it was: tickets and claims', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), (job, name) => {
+        const ticket = { v: 1, ingress: name, job };
+        expect(decodeTicket(Buffer.from(encodeTicket(ticket)))).toEqual(ticket);
+        const claim = { v: 1, job, ticket: name };
+        expect(decodeClaim(Buffer.from(encodeClaim(claim)))).toEqual(claim);
+      }),
+    );
+  });
+
+  it('comes back from its bytes as it was: grants with the first part of a body', () => {
+    fc.assert(
+      fc.property(grant, bytes, (answer, part) => {
+        const decoded = decodeClaimAnswer(encodeClaimAnswer(answer, part));
+        expect(decoded?.answer).toEqual(answer);
+        expect(Buffer.from(decoded?.firstPart ?? [])).toEqual(Buffer.from(part));
+      }),
+    );
+  });
+
+  it('comes back from its bytes as it was: ends with the last bytes of an answer', () => {
+    fc.assert(
+      fc.property(fc.record({ usage, finishReason: fc.string() }), bytes, (end, last) => {
+        const decoded = decodeEnd(encodeEnd(end, last));
+        expect(decoded?.end).toEqual(end);
+        expect(Buffer.from(decoded?.lastBytes ?? [])).toEqual(Buffer.from(last));
+      }),
+    );
+  });
+
+  it('comes back from its bytes as it was: errors, without their cause', () => {
+    const codes = Object.keys(errorTable) as ErrorCode[];
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...codes),
+        fc.string(),
+        fc.option(fc.string(), { nil: undefined }),
+        fc.option(fc.nat(), { nil: undefined }),
+        (code, message, param, retryAfter) => {
+          const cause = new Error('secret');
+          const encoded = encodeError(new RouterError(code, message, { param, retryAfter, cause }));
+          const decoded = decodeError(Buffer.from(encoded));
+          expect(decoded).toMatchObject({ code, message, param, retryAfter, cause: undefined });
+        },
+      ),
+    );
+    const details = { error_code: 'x', input_tokens: '5', unsupported: ['a'] };
+    const error = new RouterError('context_length_exceeded', 'too long', { details });
+    expect(decodeError(Buffer.from(encodeError(error))).details).toEqual(details);
+  });
+
+  it('is refused, never thrown at anybody, when it is anything else', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          bytes,
+          fc.json().map((text) => Buffer.from(`${text}\n`)),
+        ),
+        (junk) => {
+          expect(decodeTicket(junk)).toBeUndefined();
+          expect(decodeClaim(junk)).toBeUndefined();
+          expect(decodeClaimAnswer(junk)).toBeUndefined();
+          expect(decodeEnd(junk)).toBeUndefined();
+          expect(decodeError(junk).code).toBe('internal');
+        },
+      ),
+    );
+  });
+
+  it('is small when it is a ticket: under 1 KiB with the longest ids there are', () => {
+    expect(encodeTicket({ v: 1, ingress: 'f'.repeat(64), job: 'j'.repeat(64) }).length).toBeLessThan(1024);
+  });
+});
+
+describe("a pool's token", () => {
+  it('is the same for the same models in any order, and another for any other fact', () => {
+    const a = { id: 'a', capabilities: ['stream', 'tools'] as ('stream' | 'tools')[] };
+    const b = { id: 'b', capabilities: [], contextWindow: 4096 };
+    const pool = poolOf('gpu', 'vllm', [a, b]);
+    expect(poolOf('gpu', 'vllm', [b, { ...a, capabilities: ['tools', 'stream'] }])).toBe(pool);
+    expect(pool).toMatch(/^vllm-[0-9a-f]{12}$/);
+    const others = [
+      poolOf('cloud', 'vllm', [a, b]),
+      poolOf('gpu', 'ollama', [a, b]),
+      poolOf('gpu', 'vllm', [a]),
+      poolOf('gpu', 'vllm', [a, { ...b, contextWindow: 8192 }]),
+      poolOf('gpu', 'vllm', [a, { ...b, maxOutput: 4096 }]),
+    ];
+    expect(new Set([pool, ...others]).size).toBe(others.length + 1);
+  });
+});

@@ -1,0 +1,276 @@
+import { nanos } from '@nats-io/transport-node';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it, type TestContext } from 'vitest';
+import { decodeClaimAnswer } from '#shared/broker/contract/claim.ts';
+import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { ensurePoolConsumers } from '#shared/broker/dispatch/queue/jobs-stream.ts';
+import { consumerName } from '#shared/broker/contract/subjects.ts';
+import { decodeTicket } from '#shared/broker/contract/ticket.ts';
+import { noUsage } from '#shared/core/usage.ts';
+import { startParties, type Parties, type PartyOptions } from '../../../../helpers/broker-parties.ts';
+import { until } from '../../../../helpers/start-cluster.ts';
+
+async function start({ onTestFinished }: TestContext, options: PartyOptions = {}): Promise<Parties> {
+  const parties = await startParties(options);
+  onTestFinished(() => parties.close());
+  return parties;
+}
+
+const done = { usage: noUsage, finishReason: 'stop' };
+
+function poolOf(parties: Parties, id: string): LiveWorker['pool'] {
+  const pool = parties.ingress.workers.get(id)?.pool;
+  if (!pool) throw new Error(`worker ${id} is not known`);
+  return pool;
+}
+
+describe.concurrent('the queue', () => {
+  it('drains high first, and still gives normal and low their share', async (context) => {
+    const { ingress, addWorker } = await start(context);
+    const order: string[] = [];
+    const gate = Promise.withResolvers<void>();
+    await addWorker({
+      slots: 1,
+      handler: async ({ requestId }) => {
+        await gate.promise;
+        order.push(requestId);
+        return done;
+      },
+    });
+    const first = ingress.send({ requestId: 'first' });
+    await until(() => first.job.state === 'claimed');
+    const classes = ['low', 'normal', 'high'] as const;
+    const jobs = Array.from({ length: 36 }, (_, at) => {
+      const name = classes[at % 3] ?? 'normal';
+      return ingress.send({ class: name, requestId: name });
+    });
+    // All tickets are in the stream before the worker takes one.
+    await until(() => jobs.every(({ job }) => job.admitted));
+    gate.resolve();
+    await Promise.all(jobs.map(({ finished }) => finished));
+    const lastOf = (name: string): number => order.lastIndexOf(name);
+    expect(lastOf('high')).toBeLessThan(lastOf('normal'));
+    expect(lastOf('normal')).toBeLessThan(lastOf('low'));
+    const whileHigh = order.slice(0, lastOf('high'));
+    expect(whileHigh.filter((name) => name === 'high').length / whileHigh.length).toBeGreaterThan(0.6);
+    expect(whileHigh).toContain('normal');
+    expect(order.slice(0, lastOf('normal'))).toContain('low');
+  });
+
+  it('never gives a worker more jobs than it has slots', async (context) => {
+    const { ingress, addWorker } = await start(context);
+    let running = 0;
+    let most = 0;
+    const { worker } = await addWorker({
+      slots: 3,
+      handler: async () => {
+        running += 1;
+        most = Math.max(most, running, worker.busy);
+        await sleep(2);
+        running -= 1;
+        return done;
+      },
+    });
+    const classes = ['low', 'normal', 'high'] as const;
+    const jobs = Array.from({ length: 200 }, (_, at) => ingress.send({ class: classes[at % 3] ?? 'normal' }));
+    const reports = await Promise.all(jobs.map(({ finished }) => finished));
+    expect(reports.every(({ state, attempts }) => state === 'done' && attempts === 1)).toBe(true);
+    expect(most).toBe(3);
+  });
+
+  it('brings what one worker cannot take to an idle one at once', async (context) => {
+    const { ingress, addWorker } = await start(context);
+    const handler = (): Promise<typeof done> => sleep(300, done);
+    await addWorker({ id: 'one', slots: 2, handler });
+    await addWorker({ id: 'two', slots: 2, handler });
+    await sleep(50);
+    const jobs = Array.from({ length: 4 }, () => ingress.send({}));
+    await until(() => jobs.every(({ job }) => job.state === 'claimed'), 200);
+    const reports = await Promise.all(jobs.map(({ finished }) => finished));
+    const servers = reports.map(({ served }) => served?.worker.announcement.worker);
+    expect(servers.filter((id) => id === 'one')).toHaveLength(2);
+  });
+
+  it('that is full refuses one more, and lets those that wait go on waiting', async (context) => {
+    const { ingress, addWorker } = await start(context, { ingress: { queue: { maxQueued: 2, maxAgeMs: 60_000 } } });
+    const { worker } = await addWorker({ accepting: false });
+    const [pool] = ingress.workers.pools();
+    const place = () => (pool ? [{ pool, model: 'demo' }] : []);
+    const waiting = [
+      ingress.send({ place, steps: [{ write: 'x' }] }),
+      ingress.send({ place, steps: [{ write: 'x' }] }),
+    ];
+    await until(() => waiting.every(({ job }) => job.admitted));
+    const tooMuch = ingress.send({ place });
+    expect(await tooMuch.finished).toMatchObject({ state: 'failed', error: { code: 'overloaded', retryAfter: 5 } });
+    worker.update({ accepting: true });
+    for (const { finished } of waiting) expect((await finished).state).toBe('done');
+  });
+
+  it('tells after its bound that there is no worker', async (context) => {
+    const { ingress } = await start(context, { ingress: { bounds: { noWorkerMs: 300 } } });
+    const { finished } = ingress.send({});
+    const { error, queuedAt, endedAt } = await finished;
+    expect(error?.code).toBe('no_worker_available');
+    expect(endedAt - queuedAt).toBeGreaterThan(299);
+    expect(endedAt - queuedAt).toBeLessThan(1_000);
+  });
+
+  it('tells the same when the only worker there is stops taking jobs', async (context) => {
+    const { ingress, addWorker } = await start(context, { ingress: { bounds: { noWorkerMs: 300 } } });
+    const { worker } = await addWorker({ slots: 0 });
+    const { finished } = ingress.send({});
+    worker.update({ accepting: false });
+    expect((await finished).error?.code).toBe('no_worker_available');
+  });
+
+  it('waits for a worker that comes in time', async (context) => {
+    const { ingress, addWorker } = await start(context, { ingress: { bounds: { noWorkerMs: 5_000 } } });
+    const { finished } = ingress.send({});
+    await addWorker();
+    expect(await finished).toMatchObject({ state: 'done', attempts: 1 });
+  });
+
+  it('takes jobs along when a worker changes its models, and with them its pool', async (context) => {
+    const { ingress, addWorker } = await start(context);
+    const { worker, id } = await addWorker({ slots: 0 });
+    const before = poolOf({ ingress } as Parties, id);
+    const jobs = Array.from({ length: 5 }, () => ingress.send({ steps: [{ write: 'x' }] }));
+    await until(() => jobs.every(({ job }) => job.admitted));
+    worker.update({ slots: 2, models: [{ id: 'other', capabilities: [] }] });
+    for (const { finished } of jobs)
+      expect(await finished).toMatchObject({ state: 'done', served: { placement: { model: 'other' } } });
+    expect(before.waiting).toBe(0);
+    expect(poolOf({ ingress } as Parties, id).waiting).toBe(0);
+  });
+
+  it('offers a job to the next lane when its first does not take it in time', async (context) => {
+    const { ingress, addWorker } = await start(context, { ingress: { spillMs: 100 } });
+    const busy = await addWorker({ id: 'busy', kind: 'a', slots: 1 });
+    await addWorker({ id: 'free', kind: 'b', slots: 1 });
+    const pools = [poolOf({ ingress } as Parties, 'busy'), poolOf({ ingress } as Parties, 'free')];
+    const place = () => pools.map((pool) => ({ pool, model: 'demo' }));
+    // Its announcement still says that it has a free slot.
+    busy.worker.drain(0).catch(() => undefined);
+    const report = await ingress.send({ place }).finished;
+    expect(report.served?.worker.announcement.worker).toBe('free');
+  });
+
+  it('forgets no job when somebody deletes its stream', async (context) => {
+    const { ingress, addWorker } = await start(context);
+    const { worker } = await addWorker({ slots: 0 });
+    const jobs = Array.from({ length: 5 }, () => ingress.send({ steps: [{ write: 'x' }] }));
+    await until(() => jobs.every(({ job }) => job.admitted));
+    const manager = await jetstreamManager(ingress.broker.nc);
+    await manager.streams.delete(ingress.broker.subjects.stream('gpu'));
+    worker.update({ slots: 2 });
+    for (const { finished } of jobs) expect((await finished).state).toBe('done');
+  });
+});
+
+describe.concurrent('a claim', () => {
+  /** Takes the next ticket of a lane, as a worker does, and leaves it unanswered. */
+  async function takeTicket({ ingress }: Parties, id: string): Promise<{ job: string; ingress: string }> {
+    const { broker } = ingress;
+    const lane = { ...poolOf({ ingress } as Parties, id), class: 'normal' as const };
+    await ensurePoolConsumers(broker, lane.tier, lane.pool);
+    const next = `$JS.API.CONSUMER.MSG.NEXT.${broker.subjects.stream(lane.tier)}.${consumerName(lane)}`;
+    const { data } = await broker.nc.request(next, JSON.stringify({ batch: 1, expires: nanos(2_000) }), {
+      timeout: 3_000,
+      noMux: true,
+    });
+    const ticket = decodeTicket(data);
+    if (!ticket) throw new Error('that was no ticket');
+    return ticket;
+  }
+
+  async function claim(
+    { ingress }: Parties,
+    ticket: { job: string; ingress: string },
+    worker: string,
+    inboxOf = worker,
+    v = 1,
+  ): Promise<string> {
+    const { broker } = ingress;
+    const address = (name: string) => ({ tier: 'gpu', owner: 'open', worker: name }) as const;
+    const reply = `${broker.subjects.inbox(address(inboxOf))}.${randomUUID()}`;
+    const subject = broker.subjects.claim(ticket.ingress, address(worker));
+    const { data } = await broker.nc.request(subject, JSON.stringify({ v, job: ticket.job, ticket: '' }), {
+      timeout: 1_000,
+      noMux: true,
+      reply,
+    });
+    return decodeClaimAnswer(data)?.answer.answer ?? 'unreadable';
+  }
+
+  it('is granted once: the next hears that the job is taken, and after it that it is gone', async (context) => {
+    const parties = await start(context);
+    await parties.addWorker({ id: 'one', slots: 0 });
+    const sent = parties.ingress.send({});
+    const ticket = await takeTicket(parties, 'one');
+    expect(await claim(parties, ticket, 'one')).toBe('grant');
+    expect(await claim(parties, ticket, 'one')).toBe('taken');
+    sent.cancel();
+    expect(await claim(parties, ticket, 'one')).toBe('gone');
+  });
+
+  it('in a version of the contract that is not spoken with its worker is put off', async (context) => {
+    const parties = await start(context);
+    await parties.addWorker({ id: 'one', slots: 0 });
+    const sent = parties.ingress.send({});
+    const ticket = await takeTicket(parties, 'one');
+    expect(await claim(parties, ticket, 'one', 'one', 2)).toBe('later');
+    sent.cancel();
+  });
+
+  it('is not answered at the inbox of another worker', async (context) => {
+    const parties = await start(context);
+    await parties.addWorker({ id: 'one', slots: 0 });
+    const sent = parties.ingress.send({});
+    const ticket = await takeTicket(parties, 'one');
+    await expect(claim(parties, ticket, 'one', 'two')).rejects.toThrow('timeout');
+    expect(sent.job.state).toBe('queued');
+    expect(await claim(parties, ticket, 'one')).toBe('grant');
+    sent.cancel();
+  });
+
+  it('of a worker that this ingress has not heard of is put off', async (context) => {
+    const parties = await start(context);
+    await parties.addWorker({ id: 'one', slots: 0 });
+    const sent = parties.ingress.send({});
+    const ticket = await takeTicket(parties, 'one');
+    expect(await claim(parties, ticket, 'stranger')).toBe('later');
+    sent.cancel();
+  });
+
+  it('that is never made lets the ticket come back for another worker', async (context) => {
+    const parties = await start(context);
+    await parties.addWorker({ id: 'one', slots: 0 });
+    const sent = parties.ingress.send({ steps: [{ whoami: true }] });
+    await takeTicket(parties, 'one');
+    await parties.addWorker({ id: 'two' });
+    expect(await sent.finished).toMatchObject({ state: 'done', attempts: 1 });
+    expect(sent.text()).toBe('two');
+  });
+
+  it('of the worker that has just failed on the job is put off while another one could take it', async (context) => {
+    const { ingress, addWorker } = await start(context);
+    const steps = [{ only: 'bad', fail: 'upstream_failed' as const }, { whoami: true as const }];
+    await addWorker({ id: 'bad', slots: 1 });
+    await addWorker({ id: 'good', slots: 1 });
+    const jobs = Array.from({ length: 10 }, () => ingress.send({ steps }));
+    for (const sent of jobs) {
+      expect((await sent.finished).state).toBe('done');
+      expect(sent.text()).toBe('good');
+    }
+  });
+
+  it('of the only worker there is may be tried until the attempts are used up', async (context) => {
+    const { ingress, addWorker } = await start(context);
+    await addWorker();
+    const report = await ingress.send({ steps: [{ fail: 'worker_lost' }] }).finished;
+    expect(report).toMatchObject({ state: 'failed', attempts: 3, error: { code: 'worker_lost' } });
+  });
+});

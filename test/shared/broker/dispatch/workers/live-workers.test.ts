@@ -1,0 +1,75 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { freeSlots } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { startParties, type Parties } from '../../../../helpers/broker-parties.ts';
+import { until } from '../../../../helpers/start-cluster.ts';
+
+async function start(): Promise<Parties> {
+  const parties = await startParties();
+  onTestFinished(() => parties.close());
+  return parties;
+}
+
+describe('the workers that an ingress knows', () => {
+  it('are all there after a roll call, long before their next beat', async () => {
+    const { addWorker, addIngress } = await start();
+    await addWorker({ id: 'one' });
+    await addWorker({ id: 'two' });
+    const late = await addIngress();
+    const begin = performance.now();
+    await late.workers.callTheRoll();
+    expect(performance.now() - begin).toBeLessThan(600);
+    expect(Array.from(late.workers.workers(), ({ announcement }) => announcement.worker)).toEqual(
+      expect.arrayContaining(['one', 'two']),
+    );
+    expect(late.workers.isKnownModel('demo')).toBe(true);
+  });
+
+  it('share a pool when they serve the same, and its free slots are the sum of theirs', async () => {
+    const { ingress, addWorker } = await start();
+    await addWorker({ slots: 3 });
+    const { worker } = await addWorker({ slots: 5 });
+    await addWorker({ kind: 'other', slots: 7 });
+    const [pool] = ingress.workers.pools();
+    if (!pool) throw new Error('there is no pool');
+    expect([...ingress.workers.pools()]).toHaveLength(2);
+    expect(freeSlots(pool)).toBe(8);
+    worker.update({ accepting: false });
+    await until(() => freeSlots(pool) === 3, 1_000);
+  });
+
+  it('are forgotten when they leave, but not the names of their models', async () => {
+    const { ingress, addWorker } = await start();
+    const { worker, id } = await addWorker();
+    await worker.close();
+    await until(() => ingress.workers.get(id) === undefined, 1_000);
+    expect([...ingress.workers.pools()]).toEqual([]);
+    expect(ingress.workers.isKnownModel('demo')).toBe(true);
+    expect(ingress.workers.isKnownModel('__proto__')).toBe(false);
+  });
+
+  it.each([
+    ['no JSON', '{'],
+    ['of another shape', '{"v":1}'],
+    ['of a later release', '{"v":2,"worker":"strange"}'],
+    ["in another worker's name", (id: string) => announcement(id)],
+    ['of another tier', () => announcement('strange').replace('gpu', 'cloud')],
+    ['empty, as the broker itself sends them', ''],
+  ])('do not change by a beat that is %s', async (_, beat) => {
+    const { ingress, addWorker } = await start();
+    const { id } = await addWorker();
+    const { broker, workers } = ingress;
+    const payload = typeof beat === 'string' ? beat : beat(id);
+    for (const worker of ['strange', id]) broker.publish(broker.subjects.beat({ ...someone, worker }), payload);
+    await broker.flush();
+    await broker.flush();
+    expect(workers.get('strange')).toBeUndefined();
+    expect(workers.get(id)?.pool.pool).not.toBe('p');
+  });
+});
+
+const someone = { tier: 'gpu', owner: 'open' } as const;
+
+function announcement(worker: string): string {
+  const facts = { tier: 'gpu', pool: 'p', models: [], slots: 1, busy: 0, accepting: true, version: '0', startedAt: 0 };
+  return JSON.stringify({ v: 1, worker, ...facts });
+}

@@ -1,0 +1,141 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, inject, it, afterAll } from 'vitest';
+import { connectBroker, type Broker } from '#shared/broker/connection/connect-broker.ts';
+import { FrameMemory } from '#shared/broker/worker/frame-memory.ts';
+import { ReplyWriter } from '#shared/broker/worker/reply-writer.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import { createLog } from '#shared/core/log.ts';
+import { until } from '../../../helpers/start-cluster.ts';
+
+const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+let broker: Broker;
+
+beforeAll(async () => {
+  broker = await connectBroker({ url: inject('natsUrl'), name: 'test', prefix: 'test', log });
+});
+
+afterAll(() => broker.nc.close());
+
+/** A writer, and the frames that arrive, each as kind, number and text. */
+async function startReply(
+  coalesceMs: number,
+  stream = true,
+): Promise<{ writer: ReplyWriter; frames: string[]; subject: string }> {
+  const subject = `test.reply.${randomUUID()}`;
+  const frames: string[] = [];
+  broker.subscribe(`${subject}.>`, ({ subject: to, data }) => {
+    frames.push(`${to.slice(subject.length + 1)} ${Buffer.from(data).toString()}`);
+  });
+  await broker.flush();
+  const memory = new FrameMemory();
+  const writer = new ReplyWriter(broker, { subject, aliveInbox: 'test.alive', stream, coalesceMs, memory });
+  return { writer, frames, subject };
+}
+
+const usage = { promptTokens: 1, cachedTokens: 0, cacheWriteTokens: 0, completionTokens: 2, reasoningTokens: 0 };
+
+describe('the pieces of a stream', () => {
+  it('travel at once first, then together within the window', async () => {
+    const { writer, frames } = await startReply(100);
+    writer.write('a');
+    writer.write('b');
+    await broker.flush();
+    expect(frames).toEqual(['d.0 a']);
+    writer.write('c');
+    await until(() => frames.length > 1, 1_000);
+    expect(frames).toEqual(['d.0 a', 'd.1 bc']);
+  });
+
+  it('travel at once again when nothing was sent for the length of the window', async () => {
+    const { writer, frames } = await startReply(5);
+    writer.write('a');
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    writer.write('b');
+    await broker.flush();
+    expect(frames).toEqual(['d.0 a', 'd.1 b']);
+  });
+
+  it('wait for no window when they have grown large', async () => {
+    const { writer, frames } = await startReply(60_000);
+    writer.write('a');
+    writer.write('b');
+    writer.write('c'.repeat(64 * 1024));
+    await broker.flush();
+    expect(frames.map((frame) => frame.length)).toEqual([5, 4 + 1 + 64 * 1024]);
+  });
+
+  it('travel each by itself without a window', async () => {
+    const { writer, frames } = await startReply(0);
+    for (const piece of ['a', 'b', 'c']) writer.write(piece);
+    await broker.flush();
+    expect(frames).toEqual(['d.0 a', 'd.1 b', 'd.2 c']);
+  });
+
+  it('travel with the end when it comes first', async () => {
+    const { writer, frames } = await startReply(60_000);
+    writer.write('a');
+    writer.write('b');
+    writer.end({ usage, finishReason: 'stop' });
+    await broker.flush();
+    expect(frames).toEqual(['d.0 a', `e.1 ${JSON.stringify({ usage, finishReason: 'stop' })}\nb`]);
+  });
+
+  it('are gone after the answer was closed', async () => {
+    const { writer, frames } = await startReply(5);
+    writer.write('a');
+    writer.write('b');
+    writer.close();
+    writer.write('c');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    await broker.flush();
+    expect(frames).toEqual(['d.0 a']);
+  });
+});
+
+it('the first piece of a stream goes ahead of later ones of others', async () => {
+  const early = await startReply(5);
+  const late = await startReply(5);
+  early.writer.write('a');
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  const order: string[] = [];
+  for (const [name, { subject }] of Object.entries({ early, late })) {
+    broker.subscribe(`${subject}.>`, ({ data }) => order.push(`${name} ${Buffer.from(data).toString()}`));
+  }
+  await broker.flush();
+  early.writer.write('b');
+  late.writer.write('c');
+  await broker.flush();
+  expect(order).toEqual(['late c', 'early b']);
+});
+
+describe('the pieces of an answer that is not streamed', () => {
+  it('travel with its end', async () => {
+    const { writer, frames } = await startReply(0, false);
+    for (const piece of ['a', 'b', 'c']) writer.write(piece);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    writer.end({ usage, finishReason: 'stop' });
+    await broker.flush();
+    expect(frames).toEqual([`e.0 ${JSON.stringify({ usage, finishReason: 'stop' })}\nabc`]);
+  });
+
+  it('do not wait for it when they have grown large', async () => {
+    const { writer, frames } = await startReply(5, false);
+    writer.write('a');
+    writer.write('b'.repeat(512 * 1024 - 1));
+    writer.write('c');
+    await until(() => frames.length > 0, 1_000);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(frames.map((frame) => frame.length)).toEqual([4 + 512 * 1024]);
+    writer.end({ usage, finishReason: 'stop' });
+    await until(() => frames.length > 1, 1_000);
+    expect(frames[1]?.endsWith('\nc')).toBe(true);
+  });
+
+  it('are left out when something has ended it too early', async () => {
+    const { writer, frames } = await startReply(5, false);
+    writer.write('a');
+    writer.fail(new RouterError('upstream_failed', 'It failed.'));
+    await broker.flush();
+    expect(frames.map((frame) => frame.slice(0, 5))).toEqual(['x.0 {']);
+  });
+});

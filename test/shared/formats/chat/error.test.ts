@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { RouterError } from '#shared/core/errors.ts';
+import { chatErrorAnswer, chatErrorEvent } from '#shared/formats/chat/error.ts';
+import { modelNotFound } from '#shared/formats/model-not-found.ts';
+
+describe("the chat family's errors", () => {
+  it('have all four keys', () => {
+    expect(chatErrorAnswer(new RouterError('missing_key', "You didn't provide an API key."))).toEqual({
+      status: 401,
+      headers: { 'x-should-retry': 'false' },
+      body: {
+        error: {
+          message: "You didn't provide an API key.",
+          type: 'invalid_request_error',
+          param: null,
+          code: null,
+        },
+      },
+    });
+    expect(chatErrorAnswer(modelNotFound('nope')).body.error).toMatchObject({
+      param: 'model',
+      code: 'model_not_found',
+    });
+  });
+
+  it.each([
+    [0, '1'],
+    [2.1, '3'],
+    [86_400, '30'],
+    [Number.NaN, '1'],
+    [undefined, '2'],
+  ])('tell to retry after %s s as %s', (retryAfter, header) => {
+    const { status, headers } = chatErrorAnswer(new RouterError('no_worker_available', 'none', { retryAfter }));
+    expect(status).toBe(503);
+    expect(headers).toEqual({ 'x-should-retry': 'true', 'retry-after': header });
+  });
+
+  it.each([
+    [3_600.2, { 'retry-after': '3601' }],
+    [Number.NaN, {}],
+    [undefined, {}],
+  ])('tell when a budget begins anew, in %s s, but not to wait for it', (retryAfter, headers) => {
+    const answer = chatErrorAnswer(new RouterError('insufficient_quota', 'used up', { retryAfter }));
+    expect(answer).toMatchObject({ status: 429, body: { error: { code: 'insufficient_quota' } } });
+    expect(answer.headers).toEqual({ 'x-should-retry': 'false', ...headers });
+  });
+
+  it('end a stream as one unnamed event', () => {
+    expect(chatErrorEvent(new RouterError('worker_lost', 'gone'))).toBe(
+      'data: {"error":{"message":"gone","type":"server_error","param":null,"code":"worker_lost"}}\n\n',
+    );
+  });
+});

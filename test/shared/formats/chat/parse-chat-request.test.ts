@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest';
+import { RouterError } from '#shared/core/errors.ts';
+import { parseChatRequest } from '#shared/formats/chat/parse-chat-request.ts';
+
+const user = { role: 'user', content: 'hi' };
+
+function refusal(body: unknown): Pick<RouterError, 'code' | 'param' | 'message'> {
+  try {
+    parseChatRequest(body);
+  } catch (error) {
+    if (error instanceof RouterError) return { code: error.code, param: error.param, message: error.message };
+    throw error;
+  }
+  throw new Error('the request was taken');
+}
+
+function withMessage(message: unknown): unknown {
+  return { model: 'm', messages: [message] };
+}
+
+describe('a chat request', () => {
+  it('comes back as the very same object, unknown fields and parts included', () => {
+    const body = {
+      model: 'm',
+      messages: [
+        { role: 'developer', content: 'be brief' },
+        { role: 'user', content: [{ type: 'video_url', video_url: { url: 'https://x' } }], name: 'n' },
+        {
+          role: 'assistant',
+          reasoning_content: 'hm',
+          tool_calls: [{ id: 'c1', type: 'function', function: { name: 'f', arguments: '{' } }],
+        },
+        { role: 'tool', tool_call_id: 'c1', content: '' },
+      ],
+      temperature: null,
+      chat_template_kwargs: { enable_thinking: true },
+    };
+    expect(parseChatRequest(body)).toBe(body);
+  });
+
+  it.each([
+    ['no object', [], 'invalid_request', undefined],
+    ['no model', { messages: [user] }, 'missing_parameter', 'model'],
+    ['an empty model', { model: '', messages: [user] }, 'invalid_request', 'model'],
+    ['no messages', { model: 'm' }, 'missing_parameter', 'messages'],
+    ['empty messages', { model: 'm', messages: [] }, 'invalid_request', 'messages'],
+    ['a message that is text', withMessage('hi'), 'invalid_request', 'messages[0]'],
+    ['a message without role', withMessage({ content: '' }), 'missing_parameter', 'messages[0].role'],
+    ['an unknown role', withMessage({ role: 'robot', content: '' }), 'invalid_request', 'messages[0].role'],
+    ['the role function', withMessage({ role: 'function', content: '' }), 'unsupported_parameter', 'messages[0].role'],
+    ['no content', withMessage({ role: 'user' }), 'missing_parameter', 'messages[0].content'],
+    ['content that is a number', withMessage({ role: 'user', content: 5 }), 'invalid_request', 'messages[0].content'],
+    [
+      'a part without type',
+      withMessage({ role: 'user', content: [{ type: 'text', text: '' }, {}] }),
+      'missing_parameter',
+      'messages[0].content[1].type',
+    ],
+    [
+      'an image that is no object',
+      withMessage({ role: 'user', content: [{ type: 'image_url', image_url: 'u' }] }),
+      'invalid_request',
+      'messages[0].content[0].image_url',
+    ],
+    [
+      'a tool call whose arguments are an object',
+      withMessage({
+        role: 'assistant',
+        tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: {} } }],
+      }),
+      'invalid_request',
+      'messages[0].tool_calls[0].function.arguments',
+    ],
+    [
+      'a tool result without its call',
+      { model: 'm', messages: [user, { role: 'tool', tool_call_id: 'c', content: '' }] },
+      'invalid_request',
+      'messages[1].tool_call_id',
+    ],
+    ['temperature 3', { model: 'm', messages: [user], temperature: 3 }, 'invalid_request', 'temperature'],
+    ['temperature as text', { model: 'm', messages: [user], temperature: '1' }, 'invalid_request', 'temperature'],
+    ['top_p 1.1', { model: 'm', messages: [user], top_p: 1.1 }, 'invalid_request', 'top_p'],
+    ['max_tokens 0', { model: 'm', messages: [user], max_tokens: 0 }, 'invalid_request', 'max_tokens'],
+    ['max_tokens 1.5', { model: 'm', messages: [user], max_tokens: 1.5 }, 'invalid_request', 'max_tokens'],
+    ['stream as text', { model: 'm', messages: [user], stream: 'yes' }, 'invalid_request', 'stream'],
+    ['a stop that is a number', { model: 'm', messages: [user], stop: [1] }, 'invalid_request', 'stop[0]'],
+    ['several choices', { model: 'm', messages: [user], n: 2 }, 'unsupported_parameter', 'n'],
+    [
+      'a tool choice nobody knows',
+      { model: 'm', messages: [user], tool_choice: 'any' },
+      'invalid_request',
+      'tool_choice',
+    ],
+    [
+      'audio without data',
+      withMessage({ role: 'user', content: [{ type: 'input_audio', input_audio: { format: 'wav' } }] }),
+      'missing_parameter',
+      'messages[0].content[0].input_audio.data',
+    ],
+    [
+      'a format without its schema',
+      { model: 'm', messages: [user], response_format: { type: 'json_schema' } },
+      'missing_parameter',
+      'response_format.json_schema',
+    ],
+    [
+      'a call that is demanded without tools',
+      { model: 'm', messages: [user], tool_choice: 'required' },
+      'invalid_request',
+      'tool_choice',
+    ],
+    [
+      'a call of a tool that is not there',
+      {
+        model: 'm',
+        messages: [user],
+        tools: [{ type: 'function', function: { name: 'f' } }],
+        tool_choice: { type: 'function', function: { name: 'g' } },
+      },
+      'invalid_request',
+      'tool_choice',
+    ],
+    [
+      'a tool without name',
+      { model: 'm', messages: [user], tools: [{ type: 'function', function: {} }] },
+      'missing_parameter',
+      'tools[0].function.name',
+    ],
+  ])('is refused for %s', (_, body, code, param) => {
+    expect(refusal(body)).toMatchObject({ code, param });
+  });
+
+  it('is refused in one clear sentence that does not quote what the client sent', () => {
+    expect(refusal(withMessage({ role: 'user', content: 5 })).message).toBe(
+      "Invalid value for 'messages[0].content': expected a string or an array, but got 5.",
+    );
+    expect(refusal({ model: 'm', messages: [user], tool_choice: 'secret' }).message).toBe(
+      "Invalid value for 'tool_choice': expected 'auto' or 'none' or 'required' or an object, but got a string.",
+    );
+  });
+
+  it('is checked quickly when it is 20 MiB of long history', () => {
+    const text = 'x'.repeat(1000);
+    const messages = Array.from({ length: 20_000 }, (_, at) => ({
+      role: at % 2 === 0 ? 'user' : 'assistant',
+      content: [{ type: 'text', text }],
+    }));
+    const begin = performance.now();
+    parseChatRequest({ model: 'm', messages });
+    expect(performance.now() - begin).toBeLessThan(1000);
+  });
+
+  it('is refused quickly when a million of its parts are wrong', () => {
+    const content = Array.from({ length: 1_000_000 }, () => ({ type: 'text' }));
+    const begin = performance.now();
+    expect(refusal(withMessage({ role: 'user', content })).param).toBe('messages[0].content[0].text');
+    expect(performance.now() - begin).toBeLessThan(1000);
+  });
+});

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { chatLimitHeaders } from '#shared/formats/chat/limit-headers.ts';
+import { messagesLimitHeaders } from '#shared/formats/messages/limit-headers.ts';
+
+const at = Date.UTC(2026, 10, 21);
+
+describe('rate-limit headers', () => {
+  it.each([
+    [0, '0ms'],
+    [20, '20ms'],
+    [1_000, '1s'],
+    [59_001, '1m0s'],
+    [360_000, '6m0s'],
+    [86_399_000, '23h59m59s'],
+  ])('tell %i ms in the chat family as %s', (ms, text) => {
+    const headers = chatLimitHeaders({
+      at,
+      requests: { limit: 60, remaining: 3, resetsAt: at + ms },
+      tokens: undefined,
+    });
+    expect(headers).toEqual({
+      'x-ratelimit-limit-requests': '60',
+      'x-ratelimit-remaining-requests': '3',
+      'x-ratelimit-reset-requests': text,
+    });
+  });
+
+  it('tell the time itself in the messages family', () => {
+    const tokens = { limit: 1_000, remaining: 0, resetsAt: at + 1_500 };
+    expect(messagesLimitHeaders({ at, requests: undefined, tokens })).toEqual({
+      'anthropic-ratelimit-tokens-limit': '1000',
+      'anthropic-ratelimit-tokens-remaining': '0',
+      'anthropic-ratelimit-tokens-reset': '2026-11-21T00:00:01.500Z',
+    });
+  });
+
+  it('are not there without limits', () => {
+    expect(chatLimitHeaders({ at, requests: undefined, tokens: undefined })).toEqual({});
+  });
+});

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { RouterError } from '#shared/core/errors.ts';
+import { contextOverflow } from '#shared/formats/context-overflow.ts';
+import { messagesErrorAnswer, messagesErrorEvent } from '#shared/formats/messages/error.ts';
+import { modelNotFound } from '#shared/formats/model-not-found.ts';
+
+describe("the messages family's errors", () => {
+  it('carry the request id, and 529 for what is overloaded', () => {
+    expect(messagesErrorAnswer(new RouterError('overloaded', 'Overloaded', { retryAfter: 5 }), 'req_1')).toEqual({
+      status: 529,
+      headers: { 'x-should-retry': 'true', 'retry-after': '5' },
+      body: { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' }, request_id: 'req_1' },
+    });
+  });
+
+  it('carry details where there are some', () => {
+    const details = { error_code: 'thread_unsupported_request', unsupported: ['thread'] };
+    const error = new RouterError('invalid_request', 'no threads', { details });
+    expect(messagesErrorAnswer(error, 'r').body.error).toEqual({
+      type: 'invalid_request_error',
+      message: 'no threads',
+      details,
+    });
+  });
+
+  it.each([
+    [contextOverflow({ input: 201, maximum: 200 }), 'prompt is too long: 201 tokens > 200 maximum'],
+    [contextOverflow({ input: 250, output: 9, maximum: 200 }), 'prompt is too long: 250 tokens > 200 maximum'],
+    [
+      contextOverflow({ input: 150, output: 90, maximum: 200 }),
+      'input length and `max_tokens` exceed context limit: 150 + 90 > 200',
+    ],
+    [modelNotFound('gpt-x'), 'model: gpt-x'],
+    [new RouterError('invalid_api_key', 'Incorrect API key provided: rtr_…'), 'invalid x-api-key'],
+  ])('use the text that clients read: %s', (error, text) => {
+    expect(messagesErrorAnswer(error, 'r').body.error.message).toBe(text);
+  });
+
+  it('end a stream as a named event', () => {
+    expect(messagesErrorEvent(new RouterError('upstream_timeout', 'slow'), 'r')).toBe(
+      'event: error\ndata: {"type":"error","error":{"type":"timeout_error","message":"slow"},"request_id":"r"}\n\n',
+    );
+  });
+});

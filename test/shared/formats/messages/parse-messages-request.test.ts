@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest';
+import { RouterError } from '#shared/core/errors.ts';
+import { parseCountTokensRequest, parseMessagesRequest } from '#shared/formats/messages/parse-messages-request.ts';
+
+const user = { role: 'user', content: 'hi' };
+const base = { model: 'm', max_tokens: 9, messages: [user] };
+
+function refusal(body: unknown, parse: (body: unknown) => unknown = parseMessagesRequest): RouterError {
+  try {
+    parse(body);
+  } catch (error) {
+    if (error instanceof RouterError) return error;
+    throw error;
+  }
+  throw new Error('the request was taken');
+}
+
+function withBlock(block: unknown): unknown {
+  return { ...base, messages: [{ role: 'user', content: [block] }] };
+}
+
+describe('a messages request', () => {
+  it('comes back as the very same object, with all that current clients send', () => {
+    const body = {
+      ...base,
+      system: [{ type: 'text', text: 'x-anthropic-billing-header: v', cache_control: { type: 'ephemeral' } }],
+      messages: [
+        { role: 'user', content: [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'aa' } }] },
+        {
+          role: 'assistant',
+          content: [
+            { type: 'thinking', thinking: 't', signature: 's' },
+            { type: 'redacted_thinking', data: 'd' },
+            { type: 'server_tool_use', id: 's1', name: 'web_search', input: {} },
+            { type: 'tool_use', id: 't1', name: 'f', input: {} },
+          ],
+        },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't1', content: [{ type: 'text', text: '' }] }] },
+        { role: 'system', content: 'late' },
+      ],
+      tools: [
+        { name: 'f', input_schema: { type: 'object' } },
+        { type: 'web_search_20260209', name: 'web_search' },
+        { name: 'DeferredToolPlaceholder', defer_loading: true },
+      ],
+      tool_choice: { type: 'auto', disable_parallel_tool_use: true },
+      thinking: { type: 'adaptive', display: 'omitted' },
+      output_config: { effort: 'high' },
+      context_management: { edits: [{ type: 'clear_thinking_20251015' }] },
+    };
+    expect(parseMessagesRequest(body)).toBe(body);
+  });
+
+  it.each([
+    [{ model: 'm', max_tokens: 1 }, 'messages: Field required'],
+    [{ ...base, max_tokens: undefined }, 'max_tokens: Field required'],
+    [{ ...base, max_tokens: -1 }, 'max_tokens: Input should be greater than or equal to 0'],
+    [{ ...base, max_tokens: 1.5 }, 'max_tokens: Input should be a valid integer'],
+    [{ ...base, messages: [] }, 'messages: List should have at least 1 item'],
+    [{ ...base, messages: [{ role: 'user' }] }, 'messages.0.content: Field required'],
+    [
+      { ...base, messages: [{ role: 'user', content: 1 }] },
+      'messages.0.content: Input should be a valid string or a valid list',
+    ],
+    [
+      { ...base, messages: [{ role: 'tool', content: '' }] },
+      "messages.0.role: Input should be 'user', 'assistant' or 'system'",
+    ],
+    [withBlock({ text: 'x' }), 'messages.0.content.0.type: Field required'],
+    [withBlock({ type: 'text' }), 'messages.0.content.0.text: Field required'],
+    [
+      withBlock({ type: 'image', source: { type: 'base64' } }),
+      'messages.0.content.0.source.media_type: Field required',
+    ],
+    [
+      withBlock({ type: 'tool_use', id: 'a', name: 'b', input: 'x' }),
+      'messages.0.content.0.input: Input should be an object',
+    ],
+    [
+      withBlock({ type: 'tool_result', tool_use_id: 'nobody' }),
+      'messages.0.content.0.tool_use_id: no `tool_use` block before it has this id',
+    ],
+    [{ ...base, temperature: 1.5 }, 'temperature: Input should be less than or equal to 1'],
+    [{ ...base, tools: [{ input_schema: {} }] }, 'tools.0.name: Field required'],
+    [{ ...base, tool_choice: { type: 'tool' } }, 'tool_choice.name: Field required'],
+    [
+      { ...base, tool_choice: { type: 'required' } },
+      "tool_choice.type: Input should be 'auto', 'any', 'none' or 'tool'",
+    ],
+    [
+      { ...base, thinking: { type: 'enabled', budget_tokens: 10 } },
+      'thinking.budget_tokens: Input should be greater than or equal to 1024',
+    ],
+    [
+      { ...base, thinking: { type: 'bogus' } },
+      "thinking.type: Input should be 'adaptive', 'between_tools', 'disabled' or 'enabled'",
+    ],
+    [
+      { ...base, output_config: { effort: 'bogus' } },
+      "output_config.effort: Input should be 'low', 'medium', 'high', 'xhigh' or 'max'",
+    ],
+    [{ ...base, tools: [{ name: 'f' }] }, 'tools.0.input_schema: Field required'],
+    [{ ...base, tool_choice: { type: 'any' } }, 'tool_choice: this choice needs `tools`'],
+    [{ ...base, tools: [], tool_choice: { type: 'tool', name: 'f' } }, 'tool_choice: this choice needs `tools`'],
+    [
+      { ...base, tools: [{ name: 'f', input_schema: {} }], tool_choice: { type: 'tool', name: 'g' } },
+      'tool_choice.name: no tool of the request has this name',
+    ],
+    [
+      withBlock({ type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'no base64!' } }),
+      'messages.0.content.0.source.data: Input should be valid base64',
+    ],
+    [5, 'The request body must be a JSON object.'],
+  ])('%j is refused: %s', (body, message) => {
+    expect(refusal(body).message).toBe(message);
+  });
+
+  it('may hold many megabytes of base64, on one line or on many', () => {
+    const line = 'QUJD'.repeat(2_000_000);
+    for (const data of [`${line}QQ==`, `${line}\n${line}QUI=\n`]) {
+      const body = withBlock({ type: 'image', source: { type: 'base64', media_type: 'image/png', data } });
+      expect(parseMessagesRequest(body)).toBe(body);
+    }
+  });
+
+  it('that continues a thread is refused with the details that make clients send the whole history', () => {
+    for (const parse of [parseMessagesRequest, parseCountTokensRequest]) {
+      const error = refusal({ thread: { type: 'continue', previous_message_id: 'msg_1' }, messages: 7 }, parse);
+      expect(error).toMatchObject({
+        code: 'invalid_request',
+        details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] },
+      });
+    }
+  });
+
+  it('needs no max_tokens when it only counts', () => {
+    const body = { model: 'm', messages: [user] };
+    expect(parseCountTokensRequest(body)).toBe(body);
+  });
+});

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { chatNeeds } from '#shared/formats/chat/needs.ts';
+import { parseChatRequest } from '#shared/formats/chat/parse-chat-request.ts';
+import { messagesNeeds } from '#shared/formats/messages/needs.ts';
+import { parseMessagesRequest } from '#shared/formats/messages/parse-messages-request.ts';
+
+const user = { role: 'user', content: 'hi' };
+const chat = (fields: object) => chatNeeds(parseChatRequest({ model: 'm', messages: [user], ...fields }));
+const messages = (fields: object) =>
+  messagesNeeds(parseMessagesRequest({ model: 'm', max_tokens: 9, messages: [user], ...fields }));
+const nothing = { tools: false, vision: false, thinking: false, json: false };
+
+describe('what a chat request needs', () => {
+  const tools = [{ type: 'function', function: { name: 'f' } }];
+  const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(100_000)}` } };
+
+  it.each([
+    [{}, {}],
+    [{ tools: [] }, {}],
+    [{ tools }, { tools: true }],
+    [{ tools, tool_choice: 'none' }, {}],
+    [{ messages: [{ role: 'user', content: [image] }] }, { vision: true }],
+    [{ reasoning_effort: 'low' }, { thinking: true }],
+    [{ reasoning_effort: 'none' }, {}],
+    [{ thinking: { type: 'enabled' } }, { thinking: true }],
+    [{ chat_template_kwargs: { enable_thinking: true } }, { thinking: true }],
+    [{ chat_template_kwargs: { enable_thinking: false } }, {}],
+    [{ response_format: { type: 'text' } }, {}],
+    [{ response_format: { type: 'json_object' } }, { json: true }],
+  ])('for %j is %j', (fields, needs) => {
+    expect(chat(fields)).toMatchObject({ ...nothing, ...needs });
+  });
+
+  it('is about as much context as its text has tokens; an image does not count by its bytes', () => {
+    expect(chat({ messages: [{ role: 'user', content: 'word '.repeat(1000) }] }).inputTokens).toBeGreaterThan(1000);
+    expect(chat({ messages: [{ role: 'user', content: [image] }] }).inputTokens).toBeLessThan(2000);
+  });
+});
+
+describe('what a messages request needs', () => {
+  const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'A'.repeat(100_000) } };
+  const called = { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'f', input: {} }] };
+  const shown = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', content: [image] }] };
+
+  it.each([
+    [{}, {}],
+    [{ tools: [{ name: 'f', input_schema: {} }] }, { tools: true }],
+    [{ tools: [{ name: 'f', input_schema: {} }], tool_choice: { type: 'none' } }, {}],
+    [{ messages: [user, called, shown] }, { vision: true }],
+    [{ thinking: { type: 'adaptive' } }, { thinking: true }],
+    [{ thinking: { type: 'disabled' } }, {}],
+    [{ output_config: { format: { type: 'json_schema', schema: {} } } }, { json: true }],
+  ])('for %j is %j', (fields, needs) => {
+    expect(messages(fields)).toMatchObject({ ...nothing, ...needs });
+  });
+
+  it('is about as much context as its text has tokens; an image does not count by its bytes', () => {
+    expect(messages({ system: 'word '.repeat(1000) }).inputTokens).toBeGreaterThan(1000);
+    expect(messages({ messages: [{ role: 'user', content: [image] }] }).inputTokens).toBeLessThan(2000);
+  });
+});

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { chatTokensIn } from '#shared/formats/chat/tokens-in-stream.ts';
+import { messagesTokensIn } from '#shared/formats/messages/tokens-in-stream.ts';
+import { RelayedEvents } from '#shared/formats/sse/relayed-events.ts';
+
+function relayed(...pieces: string[]): RelayedEvents {
+  const events = new RelayedEvents();
+  for (const piece of pieces) events.add(Buffer.from(piece));
+  return events;
+}
+
+const chunk = (delta: object): string =>
+  `data: ${JSON.stringify({
+    id: 'chatcmpl-9ce552fb06b442e8a4113cf0e5a54b1a',
+    object: 'chat.completion.chunk',
+    created: 1795272081,
+    model: 'a-model-with-a-rather-long-name',
+    choices: [{ index: 0, delta, logprobs: null, finish_reason: null }],
+  })}\n\n`;
+const chatHead = chunk({ role: 'assistant', content: '' });
+
+const delta = (text: string): string =>
+  `event: content_block_delta\ndata: ${JSON.stringify({
+    type: 'content_block_delta',
+    index: 0,
+    delta: { type: 'text_delta', text },
+  })}\n\n`;
+const messagesHead = [
+  `event: message_start\ndata: {"type":"message_start","message":{"id":"msg_6c114a10","usage":{"input_tokens":11}}}\n\n`,
+  'event: ping\ndata: {"type":"ping"}\n\n',
+  'event: content_block_start\ndata: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}\n\n',
+];
+
+describe('the tokens of a part of a stream', () => {
+  it('are none before the first text', () => {
+    expect(chatTokensIn(relayed())).toBe(0);
+    expect(chatTokensIn(relayed(chatHead))).toBe(0);
+    expect(messagesTokensIn(relayed(...messagesHead))).toBe(0);
+  });
+
+  it('are the events of engines that send each by itself, however they travel', () => {
+    const words = Array.from({ length: 50 }, (_, index) => [' the', ' of', ' word', ','][index % 4] ?? '');
+    const chunks = words.map((content) => chunk({ content }));
+    expect(chatTokensIn(relayed(chatHead, ...chunks))).toBe(50);
+    expect(chatTokensIn(relayed([chatHead, ...chunks].join('')))).toBe(50);
+    expect(messagesTokensIn(relayed(...messagesHead, ...words.map(delta)))).toBe(50);
+  });
+
+  it('are told by the length of texts that hold many', () => {
+    const text = 'A whole sentence comes in one piece, as clouds send it. '.repeat(3);
+    const tokens = Math.ceil((10 * text.length) / 4);
+    const inChat = chatTokensIn(relayed(chatHead, ...Array.from({ length: 10 }, () => chunk({ content: text }))));
+    const inMessages = messagesTokensIn(relayed(...messagesHead, ...Array.from({ length: 10 }, () => delta(text))));
+    expect(Math.abs(inChat - tokens)).toBeLessThan(tokens / 50);
+    expect(Math.abs(inMessages - tokens)).toBeLessThan(tokens / 50);
+  });
+});

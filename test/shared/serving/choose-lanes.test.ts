@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest';
+import type { Capability } from '#shared/broker/contract/announcement.ts';
+import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { Tier } from '#shared/core/tier.ts';
+import { registrySchema } from '#shared/registry/registry.ts';
+import { chooseLanes } from '#shared/serving/choose-lanes.ts';
+import { drawOrder, resolveModel } from '#shared/serving/resolve-model.ts';
+import { livePool } from '../../helpers/live-pool.ts';
+
+interface PoolFacts {
+  model?: string;
+  can?: Capability[];
+  context?: number;
+  slots?: number;
+  busy?: number;
+  accepting?: boolean;
+  workers?: string[];
+}
+
+function pool(tier: Tier, name: string, facts: PoolFacts = {}): LivePool {
+  const { model = name, can = ['stream'], context, slots, busy, accepting, workers = [`${name}-1`] } = facts;
+  const models = [{ id: model, capabilities: can, contextWindow: context }];
+  return livePool(
+    { tier, pool: name, models },
+    workers.map((id) => ({ id, slots, busy, accepting })),
+  );
+}
+
+const noNeeds = { tools: false, vision: false, thinking: false, json: false, inputTokens: 10 };
+
+function lanes(
+  model: string,
+  pools: LivePool[],
+  needs: object = {},
+  file: object = {},
+  avoid: string[] = [],
+): string[] {
+  const registry = registrySchema.parse(file);
+  const wish = { model: resolveModel(model, registry.models, () => 0), needs: { ...noNeeds, ...needs } };
+  const priceOf = (_: Tier, id: string) => registry.prices[id];
+  return chooseLanes(wish, { auto: registry.auto, priceOf, permits: () => true }, pools, new Set(avoid)).map(
+    ({ pool: { pool: name }, model: id }) => (name === id ? name : `${name}:${id}`),
+  );
+}
+
+describe('prices', () => {
+  it('are not asked for unless the registry bounds them', () => {
+    const asked: string[] = [];
+    const choose = (file: object) => {
+      const { auto, models } = registrySchema.parse(file);
+      const priceOf = (_: Tier, id: string): undefined => void asked.push(id);
+      const wish = { model: resolveModel('auto', models, () => 0), needs: noNeeds };
+      return chooseLanes(wish, { auto, priceOf, permits: () => true }, [pool('gpu', 'gpu')], new Set());
+    };
+    expect(choose({})).toHaveLength(1);
+    expect(asked).toEqual([]);
+    expect(choose({ auto: { max_cost: 1 } })).toHaveLength(1);
+    expect(asked).toEqual(['gpu']);
+  });
+});
+
+describe('auto', () => {
+  const all: Capability[] = ['stream', 'tools', 'vision', 'thinking', 'json'];
+  const gpu = pool('gpu', 'gpu', { can: ['stream', 'tools'] });
+  const cli = pool('cli', 'cli', { can: ['stream', 'thinking'] });
+  const cloud = pool('cloud', 'cloud', { can: all });
+
+  it.each<[string, object, LivePool[], string[]]>([
+    ['goes to GPU, then CLI, then cloud', {}, [cloud, cli, gpu], ['gpu', 'cli', 'cloud']],
+    ['with tools passes over who has none', { tools: true }, [gpu, cli, cloud], ['gpu', 'cloud']],
+    ['with an image goes to who can see', { vision: true }, [gpu, cli, cloud], ['cloud']],
+    ['in JSON goes to who can keep to it', { json: true }, [gpu, cli, cloud], ['cloud']],
+    ['does not pass over who cannot think', { thinking: true }, [gpu, cli], ['gpu', 'cli']],
+    ['finds nobody when nobody is able', { vision: true }, [gpu, cli], []],
+    ['never goes to tools workers', {}, [pool('tools', 'tools')], []],
+    ['passes over who does not accept', {}, [pool('gpu', 'ill', { accepting: false }), cloud], ['cloud']],
+    [
+      'inside a tier prefers who thinks when asked to, then free slots',
+      { thinking: true },
+      [pool('gpu', 'busy', { busy: 2 }), pool('gpu', 'free'), pool('gpu', 'thinks', { can: all, busy: 2 })],
+      ['thinks', 'free', 'busy'],
+    ],
+    [
+      'passes over a context that is surely too small',
+      { inputTokens: 10_000 },
+      [pool('gpu', 'small', { context: 4_096 }), pool('gpu', 'tight', { context: 9_000 }), cloud],
+      ['tight', 'cloud'],
+    ],
+  ])('%s', (_, needs, pools, expected) => {
+    expect(lanes('auto', pools, needs)).toEqual(expected);
+  });
+
+  it('too long for everybody goes to the largest context, whose worker says so', () => {
+    const pools = [pool('gpu', 'small', { context: 4_096 }), pool('cloud', 'large', { context: 8_192 })];
+    expect(lanes('auto', pools, { inputTokens: 100_000 })).toEqual(['large']);
+  });
+
+  it('keeps to the rules of the registry', () => {
+    const pools = [gpu, cli, cloud];
+    expect(lanes('auto', pools, {}, { auto: { tiers: ['cloud', 'gpu'] } })).toEqual(['cloud', 'gpu']);
+    expect(lanes('auto', pools, {}, { auto: { only: ['cli'] } })).toEqual(['cli']);
+    expect(lanes('auto', pools, {}, { auto: { except: ['gpu'] } })).toEqual(['cli', 'cloud']);
+    const prices = { cloud: { input: 3, output: 15 } };
+    expect(lanes('auto', pools, {}, { prices, auto: { max_cost: 10 } })).toEqual(['gpu', 'cli']);
+    expect(lanes('auto', pools, {}, { prices, auto: { max_cost: 15 } })).toEqual(['gpu', 'cli', 'cloud']);
+  });
+
+  it('counts avoided workers as absent', () => {
+    const two = pool('gpu', 'two', { workers: ['a', 'b'] });
+    expect(lanes('auto', [two, cloud], {}, {}, ['a'])).toEqual(['two', 'cloud']);
+    expect(lanes('auto', [two, cloud], {}, {}, ['a', 'b'])).toEqual(['cloud']);
+  });
+});
+
+describe('a named model', () => {
+  it('goes wherever it is served, GPU first', () => {
+    const pools = [pool('cloud', 'far', { model: 'm' }), pool('gpu', 'near', { model: 'm' }), pool('gpu', 'other')];
+    expect(lanes('m', pools)).toEqual(['near:m', 'far:m']);
+  });
+
+  it('prefers who is able, but goes to who is not rather than nowhere', () => {
+    const blind = pool('gpu', 'blind', { model: 'm' });
+    const sees = pool('cloud', 'sees', { model: 'm', can: ['vision'] });
+    expect(lanes('m', [blind, sees], { vision: true })).toEqual(['sees:m']);
+    expect(lanes('m', [blind], { vision: true })).toEqual(['blind:m']);
+  });
+
+  it('is never a name from the prototype', () => {
+    expect(lanes('__proto__', [pool('gpu', 'x')])).toEqual([]);
+    expect(lanes('constructor', [pool('gpu', 'x')])).toEqual([]);
+  });
+});
+
+describe('a name of the registry', () => {
+  const pools = [
+    pool('gpu', 'local', { model: 'small' }),
+    pool('cloud', 'api', { model: 'big' }),
+    pool('cloud', 'api2', { model: 'small' }),
+  ];
+
+  it('goes to its targets in order', () => {
+    const file = { models: { best: { targets: [{ model: 'big' }, { model: 'small', tier: 'gpu' }] } } };
+    expect(lanes('best', pools, {}, file)).toEqual(['api:big', 'local:small']);
+  });
+
+  it('draws among neighbours with a weight, in proportion to it', () => {
+    const targets = [{ model: 'a', weight: 3 }, { model: 'b', weight: 1 }, { model: 'c' }];
+    const firsts = Array.from({ length: 100 }, (_, i) => drawOrder(targets, () => i / 100).map(({ model }) => model));
+    expect(firsts.filter(([first]) => first === 'a')).toHaveLength(75);
+    expect(firsts.filter(([first]) => first === 'b')).toHaveLength(25);
+    expect(firsts.every((order) => order[2] === 'c')).toBe(true);
+  });
+});

@@ -1,0 +1,271 @@
+import { describe, expect, it } from 'vitest';
+import { ChatToChatStream } from '#shared/translate/chat-chat/chat-to-chat-stream.ts';
+
+const minted = { id: 'chatcmpl-mint', model: 'served', created: 7, promptTokens: () => 11 };
+const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
+
+type Chunk = {
+  id: string;
+  model: string;
+  choices: { index: number; delta: { content?: string; [field: string]: unknown }; finish_reason: string | null }[];
+  usage?: Record<string, unknown>;
+  [field: string]: unknown;
+};
+
+function delta(delta: unknown, finish: string | null = null, more: object = {}): object {
+  return {
+    id: 'chatcmpl-7',
+    object: 'chat.completion.chunk',
+    created: 1,
+    model: 'engine-name',
+    choices: [{ index: 0, delta, finish_reason: finish }],
+    ...more,
+  };
+}
+
+/** What a client gets for these upstream events, `[DONE]` checked and taken off. */
+function run(events: readonly (object | string)[]) {
+  const stream = new ChatToChatStream(minted);
+  let text = '';
+  for (const event of events) text += stream.event(typeof event === 'string' ? event : JSON.stringify(event));
+  const { text: rest, ending } = stream.end();
+  const lines = (text + rest).split('\n\n').filter((line) => line !== '');
+  expect(lines.pop()).toBe('data: [DONE]');
+  const chunks = lines.map((line) => JSON.parse(line.slice('data: '.length)) as Chunk);
+  return { chunks, ending, deltas: chunks.map((chunk) => chunk.choices[0]?.delta) };
+}
+
+function failure(events: readonly (object | string)[]): unknown {
+  try {
+    run(events);
+  } catch (error) {
+    return error;
+  }
+  throw new Error('the stream was taken');
+}
+
+describe('a chat stream', () => {
+  const plain = [delta({ role: 'assistant', content: '' }), delta({ content: 'Hel' }), delta({ content: 'lo' })];
+
+  const endings: [string, object[]][] = [
+    ['in a chunk of its own', [delta({}, 'stop'), { ...delta({}), choices: [], usage }]],
+    ['on the last chunk', [delta({ content: '' }, 'stop', { usage })]],
+    ['on every chunk', [delta({ content: '' }, null, { usage: { prompt_tokens: 3 } }), delta({}, 'stop', { usage })]],
+    ['before the finish reason', [{ ...delta({}), choices: [], usage }, delta({}, 'stop')]],
+    ['beside an empty choice', [delta({}, 'stop'), delta({ content: '' }, null, { usage })]],
+  ];
+  it.each(endings)('ends with empty delta, finish reason and usage in one chunk when usage comes %s', (_, events) => {
+    const { chunks, ending } = run([...plain, ...events, '[DONE]']);
+    expect(chunks.filter((chunk) => chunk.usage !== undefined)).toEqual([chunks.at(-1)]);
+    expect(chunks.at(-1)).toMatchObject({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], usage });
+    expect(Object.keys(chunks.at(-1)?.choices[0]?.delta ?? {})).toEqual([]);
+    expect(chunks.slice(0, -1).every((chunk) => chunk.choices[0]?.finish_reason === null)).toBe(true);
+    expect(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('')).toBe('Hello');
+    expect(ending).toMatchObject({ finishReason: 'stop', usage: { promptTokens: 3, completionTokens: 2 } });
+  });
+
+  it('carries one id, the served model and one time', () => {
+    const { chunks } = run([...plain, delta({}, 'stop', { usage })]);
+    for (const chunk of chunks) {
+      expect(chunk).toMatchObject({
+        id: 'chatcmpl-mint',
+        model: 'served',
+        created: 7,
+        object: 'chat.completion.chunk',
+      });
+    }
+  });
+
+  it('says the role first and once, though the engine says it always or never', () => {
+    const always = run([
+      delta({ role: 'assistant', content: 'a' }),
+      delta({ role: 'assistant', content: 'b' }, 'stop'),
+    ]);
+    const never = run([delta({ content: 'a' }), delta({ content: 'b' }, 'stop')]);
+    for (const { deltas } of [always, never]) {
+      expect(deltas).toEqual([{ role: 'assistant', content: 'a' }, { content: 'b' }, {}]);
+    }
+  });
+
+  it('says the role even when the answer is empty', () => {
+    expect(run([delta({}, 'stop')]).deltas).toEqual([{ role: 'assistant' }, {}]);
+  });
+
+  it('passes fields it does not know, on the chunk where they came or on the last', () => {
+    const logprobs = { content: [{ token: 'a' }] };
+    const first = delta({ content: 'a' }, null, { system_fingerprint: 'fp' });
+    const { chunks } = run([
+      { ...first, choices: [{ index: 0, delta: { content: 'a' }, logprobs, finish_reason: null }] },
+      { ...delta({}), choices: [{ index: 0, delta: {}, finish_reason: 'stop', stop_reason: 'END' }] },
+      {
+        ...delta({}),
+        choices: [],
+        usage: { ...usage, prompt_tokens_details: { cached_tokens: 1 } },
+        timings: { n: 1 },
+      },
+    ]);
+    expect(chunks[0]).toMatchObject({ system_fingerprint: 'fp', choices: [{ logprobs }] });
+    expect(chunks[1]).toMatchObject({
+      timings: { n: 1 },
+      choices: [{ stop_reason: 'END' }],
+      usage: { prompt_tokens_details: { cached_tokens: 1 } },
+    });
+  });
+
+  it('spells thinking as reasoning_content, whatever the engine spells', () => {
+    const { deltas } = run([
+      delta({ reasoning: 'a' }),
+      delta({ reasoning_content: 'b' }),
+      delta({ content: 'c' }, 'stop'),
+    ]);
+    expect(deltas).toEqual([
+      { role: 'assistant', reasoning_content: 'a' },
+      { reasoning_content: 'b' },
+      { content: 'c' },
+      {},
+    ]);
+  });
+
+  it('estimates what the engine does not count, and never as 0', () => {
+    const { chunks, ending } = run([...plain, delta({}, 'stop'), '[DONE]']);
+    expect(chunks.at(-1)?.usage).toEqual({ prompt_tokens: 11, completion_tokens: 2, total_tokens: 13 });
+    expect(ending.usage.promptTokens).toBe(11);
+  });
+
+  it('counts a [DONE] without finish reason as an ordinary end', () => {
+    expect(run([...plain, '[DONE]']).chunks.at(-1)).toMatchObject({ choices: [{ finish_reason: 'stop' }] });
+  });
+
+  it.each([
+    ['stops early', [...plain]],
+    ['says nothing', ['[DONE]']],
+    ['closes at once', []],
+    ['is not JSON', [...plain, '{"id":']],
+    ['is not an object', [...plain, '7']],
+    ['sends an error event', [...plain, { error: { message: 'out of memory', type: 'x', code: 500 } }]],
+    ['sends an error text', [...plain, { error: 'out of memory' }]],
+    ['was aborted inside', [...plain, delta({}, 'abort')]],
+  ])('fails when the upstream %s', (_, events) => {
+    expect(failure(events)).toMatchObject({ code: 'upstream_failed' });
+  });
+
+  it('tells a context overflow that an engine reports inside the stream', () => {
+    const message = "This model's maximum context length is 10 tokens. However, your request has 20 input tokens.";
+    expect(failure([{ error: { message, code: 400 } }])).toMatchObject({ code: 'context_length_exceeded' });
+  });
+});
+
+describe('the tool calls of a chat stream', () => {
+  const call = (fields: object) => delta({ tool_calls: [fields] });
+  const part = (index: number | undefined, id: string | undefined, name: string | undefined, text: string) =>
+    call({
+      ...(index !== undefined && { index }),
+      ...(id !== undefined && { id, type: 'function' }),
+      function: { ...(name !== undefined && { name }), arguments: text },
+    });
+
+  /** Puts the pieces together as clients do. */
+  function assemble(events: object[]) {
+    const { deltas, chunks } = run([...events, delta({}, 'stop')]);
+    const calls: { id?: string; name?: string; arguments: string; firsts: number }[] = [];
+    for (const piece of deltas.flatMap((delta) => (delta?.['tool_calls'] ?? []) as Record<string, unknown>[])) {
+      const at = piece['index'] as number;
+      expect(at).toBeLessThanOrEqual(calls.length);
+      const call = (calls[at] ??= { arguments: '', firsts: 0 });
+      const fn = piece['function'] as { name?: string; arguments: string };
+      if (piece['id'] !== undefined) Object.assign(call, { id: piece['id'], firsts: call.firsts + 1 });
+      if (fn.name !== undefined) call.name = (call.name ?? '') + fn.name;
+      call.arguments += fn.arguments;
+    }
+    expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe('tool_calls');
+    return calls;
+  }
+
+  const two = [
+    { id: 'a', name: 'f', arguments: '{"x":1}', firsts: 1 },
+    { id: 'b', name: 'g', arguments: '{"y":2}', firsts: 1 },
+  ];
+
+  it.each([
+    [
+      'are well-formed',
+      [part(0, 'a', 'f', '{"x"'), part(0, undefined, undefined, ':1}'), part(1, 'b', 'g', '{"y":2}')],
+    ],
+    [
+      'interleave',
+      [
+        part(0, 'a', 'f', ''),
+        part(1, 'b', 'g', '{"y"'),
+        part(0, undefined, undefined, '{"x":1}'),
+        part(1, undefined, undefined, ':2}'),
+      ],
+    ],
+    ['all have index 0 (Ollama)', [part(0, 'a', 'f', '{"x":1}'), part(0, 'b', 'g', '{"y":2}')]],
+    [
+      'start at 1 and leave gaps',
+      [part(1, 'a', 'f', '{"x":1}'), part(5, 'b', 'g', '{"y"'), part(5, undefined, undefined, ':2}')],
+    ],
+    [
+      'have no index',
+      [
+        part(undefined, 'a', 'f', '{"x"'),
+        part(undefined, undefined, undefined, ':1}'),
+        part(undefined, 'b', 'g', '{"y":2}'),
+      ],
+    ],
+    [
+      'repeat id and name',
+      [part(0, 'a', 'f', '{"x"'), part(0, 'a', 'f', ':1}'), part(1, 'b', 'g', '{"y"'), part(1, 'b', 'g', ':2}')],
+    ],
+    [
+      'arrive in one chunk',
+      [
+        delta({
+          tool_calls: [
+            { id: 'a', function: { name: 'f', arguments: '{"x":1}' } },
+            { id: 'b', function: { name: 'g', arguments: '{"y":2}' } },
+          ],
+        }),
+      ],
+    ],
+    [
+      'have arguments that are objects',
+      [
+        part(0, 'a', 'f', ''),
+        call({ index: 0, function: { arguments: { x: 1 } } }),
+        call({ index: 1, id: 'b', function: { name: 'g', arguments: { y: 2 } } }),
+      ],
+    ],
+    ['come with an empty id later', [part(0, 'a', 'f', '{"x"'), part(0, '', '', ':1}'), part(1, 'b', 'g', '{"y":2}')]],
+  ])('come out the same when they %s', (_, events) => {
+    expect(assemble(events)).toEqual(two);
+  });
+
+  it('get ids when the engine gives none, and new ones when it uses one twice', () => {
+    const none = assemble([
+      part(0, undefined, 'f', '{"x":1}'),
+      part(0, undefined, 'g', '{"y"'),
+      part(0, undefined, 'g', ':2}'),
+    ]);
+    expect(none).toEqual(two.map((call, at) => ({ ...call, id: `call_mint_${at}` })));
+    const twice = assemble([part(0, 'a', 'f', '{"x":1}'), part(1, 'a', 'g', '{"y":2}')]);
+    expect(twice.map(({ id }) => id)).toEqual(['a', 'call_mint_1']);
+  });
+
+  it('keep fields that belong to the call', () => {
+    const { deltas } = run([
+      call({ index: 0, id: 'a', function: { name: 'f', arguments: '{}' }, extra_content: { s: 1 } }),
+      delta({}, 'stop'),
+    ]);
+    expect(deltas[0]?.['tool_calls']).toMatchObject([{ extra_content: { s: 1 } }]);
+  });
+
+  it('leave the finish reason length alone: a cut call is not a call', () => {
+    expect(run([part(0, 'a', 'f', '{"x"'), delta({}, 'length')]).ending.finishReason).toBe('length');
+  });
+
+  it('are bounded in number', () => {
+    const events = Array.from({ length: 129 }, (_, at) => part(at, `c${at}`, 'f', '{}'));
+    expect(failure(events)).toMatchObject({ code: 'upstream_failed' });
+  });
+});

@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest';
+import type { Json, JsonObject } from '#shared/core/json.ts';
+import { parseChatRequest } from '#shared/formats/chat/parse-chat-request.ts';
+import { chatToMessages } from '#shared/translate/chat-messages/chat-to-messages.ts';
+import type { Target } from '#shared/translate/translation.ts';
+
+const user = { role: 'user', content: 'hi' };
+const tools = [{ type: 'function', function: { name: 'f' } }];
+
+function translate(fields: JsonObject, target: Partial<Target> = {}): JsonObject {
+  const body = { model: 'm', messages: [user], ...fields };
+  return chatToMessages.request(parseChatRequest(body), { model: 'up', ...target });
+}
+
+function turns(...messages: Json[]): JsonObject {
+  const { system, messages: translated } = translate({ messages });
+  return { ...(system !== undefined && { system }), messages: translated };
+}
+
+function call(id: string, text = '{}'): JsonObject {
+  return { id, type: 'function', function: { name: 'f', arguments: text } };
+}
+
+describe('a chat request to a messages upstream', () => {
+  it('always has a limit of output', () => {
+    expect(translate({})['max_tokens']).toBe(8192);
+    expect(translate({}, { maxOutput: 4096 })['max_tokens']).toBe(4096);
+    expect(translate({}, { maxOutput: 64_000 })['max_tokens']).toBe(8192);
+    expect(translate({ max_tokens: 5, max_completion_tokens: 6 })['max_tokens']).toBe(6);
+  });
+
+  it('has its leading system and developer messages as system prompt, later ones in place', () => {
+    const first = { role: 'system', content: 'a' };
+    const second = { role: 'developer', content: [{ type: 'text', text: 'b' }] };
+    const late = { role: 'system', content: 'c' };
+    expect(turns(first, second, user, late)).toEqual({
+      system: [
+        { type: 'text', text: 'a' },
+        { type: 'text', text: 'b' },
+      ],
+      messages: [user, late],
+    });
+    expect(turns(first, user)['system']).toBe('a');
+  });
+
+  it('has results that follow each other, and what the user says then, in one turn', () => {
+    const calls = { role: 'assistant', content: null, tool_calls: [call('a', '{"x":1}'), call('b', '')] };
+    const results = ['a', 'b'].map((id) => ({ role: 'tool', tool_call_id: id, content: `result ${id}` }));
+    expect(turns(user, calls, ...results, { role: 'user', content: 'so?' }, user)['messages']).toEqual([
+      user,
+      {
+        role: 'assistant',
+        content: [
+          { type: 'tool_use', id: 'a', name: 'f', input: { x: 1 } },
+          { type: 'tool_use', id: 'b', name: 'f', input: {} },
+        ],
+      },
+      {
+        role: 'user',
+        content: [
+          { type: 'tool_result', tool_use_id: 'a', content: 'result a' },
+          { type: 'tool_result', tool_use_id: 'b', content: 'result b' },
+          { type: 'text', text: 'so?' },
+        ],
+      },
+      user,
+    ]);
+  });
+
+  it('has only ids that the family takes, each still its own, and results that match', () => {
+    const ids = ['call.1', 'call:1', 'call_1'];
+    const [, assistant, results] = turns(
+      user,
+      { role: 'assistant', tool_calls: ids.map((id) => call(id)) },
+      ...ids.map((id) => ({ role: 'tool', tool_call_id: id, content: '' })),
+    )['messages'] as { content: { id?: string; tool_use_id?: string }[] }[];
+    const used = assistant?.content.map(({ id }) => id) ?? [];
+    expect(new Set(used).size).toBe(3);
+    for (const id of used) expect(id).toMatch(/^[A-Za-z0-9_-]+$/);
+    expect(results?.content.map((block) => block.tool_use_id)).toEqual(used);
+  });
+
+  it('has no empty texts, and no message that would be empty', () => {
+    expect(turns({ role: 'system', content: '' }, user, { role: 'assistant', content: '' }, user)).toEqual({
+      messages: [user, user],
+    });
+    const content = [
+      { type: 'text', text: '' },
+      { type: 'text', text: 'hi' },
+    ];
+    expect(turns({ role: 'user', content })).toEqual({ messages: [user] });
+  });
+
+  it('keeps arguments that are not an object', () => {
+    const { messages } = turns({ role: 'assistant', tool_calls: [call('a', '{"x":'), call('b', '[1]')] });
+    expect(messages).toMatchObject([{ content: [{ input: { _raw: '{"x":' } }, { input: { _raw: '[1]' } }] }]);
+  });
+
+  it('has images as base64 with the type that the family knows, and refuses others by name', () => {
+    const image = (url: string) => ({
+      messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }],
+    });
+    expect(translate(image('data:image/jpg;charset=utf-8;base64,AA=='))['messages']).toMatchObject([
+      { content: [{ source: { type: 'base64', media_type: 'image/jpeg', data: 'AA==' } }] },
+    ]);
+    for (const url of ['data:image/svg+xml;base64,AA', 'file:///etc/passwd', 'data:image/png,AA']) {
+      expect(() => translate(image(url))).toThrow(
+        expect.objectContaining({ code: 'unsupported_parameter', param: 'messages[0].content[0].image_url.url' }),
+      );
+    }
+  });
+
+  it('samples freely only while it does not think', () => {
+    const sampling = { temperature: 1.7, top_p: 0.5, top_k: 4 };
+    expect(translate(sampling)).toMatchObject({ temperature: 1, top_p: 0.5, top_k: 4 });
+    expect(translate({ ...sampling, reasoning_effort: 'none' })).toMatchObject({
+      temperature: 1,
+      thinking: { type: 'disabled' },
+    });
+    const thinking = translate({ ...sampling, reasoning_effort: 'low' });
+    for (const field of Object.keys(sampling)) expect(thinking).not.toHaveProperty(field);
+  });
+
+  it.each([
+    ['low', { type: 'adaptive' }, 'low'],
+    ['minimal', { type: 'adaptive' }, 'low'],
+    ['xhigh', { type: 'adaptive' }, 'xhigh'],
+    [0.1, { type: 'adaptive' }, 'low'],
+    [0.5, { type: 'adaptive' }, 'medium'],
+    [0.99, { type: 'adaptive' }, 'high'],
+    [0, { type: 'disabled' }, undefined],
+    ['none', { type: 'disabled' }, undefined],
+  ])('thinks at reasoning_effort %s as %j, effort %s', (effort, thinking, told) => {
+    const request = translate({ reasoning_effort: effort });
+    expect(request['thinking']).toEqual(thinking);
+    expect((request['output_config'] as JsonObject | undefined)?.['effort']).toBe(told);
+  });
+
+  it('does not think while a tool is forced', () => {
+    const request = translate({ tools, tool_choice: 'required', reasoning_effort: 'high' });
+    expect(request).toMatchObject({ tool_choice: { type: 'any' }, thinking: { type: 'disabled' } });
+    expect(request).not.toHaveProperty('output_config');
+  });
+
+  it.each([
+    ['auto', { type: 'auto' }],
+    ['none', { type: 'none' }],
+    ['required', { type: 'any' }],
+    [
+      { type: 'function', function: { name: 'f' } },
+      { type: 'tool', name: 'f' },
+    ],
+    [{ type: 'allowed_tools', allowed_tools: { mode: 'required', tools: [] } }, { type: 'any' }],
+  ])('chooses tools by %j as by %j', (choice, translated) => {
+    expect(translate({ tools, tool_choice: choice })['tool_choice']).toEqual(translated);
+  });
+
+  it('has no tool choice without tools', () => {
+    expect(translate({ tools: [], tool_choice: 'auto', parallel_tool_calls: false })).not.toHaveProperty('tool_choice');
+  });
+});

@@ -1,0 +1,71 @@
+import { countTokens } from 'gpt-tokenizer';
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '#shared/core/json.ts';
+import { pairFor } from '#shared/translate/translations.ts';
+import type { Minted } from '#shared/translate/translation.ts';
+import { runStream } from './run-stream.ts';
+
+const minted: Minted = { id: 'id_1', model: 'm', created: 1, promptTokens: () => 7 };
+const thinking = 'The question is about the coast in spring, so the weather there comes first.';
+const text =
+  'In spring the coast is windy and cool; "dress warmly", people say, and bring a coat that keeps out the rain. ' +
+  'Most visitors come in summer, when the water is warm enough for swimming and the days are long. — Así es.';
+const fn = { name: 'get_weather', arguments: '{"city":"Málaga","days":3}' };
+const written = thinking + text + fn.name + fn.arguments;
+
+const chatWhole: JsonObject = {
+  choices: [
+    {
+      message: { reasoning: thinking, content: text, tool_calls: [{ id: 'c', type: 'function', function: fn }] },
+      finish_reason: 'tool_calls',
+    },
+  ],
+};
+const chatStream = [
+  { reasoning: thinking },
+  { content: text.slice(0, 50) },
+  { content: text.slice(50) },
+  { tool_calls: [{ index: 0, id: 'c', type: 'function', function: { ...fn, arguments: '' } }] },
+  { tool_calls: [{ index: 0, function: { arguments: fn.arguments } }] },
+].map((delta) => ({ choices: [{ index: 0, delta, finish_reason: null }] }));
+const chatEnd = { choices: [{ index: 0, delta: {}, finish_reason: 'tool_calls' }] };
+
+const call = { type: 'tool_use', id: 'c', name: fn.name };
+const messagesWhole: JsonObject = {
+  content: [
+    { type: 'thinking', thinking, signature: 's' },
+    { type: 'text', text },
+    { ...call, input: JSON.parse(fn.arguments) as JsonObject },
+  ],
+  stop_reason: 'tool_use',
+};
+const messagesStream = [
+  { type: 'message_start', message: {} },
+  { type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking } },
+  { type: 'content_block_delta', index: 1, delta: { type: 'text_delta', text } },
+  { type: 'content_block_start', index: 2, content_block: { ...call, input: {} } },
+  { type: 'content_block_delta', index: 2, delta: { type: 'input_json_delta', partial_json: fn.arguments } },
+  { type: 'message_delta', delta: { stop_reason: 'tool_use' } },
+  { type: 'message_stop' },
+];
+
+describe('the tokens of an answer that its upstream did not count', () => {
+  it('are the same for every client, streamed or not', () => {
+    const counts = [
+      pairFor('chat', 'chat').reply(structuredClone(chatWhole), minted),
+      pairFor('messages', 'chat').reply(structuredClone(chatWhole), minted),
+      pairFor('chat', 'messages').reply(messagesWhole, minted),
+      runStream(pairFor('chat', 'chat').stream(minted), [...chatStream, chatEnd, '[DONE]']),
+      runStream(pairFor('messages', 'chat').stream(minted), [...chatStream, chatEnd, '[DONE]']),
+      runStream(pairFor('chat', 'messages').stream(minted), messagesStream),
+    ].map(({ ending }) => ending.usage.completionTokens);
+    expect(new Set(counts)).toEqual(new Set([Math.ceil(Buffer.byteLength(written) / 4)]));
+  });
+
+  it('are those of plain prose within a tenth or so', () => {
+    const message = { content: text };
+    const { ending } = pairFor('messages', 'chat').reply({ choices: [{ message, finish_reason: 'stop' }] }, minted);
+    const off = ending.usage.completionTokens / countTokens(text);
+    expect(Math.abs(off - 1)).toBeLessThan(0.15);
+  });
+});

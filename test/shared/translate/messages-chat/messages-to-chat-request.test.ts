@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import type { Json, JsonObject } from '#shared/core/json.ts';
+import { parseCountTokensRequest, parseMessagesRequest } from '#shared/formats/messages/parse-messages-request.ts';
+import { messagesToChat } from '#shared/translate/messages-chat/messages-to-chat.ts';
+import type { Target } from '#shared/translate/translation.ts';
+
+const user = { role: 'user', content: 'hi' };
+
+function translate(fields: JsonObject, target: Partial<Target> = {}): JsonObject {
+  const body = { model: 'm', max_tokens: 9, messages: [user], ...fields };
+  return messagesToChat.request(parseMessagesRequest(body), { model: 'up', ...target });
+}
+
+function history(messages: Json[], fields: JsonObject = {}): Json | undefined {
+  return translate({ ...fields, messages })['messages'];
+}
+
+const use = { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'f', input: { a: 1 } }] };
+const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AA' } };
+
+describe('a messages request to a chat upstream', () => {
+  it('has all system text in one first message, without the billing header', () => {
+    const system = ['x-anthropic-billing-header: cc_version=1', 'You are', 'helpful'].map((text) => ({
+      type: 'text',
+      text,
+    }));
+    expect(history([user, { role: 'system', content: 'late' }], { system })).toEqual([
+      { role: 'system', content: 'You are\n\nhelpful\n\nlate' },
+      user,
+    ]);
+  });
+
+  it('has every tool result as a message of its own, then what else the user says and shows', () => {
+    const results = {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'look' },
+        {
+          type: 'tool_result',
+          tool_use_id: 't',
+          is_error: true,
+          content: [{ type: 'text', text: 'a' }, image, { type: 'text', text: 'b' }],
+        },
+        { type: 'tool_result', tool_use_id: 't' },
+      ],
+    };
+    expect(history([user, use, results])).toEqual([
+      user,
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ id: 't', type: 'function', function: { name: 'f', arguments: '{"a":1}' } }],
+      },
+      { role: 'tool', tool_call_id: 't', content: 'Error: a\n\nb' },
+      { role: 'tool', tool_call_id: 't', content: '' },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'look' },
+          { type: 'image_url', image_url: { url: 'data:image/png;base64,AA' } },
+        ],
+      },
+    ]);
+  });
+
+  it('gives thinking back to engines, whoever signed it', () => {
+    const content = [
+      { type: 'thinking', thinking: 'one', signature: 's' },
+      { type: 'redacted_thinking', data: 'd' },
+      { type: 'thinking', thinking: 'two', signature: 't' },
+    ];
+    expect(history([user, { role: 'assistant', content }])).toEqual([
+      user,
+      { role: 'assistant', content: '', reasoning_content: 'one\n\ntwo' },
+    ]);
+  });
+
+  it('has documents as text, as a file where the upstream takes files, else refuses them by name', () => {
+    const document = (source: JsonObject) => ({
+      messages: [{ role: 'user', content: [{ type: 'document', title: 'T', source }] }],
+    });
+    const text = document({ type: 'text', media_type: 'text/plain', data: 'body' });
+    const inner = document({ type: 'content', content: [{ type: 'text', text: 'body' }] });
+    const pdf = document({ type: 'base64', media_type: 'application/pdf', data: 'AA' });
+    expect(translate(text)['messages']).toEqual([{ role: 'user', content: 'T\n\nbody' }]);
+    expect(translate(inner)['messages']).toMatchObject([{ content: [{ text: 'T' }, { text: 'body' }] }]);
+    expect(translate(pdf, { takesFiles: true })['messages']).toEqual([
+      {
+        role: 'user',
+        content: [{ type: 'file', file: { filename: 'T', file_data: 'data:application/pdf;base64,AA' } }],
+      },
+    ]);
+    expect(() => translate(pdf)).toThrow(
+      expect.objectContaining({ code: 'unsupported_parameter', param: 'messages.0.content.0.source' }),
+    );
+  });
+
+  it.each([
+    [undefined, undefined, undefined],
+    [undefined, 'high', undefined],
+    [{ type: 'disabled' }, 'high', 'none'],
+    [{ type: 'between_tools' }, undefined, 'none'],
+    [{ type: 'enabled', budget_tokens: 2048 }, undefined, 'low'],
+    [{ type: 'enabled', budget_tokens: 8192 }, undefined, 'medium'],
+    [{ type: 'enabled', budget_tokens: 32_000 }, undefined, 'high'],
+    [{ type: 'adaptive' }, undefined, 'high'],
+    [{ type: 'adaptive' }, 'max', 'max'],
+  ])('thinks by %j and effort %s at reasoning_effort %s', (thinking, effort, told) => {
+    const request = translate({ thinking, ...(effort !== undefined && { output_config: { effort } }) });
+    expect(request['reasoning_effort']).toBe(told);
+  });
+
+  it('asks a stream for its usage, and nothing for less than one token', () => {
+    expect(translate({ stream: true, max_tokens: 1 })).toMatchObject({
+      stream: true,
+      stream_options: { include_usage: true },
+      max_tokens: 1,
+    });
+  });
+
+  it('has no limit of output when it only counts tokens', () => {
+    const body = parseCountTokensRequest({ model: 'm', messages: [user] });
+    expect(messagesToChat.request(body, { model: 'up' })).toEqual({ model: 'up', messages: [user] });
+  });
+});

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { messagesToMessages } from '#shared/translate/messages-messages/messages-to-messages.ts';
+import { runStream } from '../run-stream.ts';
+
+const minted = { id: 'msg_own', model: 'served', created: 7 };
+const start =
+  '{"type":"message_start","message":{"id":"msg_up","model":"up","content":[],"x":1,"usage":{"input_tokens":3,"cache_read_input_tokens":2,"output_tokens":1}}}';
+const rest = [
+  '{"type": "ping"}',
+  '{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","signature":"EqQB"}}',
+  '{"index":0, "type":"content_block_delta","delta":{"type":"brand_new","n":1.0}}',
+  '{"type":"content_block_stop","index":0 }',
+  '{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"a","name":"f","input":{}}}',
+  '{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":9}}',
+  '{"type":"message_stop"}',
+];
+
+describe('a messages stream from a messages upstream', () => {
+  it('passes byte for byte, but for id and model, each event under its name', () => {
+    const { text, ending } = runStream(messagesToMessages.stream(minted), [start, ...rest]);
+    const events = text.split('\n\n').slice(0, -1);
+    expect(events[0]).toBe(
+      `event: message_start\ndata: ${start.replace('msg_up', 'msg_own').replace('"up"', '"served"')}`,
+    );
+    expect(events.slice(1)).toEqual(
+      rest.map((data) => `event: ${(JSON.parse(data) as { type: string }).type}\ndata: ${data}`),
+    );
+    expect(ending).toEqual({
+      finishReason: 'tool_calls',
+      usage: { promptTokens: 5, cachedTokens: 2, cacheWriteTokens: 0, completionTokens: 9, reasoningTokens: 0 },
+    });
+  });
+
+  it('keeps an event together whose data came in several lines', () => {
+    const { text } = runStream(messagesToMessages.stream(minted), [
+      start,
+      '{"type":\n"ping"}',
+      '{"type":"message_stop"}',
+    ]);
+    expect(text).toContain('event: ping\ndata: {"type":"ping"}\n\n');
+  });
+
+  it.each([
+    ['stops early', [start, ...rest.slice(0, -1)]],
+    ['says nothing', []],
+    ['is not JSON', [start, '{"type":"content_block_delta",']],
+    ['breaks down', [start, '{"type":"error","error":{"type":"api_error","message":"x"}}']],
+  ])('fails when the upstream %s', (_, events) => {
+    expect(() => runStream(messagesToMessages.stream(minted), events)).toThrow(
+      expect.objectContaining({ code: 'upstream_failed' }),
+    );
+  });
+});

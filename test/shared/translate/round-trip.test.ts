@@ -1,0 +1,190 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '#shared/core/json.ts';
+import { parseChatRequest } from '#shared/formats/chat/parse-chat-request.ts';
+import { parseMessagesRequest } from '#shared/formats/messages/parse-messages-request.ts';
+import { chatToMessages } from '#shared/translate/chat-messages/chat-to-messages.ts';
+import { messagesToChat } from '#shared/translate/messages-chat/messages-to-chat.ts';
+import type { Pair, StreamTranslation } from '#shared/translate/translation.ts';
+import { assembleCompletion } from './assemble-completion.ts';
+import { assembleMessage } from './assemble-message.ts';
+import { chatConversation, messagesConversation } from './conversations.ts';
+import { runBytes, runStream } from './run-stream.ts';
+
+const target = { model: 'm' };
+const minted = { id: 'id', model: 'm', created: 1, promptTokens: () => 1 };
+
+describe('a conversation', () => {
+  it('comes from chat through messages back to chat as it was', () => {
+    fc.assert(
+      fc.property(chatConversation, (request) => {
+        const there = chatToMessages.request(parseChatRequest(request), target);
+        expect(messagesToChat.request(parseMessagesRequest(there), target)).toEqual(request);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('comes from messages through chat back to messages as it was', () => {
+    fc.assert(
+      fc.property(messagesConversation, (request) => {
+        const there = messagesToChat.request(parseMessagesRequest(request), target);
+        expect(chatToMessages.request(parseChatRequest(there), target)).toEqual(request);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+const someText = fc.string({ maxLength: 40, unit: 'grapheme' });
+const name = fc.stringMatching(/^[a-z_]{1,10}$/);
+const input = fc
+  .dictionary(name, fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 })
+  .map((value) => JSON.parse(JSON.stringify(value)) as JsonObject);
+const answer = fc.record({
+  reasoning: someText,
+  content: someText,
+  calls: fc.array(fc.tuple(name, input), { maxLength: 5 }),
+  finish: fc.constantFrom('stop', 'length', 'tool_calls', 'content_filter'),
+  usage: fc.record({ prompt: fc.integer({ min: 1, max: 9999 }), completion: fc.integer({ min: 1, max: 9999 }) }),
+});
+type Answer = typeof answer extends fc.Arbitrary<infer T> ? T : never;
+
+function wholeChat({ reasoning, content, calls, finish, usage }: Answer): JsonObject {
+  const tool_calls = calls.map(([name, input], at) => ({
+    id: `c${at}`,
+    type: 'function',
+    function: { name, arguments: JSON.stringify(input) },
+  }));
+  const message = { role: 'assistant', content, reasoning_content: reasoning, ...(calls.length > 0 && { tool_calls }) };
+  return {
+    choices: [{ index: 0, message, finish_reason: finish }],
+    usage: { prompt_tokens: usage.prompt, completion_tokens: usage.completion },
+  };
+}
+
+/** The same answer as a chat stream: `cut` gives the sizes of the pieces, `order` whose piece is next. */
+function streamedChat(given: Answer, cut: number[], order: number[]): JsonObject[] {
+  const chunk = (delta: JsonObject, finish: string | null = null): JsonObject => ({
+    choices: [{ index: 0, delta, finish_reason: finish }],
+  });
+  let cuts = 0;
+  const pieces = (text: string): string[] => {
+    const out: string[] = [];
+    for (let rest = text; rest !== '';) {
+      const size = cut[cuts++ % cut.length] ?? 1;
+      out.push(rest.slice(0, size));
+      rest = rest.slice(size);
+    }
+    return out;
+  };
+  const head = [
+    ...pieces(given.reasoning).map((reasoning) => chunk({ reasoning })),
+    ...pieces(given.content).map((content) => chunk({ content })),
+  ];
+  const lanes = given.calls.map(([name, input], index) => [
+    chunk({ tool_calls: [{ index, id: `c${index}`, type: 'function', function: { name, arguments: '' } }] }),
+    ...pieces(JSON.stringify(input)).map((text) => chunk({ tool_calls: [{ index, function: { arguments: text } }] })),
+  ]);
+  // Calls begin in order; after that their pieces come in any.
+  const mixed = lanes.map(([first]) => first).filter((first) => first !== undefined);
+  for (const lane of lanes) lane.shift();
+  for (let turn = 0; lanes.some((lane) => lane.length > 0); turn++) {
+    const open = lanes.filter((lane) => lane.length > 0);
+    const next = open[(order[turn % order.length] ?? 0) % open.length]?.shift();
+    if (next) mixed.push(next);
+  }
+  const { usage } = wholeChat(given);
+  return [chunk({ role: 'assistant' }), ...head, ...mixed, chunk({}, given.finish), { choices: [], usage }];
+}
+
+function bytesOf(events: readonly JsonObject[], named: boolean): Buffer {
+  const name = (event: JsonObject) => (named ? `event: ${event['type'] as string}\n` : '');
+  return Buffer.from(events.map((event) => `${name(event)}data: ${JSON.stringify(event)}\n\n`).join(''));
+}
+
+const sizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 5 });
+
+describe('an answer', () => {
+  it('may hold characters that some take for line ends', () => {
+    const given: Answer = {
+      reasoning: '\u2028',
+      content: 'a\u2029b\u0085c',
+      calls: [],
+      finish: 'stop',
+      usage: { prompt: 1, completion: 1 },
+    };
+    const { text } = runStream(messagesToChat.stream(minted), streamedChat(given, [9], [1]));
+    expect(assembleMessage(text).content).toEqual(messagesToChat.reply(wholeChat(given), minted).body['content']);
+  });
+
+  it('is the same to a messages client in one piece and streamed, however its pieces are cut and mixed', () => {
+    fc.assert(
+      fc.property(answer, sizes, sizes, (given, cut, order) => {
+        const whole = messagesToChat.reply(wholeChat(given), minted);
+        const streamed = runStream(messagesToChat.stream(minted), streamedChat(given, cut, order));
+        const message = assembleMessage(streamed.text);
+        expect(message.content).toEqual(whole.body['content']);
+        expect(message.delta['stop_reason']).toBe(whole.body['stop_reason']);
+        expect(message.usage).toEqual(whole.body['usage']);
+        expect(streamed.ending).toEqual(whole.ending);
+      }),
+    );
+  });
+
+  it('comes from chat through messages back to chat as it was, in one piece and streamed', () => {
+    fc.assert(
+      fc.property(answer, sizes, sizes, (given, cut, order) => {
+        const message = messagesToChat.reply(wholeChat(given), minted).body;
+        const whole = chatToMessages.reply(message, minted);
+        const there = runStream(messagesToChat.stream(minted), streamedChat(given, cut, order)).text;
+        const back = assembleCompletion(runBytes(chatToMessages.stream(minted), [Buffer.from(there)]));
+        expect(back).toMatchObject({
+          content: given.content,
+          reasoning: given.reasoning,
+          calls: given.calls.map(([name, input], at) => ({ id: `c${at}`, name, arguments: JSON.stringify(input) })),
+          usage: { prompt_tokens: given.usage.prompt, completion_tokens: given.usage.completion },
+        });
+        expect(whole.ending.finishReason).toBe(back.finishReason);
+        expect(whole.ending.usage).toMatchObject({ promptTokens: given.usage.prompt });
+      }),
+    );
+  });
+
+  const translations: [string, Pair, boolean][] = [
+    ['messages client, chat upstream', messagesToChat, false],
+    ['chat client, messages upstream', chatToMessages, true],
+  ];
+  it.each(translations)('does not depend on where its bytes are split: %s', (_, pair, named) => {
+    const given: Answer = {
+      reasoning: 'é — 日本',
+      content: 'Grüße 👩‍🚀!',
+      calls: [
+        ['f', { 'ü"\\': '👍' }],
+        ['g', {}],
+      ],
+      finish: 'tool_calls',
+      usage: { prompt: 3, completion: 4 },
+    };
+    const chat = streamedChat(given, [2], [1, 0]);
+    const events = named ? eventsOf(runStream(messagesToChat.stream(minted), chat).text) : chat;
+    const bytes = bytesOf(events, named);
+    const translate = (chunks: Uint8Array[]) => runBytes(freshStream(pair), chunks);
+    const expected = translate([bytes]);
+    for (let at = 1; at < bytes.length; at++) {
+      expect(translate([bytes.subarray(0, at), bytes.subarray(at)])).toBe(expected);
+    }
+    expect(translate(Array.from(bytes, (_, at) => bytes.subarray(at, at + 1)))).toBe(expected);
+  });
+});
+
+function freshStream(pair: Pair): StreamTranslation {
+  return pair.stream(minted);
+}
+
+function eventsOf(stream: string): JsonObject[] {
+  return stream
+    .split('\n\n')
+    .filter((event) => event !== '')
+    .map((event) => JSON.parse(event.slice(event.indexOf('data: ') + 'data: '.length)) as JsonObject);
+}

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '#shared/core/json.ts';
+import { unifyReasoning } from '#shared/translate/upstreams/chat/reasoning.ts';
+import { pairFor } from '#shared/translate/translations.ts';
+
+function unified(message: JsonObject): JsonObject {
+  unifyReasoning(message);
+  return message;
+}
+
+const parts = [
+  { type: 'thinking', thinking: [{ type: 'text', text: 'Two and ' }] },
+  { type: 'thinking', thinking: 'two.' },
+  { type: 'text', text: 'Four' },
+  { type: 'text', text: '.' },
+];
+
+describe('thinking in the chat family', () => {
+  it('has one name, whichever the engine uses', () => {
+    expect(unified({ reasoning: 'hm' })).toEqual({ reasoning_content: 'hm' });
+    expect(unified({ reasoning_content: 'hm', reasoning: 'hm' })).toEqual({ reasoning_content: 'hm' });
+  });
+
+  it('is told from text where both come as parts of the content', () => {
+    expect(unified({ content: parts })).toEqual({ content: 'Four.', reasoning_content: 'Two and two.' });
+  });
+
+  it('reaches clients of both families from such parts, streamed and whole', () => {
+    const minted = { id: 'x', model: 'm', created: 1, promptTokens: () => 1 };
+    const chunk = JSON.stringify({ choices: [{ index: 0, delta: { content: parts }, finish_reason: null }] });
+    const whole = { choices: [{ index: 0, message: { role: 'assistant', content: parts }, finish_reason: 'stop' }] };
+    for (const client of ['chat', 'messages'] as const) {
+      const pair = pairFor(client, 'chat');
+      for (const text of [pair.stream(minted).event(chunk), JSON.stringify(pair.reply(whole, minted).body)]) {
+        expect(text).toContain('Two and two.');
+        expect(text).toContain('Four.');
+      }
+    }
+  });
+});

@@ -1,0 +1,176 @@
+import { describe, expect, it } from 'vitest';
+import { chatErrorAnswer } from '#shared/formats/chat/error.ts';
+import { upstreamErrorFromChat } from '#shared/translate/upstreams/chat/upstream-error.ts';
+import { messagesErrorAnswer } from '#shared/formats/messages/error.ts';
+import { upstreamErrorFromMessages } from '#shared/translate/upstreams/messages/upstream-error.ts';
+
+const chat = (message: string, more: object = {}) => JSON.stringify({ error: { message, ...more } });
+
+describe('an error of an upstream', () => {
+  it.each([
+    [400, 'invalid_request', 400],
+    [401, 'upstream_failed', 502],
+    [403, 'upstream_failed', 502],
+    [404, 'upstream_failed', 502],
+    [408, 'upstream_timeout', 504],
+    [413, 'invalid_request', 400],
+    [422, 'invalid_request', 400],
+    [429, 'rate_limit_exceeded', 429],
+    [500, 'upstream_failed', 502],
+    [503, 'overloaded', 503],
+    [504, 'upstream_timeout', 504],
+    [529, 'overloaded', 503],
+  ])('with status %i becomes %s in both families', (status, code, told) => {
+    for (const body of [
+      '',
+      '<html>',
+      '{}',
+      chat('because'),
+      JSON.stringify({ type: 'error', error: { message: 'because' } }),
+    ]) {
+      const errors = [upstreamErrorFromChat(status, body, {}), upstreamErrorFromMessages(status, body, {})];
+      for (const error of errors) {
+        expect(error.code).toBe(code);
+        expect(chatErrorAnswer(error).status).toBe(told);
+      }
+    }
+  });
+
+  it('tells the client what it did wrong, but not what went wrong inside', () => {
+    expect(upstreamErrorFromChat(400, chat('unknown field x'), {}).message).toBe('unknown field x');
+    expect(upstreamErrorFromChat(422, JSON.stringify({ error: 'bad x' }), {}).message).toBe('bad x');
+    expect(upstreamErrorFromChat(400, JSON.stringify({ object: 'error', message: 'old' }), {}).message).toBe('old');
+    expect(upstreamErrorFromChat(500, chat('/srv/models/secret failed'), {}).message).not.toContain('secret');
+    expect(upstreamErrorFromChat(401, chat('Incorrect API key provided: sk-secret'), {})).toMatchObject({
+      message: expect.not.stringContaining('secret') as string,
+      cause: undefined,
+    });
+  });
+
+  it('reads the list with one error, and the wait among its details, that Gemini answers with', () => {
+    const details = [
+      { '@type': 'type.googleapis.com/google.rpc.QuotaFailure', violations: [] },
+      { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.07s' },
+    ];
+    const limited = [{ error: { code: 429, message: 'quota', status: 'RESOURCE_EXHAUSTED', details } }];
+    expect(upstreamErrorFromChat(429, JSON.stringify(limited), {})).toMatchObject({
+      code: 'rate_limit_exceeded',
+      retryAfter: 34.07,
+    });
+    const refused = [{ error: { code: 400, message: 'Unknown name "x"', status: 'INVALID_ARGUMENT' } }];
+    expect(upstreamErrorFromChat(400, JSON.stringify(refused), {}).message).toBe('Unknown name "x"');
+  });
+
+  it('names the field that a chat upstream named', () => {
+    const refused = chat('no such tool', { param: 'tool_choice' });
+    expect(upstreamErrorFromChat(400, refused, {}).param).toBe('tool_choice');
+    expect(upstreamErrorFromChat(400, chat('no', { param: null }), {}).param).toBeUndefined();
+  });
+
+  it('tells of a limit above the model’s own in the words from which clients lower theirs', () => {
+    const said =
+      'max_tokens is too large: 32000. This model supports at most 16384 completion tokens, whereas you provided 32000.';
+    expect(upstreamErrorFromChat(400, chat(said), {})).toMatchObject({
+      code: 'invalid_request',
+      message: 'max_tokens: 32000 > 16384, which is the maximum allowed number of output tokens for this model',
+      param: 'max_tokens',
+    });
+  });
+
+  it('is no rate limit when the account is empty, which no waiting mends', () => {
+    const empty = chat('You exceeded your current quota', { type: 'insufficient_quota', code: 'insufficient_quota' });
+    expect(upstreamErrorFromChat(429, empty, {}).code).toBe('upstream_failed');
+  });
+
+  it('keeps the seconds after which to ask again', () => {
+    expect(upstreamErrorFromChat(429, '', { 'retry-after': '7' }).retryAfter).toBe(7);
+    expect(upstreamErrorFromMessages(529, '', { 'retry-after': ['3'] }).retryAfter).toBe(3);
+    expect(
+      upstreamErrorFromChat(429, '', { 'retry-after': 'Fri, 31 Dec 2027 23:59:59 GMT' }).retryAfter,
+    ).toBeUndefined();
+  });
+
+  const tooLong = 'prompt is too long: 9000 tokens > 8192 maximum';
+  const together = 'input length and `max_tokens` exceed context limit: 5000 + 4000 > 8192';
+  it.each([
+    [
+      'OpenAI',
+      chat(
+        "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens. Please reduce the length of the messages.",
+        { code: 'context_length_exceeded' },
+      ),
+      tooLong,
+    ],
+    [
+      'OpenAI, newer',
+      chat('Input tokens exceed the configured limit of 8192 tokens. Your messages resulted in 9000 tokens.', {
+        code: 'context_length_exceeded',
+      }),
+      tooLong,
+    ],
+    [
+      'vLLM, older',
+      chat(
+        "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens (5000 in the messages, 4000 in the completion). Please reduce the length of the messages or completion.",
+        { code: 400 },
+      ),
+      together,
+    ],
+    [
+      'vLLM, newer',
+      chat(
+        "'max_tokens' or 'max_completion_tokens' is too large: 4000. This model's maximum context length is 8192 tokens and your request has 5000 input tokens (4000 > 8192 - 5000).",
+        { code: 400 },
+      ),
+      together,
+    ],
+    [
+      'vLLM, input alone',
+      chat(
+        "This model's maximum context length is 8192 tokens. However, your request has 9000 input tokens. Please reduce the length of the input messages.",
+      ),
+      tooLong,
+    ],
+    [
+      'llama.cpp',
+      chat('the request exceeds the available context size. try increasing the context size', {
+        type: 'exceed_context_size_error',
+        n_prompt_tokens: 9000,
+        n_ctx: 8192,
+      }),
+      tooLong,
+    ],
+    [
+      'llama.cpp, newer',
+      chat('request (9000 tokens) exceeds the available context size (8192 tokens), try increasing it'),
+      tooLong,
+    ],
+    ['SGLang', chat("The input (9000 tokens) is longer than the model's context length (8192 tokens)."), tooLong],
+    [
+      'SGLang, total',
+      chat(
+        "Requested token count exceeds the model's maximum context length of 8192 tokens. You requested a total of 9000 tokens: 5000 tokens from the input messages and 4000 tokens for the completion.",
+      ),
+      together,
+    ],
+    [
+      'Ollama',
+      chat('the input length exceeds the context length'),
+      "prompt is too long: This model's maximum context length is exceeded. Please reduce the length of the messages.",
+    ],
+    ['Anthropic', chat('prompt is too long: 9000 tokens > 8192 maximum'), tooLong],
+    [
+      'Anthropic, total',
+      chat(
+        'input length and `max_tokens` exceed context limit: 5000 + 4000 > 8192, decrease input length or `max_tokens` and try again',
+      ),
+      together,
+    ],
+  ])('about a context that is too small is recognised: %s', (_, body, text) => {
+    for (const error of [upstreamErrorFromChat(400, body, {}), upstreamErrorFromMessages(400, body, {})]) {
+      expect(error.code).toBe('context_length_exceeded');
+      expect(chatErrorAnswer(error).body.error).toMatchObject({ param: 'messages', code: 'context_length_exceeded' });
+    }
+    expect(messagesErrorAnswer(upstreamErrorFromChat(400, body, {}), 'r').body.error.message).toBe(text);
+  });
+});

@@ -1,0 +1,39 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { SseReader } from '#shared/upstream/sse-reader.ts';
+
+function read(chunks: readonly Uint8Array[], limit?: number): string[] {
+  const reader = new SseReader(limit);
+  return [...chunks.flatMap((chunk) => reader.push(chunk)), ...reader.end()];
+}
+
+describe('the reader of server-sent events', () => {
+  const stream = Buffer.from(
+    '\uFEFF: hello\r\n\r\nevent: a\r\ndata: {"t":"Grüße 👩‍🚀"}\r\n\r\nid: 7\nretry: 5\ndata:two\ndata: lines\n\ndata: 日本語\r\rdata: [DONE]',
+  );
+  const events = ['{"t":"Grüße 👩‍🚀"}', 'two\nlines', '日本語', '[DONE]'];
+
+  it('gives one result at every split point, multi-byte characters and CRLF included', () => {
+    for (let at = 0; at <= stream.length; at++) {
+      expect(read([stream.subarray(0, at), stream.subarray(at)])).toEqual(events);
+    }
+  });
+
+  it('gives one result for every chunking', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: stream.length })), (cuts) => {
+        const borders = [0, ...cuts.sort((a, b) => a - b), stream.length];
+        const chunks = borders.slice(1).map((end, at) => stream.subarray(borders[at], end));
+        expect(read(chunks)).toEqual(events);
+      }),
+    );
+  });
+
+  it('refuses an event that outgrows its limit, in one line or in many', () => {
+    const one = () => read([Buffer.from('data: '), Buffer.from('x'.repeat(100)), Buffer.from('x')], 100);
+    const many = () => read([Buffer.from('data: 0123456789\n'.repeat(20))], 100);
+    for (const attempt of [one, many]) {
+      expect(attempt).toThrow(expect.objectContaining({ code: 'upstream_failed' }));
+    }
+  });
+});
