@@ -10,7 +10,7 @@ import { chatNeeds } from '#shared/formats/chat/needs.ts';
 import type { ChatRequest } from '#shared/formats/chat/request.ts';
 import { messagesNeeds } from '#shared/formats/messages/needs.ts';
 import type { MessagesRequest } from '#shared/formats/messages/request.ts';
-import { pairFor, type ModelFamily } from '#shared/translate/translations.ts';
+import { pairFor, type FormatName } from '#shared/translate/translations.ts';
 import type { Minted } from '#shared/translate/translation.ts';
 import type { AnswerPart } from './answer/answer-part.ts';
 import { chatDone, endChunk, partChunk, wholeAnswer } from './answer/chat-chunks.ts';
@@ -48,24 +48,24 @@ type Attempt = { end: JobEnd } | { error: unknown; diedSilently: boolean };
 
 /**
  * Makes the handler that serves jobs with a CLI: read the conversation, hold a session, translate what it says. The CLI's
- * answer is written in the chat family, from which it is translated into the client's.
+ * answer is written in the chat format, from which it is translated into the client's.
  */
 export function createHandleJob(options: HandleJobOptions): JobHandler {
   const { take, models, takesImages, traceName, patience, onLimited, log } = options;
   return async function handleJob(job, reply, signal) {
-    const family = modelFamilyOf(job);
+    const format = formatOf(job);
     if (!models.includes(job.model)) {
       throw new RouterError('upstream_failed', `The worker no longer serves ${job.model}.`);
     }
     const body = bodyOf(job);
-    const promptTokens = (): number => Math.max(1, inputTokensOf(family, body));
+    const promptTokens = (): number => Math.max(1, inputTokensOf(format, body));
     if (job.operation === 'count_tokens') {
       reply.write(JSON.stringify({ input_tokens: promptTokens() }));
       return { usage: noUsage, finishReason: 'stop' };
     }
-    const conversation = readConversation(family, body, job.model, takesImages);
-    const minted = { ...mint(family, job.model), promptTokens };
-    const answer = job.stream ? streamed(family, minted, reply) : whole(family, minted, reply);
+    const conversation = readConversation(format, body, job.model, takesImages);
+    const minted = { ...mint(format, job.model), promptTokens };
+    const answer = job.stream ? streamed(format, minted, reply) : whole(format, minted, reply);
     return job.trace ? traced(job, job.trace, conversation, answer, signal) : converse(conversation, answer, signal);
   };
 
@@ -142,8 +142,8 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
 }
 
 /** An answer that is written piece by piece. */
-function streamed(family: ModelFamily, minted: Minted, reply: Reply): Answer {
-  const translation = pairFor(family, 'chat').stream(minted);
+function streamed(format: FormatName, minted: Minted, reply: Reply): Answer {
+  const translation = pairFor(format, 'chat').stream(minted);
   const write = (text: string): void => {
     if (text !== '') reply.write(text);
   };
@@ -160,33 +160,33 @@ function streamed(family: ModelFamily, minted: Minted, reply: Reply): Answer {
 }
 
 /** An answer that is written when it is complete. */
-function whole(family: ModelFamily, minted: Minted, reply: Reply): Answer {
+function whole(format: FormatName, minted: Minted, reply: Reply): Answer {
   const parts: AnswerPart[] = [];
   return {
     onPart: (part) => void parts.push(part),
     end: (outcome) => {
-      const { body, ending } = pairFor(family, 'chat').reply(wholeAnswer(parts, outcome), minted);
+      const { body, ending } = pairFor(format, 'chat').reply(wholeAnswer(parts, outcome), minted);
       reply.write(JSON.stringify(body));
       return ending;
     },
   };
 }
 
-function readConversation(family: ModelFamily, body: JsonObject, model: string, takesImages: boolean): Conversation {
-  return family === 'chat'
+function readConversation(format: FormatName, body: JsonObject, model: string, takesImages: boolean): Conversation {
+  return format === 'chat'
     ? readChatConversation(body as ChatRequest, model, takesImages)
     : readMessagesConversation(body as MessagesRequest, model, takesImages);
 }
 
-function inputTokensOf(family: ModelFamily, body: JsonObject): number {
-  const needs = family === 'chat' ? chatNeeds(body as ChatRequest) : messagesNeeds(body as MessagesRequest);
+function inputTokensOf(format: FormatName, body: JsonObject): number {
+  const needs = format === 'chat' ? chatNeeds(body as ChatRequest) : messagesNeeds(body as MessagesRequest);
   return needs.inputTokens;
 }
 
 /** Tools are no matter of a worker that runs models. */
-function modelFamilyOf({ family }: GrantedJob): ModelFamily {
-  if (family === 'tools') throw new RouterError('internal', 'A tool was given to a worker that runs models.');
-  return family;
+function formatOf({ format }: GrantedJob): FormatName {
+  if (format === 'tools') throw new RouterError('internal', 'A tool was given to a worker that runs models.');
+  return format;
 }
 
 function bodyOf({ body }: GrantedJob): JsonObject {
@@ -195,8 +195,8 @@ function bodyOf({ body }: GrantedJob): JsonObject {
   return parsed;
 }
 
-function mint(family: ModelFamily, model: string): Minted {
+function mint(format: FormatName, model: string): Minted {
   const random = randomUUID().replaceAll('-', '');
-  const id = family === 'messages' ? `msg_${random}` : `chatcmpl-${random}`;
+  const id = format === 'messages' ? `msg_${random}` : `chatcmpl-${random}`;
   return { id, model, created: Math.floor(Date.now() / 1000) };
 }

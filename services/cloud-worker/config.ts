@@ -19,7 +19,7 @@ export const cloudWorkerConfig = z.object({
     .regex(/^[\w-]+$/)
     .optional()
     .describe("Header that carries the key as it is, in place of the provider's own way."),
-  PROVIDER_FAMILY: setting.choice('What a `custom` provider speaks.', 'chat', ['chat', 'messages']),
+  PROVIDER_FORMAT: setting.choice('What a `custom` provider speaks.', 'chat', ['chat', 'messages']),
   PROVIDER_MODELS: setting.list('Models to serve, the preferred first, separated by commas; all of them when empty.'),
   SLOTS: setting.integer('Jobs at once.', 32, 1, 1024),
   MODELS_REFRESH_MS: setting.integer('How often the list of models is read anew, about.', 600_000, 100, 86_400_000),

@@ -11,7 +11,7 @@ type ConnectConfig = Pick<
   'PROVIDER_URL' | 'PROVIDER_KEY' | 'PROVIDER_KEY_HEADER' | 'SLOTS' | 'CONNECT_TIMEOUT_MS'
 >;
 
-/** The version of the messages family's API that is spoken where the client names none. */
+/** The version of the messages format's API that is spoken where the client names none. */
 const messagesVersion = '2023-06-01';
 
 /**
@@ -37,7 +37,7 @@ export function connectProvider(
   const common = {
     'content-type': 'application/json',
     'user-agent': `model-router/${version}`,
-    ...(provider.family === 'messages' && { 'anthropic-version': messagesVersion }),
+    ...(provider.format === 'messages' && { 'anthropic-version': messagesVersion }),
   };
   return new UpstreamHttp({
     url: config.PROVIDER_URL ?? provider.url(environment),

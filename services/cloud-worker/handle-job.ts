@@ -9,11 +9,11 @@ import { chatNeeds } from '#shared/formats/chat/needs.ts';
 import type { ChatRequest } from '#shared/formats/chat/request.ts';
 import { messagesNeeds } from '#shared/formats/messages/needs.ts';
 import type { MessagesRequest } from '#shared/formats/messages/request.ts';
-import { pairFor, type ModelFamily } from '#shared/translate/translations.ts';
+import { pairFor, type FormatName } from '#shared/translate/translations.ts';
 import { dialects } from '#shared/translate/upstreams/upstream-formats.ts';
 import { isUnreachable } from '#shared/upstream/is-unreachable.ts';
 import { mint } from '#shared/upstream/mint.ts';
-import { modelFamily } from '#shared/upstream/model-family.ts';
+import { formatOf } from '#shared/upstream/model-format.ts';
 import { parseRequest } from '#shared/upstream/parse-request.ts';
 import { relayAnswer, type AnswerBounds } from '#shared/upstream/relay-answer.ts';
 import { TokenCounter } from '#shared/upstream/token-counter.ts';
@@ -37,13 +37,13 @@ export interface HandleJobOptions {
   onRefused: (seconds: number | undefined) => void;
 }
 
-const paths: Readonly<Record<ModelFamily, string>> = { chat: '/chat/completions', messages: '/messages' };
+const paths: Readonly<Record<FormatName, string>> = { chat: '/chat/completions', messages: '/messages' };
 
 /** A job on its way to the provider, without its body. */
 interface Asked {
-  client: ModelFamily;
+  client: FormatName;
   model: ModelInfo;
-  /** The client's headers, where they mean something to the provider: it must be of the same family. */
+  /** The client's headers, where they mean something to the provider: it must be of the same format. */
   headers: GrantedJob['headers'];
 }
 
@@ -65,15 +65,15 @@ export function createHandleJob({
   onHead,
   onRefused,
 }: HandleJobOptions): JobHandler {
-  const { family } = provider;
+  const { format } = provider;
   const traced = { provider: traceName, server: http.server };
   const counter = new TokenCounter(undefined);
 
   return async function handleJob(job, reply, signal) {
     const model = models().find(({ id }) => id === job.model);
     if (!model) throw new RouterError('upstream_failed', `The provider no longer serves ${job.model}.`);
-    const client = modelFamily(job.family);
-    const asked: Asked = { client, model, headers: client === family ? job.headers : undefined };
+    const client = formatOf(job.format);
+    const asked: Asked = { client, model, headers: client === format ? job.headers : undefined };
     if (job.operation === 'count_tokens') {
       const count = countFor(asked, parseRequest(takeBody(job)), signal);
       reply.write(JSON.stringify({ input_tokens: await told(count, signal) }));
@@ -85,18 +85,18 @@ export function createHandleJob({
     return end;
   };
 
-  function requestFor({ client, model }: Asked, body: JsonObject, upstream: ModelFamily): JsonObject {
+  function requestFor({ client, model }: Asked, body: JsonObject, upstream: FormatName): JsonObject {
     const target = { model: model.id, maxOutput: model.maxOutput, takesFiles: provider.takesFiles };
     const request = applyRules(pairFor(client, upstream).request(body, target), provider.rules);
     return provider.adaptation?.apply(request, model) ?? request;
   }
 
   function questionOf(asked: Asked, body: JsonObject): Question {
-    const request = requestFor(asked, body, family);
+    const request = requestFor(asked, body, format);
     return {
       body: Buffer.from(JSON.stringify(request)),
-      inputTokens: inputTokens(request, family),
-      learn: family === 'chat' ? counter.lesson(request, asked.model.id) : undefined,
+      inputTokens: inputTokens(request, format),
+      learn: format === 'chat' ? counter.lesson(request, asked.model.id) : undefined,
     };
   }
 
@@ -109,8 +109,8 @@ export function createHandleJob({
   ): Promise<JobEnd> {
     const relay = {
       http,
-      dialect: dialects[family],
-      pair: pairFor(client, family),
+      dialect: dialects[format],
+      pair: pairFor(client, format),
       minted: mint(client, model.id, inputTokens),
       stream,
       bounds,
@@ -118,13 +118,13 @@ export function createHandleJob({
       trace: trace && { parent: trace, ...traced, model: model.id, stream },
       onHead,
     };
-    return relayAnswer(relay, { path: paths[family], body, headers }, signal);
+    return relayAnswer(relay, { path: paths[format], body, headers }, signal);
   }
 
   async function countFor(asked: Asked, body: JsonObject, signal: AbortSignal): Promise<number> {
     const { model, headers } = asked;
     const theirs =
-      family === 'messages' ? await countTokens(http, requestFor(asked, body, family), headers, signal) : undefined;
+      format === 'messages' ? await countTokens(http, requestFor(asked, body, format), headers, signal) : undefined;
     return theirs ?? counter.count(requestFor(asked, body, 'chat'), model.id, signal);
   }
 
@@ -142,8 +142,8 @@ export function createHandleJob({
 }
 
 /** Roughly: for an upstream that does not count. */
-function inputTokens(request: JsonObject, family: ModelFamily): number {
-  const needs = family === 'chat' ? chatNeeds(request as ChatRequest) : messagesNeeds(request as MessagesRequest);
+function inputTokens(request: JsonObject, format: FormatName): number {
+  const needs = format === 'chat' ? chatNeeds(request as ChatRequest) : messagesNeeds(request as MessagesRequest);
   return needs.inputTokens;
 }
 

@@ -28,7 +28,7 @@ await runService(async (environment, releases) => {
   const tracing = await openTracing({ ...settings, instance: id, environment, log });
   if (tracing) releases.add('traces', () => tracing.close());
   const admin = await openWorkerAdmin({ ...settings, config, log, releases });
-  const provider = providerOf(config.PROVIDER, config.PROVIDER_FAMILY);
+  const provider = providerOf(config.PROVIDER, config.PROVIDER_FORMAT);
 
   const http = connectProvider(provider, config, environment, (call) => admin.metrics.asked(call));
   releases.add('provider connections', () => http.close());

@@ -22,7 +22,7 @@ const messagesName = /^anthropic-ratelimit-(.+)-(limit|remaining|reset)$/;
 const chatName = /^x-ratelimit-(limit|remaining|reset)(?:-(.+))?$/;
 
 /**
- * The limits that an answer's headers tell of, in the names of both families (Anthropic API reference, "Rate limits";
+ * The limits that an answer's headers tell of, in the names of both formats (Anthropic API reference, "Rate limits";
  * OpenAI API reference, "Rate limits", which Azure, Groq, Cerebras, Together, Mistral and others have taken over).
  * @param now milliseconds since 1970
  */

@@ -31,7 +31,7 @@ const signs: Sign[] = [
 
 const probeTimeoutMs = 2000;
 
-/** Finds out what kind of engine answers. Undefined when none does, or it is nothing that speaks the chat family. */
+/** Finds out what kind of engine answers. Undefined when none does, or it is nothing that speaks the chat format. */
 export async function detectEngine(http: EngineHttp): Promise<EngineKind | undefined> {
   const paths = [...new Set(signs.map((sign) => sign.path))];
   const answers = new Map(

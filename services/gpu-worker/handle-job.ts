@@ -6,11 +6,11 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import { chatNeeds } from '#shared/formats/chat/needs.ts';
 import type { ChatRequest } from '#shared/formats/chat/request.ts';
-import { pairFor, type ModelFamily } from '#shared/translate/translations.ts';
+import { pairFor, type FormatName } from '#shared/translate/translations.ts';
 import { dialects } from '#shared/translate/upstreams/upstream-formats.ts';
 import { isUnreachable } from '#shared/upstream/is-unreachable.ts';
 import { mint } from '#shared/upstream/mint.ts';
-import { modelFamily } from '#shared/upstream/model-family.ts';
+import { formatOf } from '#shared/upstream/model-format.ts';
 import { parseRequest } from '#shared/upstream/parse-request.ts';
 import { relayAnswer, type AnswerBounds } from '#shared/upstream/relay-answer.ts';
 import { TokenCounter } from '#shared/upstream/token-counter.ts';
@@ -19,7 +19,7 @@ import type { EngineHttp } from './engine-http.ts';
 import type { Engine } from './engines/engine.ts';
 import type { ImageFetcher } from './images/image-fetcher.ts';
 import { imageSourcePath } from './images/image-source-path.ts';
-import { settleImages } from './images/settle-images.ts';
+import { inlineImages } from './images/inline-images.ts';
 
 export interface HandleJobOptions extends AnswerBounds {
   http: EngineHttp;
@@ -48,7 +48,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
   return async function handleJob(job, reply, signal) {
     const model = models().find(({ id }) => id === job.model);
     if (!model) throw new RouterError('upstream_failed', `The engine no longer serves ${job.model}.`);
-    const client = modelFamily(job.family);
+    const client = formatOf(job.format);
     if (job.operation === 'count_tokens') {
       const count = counter.count(await translate(client, job, model, signal), model.id, signal);
       reply.write(JSON.stringify({ input_tokens: await told(count, signal) }));
@@ -60,12 +60,12 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     return end;
   };
 
-  function translate(client: ModelFamily, job: GrantedJob, model: ModelInfo, signal: AbortSignal): Promise<JsonObject> {
+  function translate(client: FormatName, job: GrantedJob, model: ModelInfo, signal: AbortSignal): Promise<JsonObject> {
     const target = { model: model.id, maxOutput: model.maxOutput };
     const asked = parseRequest(takeBody(job));
     const translated = pairFor(client, 'chat').request(asked, target);
     const clientPath = client === 'messages' ? (address: string) => imageSourcePath(asked, address) : undefined;
-    return settleImages(engine.adapt(translated, model), fetchImage, signal, clientPath);
+    return inlineImages(engine.adapt(translated, model), fetchImage, signal, clientPath);
   }
 
   function questionOf(request: JsonObject, model: ModelInfo): Question {
@@ -77,7 +77,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
   }
 
   function generate(
-    client: ModelFamily,
+    client: FormatName,
     { body, inputTokens }: Question,
     job: GrantedJob,
     reply: Reply,

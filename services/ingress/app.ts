@@ -1,7 +1,7 @@
 import express, { type Express, type RequestHandler } from 'express';
 import { answerError, unknownPath, type AnswerErrorParts } from './http/answer-error.ts';
 import type { Tracing } from '#shared/core/tracing/tracing.ts';
-import { chatFamily } from '#shared/formats/chat/chat-format.ts';
+import { chatFormat } from '#shared/formats/chat/chat-format.ts';
 import { chatCompletions, chatRoutes } from './routing/chat-routes.ts';
 import { answerHealth, type HealthParts } from './http/health.ts';
 import { mcpRoutes, type McpRoutesParts } from './mcp/mcp-routes.ts';
@@ -17,7 +17,7 @@ export interface AppParts extends ServeParts, HealthParts, McpRoutesParts, Answe
   open: OpenRequests;
   /** Traces, when requests are traced. */
   tracing: Tracing | undefined;
-  /** Path segments of the families: `/api/<segment>`. */
+  /** Path segments of the formats: `/api/<segment>`. */
   segments: { chat: string; messages: string };
   /** The web console: what is asked for at no path of the API. */
   pages: RequestHandler;
@@ -47,6 +47,6 @@ export function createApp(parts: AppParts): Express {
   app.get('/health', answerHealth(parts));
   app.use('/console/api', parts.consoleApi);
   app.use(parts.pages);
-  app.use(unknownPath, answerError(chatFamily, parts));
+  app.use(unknownPath, answerError(chatFormat, parts));
   return app;
 }

@@ -33,8 +33,8 @@ import { version } from '#shared/core/version.ts';
 import { followRegistry } from '#shared/registry/follow-registry.ts';
 import { pagesFolder } from '../console/build/pages-stamp.ts';
 import { LiveFeed } from '../console/live/live-feed.ts';
-import { PulseBoard } from '../console/live/pulse-board.ts';
-import { PulseMeter } from '../console/live/pulse-meter.ts';
+import { StatsBoard } from '../console/live/stats-board.ts';
+import { StatsMeter } from '../console/live/stats-meter.ts';
 import { servePages } from '../console/pages/serve-pages.ts';
 import { createConsoleApi } from '../console/api/console-api.ts';
 import { liveRoutes } from '../console/api/live-routes.ts';
@@ -43,7 +43,7 @@ import { usageRoutes } from '../console/api/usage-routes.ts';
 import { sessionIdentity } from '../console/api/session-identity.ts';
 import { answerBrokenRequest } from './http/answer-broken-request.ts';
 import { createApp } from './app.ts';
-import { chatFamily } from '#shared/formats/chat/chat-format.ts';
+import { chatFormat } from '#shared/formats/chat/chat-format.ts';
 import { ingressConfig } from './config.ts';
 import type { PriceOf } from '#shared/serving/estimate-amount.ts';
 import { HeldBodies } from './http/held-bodies.ts';
@@ -128,7 +128,7 @@ await runService(async (environment, releases) => {
   const dispatcher = new Dispatcher(broker, workers, dispatchSettings(id), log);
   releases.add('dispatcher', () => dispatcher.close());
   await dispatcher.prepare();
-  await workers.callTheRoll();
+  await workers.requestAnnouncements();
 
   const registry = followRegistry(config.ROUTER_CONFIG, log);
   releases.add('registry', () => registry.close());
@@ -166,11 +166,11 @@ await runService(async (environment, releases) => {
   watchQueue(metricsRegistry, () => dispatcher.jobs());
   watchWorkers(metricsRegistry, () => workers.workers());
   watchIngress(metricsRegistry, { held, open, ledger, limits });
-  const countRefusal = (family: string, error: RouterError): void => metrics.countRefusal(family, error);
+  const countRefusal = (format: string, error: RouterError): void => metrics.countRefusal(format, error);
   const healthParts = { workers, broker, redis, isDraining: () => open.isDraining };
-  const meter = new PulseMeter(() => dispatcher.jobs());
-  const board = new PulseBoard(broker, id, () => meter.read());
-  releases.add('pulse', () => board.close());
+  const meter = new StatsMeter(() => dispatcher.jobs());
+  const board = new StatsBoard(broker, id, () => meter.read());
+  releases.add('stats', () => board.close());
   const feed = new LiveFeed(workers, () => board.current());
   releases.add('live feed', () => feed.close());
   const recorded = recordJob({ log, metrics, priceOf, ledger });
@@ -238,7 +238,7 @@ await runService(async (environment, releases) => {
     app,
   );
   const isAnswering = (socket: Duplex): boolean => open.isAnswering(socket);
-  server.on('clientError', answerBrokenRequest(chatFamily, { log, countRefusal, isAnswering }));
+  server.on('clientError', answerBrokenRequest(chatFormat, { log, countRefusal, isAnswering }));
   await listen(server, config.PORT, config.HOST, releases);
   releases.add('running answers', async () => {
     log.info({ active: dispatcher.active }, 'finishing running answers');

@@ -52,8 +52,8 @@ export const upSettings = linkSettings
       .pipe(z.array(z.url({ protocol: /^https?$/, error: 'each must be an http or https address' })))
       .describe('Addresses of further engines, separated by commas, as http://10.0.0.5:8000'),
     ROUTER_CONFIG: setting.optionalText('File with names for models, rules for `auto`, engines, providers and more'),
-    CHAT_FAMILY: setting.pathSegment('Path segment of the chat family', 'openai'),
-    MESSAGES_FAMILY: setting.pathSegment('Path segment of the messages family', 'anthropic'),
+    CHAT_FAMILY: setting.pathSegment('Path segment of the chat format', 'openai'),
+    MESSAGES_FAMILY: setting.pathSegment('Path segment of the messages format', 'anthropic'),
     DRAIN_MS: setting.integer('Milliseconds that running answers get to finish at the end', 10_000, 0, 3_600_000),
     LOG_FORMAT: setting.choice('json for machines, pretty for people, auto by terminal', 'auto', [
       'auto',

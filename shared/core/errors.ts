@@ -2,9 +2,9 @@
  * The one table of everything that can go wrong with a request, as clients see it. The README's error table is held
  * against it by a test.
  *
- * - `status`: the HTTP status; `messagesStatus` where the messages family uses another one.
- * - `chatType`, `chatCode`: `error.type` and `error.code` of the chat family (OpenAI API reference, "Error codes").
- * - `messagesType`: `error.type` of the messages family (Anthropic API reference, "Errors").
+ * - `status`: the HTTP status; `messagesStatus` where the messages format uses another one.
+ * - `chatType`, `chatCode`: `error.type` and `error.code` of the chat format (OpenAI API reference, "Error codes").
+ * - `messagesType`: `error.type` of the messages format (Anthropic API reference, "Errors").
  * - `movable`: the router itself may give the job to another worker, as long as the client has seen nothing of an answer.
  * - `clientMayRetry`: the same request may succeed later. When it is false the answer carries `x-should-retry: false`.
  */
@@ -92,7 +92,7 @@ export interface ErrorDetails {
   retryAfter?: number | undefined;
   /** What happened underneath. For logs only, never sent. */
   cause?: unknown;
-  /** Sent as `error.details` in the messages family. */
+  /** Sent as `error.details` in the messages format. */
   details?: { error_code: string; [field: string]: string | string[] } | undefined;
 }
 

@@ -1,11 +1,11 @@
 import type { RouterError } from '#shared/core/errors.ts';
-import type { Family, Operation } from '#shared/broker/contract/job-contract.ts';
+import type { Format, Operation } from '#shared/broker/contract/job-contract.ts';
 import type { LimitStanding } from './limit-standing.ts';
 import type { Needs } from './needs.ts';
 import type { RelayedEvents } from './sse/relayed-events.ts';
 
 /** What the edge reads of a request to generate; the rest of the body is the worker's business. */
-export interface Wish {
+export interface RequestParameters {
   /** A model's id, a registry name, or `auto`. */
   model: string;
   stream: boolean;
@@ -17,8 +17,8 @@ export interface Wish {
 }
 
 /** How the router itself says in one wire format what it has to say. */
-export interface EdgeFormat {
-  name: Family;
+export interface ClientFormat {
+  name: Format;
   errorAnswer(error: RouterError, requestId: string): { status: number; headers: Record<string, string>; body: object };
   /** The event that ends a stream which failed midway. */
   errorEvent(error: RouterError, requestId: string): string;
@@ -31,12 +31,12 @@ export interface EdgeFormat {
 }
 
 /** One wire format for requests to models, as the edge needs it. */
-export interface EdgeFamily extends EdgeFormat {
-  /** Request headers that an upstream of this family understands and clients rely on, in lower case. */
+export interface ModelFormat extends ClientFormat {
+  /** Request headers that an upstream of this format understands and clients rely on, in lower case. */
   passedHeaders: readonly string[];
   /**
    * Checks a body.
    * @throws RouterError 400 that names the field
    */
-  readWish(body: unknown, operation: Operation): Wish;
+  readParameters(body: unknown, operation: Operation): RequestParameters;
 }

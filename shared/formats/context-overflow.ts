@@ -9,7 +9,7 @@ export interface Overflow {
 }
 
 /**
- * The error for a request that does not fit into the model's context. The counts travel as details, so that each family
+ * The error for a request that does not fit into the model's context. The counts travel as details, so that each format
  * can word them as its clients expect.
  */
 export function contextOverflow({ input, output, maximum }: Overflow): RouterError {

@@ -4,7 +4,7 @@ import { errorTable, type RouterError } from '#shared/core/errors.ts';
 const defaultRetryAfter = 2;
 
 /**
- * The headers that tell clients whether and when to ask again; the SDKs of both families obey them. `retry-after` is
+ * The headers that tell clients whether and when to ask again; the SDKs of both formats obey them. `retry-after` is
  * whole seconds between 1 and 30: one of the SDKs ignores more than 60, the other would wait for days.
  */
 export function retryHeaders(error: RouterError, status: number): Record<string, string> {
@@ -19,7 +19,7 @@ export function retryHeaders(error: RouterError, status: number): Record<string,
   return { 'x-should-retry': 'true', 'retry-after': String(Math.min(30, Math.max(1, Math.ceil(seconds) || 1))) };
 }
 
-/** A whole answer to a request that failed, in one family's shape. */
+/** A whole answer to a request that failed, in one format's shape. */
 export interface ErrorAnswer<Body> {
   status: number;
   headers: Record<string, string>;

@@ -14,7 +14,7 @@ import type { Resolved } from './resolve-model.ts';
 const surelyTooMuch = 0.8;
 
 /** What a request asks of the lanes. */
-export interface LaneWish {
+export interface LaneRequest {
   model: Resolved;
   needs: Needs;
 }
@@ -44,7 +44,7 @@ interface Candidate extends Placement {
  * targets in order. Equals are ordered by tier, then those that think when asked to, then by free slots.
  */
 export function chooseLanes(
-  { model, needs }: LaneWish,
+  { model, needs }: LaneRequest,
   { auto, priceOf, permits }: LaneRules,
   pools: Iterable<LivePool>,
   avoid: ReadonlySet<string>,

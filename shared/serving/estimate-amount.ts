@@ -2,7 +2,7 @@ import type { Amount } from '#shared/accounts/limits/party-use.ts';
 import { highestCostOf, type TokenPrice } from '#shared/accounts/prices/model-price.ts';
 import type { Placement } from '#shared/broker/dispatch/job.ts';
 import type { Tier } from '#shared/core/tier.ts';
-import type { Wish } from '#shared/formats/client-format.ts';
+import type { RequestParameters } from '#shared/formats/client-format.ts';
 
 /** Tokens that an answer is taken to have at most when neither the client nor the model sets a limit. */
 const assumedOutput = 8_192;
@@ -18,7 +18,7 @@ export type PriceOf = (tier: Tier | undefined, model: string) => TokenPrice | un
  * the price of the dearest of the models that may serve it. An answer without any limit is taken to have 8,192 tokens at most.
  */
 export function estimateAmount(
-  { needs, maxOutput }: Pick<Wish, 'needs' | 'maxOutput'>,
+  { needs, maxOutput }: Pick<RequestParameters, 'needs' | 'maxOutput'>,
   placements: readonly Pick<Placement, 'pool' | 'model'>[],
   priceOf: PriceOf,
 ): Amount {

@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import type { Hold } from '#shared/accounts/limits/limit-keeper.ts';
+import type { Reservation } from '#shared/accounts/limits/limit-keeper.ts';
 import type { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
 import { costOf } from '#shared/accounts/prices/model-price.ts';
 import type { Logger } from '#shared/core/log.ts';
@@ -7,7 +7,7 @@ import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts
 import type { Usage } from '#shared/core/usage.ts';
 import type { JobReport } from '#shared/broker/dispatch/job.ts';
 import type { Operation } from '#shared/broker/contract/job-contract.ts';
-import type { EdgeFormat } from '#shared/formats/client-format.ts';
+import type { ClientFormat } from '#shared/formats/client-format.ts';
 import type { PriceOf } from './estimate-amount.ts';
 import type { RequestMetrics } from '../../services/ingress/metrics/request-metrics.ts';
 import { requestIdOf } from '../../services/ingress/http/request-id.ts';
@@ -17,7 +17,7 @@ import { identityOf } from '../../services/ingress/http/require-key.ts';
 /** A job that is over. */
 export interface FinishedJob {
   response: Response;
-  family: EdgeFormat;
+  format: ClientFormat;
   operation: Operation;
   /** The name that the client asked for, of a model or a tool. */
   asked: string;
@@ -25,7 +25,7 @@ export interface FinishedJob {
   /** What it came to. */
   usage: Usage;
   /** What was held for it. */
-  hold: Hold | undefined;
+  reservation: Reservation | undefined;
 }
 
 export interface RecordParts {
@@ -38,15 +38,15 @@ export interface RecordParts {
 /** Counts every job that is over: for its limits, in the ledger, in the metrics, and in one log line. */
 export function recordJob({ log, metrics, priceOf, ledger }: RecordParts) {
   return (job: FinishedJob): void => {
-    const { response, family, operation, asked, report, usage, hold } = job;
+    const { response, format, operation, asked, report, usage, reservation } = job;
     const { served, queuedAt, claimedAt, firstByteAt, endedAt, attempts, state, error } = report;
     const model = served?.placement.model;
     const { id: worker, announcement } = served?.worker ?? {};
     const tier = announcement?.tier;
     const cost = model === undefined ? 0 : costOf(usage, priceOf(tier, model));
     // First of all: a hold that is not settled is renewed for as long as this process lives.
-    hold?.settle({ tokens: usage.promptTokens + usage.completionTokens, cost });
-    metrics.countJob(family.name, report);
+    reservation?.commit({ tokens: usage.promptTokens + usage.completionTokens, cost });
+    metrics.countJob(format.name, report);
 
     const { id: keyId, name, kind, ownerId } = identityOf(response);
     const requestId = requestIdOf(response);
@@ -61,7 +61,7 @@ export function recordJob({ log, metrics, priceOf, ledger }: RecordParts) {
       at: Math.round(Date.now() - (performance.now() - queuedAt)),
       key: { id: keyId, name },
       ...(ownerId !== undefined && kind !== 'router' && { owner: { kind, id: ownerId } }),
-      family: family.name,
+      format: format.name,
       operation,
       asked,
       model,
@@ -80,7 +80,7 @@ export function recordJob({ log, metrics, priceOf, ledger }: RecordParts) {
 
     const trace = traceOf(response);
     trace?.set({
-      'rtr.family': family.name,
+      'rtr.format': format.name,
       'rtr.outcome': state,
       'rtr.tier': tier,
       'rtr.worker': worker,
@@ -94,7 +94,7 @@ export function recordJob({ log, metrics, priceOf, ledger }: RecordParts) {
       requestId,
       traceId: trace?.traceId,
       keyId,
-      family: family.name,
+      format: format.name,
       outcome: state,
       code: error?.code,
       model,

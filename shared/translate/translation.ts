@@ -3,7 +3,7 @@ import type { Usage } from '#shared/core/usage.ts';
 
 /** What the router itself puts into an answer. */
 export interface Minted {
-  /** The answer's id in the client's family: `chatcmpl-…` or `msg_…`. */
+  /** The answer's id in the client's format: `chatcmpl-…` or `msg_…`. */
   id: string;
   /** The model that really serves. */
   model: string;
@@ -26,18 +26,18 @@ export interface Target {
 /** How an answer ended, told apart from the bytes the client gets. */
 export interface Ending {
   usage: Usage;
-  /** In the chat family's words: stop, length, tool_calls, content_filter. */
+  /** In the chat format's words: stop, length, tool_calls, content_filter. */
   finishReason: string;
 }
 
 /**
  * Translates one streamed answer, event by event. Holds the state of that one answer.
- * Bytes come back as text ready for the socket: complete server-sent events of the client's family, or '' for nothing.
+ * Bytes come back as text ready for the socket: complete server-sent events of the client's format, or '' for nothing.
  */
 export interface StreamTranslation {
   /**
    * Takes one upstream event.
-   * @param data the event's data, JSON text (or `[DONE]` in the chat family)
+   * @param data the event's data, JSON text (or `[DONE]` in the chat format)
    * @throws RouterError `upstream_failed` when the event is an error or cannot be read
    */
   event(data: string): string;
@@ -49,7 +49,7 @@ export interface StreamTranslation {
 }
 
 /**
- * How a client of one family is served by an upstream of another, or of the same. Pure: no clock, no randomness, no
+ * How a client of one format is served by an upstream of another, or of the same. Pure: no clock, no randomness, no
  * input or output beyond arguments and results.
  */
 export interface Pair {

@@ -4,15 +4,15 @@ import { messagesToChat } from './messages-chat/messages-to-chat.ts';
 import { messagesToMessages } from './messages-messages/messages-to-messages.ts';
 import type { Pair } from './translation.ts';
 
-/** The families that models are asked in. */
-export type ModelFamily = 'chat' | 'messages';
+/** The formats that models are asked in. */
+export type FormatName = 'chat' | 'messages';
 
-const pairs: Readonly<Record<ModelFamily, Readonly<Record<ModelFamily, Pair>>>> = {
+const pairs: Readonly<Record<FormatName, Readonly<Record<FormatName, Pair>>>> = {
   chat: { chat: chatToChat, messages: chatToMessages },
   messages: { chat: messagesToChat, messages: messagesToMessages },
 };
 
-/** The translator for a client of one family on an upstream of another, or of the same. */
-export function pairFor(client: ModelFamily, upstream: ModelFamily): Pair {
+/** The translator for a client of one format on an upstream of another, or of the same. */
+export function pairFor(client: FormatName, upstream: FormatName): Pair {
   return pairs[client][upstream];
 }

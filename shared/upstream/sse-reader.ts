@@ -6,7 +6,7 @@ const defaultLimit = 4 * 1024 * 1024;
 
 /**
  * Reads an upstream's server-sent events (WHATWG HTML, "Server-sent events") from the raw bytes of its body, wherever
- * these are split. Hands out each event's data; names are left out, because in both families the data tells everything.
+ * these are split. Hands out each event's data; names are left out, because in both formats the data tells everything.
  */
 export class SseReader {
   readonly #decoder = new TextDecoder();

@@ -18,7 +18,7 @@ export interface Outcome {
 export interface TrafficOptions {
   url: string;
   key: string;
-  /** Clients at once; every other one speaks the messages family. */
+  /** Clients at once; every other one speaks the messages format. */
   clients: number;
   model?: string;
 }
@@ -67,23 +67,23 @@ export class Traffic {
     return this.outcomes;
   }
 
-  async #ask(family: Family, where: Where): Promise<void> {
+  async #ask(format: Format, where: Where): Promise<void> {
     while (!this.#stop.signal.aborted) {
       const began = performance.now();
-      const { ending, seen } = await this.#one(family, where);
+      const { ending, seen } = await this.#one(format, where);
       this.outcomes.push({ ending, seen, began, ended: performance.now() });
       // A client that is refused comes again, but not at once.
       if (ending !== 'whole') await sleep(250);
     }
   }
 
-  async #one(family: Family, where: Where): Promise<Pick<Outcome, 'ending' | 'seen'>> {
+  async #one(format: Format, where: Where): Promise<Pick<Outcome, 'ending' | 'seen'>> {
     let text = '';
     try {
-      const answer = await fetch(`${where.url}${family.path}`, {
+      const answer = await fetch(`${where.url}${format.path}`, {
         method: 'POST',
         headers: { authorization: `Bearer ${where.key}`, 'content-type': 'application/json' },
-        body: JSON.stringify(family.body(where.model)),
+        body: JSON.stringify(format.body(where.model)),
         signal: AbortSignal.timeout(60_000),
       });
       text = await answer.text();
@@ -94,9 +94,9 @@ export class Traffic {
     } catch (error) {
       return { ending: 'cut', seen: String(error) };
     }
-    if (family.error.test(text)) return { ending: 'told', seen: text.slice(-300) };
-    const said = [...text.matchAll(family.piece)].map(([, piece]) => JSON.parse(`"${piece}"`)).join('');
-    const complete = family.end.test(text) && said.length > tokens;
+    if (format.error.test(text)) return { ending: 'told', seen: text.slice(-300) };
+    const said = [...text.matchAll(format.piece)].map(([, piece]) => JSON.parse(`"${piece}"`)).join('');
+    const complete = format.end.test(text) && said.length > tokens;
     if (complete) this.#text ??= said;
     const whole = complete && said === this.#text;
     return { ending: whole ? 'whole' : 'silent', seen: whole ? '' : text.slice(-300) };
@@ -109,8 +109,8 @@ interface Where {
   model: string;
 }
 
-/** How one family asks for a stream, and how its pieces, errors and ends look. */
-interface Family {
+/** How one format asks for a stream, and how its pieces, errors and ends look. */
+interface Format {
   path: string;
   body: (model: string) => object;
   piece: RegExp;
@@ -118,7 +118,7 @@ interface Family {
   end: RegExp;
 }
 
-const chat: Family = {
+const chat: Format = {
   path: '/api/openai/v1/chat/completions',
   body: (model) => ({ model, stream: true, messages: [{ role: 'user', content: prompt }] }),
   piece: /"content":"((?:[^"\\]|\\.)*)"/g,
@@ -126,7 +126,7 @@ const chat: Family = {
   end: /"finish_reason":"stop"[\s\S]*data: \[DONE\]\s*$/,
 };
 
-const messages: Family = {
+const messages: Format = {
   path: '/api/anthropic/v1/messages',
   body: (model) => ({ model, stream: true, max_tokens: 500, messages: [{ role: 'user', content: prompt }] }),
   piece: /"type":"text_delta","text":"((?:[^"\\]|\\.)*)"/g,

@@ -40,14 +40,14 @@ export interface TestJob {
   cancel: () => void;
 }
 
-export type Wish = Partial<JobRequest> & { steps?: Step[]; body?: Buffer };
+export type TestRequest = Partial<JobRequest> & { steps?: Step[]; body?: Buffer };
 
 /** The ingress's side of the broker contract, without HTTP. */
 export interface TestIngress {
   broker: Broker;
   workers: LiveWorkers;
   dispatcher: Dispatcher;
-  send: (wish: Wish) => TestJob;
+  send: (parameters: TestRequest) => TestJob;
   close: () => Promise<void>;
 }
 
@@ -149,7 +149,7 @@ export function isBegun({ job }: TestJob): boolean {
 function hideOffers(broker: Broker): void {
   const subscribe = broker.subscribe.bind(broker);
   broker.subscribe = (subject, onMessage, queue) => {
-    if (subject !== broker.subjects.allBeats) return subscribe(subject, onMessage, queue);
+    if (subject !== broker.subjects.allHeartbeats) return subscribe(subject, onMessage, queue);
     return subscribe(subject, (message) => {
       const told = Buffer.from(message.data).toString();
       const data = Buffer.from(told.replace(/"offersAt":"[^"]*",?/, ''));
@@ -190,7 +190,7 @@ async function startIngress(broker: Broker, settings: NonNullable<PartyOptions['
     broker,
     workers,
     dispatcher,
-    send: (wish) => send(dispatcher, workers, wish),
+    send: (parameters) => send(dispatcher, workers, parameters),
     close: async () => {
       await dispatcher.drain(0);
       dispatcher.close();
@@ -200,7 +200,7 @@ async function startIngress(broker: Broker, settings: NonNullable<PartyOptions['
   };
 }
 
-function send(dispatcher: Dispatcher, workers: LiveWorkers, { steps = [], body, ...fields }: Wish): TestJob {
+function send(dispatcher: Dispatcher, workers: LiveWorkers, { steps = [], body, ...fields }: TestRequest): TestJob {
   const pieces: Uint8Array[] = [];
   let failure: RouterError | undefined;
   let keepAlives = 0;
@@ -208,7 +208,7 @@ function send(dispatcher: Dispatcher, workers: LiveWorkers, { steps = [], body, 
     {
       requestId: `req_${randomBytes(6).toString('hex')}`,
       operation: 'generate',
-      family: 'chat',
+      format: 'chat',
       stream: true,
       class: 'normal',
       place: (avoid) => everyPool(workers, avoid),

@@ -29,7 +29,7 @@ export function livePool({ tier, pool, models = [], tools = [] }: PoolFacts, wor
       announcement: { ...facts, busy, accepting, startedAt },
       pool: live,
       raw: Buffer.alloc(0),
-      lastBeat: 0,
+      lastHeartbeatAt: 0,
       held: 0,
       others: busy,
       hasRefused: false,

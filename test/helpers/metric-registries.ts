@@ -21,7 +21,7 @@ export function definedMetrics(part: 'ingress' | 'worker'): DefinedMetric[] {
   const registry = new Registry();
   watchDependencies(registry, {});
   if (part === 'ingress') {
-    const empty = { bytes: 0, count: 0, backlog: 0, dropped: 0, held: 0, unsettled: 0 };
+    const empty = { bytes: 0, count: 0, backlog: 0, dropped: 0, reserved: 0, uncommitted: 0 };
     void new RequestMetrics(registry);
     watchQueue(registry, () => []);
     watchWorkers(registry, () => []);

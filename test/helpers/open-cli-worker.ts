@@ -95,7 +95,7 @@ export function openCliWorker(options: CliWorkerOptions = {}): OpenCliWorker {
         id: 'job',
         requestId: 'request',
         operation: 'generate',
-        family: 'chat',
+        format: 'chat',
         stream: body['stream'] === true,
         model: models[0],
         body: Buffer.from(JSON.stringify(body)),

@@ -27,7 +27,7 @@ export interface OpenConsole extends OpenKeyStore {
   /** The first administrator, `ada@example.com`, signed in. */
   firstAdmin: () => Promise<Person>;
   /** Somebody who has accepted an invitation, and is signed in. */
-  join: (admin: Person, email: string, wish?: { role?: 'admin' | 'member'; teamId?: string }) => Promise<Person>;
+  join: (admin: Person, email: string, parameters?: { role?: 'admin' | 'member'; teamId?: string }) => Promise<Person>;
 }
 
 export interface Person extends ConsoleClient {
@@ -91,8 +91,8 @@ export async function openConsole({
     verifier,
     browser,
     firstAdmin: async () => enter((await open.accounts.links.issueFirstAdmin()) ?? '', 'Ada', 'ada@example.com'),
-    join: async (admin, email, wish = {}) => {
-      const { body } = await admin.post('/invitations', { email, role: 'member', ...wish });
+    join: async (admin, email, parameters = {}) => {
+      const { body } = await admin.post('/invitations', { email, role: 'member', ...parameters });
       return enter(String(body.link).split('/link/')[1] ?? '', email.split('@')[0] ?? '', email);
     },
   };

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 import type { Redis } from 'ioredis';
-import { LimitKeeper, type LimitKeeperTimes, type Hold } from '#shared/accounts/limits/limit-keeper.ts';
+import { LimitKeeper, type LimitKeeperTimes, type Reservation } from '#shared/accounts/limits/limit-keeper.ts';
 import type { Limits, PartyLimits } from '#shared/accounts/limits/limits.ts';
 import type { Amount, PartyUse } from '#shared/accounts/limits/party-use.ts';
 import { createLog } from '#shared/core/log.ts';
@@ -13,13 +13,13 @@ export interface OpenLimitKeeper {
   prefix: string;
   /** Another keeper of the same limits, as of a second node. */
   another: (times?: LimitKeeperTimes) => LimitKeeper;
-  /** Holds an amount, or throws the refusal. */
-  hold: (parties: readonly PartyLimits[], amount?: Amount) => Promise<Hold>;
+  /** Reserves an amount, or throws the refusal. */
+  reserve: (parties: readonly PartyLimits[], amount?: Amount) => Promise<Reservation>;
   /** The only party's use. */
   use: (party: PartyLimits) => Promise<PartyUse>;
-  /** Ids of the holds in force. */
+  /** Ids of the reservations in force. */
   ids: () => Promise<string[]>;
-  /** Has holds expire now. */
+  /** Has reservations expire now. */
   expire: (...ids: string[]) => Promise<void>;
 }
 
@@ -36,25 +36,25 @@ export async function openLimitKeeper(url: string, times?: LimitKeeperTimes): Pr
     return made;
   };
   const keeper = another(times);
-  const holds = `${prefix}limit:holds`;
+  const reservations = `${prefix}limit:reservations`;
   return {
     keeper,
     redis,
     prefix,
     another,
-    hold: async (parties, amount = nothing) => {
+    reserve: async (parties, amount = nothing) => {
       const verdict = await keeper.reserve(parties, amount);
       if (!verdict.granted) throw verdict.error;
-      return verdict.hold;
+      return verdict.reservation;
     },
     use: async (party) => {
       const [use] = await keeper.read([party]);
       if (!use) throw new Error('there is no use');
       return use;
     },
-    ids: () => redis.zrange(holds, '0', '-1'),
+    ids: () => redis.zrange(reservations, '0', '-1'),
     expire: async (...ids) => {
-      if (ids.length > 0) await redis.zadd(holds, 'XX', ...ids.flatMap((id) => ['1', id]));
+      if (ids.length > 0) await redis.zadd(reservations, 'XX', ...ids.flatMap((id) => ['1', id]));
     },
   };
 }

@@ -51,7 +51,7 @@ export async function runJob(
     id: 'job',
     requestId: 'request',
     operation: 'generate',
-    family: 'chat',
+    format: 'chat',
     stream: body['stream'] === true,
     model: known[0]?.id ?? '',
     body: Buffer.from(JSON.stringify(body)),

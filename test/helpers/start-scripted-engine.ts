@@ -41,7 +41,7 @@ export async function startScriptedEngine(
   };
 }
 
-/** A chunk of a stream in the chat family, as its server-sent event. */
+/** A chunk of a stream in the chat format, as its server-sent event. */
 export function chunk(delta: object, finishReason: string | null = null): string {
   const choices = [{ index: 0, delta, finish_reason: finishReason }];
   return `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', created: 1, model: 'm', choices })}\n\n`;

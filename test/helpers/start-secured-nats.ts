@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAuthority, serverConfig, type Authority } from '#shared/broker/authority/authority.ts';
-import { issueCredential, type CredentialWish } from '#shared/broker/authority/issue-credential.ts';
+import { issueCredential, type CredentialRequest } from '#shared/broker/authority/issue-credential.ts';
 import { roles, type Role } from '#shared/broker/connection/credential.ts';
 import { provideServer } from '#services/rtr/up/install-server.ts';
 import { askPort } from '#services/rtr/up/ask-port.ts';
@@ -28,7 +28,7 @@ export interface SecuredNats {
   /** File with the credential of each role that every cluster has. */
   files: Record<Role, string>;
   /** Makes one more credential without touching the server, and returns its file. */
-  issue: (wish: CredentialWish) => Promise<string>;
+  issue: (parameters: CredentialRequest) => Promise<string>;
   /** Revokes a credential by its name and has the server read its configuration again. */
   revoke: (name: string) => Promise<void>;
   stop: () => Promise<void>;
@@ -58,10 +58,10 @@ export async function startSecuredNats(options: SecuredNatsOptions): Promise<Sec
     if (child.exitCode !== null) throw new Error(`nats-server ended: ${errors.join('')}`);
     return (await askPort({ host, port }, '', /^INFO /)) !== undefined;
   });
-  const issue = async (wish: CredentialWish): Promise<string> => {
-    const { text, issued } = await issueCredential(authority, wish);
+  const issue = async (parameters: CredentialRequest): Promise<string> => {
+    const { text, issued } = await issueCredential(authority, parameters);
     authority.issued.push(issued);
-    const file = join(folder, `${wish.name}.creds`);
+    const file = join(folder, `${parameters.name}.creds`);
     writeFileSync(file, text, { mode: 0o600 });
     return file;
   };

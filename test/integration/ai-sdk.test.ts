@@ -11,13 +11,13 @@ beforeAll(async () => {
 });
 afterAll(() => cluster.stop());
 
-const families: [string, () => (model: string) => LanguageModel][] = [
+const formats: [string, () => (model: string) => LanguageModel][] = [
   [
-    'the messages family (@ai-sdk/anthropic)',
+    'the messages format (@ai-sdk/anthropic)',
     () => createAnthropic({ baseURL: `${cluster.url}/api/anthropic/v1`, apiKey: cluster.key }),
   ],
   [
-    'the chat family (@ai-sdk/openai-compatible)',
+    'the chat format (@ai-sdk/openai-compatible)',
     () => {
       const baseURL = `${cluster.url}/api/openai/v1`;
       return createOpenAICompatible({ name: 'router', baseURL, apiKey: cluster.key, includeUsage: true });
@@ -25,7 +25,7 @@ const families: [string, () => (model: string) => LanguageModel][] = [
   ],
 ];
 
-describe.each(families)('the AI SDK on %s', (_, provider) => {
+describe.each(formats)('the AI SDK on %s', (_, provider) => {
   it('generates a text', async () => {
     const { text, finishReason, usage } = await generateText({ model: provider()('auto'), prompt: 'Say hello.' });
     expect(text).toContain('Say hello.');
@@ -87,8 +87,8 @@ describe.each(families)('the AI SDK on %s', (_, provider) => {
   });
 });
 
-describe('the AI SDK on both families', () => {
-  it.each(families)('shows thinking on %s', async (name, provider) => {
+describe('the AI SDK on both formats', () => {
+  it.each(formats)('shows thinking on %s', async (name, provider) => {
     const isMessages = name.includes('messages');
     const { reasoningText, text } = await generateText({
       model: provider()('demo'),

@@ -214,7 +214,7 @@ describe.each([
   });
 });
 
-describe('the messages family over plain HTTP', () => {
+describe('the messages format over plain HTTP', () => {
   const post = (path: string, body: object, headers: object = {}) =>
     fetch(`${cluster.url}/api/anthropic${path}`, {
       method: 'POST',

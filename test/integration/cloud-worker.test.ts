@@ -249,7 +249,7 @@ describe('a chat client on a chat upstream', () => {
   });
 });
 
-describe('a client of one family on an upstream of the other', () => {
+describe('a client of one format on an upstream of the other', () => {
   it('gets chat chunks of a messages stream', async () => {
     const completion = await openai()
       .chat.completions.stream(
@@ -303,7 +303,7 @@ describe('a client of one family on an upstream of the other', () => {
 });
 
 describe("a provider that refuses the router's key", () => {
-  it('is a failed upstream to clients of both families, and a line for the operator without the key', async () => {
+  it('is a failed upstream to clients of both formats, and a line for the operator without the key', async () => {
     await expect(openai().chat.completions.create({ model: 'gpt-refused', messages: hello })).rejects.toMatchObject({
       status: 502,
       code: 'upstream_failed',

@@ -106,10 +106,10 @@ describe('what can be done with workers', () => {
   it('is to drain and resume them, which the answer waits for', async () => {
     const drained = await admin.post(`/workers/${worker()}/drain`);
     expect(drained).toMatchObject({ status: 200, body: { id: worker(), state: 'draining' } });
-    expect(await admin.post(`/workers/${worker()}/resume`)).toMatchObject({ status: 200, body: { state: 'serving' } });
+    expect(await admin.post(`/workers/${worker()}/undrain`)).toMatchObject({ status: 200, body: { state: 'serving' } });
     await ask(cluster.url);
     const { body } = await admin.get('/audit');
-    expect(body[0]).toMatchObject({ action: 'worker.resume', target: { id: worker() }, actor: { name: 'Ada' } });
+    expect(body[0]).toMatchObject({ action: 'worker.undrain', target: { id: worker() }, actor: { name: 'Ada' } });
   });
 
   it('is refused without the CSRF token, for a worker that is not there, and for members', async () => {
@@ -126,7 +126,7 @@ describe('what can be done with workers', () => {
   });
 });
 
-it('tells the models, and where the families are', async () => {
+it('tells the models, and where the formats are', async () => {
   const { body } = await admin.get('/models');
   expect(body).toMatchObject([{ id: 'auto' }, { id: 'demo', servedBy: [{ tier: 'gpu', workers: 1 }] }]);
   expect((await admin.get('/about')).body.segments).toEqual({ chat: 'openai', messages: 'anthropic' });

@@ -34,7 +34,7 @@ beforeAll(async () => {
     PROVIDER: 'custom',
     PROVIDER_URL: `${String(url)}/v1`,
     PROVIDER_KEY: 'none',
-    PROVIDER_FAMILY: 'chat',
+    PROVIDER_FORMAT: 'chat',
   });
   await cluster.addCliWorker({
     ...having(files.cli),

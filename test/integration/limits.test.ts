@@ -91,7 +91,7 @@ describe('a budget', () => {
     expect(Number(spent?.['heldCost'])).toBe(0);
   });
 
-  it('that is used up is told in both families, with the time of its renewal and the wish not to be asked again', async () => {
+  it('that is used up is told in both formats, with the time of its renewal and the wish not to be asked again', async () => {
     await forgetUse();
     const url = await limited({ tokensPerMonth: 120 });
     expect((await ask(url)).status).toBe(200);

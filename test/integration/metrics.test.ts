@@ -32,8 +32,8 @@ describe("a worker's admin port", () => {
     const url = await adminOf(cluster.workers[0]);
     await (await post({ model: 'demo', stream: true })).text();
     await (await post({ model: 'demo', max_tokens: 5 }, 'anthropic/v1/messages')).text();
-    const job = (family: string) =>
-      `rtr_worker_jobs_total{family="${family}",operation="generate",model="demo",outcome="done"}`;
+    const job = (format: string) =>
+      `rtr_worker_jobs_total{format="${format}",operation="generate",model="demo",outcome="done"}`;
     await expect.poll(() => valueOf(url, job('messages'))).toBe(1);
     expect(await valueOf(url, job('chat'))).toBe(1);
     const claimed = await valueOf(url, 'rtr_worker_claims_total{outcome="grant"}');
@@ -67,7 +67,7 @@ describe("an ingress's metrics", () => {
     expect((await post({ model: 'made-up-by-a-client' })).status).toBe(404);
     const metrics = await page(`${cluster.adminUrl}/metrics`);
     expect(metrics).not.toContain('made-up-by-a-client');
-    expect(metrics).toMatch(/^rtr_refusals_total\{family="chat",code="model_not_found"\} 1$/m);
+    expect(metrics).toMatch(/^rtr_refusals_total\{format="chat",code="model_not_found"\} 1$/m);
   });
 
   it('tell of both stores', async () => {

@@ -18,7 +18,7 @@ beforeAll(async () => {
     PROVIDER: 'custom',
     PROVIDER_URL: `${String(url)}/v1`,
     PROVIDER_KEY: 'none',
-    PROVIDER_FAMILY: 'chat',
+    PROVIDER_FORMAT: 'chat',
     SLOTS: '1',
   });
   await cluster.addCliWorker({

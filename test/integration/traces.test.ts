@@ -141,7 +141,7 @@ describe("a request's trace", () => {
     },
   );
 
-  it('is the same for a call of the messages family', async () => {
+  it('is the same for a call of the messages format', async () => {
     const { traceId, spanId, answer } = await ask('anthropic/v1/messages', { model: 'demo', max_tokens: 9, messages });
     expect(answer.status).toBe(200);
     const spans = await collector.trace(traceId, 5);

@@ -77,7 +77,7 @@ describe('the usage ledger', () => {
       attempts: 1,
       completionTokens: 17,
       operation: 'generate',
-      family: path === chat ? 'chat' : 'messages',
+      format: path === chat ? 'chat' : 'messages',
     });
     expect(told).toBe(17);
     expect(record.cost).toBe(record.promptTokens * 1_000 + 17 * 2_000);

@@ -88,9 +88,9 @@ describe.skipIf(!claude)('Claude Code', () => {
 });
 
 describe.skipIf(!opencode).each([
-  { family: 'chat', npm: '@ai-sdk/openai-compatible', path: '/api/openai/v1' },
-  { family: 'messages', npm: '@ai-sdk/anthropic', path: '/api/anthropic/v1' },
-])('opencode in the $family family', ({ npm, path }) => {
+  { format: 'chat', npm: '@ai-sdk/openai-compatible', path: '/api/openai/v1' },
+  { format: 'messages', npm: '@ai-sdk/anthropic', path: '/api/anthropic/v1' },
+])('opencode in the $format format', ({ npm, path }) => {
   const ask = (prompt: string) => {
     const provider = {
       npm,

@@ -2,12 +2,12 @@ import type { Effect, FieldRule } from '#shared/translate/rules/field-rule.ts';
 
 /**
  * One table of the README, in Markdown.
- * @param same heading of the column for the same family on the other side
- * @param other heading of the column for the other family
+ * @param same heading of the column for the same format on the other side
+ * @param other heading of the column for the other format
  */
 export function renderFieldRules(rules: readonly FieldRule[], same: string, other: string): string {
   const rows = rules.map(
-    ({ field, sameFamily, otherFamily }) => `| ${nameOf(field)} | ${wordsFor(sameFamily)} | ${wordsFor(otherFamily)} |`,
+    ({ field, sameFormat, otherFormat }) => `| ${nameOf(field)} | ${wordsFor(sameFormat)} | ${wordsFor(otherFormat)} |`,
   );
   return [`| Field | ${same} | ${other} |`, '| --- | --- | --- |', ...rows, ''].join('\n');
 }

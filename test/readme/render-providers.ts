@@ -2,12 +2,12 @@ import { engineHints, platformHints } from '#services/cloud-worker/requests/hint
 import type { RequestRules } from '#services/cloud-worker/requests/apply-rules.ts';
 import { presets } from '#services/cloud-worker/providers/provider-of.ts';
 
-/** The rows of the README's table of providers: name, how it is turned on, family, what its rules do to a chat request. */
+/** The rows of the README's table of providers: name, how it is turned on, format, what its rules do to a chat request. */
 export function providerRows(): string[][] {
-  return Object.entries(presets).map(([name, { title, family, keyVariables, needs, rules, adaptation }]) => [
+  return Object.entries(presets).map(([name, { title, format, keyVariables, needs, rules, adaptation }]) => [
     `${title}: \`${name}\``,
     [keyVariables.map(code).join(' or '), needs.map(code).join(' and ')].filter((part) => part !== '').join(' with '),
-    family,
+    format,
     describeRules(rules, adaptation?.words),
   ]);
 }

@@ -8,7 +8,7 @@ export interface AnswerPart {
 
 /** How an answer ended. */
 export interface Outcome {
-  /** In the chat family's words: stop, length, content_filter. */
+  /** In the chat format's words: stop, length, content_filter. */
   finishReason: string;
   /** What the CLI counted; absent where it tells nothing. */
   usage?: Usage | undefined;

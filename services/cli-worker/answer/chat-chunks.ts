@@ -4,7 +4,7 @@ import { writeChatUsage } from '#shared/formats/chat/usage.ts';
 import { chatUsageDetails } from '#shared/translate/vocabulary/usage-details.ts';
 import type { AnswerPart, Outcome } from './answer-part.ts';
 
-/** Last event of a stream in the chat family. */
+/** Last event of a stream in the chat format. */
 export const chatDone = '[DONE]';
 
 /** The data of the chat chunk for a piece of an answer. */
@@ -21,7 +21,7 @@ export function endChunk({ finishReason, usage }: Outcome): string {
   });
 }
 
-/** An answer that is not streamed, in the chat family. */
+/** An answer that is not streamed, in the chat format. */
 export function wholeAnswer(parts: readonly AnswerPart[], { finishReason, usage }: Outcome): JsonObject {
   const joined = (kind: AnswerPart['kind']): string =>
     parts

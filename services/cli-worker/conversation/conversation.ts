@@ -1,6 +1,6 @@
 import type { ImageBlock, TextBlock } from '#shared/formats/messages/request.ts';
 
-/** What a turn says or shows, as the messages family writes it. */
+/** What a turn says or shows, as the messages format writes it. */
 export type TurnBlock = TextBlock | ImageBlock;
 
 /** One turn. An assistant's turn is text only. */
@@ -9,7 +9,7 @@ export interface Turn {
   blocks: TurnBlock[];
 }
 
-/** A request as every CLI is asked it, whichever family the client speaks. */
+/** A request as every CLI is asked it, whichever format the client speaks. */
 export interface Conversation {
   /** One of the announced models. */
   model: string;

@@ -13,7 +13,7 @@ export interface StarterOptions {
 }
 
 /** What a kind of CLI needs of its process. */
-export interface ProcessWish {
+export interface ProcessSettings {
   args: readonly string[];
   workspace: Workspace;
   /** Variables of the worker's environment that this kind of CLI may see: its keys and addresses. */
@@ -36,7 +36,7 @@ export class ProcessStarter {
   /** A variable of the worker's environment; undefined when it is unset or empty. */
   readonly variable = (name: string): string | undefined => this.#options.environment[name] || undefined;
 
-  start({ args, workspace, allowed, set }: ProcessWish): CliProcess {
+  start({ args, workspace, allowed, set }: ProcessSettings): CliProcess {
     const { command, guard, further } = this.#options;
     const environment: Record<string, string> = {};
     for (const name of [...always, ...allowed, ...further]) {

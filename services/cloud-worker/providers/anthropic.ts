@@ -24,7 +24,7 @@ export const anthropicCard = z.looseObject({
 /** Messages of Anthropic. A request goes as it came, and so does the client's API version. The list is newest first. */
 export const anthropic: Provider = {
   title: 'Anthropic',
-  family: 'messages',
+  format: 'messages',
   keyVariables: ['ANTHROPIC_API_KEY'],
   needs: [],
   url: () => 'https://api.anthropic.com/v1',

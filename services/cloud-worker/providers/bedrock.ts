@@ -17,12 +17,12 @@ const needs = ['AWS_REGION'];
 const host = ({ AWS_REGION: region }: Environment): string => `https://bedrock-mantle.${region}.api.aws`;
 
 /**
- * Amazon Bedrock by its key-based endpoint for the chat family (Amazon Bedrock User Guide, "bedrock-mantle"), which serves
+ * Amazon Bedrock by its key-based endpoint for the chat format (Amazon Bedrock User Guide, "bedrock-mantle"), which serves
  * all but Anthropic's models.
  */
 export const bedrock: Provider = {
   title: 'Amazon Bedrock',
-  family: 'chat',
+  format: 'chat',
   keyVariables,
   needs,
   url: (environment) => `${host(environment)}/v1`,
@@ -32,7 +32,7 @@ export const bedrock: Provider = {
   rules: { drop: engineHints, replayedThinking: 'none' },
 };
 
-/** Anthropic's models on Amazon Bedrock, by the same service's endpoint for the messages family ("Messages API"). */
+/** Anthropic's models on Amazon Bedrock, by the same service's endpoint for the messages format ("Messages API"). */
 export const bedrockClaude: Provider = {
   ...anthropic,
   title: 'Amazon Bedrock (Claude)',

@@ -10,7 +10,7 @@ const guess: Guess = (id) =>
 /** Cerebras (Cerebras Inference docs, "OpenAI Compatibility"). It knows no penalties, no biases and no `developer`. */
 export const cerebras: Provider = {
   title: 'Cerebras',
-  family: 'chat',
+  format: 'chat',
   keyVariables: ['CEREBRAS_API_KEY'],
   needs: [],
   url: () => 'https://api.cerebras.ai/v1',

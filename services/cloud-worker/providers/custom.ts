@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Environment } from '#shared/core/load-config.ts';
-import type { ModelFamily } from '#shared/translate/translations.ts';
+import type { FormatName } from '#shared/translate/translations.ts';
 import { anthropic } from './anthropic.ts';
 import { bearer } from './authorize.ts';
 import type { Provider } from './provider.ts';
@@ -9,10 +9,10 @@ import { allCapabilities, readCards, tokens } from './read-cards.ts';
 const card = z.looseObject({ id: z.string().min(1), max_model_len: tokens, context_length: tokens });
 
 /**
- * Anything else that speaks one of the families. Nothing is known of it but its list of models, so requests go to it as
+ * Anything else that speaks one of the formats. Nothing is known of it but its list of models, so requests go to it as
  * they came, and its models are taken to do everything.
  */
-export function custom(family: ModelFamily): Provider {
+export function custom(format: FormatName): Provider {
   const common = {
     title: 'custom',
     keyVariables: [],
@@ -21,10 +21,10 @@ export function custom(family: ModelFamily): Provider {
     guess: () => allCapabilities,
     rules: {},
   };
-  if (family === 'messages') return { ...anthropic, ...common };
+  if (format === 'messages') return { ...anthropic, ...common };
   return {
     ...common,
-    family,
+    format,
     authorize: bearer,
     list: {
       path: '/models',

@@ -12,7 +12,7 @@ const guess: Guess = () => capabilitiesIf({ tools: true, thinking: true, json: t
  */
 export const deepseek: Provider = {
   title: 'DeepSeek',
-  family: 'chat',
+  format: 'chat',
   keyVariables: ['DEEPSEEK_API_KEY'],
   needs: [],
   url: () => 'https://api.deepseek.com',

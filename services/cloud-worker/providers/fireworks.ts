@@ -16,7 +16,7 @@ const card = z.looseObject({
 /** Fireworks (Fireworks docs, "OpenAI compatibility", "Chat completions"). It refuses hints that it does not know. */
 export const fireworks: Provider = {
   title: 'Fireworks',
-  family: 'chat',
+  format: 'chat',
   keyVariables: ['FIREWORKS_API_KEY'],
   needs: [],
   url: () => 'https://api.fireworks.ai/inference/v1',

@@ -14,10 +14,10 @@ export const guessGemini: Guess = (id) => {
   return capabilitiesIf({ tools: gemini, vision: true, thinking: gemini && !/-(1\.|2\.0)/.test(id), json: gemini });
 };
 
-/** The Gemini API's endpoint for the chat family (Google AI for Developers, "OpenAI compatibility"). Refuses unknown fields. */
+/** The Gemini API's endpoint for the chat format (Google AI for Developers, "OpenAI compatibility"). Refuses unknown fields. */
 export const gemini: Provider = {
   title: 'Google Gemini',
-  family: 'chat',
+  format: 'chat',
   keyVariables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
   needs: [],
   url: () => 'https://generativelanguage.googleapis.com/v1beta/openai',

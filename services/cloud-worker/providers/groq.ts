@@ -25,7 +25,7 @@ const guess: Guess = (id) =>
 /** Groq (GroqDocs, "OpenAI Compatibility", "Models"). It refuses hints that it does not know. */
 export const groq: Provider = {
   title: 'Groq',
-  family: 'chat',
+  format: 'chat',
   keyVariables: ['GROQ_API_KEY'],
   needs: [],
   url: () => 'https://api.groq.com/openai/v1',

@@ -23,7 +23,7 @@ const card = z.looseObject({
  */
 export const mistral: Provider = {
   title: 'Mistral',
-  family: 'chat',
+  format: 'chat',
   keyVariables: ['MISTRAL_API_KEY'],
   needs: [],
   url: () => 'https://api.mistral.ai/v1',

@@ -22,7 +22,7 @@ export const guessOpenAi: Guess = (id) => {
 /** Chat completions of OpenAI (API reference, "Chat", "Models"), which list names only. */
 export const openai: Provider = {
   title: 'OpenAI',
-  family: 'chat',
+  format: 'chat',
   keyVariables: ['OPENAI_API_KEY'],
   needs: [],
   url: () => 'https://api.openai.com/v1',

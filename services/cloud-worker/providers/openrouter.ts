@@ -15,7 +15,7 @@ const card = z.looseObject({
 /** OpenRouter (OpenRouter docs, "Models API", "Parameters"). It takes what clients send, and leaves out what a model does not know. */
 export const openrouter: Provider = {
   title: 'OpenRouter',
-  family: 'chat',
+  format: 'chat',
   keyVariables: ['OPENROUTER_API_KEY'],
   needs: [],
   url: () => 'https://openrouter.ai/api/v1',

@@ -1,10 +1,10 @@
 import type { Capability, ModelInfo } from '#shared/broker/contract/announcement.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { Environment } from '#shared/core/load-config.ts';
-import type { ModelFamily } from '#shared/translate/translations.ts';
+import type { FormatName } from '#shared/translate/translations.ts';
 import type { RequestRules } from '../requests/apply-rules.ts';
 
-/** The providers that are known by name, and `custom` for anything else that speaks one of the two families. */
+/** The providers that are known by name, and `custom` for anything else that speaks one of the two formats. */
 export const providerNames = [
   'openai',
   'anthropic',
@@ -43,8 +43,8 @@ export interface Adaptation {
 export interface Provider {
   /** Its name as people write it. */
   readonly title: string;
-  /** The family that its endpoint speaks. */
-  readonly family: ModelFamily;
+  /** The format that its endpoint speaks. */
+  readonly format: FormatName;
   /** Variables that hold its key, the most usual first. The first that is set counts. */
   readonly keyVariables: readonly string[];
   /** Further variables that must be set to reach it. */
@@ -61,7 +61,7 @@ export interface Provider {
   readonly fixedModels?: (environment: Environment) => readonly string[];
   /** What a model can do by its name, where the list does not tell. */
   readonly guess: Guess;
-  /** How a chat request is changed for it; empty for a provider that takes what clients of its family send. */
+  /** How a chat request is changed for it; empty for a provider that takes what clients of its format send. */
   readonly rules: RequestRules;
   /** What the rules cannot say. */
   readonly adaptation?: Adaptation | undefined;

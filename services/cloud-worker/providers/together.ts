@@ -17,7 +17,7 @@ const guess: Guess = (id) =>
 /** Together (Together docs, "OpenAI Compatibility", "List all models", whose answer is a bare list). */
 export const together: Provider = {
   title: 'Together',
-  family: 'chat',
+  format: 'chat',
   keyVariables: ['TOGETHER_API_KEY', 'TOGETHERAI_API_KEY'],
   needs: [],
   url: () => 'https://api.together.xyz/v1',

@@ -5,7 +5,7 @@ import type { Provider } from './provider.ts';
 const scopes = ['https://www.googleapis.com/auth/cloud-platform'];
 
 /**
- * Gemini on Vertex AI by its endpoint for the chat family (Google Cloud, "Using OpenAI libraries with Vertex AI"). Its
+ * Gemini on Vertex AI by its endpoint for the chat format (Google Cloud, "Using OpenAI libraries with Vertex AI"). Its
  * proof is a token that is good for an hour, which Google's library gets, keeps and renews: by the credentials file that
  * the key variable names, the machine's own account, or a log-in with `gcloud`. Nothing lists the models that this endpoint
  * takes.

@@ -11,7 +11,7 @@ const card = z.looseObject({ id: z.string().min(1), input_modalities: modalities
 /** xAI (xAI Docs, "Chat completions", "List language models"). Only its small models take a level of thinking. */
 export const xai: Provider = {
   title: 'xAI',
-  family: 'chat',
+  format: 'chat',
   keyVariables: ['XAI_API_KEY'],
   needs: [],
   url: () => 'https://api.x.ai/v1',

@@ -19,7 +19,7 @@ const columns: Record<string, (request: UsageRequest) => CsvCell> = {
   owner_kind: ({ owner }) => owner?.kind,
   owner_id: ({ owner }) => owner?.id,
   owner_name: ({ owner }) => owner?.name,
-  family: ({ family }) => family,
+  format: ({ format }) => format,
   operation: ({ operation }) => operation,
   asked: ({ asked }) => asked,
   model: ({ model }) => model,

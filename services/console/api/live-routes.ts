@@ -38,11 +38,11 @@ export function liveRoutes(parts: LiveRoutesParts): Router {
     response.json(about);
   });
   routes.post('/workers/:id/drain', steer('drain', parts));
-  routes.post('/workers/:id/resume', steer('resume', parts));
+  routes.post('/workers/:id/resume', steer('undrain', parts));
   return routes;
 }
 
-function steer(wish: 'drain' | 'resume', parts: LiveRoutesParts): RequestHandler<{ id: string }> {
+function steer(wish: 'drain' | 'undrain', parts: LiveRoutesParts): RequestHandler<{ id: string }> {
   const { broker, workers } = parts;
   return async ({ params: { id } }, response): Promise<void> => {
     const person = signedInOf(response);

@@ -7,7 +7,7 @@ import { isSameOrigin } from './is-same-origin.ts';
 import { sessionIdOf } from './session-cookie.ts';
 
 /**
- * Whom a request to the families stands for that comes from a page of the console: the signed-in person, as if with a key
+ * Whom a request to the formats stands for that comes from a page of the console: the signed-in person, as if with a key
  * of theirs. Every method asks for the CSRF token, so that no other page can spend what the person has.
  * @returns undefined for a request without a session or without the token
  * @throws RouterError `permission_denied` for a wrong token or another origin, `invalid_api_key` when the session has ended

@@ -42,7 +42,7 @@ export interface Link {
 
 /**
  * `GET /keys`: the keys that the signed-in person may see: the own ones, those of the own teams, for an admin all.
- * `POST /keys` with a KeyWish answers `{ key, raw }`; `PATCH /keys/<id>` with a part of KeySettings answers the key
+ * `POST /keys` with a NewKey answers `{ key, raw }`; `PATCH /keys/<id>` with a part of KeySettings answers the key
  * (null takes `expiresAt`, `models` or `tiers` away);
  * `POST /keys/<id>/rotate` `{ overlapMs }` makes a successor with the same settings and lets the old one expire after
  * that time: `{ key, raw }`; `DELETE /keys/<id>` revokes for good.
@@ -75,7 +75,7 @@ export interface KeySettings {
 }
 
 /** Router keys only for admins, a team's for its owners; a member may not choose the class `high`. */
-export interface KeyWish extends KeySettings {
+export interface NewKey extends KeySettings {
   kind: 'router' | 'user' | 'team';
   /** For a team key. */
   teamId?: string;

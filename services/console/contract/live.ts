@@ -75,7 +75,7 @@ export interface ServedModel {
   servedBy: { tier: Tier; workers: number; models: string[] }[];
 }
 
-/** `GET /about`: which release this is, and the path segments of the families: `/api/<segment>`. */
+/** `GET /about`: which release this is, and the path segments of the formats: `/api/<segment>`. */
 export interface About {
   version: string;
   segments: { chat: string; messages: string };

@@ -43,7 +43,7 @@ export interface UsageRequest {
   at: number;
   key: { id: string; name: string };
   owner?: { kind: 'user' | 'team'; id: string; name: string };
-  family: string;
+  format: string;
   operation: string;
   /** The name that the client asked for, and the model that served. */
   asked: string;

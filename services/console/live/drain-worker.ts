@@ -13,7 +13,7 @@ export async function drainWorker(
   broker: Broker,
   workers: LiveWorkers,
   id: string,
-  wish: 'drain' | 'resume',
+  wish: 'drain' | 'undrain',
 ): Promise<LiveWorker | undefined> {
   const address = workers.get(id)?.address;
   if (!address) return undefined;

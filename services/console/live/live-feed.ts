@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
-import type { Pulse } from '#shared/broker/contract/ingress-stats.ts';
+import type { IngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import { overviewOf, queueOf } from './overview-of.ts';
 import { workerFacts } from './worker-facts.ts';
 
@@ -38,16 +38,16 @@ interface Listener {
  */
 export class LiveFeed {
   readonly #workers: LiveWorkers;
-  readonly #pulses: () => Pulse[];
+  readonly #stats: () => IngressStats[];
   readonly #listeners = new Set<Listener>();
   readonly #told = new Map<Kind, string>();
   #timer: NodeJS.Timeout | undefined;
   #lastHeartbeat = 0;
   #isClosed = false;
 
-  constructor(workers: LiveWorkers, pulses: () => Pulse[]) {
+  constructor(workers: LiveWorkers, stats: () => IngressStats[]) {
     this.#workers = workers;
-    this.#pulses = pulses;
+    this.#stats = stats;
   }
 
   /** Whether there is room for one more stream of this session. */
@@ -99,12 +99,12 @@ export class LiveFeed {
 
   #read(): Record<Kind, string> {
     const now = performance.now();
-    const pulses = this.#pulses();
+    const stats = this.#stats();
     const workers = Array.from(this.#workers.workers(), (worker) => workerFacts(worker, now));
     return {
-      overview: JSON.stringify(overviewOf(pulses)),
+      overview: JSON.stringify(overviewOf(stats)),
       workers: JSON.stringify(workers.sort((a, b) => a.startedAt - b.startedAt || a.id.localeCompare(b.id))),
-      queue: JSON.stringify(queueOf(pulses)),
+      queue: JSON.stringify(queueOf(stats)),
     };
   }
 
@@ -114,7 +114,7 @@ export class LiveFeed {
     for (const kind of changed) this.#told.set(kind, news[kind]);
     const isHeartbeat = performance.now() - this.#lastHeartbeat > heartbeatMs;
     const text = changed.map((kind) => eventOf(kind, news[kind])).join('') + (isHeartbeat ? ': alive\n\n' : '');
-    if (isHeartbeat) this.#beat();
+    if (isHeartbeat) this.#heartbeat();
     if (text === '') return;
     for (const { response } of this.#listeners) {
       if (response.writableLength > maxUnreadBytes) response.destroy();
@@ -123,7 +123,7 @@ export class LiveFeed {
   }
 
   /** A session may have been ended, here or on another ingress. While nobody can tell, the page may stay. */
-  #beat(): void {
+  #heartbeat(): void {
     this.#lastHeartbeat = performance.now();
     for (const listener of this.#listeners) {
       listener.stillSignedIn().then(

@@ -1,4 +1,4 @@
-import { firstTokenBoundsMs, type Pulse } from '#shared/broker/contract/ingress-stats.ts';
+import { firstTokenBoundsMs, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import type { Overview, QueuedLane } from '../contract/live.ts';
 
@@ -8,20 +8,20 @@ const seconds = 60;
 const maxFailures = 50;
 
 /**
- * All ingress nodes' pulses in one. Each tells of the seconds before it was sent, and all were sent within the last few,
+ * All ingress nodes' stats in one. Each tells of the seconds before it was sent, and all were sent within the last few,
  * so that no clock has to agree with another.
  */
-export function overviewOf(pulses: readonly Pulse[]): Overview {
-  const firstTokenMs = percentiles(pulses.map(({ firstToken }) => firstToken));
+export function overviewOf(stats: readonly IngressStats[]): Overview {
+  const firstTokenMs = percentiles(stats.map(({ firstToken }) => firstToken));
   return {
-    requestsPerSecond: addSeries(pulses.map(({ requests }) => requests)),
-    tokensPerSecond: addSeries(pulses.map(({ tokens }) => tokens)),
-    errorsPerSecond: addSeries(pulses.map(({ errors }) => errors)),
+    requestsPerSecond: addSeries(stats.map(({ requests }) => requests)),
+    tokensPerSecond: addSeries(stats.map(({ tokens }) => tokens)),
+    errorsPerSecond: addSeries(stats.map(({ errors }) => errors)),
     ...(firstTokenMs ? { firstTokenMs } : {}),
-    activeStreams: pulses.reduce((sum, { activeStreams }) => sum + activeStreams, 0),
-    servedByTier: addByTier(pulses.map(({ servedByTier }) => servedByTier)),
-    queuedByTier: addByTier(pulses.flatMap(({ lanes }) => lanes.map(({ tier, waiting }) => ({ [tier]: waiting })))),
-    errors: pulses
+    activeStreams: stats.reduce((sum, { activeStreams }) => sum + activeStreams, 0),
+    servedByTier: addByTier(stats.map(({ servedByTier }) => servedByTier)),
+    queuedByTier: addByTier(stats.flatMap(({ lanes }) => lanes.map(({ tier, waiting }) => ({ [tier]: waiting })))),
+    errors: stats
       .flatMap(({ failures }) => failures)
       .sort((a, b) => b.at - a.at)
       .slice(0, maxFailures),
@@ -29,9 +29,9 @@ export function overviewOf(pulses: readonly Pulse[]): Overview {
 }
 
 /** All ingress nodes' waiting requests, by lane. */
-export function queueOf(pulses: readonly Pulse[]): QueuedLane[] {
+export function queueOf(stats: readonly IngressStats[]): QueuedLane[] {
   const lanes = new Map<string, QueuedLane>();
-  for (const lane of pulses.flatMap((pulse) => pulse.lanes)) {
+  for (const lane of stats.flatMap((stats) => stats.lanes)) {
     const name = `${lane.tier}.${lane.pool}.${lane.class}`;
     lanes.set(name, { ...lane, waiting: lane.waiting + (lanes.get(name)?.waiting ?? 0) });
   }

@@ -9,7 +9,7 @@ const lateBeat = 0.5;
  * @param now a time of `performance.now()`
  */
 export function workerFacts(
-  { id, announcement, pool, lastBeat, held, others }: LiveWorker,
+  { id, announcement, pool, lastHeartbeatAt, held, others }: LiveWorker,
   now: number,
 ): LiveWorkerFacts {
   const { tier, pool: token, models, tools, slots, startedAt, version, host } = announcement;
@@ -23,7 +23,7 @@ export function workerFacts(
     slots,
     busy,
     state: pool.contract === undefined ? 'incompatible' : stateOf(announcement, busy),
-    missedBeats: Math.max(0, Math.floor((now - lastBeat) / 1000 - lateBeat)),
+    missedBeats: Math.max(0, Math.floor((now - lastHeartbeatAt) / 1000 - lateBeat)),
     startedAt,
     version,
     ...(host === undefined ? {} : { host }),

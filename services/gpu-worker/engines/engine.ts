@@ -2,7 +2,7 @@ import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { EngineHttp } from '../engine-http.ts';
 
-/** The engines that are known by name, and `openai` for anything else that speaks the chat family. */
+/** The engines that are known by name, and `openai` for anything else that speaks the chat format. */
 export const engineKinds = ['vllm', 'sglang', 'llama-cpp', 'ollama', 'lm-studio', 'openai'] as const;
 export type EngineKind = (typeof engineKinds)[number];
 

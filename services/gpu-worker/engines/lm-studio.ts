@@ -7,7 +7,7 @@ import { mapMessages } from '#shared/upstream/requests/map-messages.ts';
 import { replayThinking } from '#shared/upstream/requests/replay-thinking.ts';
 import { requireNamedTool } from '../requests/require-named-tool.ts';
 import { sameMaxTokens } from '#shared/upstream/requests/same-max-tokens.ts';
-import { takeThinkingWish } from '../requests/take-thinking-wish.ts';
+import { takeThinkingRequest } from '../requests/take-thinking-request.ts';
 import type { Engine } from './engine.ts';
 import { modelList } from './model-list.ts';
 
@@ -76,7 +76,7 @@ export const lmStudio: Engine = {
   },
 
   adapt(request, model) {
-    const { rest, wish } = takeThinkingWish(request);
+    const { rest, wish } = takeThinkingRequest(request);
     const adapted = mapMessages(withSchema(requireNamedTool(sameMaxTokens(rest))), (message) =>
       replayThinking(developerAsSystem(message), ['reasoning_content']),
     );

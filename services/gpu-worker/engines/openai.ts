@@ -5,7 +5,7 @@ import type { Engine } from './engine.ts';
 import { modelList } from './model-list.ts';
 
 /**
- * Anything else that speaks the chat family. Nothing is known of it but its list of models, so a request goes to it as
+ * Anything else that speaks the chat format. Nothing is known of it but its list of models, so a request goes to it as
  * the client wrote it. Its models are taken to do everything but see, unless the list says that they do.
  */
 export const openai: Engine = {

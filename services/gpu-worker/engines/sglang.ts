@@ -4,7 +4,7 @@ import { continueLastMessage } from '../requests/continue-last-message.ts';
 import { developerAsSystem } from '#shared/upstream/requests/developer-as-system.ts';
 import { mapMessages } from '#shared/upstream/requests/map-messages.ts';
 import { replayThinking } from '#shared/upstream/requests/replay-thinking.ts';
-import { takeThinkingWish } from '../requests/take-thinking-wish.ts';
+import { takeThinkingRequest } from '../requests/take-thinking-request.ts';
 import { templateThinking } from '../requests/template-thinking.ts';
 import { countByTokenizing } from './count-by-tokenizing.ts';
 import type { Engine } from './engine.ts';
@@ -50,7 +50,7 @@ export const sglang: Engine = {
   },
 
   adapt(request) {
-    const { rest, wish } = takeThinkingWish(request);
+    const { rest, wish } = takeThinkingRequest(request);
     const adapted = continueLastMessage(
       mapMessages(rest, (message) => replayThinking(developerAsSystem(message), ['reasoning_content'])),
     );

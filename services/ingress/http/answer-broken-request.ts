@@ -2,12 +2,12 @@ import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { errorTable, RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
-import type { EdgeFormat } from '#shared/formats/client-format.ts';
+import type { ClientFormat } from '#shared/formats/client-format.ts';
 import { mintRequestId, requestIdHeaders } from './request-id.ts';
 
 export interface BrokenRequestParts {
   log: Logger;
-  countRefusal: (family: string, error: RouterError) => void;
+  countRefusal: (format: string, error: RouterError) => void;
   /** Whether a part of an answer has left on this connection: nothing can be said there any more. */
   isAnswering: (socket: Duplex) => boolean;
 }
@@ -16,7 +16,7 @@ export interface BrokenRequestParts {
  * Answers what Node's parser refused before it was a request: headers too large, too slow, or not HTTP. Node closes
  * such connections, by default without a body.
  */
-export function answerBrokenRequest(family: EdgeFormat, { log, countRefusal, isAnswering }: BrokenRequestParts) {
+export function answerBrokenRequest(format: ClientFormat, { log, countRefusal, isAnswering }: BrokenRequestParts) {
   return (error: NodeJS.ErrnoException, socket: Duplex): void => {
     if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) {
       socket.destroy();
@@ -25,8 +25,8 @@ export function answerBrokenRequest(family: EdgeFormat, { log, countRefusal, isA
     const told = explain(error);
     const requestId = mintRequestId();
     log.info({ requestId, code: told.code, reason: error.code }, 'request refused');
-    countRefusal(family.name, told);
-    const { status, headers, body } = family.errorAnswer(told, requestId);
+    countRefusal(format.name, told);
+    const { status, headers, body } = format.errorAnswer(told, requestId);
     const text = JSON.stringify(body);
     const head = {
       ...headers,

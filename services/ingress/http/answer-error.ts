@@ -1,18 +1,18 @@
 import type { ErrorRequestHandler, NextFunction, Request, Response } from 'express';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
-import type { EdgeFormat } from '#shared/formats/client-format.ts';
+import type { ClientFormat } from '#shared/formats/client-format.ts';
 import { asRouterError, refuse } from './refuse.ts';
 import { requestIdOf } from './request-id.ts';
 import { traceError, traceOf } from './trace-request.ts';
 
 export interface AnswerErrorParts {
   log: Logger;
-  countRefusal: (family: string, error: RouterError) => void;
+  countRefusal: (format: string, error: RouterError) => void;
 }
 
-/** The last handler of a family's routes: whatever was thrown is answered in that family's format. */
-export function answerError(family: EdgeFormat, { log, countRefusal }: AnswerErrorParts): ErrorRequestHandler {
+/** The last handler of a format's routes: whatever was thrown is answered in that format's format. */
+export function answerError(format: ClientFormat, { log, countRefusal }: AnswerErrorParts): ErrorRequestHandler {
   return (error: unknown, request: Request, response: Response, next: NextFunction): void => {
     const told = asRouterError(error);
     const requestId = requestIdOf(response);
@@ -24,9 +24,9 @@ export function answerError(family: EdgeFormat, { log, countRefusal }: AnswerErr
     if (told.code === 'internal')
       log.error({ err: told.cause, requestId, traceId, method, path }, 'request failed unexpectedly');
     else log.info({ requestId, traceId, method, path, code: told.code }, 'request refused');
-    countRefusal(family.name, told);
+    countRefusal(format.name, told);
     if (response.headersSent) next(error);
-    else refuse(response, family, told, requestId);
+    else refuse(response, format, told, requestId);
   };
 }
 

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { RouterError } from '#shared/core/errors.ts';
 import type { Job, JobSink } from '#shared/broker/dispatch/job.ts';
 import { RelayedEvents } from '#shared/formats/sse/relayed-events.ts';
-import type { EdgeFormat } from '#shared/formats/client-format.ts';
+import type { ClientFormat } from '#shared/formats/client-format.ts';
 import { refuse } from './refuse.ts';
 
 /** Bytes that may wait for a client that reads too slowly before it is cut off. */
@@ -17,16 +17,16 @@ const unreadMs = 30_000;
  */
 export class ClientReply implements JobSink {
   readonly #response: ServerResponse;
-  readonly #family: EdgeFormat;
+  readonly #format: ClientFormat;
   readonly #requestId: string;
   readonly #stream: boolean;
   readonly #onBegin: () => void;
   readonly #relayed = new RelayedEvents();
 
   /** @param onBegin called when the answer begins: from then on its request's body is not needed any more */
-  constructor(response: ServerResponse, family: EdgeFormat, requestId: string, stream: boolean, onBegin: () => void) {
+  constructor(response: ServerResponse, format: ClientFormat, requestId: string, stream: boolean, onBegin: () => void) {
     this.#response = response;
-    this.#family = family;
+    this.#format = format;
     this.#requestId = requestId;
     this.#stream = stream;
     this.#onBegin = onBegin;
@@ -44,7 +44,7 @@ export class ClientReply implements JobSink {
 
   /** About how many tokens of a streamed answer were relayed. */
   get relayedTokens(): number {
-    return this.#family.tokensIn(this.#relayed);
+    return this.#format.tokensIn(this.#relayed);
   }
 
   data(bytes: Uint8Array): void {
@@ -62,7 +62,7 @@ export class ClientReply implements JobSink {
 
   keepAlive(): void {
     this.#startStream();
-    this.#response.write(this.#family.keepAlive);
+    this.#response.write(this.#format.keepAlive);
   }
 
   end(bytes: Uint8Array): void {
@@ -72,8 +72,8 @@ export class ClientReply implements JobSink {
   }
 
   fail(error: RouterError): void {
-    if (this.#response.headersSent) this.#end(this.#family.errorEvent(error, this.#requestId));
-    else refuse(this.#response, this.#family, error, this.#requestId);
+    if (this.#response.headersSent) this.#end(this.#format.errorEvent(error, this.#requestId));
+    else refuse(this.#response, this.#format, error, this.#requestId);
   }
 
   /** What has to wait is copied: as it came, it may keep all that was read from the broker with it. */

@@ -5,7 +5,7 @@ import { RouterError } from '#shared/core/errors.ts';
 const maxLength = 4096;
 
 /**
- * The client's headers that an upstream of its own family is to see; undefined when it sent none of them.
+ * The client's headers that an upstream of its own format is to see; undefined when it sent none of them.
  * @throws RouterError `headers_too_large` for one that is too long
  */
 export function passedHeaders(

@@ -3,12 +3,12 @@ import type { NextFunction, Request, Response } from 'express';
 
 const acceptable = /^[\w.:-]{1,128}$/;
 
-/** What the families call the id. */
+/** What the formats call the id. */
 const headerNames = ['x-request-id', 'request-id'] as const;
 
 /**
  * Gives every request an id: the client's own `x-request-id` when it is a plain token, else a new one. It goes back to
- * the client (under the header names of both families) and into every log line of the request, here and on the worker.
+ * the client (under the header names of both formats) and into every log line of the request, here and on the worker.
  */
 export function assignRequestId(request: Request, response: Response, next: NextFunction): void {
   const given = request.get('x-request-id');
@@ -28,7 +28,7 @@ export function mintRequestId(): string {
   return `req_${randomUUID()}`;
 }
 
-/** The id under the header names of both families. */
+/** The id under the header names of both formats. */
 export function requestIdHeaders(id: string): Record<string, string> {
   return Object.fromEntries(headerNames.map((name) => [name, id]));
 }

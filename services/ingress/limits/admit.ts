@@ -1,9 +1,9 @@
 import type { Response } from 'express';
-import type { Hold, LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
+import type { Reservation, LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import type { Amount, PartyUse } from '#shared/accounts/limits/party-use.ts';
 import { tightest } from '#shared/accounts/limits/tightest.ts';
 import type { LimitStanding } from '#shared/formats/limit-standing.ts';
-import type { EdgeFormat } from '#shared/formats/client-format.ts';
+import type { ClientFormat } from '#shared/formats/client-format.ts';
 import { identityOf } from '../http/require-key.ts';
 
 /** What a request that has not begun came to. */
@@ -18,20 +18,20 @@ export const nothing: Amount = { tokens: 0, cost: 0 };
  */
 export async function admit(
   response: Response,
-  family: EdgeFormat,
+  format: ClientFormat,
   limits: Pick<LimitKeeper, 'reserve'>,
   amount: () => Amount,
-): Promise<Hold | undefined> {
+): Promise<Reservation | undefined> {
   const { limits: parties } = identityOf(response);
   if (parties.length === 0) return undefined;
   const verdict = await limits.reserve(parties, amount());
   if (!response.headersSent) {
-    for (const [name, value] of Object.entries(family.limitHeaders(standingOf(verdict.uses))))
+    for (const [name, value] of Object.entries(format.limitHeaders(standingOf(verdict.uses))))
       response.setHeader(name, value);
   }
   if (!verdict.granted) throw verdict.error;
-  if (!response.destroyed) return verdict.hold;
-  verdict.hold.settle(nothing);
+  if (!response.destroyed) return verdict.reservation;
+  verdict.reservation.release();
   return undefined;
 }
 

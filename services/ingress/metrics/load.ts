@@ -1,5 +1,5 @@
 import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
-import type { Pulse } from '#shared/broker/contract/ingress-stats.ts';
+import type { IngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
 
 /** The load of one tier in the whole cluster. */
@@ -19,13 +19,13 @@ export interface TierLoad {
  * @returns undefined while no ingress is heard of, not even this one: no news is not an empty queue
  */
 export function loadOf(
-  pulses: readonly Pick<Pulse, 'lanes' | 'waitingByTier'>[],
+  stats: readonly Pick<IngressStats, 'lanes' | 'waitingByTier'>[],
   workers: Iterable<Pick<LiveWorker, 'announcement' | 'held' | 'others'>>,
 ): { tiers: Record<Tier, TierLoad> } | undefined {
-  if (pulses.length === 0) return undefined;
+  if (stats.length === 0) return undefined;
   const nothing = (): TierLoad => ({ waiting: 0, busy: 0, slots: 0, workers: 0 });
   const load = Object.fromEntries(tiers.map((tier) => [tier, nothing()])) as Record<Tier, TierLoad>;
-  for (const { waitingByTier, lanes } of pulses) {
+  for (const { waitingByTier, lanes } of stats) {
     if (waitingByTier) for (const tier of tiers) load[tier].waiting += waitingByTier[tier] ?? 0;
     else for (const { tier, waiting } of lanes) load[tier].waiting += waiting;
   }

@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import { families } from '#shared/broker/contract/job-contract.ts';
+import { formats } from '#shared/broker/contract/job-contract.ts';
 import type { JobReport } from '#shared/broker/dispatch/job.ts';
 import { errorTable, type ErrorCode, type RouterError } from '#shared/core/errors.ts';
 import { bound } from '#shared/core/metrics/bound.ts';
@@ -22,7 +22,7 @@ const limitCodes = [
 /** Milliseconds that an answer must have streamed for its speed to mean something. */
 const leastStreamMs = 50;
 
-/** What is counted of the requests of one family for one model on one tier. */
+/** What is counted of the requests of one format for one model on one tier. */
 interface Series {
   outcomes: Record<'done' | 'failed' | 'cancelled', BoundCount>;
   duration: BoundObservations;
@@ -35,18 +35,18 @@ interface Series {
 }
 
 /**
- * What an ingress counts of requests: rate, errors and duration by family, model and tier, and the tokens. Names and units
+ * What an ingress counts of requests: rate, errors and duration by format, model and tier, and the tokens. Names and units
  * follow Prometheus' conventions. A model's name comes from the worker that served it, never from a client, and beyond the
  * hundredth they count as `other`. What was never served counts under the tier and model `none`.
  */
 export class RequestMetrics {
-  readonly #requests: BoundCounter<'family' | 'model' | 'tier' | 'outcome'>;
-  readonly #duration: BoundHistogram<'family' | 'model' | 'tier'>;
+  readonly #requests: BoundCounter<'format' | 'model' | 'tier' | 'outcome'>;
+  readonly #duration: BoundHistogram<'format' | 'model' | 'tier'>;
   readonly #queueWait: BoundHistogram<'tier'>;
   readonly #firstToken: BoundHistogram<'model' | 'tier'>;
   readonly #speed: BoundHistogram<'model' | 'tier'>;
   readonly #tokens: BoundCounter<'model' | 'tier' | 'kind'>;
-  readonly #refusals: BoundCounter<'family' | 'code'>;
+  readonly #refusals: BoundCounter<'format' | 'code'>;
   readonly #limited: BoundCounter<'code'>;
   readonly #moves: BoundCounter<'reason'>;
   readonly #models = new BoundedNames(mostModels);
@@ -60,13 +60,13 @@ export class RequestMetrics {
     this.#requests = new BoundCounter({
       name: 'rtr_requests_total',
       help: 'Requests that were dispatched and are over, by how they ended: done, failed, cancelled by their client',
-      labelNames: ['family', 'model', 'tier', 'outcome'],
+      labelNames: ['format', 'model', 'tier', 'outcome'],
       registers,
     });
     this.#duration = new BoundHistogram({
       name: 'rtr_request_duration_seconds',
       help: 'From the request to the end of its answer',
-      labelNames: ['family', 'model', 'tier'],
+      labelNames: ['format', 'model', 'tier'],
       buckets: secondsBuckets,
       registers,
     });
@@ -100,7 +100,7 @@ export class RequestMetrics {
     this.#refusals = new BoundCounter({
       name: 'rtr_refusals_total',
       help: 'Requests that ended with an error, dispatched or not, by its code',
-      labelNames: ['family', 'code'],
+      labelNames: ['format', 'code'],
       registers,
     });
     this.#limited = new BoundCounter({
@@ -119,20 +119,20 @@ export class RequestMetrics {
     for (const code of limitCodes) this.#limit(code);
     for (const [code, { movable, status }] of Object.entries(errorTable)) {
       if (movable) this.#move(code);
-      if (status >= 500) for (const family of families) this.#refusal(family, code);
+      if (status >= 500) for (const format of formats) this.#refusal(format, code);
     }
   }
 
   /** Counts a dispatched job that is over. */
-  countJob(family: string, report: JobReport): void {
+  countJob(format: string, report: JobReport): void {
     const { served, queuedAt, claimedAt, firstByteAt, endedAt, state, end, error, moves } = report;
-    const series = this.#of(family, served?.placement.model, served?.worker.announcement.tier ?? 'none');
+    const series = this.#of(format, served?.placement.model, served?.worker.announcement.tier ?? 'none');
     series.outcomes[state === 'done' || state === 'cancelled' ? state : 'failed'].add();
     series.duration.observe((endedAt - queuedAt) / 1000);
     if (claimedAt !== undefined) series.queueWait.observe((claimedAt - queuedAt) / 1000);
     if (firstByteAt !== undefined) series.firstToken.observe((firstByteAt - queuedAt) / 1000);
     for (const reason of moves) this.#move(reason).add();
-    if (error) this.countRefusal(family, error);
+    if (error) this.countRefusal(format, error);
     if (!end) return;
     const { promptTokens, cachedTokens, completionTokens } = end.usage;
     series.promptTokens.add(promptTokens);
@@ -143,8 +143,8 @@ export class RequestMetrics {
   }
 
   /** Counts an answer that was an error. */
-  countRefusal(family: string, { code }: Pick<RouterError, 'code'>): void {
-    this.#refusal(family, code).add();
+  countRefusal(format: string, { code }: Pick<RouterError, 'code'>): void {
+    this.#refusal(format, code).add();
   }
 
   /** Counts a request that limits of the router did not let through. */
@@ -156,23 +156,23 @@ export class RequestMetrics {
     return bound(this.#counts, `limit ${code}`, () => this.#limited.bind({ code }));
   }
 
-  #refusal(family: string, code: string): BoundCount {
-    return bound(this.#counts, `refusal ${family} ${code}`, () => this.#refusals.bind({ family, code }));
+  #refusal(format: string, code: string): BoundCount {
+    return bound(this.#counts, `refusal ${format} ${code}`, () => this.#refusals.bind({ format, code }));
   }
 
   #move(reason: string): BoundCount {
     return bound(this.#counts, `move ${reason}`, () => this.#moves.bind({ reason }));
   }
 
-  #of(family: string, served: string | undefined, tier: string): Series {
+  #of(format: string, served: string | undefined, tier: string): Series {
     const model = served === undefined ? 'none' : this.#models.of(served);
-    return bound(this.#series, `${family} ${tier} ${model}`, () => ({
+    return bound(this.#series, `${format} ${tier} ${model}`, () => ({
       outcomes: {
-        done: this.#requests.bind({ family, model, tier, outcome: 'done' }),
-        failed: this.#requests.bind({ family, model, tier, outcome: 'failed' }),
-        cancelled: this.#requests.bind({ family, model, tier, outcome: 'cancelled' }),
+        done: this.#requests.bind({ format, model, tier, outcome: 'done' }),
+        failed: this.#requests.bind({ format, model, tier, outcome: 'failed' }),
+        cancelled: this.#requests.bind({ format, model, tier, outcome: 'cancelled' }),
       },
-      duration: this.#duration.bind({ family, model, tier }),
+      duration: this.#duration.bind({ format, model, tier }),
       queueWait: bound(this.#waits, tier, () => this.#queueWait.bind({ tier })),
       ...bound(this.#ofModels, `${tier} ${model}`, () => ({
         firstToken: this.#firstToken.bind({ model, tier }),

@@ -2,7 +2,7 @@ import { Router, type ErrorRequestHandler, type RequestHandler, type Response } 
 import { chatModel, chatModelList } from '#shared/formats/chat/models.ts';
 import { answerError, wrongMethod } from '../http/answer-error.ts';
 import type { AppParts } from '../app.ts';
-import { chatFamily } from '#shared/formats/chat/chat-format.ts';
+import { chatFormat } from '#shared/formats/chat/chat-format.ts';
 import { answerHealth } from '../http/health.ts';
 import { findModel, listModels } from './list-models.ts';
 import { permitsOf } from '#shared/serving/key-permits.ts';
@@ -11,10 +11,10 @@ import { serve } from './serve.ts';
 
 /** `POST /chat/completions`, which the app leads here by itself. */
 export function chatCompletions(parts: AppParts): [RequestHandler, RequestHandler, ErrorRequestHandler] {
-  return [requireKey(parts), serve(chatFamily, 'generate', parts), answerError(chatFamily, parts)];
+  return [requireKey(parts), serve(chatFormat, 'generate', parts), answerError(chatFormat, parts)];
 }
 
-/** OpenAI's chat family but for `chatCompletions`, which comes first: mounted at `/api/<segment>` and `/api/<segment>/v1`. */
+/** OpenAI's chat format but for `chatCompletions`, which comes first: mounted at `/api/<segment>` and `/api/<segment>/v1`. */
 export function chatRoutes(parts: AppParts): Router {
   const cards = (response: Response) =>
     listModels([...parts.workers.pools()], parts.registry(), permitsOf(identityOf(response)));
@@ -29,6 +29,6 @@ export function chatRoutes(parts: AppParts): Router {
   });
   routes.all('/chat/completions', wrongMethod('POST'));
   routes.all(['/models', '/models/*id', '/health'], wrongMethod('GET', 'HEAD'));
-  routes.use(answerError(chatFamily, parts));
+  routes.use(answerError(chatFormat, parts));
   return routes;
 }

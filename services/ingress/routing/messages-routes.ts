@@ -3,7 +3,7 @@ import { messagesModel, messagesModelPage } from '#shared/formats/messages/model
 import { answerError, unknownPath, wrongMethod } from '../http/answer-error.ts';
 import type { AppParts } from '../app.ts';
 import { findModel, listModels } from './list-models.ts';
-import { messagesFamily } from '#shared/formats/messages/messages-format.ts';
+import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
 import { permitsOf } from '#shared/serving/key-permits.ts';
 import { identityOf, requireKey } from '../http/require-key.ts';
 import { serve } from './serve.ts';
@@ -13,10 +13,10 @@ const keyHeader = 'x-api-key';
 
 /** `POST /v1/messages`, which the app leads here by itself. */
 export function createMessage(parts: AppParts): [RequestHandler, RequestHandler, ErrorRequestHandler] {
-  return [requireKey(parts, keyHeader), serve(messagesFamily, 'generate', parts), answerError(messagesFamily, parts)];
+  return [requireKey(parts, keyHeader), serve(messagesFormat, 'generate', parts), answerError(messagesFormat, parts)];
 }
 
-/** Anthropic's messages family but for `createMessage`, which comes first: mounted at `/api/<segment>`. */
+/** Anthropic's messages format but for `createMessage`, which comes first: mounted at `/api/<segment>`. */
 export function messagesRoutes(parts: AppParts): Router {
   const cards = (response: Response) =>
     listModels([...parts.workers.pools()], parts.registry(), permitsOf(identityOf(response)));
@@ -26,7 +26,7 @@ export function messagesRoutes(parts: AppParts): Router {
     response.json({ message: 'hello' });
   });
   routes.use(requireKey(parts, keyHeader));
-  routes.post('/v1/messages/count_tokens', serve(messagesFamily, 'count_tokens', parts));
+  routes.post('/v1/messages/count_tokens', serve(messagesFormat, 'count_tokens', parts));
   routes.get('/v1/models', (request, response) => {
     response.json(messagesModelPage(cards(response), request.query));
   });
@@ -35,6 +35,6 @@ export function messagesRoutes(parts: AppParts): Router {
   });
   routes.all(['/v1/messages', '/v1/messages/count_tokens'], wrongMethod('POST'));
   routes.all(['/v1/models', '/v1/models/*id', '/api/hello'], wrongMethod('GET', 'HEAD'));
-  routes.use(unknownPath, answerError(messagesFamily, parts));
+  routes.use(unknownPath, answerError(messagesFormat, parts));
   return routes;
 }

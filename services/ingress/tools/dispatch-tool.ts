@@ -50,13 +50,13 @@ export async function dispatchTool(
     const message = `The tool '${tool}' does not exist, or no worker has ever had it here.`;
     throw new RouterError('not_found', message, { param: 'tool' });
   }
-  const hold = await admit(response, toolsFormat, limits, () => nothing);
+  const reservation = await admit(response, toolsFormat, limits, () => nothing);
   if (response.destroyed) return undefined;
   const job = dispatcher.dispatch(
     {
       requestId: requestIdOf(response),
       operation,
-      family: 'tools',
+      format: 'tools',
       stream,
       trace: traceOf(response),
       class: identityOf(response).class,
@@ -67,7 +67,7 @@ export async function dispatchTool(
     sink,
   );
   const finished = job.finished.then((report) =>
-    record({ response, family: toolsFormat, operation, asked: tool, report, usage: noUsage, hold }),
+    record({ response, format: toolsFormat, operation, asked: tool, report, usage: noUsage, reservation }),
   );
   return { cancel: () => dispatcher.cancel(job), finished };
 }

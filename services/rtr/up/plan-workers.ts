@@ -59,7 +59,7 @@ const notForAll: Environment = {
   PROVIDER_URL: undefined,
   PROVIDER_KEY: undefined,
   PROVIDER_KEY_HEADER: undefined,
-  PROVIDER_FAMILY: undefined,
+  PROVIDER_FORMAT: undefined,
   PROVIDER_MODELS: undefined,
 };
 

@@ -170,10 +170,10 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   const unbuilt = await building;
   if (unbuilt !== undefined) logs.write('warn', unbuilt);
   const metricsUrl = `http://127.0.0.1:${ports.admin}/metrics`;
-  const families = { chatFamily: config.CHAT_FAMILY, messagesFamily: config.MESSAGES_FAMILY };
+  const formats = { chatFormat: config.CHAT_FAMILY, messagesFormat: config.MESSAGES_FAMILY };
   const consoleUrl = config.PUBLIC_URL ?? baseUrl;
   const { onDemo } = engineWorkers;
-  say(welcome({ baseUrl, consoleUrl, ...families, metricsUrl, ...keys, engines, plan, onDemo, serving }));
+  say(welcome({ baseUrl, consoleUrl, ...formats, metricsUrl, ...keys, engines, plan, onDemo, serving }));
 
   // Models first: starting the tools as well would take a core from those that everybody waits for.
   await plannedWorkers.begin(plan.ready.filter(({ tier }) => tier === 'tools'));

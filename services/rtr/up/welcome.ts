@@ -8,8 +8,8 @@ export interface WelcomeFacts {
   baseUrl: string;
   /** Where people reach the console. */
   consoleUrl: string;
-  chatFamily: string;
-  messagesFamily: string;
+  chatFormat: string;
+  messagesFormat: string;
   metricsUrl: string;
   /** The raw key, on the very first start only. */
   newKey: string | undefined;
@@ -27,9 +27,9 @@ export interface WelcomeFacts {
 
 /** The text that `rtr up` prints when the cluster is ready. */
 export function welcome(facts: WelcomeFacts): string {
-  const { baseUrl, chatFamily, messagesFamily, metricsUrl, newKey, maskedKeys, engines, plan, onDemo, serving } = facts;
+  const { baseUrl, chatFormat, messagesFormat, metricsUrl, newKey, maskedKeys, engines, plan, onDemo, serving } = facts;
   const { consoleUrl, adminToken } = facts;
-  const chatUrl = `${baseUrl}/api/${chatFamily}`;
+  const chatUrl = `${baseUrl}/api/${chatFormat}`;
   const key = newKey
     ? `${newKey}\n            shown only now; another one: npx rtr keys create --name <name>`
     : `${maskedKeys.join(', ') || 'all revoked'}\n            another one: npx rtr keys create --name <name>`;
@@ -45,7 +45,7 @@ export function welcome(facts: WelcomeFacts): string {
     'Model Router is up.',
     '',
     `  base URL  ${chatUrl}   for OpenAI clients`,
-    `            ${baseUrl}/api/${messagesFamily}   for Anthropic clients`,
+    `            ${baseUrl}/api/${messagesFormat}   for Anthropic clients`,
     `            ${baseUrl}/api/tools/mcp   for MCP clients`,
     `  key       ${key}`,
     `  console   ${consoleLine}`,

@@ -6,7 +6,7 @@ import type { KeyCreation, KeyStore } from './key-store.ts';
 import { mintKey } from './mint-key.ts';
 
 /** What the maker of a key decides. */
-export type KeyWish = Pick<
+export type NewKey = Pick<
   KeyRecord,
   'kind' | 'name' | 'class' | 'ownerId' | 'createdBy' | 'expiresAt' | 'models' | 'tiers' | 'limits'
 >;
@@ -21,7 +21,7 @@ export interface CreatedKey {
 const queue = new FairQueue({ concurrency: 1, waitingPerOwner: 16, waiting: 64 });
 
 /** Makes a key that belongs to nobody, and stores its record. @throws RouterError `overloaded` when too many are being made */
-export async function createKey(store: KeyStore, wish: Omit<KeyWish, 'ownerId'>): Promise<CreatedKey> {
+export async function createKey(store: KeyStore, wish: Omit<NewKey, 'ownerId'>): Promise<CreatedKey> {
   const key = await prepareKey(wish);
   await store.create(key.record);
   return key;
@@ -30,7 +30,7 @@ export async function createKey(store: KeyStore, wish: Omit<KeyWish, 'ownerId'>)
 /** Makes a key of a person or team; or tells why there is none. Throws as `createKey` does. */
 export async function createOwnedKey(
   store: KeyStore,
-  wish: KeyWish & { ownerId: string },
+  wish: NewKey & { ownerId: string },
 ): Promise<CreatedKey | Exclude<KeyCreation, 'created'>> {
   const key = await prepareKey(wish);
   const outcome = await store.create(key.record);
@@ -60,7 +60,7 @@ export async function createFirstRouterKey(store: KeyStore): Promise<CreatedKey 
   return (await store.createFirstRouterKey(key.record)) ? key : undefined;
 }
 
-async function prepareKey(wish: KeyWish): Promise<CreatedKey> {
+async function prepareKey(wish: NewKey): Promise<CreatedKey> {
   const { raw, id, secret } = mintKey(wish.kind);
   const record = {
     ...wish,

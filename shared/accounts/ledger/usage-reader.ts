@@ -29,7 +29,7 @@ const clockSkewMs = 300_000;
 export const usageGroups = ['model', 'key', 'team', 'user', 'tier'] as const;
 export type UsageGroup = (typeof usageGroups)[number];
 
-export interface ReportWish {
+export interface ReportQuery {
   viewer: UsageViewer;
   /** In ms since 1970; rounded outwards to whole steps. */
   from: number;
@@ -57,7 +57,7 @@ export class UsageReader {
   }
 
   /** What requests came to, by day or month and by group. */
-  async report({ viewer, from, to, step, by, filter }: ReportWish): Promise<LedgerReport> {
+  async report({ viewer, from, to, step, by, filter }: ReportQuery): Promise<LedgerReport> {
     const times = stepsBetween(step, from, to);
     const groups = new Map<string, LedgerReport['groups'][number]>();
     const totals = noTotals();

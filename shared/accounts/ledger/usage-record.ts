@@ -10,7 +10,7 @@ export const usageRecordSchema = z.object({
   at: z.number(),
   key: z.object({ id: z.string(), name: z.string() }),
   owner: z.object({ kind: z.enum(['user', 'team']), id: z.string() }).optional(),
-  family: z.string(),
+  format: z.string(),
   operation: z.string(),
   /** The name that the client asked for, of a model or a tool. */
   asked: z.string(),

@@ -10,43 +10,45 @@ import { countable, partyArguments, readPartyUses, type Amount, type PartyUse } 
 
 const scripts = {
   reserve: script('reserve'),
-  settle: script('settle'),
+  commit: script('commit'),
   renew: script('renew'),
   readUse: script('read-use'),
 };
 
-/** Milliseconds between two attempts to settle what could not be settled. */
-const settleAgainMs = 1_000;
+/** Milliseconds between two attempts to commit what could not be committed. */
+const retryMs = 1_000;
 
-/** Requests that are over and cannot be settled because Redis is away; more are left to the expiry of their holds. */
-const maxUnsettled = 100_000;
+/** Requests that are over and cannot be committed because Redis is away; more are left to the expiry of their reservations. */
+const maxUncommitted = 100_000;
 
-/** Holds in one call. */
-const holdsAtOnce = 500;
+/** Reserves in one call. */
+const reservationsAtOnce = 500;
 
 /** Parties whose use is read in one call. */
 const partiesAtOnce = 200;
 
-/** Milliseconds for the last settlements at the end. */
+/** Milliseconds for the last commits at the end. */
 const closeMs = 2_000;
 
 /** Times of a LimitKeeper, in milliseconds. */
 export interface LimitKeeperTimes {
-  /** How long a hold lasts that nobody renews. Default 60 s. */
-  holdMs?: number;
-  /** How often holds are renewed. Default 20 s. */
+  /** How long a reservation lasts that nobody renews. Default 60 s. */
+  reservationMs?: number;
+  /** How often reservations are renewed. Default 20 s. */
   renewEveryMs?: number;
 }
 
 /** What is held for one request. */
-export interface Hold {
+export interface Reservation {
   /** Puts what the request came to in the place of what was held; both 0 when it died before it cost anything. Counts once. */
-  settle(spent: Amount): void;
+  commit(spent: Amount): void;
+  /** Gives back what was reserved: the request came to nothing. */
+  release(): void;
 }
 
-/** The answer to a request: it goes on with a hold, or is refused. `uses` tells how its parties stand now. */
+/** The answer to a request: it goes on with a reservation, or is refused. `uses` tells how its parties stand now. */
 export type Verdict =
-  | { granted: true; hold: Hold; uses: readonly PartyUse[] }
+  | { granted: true; reservation: Reservation; uses: readonly PartyUse[] }
   | { granted: false; error: RouterError; uses: readonly PartyUse[] };
 
 /**
@@ -54,26 +56,26 @@ export type Verdict =
  * once before the work begins, or for none; at its end the true amount takes the place. So requests at the same time can
  * never pass a limit together, on any number of nodes.
  *
- * A hold lasts for a minute and is renewed while its request lives: what a killed node held is free after that, and
- * counts as not used. What cannot be settled because Redis is away is settled when it is back, as long as this process lives.
+ * A reservation lasts for a minute and is renewed while its request lives: what a killed node held is free after that, and
+ * counts as not used. What cannot be committed because Redis is away is committed when it is back, as long as this process lives.
  * Budgets are those of the day and the month (UTC) in which a request began. Limits per minute are buckets: as much as the
  * limit may come at once, then it refills evenly.
  *
  * A Redis that was restarted without what it held forgets use with it.
  *
- * All numbers are whole; everything lies in Redis under `<prefix>limit:`, see `lua/holds.lua`. Redis must not evict keys.
+ * All numbers are whole; everything lies in Redis under `<prefix>limit:`, see `lua/reservations.lua`. Redis must not evict keys.
  */
 export class LimitKeeper {
   readonly #redis: Redis;
   readonly #prefix: string;
   readonly #log: Logger;
-  readonly #holdMs: number;
-  /** Ids of the holds of requests that live. */
-  readonly #held = new Set<string>();
-  /** What requests came to that are over, by their hold's id, until Redis has it. */
-  readonly #unsettled = new Map<string, Amount>();
+  readonly #reservationMs: number;
+  /** Ids of the reservations of requests that live. */
+  readonly #reserved = new Set<string>();
+  /** What requests came to that are over, by their reservation's id, until Redis has it. */
+  readonly #uncommitted = new Map<string, Amount>();
   readonly #timers: NodeJS.Timeout[];
-  #settling = false;
+  #retrying = false;
   /** Whether that was too much once. */
   #hasLost = false;
 
@@ -81,25 +83,25 @@ export class LimitKeeper {
     this.#redis = redis;
     this.#prefix = `${prefix}limit:`;
     this.#log = log;
-    this.#holdMs = times.holdMs ?? 60_000;
+    this.#reservationMs = times.reservationMs ?? 60_000;
     this.#timers = [
       setInterval(() => void this.#renew(), times.renewEveryMs ?? 20_000),
-      setInterval(() => void this.#settleAgain(), settleAgainMs),
+      setInterval(() => void this.#retryCommits(), retryMs),
     ];
   }
 
   /** Requests in work that something is held for. */
-  get held(): number {
-    return this.#held.size;
+  get reserved(): number {
+    return this.#reserved.size;
   }
 
-  /** Requests that are over and not settled yet. */
-  get unsettled(): number {
-    return this.#unsettled.size;
+  /** Requests that are over and not committed yet. */
+  get uncommitted(): number {
+    return this.#uncommitted.size;
   }
 
   /**
-   * Holds what a request may come to at most, for all parties or none.
+   * Reserves what a request may come to at most, for all parties or none.
    * @throws RouterError `store_unavailable`: what cannot be counted is not let through
    */
   async reserve(parties: readonly PartyLimits[], wanted: Amount): Promise<Verdict> {
@@ -111,17 +113,24 @@ export class LimitKeeper {
     let reply: number[];
     const isSent = this.#redis.status === 'ready';
     try {
-      reply = await this.#run('reserve', [id, this.#holdMs, tokens, cost, ...parties.flatMap(partyArguments)]);
+      reply = await this.#run('reserve', [id, this.#reservationMs, tokens, cost, ...parties.flatMap(partyArguments)]);
     } catch (error) {
-      // It may have been done all the same, but not what was never sent: that must not take the place of what has to be settled.
-      if (isSent) this.#settle(id, { tokens: 0, cost: 0 });
+      // It may have been done all the same, but not what was never sent: that must not take the place of what has to be committed.
+      if (isSent) this.#commit(id, { tokens: 0, cost: 0 });
       throw error;
     }
     const [granted, ...rest] = reply;
     const uses = readPartyUses(parties, rest);
     if (granted !== 1) return { granted: false, error: explainRefusal(uses, amount), uses };
-    this.#held.add(id);
-    return { granted: true, uses, hold: { settle: (spent) => this.#onOver(id, spent) } };
+    this.#reserved.add(id);
+    return {
+      granted: true,
+      uses,
+      reservation: {
+        commit: (spent) => this.#onOver(id, spent),
+        release: () => this.#onOver(id, { tokens: 0, cost: 0 }),
+      },
+    };
   }
 
   /** What parties have used of their limits. @throws RouterError `store_unavailable` */
@@ -134,62 +143,65 @@ export class LimitKeeper {
     return uses;
   }
 
-  /** Gives the last settlements a moment, and ends. Holds that are left expire. */
+  /** Gives the last commits a moment, and ends. Reserves that are left expire. */
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
     const deadline = performance.now() + closeMs;
-    while (this.#unsettled.size > 0 && performance.now() < deadline) {
-      await this.#settleAgain();
-      if (this.#unsettled.size > 0) await new Promise((resolve) => setTimeout(resolve, 50));
+    while (this.#uncommitted.size > 0 && performance.now() < deadline) {
+      await this.#retryCommits();
+      if (this.#uncommitted.size > 0) await new Promise((resolve) => setTimeout(resolve, 50));
     }
-    if (this.#unsettled.size > 0) this.#log.error({ requests: this.#unsettled.size }, 'some use could not be counted');
+    if (this.#uncommitted.size > 0)
+      this.#log.error({ requests: this.#uncommitted.size }, 'some use could not be counted');
   }
 
   #onOver(id: string, spent: Amount): void {
-    if (this.#held.delete(id)) this.#settle(id, spent);
+    if (this.#reserved.delete(id)) this.#commit(id, spent);
   }
 
-  #settle(id: string, spent: Amount): void {
-    if (this.#unsettled.size >= maxUnsettled) {
+  #commit(id: string, spent: Amount): void {
+    if (this.#uncommitted.size >= maxUncommitted) {
       if (!this.#hasLost) this.#log.error('Redis is away for too long: use is not counted against limits any more');
       this.#hasLost = true;
       return;
     }
-    this.#unsettled.set(id, countable(spent));
+    this.#uncommitted.set(id, countable(spent));
     // Sent at once, so that it is done before whatever the same client asks for next. What fails is tried again.
-    this.#trySettle(id, countable(spent)).catch((error: unknown) =>
+    this.#tryCommit(id, countable(spent)).catch((error: unknown) =>
       this.#log.debug({ err: error }, 'use is not counted yet'),
     );
   }
 
-  async #trySettle(id: string, { tokens, cost }: Amount): Promise<void> {
-    await this.#run('settle', [id, tokens, cost]);
-    this.#unsettled.delete(id);
+  async #tryCommit(id: string, { tokens, cost }: Amount): Promise<void> {
+    await this.#run('commit', [id, tokens, cost]);
+    this.#uncommitted.delete(id);
   }
 
-  async #settleAgain(): Promise<void> {
-    if (this.#settling) return;
-    this.#settling = true;
+  async #retryCommits(): Promise<void> {
+    if (this.#retrying) return;
+    this.#retrying = true;
     try {
-      const waiting = [...this.#unsettled];
-      for (let from = 0; from < waiting.length; from += holdsAtOnce) {
-        await Promise.all(waiting.slice(from, from + holdsAtOnce).map(([id, spent]) => this.#trySettle(id, spent)));
+      const waiting = [...this.#uncommitted];
+      for (let from = 0; from < waiting.length; from += reservationsAtOnce) {
+        await Promise.all(
+          waiting.slice(from, from + reservationsAtOnce).map(([id, spent]) => this.#tryCommit(id, spent)),
+        );
       }
     } catch (error) {
       this.#log.debug({ err: error }, 'use is not counted yet');
     } finally {
-      this.#settling = false;
+      this.#retrying = false;
     }
   }
 
   async #renew(): Promise<void> {
-    const ids = [...this.#held];
+    const ids = [...this.#reserved];
     try {
-      for (let from = 0; from < ids.length; from += holdsAtOnce) {
-        await this.#run('renew', [this.#holdMs, ...ids.slice(from, from + holdsAtOnce)]);
+      for (let from = 0; from < ids.length; from += reservationsAtOnce) {
+        await this.#run('renew', [this.#reservationMs, ...ids.slice(from, from + reservationsAtOnce)]);
       }
     } catch (error) {
-      this.#log.debug({ err: error }, 'holds could not be renewed');
+      this.#log.debug({ err: error }, 'reservations could not be renewed');
     }
   }
 
@@ -202,5 +214,5 @@ export class LimitKeeper {
 /** A script behind what all of them have in common. */
 function script(name: string): RedisScript {
   const read = (file: string): string => readFileSync(new URL(`lua/${file}.lua`, import.meta.url), 'utf8');
-  return new RedisScript(`${read('holds')}\n${read(name)}`);
+  return new RedisScript(`${read('reservations')}\n${read(name)}`);
 }

@@ -39,7 +39,7 @@ export const bucketUnit = 60_000;
 /** Numbers that the scripts tell of each party. */
 export const numbersPerParty = 11;
 
-/** A party and its limits as the scripts read them, in the order that `lua/holds.lua` tells. */
+/** A party and its limits as the scripts read them, in the order that `lua/reservations.lua` tells. */
 export function partyArguments({ party, limits }: PartyLimits): (string | number)[] {
   return [
     party,

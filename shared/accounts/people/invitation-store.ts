@@ -30,7 +30,7 @@ const invitationSchema = z.object({
 export type InvitationRecord = z.infer<typeof invitationSchema>;
 
 /** Whom an administrator invites. */
-export interface InvitationWish {
+export interface NewInvitation {
   email: string;
   role: UserRole;
   teamId?: string | undefined;
@@ -64,7 +64,7 @@ export class InvitationStore {
   }
 
   /** Makes an invitation. This is the only moment at which its token is known. `email taken`: by a person who has an account. */
-  async create(wish: InvitationWish): Promise<CreatedInvitation | 'email taken' | 'no team' | 'too many'> {
+  async create(wish: NewInvitation): Promise<CreatedInvitation | 'email taken' | 'no team' | 'too many'> {
     const { email, role, teamId, invitedBy, ms } = wish;
     const token = mintToken();
     const createdAt = Date.now();

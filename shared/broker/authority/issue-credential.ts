@@ -5,7 +5,7 @@ import { openOwner } from '../contract/worker-address.ts';
 import { keyOf, type Authority, type Issued } from './authority.ts';
 import { permissionsOf } from './permissions.ts';
 
-export interface CredentialWish {
+export interface CredentialRequest {
   role: Role;
   /** The owner: one token of a subject. Only one valid credential has it. */
   name: string;
@@ -22,7 +22,7 @@ export interface CredentialWish {
  */
 export async function issueCredential(
   authority: Authority,
-  { role, name, validMs, ca = authority.ca }: CredentialWish,
+  { role, name, validMs, ca = authority.ca }: CredentialRequest,
 ): Promise<{ text: string; issued: Issued }> {
   if (!ownerPattern.test(name) || name === openOwner)
     throw new ConfigError(`the name of a credential has up to 64 letters, digits, _ and -, and is not "${openOwner}"`);

@@ -15,27 +15,27 @@ export function permissionsOf(role: Role, owner: string, prefix: string): Permis
 }
 
 /**
- * A worker asks for tickets, claims, replies and announces in its owner's name, and hears what is said to its owner's
- * workers and nothing else. It never speaks to JetStream: see `QueueDesk`.
+ * A worker asks for tickets, claims, replies and announces in its owner's name, and receives what is sent to its owner's
+ * workers and nothing else. It never speaks to JetStream: see `JetStreamProxy`.
  */
 function ofWorker(subjects: Subjects, tier: Tier, owner: string): Permissions {
   const anyOfOwner = { tier, owner, worker: '*' };
   return {
     publish: [
       subjects.pull('*', anyOfOwner),
-      subjects.settle('*', anyOfOwner),
+      subjects.ack('*', anyOfOwner),
       subjects.claim('*', anyOfOwner),
       subjects.lanes(anyOfOwner),
-      subjects.beat(anyOfOwner),
+      subjects.heartbeat(anyOfOwner),
       // Which of them: what the grant says, and nobody can guess.
       subjects.allReplies('*'),
     ],
     subscribe: [
       `${subjects.inbox(anyOfOwner)}.>`,
       subjects.cancel(anyOfOwner),
-      subjects.resume(anyOfOwner),
+      subjects.retransmit(anyOfOwner),
       subjects.drain(anyOfOwner),
-      subjects.rollCall,
+      subjects.announceRequest,
     ],
   };
 }
@@ -43,8 +43,8 @@ function ofWorker(subjects: Subjects, tier: Tier, owner: string): Permissions {
 /** An ingress makes the queues, fills them, and hands on what workers want of them; it hears and steers all workers. */
 function ofIngress(subjects: Subjects, owner: string): Permissions {
   const streams = tiers.map((tier) => subjects.stream(tier));
-  const anyWorker = ['cancel', 'resume', 'drain'].map((what) => `${subjects.prefix}.${what}.*.*.*`);
-  const told = [subjects.keys, subjects.prices, subjects.allPulses];
+  const anyWorker = ['cancel', 'retransmit', 'drain'].map((what) => `${subjects.prefix}.${what}.*.*.*`);
+  const told = [subjects.keys, subjects.prices, subjects.allIngressStats];
   return {
     publish: [
       ...streams.flatMap((stream) => [
@@ -60,14 +60,14 @@ function ofIngress(subjects: Subjects, owner: string): Permissions {
       `${subjects.prefix}.jobs.*.*.*`,
       `${subjects.allInboxes}*.*.*.>`,
       ...anyWorker,
-      subjects.rollCall,
+      subjects.announceRequest,
       ...told,
     ],
     subscribe: [
-      subjects.allBeats,
+      subjects.allHeartbeats,
       subjects.allLanes,
       subjects.allPulls('*'),
-      subjects.allSettles('*'),
+      subjects.allAcks('*'),
       subjects.allClaims('*'),
       subjects.allReplies('*'),
       subjects.allStored('*'),

@@ -7,34 +7,34 @@ import { parseJson } from './ticket.ts';
  * What becomes of a delivered ticket: `done` is forgotten, `back` goes to another worker at once, `later` after a moment,
  * `void` was none.
  */
-export const settlements = ['done', 'back', 'later', 'void'] as const;
-export type Settlement = (typeof settlements)[number];
+export const ackKinds = ['done', 'back', 'later', 'void'] as const;
+export type AckKind = (typeof ackKinds)[number];
 
 /** Milliseconds before a ticket that is not for this worker is delivered to another one. */
 const laterMs = 100;
 
 /** The same in JetStream's words. */
-export const settlementWords: Readonly<Record<Settlement, string>> = {
+export const ackPayloads: Readonly<Record<AckKind, string>> = {
   done: '+ACK',
   back: '-NAK',
   later: `-NAK {"delay": ${laterMs * 1_000_000}}`,
   void: '+TERM',
 };
 
-const settleSchema = z.object({
+const ackSchema = z.object({
   /** The subject that the broker wants to be told at. */
   ticket: z.string(),
-  as: z.enum(settlements),
+  as: z.enum(ackKinds),
 });
 
-export type Settle = z.infer<typeof settleSchema>;
+export type Ack = z.infer<typeof ackSchema>;
 
-export function encodeSettle(settle: Settle): string {
-  return JSON.stringify(settle);
+export function encodeAck(ack: Ack): string {
+  return JSON.stringify(ack);
 }
 
-export function decodeSettle(payload: Uint8Array): Settle | undefined {
-  return parseJson(payload, settleSchema);
+export function decodeAck(payload: Uint8Array): Ack | undefined {
+  return parseJson(payload, ackSchema);
 }
 
 /**

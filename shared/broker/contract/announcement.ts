@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { contractVersion, ownContract, type ContractRange } from './contract-range.ts';
 import { tiers, type Tier } from './lane.ts';
 
-/** What a model can do beyond text in, text out. `resume`: continues a broken answer exactly where it stopped. */
-export const capabilities = ['stream', 'tools', 'vision', 'thinking', 'json', 'resume'] as const;
+/** What a model can do beyond text in, text out. `continue`: continues a broken answer exactly where it stopped. */
+export const capabilities = ['stream', 'tools', 'vision', 'thinking', 'json', 'continue'] as const;
 export type Capability = (typeof capabilities)[number];
 
 function isCapability(name: string): name is Capability {
@@ -23,7 +23,7 @@ const model = z.object({
 
 const tool = z.object({ name: z.string(), description: z.string(), inputSchema: z.record(z.string(), z.unknown()) });
 
-/** What a worker tells everyone each second and on change, on its beat subject. Times in milliseconds since 1970. */
+/** What a worker tells everyone each second and on change, on its heartbeat subject. Times in milliseconds since 1970. */
 export const announcementSchema = z.object({
   /** The newest and the oldest version of the contract that it speaks; a later release may add to all the rest. */
   v: contractVersion,
@@ -51,7 +51,7 @@ export const announcementSchema = z.object({
   startedAt: z.number(),
 });
 
-/** A beat that says good-bye. Not an empty one: the broker itself sends empty messages to whatever subject it is told to. */
+/** A heartbeat that says good-bye. Not an empty one: the broker itself sends empty messages to whatever subject it is told to. */
 export const goodbye = 'gone';
 
 export type Announcement = z.infer<typeof announcementSchema>;

@@ -4,7 +4,7 @@ import type { Broker } from '../connection/connect-broker.ts';
 import { parseJson } from './ticket.ts';
 
 const count = z.number().int().nonnegative();
-/** Values by second, the oldest first; the last one is of the second that ended at the pulse's time. */
+/** Values by second, the oldest first; the last one is of the second that ended at the message's time. */
 const seconds = z.array(z.number().nonnegative()).max(60);
 const byTier = z.partialRecord(z.enum(tiers), count);
 const lane = z.object({
@@ -15,10 +15,10 @@ const lane = z.object({
 });
 
 /**
- * What an ingress tells everyone each second, on `rtr.pulse.<ingress>`: the whole of what it counted lately, so that a
+ * What an ingress tells everyone each second, on `rtr.ingress-stats.<ingress>`: the whole of what it counted lately, so that a
  * lost message does no harm and who comes late knows everything at once. Times in milliseconds since 1970.
  */
-export const pulseSchema = z.object({
+export const ingressStatsSchema = z.object({
   v: z.literal(1),
   at: z.number(),
   /** Of the last 60 seconds, each: requests that came to an end, tokens of output, requests that failed. */
@@ -50,22 +50,22 @@ export const pulseSchema = z.object({
     .max(50),
 });
 
-export type Pulse = z.infer<typeof pulseSchema>;
-export type Failure = Pulse['failures'][number];
+export type IngressStats = z.infer<typeof ingressStatsSchema>;
+export type Failure = IngressStats['failures'][number];
 
 /** Upper bounds of the classes that times to the first byte are counted in, in milliseconds: 12 for each factor of 10. */
 export const firstTokenBoundsMs: readonly number[] = Array.from({ length: 63 }, (_, step) => 10 ** (step / 12));
 
 /** Tells every ingress what this one has counted. */
-export function publishPulse(broker: Broker, ingress: string, pulse: Pulse): void {
-  broker.publish(broker.subjects.pulse(ingress), JSON.stringify(pulse));
+export function publishIngressStats(broker: Broker, ingress: string, stats: IngressStats): void {
+  broker.publish(broker.subjects.ingressStats(ingress), JSON.stringify(stats));
 }
 
-/** Calls back with each pulse of every ingress, the own one among them. Returns the call that ends it. */
-export function onPulse(broker: Broker, listener: (ingress: string, pulse: Pulse) => void): () => void {
-  const subscription = broker.subscribe(broker.subjects.allPulses, ({ subject, data }) => {
-    const pulse = parseJson(data, pulseSchema);
-    if (pulse) listener(subject.slice(subject.lastIndexOf('.') + 1), pulse);
+/** Calls back with each stats of every ingress, the own one among them. Returns the call that ends it. */
+export function onIngressStats(broker: Broker, listener: (ingress: string, stats: IngressStats) => void): () => void {
+  const subscription = broker.subscribe(broker.subjects.allIngressStats, ({ subject, data }) => {
+    const stats = parseJson(data, ingressStatsSchema);
+    if (stats) listener(subject.slice(subject.lastIndexOf('.') + 1), stats);
   });
   return () => subscription.unsubscribe();
 }

@@ -2,8 +2,8 @@ import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
 import type { Usage } from '#shared/core/usage.ts';
 
 /** The wire formats a client can speak. */
-export const families = ['chat', 'messages', 'tools'] as const;
-export type Family = (typeof families)[number];
+export const formats = ['chat', 'messages', 'tools'] as const;
+export type Format = (typeof formats)[number];
 
 /** What a job asks of a worker. */
 export const operations = ['generate', 'count_tokens', 'execute_tool'] as const;
@@ -15,13 +15,13 @@ export interface GrantedJob {
   /** The client's `x-request-id`, for every log line. */
   requestId: string;
   operation: Operation;
-  /** The family the client speaks, and so the family of the bytes to answer with. */
-  family: Family;
+  /** The format the client speaks, and so the format of the bytes to answer with. */
+  format: Format;
   /** Whether the client wants server-sent events. */
   stream: boolean;
   /** The concrete model to serve it with: one that the worker announced. */
   model: string;
-  /** The client's headers that concern an upstream of its own family, names in lower case. Absent when it sent none. */
+  /** The client's headers that concern an upstream of its own format, names in lower case. Absent when it sent none. */
   headers?: Readonly<Record<string, string>> | undefined;
   /** The worker's span of this job, when jobs are traced: for the spans of what it takes to serve it. */
   trace?: TraceSpan | undefined;
@@ -32,11 +32,11 @@ export interface GrantedJob {
 /** What a worker tells about an answer that ended well. */
 export interface JobEnd {
   usage: Usage;
-  /** In the chat family's words: stop, length, tool_calls, content_filter. */
+  /** In the chat format's words: stop, length, tool_calls, content_filter. */
   finishReason: string;
 }
 
-/** Where a handler puts the answer: bytes in the client's family, server-sent events when the job streams. */
+/** Where a handler puts the answer: bytes in the client's format, server-sent events when the job streams. */
 export interface Reply {
   /**
    * Queues a piece of the answer. Pieces of a stream that follow each other within the coalescing window travel together; an

@@ -40,8 +40,8 @@ export function createSubjects(prefix: string) {
     pull: (ingress: string, worker: WorkerAddress) => `${prefix}.pull.${ingress}.${addressTokens(worker)}`,
     allPulls: (ingress: string) => `${prefix}.pull.${ingress}.*.*.*`,
     /** A worker says what becomes of a ticket that it did not claim. */
-    settle: (ingress: string, worker: WorkerAddress) => `${prefix}.settle.${ingress}.${addressTokens(worker)}`,
-    allSettles: (ingress: string) => `${prefix}.settle.${ingress}.*.*.*`,
+    ack: (ingress: string, worker: WorkerAddress) => `${prefix}.ack.${ingress}.${addressTokens(worker)}`,
+    allAcks: (ingress: string) => `${prefix}.ack.${ingress}.*.*.*`,
     claim: (ingress: string, worker: WorkerAddress) => `${prefix}.claim.${ingress}.${addressTokens(worker)}`,
     allClaims: (ingress: string) => `${prefix}.claim.${ingress}.*.*.*`,
     /** Its wildcards stand for grant, kind and number. */
@@ -50,21 +50,21 @@ export function createSubjects(prefix: string) {
     reply: (ingress: string, grant: string) => `${prefix}.reply.${ingress}.${grant}`,
     cancel: (worker: WorkerAddress) => `${prefix}.cancel.${addressTokens(worker)}`,
     /** Asks a worker to send frames again that did not arrive: `<reply subject> <number of the first>`. */
-    resume: (worker: WorkerAddress) => `${prefix}.resume.${addressTokens(worker)}`,
-    /** An operator asks a worker to take nothing new, `drain`, until told to `resume`. */
+    retransmit: (worker: WorkerAddress) => `${prefix}.retransmit.${addressTokens(worker)}`,
+    /** An operator asks a worker to take nothing new, `drain`, until told to `undrain`. */
     drain: (worker: WorkerAddress) => `${prefix}.drain.${addressTokens(worker)}`,
     /** Where a worker is answered, whatever it asks. */
     inbox: (worker: WorkerAddress) => `${prefix}.inbox.${addressTokens(worker)}`,
     allInboxes: `${prefix}.inbox.`,
-    beat: (worker: WorkerAddress) => `${prefix}.beat.${addressTokens(worker)}`,
-    allBeats: `${prefix}.beat.*.*.*`,
-    /** Asks every worker to beat at once, for an ingress that has just started. */
-    rollCall: `${prefix}.roll-call`,
+    heartbeat: (worker: WorkerAddress) => `${prefix}.heartbeat.${addressTokens(worker)}`,
+    allHeartbeats: `${prefix}.heartbeat.*.*.*`,
+    /** Asks every worker to announce itself at once, for an ingress that has just started. */
+    announceRequest: `${prefix}.announce`,
     keys: `${prefix}.keys`,
     prices: `${prefix}.prices`,
     /** What an ingress has counted lately, every second. */
-    pulse: (ingress: string) => `${prefix}.pulse.${ingress}`,
-    allPulses: `${prefix}.pulse.*`,
+    ingressStats: (ingress: string) => `${prefix}.ingress-stats.${ingress}`,
+    allIngressStats: `${prefix}.ingress-stats.*`,
   };
 }
 

@@ -23,7 +23,7 @@ import { judgeClaim } from './judge-claim.ts';
 import { refuseClaim } from './send-claim-answer.ts';
 import { Queue } from './queue/queue.ts';
 import { placementsOf } from './placements.ts';
-import { QueueDesk } from './queue/jetstream-proxy.ts';
+import { JetStreamProxy } from './queue/jetstream-proxy.ts';
 import { takeData, takeEnd } from './take-answer.ts';
 import type { Tickets } from './queue/tickets.ts';
 import { WorkerLink } from './worker-link.ts';
@@ -60,7 +60,7 @@ export class Dispatcher {
   readonly #granted = new ShortLivedMap<Job>();
   readonly #queue: Queue;
   readonly #tickets: Tickets;
-  readonly #desk: QueueDesk;
+  readonly #jetStreamProxy: JetStreamProxy;
   readonly #link: WorkerLink;
   readonly #replyPrefixLength: number;
   readonly #watch: JobWatch;
@@ -80,7 +80,7 @@ export class Dispatcher {
       onFull: (job) => this.#fail(job, tooManyWait()),
     });
     this.#tickets = this.#queue.tickets;
-    this.#desk = new QueueDesk(broker, settings.ingress);
+    this.#jetStreamProxy = new JetStreamProxy(broker, settings.ingress);
     this.#link = new WorkerLink(broker, settings.ingress, log);
     this.#watch = new JobWatch({
       broker,
@@ -113,7 +113,7 @@ export class Dispatcher {
       for (const subscription of subscriptions) subscription.unsubscribe();
       stopReconnect();
       this.#queue.close();
-      this.#desk.close();
+      this.#jetStreamProxy.close();
     };
   }
 
@@ -206,10 +206,10 @@ export class Dispatcher {
     if (job && worker && typeof verdict !== 'string') {
       const served = { worker, placement: verdict, grant: randomUUID(), offered: false };
       this.#grant(job, served, { v: claim.v, replyTo });
-      return this.#desk.settle(address, claim.ticket, 'done');
+      return this.#jetStreamProxy.ack(address, claim.ticket, 'done');
     }
     refuseClaim(this.#broker, replyTo, typeof verdict === 'string' ? verdict : 'gone');
-    this.#desk.settle(address, claim.ticket, verdict === 'later' ? 'later' : 'done');
+    this.#jetStreamProxy.ack(address, claim.ticket, verdict === 'later' ? 'later' : 'done');
     if (verdict !== 'gone' || !job || !worker) return;
     this.#tickets.withdraw(job, worker.pool);
     if (job.placed.size === 0) this.#tickets.place(job);

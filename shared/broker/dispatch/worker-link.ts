@@ -56,19 +56,19 @@ export class WorkerLink {
     const { served } = job;
     if (!served || now - job.askedAt < askAgainMs) return;
     job.askedAt = now;
-    const wish = `${this.#replySubject(served.grant)} ${job.nextSeq}`;
-    this.#broker.publish(this.#broker.subjects.resume(served.worker.address), wish);
+    const range = `${this.#replySubject(served.grant)} ${job.nextSeq}`;
+    this.#broker.publish(this.#broker.subjects.retransmit(served.worker.address), range);
   }
 
   #grantOf({ id, request, body }: Job, { placement, grant }: Served, v: number, trace?: TraceContext): Grant {
-    const { requestId, operation, family, stream, headers } = request;
+    const { requestId, operation, format, stream, headers } = request;
     return {
       answer: 'grant',
       v,
       job: id,
       requestId,
       operation,
-      family,
+      format,
       stream,
       model: placement.model,
       headers,

@@ -41,17 +41,17 @@ export class Claimer {
 
   /**
    * Claims the job that a ticket stands for.
-   * @param settleAt where the broker wants to be told what becomes of the ticket; the ingress that answers does so
+   * @param ackSubject where the broker wants to be told what becomes of the ticket; the ingress that answers does so
    * @param onNobody called once when its ingress is gone, so that the ticket is still to be settled
    * @param onOutcome called once, in the turn of the message that settles it: a cancel that comes right behind a grant
    * must find the job
    */
-  claim(ticket: Ticket, settleAt: string, onNobody: Pending['onNobody'], onOutcome: Pending['onOutcome']): void {
+  claim(ticket: Ticket, ackSubject: string, onNobody: Pending['onNobody'], onOutcome: Pending['onOutcome']): void {
     this.#count += 1;
     const id = String(this.#count);
     const timer = setTimeout(() => this.#giveUp(id), answerMs);
     this.#pending.set(id, { onNobody, onOutcome, timer, grant: undefined, parts: [], received: 0 });
-    const claim = encodeClaim({ v: ticket.v, job: ticket.job, ticket: settleAt });
+    const claim = encodeClaim({ v: ticket.v, job: ticket.job, ticket: ackSubject });
     this.#broker.publish(this.#broker.subjects.claim(ticket.ingress, this.#worker), claim, `${this.#inbox}.${id}`);
   }
 

@@ -2,14 +2,14 @@ import { goodbye, type Announcement } from '../contract/announcement.ts';
 import type { Broker } from '../connection/connect-broker.ts';
 import type { WorkerAddress } from '../contract/worker-address.ts';
 
-/** Milliseconds between two beats. */
-const beatMs = 1_000;
+/** Milliseconds between two heartbeats. */
+const heartbeatMs = 1_000;
 
-/** Milliseconds that a beat for a small change waits for others like it. */
+/** Milliseconds that a heartbeat for a small change waits for others like it. */
 const soonMs = 50;
 
 /** Announces a worker each second, on change and when asked, until it says good-bye. */
-export class Beat {
+export class Heartbeat {
   readonly #broker: Broker;
   readonly #announcement: () => Announcement;
   readonly #timer: NodeJS.Timeout;
@@ -19,26 +19,26 @@ export class Beat {
 
   constructor(broker: Broker, worker: WorkerAddress, announcement: () => Announcement) {
     this.#broker = broker;
-    this.#subject = broker.subjects.beat(worker);
+    this.#subject = broker.subjects.heartbeat(worker);
     this.#announcement = announcement;
-    this.#timer = setInterval(() => this.now(), beatMs);
-    const rollCalls = broker.subscribe(broker.subjects.rollCall, () => this.now());
+    this.#timer = setInterval(() => this.now(), heartbeatMs);
+    const announceRequests = broker.subscribe(broker.subjects.announceRequest, () => this.now());
     const stopReconnect = broker.onReconnect(() => this.now());
     this.#stopListening = () => {
-      rollCalls.unsubscribe();
+      announceRequests.unsubscribe();
       stopReconnect();
     };
     this.now();
   }
 
-  /** Beats at once, because something changed. */
+  /** Announces at once, because something changed. */
   now(): void {
     clearTimeout(this.#soon);
     this.#soon = undefined;
     this.#broker.publish(this.#subject, JSON.stringify(this.#announcement()));
   }
 
-  /** Beats within a short while, because something that changes often has changed. */
+  /** Announces within a short while, because something that changes often has changed. */
   soon(): void {
     this.#soon ??= setTimeout(() => this.now(), soonMs);
   }

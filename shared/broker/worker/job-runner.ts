@@ -76,7 +76,7 @@ export class JobRunner {
 
   /** Runs a job. `onFreed` is called when it is over. */
   run(grant: Grant, body: Buffer): void {
-    const { requestId, operation, family, stream, model, headers, reply } = grant;
+    const { requestId, operation, format, stream, model, headers, reply } = grant;
     const id = grantOf(reply);
     const controller = new AbortController();
     const { handler, coalesceMs, meter, inbox, log, onFreed } = this.#options;
@@ -89,11 +89,11 @@ export class JobRunner {
     });
     this.#running.set(id, { controller, writer, unheardSince: undefined, heard: true, isNew: true });
     const trace = this.#traceOf(grant);
-    const job = { id: grant.job, trace, requestId, operation, family, stream, model, headers, body };
+    const job = { id: grant.job, trace, requestId, operation, format, stream, model, headers, body };
     const startedAt = performance.now();
-    const facts = { requestId, traceId: trace?.traceId, model, operation, family, stream };
+    const facts = { requestId, traceId: trace?.traceId, model, operation, format, stream };
     const count = (outcome: MeteredJob['outcome'], code?: ErrorCode): void => {
-      meter.finished({ family, operation, model, outcome, code, ms: performance.now() - startedAt });
+      meter.finished({ format, operation, model, outcome, code, ms: performance.now() - startedAt });
       if (outcome !== 'done') trace?.fail(code ?? outcome);
       trace?.end();
     };
@@ -155,7 +155,7 @@ export class JobRunner {
    * Sends frames of a grant again, from a number on. When that cannot be done any more, the job is ended and its
    * ingress told that it is lost.
    */
-  resume(reply: string, from: number): void {
+  retransmit(reply: string, from: number): void {
     const id = grantOf(reply);
     const running = this.#running.get(id);
     const writer = running?.writer ?? this.#finished.get(id);

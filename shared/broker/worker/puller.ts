@@ -3,7 +3,7 @@ import type { Logger } from '#shared/core/log.ts';
 import { noResponders, type Broker } from '../connection/connect-broker.ts';
 import { priorityClasses, type Lane, type PriorityClass } from '../contract/lane.ts';
 import { awaitedTickets, encodePull, type Pull } from '../contract/pull.ts';
-import { encodeSettle, type Settlement } from '../contract/ack.ts';
+import { encodeAck, type AckKind } from '../contract/ack.ts';
 import { isPriorityClass } from '../contract/subjects.ts';
 import type { WorkerAddress } from '../contract/worker-address.ts';
 import { classOrder } from './class-order.ts';
@@ -155,13 +155,13 @@ export class Puller {
   }
 
   /** Has a ticket settled that was not claimed. */
-  settle(ticket: string, as: Settlement): void {
+  ack(ticket: string, as: AckKind): void {
     const { subjects } = this.#broker;
-    const subject = subjects.settle(this.#ingress, this.#worker);
-    const settle = encodeSettle({ ticket, as });
+    const subject = subjects.ack(this.#ingress, this.#worker);
+    const ack = encodeAck({ ticket, as });
     // Somebody waits for what goes back.
-    if (as === 'back') this.#broker.publish(subject, settle);
-    else this.#broker.publishUnhurried(subject, settle);
+    if (as === 'back') this.#broker.publish(subject, ack);
+    else this.#broker.publishUnhurried(subject, ack);
   }
 
   /** Counts a ticket that came. @returns false when it is of a lane that the worker does not serve any more */
@@ -254,9 +254,9 @@ export class Puller {
     pull.open += batch;
     pull.deadline = performance.now() + deadlineMs;
     const { pool, class: name } = pull.lane;
-    const wish = encodePull({ pool, class: name, batch, ...waits });
+    const request = encodePull({ pool, class: name, batch, ...waits });
     const answerTo = `${this.#inbox}.${name}.${pull.number}`;
-    this.#broker.publish(this.#broker.subjects.pull(this.#ingress, this.#worker), wish, answerTo);
+    this.#broker.publish(this.#broker.subjects.pull(this.#ingress, this.#worker), request, answerTo);
   }
 
   // ---- care

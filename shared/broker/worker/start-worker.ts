@@ -12,7 +12,7 @@ import { awaitedTickets } from '../contract/pull.ts';
 import { grantOf } from '../contract/subjects.ts';
 import { decodeTicket, type Ticket } from '../contract/ticket.ts';
 import type { WorkerAddress } from '../contract/worker-address.ts';
-import { Beat } from './heartbeat.ts';
+import { Heartbeat } from './heartbeat.ts';
 import { Claimer } from './claimer.ts';
 import { JobRunner } from './job-runner.ts';
 import { Puller } from './puller.ts';
@@ -31,7 +31,7 @@ export class Worker {
   readonly #jobs: JobRunner;
   readonly #puller: Puller;
   readonly #claimer: Claimer;
-  readonly #beat: Beat;
+  readonly #heartbeat: Heartbeat;
   readonly #releases: (() => void)[];
   readonly #startedAt = Date.now();
   readonly #contract: ContractRange;
@@ -73,16 +73,18 @@ export class Worker {
     this.#claimer = new Claimer(broker, address, `${inbox}.claim`);
     const inboxSubscription = broker.subscribe(`${inbox}.>`, (message) => this.#onInbox(message, inbox.length));
     const cancelSubscription = broker.subscribe(broker.subjects.cancel(address), ({ data }) => this.#onCancel(data));
-    const resumeSubscription = broker.subscribe(broker.subjects.resume(address), ({ data }) => this.#onResume(data));
+    const retransmitSubscription = broker.subscribe(broker.subjects.retransmit(address), ({ data }) =>
+      this.#onRetransmit(data),
+    );
     const drainSubscription = broker.subscribe(broker.subjects.drain(address), ({ data }) => this.#onDrain(data));
-    this.#beat = new Beat(broker, address, () => this.#announcement());
+    this.#heartbeat = new Heartbeat(broker, address, () => this.#announcement());
     const puller = { broker, log, worker: address, inbox: `${inbox}.pull`, free: () => this.#free() };
     this.#puller = new Puller(puller, this.#pool);
     const care = setInterval(() => this.#jobs.care(performance.now()), 500);
     this.#releases = [
       () => inboxSubscription.unsubscribe(),
       () => cancelSubscription.unsubscribe(),
-      () => resumeSubscription.unsubscribe(),
+      () => retransmitSubscription.unsubscribe(),
       () => drainSubscription.unsubscribe(),
       broker.onReconnect(() => this.#onReconnect()),
       () => clearInterval(care),
@@ -106,7 +108,7 @@ export class Worker {
     const pool = this.#poolNow();
     const moves = pool !== this.#pool;
     this.#pool = pool;
-    this.#beat.now();
+    this.#heartbeat.now();
     if (moves) this.#puller.moveTo(pool);
     else this.#puller.kick();
   }
@@ -114,7 +116,7 @@ export class Worker {
   /** Takes nothing new and waits until its jobs are over, for at most this many milliseconds; the rest is ended. */
   async drain(ms: number): Promise<void> {
     this.#draining = true;
-    this.#beat.now();
+    this.#heartbeat.now();
     if (this.busy > 0) await this.#becomeIdle(ms);
     this.#ended = true;
     this.#jobs.endAll(restarting());
@@ -125,7 +127,7 @@ export class Worker {
   /** Says good-bye and lets go of the broker. Call `drain` before. */
   async close(): Promise<void> {
     this.#puller.close();
-    this.#beat.stop();
+    this.#heartbeat.stop();
     for (const release of this.#releases) release();
     if (this.#broker.connected) await Promise.race([this.#broker.flush(), sleep(1_000, undefined, { ref: false })]);
   }
@@ -197,7 +199,7 @@ export class Worker {
       return;
     }
     this.#claiming -= 1;
-    this.#puller.settle(ackTo, isReadable ? 'back' : 'void');
+    this.#puller.ack(ackTo, isReadable ? 'back' : 'void');
   }
 
   /**
@@ -215,7 +217,7 @@ export class Worker {
 
   #claim(ticket: Ticket, ackTo: string): void {
     const takenAt = performance.now();
-    const onNobody = () => this.#puller.settle(ackTo, 'done');
+    const onNobody = () => this.#puller.ack(ackTo, 'done');
     this.#claimer.claim(ticket, ackTo, onNobody, (outcome) => {
       this.#claiming -= 1;
       this.#options.meter.claimed(outcome.kind, performance.now() - takenAt);
@@ -241,7 +243,7 @@ export class Worker {
   #freed(): void {
     if (this.busy === 0) this.#idle?.();
     // It was full: ingresses that see it so would send what comes to other tiers.
-    if (this.busy === this.#facts.slots - 1) this.#beat.soon();
+    if (this.busy === this.#facts.slots - 1) this.#heartbeat.soon();
     this.#puller.kick();
   }
 
@@ -252,19 +254,19 @@ export class Worker {
   }
 
   /** An ingress misses frames, or has heard nothing for long: of a body that is still on its way there are none yet. */
-  #onResume(payload: Uint8Array): void {
+  #onRetransmit(payload: Uint8Array): void {
     const [reply = '', from = ''] = Buffer.from(payload).toString().split(' ');
     if (this.#claimer.isReceiving(grantOf(reply))) this.#broker.publish(`${reply}.k.0`, '');
-    else this.#jobs.resume(reply, Number(from));
+    else this.#jobs.retransmit(reply, Number(from));
   }
 
   /** What runs goes on. A worker that is started anew knows nothing of it. */
   #onDrain(payload: Uint8Array): void {
-    const wish = Buffer.from(payload).toString();
-    if (wish !== 'drain' && wish !== 'resume') return;
-    this.#heldBack = wish === 'drain';
-    this.#options.log.info({ busy: this.busy }, this.#heldBack ? 'drained by an operator' : 'resumed by an operator');
-    this.#beat.now();
+    const command = Buffer.from(payload).toString();
+    if (command !== 'drain' && command !== 'undrain') return;
+    this.#heldBack = command === 'drain';
+    this.#options.log.info({ busy: this.busy }, this.#heldBack ? 'drained by an operator' : 'undrained by an operator');
+    this.#heartbeat.now();
     this.#puller.kick();
   }
 

@@ -25,7 +25,7 @@ export type WorkerStateName = (typeof workerStates)[number];
 
 /** A job that is over, as the worker saw it. */
 export interface WorkerJob {
-  family: string;
+  format: string;
   operation: string;
   model: string;
   outcome: 'done' | 'failed' | 'cancelled';
@@ -52,8 +52,8 @@ const mostModels = 100;
 
 /** What every kind of worker counts. Label values are bounded: models beyond the hundredth count as `other`. */
 export class WorkerMetrics {
-  readonly #jobs: BoundCounter<'family' | 'operation' | 'model' | 'outcome'>;
-  readonly #durations: BoundHistogram<'family' | 'operation' | 'model'>;
+  readonly #jobs: BoundCounter<'format' | 'operation' | 'model' | 'outcome'>;
+  readonly #durations: BoundHistogram<'format' | 'operation' | 'model'>;
   readonly #errors: BoundCounter<'code'>;
   readonly #claims: Record<ClaimOutcomeName, BoundCount>;
   readonly #claimTime: BoundObservations;
@@ -73,13 +73,13 @@ export class WorkerMetrics {
     this.#jobs = new BoundCounter({
       name: 'rtr_worker_jobs_total',
       help: 'Jobs that the worker was granted and that are over, by how they ended',
-      labelNames: ['family', 'operation', 'model', 'outcome'],
+      labelNames: ['format', 'operation', 'model', 'outcome'],
       registers,
     });
     this.#durations = new BoundHistogram({
       name: 'rtr_worker_job_duration_seconds',
       help: 'From the grant of a job to its end',
-      labelNames: ['family', 'operation', 'model'],
+      labelNames: ['format', 'operation', 'model'],
       buckets: secondsBuckets,
       registers,
     });
@@ -146,10 +146,10 @@ export class WorkerMetrics {
     this.#offers[outcome].add();
   }
 
-  finished({ family, operation, model: name, outcome, code, ms }: WorkerJob): void {
+  finished({ format, operation, model: name, outcome, code, ms }: WorkerJob): void {
     const model = this.#models.of(name);
-    const labels = { family, operation, model };
-    const key = `${family} ${operation} ${model}`;
+    const labels = { format, operation, model };
+    const key = `${format} ${operation} ${model}`;
     bound(this.#jobCounts, `${key} ${outcome}`, () => this.#jobs.bind({ ...labels, outcome })).add();
     bound(this.#jobTimes, key, () => this.#durations.bind(labels)).observe(ms / 1000);
     if (code !== undefined) bound(this.#errorCounts, code, () => this.#errors.bind({ code })).add();

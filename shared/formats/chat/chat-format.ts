@@ -4,13 +4,13 @@ import { chatNeeds } from './needs.ts';
 import { parseChatRequest } from './parse-chat-request.ts';
 import { chatTokensIn } from './tokens-in-stream.ts';
 import { chatKeepAlive } from '../sse/encode.ts';
-import type { EdgeFamily } from '../client-format.ts';
+import type { ModelFormat } from '../client-format.ts';
 
 /** OpenAI's chat completions at the edge. */
-export const chatFamily: EdgeFamily = {
+export const chatFormat: ModelFormat = {
   name: 'chat',
   passedHeaders: ['openai-beta'],
-  readWish(body) {
+  readParameters(body) {
     const request = parseChatRequest(body);
     return {
       model: request.model,

@@ -1,7 +1,7 @@
 import { errorTable, type RouterError } from '#shared/core/errors.ts';
 import { retryHeaders, type ErrorAnswer } from '../retry-headers.ts';
 
-/** An error in the chat family's shape; clients rely on all four keys (OpenAI API reference, "Error codes"). */
+/** An error in the chat format's shape; clients rely on all four keys (OpenAI API reference, "Error codes"). */
 export interface ChatErrorBody {
   error: { message: string; type: string; param: string | null; code: string | null };
 }

@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { FieldPath, Problem } from '../validation/first-problem.ts';
 
-/** What is wrong with a chat request, in this family's words; `param` is the path as `messages[0].content[1].type`. */
+/** What is wrong with a chat request, in this format's words; `param` is the path as `messages[0].content[1].type`. */
 export function problemError(problem: Problem): RouterError {
   const param = chatPath(problem.path);
   if (problem.path.length === 0) {

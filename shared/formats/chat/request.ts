@@ -1,6 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
 
-/** A part of a message's content. Kinds that the router does not know pass through to upstreams of the same family. */
+/** A part of a message's content. Kinds that the router does not know pass through to upstreams of the same format. */
 export type ChatPart =
   | (JsonObject & { type: 'text'; text: string })
   | (JsonObject & { type: 'image_url'; image_url: JsonObject & { url: string } })

@@ -1,7 +1,7 @@
 import { errorTable, type RouterError } from '#shared/core/errors.ts';
 import { retryHeaders, type ErrorAnswer } from '../retry-headers.ts';
 
-/** An error in the messages family's shape (Anthropic API reference, "Errors"). */
+/** An error in the messages format's shape (Anthropic API reference, "Errors"). */
 export interface MessagesErrorBody {
   type: 'error';
   error: { type: string; message: string; details?: NonNullable<RouterError['details']> };
@@ -32,7 +32,7 @@ function messagesErrorBody(error: RouterError, requestId: string): MessagesError
   };
 }
 
-/** The sentence; where clients of this family read the text itself, it is the one they know. */
+/** The sentence; where clients of this format read the text itself, it is the one they know. */
 function messageText(error: RouterError): string {
   switch (error.code) {
     case 'invalid_api_key':

@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { ModelCard } from '../model-card.ts';
 
-/** A model in the messages family's shape (Anthropic API reference, "Models"); null is for what is not known. */
+/** A model in the messages format's shape (Anthropic API reference, "Models"); null is for what is not known. */
 export interface MessagesModel {
   type: 'model';
   id: string;
@@ -28,7 +28,7 @@ export interface MessagesModelPage {
 const defaultLimit = 20;
 const maximumLimit = 1000;
 
-/** The messages family's shape of one model. */
+/** The messages format's shape of one model. */
 export function messagesModel({ id, created, contextWindow, maxOutput }: ModelCard): MessagesModel {
   return {
     type: 'model',

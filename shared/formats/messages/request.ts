@@ -1,6 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
 
-/** Where the bytes of an image or document are. Kinds that the router does not know pass through within the family. */
+/** Where the bytes of an image or document are. Kinds that the router does not know pass through within the format. */
 export type MessagesSource =
   | (JsonObject & { type: 'base64'; media_type: string; data: string })
   | (JsonObject & { type: 'url'; url: string })

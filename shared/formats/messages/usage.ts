@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
 
 /**
- * Reads what an upstream of the messages family counted. Its `input_tokens` leave cached ones out; in a stream, pass the
+ * Reads what an upstream of the messages format counted. Its `input_tokens` leave cached ones out; in a stream, pass the
  * usage of `message_start` overlaid with the counts of `message_delta`.
  */
 export function readMessagesUsage(usage: Json | undefined): Usage {

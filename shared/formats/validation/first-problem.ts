@@ -3,7 +3,7 @@ import type { z } from 'zod';
 /** Steps from a request's body to a field: names of fields and positions in arrays. */
 export type FieldPath = readonly (string | number)[];
 
-/** What is wrong with one field of a request; each family words it in its own way. */
+/** What is wrong with one field of a request; each format words it in its own way. */
 export type Problem = { path: FieldPath; got: unknown } & (
   | { kind: 'missing' }
   /** The value has none of these JSON types and, where `values` is not empty, is none of these strings. */

@@ -5,7 +5,7 @@ import { unsupportedInChat } from '../unsupported.ts';
 import { messagesToolId } from '../vocabulary/tool-id.ts';
 import { toolInput } from '../vocabulary/tool-input.ts';
 
-/** A chat's history as the messages family has it: what leads it as system prompt, then the turns. */
+/** A chat's history as the messages format has it: what leads it as system prompt, then the turns. */
 export interface TranslatedHistory {
   system: TextBlock[];
   messages: MessagesMessage[];
@@ -15,7 +15,7 @@ export interface TranslatedHistory {
  * Translates a chat's history. System and developer messages at the beginning become the system prompt, later ones stay in
  * place. Tool results that follow each other, and the user's message after them, become one user turn. Thinking is left
  * out, because it has no signature; messages that have nothing left are left out too.
- * @throws RouterError `unsupported_parameter` that names what the family has nothing for
+ * @throws RouterError `unsupported_parameter` that names what the format has nothing for
  */
 export function chatHistoryToMessages(history: readonly ChatMessage[]): TranslatedHistory {
   const system: TextBlock[] = [];

@@ -10,7 +10,7 @@ import { unsupportedInChat } from '../unsupported.ts';
 import { pseudonym } from './pseudonym.ts';
 import { thinkingForChat } from '../vocabulary/thinking.ts';
 
-/** Tokens of output when the client names no limit, which the messages family must have. */
+/** Tokens of output when the client names no limit, which the messages format must have. */
 const defaultMaxTokens = 8192;
 
 const fields = ownFields(chatRequestRules);
@@ -38,7 +38,7 @@ export function chatToMessagesRequest(body: JsonObject, target: Target): JsonObj
   };
 }
 
-/** Asks for what the chat family's `json_object` promises; the messages family only has formats with a schema. */
+/** Asks for what the chat format's `json_object` promises; the messages format only has formats with a schema. */
 const jsonInstruction: TextBlock = {
   type: 'text',
   text: 'Answer with one valid JSON object and nothing else: no explanation, no code fence.',
@@ -60,7 +60,7 @@ function furtherFields(request: ChatRequest): JsonObject {
 }
 
 /**
- * Thinking, sampling, stop, format, user. The messages family takes no temperature while it thinks, and does not think
+ * Thinking, sampling, stop, format, user. The messages format takes no temperature while it thinks, and does not think
  * while a tool is forced.
  */
 function sampling(request: ChatRequest, { tool_choice: choice }: JsonObject): JsonObject {

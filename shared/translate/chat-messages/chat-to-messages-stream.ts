@@ -109,7 +109,7 @@ export class ChatToMessagesStream implements StreamTranslation {
     }
   }
 
-  /** A call without arguments still has arguments in this family: an empty object. */
+  /** A call without arguments still has arguments in this format: an empty object. */
   #close(block: Json | undefined): string {
     const call = this.#openCalls.get(block);
     if (!this.#openCalls.delete(block) || !call || call.sent) return '';

@@ -3,7 +3,7 @@ import { chatToMessagesRequest } from './chat-to-messages-request.ts';
 import { ChatToMessagesStream } from './chat-to-messages-stream.ts';
 import type { Pair } from '../translation.ts';
 
-/** Chat clients on upstreams that speak the messages family. */
+/** Chat clients on upstreams that speak the messages format. */
 export const chatToMessages: Pair = {
   request: chatToMessagesRequest,
   reply: chatToMessagesReply,

@@ -6,7 +6,7 @@ import { messagesToolChoice } from '../vocabulary/tool-choice.ts';
 
 /**
  * The tools of a chat request, and how they may be called, as fields of a messages request. A choice is left out when
- * there are no tools, because the family refuses it then.
+ * there are no tools, because the format refuses it then.
  * @throws RouterError `unsupported_parameter` for tools that only chat upstreams have
  */
 export function chatToolsToMessages(request: ChatRequest): JsonObject {

@@ -23,7 +23,7 @@ interface Block {
 
 /**
  * Puts an answer's text, thinking and tool calls, whose pieces a chat upstream may interleave, into blocks as the messages
- * family has them: one after the other, each begun, filled and closed, numbered from 0.
+ * format has them: one after the other, each begun, filled and closed, numbered from 0.
  *
  * The first block of the queue is open: its pieces go out at once. It is closed when another block waits and nothing more
  * can come for it: for text and thinking at once, for a tool call when its arguments are a complete JSON object. Pieces of

@@ -7,7 +7,7 @@ import { unsupportedInMessages } from '../unsupported.ts';
 /**
  * The parts of a chat message for a block that says or shows something.
  * @param param path of the block, for errors
- * @throws RouterError `unsupported_parameter` that names a block the chat family has nothing for; `invalid_request` for an
+ * @throws RouterError `unsupported_parameter` that names a block the chat format has nothing for; `invalid_request` for an
  * image whose address is none on the web
  */
 export function blockToParts(block: MessagesBlock, param: string, target: Target): ChatPart[] {

@@ -12,7 +12,7 @@ const billingHeader = 'x-anthropic-billing-header:';
  * A chat's history for a messages request's. All system text, wherever it stands, is put together in one first system
  * message, because many models' templates refuse a later one. In a user turn tool results come first, each as a message of
  * its own; images in them move to the user message after them. Thinking becomes `reasoning_content`.
- * @throws RouterError `unsupported_parameter` that names what the chat family has nothing for
+ * @throws RouterError `unsupported_parameter` that names what the chat format has nothing for
  */
 export function messagesHistoryToChat(
   system: string | readonly TextBlock[] | null | undefined,

@@ -3,7 +3,7 @@ import { messagesToChatRequest } from './messages-to-chat-request.ts';
 import { MessagesToChatStream } from './messages-to-chat-stream.ts';
 import type { Pair } from '../translation.ts';
 
-/** Messages clients on upstreams that speak the chat family. */
+/** Messages clients on upstreams that speak the chat format. */
 export const messagesToChat: Pair = {
   request: messagesToChatRequest,
   reply: messagesToChatReply,

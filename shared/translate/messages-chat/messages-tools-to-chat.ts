@@ -6,7 +6,7 @@ import { chatToolChoice } from '../vocabulary/tool-choice.ts';
 
 /**
  * The tools of a messages request, and how they may be called, as fields of a chat request. What only concerns the other
- * family's caches and tool search is left out of their definitions.
+ * format's caches and tool search is left out of their definitions.
  * @throws RouterError `unsupported_parameter` for tools that the upstream would have to run
  */
 export function messagesToolsToChat(request: MessagesRequest): JsonObject {

@@ -5,7 +5,7 @@ import { isSyntheticSignature } from '../vocabulary/synthetic-signature.ts';
 
 /**
  * The upstream's request for a messages client's: everything as it came but the model, and without thinking that was signed
- * here for an engine of the other family, which a real upstream refuses.
+ * here for an engine of the other format, which a real upstream refuses.
  */
 export function messagesToMessagesRequest(body: JsonObject, target: Target): JsonObject {
   const { messages } = body as MessagesRequest;

@@ -8,12 +8,12 @@ export const chatAnswerRules: readonly FieldRule[] = [
     translated('model', 'the name it is called by here'),
     translated('model', 'the name it is called by here'),
   ),
-  rule('created', translated('created', "the router's clock"), ignored('the family has no time in answers')),
+  rule('created', translated('created', "the router's clock"), ignored('the format has no time in answers')),
   rule('choices[].message.content', passed, translated('content[].text')),
   rule(
     'choices[].message.content beside tool calls',
     ignored(
-      'a message with tool calls has no text in this family; a stream has sent it before it can know of the calls',
+      'a message with tool calls has no text in this format; a stream has sent it before it can know of the calls',
     ),
     translated('content[].text'),
   ),
@@ -43,7 +43,7 @@ export const chatAnswerRules: readonly FieldRule[] = [
   ),
   rule('choices[].stop_reason', passed, translated('stop_sequence', "vLLM's matched stop text")),
   rule('choices[].matched_stop', passed, translated('stop_sequence', "SGLang's matched stop text")),
-  rule('choices[].logprobs', passed, ignored('the family has none')),
+  rule('choices[].logprobs', passed, ignored('the format has none')),
   rule(
     'usage.prompt_tokens',
     passed,
@@ -61,5 +61,5 @@ export const chatAnswerRules: readonly FieldRule[] = [
     passed,
     translated('usage.output_tokens_details.thinking_tokens'),
   ),
-  rule('*', passed, ignored('the family has no such field')),
+  rule('*', passed, ignored('the format has no such field')),
 ];

@@ -1,6 +1,6 @@
 import { type FieldRule, ignored, passed, refused, rule, translated } from './field-rule.ts';
 
-const noSuchSampling = 'sampling that the family does not have';
+const noSuchSampling = 'sampling that the format does not have';
 const platformHint = "a hint for one vendor's own platform";
 
 /** What becomes of the fields of a chat client's request. */
@@ -15,12 +15,12 @@ export const chatRequestRules: readonly FieldRule[] = [
   rule(
     'messages[] user',
     passed,
-    translated('messages[].content', 'an empty text is left out: that family refuses it'),
+    translated('messages[].content', 'an empty text is left out: that format refuses it'),
   ),
   rule(
     'messages[] assistant',
     passed,
-    translated('messages[].content', 'an empty text is left out: that family refuses it'),
+    translated('messages[].content', 'an empty text is left out: that format refuses it'),
   ),
   rule(
     'messages[] tool',
@@ -30,14 +30,14 @@ export const chatRequestRules: readonly FieldRule[] = [
       'results that follow each other and the user message after them become one user turn of `tool_result` blocks and the rest',
     ),
   ),
-  rule('messages[].name', passed, ignored('the family has no names of speakers')),
+  rule('messages[].name', passed, ignored('the format has no names of speakers')),
   rule('messages[].content[] text', passed, translated('messages[].content[].text')),
   rule(
     'messages[].content[] image_url',
     passed,
     translated('messages[].content[].source', 'JPEG, PNG, GIF and WebP, by URL or base64; others are refused'),
   ),
-  rule('messages[].content[].image_url.detail', passed, ignored('the family has one level of detail')),
+  rule('messages[].content[].image_url.detail', passed, ignored('the format has one level of detail')),
   rule(
     'messages[].content[] file, with data',
     passed,
@@ -48,14 +48,14 @@ export const chatRequestRules: readonly FieldRule[] = [
   rule('messages[].content[] refusal', passed, translated('messages[].content[].text')),
   rule('messages[].content[] of other types', passed, refused('content of that type')),
   rule('messages[].content[].cache_control', passed, passed),
-  rule('messages[].reasoning_content', passed, ignored('that family takes thinking back only with its signature')),
-  rule('messages[].reasoning', passed, ignored('that family takes thinking back only with its signature')),
+  rule('messages[].reasoning_content', passed, ignored('that format takes thinking back only with its signature')),
+  rule('messages[].reasoning', passed, ignored('that format takes thinking back only with its signature')),
   rule(
     'messages[].tool_calls[]',
     passed,
     translated(
       'messages[].content[].input',
-      'a `tool_use`; arguments that are not a JSON object become `{"_raw": …}`; characters that the family does not take in ids are written by their code',
+      'a `tool_use`; arguments that are not a JSON object become `{"_raw": …}`; characters that the format does not take in ids are written by their code',
     ),
   ),
   rule('messages[].tool_calls[] of other types', passed, refused('tool calls of that type')),
@@ -67,7 +67,7 @@ export const chatRequestRules: readonly FieldRule[] = [
   rule('top_k', passed, translated('top_k', 'left out when the model is asked to think')),
   rule('stop', passed, translated('stop_sequences')),
   rule('stream', translated('stream_options.include_usage', 'and passed: streams always tell their usage'), passed),
-  rule('stream_options', passed, ignored('a stream of that family always tells its usage')),
+  rule('stream_options', passed, ignored('a stream of that format always tells its usage')),
   rule('tools[]', passed, translated('tools[].input_schema')),
   rule('tools[].function.strict', passed, translated('tools[].strict')),
   rule('tools[] of other types', passed, refused('tools of that type')),
@@ -90,8 +90,8 @@ export const chatRequestRules: readonly FieldRule[] = [
     translated('thinking', 'its `enable_thinking` or `thinking`; the rest is for templates'),
   ),
   rule('response_format json_schema', passed, translated('output_config.format.schema')),
-  rule('response_format.json_schema.name', passed, ignored('formats have no names in that family')),
-  rule('response_format.json_schema.strict', passed, ignored('formats are always strict in that family')),
+  rule('response_format.json_schema.name', passed, ignored('formats have no names in that format')),
+  rule('response_format.json_schema.strict', passed, ignored('formats are always strict in that format')),
   rule('response_format json_object', passed, translated('system', 'an instruction')),
   rule('user', passed, translated('metadata.user_id', 'as SHA-256')),
   rule('safety_identifier', passed, translated('metadata.user_id', 'as SHA-256; goes before `user`')),
@@ -100,12 +100,12 @@ export const chatRequestRules: readonly FieldRule[] = [
     rule(field, passed, ignored(noSuchSampling)),
   ),
   ...['include_reasoning', 'separate_reasoning'].map((field) =>
-    rule(field, passed, ignored('thinking is always told apart in that family')),
+    rule(field, passed, ignored('thinking is always told apart in that format')),
   ),
   ...['metadata', 'store', 'service_tier', 'prediction', 'verbosity', 'prompt_cache_key', 'prompt_cache_retention'].map(
     (field) => rule(field, passed, ignored(platformHint)),
   ),
-  rule('modalities, text', passed, ignored('text is what that family has')),
+  rule('modalities, text', passed, ignored('text is what that format has')),
   rule('modalities, audio', passed, refused('audio output')),
   rule('audio', passed, refused('a wish for audio output')),
   rule('logprobs', passed, refused('a wish for log probabilities')),

@@ -8,20 +8,20 @@ export type Effect =
   | { kind: 'refused'; what: string };
 
 /**
- * One field of one family, and what becomes of it when the other side speaks the same family and when it speaks the other.
+ * One field of one format, and what becomes of it when the other side speaks the same format and when it speaks the other.
  * The translators take from these rules which fields to leave out or refuse; the README's tables are made from them; a test
  * holds them against what the translators do.
  */
 export interface FieldRule {
   /** Path of the field, `[]` for every element; `*` stands for all fields without a rule. */
   field: string;
-  sameFamily: Effect;
-  otherFamily: Effect;
+  sameFormat: Effect;
+  otherFormat: Effect;
 }
 
 /** One rule, for a line of a table. */
-export function rule(field: string, sameFamily: Effect, otherFamily: Effect): FieldRule {
-  return { field, sameFamily, otherFamily };
+export function rule(field: string, sameFormat: Effect, otherFormat: Effect): FieldRule {
+  return { field, sameFormat, otherFormat };
 }
 
 /** The effect of a field that stays as it is. */
@@ -42,7 +42,7 @@ export function refused(what: string): Effect {
   return { kind: 'refused', what };
 }
 
-/** The top-level fields of a family that no upstream of the other family gets to see as they are. */
+/** The top-level fields of a format that no upstream of the other format gets to see as they are. */
 export interface OwnFields {
   /** All fields with a rule, the refused ones included. */
   known: ReadonlySet<string>;
@@ -50,10 +50,10 @@ export interface OwnFields {
   refused: ReadonlyMap<string, string>;
 }
 
-/** Reads from the rules how a request's top-level fields are to be treated toward the other family. */
+/** Reads from the rules how a request's top-level fields are to be treated toward the other format. */
 export function ownFields(rules: readonly FieldRule[]): OwnFields {
-  const refusals = rules.flatMap(({ field, otherFamily }): [string, string][] =>
-    /^\w+$/.test(field) && otherFamily.kind === 'refused' ? [[field, otherFamily.what]] : [],
+  const refusals = rules.flatMap(({ field, otherFormat }): [string, string][] =>
+    /^\w+$/.test(field) && otherFormat.kind === 'refused' ? [[field, otherFormat.what]] : [],
   );
   const known = rules.map(({ field }) => /^\w+/.exec(field)?.[0] ?? '');
   return { known: new Set(known), refused: new Map(refusals) };

@@ -13,12 +13,12 @@ export const messagesAnswerRules: readonly FieldRule[] = [
     'content[].text beside tool calls',
     passed,
     ignored(
-      'a message with tool calls has no text in that family; a stream has sent it before it can know of the calls',
+      'a message with tool calls has no text in that format; a stream has sent it before it can know of the calls',
     ),
   ),
-  rule('content[].citations', passed, ignored('the family has no place for them')),
+  rule('content[].citations', passed, ignored('the format has no place for them')),
   rule('content[].thinking', passed, translated('choices[].message.reasoning_content')),
-  rule('content[].signature', passed, ignored('the family has no place for it')),
+  rule('content[].signature', passed, ignored('the format has no place for it')),
   rule('content[] redacted_thinking', passed, ignored('nobody but its maker can read it')),
   rule(
     'content[] tool_use',
@@ -27,7 +27,7 @@ export const messagesAnswerRules: readonly FieldRule[] = [
   ),
   rule('content[] of other types', passed, ignored('results of tools that the upstream itself ran')),
   rule('stop_reason', passed, translated('choices[].finish_reason')),
-  rule('stop_sequence', passed, ignored('the family does not tell it')),
+  rule('stop_sequence', passed, ignored('the format does not tell it')),
   rule('stop_details.explanation', passed, translated('choices[].message.refusal')),
   rule('usage.input_tokens', passed, translated('usage.prompt_tokens', 'and what was cached')),
   rule('usage.output_tokens', passed, translated('usage.completion_tokens')),
@@ -38,5 +38,5 @@ export const messagesAnswerRules: readonly FieldRule[] = [
     passed,
     translated('usage.completion_tokens_details.reasoning_tokens'),
   ),
-  rule('*', passed, ignored('the family has no such field')),
+  rule('*', passed, ignored('the format has no such field')),
 ];

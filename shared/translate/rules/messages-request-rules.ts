@@ -76,7 +76,7 @@ export const messagesRequestRules: readonly FieldRule[] = [
   rule('tools[].strict', passed, translated('tools[].function.strict')),
   rule('tools[] run by the upstream', passed, refused('tools that the upstream itself runs')),
   ...['cache_control', 'defer_loading', 'eager_input_streaming', 'input_examples', 'allowed_callers'].map((field) =>
-    rule(`tools[].${field}`, passed, ignored('a hint for that family alone; the tool is offered')),
+    rule(`tools[].${field}`, passed, ignored('a hint for that format alone; the tool is offered')),
   ),
   rule('tool_choice', passed, translated('tool_choice', '`any` is `required`; left out when there are no tools')),
   rule('tool_choice.disable_parallel_tool_use', passed, translated('parallel_tool_calls')),

@@ -2,12 +2,12 @@ import { RouterError } from '#shared/core/errors.ts';
 import { contextOverflow, type Overflow } from '#shared/formats/context-overflow.ts';
 import { readOverflowText } from './overflow-texts.ts';
 
-/** What an upstream said when it refused or failed, read from its family's error shape. */
+/** What an upstream said when it refused or failed, read from its format's error shape. */
 export interface UpstreamFailure {
   status: number;
   /** Its sentence, empty when it gave none. */
   message: string;
-  /** The field that it named, in the chat family's way. */
+  /** The field that it named, in the chat format's way. */
   param?: string | undefined;
   /** Seconds, from its `retry-after`. */
   retryAfter: number | undefined;

@@ -1,11 +1,11 @@
 import type { Json } from '#shared/core/json.ts';
 import type { FinishReason } from '../upstreams/chat/finish-reason.ts';
 
-/** Why an answer ended, in the messages family's words, as far as a chat upstream can tell. */
+/** Why an answer ended, in the messages format's words, as far as a chat upstream can tell. */
 export type StopReason = 'end_turn' | 'max_tokens' | 'stop_sequence' | 'tool_use' | 'refusal';
 
 /**
- * The messages family's word for the chat family's.
+ * The messages format's word for the chat format's.
  * @param stopSequence the stop text that the engine says it met, if it says so
  */
 export function stopReasonFor(finishReason: FinishReason, stopSequence: string | null): StopReason {
@@ -29,7 +29,7 @@ export function matchedStop(choice: { stop_reason?: Json; matched_stop?: Json })
   return typeof sglang === 'string' ? sglang : null;
 }
 
-/** The chat family's word for the messages family's. A reason that is new to the router is an ordinary end. */
+/** The chat format's word for the messages format's. A reason that is new to the router is an ordinary end. */
 export function finishReasonFor(stopReason: Json | undefined, hasToolCalls: boolean): FinishReason {
   switch (stopReason) {
     case 'max_tokens':

@@ -1,6 +1,6 @@
 /**
- * Signs thinking that comes from an engine which signs nothing. Clients of the messages family send a thinking block back
- * only with a signature, and do not look into it. Real upstreams of the family check it, so a block with this one must not
+ * Signs thinking that comes from an engine which signs nothing. Clients of the messages format send a thinking block back
+ * only with a signature, and do not look into it. Real upstreams of the format check it, so a block with this one must not
  * reach them.
  */
 export const syntheticSignature = 'model-router-unsigned';

@@ -7,8 +7,8 @@ export interface ThinkingRequest {
 }
 
 /**
- * What a chat request's wish to think is in the messages family; undefined when it has none. A chat client that knows the
- * other family's `thinking` may send that; otherwise the effort counts, then the switches of chat templates.
+ * What a chat request's wish to think is in the messages format; undefined when it has none. A chat client that knows the
+ * other format's `thinking` may send that; otherwise the effort counts, then the switches of chat templates.
  */
 export function thinkingForChat(request: JsonObject): ThinkingRequest | undefined {
   const { thinking, reasoning_effort: effort, reasoning, chat_template_kwargs: template } = request;
@@ -41,7 +41,7 @@ function effortOfShare(share: number): string {
 }
 
 /**
- * The chat family's `reasoning_effort` for a messages request's `thinking`; undefined when it says nothing.
+ * The chat format's `reasoning_effort` for a messages request's `thinking`; undefined when it says nothing.
  * @param effort `output_config.effort`; where thinking is adaptive, the API's own default is high
  */
 export function effortForThinking(

@@ -3,7 +3,7 @@ import type { ChatToolChoice } from '#shared/formats/chat/request.ts';
 import type { MessagesToolChoice } from '#shared/formats/messages/request.ts';
 import { unsupportedInChat } from '../unsupported.ts';
 
-/** The chat family's tool choice for the messages family's. */
+/** The chat format's tool choice for the messages format's. */
 export function chatToolChoice(choice: MessagesToolChoice): ChatToolChoice {
   switch (choice.type) {
     case 'auto':
@@ -17,7 +17,7 @@ export function chatToolChoice(choice: MessagesToolChoice): ChatToolChoice {
   }
 }
 
-/** A chat tool choice in the messages family: the choice, and the names it is limited to. */
+/** A chat tool choice in the messages format: the choice, and the names it is limited to. */
 export interface TranslatedToolChoice {
   choice: MessagesToolChoice;
   /** Tools beyond these must not be offered; undefined for no limit. */
@@ -25,7 +25,7 @@ export interface TranslatedToolChoice {
 }
 
 /**
- * The messages family's tool choice for the chat family's. `allowed_tools` becomes its mode, over fewer tools.
+ * The messages format's tool choice for the chat format's. `allowed_tools` becomes its mode, over fewer tools.
  * @throws RouterError `unsupported_parameter` for a choice among tools that only chat upstreams have
  */
 export function messagesToolChoice(choice: ChatToolChoice): TranslatedToolChoice {

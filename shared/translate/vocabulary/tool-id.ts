@@ -1,5 +1,5 @@
 /**
- * A tool call's id as the messages family takes it: letters, digits, `_` and `-`. Other characters are written by their
+ * A tool call's id as the messages format takes it: letters, digits, `_` and `-`. Other characters are written by their
  * code, so that different ids stay different.
  */
 export function messagesToolId(id: string): string {

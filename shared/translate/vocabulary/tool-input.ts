@@ -2,10 +2,10 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { nestsTooDeeply } from '#shared/formats/nests-too-deeply.ts';
 import { parseUpstreamJson } from '../upstreams/parse-upstream-json.ts';
 
-/** Holds arguments that are not a JSON object, or none that could be written again, which the messages family has no other place for. */
+/** Holds arguments that are not a JSON object, or none that could be written again, which the messages format has no other place for. */
 const rawField = '_raw';
 
-/** A tool call's input as the messages family has it, an object, for its arguments as the chat family has them, text. */
+/** A tool call's input as the messages format has it, an object, for its arguments as the chat format has them, text. */
 export function toolInput(text: string): JsonObject {
   if (text.trim() === '') return {};
   const value = parseUpstreamJson(text);

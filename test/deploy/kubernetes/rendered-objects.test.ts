@@ -202,7 +202,7 @@ describe.skipIf(chartTools === undefined)(`what the chart makes (skipped where $
     const name = hpa?.spec.metrics?.find(({ pods }) => pods)?.pods?.metric.name ?? '';
     const registry = new Registry();
     const ledger = { backlog: 0, dropped: 0 };
-    watchIngress(registry, { held: { bytes: 0 }, open: { count: 0 }, ledger, limits: { held: 0, unsettled: 0 } });
+    watchIngress(registry, { held: { bytes: 0 }, open: { count: 0 }, ledger, limits: { reserved: 0, uncommitted: 0 } });
     expect(registry.getSingleMetric(name)).toBeDefined();
     expect(readFileSync('deploy/kubernetes/servers/prometheus-adapter.yaml', 'utf8')).toContain(`'${name}{`);
   });

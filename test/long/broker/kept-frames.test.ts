@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { FrameMemory } from '#shared/broker/worker/frame-memory.ts';
-import { startParties, type Wish } from '../../helpers/broker-parties.ts';
+import { startParties, type TestRequest } from '../../helpers/broker-parties.ts';
 import { until } from '../../helpers/start-cluster.ts';
 
 it('a worker lets go of all frames of its answers, however they ended', async () => {
@@ -13,12 +13,12 @@ it('a worker lets go of all frames of its answers, however they ended', async ()
   });
   const { ingress, addWorker } = parties;
   await addWorker();
-  const wishes: Wish[] = [
+  const requests: TestRequest[] = [
     { steps: [{ write: 'all of it' }] },
     { stream: true, steps: [{ count: 5, everyMs: 10 }] },
     { stream: true, steps: [{ write: 'a piece' }, { fail: 'upstream_failed' }] },
   ];
-  await Promise.all(wishes.map((wish) => ingress.send(wish).finished));
+  await Promise.all(requests.map((request) => ingress.send(request).finished));
   const left = ingress.send({ stream: true, steps: [{ write: 'a piece' }, { hang: true }] });
   await until(() => left.text() === 'a piece');
   left.cancel();

@@ -107,9 +107,9 @@ describe.skipIf(chromiumPath === undefined)('the console does its jobs', () => {
   });
 
   describe('playground', () => {
-    it.each(['OpenAI', 'Anthropic'])('talks in the family of %s, and tells who answered', async (family) => {
+    it.each(['OpenAI', 'Anthropic'])('talks in the format of %s, and tells who answered', async (format) => {
       await page.goto('/playground');
-      await page.getByRole('radiogroup', { name: 'Family of the request' }).getByText(family).click();
+      await page.getByRole('radiogroup', { name: 'Format of the request' }).getByText(format).click();
       await page.getByLabel('Your message').fill('Say hello to the harbour.');
       await page.keyboard.press('Enter');
       const answer = page.getByRole('article', { name: 'Model' }).last();
@@ -126,9 +126,9 @@ describe.skipIf(chromiumPath === undefined)('the console does its jobs', () => {
         .waitFor();
     });
 
-    it.each(['OpenAI', 'Anthropic'])('shows thinking apart, in the family of %s', async (family) => {
+    it.each(['OpenAI', 'Anthropic'])('shows thinking apart, in the format of %s', async (format) => {
       await page.goto('/playground');
-      await page.getByRole('radiogroup', { name: 'Family of the request' }).getByText(family).click();
+      await page.getByRole('radiogroup', { name: 'Format of the request' }).getByText(format).click();
       await page.getByRole('switch', { name: 'Think before answering' }).click();
       await page.getByLabel('Your message').fill('What is the tide?');
       await page.keyboard.press('Enter');
@@ -159,9 +159,9 @@ describe.skipIf(chromiumPath === undefined)('the console does its jobs', () => {
       expect(await page.getByRole('article').count()).toBe(2);
     });
 
-    it.each(['OpenAI', 'Anthropic'])('runs a tool that the model asks for, in the family of %s', async (family) => {
+    it.each(['OpenAI', 'Anthropic'])('runs a tool that the model asks for, in the format of %s', async (format) => {
       await page.goto('/playground');
-      await page.getByRole('radiogroup', { name: 'Family of the request' }).getByText(family).click();
+      await page.getByRole('radiogroup', { name: 'Format of the request' }).getByText(format).click();
       await page.getByRole('combobox', { name: 'Tools of this router' }).click();
       await page.getByRole('option', { name: 'calculator' }).click();
       await page.keyboard.press('Escape');
@@ -175,9 +175,9 @@ describe.skipIf(chromiumPath === undefined)('the console does its jobs', () => {
       expect(await page.getByRole('article', { name: 'Model' }).count()).toBe(2);
     });
 
-    it.each(['OpenAI', 'Anthropic'])('sends a picture, in the family of %s', async (family) => {
+    it.each(['OpenAI', 'Anthropic'])('sends a picture, in the format of %s', async (format) => {
       await page.goto('/playground');
-      await page.getByRole('radiogroup', { name: 'Family of the request' }).getByText(family).click();
+      await page.getByRole('radiogroup', { name: 'Format of the request' }).getByText(format).click();
       await page.locator('input[type=file]').setInputFiles({ name: 'a.png', mimeType: 'image/png', buffer: picture });
       await page.getByRole('img', { name: 'Attachment 1' }).waitFor();
       await page.getByLabel('Your message').fill('What is this?');

@@ -71,7 +71,7 @@ async function ask(path: string, fields: object, url = cluster.url): Promise<num
 const messages = [{ role: 'user', content: 'Tell me something.' }];
 const chat = (fields: object = {}) => ask('openai/chat/completions', { model: 'demo', messages, ...fields });
 
-/** A second or two of everything that the dashboards show: both families, tools, errors, moves, waits, limits. */
+/** A second or two of everything that the dashboards show: both formats, tools, errors, moves, waits, limits. */
 async function everything(): Promise<void> {
   const slow = { stream: true, demo: { first_token_delay_ms: 300, answer_tokens: 30, tokens_per_second: 60 } };
   proxy.failNext = 1;

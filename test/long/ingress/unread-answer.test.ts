@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { expect, it } from 'vitest';
-import { chatFamily } from '#shared/formats/chat/chat-format.ts';
+import { chatFormat } from '#shared/formats/chat/chat-format.ts';
 import { ClientReply } from '#services/ingress/http/client-reply.ts';
 import { startUnreadClient } from '../../helpers/start-unread-client.ts';
 
@@ -11,7 +11,7 @@ it(
   async () => {
     const [response] = (await startUnreadClient()).responses;
     if (!response) throw new Error('there is no request');
-    new ClientReply(response, chatFamily, 'req_1', false, () => undefined).end(Buffer.alloc(64 * 1024 * 1024, ' '));
+    new ClientReply(response, chatFormat, 'req_1', false, () => undefined).end(Buffer.alloc(64 * 1024 * 1024, ' '));
     const begun = performance.now();
     await once(response, 'close');
     expect(response.writableFinished).toBe(false);

@@ -66,7 +66,7 @@ describe('a cloud worker', () => {
     expect(watch.beat('paced')).toMatchObject({ accepting: true, slots: 8 });
   });
 
-  it('treats an overloaded provider the same way, in the words of the other family', async () => {
+  it('treats an overloaded provider the same way, in the words of the other format', async () => {
     answer = refuse(529, { 'retry-after': '1' });
     const client = new Anthropic({ baseURL: `${cluster.url}/api/anthropic`, apiKey: cluster.key, maxRetries: 0 });
     await expect(
@@ -110,7 +110,7 @@ describe('a cloud worker', () => {
 });
 
 describe('a custom provider', () => {
-  it('may be any server of the chat family, such as the demo engine, for clients of both families', async () => {
+  it('may be any server of the chat format, such as the demo engine, for clients of both formats', async () => {
     const demo = await startCluster();
     try {
       const url = `${demo.engineUrl}/v1`;

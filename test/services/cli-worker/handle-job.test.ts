@@ -29,9 +29,9 @@ describe('a job on a CLI worker', () => {
     expect(end).toMatchObject({ finishReason: 'stop', usage: { promptTokens: 8, completionTokens: 7 } });
   });
 
-  it('answers a messages client in its own family', async () => {
+  it('answers a messages client in its own format', async () => {
     const body = { max_tokens: 1000, messages: [user('hello')] };
-    const { events } = await worker.run(body, { family: 'messages' });
+    const { events } = await worker.run(body, { format: 'messages' });
     expect(events[0]).toMatchObject({ type: 'message', stop_reason: 'end_turn', usage: { output_tokens: 7 } });
   });
 
@@ -133,7 +133,7 @@ describe('a job on a CLI worker', () => {
   it('counts tokens without asking anybody', async () => {
     const { events } = await worker.run(
       { messages: [user('hello there')] },
-      { family: 'messages', operation: 'count_tokens' },
+      { format: 'messages', operation: 'count_tokens' },
     );
     expect(events[0]?.['input_tokens']).toBeGreaterThan(2);
   });

@@ -4,7 +4,7 @@ import { readRateLimits } from '#services/cloud-worker/rate-limits.ts';
 const now = Date.parse('2026-11-21T12:00:00Z');
 
 describe('rate limits in headers', () => {
-  it('are read in the names of the messages family', () => {
+  it('are read in the names of the messages format', () => {
     const headers = {
       'anthropic-ratelimit-requests-limit': '50',
       'anthropic-ratelimit-requests-remaining': '0',
@@ -31,7 +31,7 @@ describe('rate limits in headers', () => {
     [String(now + 5000), 5000],
     ['2026-11-21T12:00:05Z', 5000],
     ['nonsense', 60_000],
-  ])('are read in the names of the chat family, reset %s', (reset, resetMs) => {
+  ])('are read in the names of the chat format, reset %s', (reset, resetMs) => {
     const headers = {
       'x-ratelimit-limit-tokens': '1000',
       'x-ratelimit-remaining-tokens': '10.5',

@@ -233,7 +233,7 @@ describe('an image that is not to be had', () => {
 
   it.each(['http://10.0.0.1/a.png', 'file:///etc/passwd'])('from %s is named as its client knows it', async (url) => {
     const fetchImage = (): Promise<string> => Promise.reject(new PublicFetchError('its address is not public'));
-    const served = serve(() => undefined, { body: asking(url), family: 'messages' }, { fetchImage });
+    const served = serve(() => undefined, { body: asking(url), format: 'messages' }, { fetchImage });
     const param = 'messages.2.content.0.content.1.source.url';
     await expect(served).rejects.toMatchObject({
       code: 'invalid_request',

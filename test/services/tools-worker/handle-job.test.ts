@@ -25,7 +25,7 @@ async function runJob(run: Run, settings: Settings = {}): Promise<string> {
     id: 'job',
     requestId: 'request',
     operation: 'execute_tool',
-    family: 'tools',
+    format: 'tools',
     stream,
     model: 'tool',
     body: Buffer.from(JSON.stringify({ tool: 'tool', input: { a: 1 } })),

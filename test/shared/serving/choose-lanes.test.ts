@@ -36,9 +36,9 @@ function lanes(
   avoid: string[] = [],
 ): string[] {
   const registry = registrySchema.parse(file);
-  const wish = { model: resolveModel(model, registry.models, () => 0), needs: { ...noNeeds, ...needs } };
+  const parameters = { model: resolveModel(model, registry.models, () => 0), needs: { ...noNeeds, ...needs } };
   const priceOf = (_: Tier, id: string) => registry.prices[id];
-  return chooseLanes(wish, { auto: registry.auto, priceOf, permits: () => true }, pools, new Set(avoid)).map(
+  return chooseLanes(parameters, { auto: registry.auto, priceOf, permits: () => true }, pools, new Set(avoid)).map(
     ({ pool: { pool: name }, model: id }) => (name === id ? name : `${name}:${id}`),
   );
 }
@@ -49,8 +49,8 @@ describe('prices', () => {
     const choose = (file: object) => {
       const { auto, models } = registrySchema.parse(file);
       const priceOf = (_: Tier, id: string): undefined => void asked.push(id);
-      const wish = { model: resolveModel('auto', models, () => 0), needs: noNeeds };
-      return chooseLanes(wish, { auto, priceOf, permits: () => true }, [pool('gpu', 'gpu')], new Set());
+      const parameters = { model: resolveModel('auto', models, () => 0), needs: noNeeds };
+      return chooseLanes(parameters, { auto, priceOf, permits: () => true }, [pool('gpu', 'gpu')], new Set());
     };
     expect(choose({})).toHaveLength(1);
     expect(asked).toEqual([]);

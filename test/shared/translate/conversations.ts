@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 
 /*
- * Generated requests in the plainest form of each family: what the rules put together (one text and a string, results and
+ * Generated requests in the plainest form of each format: what the rules put together (one text and a string, results and
  * the user message after them) is together already, and what they leave out is not there. Everything else must survive a
  * round trip as it is.
  */
@@ -94,7 +94,7 @@ const chatTool = fc.record({
   ),
 });
 
-/** A chat request that loses nothing on its way to the messages family and back. */
+/** A chat request that loses nothing on its way to the messages format and back. */
 export const chatConversation: fc.Arbitrary<JsonObject> = fc
   .record({
     system: fc.option(text),
@@ -131,7 +131,7 @@ export const chatConversation: fc.Arbitrary<JsonObject> = fc
       ],
       ...(added.tools && { tools, tool_choice: choice === 'named' ? named : choice }),
       ...(added.tools && choice !== 'none' && !parallel && { parallel_tool_calls: false }),
-      // The messages family samples freely only while it does not think, and does not think while a tool is forced.
+      // The messages format samples freely only while it does not think, and does not think while a tool is forced.
       ...(added.effort && !forced ? { reasoning_effort: effort, ...(effort === 'none' && sampling) } : sampling),
       ...further,
     };
@@ -167,7 +167,7 @@ function messagesTurn(turn: number): fc.Arbitrary<JsonObject[]> {
     });
 }
 
-/** A messages request that loses nothing on its way to the chat family and back. */
+/** A messages request that loses nothing on its way to the chat format and back. */
 export const messagesConversation: fc.Arbitrary<JsonObject> = fc
   .record({
     first: contentOf<JsonObject>(messagesText, messagesImage),

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { chatErrorEvent } from '#shared/formats/chat/error.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { messagesErrorEvent } from '#shared/formats/messages/error.ts';
-import { pairFor, type ModelFamily } from '#shared/translate/translations.ts';
+import { pairFor, type FormatName } from '#shared/translate/translations.ts';
 import { runStream } from './run-stream.ts';
 
 const minted = { id: 'id_1', model: 'served', created: 7, promptTokens: () => 11 };
@@ -14,8 +14,8 @@ function chunk(delta: object, finish: string | null = null): object {
   return { choices: [{ index: 0, delta, finish_reason: finish }] };
 }
 
-/** The same answer as either family streams it: thinking, text, two parallel calls. */
-const upstream: Record<ModelFamily, (object | string)[]> = {
+/** The same answer as either format streams it: thinking, text, two parallel calls. */
+const upstream: Record<FormatName, (object | string)[]> = {
   chat: [
     chunk({ role: 'assistant', content: '' }),
     chunk({ reasoning: 'hm' }),
@@ -65,7 +65,7 @@ function answering(stream: string): typeof fetch {
 }
 
 const messages = [{ role: 'user' as const, content: 'hi' }];
-const families = ['chat', 'messages'] as const;
+const formats = ['chat', 'messages'] as const;
 
 function openai(Client: typeof OpenAI | typeof OpenAI6, stream: string): OpenAI {
   return new Client({ apiKey: 'k', fetch: answering(stream), maxRetries: 0 }) as OpenAI;
@@ -74,12 +74,12 @@ function anthropic(stream: string): Anthropic {
   return new Anthropic({ apiKey: 'k', fetch: answering(stream), maxRetries: 0 });
 }
 
-describe.each(families)('streams from a %s upstream', (family) => {
+describe.each(formats)('streams from a %s upstream', (format) => {
   it.each([
     ['current', OpenAI],
     ['Node 20', OpenAI6],
   ])("are put together by OpenAI's SDK, the %s one", async (_, Client) => {
-    const { text } = runStream(pairFor('chat', family).stream(minted), upstream[family]);
+    const { text } = runStream(pairFor('chat', format).stream(minted), upstream[format]);
     const runner = openai(Client, text).chat.completions.stream({ model: 'm', messages });
     const completion = await runner.finalChatCompletion();
     expect(completion).toMatchObject({
@@ -101,7 +101,7 @@ describe.each(families)('streams from a %s upstream', (family) => {
   });
 
   it("are put together by Anthropic's SDK", async () => {
-    const { text } = runStream(pairFor('messages', family).stream(minted), upstream[family]);
+    const { text } = runStream(pairFor('messages', format).stream(minted), upstream[format]);
     const message = await anthropic(text).messages.stream({ model: 'm', max_tokens: 9, messages }).finalMessage();
     expect(message).toMatchObject({
       id: 'id_1',
@@ -119,12 +119,12 @@ describe.each(families)('streams from a %s upstream', (family) => {
 
   it('that fail midway are errors to both SDKs', async () => {
     const error = new RouterError('worker_lost', 'The worker was lost.');
-    const begun = (client: ModelFamily) =>
-      upstream[family]
+    const begun = (client: FormatName) =>
+      upstream[format]
         .slice(0, 4)
         .map(
           (() => {
-            const stream = pairFor(client, family).stream(minted);
+            const stream = pairFor(client, format).stream(minted);
             return (event: object | string) => stream.event(JSON.stringify(event));
           })(),
         )

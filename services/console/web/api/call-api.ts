@@ -77,7 +77,7 @@ export async function reach(path: string, init: RequestInit): Promise<Response> 
   }
 }
 
-/** What a failed answer says, in the form of the console's API or of one of the families. */
+/** What a failed answer says, in the form of the console's API or of one of the formats. */
 export async function readFailure(response: Response): Promise<ApiFailure> {
   const { status, headers } = response;
   const told = ((await readJson(response).catch(() => undefined)) as { error?: Record<string, unknown> } | undefined)

@@ -1,7 +1,7 @@
--- Holds what a request may come to for all its parties, or for none.
+-- Reserves what a request may come to for all its parties, or for none.
 --
 -- ARGV[1]   prefix of all names
--- ARGV[2]   id of the hold
+-- ARGV[2]   id of the reservation
 -- ARGV[3]   milliseconds until it expires
 -- ARGV[4]   tokens, ARGV[5] cost in nano-dollars
 -- ARGV[6…]  eight values for each party, as readUse has them
@@ -52,17 +52,17 @@ if granted then
       'requests', whole(use.requests + 60000), 'requestsAt', whole(now),
       'tokens', whole(use.tokensLevel), 'tokensAt', whole(now))
   end
-  local hold = {
+  local reservation = {
     tokens = tokens,
     cost = cost,
     day = whole(today),
     month = monthOf(today),
     parties = table.concat(names, '\n'),
   }
-  redis.call('HSET', prefix .. 'hold:' .. ARGV[2],
-    'tokens', whole(tokens), 'cost', whole(cost), 'day', hold.day, 'month', hold.month, 'parties', hold.parties)
-  redis.call('ZADD', holds, whole(now + tonumber(ARGV[3])), ARGV[2])
-  book(hold, 1)
+  redis.call('HSET', prefix .. 'reservation:' .. ARGV[2],
+    'tokens', whole(tokens), 'cost', whole(cost), 'day', reservation.day, 'month', reservation.month, 'parties', reservation.parties)
+  redis.call('ZADD', reservations, whole(now + tonumber(ARGV[3])), ARGV[2])
+  book(reservation, 1)
   uses = readUses()
 end
 

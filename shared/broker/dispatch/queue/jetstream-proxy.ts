@@ -1,7 +1,7 @@
 import { nanos, type Msg } from '@nats-io/transport-node';
 import type { Broker } from '../../connection/connect-broker.ts';
 import { decodePull } from '../../contract/pull.ts';
-import { decodeSettle, isTicketOf, settlementWords, type Settlement } from '../../contract/ack.ts';
+import { decodeAck, isTicketOf, ackPayloads, type AckKind } from '../../contract/ack.ts';
 import { consumerName } from '../../contract/subjects.ts';
 import { addressAtEnd, type WorkerAddress } from '../../contract/worker-address.ts';
 import { isInboxOf } from '../is-inbox-of.ts';
@@ -11,7 +11,7 @@ import { isInboxOf } from '../is-inbox-of.ts';
  * JetStream request at whatever subject it names, as itself, so that whoever may make one could have the server do what it
  * may not do (empty another tier's queue, say). Tickets go from the server straight to the worker.
  */
-export class QueueDesk {
+export class JetStreamProxy {
   readonly #broker: Broker;
   readonly #stop: () => void;
 
@@ -20,7 +20,7 @@ export class QueueDesk {
     const { subjects } = broker;
     const subscriptions = [
       broker.subscribe(subjects.allPulls(ingress), (message) => this.#onPull(message)),
-      broker.subscribe(subjects.allSettles(ingress), ({ subject, data }) => this.#onSettle(subject, data)),
+      broker.subscribe(subjects.allAcks(ingress), ({ subject, data }) => this.#onAck(subject, data)),
     ];
     this.#stop = () => {
       for (const subscription of subscriptions) subscription.unsubscribe();
@@ -32,11 +32,11 @@ export class QueueDesk {
   }
 
   /** Settles a ticket of a worker's tier; one of another tier, or none at all, is nothing that the worker may settle. */
-  settle({ tier }: WorkerAddress, ticket: string, as: Settlement): void {
+  ack({ tier }: WorkerAddress, ticket: string, as: AckKind): void {
     const { subjects } = this.#broker;
     if (!isTicketOf(subjects, tier, ticket)) return;
-    if (as === 'back') this.#broker.publish(ticket, settlementWords[as]);
-    else this.#broker.publishUnhurried(ticket, settlementWords[as]);
+    if (as === 'back') this.#broker.publish(ticket, ackPayloads[as]);
+    else this.#broker.publishUnhurried(ticket, ackPayloads[as]);
   }
 
   /** A pull that waits is answered at once, so that its worker knows that it was heard, and whether it will hear of it. */
@@ -54,9 +54,9 @@ export class QueueDesk {
     if (expiresMs !== undefined) this.#broker.publish(reply, heartbeatMs === undefined ? '' : 'heartbeats');
   }
 
-  #onSettle(subject: string, payload: Uint8Array): void {
+  #onAck(subject: string, payload: Uint8Array): void {
     const worker = addressAtEnd(subject);
-    const settle = decodeSettle(payload);
-    if (worker && settle) this.settle(worker, settle.ticket, settle.as);
+    const ack = decodeAck(payload);
+    if (worker && ack) this.ack(worker, ack.ticket, ack.as);
   }
 }

@@ -12,12 +12,12 @@ export interface LiveWorker {
   pool: LivePool;
   /** The announcement's bytes, to skip reading one that says nothing new. */
   raw: Buffer;
-  lastBeat: number;
+  lastHeartbeatAt: number;
   /** Jobs that this ingress has granted or offered to the worker and that are not over. */
   held: number;
-  /** Its jobs of other ingresses, when it last beat. */
+  /** Its jobs of other ingresses, when it last heartbeat. */
   others: number;
-  /** Whether it has refused a job since it last beat: it is asked no more until then. */
+  /** Whether it has refused a job since it last heartbeat: it is asked no more until then. */
   hasRefused: boolean;
 }
 

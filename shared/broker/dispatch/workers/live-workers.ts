@@ -11,7 +11,7 @@ import { KnownNames } from './known-names.ts';
 import { jobsOfOthers, type LivePool, type LiveWorker } from './live-pool.ts';
 import { OwnerShares } from './owner-shares.ts';
 
-/** Milliseconds without a beat after which a worker counts as lost: three missed beats and a little. */
+/** Milliseconds without a heartbeat after which a worker counts as lost: three missed heartbeats and a little. */
 const lostAfterMs = 3_300;
 
 /** Announcements kept at most; more workers than this on one broker are ignored, with a log line. */
@@ -21,10 +21,10 @@ const maxWorkers = 10_000;
 const promptMs = 500;
 
 /** Milliseconds that workers get to answer a roll call. */
-const rollCallMs = 250;
+const announceWaitMs = 250;
 
 /**
- * The workers that beat, and the pools they form. While the connection to the broker is down, or the broker stands
+ * The workers that heartbeat, and the pools they form. While the connection to the broker is down, or the broker stands
  * still, nobody is declared lost: what cannot be heard says nothing about who lives.
  */
 export class LiveWorkers {
@@ -50,19 +50,21 @@ export class LiveWorkers {
     this.#broker = broker;
     this.#log = log;
     this.#contract = contract;
-    const beats = broker.subscribe(broker.subjects.allBeats, ({ data, subject }) => this.#onBeat(data, subject));
+    const heartbeats = broker.subscribe(broker.subjects.allHeartbeats, ({ data, subject }) =>
+      this.#onHeartbeat(data, subject),
+    );
     const stopReconnect = broker.onReconnect(() => this.#onReconnect());
     this.#timer = setInterval(() => this.#dropSilent(), 250);
     this.#stopListening = () => {
-      beats.unsubscribe();
+      heartbeats.unsubscribe();
       stopReconnect();
     };
   }
 
   /** Has every worker announce itself, and waits a moment for it: a new ingress else knows nobody for a second. */
-  async callTheRoll(): Promise<void> {
-    this.#broker.publish(this.#broker.subjects.rollCall, '');
-    await sleep(rollCallMs);
+  async requestAnnouncements(): Promise<void> {
+    this.#broker.publish(this.#broker.subjects.announceRequest, '');
+    await sleep(announceWaitMs);
   }
 
   close(): void {
@@ -120,7 +122,7 @@ export class LiveWorkers {
     this.#changeListeners.add(listener);
   }
 
-  #onBeat(payload: Uint8Array, subject: string): void {
+  #onHeartbeat(payload: Uint8Array, subject: string): void {
     const address = addressAtEnd(subject);
     if (!address) return;
     const id = workerIdOf(address);
@@ -130,7 +132,7 @@ export class LiveWorkers {
       return;
     }
     if (known?.address.tier === address.tier && known.raw.equals(payload)) {
-      known.lastBeat = performance.now();
+      known.lastHeartbeatAt = performance.now();
       known.others = jobsOfOthers(known);
       known.hasRefused = false;
       return;
@@ -172,7 +174,7 @@ export class LiveWorkers {
       announcement,
       pool,
       raw,
-      lastBeat: 0,
+      lastHeartbeatAt: 0,
       held: 0,
       others: 0,
       hasRefused: false,
@@ -183,7 +185,7 @@ export class LiveWorkers {
       known.announcement.accepting !== announcement.accepting ||
       known.announcement.slots !== announcement.slots;
     if (worker.pool !== pool) this.#leavePool(worker);
-    Object.assign(worker, { announcement, pool, raw, lastBeat: performance.now(), hasRefused: false });
+    Object.assign(worker, { announcement, pool, raw, lastHeartbeatAt: performance.now(), hasRefused: false });
     worker.others = jobsOfOthers(worker);
     pool.workers.add(worker);
     this.#workers.set(id, worker);
@@ -232,7 +234,7 @@ export class LiveWorkers {
   }
 
   /**
-   * A process that stood still itself (stopped, starved) has missed beats that were sent: it forgives before it judges.
+   * A process that stood still itself (stopped, starved) has missed heartbeats that were sent: it forgives before it judges.
    * And before a silent worker is given up, the broker has to show that it is not the one that is silent.
    */
   #dropSilent(): void {
@@ -256,16 +258,16 @@ export class LiveWorkers {
   }
 
   #silent(now: number): LiveWorker[] {
-    return [...this.#workers.values()].filter(({ lastBeat }) => lastBeat < now - lostAfterMs);
+    return [...this.#workers.values()].filter(({ lastHeartbeatAt }) => lastHeartbeatAt < now - lostAfterMs);
   }
 
   #onReconnect(): void {
     this.#forgiveSilence();
-    this.#broker.publish(this.#broker.subjects.rollCall, '');
+    this.#broker.publish(this.#broker.subjects.announceRequest, '');
   }
 
   #forgiveSilence(): void {
     const now = performance.now();
-    for (const worker of this.#workers.values()) worker.lastBeat = now;
+    for (const worker of this.#workers.values()) worker.lastHeartbeatAt = now;
   }
 }

@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { Json } from '#shared/core/json.ts';
 
-/** Why an answer ended, in the chat family's words. `function_call` is the older form of `tool_calls`. */
+/** Why an answer ended, in the chat format's words. `function_call` is the older form of `tool_calls`. */
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'function_call';
 
 /**

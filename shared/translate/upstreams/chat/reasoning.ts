@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 
 /**
- * The thinking text in a message or delta of the chat family. Engines spell the field in two ways: `reasoning_content`
+ * The thinking text in a message or delta of the chat format. Engines spell the field in two ways: `reasoning_content`
  * (llama.cpp, SGLang, older vLLM) and `reasoning` (vLLM, Ollama). Where both are there, both say the same.
  */
 export function reasoningOf(message: JsonObject): string {

@@ -3,7 +3,7 @@ import { reasoningOf } from './reasoning.ts';
 import type { ToolCallPiece } from './tool-call-order.ts';
 
 /**
- * All that a model wrote in a message or delta of the chat family: thinking, text, refusal, and of each tool call its name
+ * All that a model wrote in a message or delta of the chat format: thinking, text, refusal, and of each tool call its name
  * and arguments. What an estimate of the answer's tokens goes by, streamed or not: the JSON around it was not written by
  * the model.
  */

@@ -126,9 +126,9 @@ describe('a chat request', () => {
 });
 
 describe('a messages request', () => {
-  it('goes as it came to every provider of its family', () => {
+  it('goes as it came to every provider of its format', () => {
     for (const provider of Object.values(presets)) {
-      if (provider.family !== 'messages') continue;
+      if (provider.format !== 'messages') continue;
       expect(provider.rules).toEqual({});
       expect(provider.adaptation).toBeUndefined();
     }

@@ -11,7 +11,7 @@ const record: UsageRecord = {
   id: 'r',
   at: 0,
   key: { id: 'k1', name: 'x'.repeat(200) },
-  family: 'chat',
+  format: 'chat',
   operation: 'generate',
   asked: 'auto',
   outcome: 'done',

@@ -25,7 +25,7 @@ function record(id: string, fields: Partial<UsageRecord> = {}): UsageRecord {
     at: Date.UTC(2026, 10, 21, 12),
     key: { id: 'k1', name: 'laptop' },
     owner: { kind: 'user', id: 'ada' },
-    family: 'chat',
+    format: 'chat',
     operation: 'generate',
     asked: 'auto',
     model: 'm1',
@@ -45,7 +45,7 @@ function record(id: string, fields: Partial<UsageRecord> = {}): UsageRecord {
 
 /** The routes on a server of their own, with some requests in the ledger. */
 async function openApi(...records: UsageRecord[]) {
-  const { keeper, redis, prefix, hold } = await openLimitKeeper(inject('redisUrl'));
+  const { keeper, redis, prefix, reserve } = await openLimitKeeper(inject('redisUrl'));
   const ledger = new UsageLedger(redis, prefix, log, { maxRequests: 1_000, requestsKeptMs: 1e12 });
   for (const each of records) ledger.add(each);
   await ledger.close();
@@ -80,7 +80,7 @@ async function openApi(...records: UsageRecord[]) {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const get = (path: string, viewer = 'admin', init: RequestInit = {}): Promise<Response> =>
     fetch(`${url}${path}`, { ...init, headers: { 'x-viewer': viewer, 'content-type': 'application/json' } });
-  return { get, audit, hold };
+  return { get, audit, reserve };
 }
 
 const range = `from=${Date.UTC(2026, 10, 20)}&to=${Date.UTC(2026, 10, 22)}`;
@@ -170,9 +170,9 @@ describe('GET /usage/export', () => {
 
 describe('GET /usage/now', () => {
   it('tells what is used and held of each limit', async () => {
-    const { get, hold } = await openApi();
-    (await hold([keyWith({ tokensPerDay: 100 })], { tokens: 30, cost: 5e8 })).settle({ tokens: 20, cost: 4e8 });
-    await hold([keyWith({ tokensPerDay: 100 })], { tokens: 10, cost: 1e8 });
+    const { get, reserve } = await openApi();
+    (await reserve([keyWith({ tokensPerDay: 100 })], { tokens: 30, cost: 5e8 })).commit({ tokens: 20, cost: 4e8 });
+    await reserve([keyWith({ tokensPerDay: 100 })], { tokens: 10, cost: 1e8 });
     const tomorrow = (Math.floor(Date.now() / 86_400_000) + 1) * 86_400_000;
     expect(await (await get('/usage/now', 'ada')).json()).toMatchObject([
       {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, IncomingMessage, ServerResponse } from 'node:http';
 import { Socket, type AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { Pulse } from '#shared/broker/contract/ingress-stats.ts';
+import type { IngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import { LiveFeed } from '#services/console/live/live-feed.ts';
 
@@ -38,7 +38,7 @@ describe('a page whose session has ended', () => {
     onTestFinished(() => void vi.useRealTimers());
     const workers = { workers: () => [] } as unknown as LiveWorkers;
     let waiting = 0;
-    const pulse = (): Pulse => ({
+    const stats = (): IngressStats => ({
       v: 1,
       at: 0,
       requests: [],
@@ -50,7 +50,7 @@ describe('a page whose session has ended', () => {
       lanes: [],
       failures: [],
     });
-    const feed = new LiveFeed(workers, () => [pulse()]);
+    const feed = new LiveFeed(workers, () => [stats()]);
     onTestFinished(() => feed.close());
     // Without a connection all that is written waits, as when the other side does not read.
     const response = new ServerResponse(new IncomingMessage(new Socket()));

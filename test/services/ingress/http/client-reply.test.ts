@@ -1,13 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
-import { chatFamily } from '#shared/formats/chat/chat-format.ts';
+import { chatFormat } from '#shared/formats/chat/chat-format.ts';
 import { ClientReply } from '#services/ingress/http/client-reply.ts';
 import { startUnreadClient } from '../../../helpers/start-unread-client.ts';
 
 function replyTo(response: ServerResponse | undefined, stream = true): ClientReply {
   if (!response) throw new Error('there is no such response');
-  return new ClientReply(response, chatFamily, 'req_1', stream, () => undefined);
+  return new ClientReply(response, chatFormat, 'req_1', stream, () => undefined);
 }
 
 it('a piece of a stream leaves in its turn, before whatever is said to other clients later', async () => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { chatFamily } from '#shared/formats/chat/chat-format.ts';
-import { messagesFamily } from '#shared/formats/messages/messages-format.ts';
+import { chatFormat } from '#shared/formats/chat/chat-format.ts';
+import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
 import { passedHeaders } from '#services/ingress/http/passed-headers.ts';
 
 describe('the headers of a client', () => {
-  it('are passed on only where its family names them', () => {
+  it('are passed on only where its format names them', () => {
     const headers = {
       'anthropic-version': '2023-06-01',
       'anthropic-beta': 'one-2025-01-01, two-2025-02-02',
@@ -13,20 +13,20 @@ describe('the headers of a client', () => {
       'x-api-key': 'secret',
       cookie: 'secret',
     };
-    expect(passedHeaders(headers, messagesFamily.passedHeaders)).toEqual({
+    expect(passedHeaders(headers, messagesFormat.passedHeaders)).toEqual({
       'anthropic-version': '2023-06-01',
       'anthropic-beta': 'one-2025-01-01, two-2025-02-02',
     });
-    expect(passedHeaders(headers, chatFamily.passedHeaders)).toEqual({ 'openai-beta': 'assistants=v2' });
+    expect(passedHeaders(headers, chatFormat.passedHeaders)).toEqual({ 'openai-beta': 'assistants=v2' });
   });
 
   it('are nothing when none of them was sent, or with nothing in it', () => {
-    expect(passedHeaders({ 'anthropic-beta': '', host: 'x' }, messagesFamily.passedHeaders)).toBeUndefined();
+    expect(passedHeaders({ 'anthropic-beta': '', host: 'x' }, messagesFormat.passedHeaders)).toBeUndefined();
   });
 
   it('are refused when one is too long to go with every grant', () => {
     const headers = { 'anthropic-beta': 'x'.repeat(4097) };
-    expect(() => passedHeaders(headers, messagesFamily.passedHeaders)).toThrow(
+    expect(() => passedHeaders(headers, messagesFormat.passedHeaders)).toThrow(
       'The header anthropic-beta is longer than 4096 characters.',
     );
   });

@@ -36,7 +36,7 @@ afterAll(async () => {
   await edge.stop();
 });
 
-/** Asks a family as a page of the console does. */
+/** Asks a format as a page of the console does. */
 function asPage(url: string, headers: Record<string, string> = {}, client = ada): Promise<Response> {
   const session = { cookie: client.cookie ?? '', 'x-csrf-token': client.csrfToken ?? '' };
   return fetch(url, { headers: { ...session, ...headers } });
@@ -53,7 +53,7 @@ async function bodyOf(answer: Response): Promise<{ status: number; body: unknown
 }
 
 describe('a page of the console', () => {
-  it('uses every family as the signed-in person', async () => {
+  it('uses every format as the signed-in person', async () => {
     for (const path of ['/api/openai/v1/models', '/api/anthropic/v1/models', '/api/tools/v1/list']) {
       expect((await asPage(edge.url + path)).status).toBe(200);
     }

@@ -8,11 +8,11 @@ function worker(tier: string, slots: number, others: number, draining = false): 
 
 describe("the cluster's load", () => {
   it('is the sum of what all ingress nodes have waiting and of what all workers do', () => {
-    const pulses = [
+    const stats = [
       { lanes: [], waitingByTier: { gpu: 2, cloud: 1 } },
       { lanes: [], waitingByTier: { gpu: 1 } },
     ];
-    const load = loadOf(pulses, [worker('gpu', 8, 3), worker('gpu', 4, 0), worker('tools', 16, 0)]);
+    const load = loadOf(stats, [worker('gpu', 8, 3), worker('gpu', 4, 0), worker('tools', 16, 0)]);
     expect(load?.tiers).toEqual({
       gpu: { waiting: 3, busy: 5, slots: 12, workers: 2 },
       cli: { waiting: 0, busy: 0, slots: 0, workers: 0 },

@@ -100,11 +100,11 @@ describe('the metrics', () => {
     await expect.poll(metrics).toMatch(/^rtr_jobs\{state="streaming"\} 1$/m);
     const text = await metrics();
     for (const line of [
-      /^rtr_requests_total\{family="chat",model="demo",tier="gpu",outcome="done"\} [1-9]/m,
-      /^rtr_refusals_total\{family="chat",code="invalid_json"\} [1-9]/m,
+      /^rtr_requests_total\{format="chat",model="demo",tier="gpu",outcome="done"\} [1-9]/m,
+      /^rtr_refusals_total\{format="chat",code="invalid_json"\} [1-9]/m,
       /^rtr_queue_wait_seconds_count\{tier="gpu"\} [1-9]/m,
       /^rtr_time_to_first_token_seconds_count\{model="demo",tier="gpu"\} [1-9]/m,
-      /^rtr_request_duration_seconds_sum\{family="chat",model="demo",tier="gpu"\} /m,
+      /^rtr_request_duration_seconds_sum\{format="chat",model="demo",tier="gpu"\} /m,
       /^rtr_tokens_total\{model="demo",tier="gpu",kind="completion"\} /m,
       /^rtr_jobs\{state="queued"\} 0$/m,
       /^process_resident_memory_bytes /m,

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
-import { createKey, createOwnedKey, type CreatedKey, type KeyWish } from '#shared/accounts/keys/create-key.ts';
+import { createKey, createOwnedKey, type CreatedKey, type NewKey } from '#shared/accounts/keys/create-key.ts';
 import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
 import { openKeyStore, type OpenKeyStore } from '../../../helpers/open-key-store.ts';
@@ -28,7 +28,7 @@ async function makeAdmin({ accounts }: OpenKeyStore): Promise<UserRecord> {
   return user;
 }
 
-async function makeKey(wish: Partial<KeyWish> = {}, { store } = open, ownerId: string = ada.id): Promise<CreatedKey> {
+async function makeKey(wish: Partial<NewKey> = {}, { store } = open, ownerId: string = ada.id): Promise<CreatedKey> {
   const key = await createOwnedKey(store, { kind: 'user', name: 'k', class: 'normal', ...wish, ownerId });
   if (typeof key === 'string') throw new Error(key);
   return key;

@@ -31,7 +31,7 @@ function record(fields: Partial<UsageRecord> = {}): UsageRecord {
     at: Date.UTC(2026, 10, 21, 12),
     key: { id: 'k1', name: 'laptop' },
     owner: { kind: 'user', id: 'u1' },
-    family: 'chat',
+    format: 'chat',
     operation: 'generate',
     asked: 'auto',
     model: 'm1',

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, inject, it } from 'vitest';
 import type { Limits, PartyLimits } from '#shared/accounts/limits/limits.ts';
-import type { Hold } from '#shared/accounts/limits/limit-keeper.ts';
+import type { Reservation } from '#shared/accounts/limits/limit-keeper.ts';
 import type { Amount } from '#shared/accounts/limits/party-use.ts';
 import { openLimitKeeper } from '../../../helpers/open-limit-keeper.ts';
 
 /** What the limits mean, said as simply as can be. Costs are nano-dollars. */
 class Model {
   readonly spent = new Map<string, Amount>();
-  holds: ModelHold[] = [];
+  reservations: ModelHold[] = [];
 
   fits(parties: readonly PartyLimits[], amount: Amount): boolean {
     return parties.every(({ party, limits }) => {
@@ -29,17 +29,17 @@ class Model {
   /** What of a party's limits is used: spent, and held by requests in force. */
   of(party: string): { active: number } & Amount {
     const { tokens, cost } = this.spent.get(party) ?? { tokens: 0, cost: 0 };
-    const mine = this.holds.filter(({ parties, inForce }) => inForce && parties.includes(party));
+    const mine = this.reservations.filter(({ parties, inForce }) => inForce && parties.includes(party));
     const sum = (of: (amount: Amount) => number): number => mine.reduce((total, { amount }) => total + of(amount), 0);
     return { active: mine.length, tokens: tokens + sum((each) => each.tokens), cost: cost + sum((each) => each.cost) };
   }
 
-  settle(hold: ModelHold, { tokens, cost }: Amount): void {
-    for (const party of hold.parties) {
+  commit(reserve: ModelHold, { tokens, cost }: Amount): void {
+    for (const party of reserve.parties) {
       const before = this.spent.get(party) ?? { tokens: 0, cost: 0 };
       this.spent.set(party, { tokens: before.tokens + tokens, cost: before.cost + cost });
     }
-    this.holds = this.holds.filter((each) => each !== hold);
+    this.reservations = this.reservations.filter((each) => each !== reserve);
   }
 }
 
@@ -48,7 +48,7 @@ interface ModelHold {
   parties: readonly string[];
   amount: Amount;
   inForce: boolean;
-  real: Hold;
+  real: Reservation;
 }
 
 const amount = fc.record({ tokens: fc.nat(40), cost: fc.nat(40) });
@@ -71,7 +71,7 @@ const step = fc.oneof(
     weight: 4,
     arbitrary: fc.record({ do: fc.constant('reserve' as const), among: fc.integer({ min: 1, max: 7 }), amount }),
   },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('settle' as const), which: fc.nat(20), amount }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('commit' as const), which: fc.nat(20), amount }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('release' as const), which: fc.nat(20) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('expire' as const), which: fc.nat(20) }) },
 );
@@ -91,7 +91,8 @@ describe('reserving, settling, releasing and expiring in any order', () => {
           { party: 'team:t', limits: team },
         ];
         for (const next of steps) {
-          const hold = 'which' in next ? model.holds[next.which % (model.holds.length || 1)] : undefined;
+          const reserve =
+            'which' in next ? model.reservations[next.which % (model.reservations.length || 1)] : undefined;
           if (next.do === 'reserve') {
             const parties = all.filter((_, index) => ((next.among >> index) & 1) === 1);
             const before = new Set(await ids());
@@ -100,17 +101,23 @@ describe('reserving, settling, releasing and expiring in any order', () => {
             if (verdict.granted) {
               const id = (await ids()).find((each) => !before.has(each)) ?? '';
               const named = parties.map(({ party }) => party);
-              model.holds.push({ id, parties: named, amount: next.amount, inForce: true, real: verdict.hold });
+              model.reservations.push({
+                id,
+                parties: named,
+                amount: next.amount,
+                inForce: true,
+                real: verdict.reservation,
+              });
             } else {
               expect(verdict.error.message).not.toBe('A limit is reached.');
             }
-          } else if (next.do === 'expire' && hold) {
-            await expire(hold.id);
-            hold.inForce = false;
-          } else if (hold) {
-            const spent = next.do === 'settle' ? next.amount : { tokens: 0, cost: 0 };
-            hold.real.settle(spent);
-            model.settle(hold, spent);
+          } else if (next.do === 'expire' && reserve) {
+            await expire(reserve.id);
+            reserve.inForce = false;
+          } else if (reserve) {
+            const spent = next.do === 'commit' ? next.amount : { tokens: 0, cost: 0 };
+            reserve.real.commit(spent);
+            model.commit(reserve, spent);
           }
           for (const use of await keeper.read(all)) {
             const { active, tokens, cost } = model.of(use.party);

@@ -5,7 +5,7 @@ import { beginKeyStore } from '../../../helpers/open-key-store.ts';
 import { keyWith, nothing } from '../../../helpers/open-limit-keeper.ts';
 
 describe('while Redis is away', () => {
-  it('a request is refused, and nothing is left of it to be settled', async () => {
+  it('a request is refused, and nothing is left of it to be committed', async () => {
     const { connection, prefix } = beginKeyStore('redis://127.0.0.1:1');
     const errors: unknown[] = [];
     const log = createLog({ service: 'test', level: 'silent', format: 'json' });

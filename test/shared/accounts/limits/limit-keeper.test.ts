@@ -19,39 +19,39 @@ describe('a limit of requests a minute', () => {
   });
 
   it('counts requests that came to nothing too', async () => {
-    const { keeper, hold } = await open();
+    const { keeper, reserve } = await open();
     const party = keyWith({ requestsPerMinute: 1 });
-    (await hold([party])).settle(nothing);
+    (await reserve([party])).commit(nothing);
     expect(await keeper.reserve([party], nothing)).toMatchObject({ granted: false });
   });
 });
 
 describe('a limit of tokens a minute', () => {
   it('counts what is held, then what it came to', async () => {
-    const { keeper, hold } = await open();
+    const { keeper, reserve } = await open();
     const party = keyWith({ tokensPerMinute: 1_000 });
-    const held = await hold([party], { tokens: 900, cost: 0 });
+    const held = await reserve([party], { tokens: 900, cost: 0 });
     const refused = await keeper.reserve([party], { tokens: 200, cost: 0 });
     expect(refused).toMatchObject({ granted: false, error: { code: 'token_limit_exceeded' } });
-    held.settle({ tokens: 100, cost: 0 });
+    held.commit({ tokens: 100, cost: 0 });
     expect((await keeper.reserve([party], { tokens: 900, cost: 0 })).granted).toBe(true);
   });
 
   it('counts a long request in full until it is over, so that its end makes no room twice', async () => {
-    const { keeper, hold, redis, prefix } = await open();
+    const { keeper, reserve, redis, prefix } = await open();
     const party = keyWith({ tokensPerMinute: 1_000 });
-    const long = await hold([party], { tokens: 900, cost: 0 });
+    const long = await reserve([party], { tokens: 900, cost: 0 });
     await redis.hincrby(`${prefix}limit:key:k1`, 'tokensAt', -minute);
     expect(await keeper.reserve([party], { tokens: 900, cost: 0 })).toMatchObject({ granted: false });
-    long.settle(nothing);
+    long.commit(nothing);
     expect((await keeper.reserve([party], { tokens: 900, cost: 0 })).granted).toBe(true);
     expect(await keeper.reserve([party], { tokens: 900, cost: 0 })).toMatchObject({ granted: false });
   });
 
   it('counts what came out dearer than was held', async () => {
-    const { keeper, hold, use } = await open();
+    const { keeper, reserve, use } = await open();
     const party = keyWith({ tokensPerMinute: 1_000 });
-    (await hold([party], { tokens: 10, cost: 0 })).settle({ tokens: 3_000, cost: 0 });
+    (await reserve([party], { tokens: 10, cost: 0 })).commit({ tokens: 3_000, cost: 0 });
     expect((await use(party)).buckets.tokens).toBeGreaterThan(2_900 * minute);
     const refused = await keeper.reserve([party], { tokens: 1, cost: 0 });
     expect(refused.granted ? 0 : refused.error.retryAfter).toBeGreaterThan(115);
@@ -60,15 +60,15 @@ describe('a limit of tokens a minute', () => {
 
 describe('a limit of requests at the same time', () => {
   it('frees a place when a request is over, at once', async () => {
-    const { keeper, hold } = await open();
+    const { keeper, reserve } = await open();
     const party = keyWith({ concurrentRequests: 2 });
-    const first = await hold([party]);
-    await hold([party]);
+    const first = await reserve([party]);
+    await reserve([party]);
     expect(await keeper.reserve([party], nothing)).toMatchObject({
       granted: false,
       error: { code: 'rate_limit_exceeded', message: expect.stringContaining('2 requests at the same time') },
     });
-    first.settle(nothing);
+    first.commit(nothing);
     expect((await keeper.reserve([party], nothing)).granted).toBe(true);
   });
 });
@@ -86,13 +86,13 @@ describe('a budget', () => {
     expect(verdicts.filter(({ granted }) => granted)).toHaveLength(10);
   });
 
-  it('tells apart that it is used up and that running requests hold the rest', async () => {
-    const { keeper, hold } = await open();
+  it('tells apart that it is used up and that running requests reserve the rest', async () => {
+    const { keeper, reserve } = await open();
     const party = keyWith({ tokensPerDay: 100 });
-    const held = await hold([party], { tokens: 90, cost: 0 });
+    const held = await reserve([party], { tokens: 90, cost: 0 });
     const busy = await keeper.reserve([party], { tokens: 20, cost: 0 });
     expect(busy).toMatchObject({ granted: false, error: { code: 'rate_limit_exceeded', retryAfter: 1 } });
-    held.settle({ tokens: 90, cost: 0 });
+    held.commit({ tokens: 90, cost: 0 });
     const spent = await keeper.reserve([party], { tokens: 20, cost: 0 });
     const tooLittle = expect.stringMatching(
       /^What is left of the budget is too little for this: this key may use 100 tokens/,
@@ -102,7 +102,7 @@ describe('a budget', () => {
     if (!spent.granted) expect(Math.abs((spent.error.retryAfter ?? 0) - secondsLeft)).toBeLessThan(5);
   });
 
-  it('holds for all parties or for none', async () => {
+  it('reservations for all parties or for none', async () => {
     const { keeper, use } = await open();
     const key = keyWith({ tokensPerDay: 100 });
     const team = { party: 'team:t1' as const, limits: { tokensPerMonth: 10 } };
@@ -114,31 +114,31 @@ describe('a budget', () => {
   });
 
   it('does not refuse what costs nothing', async () => {
-    const { keeper, hold } = await open();
+    const { keeper, reserve } = await open();
     const party = keyWith({ costPerDay: 1 });
-    (await hold([party], { tokens: 1, cost: 1e9 })).settle({ tokens: 1, cost: 2e9 });
+    (await reserve([party], { tokens: 1, cost: 1e9 })).commit({ tokens: 1, cost: 2e9 });
     const usedUp = expect.stringMatching(/^The budget is used up: this key may use \$1 a day/);
     expect(await keeper.reserve([party], { tokens: 1, cost: 1 })).toMatchObject({ error: { message: usedUp } });
     expect((await keeper.reserve([party], { tokens: 1, cost: 0 })).granted).toBe(true);
   });
 
   it('counts amounts of many digits exactly', async () => {
-    const { hold, use } = await open();
+    const { reserve, use } = await open();
     const party = keyWith({ costPerMonth: 9_000_000 });
     const cost = 987_654_321_012_345;
-    (await hold([party], { tokens: 1, cost })).settle({ tokens: 999_999_999_999, cost: cost + 1 });
-    (await hold([party], { tokens: 1, cost: 1 })).settle({ tokens: 2, cost: 2 });
+    (await reserve([party], { tokens: 1, cost })).commit({ tokens: 999_999_999_999, cost: cost + 1 });
+    (await reserve([party], { tokens: 1, cost: 1 })).commit({ tokens: 2, cost: 2 });
     expect((await use(party)).month.spent).toEqual({ tokens: 1_000_000_000_001, cost: cost + 3 });
   });
 });
 
 describe('an amount beyond all measure', () => {
   it('is counted as much, and harms nothing', async () => {
-    const { keeper, hold, use } = await open();
+    const { keeper, reserve, use } = await open();
     const party = keyWith({ requestsPerMinute: 1_000 });
-    const held = await hold([party], { tokens: 1e300, cost: Number.POSITIVE_INFINITY });
+    const held = await reserve([party], { tokens: 1e300, cost: Number.POSITIVE_INFINITY });
     expect((await use(party)).day.held).toEqual({ tokens: 1e12, cost: 1e15 });
-    held.settle({ tokens: 0.5, cost: 1e30 });
+    held.commit({ tokens: 0.5, cost: 1e30 });
     expect((await use(party)).day).toEqual({ spent: { tokens: 1, cost: 1e15 }, held: nothing });
     expect((await keeper.reserve([party], nothing)).granted).toBe(true);
   });
@@ -147,7 +147,7 @@ describe('an amount beyond all measure', () => {
 describe('a month', () => {
   it('is that of the calendar, for any day of two centuries', async () => {
     const { redis } = await open();
-    const text = readFileSync('shared/accounts/limits/lua/holds.lua', 'utf8');
+    const text = readFileSync('shared/accounts/limits/lua/reservations.lua', 'utf8');
     const days = Array.from({ length: 2_000 }, (_, index) => index * 37);
     const months = await redis.eval(
       `${text}\nlocal months = {}\nfor index = 2, #ARGV do months[index - 1] = monthOf(tonumber(ARGV[index])) end\nreturn months`,
@@ -174,11 +174,11 @@ describe('a request that is larger than a limit by itself', () => {
   });
 });
 
-describe('a hold', () => {
+describe('a reservation', () => {
   it('that nobody renews is free after its time, and counts as not used', async () => {
-    const { keeper, hold, use, ids, expire } = await open();
+    const { keeper, reserve, use, ids, expire } = await open();
     const party = keyWith({ concurrentRequests: 1, tokensPerDay: 100 });
-    await hold([party], { tokens: 100, cost: 5 });
+    await reserve([party], { tokens: 100, cost: 5 });
     expect((await keeper.reserve([party], { tokens: 1, cost: 0 })).granted).toBe(false);
     await expire(...(await ids()));
     expect(await use(party)).toMatchObject({ active: 0, day: { held: nothing, spent: nothing } });
@@ -186,23 +186,23 @@ describe('a hold', () => {
   });
 
   it('is renewed while its node lives, and put into force again when that came too late', async () => {
-    const { hold, use, ids, expire } = await open({ holdMs: 60_000, renewEveryMs: 30 });
+    const { reserve, use, ids, expire } = await open({ reservationMs: 60_000, renewEveryMs: 30 });
     const party = keyWith({ concurrentRequests: 1 });
-    await hold([party], { tokens: 7, cost: 5 });
+    await reserve([party], { tokens: 7, cost: 5 });
     const [id = ''] = await ids();
     await expire(id);
     await until(async () => (await ids()).length === 1 && (await use(party)).active === 1);
     expect((await use(party)).day.held).toEqual({ tokens: 7, cost: 5 });
   });
 
-  it('that has expired is settled all the same, once', async () => {
-    const { hold, use, ids, expire } = await open();
+  it('that has expired is committed all the same, once', async () => {
+    const { reserve, use, ids, expire } = await open();
     const party = keyWith({ tokensPerDay: 100 });
-    const held = await hold([party], { tokens: 50, cost: 5 });
+    const held = await reserve([party], { tokens: 50, cost: 5 });
     await expire(...(await ids()));
     await use(party);
-    held.settle({ tokens: 30, cost: 3 });
-    held.settle({ tokens: 30, cost: 3 });
+    held.commit({ tokens: 30, cost: 3 });
+    held.commit({ tokens: 30, cost: 3 });
     expect((await use(party)).day).toEqual({ spent: { tokens: 30, cost: 3 }, held: nothing });
   });
 
@@ -220,13 +220,13 @@ describe('a hold', () => {
     expect(await ids()).toHaveLength(1_200);
   });
 
-  it('leaves nothing behind when it is settled', async () => {
-    const { hold, use, redis, prefix } = await open();
+  it('leaves nothing behind when it is committed', async () => {
+    const { reserve, use, redis, prefix } = await open();
     const party = keyWith({ tokensPerDay: 100 });
-    (await hold([party], { tokens: 50, cost: 5 })).settle({ tokens: 1, cost: 1 });
+    (await reserve([party], { tokens: 50, cost: 5 })).commit({ tokens: 1, cost: 1 });
     await use(party);
     const names = (await redis.keys(`${prefix}limit:*`)).map((name) => name.slice(prefix.length));
-    expect(names.filter((name) => name.startsWith('limit:hold'))).toEqual([]);
+    expect(names.filter((name) => name.startsWith('limit:reserve'))).toEqual([]);
     const month = new Date().toISOString().slice(0, 7);
     expect(names.toSorted()).toEqual(
       ['limit:key:k1', `limit:key:k1:${Math.floor(Date.now() / 86_400_000)}`, `limit:key:k1:${month}`].toSorted(),

@@ -8,7 +8,7 @@ import { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import { parseCredential } from '#shared/broker/connection/credential.ts';
 import { ensurePoolConsumers } from '#shared/broker/dispatch/queue/jobs-stream.ts';
 import { encodePull } from '#shared/broker/contract/pull.ts';
-import { encodeSettle } from '#shared/broker/contract/ack.ts';
+import { encodeAck } from '#shared/broker/contract/ack.ts';
 import { createLog } from '#shared/core/log.ts';
 import { startSecuredNats, type SecuredNats } from '../../../helpers/start-secured-nats.ts';
 
@@ -62,7 +62,7 @@ const asks: [string, string, string][] = [
   ],
   ['a request for lanes', 'rtr.lanes.gpu.gpu.w1', 'p'],
   ['a claim', 'rtr.claim.in.gpu.gpu.w1', JSON.stringify({ v: 1, job: 'x', ticket: '' })],
-  ['a beat', 'rtr.beat.gpu.gpu.w1', 'gone'],
+  ['a heartbeat', 'rtr.heartbeat.gpu.gpu.w1', 'gone'],
   ['a frame', 'rtr.reply.in.grant.k.0', ''],
 ];
 
@@ -111,7 +111,7 @@ it('settles nothing of another tier for it', async () => {
     reply: 'rtr.inbox.gpu.gpu.w1.secret.pull.high',
   });
   const settle = (subject: string, at: string): void =>
-    worker.publish(subject, encodeSettle({ ticket: at, as: 'done' }), {});
+    worker.publish(subject, encodeAck({ ticket: at, as: 'done' }), {});
   const own = 'rtr.settle.in.gpu.gpu.w1';
   const before = [await waitingIn('gpu'), await waitingIn('cloud')];
   for (const at of ['$JS.API.STREAM.PURGE.rtr_JOBS_gpu', '$JS.ACK.rtr_JOBS_cloud.p_high.1.1.1.1.0', 'rtr.keys', ''])

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { poolOf } from '#shared/broker/contract/announcement.ts';
 import { decodeClaim, decodeClaimAnswer, encodeClaim, encodeClaimAnswer } from '#shared/broker/contract/claim.ts';
 import { decodeEnd, decodeError, encodeEnd, encodeError } from '#shared/broker/contract/frame.ts';
-import { families, operations } from '#shared/broker/contract/job-contract.ts';
+import { formats, operations } from '#shared/broker/contract/job-contract.ts';
 import { decodeTicket, encodeTicket } from '#shared/broker/contract/ticket.ts';
 import { errorTable, RouterError, type ErrorCode } from '#shared/core/errors.ts';
 
@@ -22,7 +22,7 @@ const grant = fc.record({
   job: fc.string(),
   requestId: fc.string(),
   operation: fc.constantFrom(...operations),
-  family: fc.constantFrom(...families),
+  format: fc.constantFrom(...formats),
   stream: fc.boolean(),
   model: fc.string(),
   reply: fc.string(),

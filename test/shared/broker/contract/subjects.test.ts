@@ -29,9 +29,9 @@ describe('subjects', () => {
 
   it('tell who says something: tier, owner and worker', () => {
     const address = { tier: 'cloud', owner: 'joes-box', worker: 'cloud-1' } as const;
-    for (const subject of [subjects.beat(address), subjects.claim('in', address), subjects.lanes(address)])
+    for (const subject of [subjects.heartbeat(address), subjects.claim('in', address), subjects.lanes(address)])
       expect(addressAtEnd(subject)).toEqual(address);
-    expect(addressAtEnd('rtr.beat.quantum.open.w')).toBeUndefined();
+    expect(addressAtEnd('rtr.heartbeat.quantum.open.w')).toBeUndefined();
     expect(workerIdOf(address)).toBe('joes-box.cloud-1');
     expect(workerIdOf({ ...address, owner: 'open' })).toBe('cloud-1');
   });

@@ -27,7 +27,7 @@ function verdict({ state, times = {}, stream = true, now, disconnectedSince }: C
     {
       requestId: 'r',
       operation: 'generate',
-      family: 'chat',
+      format: 'chat',
       stream,
       class: 'normal',
       place: () => [],

@@ -35,7 +35,7 @@ describe('a cluster that is being upgraded', () => {
     const upgraded = await addIngress({ contract: newer });
     await addWorker({ id: 'old', contract: older, slots: 1 });
     await addWorker({ id: 'new', contract: newer, slots: 1 });
-    await upgraded.workers.callTheRoll();
+    await upgraded.workers.requestAnnouncements();
     for (const edge of [ingress, upgraded]) {
       const pools = [...edge.workers.pools()];
       expect(new Set(pools.map(({ contract }) => contract))).toEqual(new Set(edge === ingress ? [1] : [1, 2]));

@@ -50,7 +50,7 @@ describe.concurrent('a job that is offered', () => {
     const first = [ingress.send(hang), ingress.send(hang)];
     await until(() => worker.busy === 2);
     const known = other.workers.get('one');
-    // As it was before the worker's last beat.
+    // As it was before the worker's last heartbeat.
     if (known) known.others = 0;
     const second = other.send(whoami);
     expect(second.job.state).toBe('claimed');
@@ -147,7 +147,7 @@ describe.concurrent('a job that is offered', () => {
     const { ingress, addWorker } = await start(context);
     await addWorker();
     await untilOffersAreTaken(ingress);
-    const { job, finished } = ingress.send({ ...whoami, operation: 'execute_tool', family: 'tools' });
+    const { job, finished } = ingress.send({ ...whoami, operation: 'execute_tool', format: 'tools' });
     expect(job.state).toBe('queued');
     expect((await finished).state).toBe('done');
   });
@@ -222,7 +222,7 @@ describe.concurrent('a worker', () => {
     await untilOffersAreTaken(ingress);
     const { broker } = ingress;
     const at = ingress.workers.get(id)?.announcement.offersAt ?? '';
-    const grant = { answer: 'grant', job: 'j', requestId: 'r', operation: 'generate', family: 'chat', stream: true };
+    const grant = { answer: 'grant', job: 'j', requestId: 'r', operation: 'generate', format: 'chat', stream: true };
     const reply = `${prefix}.reply.nobody.grant`;
     const whole = JSON.stringify({ ...grant, v: 99, model: 'demo', reply, bodyBytes: 0 });
     const cut = JSON.stringify({ ...grant, v: 1, model: 'demo', reply, bodyBytes: 10 });
@@ -242,7 +242,7 @@ describe.concurrent('a worker', () => {
     const before = ingress.workers.get(id)?.announcement;
     expect(before?.offersAt).toMatch(new RegExp(`^${prefix}\\.inbox\\.gpu\\.open\\.${id}\\.`));
     const offersAt = typeof at === 'string' ? `${prefix}.inbox.gpu.open.${at}` : at;
-    ingress.broker.publish(`${prefix}.beat.gpu.open.${id}`, JSON.stringify({ ...before, slots: 99, offersAt }));
+    ingress.broker.publish(`${prefix}.heartbeat.gpu.open.${id}`, JSON.stringify({ ...before, slots: 99, offersAt }));
     await until(() => ingress.workers.get(id)?.announcement.slots === 99);
     expect(ingress.workers.get(id)?.announcement.offersAt).toBeUndefined();
   });

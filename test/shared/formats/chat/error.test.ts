@@ -3,7 +3,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { chatErrorAnswer, chatErrorEvent } from '#shared/formats/chat/error.ts';
 import { modelNotFound } from '#shared/formats/model-not-found.ts';
 
-describe("the chat family's errors", () => {
+describe("the chat format's errors", () => {
   it('have all four keys', () => {
     expect(chatErrorAnswer(new RouterError('missing_key', "You didn't provide an API key."))).toEqual({
       status: 401,

@@ -4,7 +4,7 @@ import { contextOverflow } from '#shared/formats/context-overflow.ts';
 import { messagesErrorAnswer, messagesErrorEvent } from '#shared/formats/messages/error.ts';
 import { modelNotFound } from '#shared/formats/model-not-found.ts';
 
-describe("the messages family's errors", () => {
+describe("the messages format's errors", () => {
   it('carry the request id, and 529 for what is overloaded', () => {
     expect(messagesErrorAnswer(new RouterError('overloaded', 'Overloaded', { retryAfter: 5 }), 'req_1')).toEqual({
       status: 529,

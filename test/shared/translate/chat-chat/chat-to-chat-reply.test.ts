@@ -91,7 +91,7 @@ describe('a whole chat answer', () => {
 });
 
 describe('a chat request to a chat upstream', () => {
-  it('passes as it came, but for the model and the wish for usage', () => {
+  it('passes as it came, but for the model and the parameters for usage', () => {
     const body = { model: 'm', messages: [], stream: true, stream_options: { x: 1 }, top_k: 1 };
     expect(chatToChat.request(body, { model: 'up' })).toEqual({
       ...body,

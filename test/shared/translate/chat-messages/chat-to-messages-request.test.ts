@@ -67,7 +67,7 @@ describe('a chat request to a messages upstream', () => {
     ]);
   });
 
-  it('has only ids that the family takes, each still its own, and results that match', () => {
+  it('has only ids that the format takes, each still its own, and results that match', () => {
     const ids = ['call.1', 'call:1', 'call_1'];
     const [, assistant, results] = turns(
       user,
@@ -96,7 +96,7 @@ describe('a chat request to a messages upstream', () => {
     expect(messages).toMatchObject([{ content: [{ input: { _raw: '{"x":' } }, { input: { _raw: '[1]' } }] }]);
   });
 
-  it('has images as base64 with the type that the family knows, and refuses others by name', () => {
+  it('has images as base64 with the type that the format knows, and refuses others by name', () => {
     const image = (url: string) => ({
       messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }],
     });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
-import { pairFor, type ModelFamily } from '#shared/translate/translations.ts';
+import { pairFor, type FormatName } from '#shared/translate/translations.ts';
 import { chatAnswerRules } from '#shared/translate/rules/chat-answer-rules.ts';
 import type { FieldRule } from '#shared/translate/rules/field-rule.ts';
 import { messagesAnswerRules } from '#shared/translate/rules/messages-answer-rules.ts';
@@ -104,11 +104,11 @@ const messagesExamples: Record<string, Example> = {
   '*': { with: messagesAnswer([text], { container: { id: 'c' } }), without: plain, path: 'container' },
 };
 
-/** `upstream` is the family of the answer that the rules are about. */
-function check(upstream: ModelFamily, { field, ...rule }: FieldRule, example: Example): void {
+/** `upstream` is the format of the answer that the rules are about. */
+function check(upstream: FormatName, { field, ...rule }: FieldRule, example: Example): void {
   for (const client of ['chat', 'messages'] as const) {
     let minted = 0;
-    holdRule(field, client === upstream ? rule.sameFamily : rule.otherFamily, example, (body) => {
+    holdRule(field, client === upstream ? rule.sameFormat : rule.otherFormat, example, (body) => {
       const at = ['id', 'model'].includes(field) ? ++minted : 0;
       const created = field === 'created' && client === upstream ? ++minted : 0;
       return pairFor(client, upstream).reply(body, { id: `id-${at}`, model: `model-${at}`, created }).body;

@@ -162,7 +162,7 @@ describe("the rules for a chat client's request", () => {
   it.each(chatRequestRules.map((rule) => [rule.field, rule] as const))('say what happens to %s', (field, rule) => {
     const example = examples[field] ?? { with: {}, without: {} };
     for (const upstream of ['chat', 'messages'] as const) {
-      const effect = upstream === 'chat' ? rule.sameFamily : rule.otherFamily;
+      const effect = upstream === 'chat' ? rule.sameFormat : rule.otherFormat;
       // The model is always there; what differs is what it is called.
       let called = 0;
       const model = () => (field === 'model' ? `target-${++called}` : 'target');

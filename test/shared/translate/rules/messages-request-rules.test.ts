@@ -157,7 +157,7 @@ describe("the rules for a messages client's request", () => {
   it.each(messagesRequestRules.map((rule) => [rule.field, rule] as const))('say what happens to %s', (field, rule) => {
     const example = examples[field] ?? { with: {}, without: {} };
     for (const upstream of ['messages', 'chat'] as const) {
-      const effect = upstream === 'messages' ? rule.sameFamily : rule.otherFamily;
+      const effect = upstream === 'messages' ? rule.sameFormat : rule.otherFormat;
       let called = 0;
       const model = () => (field === 'model' ? `target-${++called}` : 'target');
       holdRule(field, effect, example, (body) =>

@@ -20,7 +20,7 @@ describe('an error of an upstream', () => {
     [503, 'overloaded', 503],
     [504, 'upstream_timeout', 504],
     [529, 'overloaded', 503],
-  ])('with status %i becomes %s in both families', (status, code, told) => {
+  ])('with status %i becomes %s in both formats', (status, code, told) => {
     for (const body of [
       '',
       '<html>',

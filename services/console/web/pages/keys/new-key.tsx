@@ -1,6 +1,6 @@
 import { Button, Group, Modal, Select, Stack } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
-import type { Key, KeySettings, KeyWish, Team } from '../../../contract/account.ts';
+import type { Key, KeySettings, NewKey, Team } from '../../../contract/account.ts';
 import { callApi } from '../../api/call-api.ts';
 import { useIsAdmin, useSession } from '../../api/session-context.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
@@ -30,7 +30,7 @@ export function NewKey({ opened, kinds, onClose }: NewKeyProps) {
   const [settings, setSettings] = useState(blank);
   const [kind, setKind] = useState(kinds[0]);
   const [teamId, setTeamId] = useState<string | null>(null);
-  const create = useChange((wish: KeyWish) => callApi<{ key: Key; raw: string }>('POST', '/keys', wish), ['/keys']);
+  const create = useChange((wish: NewKey) => callApi<{ key: Key; raw: string }>('POST', '/keys', wish), ['/keys']);
   // An administrator may make keys for every team, others for those that they own.
   const all = useApi<Team[]>('/teams', { enabled: isAdmin && opened && kinds.includes('team') });
   const teams = isAdmin ? (all.data ?? []) : user.teams.filter(({ role }) => role === 'owner');

@@ -1,13 +1,13 @@
 import { createParser } from 'eventsource-parser';
 import type { JsonObject } from '#shared/core/json.ts';
 import { csrfHeaders, reach, readFailure } from '../../api/call-api.ts';
-import type { Family, Piece } from './conversation.ts';
+import type { Format, Piece } from './conversation.ts';
 import { createMessagesReader } from './read-messages-event.ts';
 import { readChatEvent } from './read-chat-event.ts';
 
-/** Where a family's requests go, below the router's address. */
-export function pathOf(family: Family, segments: { chat: string; messages: string }): string {
-  return family === 'chat' ? `/api/${segments.chat}/chat/completions` : `/api/${segments.messages}/v1/messages`;
+/** Where a format's requests go, below the router's address. */
+export function pathOf(format: Format, segments: { chat: string; messages: string }): string {
+  return format === 'chat' ? `/api/${segments.chat}/chat/completions` : `/api/${segments.messages}/v1/messages`;
 }
 
 /**
@@ -16,7 +16,7 @@ export function pathOf(family: Family, segments: { chat: string; messages: strin
  */
 export async function askModel(
   path: string,
-  family: Family,
+  format: Format,
   body: JsonObject,
   onPieces: (pieces: Piece[]) => void,
   signal: AbortSignal,
@@ -27,7 +27,7 @@ export async function askModel(
     headers: {
       'content-type': 'application/json',
       ...csrfHeaders(),
-      ...(family === 'messages' ? { 'anthropic-version': '2023-06-01' } : {}),
+      ...(format === 'messages' ? { 'anthropic-version': '2023-06-01' } : {}),
     },
     body: JSON.stringify(body),
     signal,
@@ -37,7 +37,7 @@ export async function askModel(
     onPieces([{ kind: 'error', message: (await readFailure(response)).message }]);
     return;
   }
-  const read = family === 'chat' ? readChatEvent : createMessagesReader();
+  const read = format === 'chat' ? readChatEvent : createMessagesReader();
   let hasToken = false;
   let hasEnd = false;
   const parser = createParser({

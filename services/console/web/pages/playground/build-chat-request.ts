@@ -1,7 +1,7 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { Settings, Turn } from './conversation.ts';
 
-/** The conversation as a request of the chat family (OpenAI API reference, "Create chat completion"). */
+/** The conversation as a request of the chat format (OpenAI API reference, "Create chat completion"). */
 export function buildChatRequest(turns: readonly Turn[], settings: Settings): JsonObject {
   const { model, system, maxTokens, temperature, thinking, tools } = settings;
   return {

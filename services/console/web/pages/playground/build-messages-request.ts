@@ -1,13 +1,13 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { AssistantTurn, Settings, Turn } from './conversation.ts';
 
-/** The family needs a bound; this one leaves room for most answers. */
+/** The format needs a bound; this one leaves room for most answers. */
 const defaultMaxTokens = 4_096;
 
-/** The least that the family lets a model think. */
+/** The least that the format lets a model think. */
 const thinkingTokens = 2_048;
 
-/** The conversation as a request of the messages family (Anthropic API reference, "Create a message"). */
+/** The conversation as a request of the messages format (Anthropic API reference, "Create a message"). */
 export function buildMessagesRequest(turns: readonly Turn[], settings: Settings): JsonObject {
   const { model, system, maxTokens, temperature, thinking, tools } = settings;
   const most = maxTokens === '' ? defaultMaxTokens : maxTokens;
@@ -55,7 +55,7 @@ function thinkingBlocks({ thinking, signature }: AssistantTurn): JsonObject[] {
   return signature === '' ? [] : [{ type: 'thinking', thinking, signature }];
 }
 
-/** The family refuses empty texts. */
+/** The format refuses empty texts. */
 function textBlocks(text: string): JsonObject[] {
   return text.trim() === '' ? [] : [{ type: 'text', text }];
 }

@@ -3,7 +3,7 @@ import { buildChatRequest } from './build-chat-request.ts';
 import { buildMessagesRequest } from './build-messages-request.ts';
 import type { Settings, Turn } from './conversation.ts';
 
-/** The conversation as a request of the chosen family. */
+/** The conversation as a request of the chosen format. */
 export function buildRequest(turns: readonly Turn[], settings: Settings): JsonObject {
-  return settings.family === 'chat' ? buildChatRequest(turns, settings) : buildMessagesRequest(turns, settings);
+  return settings.format === 'chat' ? buildChatRequest(turns, settings) : buildMessagesRequest(turns, settings);
 }

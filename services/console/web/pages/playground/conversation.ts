@@ -1,7 +1,7 @@
 import type { JsonObject } from '#shared/core/json.ts';
 
 /** The wire formats that the playground speaks. */
-export type Family = 'chat' | 'messages';
+export type Format = 'chat' | 'messages';
 
 /** A tool that the model is told of. */
 export interface OfferedTool {
@@ -59,7 +59,7 @@ export type Turn = UserTurn | AssistantTurn;
 
 /** What a request says besides the conversation. */
 export interface Settings {
-  family: Family;
+  format: Format;
   model: string;
   system: string;
   /** Empty: as the model has it. */
@@ -73,7 +73,7 @@ export function newAnswer(): AssistantTurn {
   return { role: 'assistant', text: '', thinking: '', signature: '', toolCalls: [], served: {}, state: 'waiting' };
 }
 
-/** A piece of an answer, in either family. */
+/** A piece of an answer, in either format. */
 export type Piece =
   | { kind: 'text'; text: string }
   | { kind: 'thinking'; text: string }

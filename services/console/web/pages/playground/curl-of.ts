@@ -1,16 +1,16 @@
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import { shellWord } from '../models/snippets-for.ts';
-import type { Family } from './conversation.ts';
+import type { Format } from './conversation.ts';
 
 /** Characters of an image that are shown; the rest would fill pages. */
 const shownOfImage = 48;
 
 /** The request as a command for a shell, with the key in a variable. Images are cut short. */
-export function curlOf(url: string, family: Family, body: JsonObject): string {
+export function curlOf(url: string, format: Format, body: JsonObject): string {
   return [
     `curl -N ${shellWord(url)} \\`,
     `  -H "Authorization: Bearer $RTR_KEY" -H "Content-Type: application/json" \\`,
-    ...(family === 'messages' ? [`  -H "anthropic-version: 2023-06-01" \\`] : []),
+    ...(format === 'messages' ? [`  -H "anthropic-version: 2023-06-01" \\`] : []),
     `  -d ${shellWord(JSON.stringify(shorten(body), null, 2))}`,
   ].join('\n');
 }

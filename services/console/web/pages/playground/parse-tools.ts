@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { OfferedTool } from './conversation.ts';
 
-/** Reads tools that somebody wrote by hand, in the form of either family; one, or a list. */
+/** Reads tools that somebody wrote by hand, in the form of either format; one, or a list. */
 export function parseTools(text: string): { tools: OfferedTool[]; problem?: string } {
   if (text.trim() === '') return { tools: [] };
   let value: unknown;

@@ -18,7 +18,7 @@ import { TurnView } from './turn-view.tsx';
 import { useConversation } from './use-conversation.ts';
 import { useStayAtEnd } from './use-stay-at-end.ts';
 
-/** A conversation with any model, in either family, over the same paths that clients use. */
+/** A conversation with any model, in either format, over the same paths that clients use. */
 export function Playground() {
   const models = useApi<ServedModel[]>('/models', { everyMs: 15_000 });
   const about = useApi<About>('/about');
@@ -37,7 +37,7 @@ export function Playground() {
 
 function Talk({ models, segments }: { models: readonly ServedModel[]; segments: About['segments'] }) {
   const [settings, setSettings] = useState<Settings>({
-    family: 'chat',
+    format: 'chat',
     model: models[0]?.id ?? 'auto',
     system: '',
     maxTokens: '',
@@ -104,7 +104,7 @@ function Talk({ models, segments }: { models: readonly ServedModel[]; segments: 
         <details className="playground-first">
           <summary>
             <Text span size="sm">
-              Settings: {settings.model}, {settings.family === 'chat' ? 'OpenAI' : 'Anthropic'}
+              Settings: {settings.model}, {settings.format === 'chat' ? 'OpenAI' : 'Anthropic'}
             </Text>
           </summary>
           {panel}
@@ -117,8 +117,8 @@ function Talk({ models, segments }: { models: readonly ServedModel[]; segments: 
           wrap
           label="the request"
           code={curlOf(
-            `${window.location.origin}${pathOf(settings.family, segments)}`,
-            settings.family,
+            `${window.location.origin}${pathOf(settings.format, segments)}`,
+            settings.format,
             buildRequest(asked.length === 0 ? [{ role: 'user', text: 'Hello!', images: [] }] : asked, settings),
           )}
         />

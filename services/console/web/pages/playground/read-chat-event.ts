@@ -1,7 +1,7 @@
 import { isJsonObject, type Json } from '#shared/core/json.ts';
 import type { Piece } from './conversation.ts';
 
-/** What one event of the chat family's stream adds to the answer. */
+/** What one event of the chat format's stream adds to the answer. */
 export function readChatEvent(data: string): Piece[] {
   if (data === '[DONE]') return [];
   const chunk: unknown = JSON.parse(data);

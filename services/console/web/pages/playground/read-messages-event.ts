@@ -2,7 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { Piece } from './conversation.ts';
 
 /**
- * Reads the messages family's stream. Content blocks are numbered together there, tool calls among texts; here the calls
+ * Reads the messages format's stream. Content blocks are numbered together there, tool calls among texts; here the calls
  * are numbered by themselves.
  */
 export function createMessagesReader(): (data: string) => Piece[] {
@@ -63,7 +63,7 @@ function readEnd(event: JsonObject): Piece[] {
   return [{ kind: 'served', served }, ...(reason === '' ? [] : [{ kind: 'end' as const, finishReason: reason }])];
 }
 
-/** The family counts what was read from and written to a cache beside the other input. */
+/** The format counts what was read from and written to a cache beside the other input. */
 function inputTokens(usage: JsonObject): { promptTokens: number } {
   const parts = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'];
   return { promptTokens: parts.reduce((sum, part) => sum + Number(usage[part] ?? 0), 0) };

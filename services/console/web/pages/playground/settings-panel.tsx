@@ -41,9 +41,9 @@ export function SettingsPanel({ models, tools, settings, onChange }: SettingsPan
     <Stack gap="sm" className="panel" component="section" aria-label="Settings of the request">
       <SegmentedControl
         fullWidth
-        aria-label="Family of the request"
-        value={settings.family}
-        onChange={(family) => set({ family })}
+        aria-label="Format of the request"
+        value={settings.format}
+        onChange={(format) => set({ format })}
         data={[
           { value: 'chat', label: 'OpenAI' },
           { value: 'messages', label: 'Anthropic' },
@@ -114,7 +114,7 @@ export function SettingsPanel({ models, tools, settings, onChange }: SettingsPan
       )}
       <Textarea
         label="Tools of your own"
-        description="JSON, in the form of either family"
+        description="JSON, in the form of either format"
         placeholder='[{"name": "weather", "description": "…", "input_schema": {"type": "object"}}]'
         autosize
         minRows={1}

@@ -44,8 +44,8 @@ export function useConversation(settings: Settings, segments: About['segments'])
     };
     const collected = collect((pieces) => change((answer) => pieces.reduce(withPiece, answer)));
     askModel(
-      pathOf(settings.family, segments),
-      settings.family,
+      pathOf(settings.format, segments),
+      settings.format,
       buildRequest(said, settings),
       collected.add,
       controller.signal,

@@ -6,7 +6,7 @@ import { tierNames } from '../../parts/tier-mark.tsx';
 
 /** All that is known of one request: its way through the cluster, its times and its cost. */
 export function RequestFacts({ request }: { request: UsageRequest }) {
-  const { id, at, key, owner, family, operation, asked, model, tier, worker, outcome, code, attempts } = request;
+  const { id, at, key, owner, format, operation, asked, model, tier, worker, outcome, code, attempts } = request;
   const { queueMs, firstTokenMs, totalMs, promptTokens, cachedTokens, completionTokens, reasoningTokens, cost } =
     request;
   const facts: [string, ReactNode][] = [
@@ -14,7 +14,7 @@ export function RequestFacts({ request }: { request: UsageRequest }) {
     ['Ended', formatDateTime(at)],
     ['Key', key.name],
     ['Of', owner ? `${owner.name}${owner.kind === 'team' ? ' (team)' : ''}` : 'the router'],
-    ['Asked', `${asked}, ${operation} in the ${family} family`],
+    ['Asked', `${asked}, ${operation} in the ${format} format`],
     [
       'Served by',
       [model, tier && tierNames[tier], worker].filter((part) => part !== undefined).join(' · ') || 'nobody',

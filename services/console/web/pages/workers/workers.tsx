@@ -60,7 +60,7 @@ export function Workers() {
 function WorkerList({ workers, sought }: { workers: readonly LiveWorkerFacts[]; sought: string }) {
   const isAdmin = useIsAdmin();
   const steer = useChange(
-    ({ id, wish }: { id: string; wish: 'drain' | 'resume' }) =>
+    ({ id, wish }: { id: string; wish: 'drain' | 'undrain' }) =>
       callApi<LiveWorkerFacts>('POST', `/workers/${encodeURIComponent(id)}/${wish}`),
     [],
   );
@@ -99,16 +99,16 @@ function WorkerList({ workers, sought }: { workers: readonly LiveWorkerFacts[]; 
         {...(isAdmin
           ? {
               actions: ({ id, state }: LiveWorkerFacts) => {
-                const wish = state === 'draining' ? 'resume' : 'drain';
+                const wish = state === 'draining' ? 'undrain' : 'drain';
                 return (
                   <Button
                     size="xs"
                     variant="default"
                     loading={steer.isPending && steer.variables.id === id}
-                    aria-label={`${wish === 'drain' ? 'Drain' : 'Resume'} ${id}`}
+                    aria-label={`${wish === 'drain' ? 'Drain' : 'Undrain'} ${id}`}
                     onClick={() => steer.mutate({ id, wish })}
                   >
-                    {wish === 'drain' ? 'Drain' : 'Resume'}
+                    {wish === 'drain' ? 'Drain' : 'Undrain'}
                   </Button>
                 );
               },

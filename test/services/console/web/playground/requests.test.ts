@@ -6,7 +6,7 @@ import { curlOf } from '#services/console/web/pages/playground/curl-of.ts';
 import { parseTools } from '#services/console/web/pages/playground/parse-tools.ts';
 
 const settings: Settings = {
-  family: 'chat',
+  format: 'chat',
   model: 'demo',
   system: 'Be brief.',
   maxTokens: '',
@@ -30,7 +30,7 @@ const turns: Turn[] = [
 ];
 
 describe('a conversation as a request', () => {
-  it('of the chat family has images as URLs, and tool calls with their results', () => {
+  it('of the chat format has images as URLs, and tool calls with their results', () => {
     expect(buildChatRequest(turns, settings)).toMatchObject({
       model: 'demo',
       stream: true,
@@ -54,7 +54,7 @@ describe('a conversation as a request', () => {
     });
   });
 
-  it('of the messages family has images as bytes, signed thinking, and results as a turn of the user', () => {
+  it('of the messages format has images as bytes, signed thinking, and results as a turn of the user', () => {
     expect(buildMessagesRequest(turns, settings)).toMatchObject({
       max_tokens: 4_096,
       system: 'Be brief.',
@@ -111,7 +111,7 @@ describe('a conversation as a request', () => {
 });
 
 describe('tools written by hand', () => {
-  it('are read in the form of either family, one or many', () => {
+  it('are read in the form of either format, one or many', () => {
     const schema = { type: 'object' };
     const told = { name: 'a', description: '', inputSchema: schema };
     expect(parseTools('{"name": "a", "input_schema": {"type": "object"}}')).toEqual({ tools: [told] });

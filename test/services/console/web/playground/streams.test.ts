@@ -18,7 +18,7 @@ const expected = {
 };
 
 describe("a stream's events make the answer", () => {
-  it('in the chat family', () => {
+  it('in the chat format', () => {
     const delta = (fields: object) => ({ model: 'demo', choices: [{ index: 0, delta: fields, finish_reason: null }] });
     const call = (index: number, fields: object) => delta({ tool_calls: [{ index, ...fields }] });
     const answer = answerOf(
@@ -38,7 +38,7 @@ describe("a stream's events make the answer", () => {
     expect(readChatEvent('[DONE]')).toEqual([]);
   });
 
-  it('in the messages family, whose blocks are numbered together', () => {
+  it('in the messages format, whose blocks are numbered together', () => {
     const answer = answerOf(
       [
         { type: 'message_start', message: { model: 'demo', usage: { input_tokens: 3, cache_read_input_tokens: 2 } } },

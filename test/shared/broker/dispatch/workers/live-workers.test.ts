@@ -10,13 +10,13 @@ async function start(): Promise<Parties> {
 }
 
 describe('the workers that an ingress knows', () => {
-  it('are all there after a roll call, long before their next beat', async () => {
+  it('are all there after a roll call, long before their next heartbeat', async () => {
     const { addWorker, addIngress } = await start();
     await addWorker({ id: 'one' });
     await addWorker({ id: 'two' });
     const late = await addIngress();
     const begin = performance.now();
-    await late.workers.callTheRoll();
+    await late.workers.requestAnnouncements();
     expect(performance.now() - begin).toBeLessThan(600);
     expect(Array.from(late.workers.workers(), ({ announcement }) => announcement.worker)).toEqual(
       expect.arrayContaining(['one', 'two']),
@@ -54,12 +54,12 @@ describe('the workers that an ingress knows', () => {
     ["in another worker's name", (id: string) => announcement(id)],
     ['of another tier', () => announcement('strange').replace('gpu', 'cloud')],
     ['empty, as the broker itself sends them', ''],
-  ])('do not change by a beat that is %s', async (_, beat) => {
+  ])('do not change by a heartbeat that is %s', async (_, heartbeat) => {
     const { ingress, addWorker } = await start();
     const { id } = await addWorker();
     const { broker, workers } = ingress;
-    const payload = typeof beat === 'string' ? beat : beat(id);
-    for (const worker of ['strange', id]) broker.publish(broker.subjects.beat({ ...someone, worker }), payload);
+    const payload = typeof heartbeat === 'string' ? heartbeat : heartbeat(id);
+    for (const worker of ['strange', id]) broker.publish(broker.subjects.heartbeat({ ...someone, worker }), payload);
     await broker.flush();
     await broker.flush();
     expect(workers.get('strange')).toBeUndefined();

@@ -16,7 +16,7 @@ const mediaFields = ['image_url', 'video_url', 'audio_url'] as const;
  * @param clientPath where the client named an address, if that is not where the request has it
  * @throws RouterError `invalid_request` that names the part
  */
-export async function settleImages(
+export async function inlineImages(
   request: JsonObject,
   fetchImage: ImageFetcher,
   signal: AbortSignal,

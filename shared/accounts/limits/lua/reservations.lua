@@ -1,12 +1,12 @@
 -- What the scripts of this folder have in common: it stands in front of each. All of it lies under one prefix:
 --
---   <prefix>holds                    sorted set: ids of the holds in force, by the time at which they expire
---   <prefix>hold:<id>                hash: tokens, cost, day, month, parties (one a line); `expired` once it is out of force
+--   <prefix>reservations                    sorted set: ids of the reservations in force, by the time at which they expire
+--   <prefix>reservation:<id>                hash: tokens, cost, day, month, parties (one a line); `expired` once it is out of force
 --   <prefix><party>                  hash: active, heldTokens; requests and tokens, the levels of two buckets, each with the time
 --                                    (`…At`) at which it was true
 --   <prefix><party>:<day or month>   hash: tokens and cost that were spent, heldTokens and heldCost
 --
--- A bucket holds what was used lately and leaks its limit in a minute. Levels are in units times 60000, so that what leaks in
+-- A bucket reservations what was used lately and leaks its limit in a minute. Levels are in units times 60000, so that what leaks in
 -- a millisecond is a whole number, the limit itself. What is held is not in the bucket and does not leak: it counts in full
 -- until the request is over, and then what it came to goes into the bucket. Costs are nano-dollars. All numbers are whole and below 2^53.
 --
@@ -14,7 +14,7 @@
 --
 -- ARGV[1]  prefix of all names
 local prefix = ARGV[1]
-local holds = prefix .. 'holds'
+local reservations = prefix .. 'reservations'
 
 local dayMs = 86400000
 local time = redis.call('TIME')
@@ -25,9 +25,9 @@ local today = math.floor(now / dayMs)
 local partyKeptMs = 2 * dayMs
 local dayKeptMs = 3 * dayMs
 local monthKeptMs = 40 * dayMs
--- How long a hold that is out of force waits for the request that may still live and tell what it came to.
+-- How long a reservation that is out of force waits for the request that may still live and tell what it came to.
 local expiredKeptMs = 2 * dayMs
--- Holds that are swept at once.
+-- Reserves that are swept at once.
 local sweptAtOnce = 1000
 
 -- Lua's own conversion writes large numbers with an exponent.
@@ -48,8 +48,8 @@ local function monthOf(day)
   return string.format('%04d-%02d', year, month)
 end
 
-local function readHold(id)
-  local fields = redis.call('HMGET', prefix .. 'hold:' .. id, 'tokens', 'cost', 'day', 'month', 'parties', 'expired')
+local function readReservation(id)
+  local fields = redis.call('HMGET', prefix .. 'reservation:' .. id, 'tokens', 'cost', 'day', 'month', 'parties', 'expired')
   if not fields[5] then
     return nil
   end
@@ -63,8 +63,8 @@ local function readHold(id)
   }
 end
 
-local function addToPeriods(use, hold, tokensField, tokens, costField, cost)
-  for period, keptMs in pairs({ [hold.day] = dayKeptMs, [hold.month] = monthKeptMs }) do
+local function addToPeriods(use, reservation, tokensField, tokens, costField, cost)
+  for period, keptMs in pairs({ [reservation.day] = dayKeptMs, [reservation.month] = monthKeptMs }) do
     local name = use .. ':' .. period
     if tokens ~= 0 then
       redis.call('HINCRBY', name, tokensField, whole(tokens))
@@ -89,36 +89,36 @@ local function addToCount(use, field, amount)
   redis.call('HSET', use, field, whole(math.max(0, count + amount)))
 end
 
--- Puts a hold into force for all its parties (sign 1), or out of it (sign -1).
-local function book(hold, sign)
-  for party in string.gmatch(hold.parties, '[^\n]+') do
+-- Puts a reservation into force for all its parties (sign 1), or out of it (sign -1).
+local function book(reservation, sign)
+  for party in string.gmatch(reservation.parties, '[^\n]+') do
     local use = prefix .. party
     addToCount(use, 'active', sign)
-    addToCount(use, 'heldTokens', sign * hold.tokens)
-    addToPeriods(use, hold, 'heldTokens', sign * hold.tokens, 'heldCost', sign * hold.cost)
+    addToCount(use, 'heldTokens', sign * reservation.tokens)
+    addToPeriods(use, reservation, 'heldTokens', sign * reservation.tokens, 'heldCost', sign * reservation.cost)
     redis.call('PEXPIRE', use, partyKeptMs)
   end
 end
 
 -- Counts what a request came to, for all its parties.
-local function spend(hold, tokens, cost)
-  for party in string.gmatch(hold.parties, '[^\n]+') do
+local function spend(reservation, tokens, cost)
+  for party in string.gmatch(reservation.parties, '[^\n]+') do
     addToBucket(prefix .. party, tokens)
     redis.call('PEXPIRE', prefix .. party, partyKeptMs)
-    addToPeriods(prefix .. party, hold, 'tokens', tokens, 'cost', cost)
+    addToPeriods(prefix .. party, reservation, 'tokens', tokens, 'cost', cost)
   end
 end
 
--- Puts holds that have expired out of force; returns how many.
+-- Puts reservations that have expired out of force; returns how many.
 local function sweep()
-  local ids = redis.call('ZRANGEBYSCORE', holds, '-inf', whole(now), 'LIMIT', 0, sweptAtOnce)
+  local ids = redis.call('ZRANGEBYSCORE', reservations, '-inf', whole(now), 'LIMIT', 0, sweptAtOnce)
   for _, id in ipairs(ids) do
-    redis.call('ZREM', holds, id)
-    local hold = readHold(id)
-    if hold then
-      book(hold, -1)
-      redis.call('HSET', prefix .. 'hold:' .. id, 'expired', '1')
-      redis.call('PEXPIRE', prefix .. 'hold:' .. id, expiredKeptMs)
+    redis.call('ZREM', reservations, id)
+    local reservation = readReservation(id)
+    if reservation then
+      book(reservation, -1)
+      redis.call('HSET', prefix .. 'reservation:' .. id, 'expired', '1')
+      redis.call('PEXPIRE', prefix .. 'reservation:' .. id, expiredKeptMs)
     end
   end
   return #ids

@@ -1,11 +1,11 @@
 import { describe, expect, it, vi, onTestFinished } from 'vitest';
 import type { Job, JobReport } from '#shared/broker/dispatch/job.ts';
 import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
-import { pulseSchema, type Pulse } from '#shared/broker/contract/ingress-stats.ts';
+import { ingressStatsSchema, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import { overviewOf, queueOf } from '#services/console/live/overview-of.ts';
-import { PulseMeter } from '#services/console/live/pulse-meter.ts';
+import { StatsMeter } from '#services/console/live/stats-meter.ts';
 
 const worker = { id: 'w1', announcement: { worker: 'w1', tier: 'gpu' } } as unknown as LiveWorker;
 const served = { worker, placement: { pool: worker.pool, model: 'demo' }, offered: false, grant: 'g' };
@@ -31,10 +31,10 @@ function report(change: Partial<JobReport>): JobReport {
 function meterWithClock(jobs: Job[] = []) {
   vi.useFakeTimers({ toFake: ['performance', 'Date'] });
   onTestFinished(() => void vi.useRealTimers());
-  return new PulseMeter(() => jobs);
+  return new StatsMeter(() => jobs);
 }
 
-describe("an ingress's pulse", () => {
+describe("an ingress's stats", () => {
   it('tells the last minute second by second, and forgets it', () => {
     const meter = meterWithClock();
     for (let count = 0; count < 3; count += 1) meter.countJob('r', report({}));
@@ -80,25 +80,25 @@ describe("an ingress's pulse", () => {
       meter.countJob(`r${count}`, report({ firstByteAt: performance.now() + count, error }));
       if (count % 100 === 0) vi.advanceTimersByTime(500);
     }
-    const pulse = meter.read();
-    expect(pulseSchema.safeParse(pulse).error).toBeUndefined();
-    expect(JSON.stringify(pulse).length).toBeLessThan(32_000);
+    const stats = meter.read();
+    expect(ingressStatsSchema.safeParse(stats).error).toBeUndefined();
+    expect(JSON.stringify(stats).length).toBeLessThan(32_000);
   });
 
   it('tells what waits in each lane, and how many answers stream', () => {
     const pool = { tier: 'gpu', pool: 'p' };
     const waiting = { state: 'queued', placed: new Map([[pool, {}]]), request: { class: 'low' } };
     const meter = meterWithClock([waiting, waiting, { ...waiting, state: 'streaming' }] as unknown as Job[]);
-    const pulse = meter.read();
-    expect(queueOf([pulse, pulse])).toEqual([{ tier: 'gpu', pool: 'p', class: 'low', waiting: 4 }]);
-    expect(overviewOf([pulse])).toMatchObject({ activeStreams: 1, queuedByTier: { gpu: 2 } });
+    const stats = meter.read();
+    expect(queueOf([stats, stats])).toEqual([{ tier: 'gpu', pool: 'p', class: 'low', waiting: 4 }]);
+    expect(overviewOf([stats])).toMatchObject({ activeStreams: 1, queuedByTier: { gpu: 2 } });
   });
 });
 
 describe('the overview', () => {
   it('finds the percentiles of times to the first byte, all ingress nodes together, to a fifth', () => {
     const meter = meterWithClock();
-    const other = new PulseMeter(() => []);
+    const other = new StatsMeter(() => []);
     for (let ms = 1; ms <= 1_000; ms += 1) {
       const now = performance.now();
       (ms % 2 === 0 ? meter : other).countJob('r', report({ queuedAt: now - ms, firstByteAt: now, endedAt: now }));
@@ -123,8 +123,8 @@ describe('the overview', () => {
     });
   });
 
-  it('takes pulses of an ingress that has just begun', () => {
-    const begun = { ...meterWithClock().read(), requests: [2, 1] } satisfies Pulse;
+  it('takes stats of an ingress that has just begun', () => {
+    const begun = { ...meterWithClock().read(), requests: [2, 1] } satisfies IngressStats;
     expect(overviewOf([begun]).requestsPerSecond.slice(-3)).toEqual([0, 2, 1]);
   });
 });

@@ -2,7 +2,7 @@ import type { Job, JobReport } from '#shared/broker/dispatch/job.ts';
 import { waitingByLane } from '#shared/broker/dispatch/waiting-by-lane.ts';
 import { waitingByTier } from '#shared/broker/dispatch/waiting-by-tier.ts';
 import type { Tier } from '#shared/broker/contract/lane.ts';
-import { firstTokenBoundsMs, type Failure, type Pulse } from '#shared/broker/contract/ingress-stats.ts';
+import { firstTokenBoundsMs, type Failure, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import { RecentSums } from './recent-sums.ts';
 
 /** Failures remembered. */
@@ -18,7 +18,7 @@ const minutes = 60;
  * Counts what this ingress serves: per request a few additions, whatever the load. Times that come in are milliseconds of
  * `performance.now()`, those that go out milliseconds since 1970.
  */
-export class PulseMeter {
+export class StatsMeter {
   readonly #jobs: () => Iterable<Job>;
   readonly #requests = new RecentSums(seconds);
   readonly #tokens = new RecentSums(seconds);
@@ -55,7 +55,7 @@ export class PulseMeter {
   }
 
   /** What there is to tell right now. */
-  read(): Pulse {
+  read(): IngressStats {
     const second = secondOf(performance.now());
     const minute = Math.floor(second / 60);
     const jobs = [...this.#jobs()];

@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 
 /** How much a request wants the model to think; every engine says it differently. */
-export interface ThinkingWish {
+export interface ThinkingRequest {
   on: boolean;
   /** In words that every engine knows. */
   effort?: 'low' | 'medium' | 'high' | undefined;
@@ -15,7 +15,7 @@ export interface ThinkingWish {
  * is understood counts, and takes the others with it; those of the template stay, as every engine with templates reads
  * them. What nobody understands stays for the engine.
  */
-export function takeThinkingWish(request: JsonObject): { rest: JsonObject; wish: ThinkingWish | undefined } {
+export function takeThinkingRequest(request: JsonObject): { rest: JsonObject; wish: ThinkingRequest | undefined } {
   const wish =
     wishOfEffort(request.reasoning_effort) ?? wishOfReasoning(request.reasoning) ?? wishOfThinking(request.thinking);
   if (wish === undefined) return { rest: request, wish: wishOfTemplate(request.chat_template_kwargs) };
@@ -24,10 +24,10 @@ export function takeThinkingWish(request: JsonObject): { rest: JsonObject; wish:
 }
 
 /**
- * The levels of both families, cut down to the three that every engine and template knows. A number is SGLang's, from 0
+ * The levels of both formats, cut down to the three that every engine and template knows. A number is SGLang's, from 0
  * to 1.
  */
-function wishOfEffort(effort: Json | undefined): ThinkingWish | undefined {
+function wishOfEffort(effort: Json | undefined): ThinkingRequest | undefined {
   if (typeof effort === 'number') {
     if (effort <= 0) return { on: false };
     return { on: true, effort: effort < 0.34 ? 'low' : effort < 0.67 ? 'medium' : 'high' };
@@ -49,13 +49,13 @@ function wishOfEffort(effort: Json | undefined): ThinkingWish | undefined {
   }
 }
 
-function wishOfReasoning(reasoning: Json | undefined): ThinkingWish | undefined {
+function wishOfReasoning(reasoning: Json | undefined): ThinkingRequest | undefined {
   if (!isJsonObject(reasoning)) return undefined;
   const { effort, enabled } = reasoning;
   return wishOfEffort(effort) ?? (typeof enabled === 'boolean' ? { on: enabled } : undefined);
 }
 
-function wishOfThinking(thinking: Json | undefined): ThinkingWish | undefined {
+function wishOfThinking(thinking: Json | undefined): ThinkingRequest | undefined {
   if (!isJsonObject(thinking)) return undefined;
   switch (thinking.type) {
     case 'disabled':
@@ -71,7 +71,7 @@ function wishOfThinking(thinking: Json | undefined): ThinkingWish | undefined {
   }
 }
 
-function wishOfTemplate(kwargs: Json | undefined): ThinkingWish | undefined {
+function wishOfTemplate(kwargs: Json | undefined): ThinkingRequest | undefined {
   if (!isJsonObject(kwargs)) return undefined;
   const on = kwargs.enable_thinking ?? kwargs.thinking;
   return typeof on === 'boolean' ? { on } : undefined;

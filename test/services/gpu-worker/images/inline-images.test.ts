@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PublicFetchError } from '#shared/core/public-fetch.ts';
-import { settleImages } from '#services/gpu-worker/images/settle-images.ts';
+import { inlineImages } from '#services/gpu-worker/images/inline-images.ts';
 
 const { signal } = new AbortController();
 const fetchImage = (url: URL): Promise<string> => Promise.resolve(`data:image/png;base64,${url.pathname.slice(1)}`);
@@ -20,26 +20,26 @@ const showing = (url: unknown): { messages: never } =>
     messages: never;
   };
 
-describe('settleImages', () => {
+describe('inlineImages', () => {
   it('puts the image in the place of its address', async () => {
     const request = showing({ url: 'https://example.com/cat', detail: 'high' });
-    expect(await settleImages(request, fetchImage, signal)).toEqual(showing({ url: 'data:image/png;base64,cat' }));
+    expect(await inlineImages(request, fetchImage, signal)).toEqual(showing({ url: 'data:image/png;base64,cat' }));
   });
 
   it('leaves data as it is', async () => {
     const data = showing({ url: 'data:image/png;base64,AAAA' });
-    expect(await settleImages(data, unused, signal)).toEqual(data);
+    expect(await inlineImages(data, unused, signal)).toEqual(data);
   });
 
   it('does not touch a request without images', async () => {
     const request = { messages: [{ role: 'user', content: 'Hi' }] };
-    expect(await settleImages(request, unused, signal)).toBe(request);
+    expect(await inlineImages(request, unused, signal)).toBe(request);
   });
 
   it.each(['file:///etc/passwd', 'ftp://example.com/cat', '/etc/passwd', '../cat.png', 'FILE:///etc/passwd'])(
     'refuses %s, and names the part',
     async (url) => {
-      await expect(settleImages(showing({ url }), unused, signal)).rejects.toMatchObject({
+      await expect(inlineImages(showing({ url }), unused, signal)).rejects.toMatchObject({
         code: 'invalid_request',
         param: 'messages[0].content[1].image_url.url',
       });
@@ -49,7 +49,7 @@ describe('settleImages', () => {
   it.each(['file:///etc/passwd', 'http://10.0.0.1/video'])('lets no engine fetch a video from %s', async (url) => {
     const content = [{ type: 'video_url', video_url: { url } }];
     const request = { messages: [{ role: 'user', content }] };
-    await expect(settleImages(request, unused, signal)).rejects.toMatchObject({ code: 'invalid_request' });
+    await expect(inlineImages(request, unused, signal)).rejects.toMatchObject({ code: 'invalid_request' });
   });
 
   it.each([
@@ -61,7 +61,7 @@ describe('settleImages', () => {
     ],
   ])('refuses an address under %s', async (_, part) => {
     const request = { messages: [{ role: 'user', content: [part] }] };
-    await expect(settleImages(request, unused, signal)).rejects.toMatchObject({
+    await expect(inlineImages(request, unused, signal)).rejects.toMatchObject({
       code: 'invalid_request',
       param: 'messages[0].content[0]',
     });
@@ -69,7 +69,7 @@ describe('settleImages', () => {
 
   it('tells why an image was not fetched', async () => {
     const failing = (): Promise<string> => Promise.reject(new PublicFetchError('its address is not public'));
-    await expect(settleImages(showing({ url: 'http://10.0.0.1/' }), failing, signal)).rejects.toMatchObject({
+    await expect(inlineImages(showing({ url: 'http://10.0.0.1/' }), failing, signal)).rejects.toMatchObject({
       code: 'invalid_request',
       message: 'The image was not fetched: its address is not public.',
     });
