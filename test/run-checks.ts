@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { dockerAnswers } from './helpers/docker-answers.ts';
+import { dockerAnswers } from './helpers/servers/docker-answers.ts';
 
 /*
  * All checks of the project in one run: format, types, lint, then the tests (the architecture test among them).

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
-import { startProcess } from '../helpers/start-process.ts';
+import { startProcess } from '../helpers/processes/start-process.ts';
 import { count, crash, restart, whileTrafficRuns } from './break-things.ts';
 import { ComposeProject } from './compose-project.ts';
 import { runCommand } from './run-command.ts';
@@ -119,7 +119,7 @@ describe('the cluster of the Compose file', () => {
       'services/rtr/main.ts',
       {
         CLI_KIND: 'command',
-        CLI_COMMAND: `${process.execPath} ${process.cwd()}/test/helpers/slow-cat.mjs 0`,
+        CLI_COMMAND: `${process.execPath} ${process.cwd()}/test/helpers/processes/slow-cat.mjs 0`,
         CLI_MODELS: 'cat',
         WORKER_ID: 'w1',
       },

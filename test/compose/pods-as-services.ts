@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import type { Container, PodSpec, Rendered } from '../helpers/kubernetes-objects.ts';
-import { chooses } from '../helpers/network-policies.ts';
+import type { Container, PodSpec, Rendered } from '../helpers/deploy/kubernetes-objects.ts';
+import { chooses } from '../helpers/deploy/network-policies.ts';
 
 /** Where what the pods mount stands on this machine. */
 export interface MountSources {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { TestProject } from 'vitest/node';
 import { freePort } from '#services/rtr/up/free-port.ts';
-import '../helpers/sdk-cluster.ts';
+import '../helpers/cluster/sdk-cluster.ts';
 import { buildImage } from './build-image.ts';
 import { ComposeProject, type ComposeOptions } from './compose-project.ts';
 

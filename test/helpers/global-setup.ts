@@ -1,7 +1,7 @@
 import type { TestProject } from 'vitest/node';
-import { dockerAnswers } from './docker-answers.ts';
-import { startServer } from './start-server.ts';
-import type { ServerSource, TestServer } from './test-server.ts';
+import { dockerAnswers } from './servers/docker-answers.ts';
+import { startServer } from './servers/start-server.ts';
+import type { ServerSource, TestServer } from './servers/test-server.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {

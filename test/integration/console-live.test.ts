@@ -1,10 +1,10 @@
 import { createParser } from 'eventsource-parser';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { LiveWorkerFacts, Overview } from '#services/console/contract/live.ts';
-import { ConsoleClient } from '../helpers/console-client.ts';
-import { goodPassword } from '../helpers/open-console.ts';
-import { startCluster, until, type Cluster } from '../helpers/start-cluster.ts';
-import { firstLinkToken } from '../helpers/start-console.ts';
+import { ConsoleClient } from '../helpers/console/console-client.ts';
+import { goodPassword } from '../helpers/console/open-console.ts';
+import { startCluster, until, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { firstLinkToken } from '../helpers/console/start-console.ts';
 
 let cluster: Cluster;
 let otherUrl: string;

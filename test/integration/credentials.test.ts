@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { startCluster, until, type Cluster } from '../helpers/start-cluster.ts';
-import { startProcess, type ServiceProcess } from '../helpers/start-process.ts';
-import { startSecuredNats, type SecuredNats } from '../helpers/start-secured-nats.ts';
+import { startCluster, until, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { startProcess, type ServiceProcess } from '../helpers/processes/start-process.ts';
+import { startSecuredNats, type SecuredNats } from '../helpers/servers/start-secured-nats.ts';
 
 const prefix = 'guarded';
 let nats: SecuredNats;
@@ -39,7 +39,7 @@ beforeAll(async () => {
   await cluster.addCliWorker({
     ...having(files.cli),
     CLI_KIND: 'command',
-    CLI_COMMAND: `${process.execPath} ${process.cwd()}/test/helpers/slow-cat.mjs 0`,
+    CLI_COMMAND: `${process.execPath} ${process.cwd()}/test/helpers/processes/slow-cat.mjs 0`,
     CLI_MODELS: 'cat',
   });
   await cluster.addToolsWorker(having(files.tools));

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { findLlamaServer, startLlamaServer, type LlamaServer } from '../helpers/start-llama-server.ts';
-import { startCluster, until, type Cluster } from '../helpers/start-cluster.ts';
-import { startProcess } from '../helpers/start-process.ts';
+import { findLlamaServer, startLlamaServer, type LlamaServer } from '../helpers/upstreams/start-llama-server.ts';
+import { startCluster, until, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { startProcess } from '../helpers/processes/start-process.ts';
 
 const program = findLlamaServer();
 

@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mintKey } from '#shared/accounts/keys/mint-key.ts';
-import { startCluster, until, type Cluster } from '../helpers/start-cluster.ts';
-import { startNats } from '../helpers/start-nats.ts';
-import { startRedis } from '../helpers/start-redis.ts';
-import type { TestServer } from '../helpers/test-server.ts';
+import { startCluster, until, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { startNats } from '../helpers/servers/start-nats.ts';
+import { startRedis } from '../helpers/servers/start-redis.ts';
+import type { TestServer } from '../helpers/servers/test-server.ts';
 
 let nats: TestServer;
 let redis: TestServer;

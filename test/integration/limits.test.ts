@@ -3,11 +3,11 @@ import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { accountNames } from '#shared/accounts/account-names.ts';
 import { parseKey } from '#shared/accounts/keys/parse-key.ts';
-import { limitedIngress, pricedDemo } from '../helpers/limited-ingress.ts';
-import { openKeyStore } from '../helpers/open-key-store.ts';
-import { startCluster, until, type Cluster } from '../helpers/start-cluster.ts';
-import { startRedis } from '../helpers/start-redis.ts';
-import type { TestServer } from '../helpers/test-server.ts';
+import { limitedIngress, pricedDemo } from '../helpers/cluster/limited-ingress.ts';
+import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
+import { startCluster, until, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { startRedis } from '../helpers/servers/start-redis.ts';
+import type { TestServer } from '../helpers/servers/test-server.ts';
 
 let redis: TestServer;
 let cluster: Cluster;

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startCluster, until, type Cluster } from '../helpers/start-cluster.ts';
-import { adminOf } from '../helpers/worker-admin.ts';
+import { startCluster, until, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { adminOf } from '../helpers/cluster/worker-admin.ts';
 
 let cluster: Cluster;
 

@@ -3,9 +3,9 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import OpenAI7 from 'openai';
 import OpenAI6 from 'openai-6';
-import { hostNode } from '../helpers/run-command.ts';
-import { sdkCluster } from '../helpers/sdk-cluster.ts';
-import { until } from '../helpers/start-cluster.ts';
+import { hostNode } from '../helpers/processes/run-command.ts';
+import { sdkCluster } from '../helpers/cluster/sdk-cluster.ts';
+import { until } from '../helpers/cluster/start-cluster.ts';
 
 /** A red dot, 1 × 1 pixel. */
 const image =
@@ -204,7 +204,7 @@ describe.each([
 
 describe('the openai SDK for Node 20, run by the Node of this machine', () => {
   it('streams an answer', async () => {
-    const script = 'test/helpers/ask-with-openai-6.mjs';
+    const script = 'test/helpers/clients/ask-with-openai-6.mjs';
     const args = [script, `${cluster.url}/api/openai/v1`, cluster.key];
     const { stdout } = await promisify(execFile)(hostNode(), args, { timeout: 15_000 });
     expect(stdout).toContain('Say hello.');

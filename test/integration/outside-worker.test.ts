@@ -11,10 +11,10 @@ import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
 import { parseCredential } from '#shared/broker/connection/credential.ts';
 import { createLog } from '#shared/core/log.ts';
 import { freePort } from '#services/rtr/up/free-port.ts';
-import { makeCertificates, type Certificates } from '../helpers/make-certificates.ts';
-import { startCluster, until, type Cluster } from '../helpers/start-cluster.ts';
-import { startProcess } from '../helpers/start-process.ts';
-import { startSecuredNats, type SecuredNats } from '../helpers/start-secured-nats.ts';
+import { makeCertificates, type Certificates } from '../helpers/servers/make-certificates.ts';
+import { startCluster, until, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { startProcess } from '../helpers/processes/start-process.ts';
+import { startSecuredNats, type SecuredNats } from '../helpers/servers/start-secured-nats.ts';
 
 const prefix = 'outside';
 /** Addresses of the two ends of the cable between the cluster's network and the other one. */
@@ -94,7 +94,7 @@ describe('a worker behind an HTTPS balancer', () => {
       'services/rtr/main.ts',
       {
         CLI_KIND: 'command',
-        CLI_COMMAND: `${process.execPath} ${process.cwd()}/test/helpers/slow-cat.mjs 0`,
+        CLI_COMMAND: `${process.execPath} ${process.cwd()}/test/helpers/processes/slow-cat.mjs 0`,
         CLI_MODELS: 'cat',
         NATS_URL: `wss://127.0.0.1:${balancerPort()}`,
         NATS_CREDENTIALS: file,
@@ -174,7 +174,7 @@ function inOther(...command: string[]): ChildProcess {
     env: {
       PATH: process.env['PATH'],
       CLI_KIND: 'command',
-      CLI_COMMAND: `${process.execPath} ${process.cwd()}/test/helpers/slow-cat.mjs 0`,
+      CLI_COMMAND: `${process.execPath} ${process.cwd()}/test/helpers/processes/slow-cat.mjs 0`,
       CLI_MODELS: 'far-cat',
       WORKER_ID: 'w1',
       LOG_FORMAT: 'json',

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startCluster, until, type Cluster } from '../helpers/start-cluster.ts';
-import { startProcess, type ServiceProcess } from '../helpers/start-process.ts';
+import { startCluster, until, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { startProcess, type ServiceProcess } from '../helpers/processes/start-process.ts';
 
 let cluster: Cluster;
 let upstream: ServiceProcess;
@@ -23,7 +23,7 @@ beforeAll(async () => {
   });
   await cluster.addCliWorker({
     CLI_KIND: 'command',
-    CLI_COMMAND: `${process.execPath} ${process.cwd()}/test/helpers/slow-cat.mjs 1500`,
+    CLI_COMMAND: `${process.execPath} ${process.cwd()}/test/helpers/processes/slow-cat.mjs 1500`,
     CLI_MODELS: 'cat',
     SLOTS: '1',
   });

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startCluster, until, type Cluster } from '../helpers/start-cluster.ts';
-import type { ServiceProcess } from '../helpers/start-process.ts';
+import { startCluster, until, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import type { ServiceProcess } from '../helpers/processes/start-process.ts';
 
 interface ToolAnswer {
   tool: string;
@@ -42,7 +42,11 @@ beforeAll(async () => {
       mcpServers: {
         everything: server('server-everything'),
         files: server('server-filesystem', files),
-        test: { command: 'node', args: [resolve('test/helpers/mcp-test-server.ts'), diary], env: { GIVEN: '1' } },
+        test: {
+          command: 'node',
+          args: [resolve('test/helpers/upstreams/mcp-test-server.ts'), diary],
+          env: { GIVEN: '1' },
+        },
         broken: { command: 'node', args: ['-e', 'console.error("no luck"); process.exit(1)'] },
         missing: { command: 'no-such-command' },
       },

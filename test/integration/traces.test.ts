@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ReceivedSpan } from '../helpers/decode-spans.ts';
-import { startCluster, until, type Cluster } from '../helpers/start-cluster.ts';
-import { startCollector, type Collector } from '../helpers/start-collector.ts';
-import { startEngineProxy, type EngineProxy } from '../helpers/start-engine-proxy.ts';
-import { untilItTakesOffers } from '../helpers/worker-admin.ts';
+import type { ReceivedSpan } from '../helpers/tracing/decode-spans.ts';
+import { startCluster, until, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { startCollector, type Collector } from '../helpers/tracing/start-collector.ts';
+import { startEngineProxy, type EngineProxy } from '../helpers/upstreams/start-engine-proxy.ts';
+import { untilItTakesOffers } from '../helpers/cluster/worker-admin.ts';
 
 const [server, client, producer, consumer] = [2, 3, 4, 5];
 

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { openAccounts } from '#shared/accounts/accounts.ts';
 import { connectRedis, type RedisConnection } from '#shared/accounts/redis/connect-redis.ts';
 import { createLog } from '#shared/core/log.ts';
-import { ConsoleClient } from '../helpers/console-client.ts';
-import { startCluster, until, type Cluster } from '../helpers/start-cluster.ts';
+import { ConsoleClient } from '../helpers/console/console-client.ts';
+import { startCluster, until, type Cluster } from '../helpers/cluster/start-cluster.ts';
 
 let cluster: Cluster;
 let other: { url: string };

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
-import { pricedDemo } from '../helpers/limited-ingress.ts';
-import { openKeyStore } from '../helpers/open-key-store.ts';
-import { startCluster, until, type Cluster } from '../helpers/start-cluster.ts';
+import { pricedDemo } from '../helpers/cluster/limited-ingress.ts';
+import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
+import { startCluster, until, type Cluster } from '../helpers/cluster/start-cluster.ts';
 import { inject } from 'vitest';
 
 let cluster: Cluster;

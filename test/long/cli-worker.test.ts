@@ -4,10 +4,10 @@ import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startFakeModelApis, type FakeModelApis, type UpstreamCall } from '../helpers/fake-model-apis.ts';
-import { installCli, type CliName } from '../helpers/install-clis.ts';
-import { environmentOf, startCliWorker, type CliWorker } from '../helpers/start-cli-worker.ts';
-import { startCluster, until, type Cluster } from '../helpers/start-cluster.ts';
+import { startFakeModelApis, type FakeModelApis, type UpstreamCall } from '../helpers/upstreams/fake-model-apis.ts';
+import { installCli, type CliName } from '../helpers/clis/install-clis.ts';
+import { environmentOf, startCliWorker, type CliWorker } from '../helpers/cluster/start-cli-worker.ts';
+import { startCluster, until, type Cluster } from '../helpers/cluster/start-cluster.ts';
 
 interface CliCase {
   name: CliName;

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { installCli } from '../helpers/install-clis.ts';
-import { startCluster, type Cluster } from '../helpers/start-cluster.ts';
+import { installCli } from '../helpers/clis/install-clis.ts';
+import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
 
 const [claude, opencode] = await Promise.all([installCli('claude'), installCli('opencode')]);
 const secret = 'The badger keeps its umbrella in the fridge.';

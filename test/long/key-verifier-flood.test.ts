@@ -4,7 +4,7 @@ import { createKey } from '#shared/accounts/keys/create-key.ts';
 import { checksumLength, keyAlphabet, keyChecksum } from '#shared/accounts/keys/key-format.ts';
 import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
 import { mintKey } from '#shared/accounts/keys/mint-key.ts';
-import { openKeyStore } from '../helpers/open-key-store.ts';
+import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
 
 const floodMs = 1_200;
 const wrongPerSecond = 1_000;

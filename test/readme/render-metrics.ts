@@ -1,4 +1,4 @@
-import { definedMetrics } from '../helpers/metric-registries.ts';
+import { definedMetrics } from '../helpers/cluster/metric-registries.ts';
 
 /** The rows of the README's table of a part's metrics: name, kind, labels, meaning. */
 export function metricRows(part: 'ingress' | 'worker'): string[][] {

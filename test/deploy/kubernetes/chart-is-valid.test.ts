@@ -12,8 +12,8 @@ import {
   noChartTools,
   renderChart,
   runChartTool,
-} from '../../helpers/chart-tools.ts';
-import { schemaPath, writeKubernetesSchemas } from '../../helpers/kubernetes-schemas.ts';
+} from '../../helpers/deploy/chart-tools.ts';
+import { schemaPath, writeKubernetesSchemas } from '../../helpers/deploy/kubernetes-schemas.ts';
 import { valuesSchema, valuesSchemaText } from './values-schema.ts';
 
 const readYaml = (file: string): unknown => parse(readFileSync(file, 'utf8'));

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { chartTools, exampleFile, noChartTools, renderChart } from '../../helpers/chart-tools.ts';
-import type { Rendered } from '../../helpers/kubernetes-objects.ts';
-import { letsThrough, type Peer, type Port } from '../../helpers/network-policies.ts';
+import { chartTools, exampleFile, noChartTools, renderChart } from '../../helpers/deploy/chart-tools.ts';
+import type { Rendered } from '../../helpers/deploy/kubernetes-objects.ts';
+import { letsThrough, type Peer, type Port } from '../../helpers/deploy/network-policies.ts';
 
 const http: Port = { number: 8484, name: 'http' };
 const admin: Port = { number: 8485, name: 'admin' };

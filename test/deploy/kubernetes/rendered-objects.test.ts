@@ -14,10 +14,10 @@ import { ingressConfig } from '#services/ingress/config.ts';
 import { loadOf } from '#services/ingress/metrics/load.ts';
 import { watchIngress } from '#services/ingress/metrics/watch-ingress.ts';
 import { linkSettings } from '#services/rtr/config.ts';
-import { chartTools, exampleFile, examples, noChartTools, renderChart } from '../../helpers/chart-tools.ts';
-import type { Container, Metadata, PodSpec, Rendered } from '../../helpers/kubernetes-objects.ts';
-import { chooses } from '../../helpers/network-policies.ts';
-import { runCommand } from '../../helpers/run-command.ts';
+import { chartTools, exampleFile, examples, noChartTools, renderChart } from '../../helpers/deploy/chart-tools.ts';
+import type { Container, Metadata, PodSpec, Rendered } from '../../helpers/deploy/kubernetes-objects.ts';
+import { chooses } from '../../helpers/deploy/network-policies.ts';
+import { runCommand } from '../../helpers/processes/run-command.ts';
 import { workerConfigs } from './chart-settings.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
 

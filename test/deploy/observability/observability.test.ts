@@ -3,17 +3,17 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorTable, isErrorCode } from '#shared/core/errors.ts';
-import { hasPrometheus } from '../../helpers/has-prometheus.ts';
-import { definedMetrics } from '../../helpers/metric-registries.ts';
+import { hasPrometheus } from '../../helpers/deploy/has-prometheus.ts';
+import { definedMetrics } from '../../helpers/cluster/metric-registries.ts';
 import {
   dashboardQueries,
   observabilityFolder,
   readAlerts,
   readDashboards,
-} from '../../helpers/observability-files.ts';
-import { promqlNames } from '../../helpers/promql-names.ts';
-import { startCluster, type Cluster } from '../../helpers/start-cluster.ts';
-import { adminOf } from '../../helpers/worker-admin.ts';
+} from '../../helpers/deploy/observability-files.ts';
+import { promqlNames } from '../../helpers/deploy/promql-names.ts';
+import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { adminOf } from '../../helpers/cluster/worker-admin.ts';
 
 /** What Prometheus itself adds to every series. */
 const added = ['job', 'instance'];

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, inject, it, type TestContext } from 'vitest';
-import { startParties, type Parties, type PartyOptions } from '../../helpers/broker-parties.ts';
-import { startPausableProxy } from '../../helpers/pausable-proxy.ts';
-import { until } from '../../helpers/start-cluster.ts';
-import { startNats } from '../../helpers/start-nats.ts';
-import type { TestServer } from '../../helpers/test-server.ts';
+import { startParties, type Parties, type PartyOptions } from '../../helpers/broker/broker-parties.ts';
+import { startPausableProxy } from '../../helpers/servers/pausable-proxy.ts';
+import { until } from '../../helpers/cluster/start-cluster.ts';
+import { startNats } from '../../helpers/servers/start-nats.ts';
+import type { TestServer } from '../../helpers/servers/test-server.ts';
 
 async function start(
   { onTestFinished }: TestContext,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startParties } from '../../helpers/broker-parties.ts';
-import { startNats } from '../../helpers/start-nats.ts';
+import { startParties } from '../../helpers/broker/broker-parties.ts';
+import { startNats } from '../../helpers/servers/start-nats.ts';
 
 const pieces = (count: number): string => Array.from({ length: count }, (_, at) => `${at}\n`).join('');
 

@@ -3,9 +3,9 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
 import { consumerName } from '#shared/broker/contract/subjects.ts';
 import { createLog } from '#shared/core/log.ts';
-import { startParties, type Parties } from '../../helpers/broker-parties.ts';
-import { until } from '../../helpers/start-cluster.ts';
-import { startNatsCluster, type NatsCluster } from '../../helpers/start-nats-cluster.ts';
+import { startParties, type Parties } from '../../helpers/broker/broker-parties.ts';
+import { until } from '../../helpers/cluster/start-cluster.ts';
+import { startNatsCluster, type NatsCluster } from '../../helpers/servers/start-nats-cluster.ts';
 
 const log = createLog({ service: 'test', level: 'silent', format: 'json' });
 

@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { JobHandler } from '#shared/broker/contract/job-contract.ts';
 import { noUsage } from '#shared/core/usage.ts';
-import { startParties, type Parties } from '../../helpers/broker-parties.ts';
-import { until } from '../../helpers/start-cluster.ts';
+import { startParties, type Parties } from '../../helpers/broker/broker-parties.ts';
+import { until } from '../../helpers/cluster/start-cluster.ts';
 
 async function start(): Promise<Parties> {
   const parties = await startParties();

@@ -1,9 +1,9 @@
 import OpenAI from 'openai';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeFirstAccount, openConsolePage, settle } from '../../helpers/console-page.ts';
-import { chromiumPath, openBrowser } from '../../helpers/open-browser.ts';
-import { startConsole, type ConsoleCluster } from '../../helpers/start-console.ts';
+import { makeFirstAccount, openConsolePage, settle } from '../../helpers/console/console-page.ts';
+import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
+import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
 
 describe.skipIf(chromiumPath === undefined)('the first use', () => {
   let cluster: ConsoleCluster;

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { makeFirstAccount, openConsolePage, wide } from '../../helpers/console-page.ts';
-import { chromiumPath, openBrowser } from '../../helpers/open-browser.ts';
-import { startConsole } from '../../helpers/start-console.ts';
+import { makeFirstAccount, openConsolePage, wide } from '../../helpers/console/console-page.ts';
+import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
+import { startConsole } from '../../helpers/console/start-console.ts';
 
 const model = '"><img src=x onerror="window.hit=1"><script>window.hit=1</script>';
 

@@ -1,8 +1,8 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { makeFirstAccount, openConsolePage, wide, type WatchedPage } from '../../helpers/console-page.ts';
-import { chromiumPath, openBrowser } from '../../helpers/open-browser.ts';
-import { startConsole, type ConsoleCluster } from '../../helpers/start-console.ts';
+import { makeFirstAccount, openConsolePage, wide, type WatchedPage } from '../../helpers/console/console-page.ts';
+import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
+import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
 
 /** A picture of one pixel. */
 const picture = Buffer.from(

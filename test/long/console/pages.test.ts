@@ -10,9 +10,9 @@ import {
   seriousViolations,
   settle,
   wide,
-} from '../../helpers/console-page.ts';
-import { chromiumPath, openBrowser } from '../../helpers/open-browser.ts';
-import { startConsole, type ConsoleCluster } from '../../helpers/start-console.ts';
+} from '../../helpers/console/console-page.ts';
+import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
+import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
 
 /** Every page, by its path and its title. */
 const pages = [

@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { hasPrometheus } from '../../helpers/has-prometheus.ts';
-import { limitedIngress } from '../../helpers/limited-ingress.ts';
-import { dashboardQueries, readAlerts } from '../../helpers/observability-files.ts';
-import { startCluster, until, type Cluster } from '../../helpers/start-cluster.ts';
-import { startEngineProxy, type EngineProxy } from '../../helpers/start-engine-proxy.ts';
-import { startPrometheus, type Prometheus } from '../../helpers/start-prometheus.ts';
-import { startRedis } from '../../helpers/start-redis.ts';
-import type { ServiceProcess } from '../../helpers/start-process.ts';
-import type { TestServer } from '../../helpers/test-server.ts';
-import { adminOf } from '../../helpers/worker-admin.ts';
+import { hasPrometheus } from '../../helpers/deploy/has-prometheus.ts';
+import { limitedIngress } from '../../helpers/cluster/limited-ingress.ts';
+import { dashboardQueries, readAlerts } from '../../helpers/deploy/observability-files.ts';
+import { startCluster, until, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { startEngineProxy, type EngineProxy } from '../../helpers/upstreams/start-engine-proxy.ts';
+import { startPrometheus, type Prometheus } from '../../helpers/deploy/start-prometheus.ts';
+import { startRedis } from '../../helpers/servers/start-redis.ts';
+import type { ServiceProcess } from '../../helpers/processes/start-process.ts';
+import type { TestServer } from '../../helpers/servers/test-server.ts';
+import { adminOf } from '../../helpers/cluster/worker-admin.ts';
 
 let redis: TestServer;
 let proxy: EngineProxy;
@@ -32,7 +32,10 @@ beforeAll(async () => {
   cluster = await startCluster({ redisUrl: redis.url, worker, ingress });
   second = await cluster.addWorker({ ENGINE_URL: proxy.url });
   folder = mkdtempSync(join(tmpdir(), 'rtr-mcp-'));
-  const server = { command: 'node', args: [resolve('test/helpers/mcp-test-server.ts'), join(folder, 'diary')] };
+  const server = {
+    command: 'node',
+    args: [resolve('test/helpers/upstreams/mcp-test-server.ts'), join(folder, 'diary')],
+  };
   writeFileSync(join(folder, 'mcp.json'), JSON.stringify({ mcpServers: { test: server } }));
   const tools = await cluster.addToolsWorker({ ADMIN_PORT: '0', MCP_CONFIG: join(folder, 'mcp.json') });
   const cli = await cluster.addCliWorker({ ADMIN_PORT: '0' });

@@ -4,8 +4,8 @@ import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
 import { createKey } from '#shared/accounts/keys/create-key.ts';
 import { KeyStore } from '#shared/accounts/keys/key-store.ts';
 import { createLog } from '#shared/core/log.ts';
-import { startEdge } from '../../helpers/start-edge.ts';
-import { startProcess } from '../../helpers/start-process.ts';
+import { startEdge } from '../../helpers/cluster/start-edge.ts';
+import { startProcess } from '../../helpers/processes/start-process.ts';
 
 describe('a key', () => {
   it('that is good is not delayed by a thousand wrong ones a second', { timeout: 40_000 }, async () => {
@@ -14,7 +14,7 @@ describe('a key', () => {
     await edge.addScripted();
     await (await edge.post([{ write: 'x' }])).text();
     const victim = await makeVictim(edge.prefix);
-    const flood = startProcess('test/helpers/flood-keys.ts', {
+    const flood = startProcess('test/helpers/broker/flood-keys.ts', {
       FLOOD_URL: edge.url,
       FLOOD_COUNT: '3000',
       FLOOD_ID: victim,

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import { createLog } from '#shared/core/log.ts';
 import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
-import { limitedIngress } from '../../helpers/limited-ingress.ts';
-import { startCluster, until, type Cluster } from '../../helpers/start-cluster.ts';
+import { limitedIngress } from '../../helpers/cluster/limited-ingress.ts';
+import { startCluster, until, type Cluster } from '../../helpers/cluster/start-cluster.ts';
 
 let cluster: Cluster;
 

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '#shared/accounts/keys/create-key.ts';
-import { limitedIngress } from '../../helpers/limited-ingress.ts';
-import { openKeyStore } from '../../helpers/open-key-store.ts';
-import { startCluster, until, type Cluster } from '../../helpers/start-cluster.ts';
-import { startRedisProgram, type RedisProgram } from '../../helpers/start-redis-program.ts';
+import { limitedIngress } from '../../helpers/cluster/limited-ingress.ts';
+import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
+import { startCluster, until, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { startRedisProgram, type RedisProgram } from '../../helpers/servers/start-redis-program.ts';
 
 let folder: string;
 let primary: RedisProgram;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { expect, it } from 'vitest';
 import { chatFormat } from '#shared/formats/chat/chat-format.ts';
 import { ClientReply } from '#services/ingress/http/client-reply.ts';
-import { startUnreadClient } from '../../helpers/start-unread-client.ts';
+import { startUnreadClient } from '../../helpers/clients/start-unread-client.ts';
 
 // Node gives a socket that has written anything since it last looked another half minute.
 it(

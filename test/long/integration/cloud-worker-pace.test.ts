@@ -2,9 +2,9 @@ import Anthropic from '@anthropic-ai/sdk';
 import OpenAI, { RateLimitError } from 'openai';
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { startCluster, until, type Cluster } from '../../helpers/start-cluster.ts';
-import { chunk, startScriptedEngine, type ScriptedEngine } from '../../helpers/start-scripted-engine.ts';
-import { watchWorkers, type WorkerWatch } from '../../helpers/watch-workers.ts';
+import { startCluster, until, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { chunk, startScriptedEngine, type ScriptedEngine } from '../../helpers/upstreams/start-scripted-engine.ts';
+import { watchWorkers, type WorkerWatch } from '../../helpers/broker/watch-workers.ts';
 
 let provider: ScriptedEngine;
 let cluster: Cluster;

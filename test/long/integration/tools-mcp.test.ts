@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Client, StreamableHTTPClientTransport, type ClientOptions } from '@modelcontextprotocol/client';
 import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { startCluster, until, type Cluster } from '../../helpers/start-cluster.ts';
+import { startCluster, until, type Cluster } from '../../helpers/cluster/start-cluster.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rtr-tools-mcp-'));
 const diary = join(folder, 'diary');
@@ -16,7 +16,7 @@ let cluster: Cluster;
 beforeAll(async () => {
   const servers = {
     everything: { command: 'node', args: [everything] },
-    test: { command: 'node', args: [resolve('test/helpers/mcp-test-server.ts'), diary] },
+    test: { command: 'node', args: [resolve('test/helpers/upstreams/mcp-test-server.ts'), diary] },
   };
   writeFileSync(join(folder, 'mcp.json'), JSON.stringify({ mcpServers: servers }));
   cluster = await startCluster({ workers: 0, engineUrl: 'http://127.0.0.1:1' });

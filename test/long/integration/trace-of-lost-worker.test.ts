@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startCluster, until, type Cluster } from '../../helpers/start-cluster.ts';
-import { startCollector, type Collector } from '../../helpers/start-collector.ts';
+import { startCluster, until, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { startCollector, type Collector } from '../../helpers/tracing/start-collector.ts';
 
 let collector: Collector;
 let cluster: Cluster;

@@ -4,7 +4,7 @@ import { EngineHttp } from '#services/gpu-worker/engine-http.ts';
 import { openai } from '#services/gpu-worker/engines/openai.ts';
 import { findEngine } from '#services/gpu-worker/find-engine.ts';
 import { EngineFollower, type EngineState } from '#services/gpu-worker/follow-engine.ts';
-import { startModelServer, type ModelServer } from '../../helpers/start-model-server.ts';
+import { startModelServer, type ModelServer } from '../../helpers/upstreams/start-model-server.ts';
 
 const log = pino({ level: 'silent' });
 

@@ -5,8 +5,8 @@ import { PublicFetchError } from '#shared/core/public-fetch.ts';
 import { EngineHttp } from '#services/gpu-worker/engine-http.ts';
 import { openai } from '#services/gpu-worker/engines/openai.ts';
 import type { HandleJobOptions } from '#services/gpu-worker/handle-job.ts';
-import { runJob, type JobFields } from '../../helpers/run-job.ts';
-import { chunk, startScriptedEngine, type ScriptedEngine } from '../../helpers/start-scripted-engine.ts';
+import { runJob, type JobFields } from '../../helpers/broker/run-job.ts';
+import { chunk, startScriptedEngine, type ScriptedEngine } from '../../helpers/upstreams/start-scripted-engine.ts';
 
 const models = [{ id: 'm', capabilities: ['stream' as const] }];
 const streamed: JsonObject = { model: 'm', stream: true, messages: [{ role: 'user', content: 'Hi' }] };

@@ -5,7 +5,7 @@ import type { Tier } from '#shared/core/tier.ts';
 import { registrySchema } from '#shared/registry/registry.ts';
 import { chooseLanes } from '#shared/serving/choose-lanes.ts';
 import { drawOrder, resolveModel } from '#shared/serving/resolve-model.ts';
-import { livePool } from '../../helpers/live-pool.ts';
+import { livePool } from '../../helpers/broker/live-pool.ts';
 
 interface PoolFacts {
   model?: string;

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, afterAll, describe, expect, it } from 'vitest';
 import { UpstreamHttp } from '#shared/upstream/upstream-http.ts';
-import { until } from '../../helpers/start-cluster.ts';
-import { startProcess } from '../../helpers/start-process.ts';
+import { until } from '../../helpers/cluster/start-cluster.ts';
+import { startProcess } from '../../helpers/processes/start-process.ts';
 
 const hasOpenssl = (() => {
   try {
@@ -66,7 +66,7 @@ describe.skipIf(!hasOpenssl)('an upstream that speaks HTTP/2', () => {
   });
 
   it('is asked over one connection, and hears of an abort without losing that', async () => {
-    const script = startProcess('test/helpers/ask-over-h2.ts', {
+    const script = startProcess('test/helpers/clients/ask-over-h2.ts', {
       UPSTREAM: url,
       NODE_EXTRA_CA_CERTS: join(folder, 'cert.pem'),
     });

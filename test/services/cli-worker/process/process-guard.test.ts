@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { describe, expect, inject, it } from 'vitest';
-import { isAlive } from '../../../helpers/start-cli-worker.ts';
-import { until } from '../../../helpers/start-cluster.ts';
-import { startProcess } from '../../../helpers/start-process.ts';
+import { isAlive } from '../../../helpers/cluster/start-cli-worker.ts';
+import { until } from '../../../helpers/cluster/start-cluster.ts';
+import { startProcess } from '../../../helpers/processes/start-process.ts';
 
 /** Processes that were started in a folder of this worker's, and their folders. */
 function fakesOf(parent: number | undefined): { pid: number; cwd: string }[] {
@@ -25,7 +25,7 @@ describe.skipIf(process.platform !== 'linux')('a worker that is killed', () => {
       NATS_URL: inject('natsUrl'),
       RTR_PREFIX: 'guard-test',
       CLI_KIND: 'claude',
-      CLI_COMMAND: `${process.cwd()}/test/helpers/fake-claude.ts`,
+      CLI_COMMAND: `${process.cwd()}/test/helpers/clis/fake-claude.ts`,
       CLI_MODELS: 'm1',
       SLOTS: '2',
     });

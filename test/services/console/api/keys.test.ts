@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openConsole } from '../../../helpers/open-console.ts';
+import { openConsole } from '../../../helpers/console/open-console.ts';
 
 const plain = { name: 'laptop', class: 'normal', limits: {} };
 const notFound = { status: 404, body: { error: { code: 'not_found' } } };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { goodPassword, openConsole } from '../../../helpers/open-console.ts';
+import { goodPassword, openConsole } from '../../../helpers/console/open-console.ts';
 
 const denied = { status: 403, body: { error: { code: 'permission_denied' } } };
 const notFound = { status: 404, body: { error: { code: 'not_found' } } };

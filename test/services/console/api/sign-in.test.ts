@@ -1,5 +1,5 @@
 import { describe, expect, it, vi, onTestFinished } from 'vitest';
-import { goodPassword, openConsole } from '../../../helpers/open-console.ts';
+import { goodPassword, openConsole } from '../../../helpers/console/open-console.ts';
 
 describe('the link of the first administrator', () => {
   it('says what it is for, makes the account, signs in, and works once', async () => {

@@ -11,7 +11,7 @@ import { createLog } from '#shared/core/log.ts';
 import { answerFailure } from '#services/console/api/answer-failure.ts';
 import { usageRoutes } from '#services/console/api/usage-routes.ts';
 import type { Price, UsageReport, UsageRequest } from '#services/console/contract/usage.ts';
-import { keyWith, openLimitKeeper } from '../../../helpers/open-limit-keeper.ts';
+import { keyWith, openLimitKeeper } from '../../../helpers/accounts/open-limit-keeper.ts';
 
 const log = createLog({ service: 'test', level: 'silent', format: 'json' });
 const viewers: Record<string, UsageViewer> = {

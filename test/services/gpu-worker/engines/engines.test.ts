@@ -7,8 +7,8 @@ import { detectEngine } from '#services/gpu-worker/detect-engine.ts';
 import { EngineHttp } from '#services/gpu-worker/engine-http.ts';
 import { engineOf } from '#services/gpu-worker/engines/engine-of.ts';
 import type { Discovery, EngineKind } from '#services/gpu-worker/engines/engine.ts';
-import { startReplayEngine, type ReplayEngine } from '../../../helpers/replay-engine.ts';
-import { runJob } from '../../../helpers/run-job.ts';
+import { startReplayEngine, type ReplayEngine } from '../../../helpers/upstreams/replay-engine.ts';
+import { runJob } from '../../../helpers/broker/run-job.ts';
 
 const hello = { stream: true, messages: [{ role: 'user', content: 'Hello' }] };
 

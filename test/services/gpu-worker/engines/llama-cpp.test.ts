@@ -3,10 +3,10 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { detectEngine } from '#services/gpu-worker/detect-engine.ts';
 import { EngineHttp } from '#services/gpu-worker/engine-http.ts';
 import { llamaCpp } from '#services/gpu-worker/engines/llama-cpp.ts';
-import { asking, overlong, weatherTool } from '../../../helpers/llama-cpp-cases.ts';
-import { startReplayEngine } from '../../../helpers/replay-engine.ts';
-import { runJob } from '../../../helpers/run-job.ts';
-import { findLlamaServer, startLlamaServer } from '../../../helpers/start-llama-server.ts';
+import { asking, overlong, weatherTool } from '../../../helpers/upstreams/llama-cpp-cases.ts';
+import { startReplayEngine } from '../../../helpers/upstreams/replay-engine.ts';
+import { runJob } from '../../../helpers/broker/run-job.ts';
+import { findLlamaServer, startLlamaServer } from '../../../helpers/upstreams/start-llama-server.ts';
 
 const program = findLlamaServer();
 

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openRaw, readRawAnswer } from '../../../helpers/raw-http.ts';
-import { chatRequest, startEdge, type Edge } from '../../../helpers/start-edge.ts';
+import { openRaw, readRawAnswer } from '../../../helpers/clients/raw-http.ts';
+import { chatRequest, startEdge, type Edge } from '../../../helpers/cluster/start-edge.ts';
 
 const mebibyte = 1024 * 1024;
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openRaw } from '../../../helpers/raw-http.ts';
-import type { Step, Tell } from '../../../helpers/scripted-handler.ts';
-import { chatRequest, startEdge, type Edge } from '../../../helpers/start-edge.ts';
-import { until } from '../../../helpers/start-cluster.ts';
+import { openRaw } from '../../../helpers/clients/raw-http.ts';
+import type { Step, Tell } from '../../../helpers/broker/scripted-handler.ts';
+import { chatRequest, startEdge, type Edge } from '../../../helpers/cluster/start-edge.ts';
+import { until } from '../../../helpers/cluster/start-cluster.ts';
 
 let edge: Edge;
 const told: { event: string; requestId: string; at: number }[] = [];

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 import { chatFormat } from '#shared/formats/chat/chat-format.ts';
 import { ClientReply } from '#services/ingress/http/client-reply.ts';
-import { startUnreadClient } from '../../../helpers/start-unread-client.ts';
+import { startUnreadClient } from '../../../helpers/clients/start-unread-client.ts';
 
 function replyTo(response: ServerResponse | undefined, stream = true): ClientReply {
   if (!response) throw new Error('there is no such response');

@@ -6,9 +6,9 @@ import { mintKey } from '#shared/accounts/keys/mint-key.ts';
 import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
 import { announceKeyChange } from '#shared/broker/contract/key-changes.ts';
 import { createLog } from '#shared/core/log.ts';
-import { startEdge, type Edge } from '../../../helpers/start-edge.ts';
-import { until } from '../../../helpers/start-cluster.ts';
-import { startRedis } from '../../../helpers/start-redis.ts';
+import { startEdge, type Edge } from '../../../helpers/cluster/start-edge.ts';
+import { until } from '../../../helpers/cluster/start-cluster.ts';
+import { startRedis } from '../../../helpers/servers/start-redis.ts';
 
 const log = createLog({ service: 'test', level: 'silent', format: 'json' });
 

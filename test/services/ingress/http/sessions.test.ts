@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } fro
 import { openAccounts, type Accounts } from '#shared/accounts/accounts.ts';
 import { connectRedis, type RedisConnection } from '#shared/accounts/redis/connect-redis.ts';
 import { createLog } from '#shared/core/log.ts';
-import { ConsoleClient } from '../../../helpers/console-client.ts';
-import { everythingUnder } from '../../../helpers/everything-under.ts';
-import { startEdge, type Edge } from '../../../helpers/start-edge.ts';
-import { until } from '../../../helpers/start-cluster.ts';
-import { startNats } from '../../../helpers/start-nats.ts';
+import { ConsoleClient } from '../../../helpers/console/console-client.ts';
+import { everythingUnder } from '../../../helpers/processes/everything-under.ts';
+import { startEdge, type Edge } from '../../../helpers/cluster/start-edge.ts';
+import { until } from '../../../helpers/cluster/start-cluster.ts';
+import { startNats } from '../../../helpers/servers/start-nats.ts';
 
 const password = 'violet-harbour-cricket-41';
 

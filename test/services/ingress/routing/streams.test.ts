@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { openRaw, readRawAnswer } from '../../../helpers/raw-http.ts';
-import { chatRequest, startEdge, type Edge } from '../../../helpers/start-edge.ts';
-import { until } from '../../../helpers/start-cluster.ts';
+import { openRaw, readRawAnswer } from '../../../helpers/clients/raw-http.ts';
+import { chatRequest, startEdge, type Edge } from '../../../helpers/cluster/start-edge.ts';
+import { until } from '../../../helpers/cluster/start-cluster.ts';
 
 let edge: Edge;
 beforeAll(async () => {

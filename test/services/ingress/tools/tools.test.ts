@@ -3,7 +3,7 @@ import { poolOf, type ToolInfo } from '#shared/broker/contract/announcement.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { chooseToolLanes } from '#shared/serving/choose-tool-lanes.ts';
 import { listTools } from '#services/ingress/tools/list-tools.ts';
-import { livePool, type WorkerFacts } from '../../../helpers/live-pool.ts';
+import { livePool, type WorkerFacts } from '../../../helpers/broker/live-pool.ts';
 
 const tool = (name: string, description = ''): ToolInfo => ({ name, description, inputSchema: { type: 'object' } });
 

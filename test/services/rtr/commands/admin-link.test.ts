@@ -3,7 +3,7 @@ import type { Accounts } from '#shared/accounts/accounts.ts';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
 import { adminLink } from '#services/rtr/commands/admin-link.ts';
 import type { KeyCommandContext } from '#services/rtr/commands/key-command.ts';
-import { openKeyStore } from '../../../helpers/open-key-store.ts';
+import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 
 let accounts: Accounts;
 let context: KeyCommandContext;

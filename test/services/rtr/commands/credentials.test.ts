@@ -9,7 +9,7 @@ import { issueWorker } from '#services/rtr/commands/credentials/issue-worker.ts'
 import { listCredentials } from '#services/rtr/commands/credentials/list-credentials.ts';
 import { revokeCredential } from '#services/rtr/commands/credentials/revoke-credential.ts';
 import { freePort } from '#services/rtr/up/free-port.ts';
-import { startSecuredNats } from '../../../helpers/start-secured-nats.ts';
+import { startSecuredNats } from '../../../helpers/servers/start-secured-nats.ts';
 
 function start() {
   const folder = mkdtempSync(join(tmpdir(), 'rtr-test-credentials-'));

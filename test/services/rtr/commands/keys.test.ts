@@ -5,7 +5,7 @@ import type { AuditTrail } from '#shared/accounts/people/audit-trail.ts';
 import { mintKey } from '#shared/accounts/keys/mint-key.ts';
 import type { KeyCommandContext } from '#services/rtr/commands/key-command.ts';
 import { createRouterKey, listKeys, revokeKey } from '#services/rtr/commands/keys.ts';
-import { openKeyStore } from '../../../helpers/open-key-store.ts';
+import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 
 let store: KeyStore;
 let audit: AuditTrail;

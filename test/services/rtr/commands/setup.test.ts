@@ -6,7 +6,7 @@ import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
 import type { KeyCommandContext } from '#services/rtr/commands/key-command.ts';
 import { revokeKey } from '#services/rtr/commands/keys.ts';
 import { setup } from '#services/rtr/commands/setup.ts';
-import { openKeyStore, type OpenKeyStore } from '../../../helpers/open-key-store.ts';
+import { openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 
 const runSetup = fileURLToPath(new URL('run-setup.ts', import.meta.url));
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, inject, it } from 'vitest';
 import { setUpKeys } from '#services/rtr/up/set-up-keys.ts';
-import { openKeyStore, type OpenKeyStore } from '../../../helpers/open-key-store.ts';
+import { openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 
 let open: OpenKeyStore;
 let said: string[];

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, inject, it } from 'vitest';
 import { createFirstRouterKey, createKey } from '#shared/accounts/keys/create-key.ts';
-import { everythingUnder } from '../../../helpers/everything-under.ts';
-import { openKeyStore, type OpenKeyStore } from '../../../helpers/open-key-store.ts';
+import { everythingUnder } from '../../../helpers/processes/everything-under.ts';
+import { openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 
 let open: OpenKeyStore;
 beforeEach(async () => {

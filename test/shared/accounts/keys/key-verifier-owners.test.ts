@@ -2,8 +2,8 @@ import { beforeEach, describe, expect, inject, it, onTestFinished, vi } from 'vi
 import { createKey, createOwnedKey, type CreatedKey, type NewKey } from '#shared/accounts/keys/create-key.ts';
 import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
-import { openKeyStore, type OpenKeyStore } from '../../../helpers/open-key-store.ts';
-import { startRedis } from '../../../helpers/start-redis.ts';
+import { openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
+import { startRedis } from '../../../helpers/servers/start-redis.ts';
 
 const refused = { code: 'invalid_api_key' };
 

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createKey, type CreatedKey } from '#shared/accounts/keys/create-key.ts';
 import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
-import { openKeyStore, type OpenKeyStore } from '../../../helpers/open-key-store.ts';
-import { startRedis } from '../../../helpers/start-redis.ts';
-import type { TestServer } from '../../../helpers/test-server.ts';
+import { openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
+import { startRedis } from '../../../helpers/servers/start-redis.ts';
+import type { TestServer } from '../../../helpers/servers/test-server.ts';
 
 let server: TestServer;
 let open: OpenKeyStore;

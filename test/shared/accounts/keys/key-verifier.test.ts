@@ -7,7 +7,7 @@ import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
 import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
 import { mintKey } from '#shared/accounts/keys/mint-key.ts';
 import type { RouterError } from '#shared/core/errors.ts';
-import { openKeyStore } from '../../../helpers/open-key-store.ts';
+import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 
 vi.mock('argon2', { spy: true });
 

@@ -3,10 +3,10 @@ import { UsageLedger, type UsageLedgerBounds } from '#shared/accounts/ledger/usa
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { UsageRecord, UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
 import { createLog } from '#shared/core/log.ts';
-import { openKeyStore } from '../../../helpers/open-key-store.ts';
-import { startPausableProxy } from '../../../helpers/pausable-proxy.ts';
-import { until } from '../../../helpers/start-cluster.ts';
-import { startRedis } from '../../../helpers/start-redis.ts';
+import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
+import { startPausableProxy } from '../../../helpers/servers/pausable-proxy.ts';
+import { until } from '../../../helpers/cluster/start-cluster.ts';
+import { startRedis } from '../../../helpers/servers/start-redis.ts';
 
 const day = 86_400_000;
 const admin = { userId: 'boss', isAdmin: true, keyIds: [], teamIds: [] };

@@ -3,7 +3,7 @@ import { describe, expect, inject, it } from 'vitest';
 import type { Limits, PartyLimits } from '#shared/accounts/limits/limits.ts';
 import type { Reservation } from '#shared/accounts/limits/limit-keeper.ts';
 import type { Amount } from '#shared/accounts/limits/party-use.ts';
-import { openLimitKeeper } from '../../../helpers/open-limit-keeper.ts';
+import { openLimitKeeper } from '../../../helpers/accounts/open-limit-keeper.ts';
 
 /** What the limits mean, said as simply as can be. Costs are nano-dollars. */
 class Model {

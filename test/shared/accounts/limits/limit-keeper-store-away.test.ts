@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import { createLog } from '#shared/core/log.ts';
-import { beginKeyStore } from '../../../helpers/open-key-store.ts';
-import { keyWith, nothing } from '../../../helpers/open-limit-keeper.ts';
+import { beginKeyStore } from '../../../helpers/accounts/open-key-store.ts';
+import { keyWith, nothing } from '../../../helpers/accounts/open-limit-keeper.ts';
 
 describe('while Redis is away', () => {
   it('a request is refused, and nothing is left of it to be committed', async () => {

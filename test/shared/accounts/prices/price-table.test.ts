@@ -2,7 +2,7 @@ import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { PriceTable } from '#shared/accounts/prices/price-table.ts';
 import type { TokenPrice } from '#shared/accounts/prices/model-price.ts';
 import { createLog } from '#shared/core/log.ts';
-import { openKeyStore } from '../../../helpers/open-key-store.ts';
+import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 
 async function openTables(registered: Record<string, TokenPrice> = {}) {
   const { connection, prefix } = await openKeyStore(inject('redisUrl'));

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ConfigError } from '#shared/core/load-config.ts';
-import { beginKeyStore, openKeyStore } from '../../../helpers/open-key-store.ts';
-import { startRedis } from '../../../helpers/start-redis.ts';
-import type { TestServer } from '../../../helpers/test-server.ts';
+import { beginKeyStore, openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
+import { startRedis } from '../../../helpers/servers/start-redis.ts';
+import type { TestServer } from '../../../helpers/servers/test-server.ts';
 
 let server: TestServer;
 beforeAll(async () => {

@@ -5,8 +5,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
 import { isRedisAddress, redisHosts, redisOptions } from '#shared/accounts/redis/redis-options.ts';
 import { createLog } from '#shared/core/log.ts';
-import { makeCertificates } from '../../../helpers/make-certificates.ts';
-import { startRedisProgram } from '../../../helpers/start-redis-program.ts';
+import { makeCertificates } from '../../../helpers/servers/make-certificates.ts';
+import { startRedisProgram } from '../../../helpers/servers/start-redis-program.ts';
 
 describe('an address of Redis', () => {
   it('names host, port, user, password and database', () => {

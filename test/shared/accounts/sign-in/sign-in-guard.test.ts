@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { SignInGuard } from '#shared/accounts/sign-in/sign-in-guard.ts';
-import { openKeyStore, type OpenKeyStore } from '../../../helpers/open-key-store.ts';
+import { openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 
 const minute = 60_000;
 let open: OpenKeyStore;

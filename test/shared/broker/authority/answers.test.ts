@@ -10,7 +10,7 @@ import { ensurePoolConsumers } from '#shared/broker/dispatch/queue/jobs-stream.t
 import { encodePull } from '#shared/broker/contract/pull.ts';
 import { encodeAck } from '#shared/broker/contract/ack.ts';
 import { createLog } from '#shared/core/log.ts';
-import { startSecuredNats, type SecuredNats } from '../../../helpers/start-secured-nats.ts';
+import { startSecuredNats, type SecuredNats } from '../../../helpers/servers/start-secured-nats.ts';
 
 const log = createLog({ service: 'test', level: 'silent', format: 'json' });
 let nats: SecuredNats;

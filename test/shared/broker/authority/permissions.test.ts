@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { roles, type Role } from '#shared/broker/connection/credential.ts';
 import { tiers, type Tier } from '#shared/broker/contract/lane.ts';
 import { createSubjects } from '#shared/broker/contract/subjects.ts';
-import { startSecuredNats, type SecuredNats } from '../../../helpers/start-secured-nats.ts';
-import { until } from '../../../helpers/start-cluster.ts';
+import { startSecuredNats, type SecuredNats } from '../../../helpers/servers/start-secured-nats.ts';
+import { until } from '../../../helpers/cluster/start-cluster.ts';
 
 let nats: SecuredNats;
 const subjects = createSubjects('rtr');

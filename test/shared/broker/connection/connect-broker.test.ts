@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { connectBroker, type Broker } from '#shared/broker/connection/connect-broker.ts';
 import { createLog } from '#shared/core/log.ts';
-import { startNats } from '../../../helpers/start-nats.ts';
-import { until } from '../../../helpers/start-cluster.ts';
+import { startNats } from '../../../helpers/servers/start-nats.ts';
+import { until } from '../../../helpers/cluster/start-cluster.ts';
 
 const log = createLog({ service: 'test', level: 'silent', format: 'json' });
 

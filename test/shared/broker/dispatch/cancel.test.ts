@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, type TestContext } from 'vitest';
 import type { JobHandler } from '#shared/broker/contract/job-contract.ts';
 import { noUsage } from '#shared/core/usage.ts';
-import { startParties, type Parties } from '../../../helpers/broker-parties.ts';
-import { until } from '../../../helpers/start-cluster.ts';
+import { startParties, type Parties } from '../../../helpers/broker/broker-parties.ts';
+import { until } from '../../../helpers/cluster/start-cluster.ts';
 
 async function start({ onTestFinished }: Pick<TestContext, 'onTestFinished'>, offers = true): Promise<Parties> {
   const parties = await startParties({ ingress: { offers } });

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startParties, untilOffersAreTaken, type Parties } from '../../../helpers/broker-parties.ts';
+import { startParties, untilOffersAreTaken, type Parties } from '../../../helpers/broker/broker-parties.ts';
 
 describe.each([
   { way: 'by ticket', offers: false },

@@ -1,7 +1,12 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Broker } from '#shared/broker/connection/connect-broker.ts';
-import { startParties, untilOffersAreTaken, type Parties, type PartyOptions } from '../../../helpers/broker-parties.ts';
-import { until } from '../../../helpers/start-cluster.ts';
+import {
+  startParties,
+  untilOffersAreTaken,
+  type Parties,
+  type PartyOptions,
+} from '../../../helpers/broker/broker-parties.ts';
+import { until } from '../../../helpers/cluster/start-cluster.ts';
 
 async function start(options: PartyOptions = {}): Promise<Parties> {
   const parties = await startParties(options);

@@ -8,8 +8,8 @@ import {
   type PartyOptions,
   type TestIngress,
   type TestJob,
-} from '../../../helpers/broker-parties.ts';
-import { until } from '../../../helpers/start-cluster.ts';
+} from '../../../helpers/broker/broker-parties.ts';
+import { until } from '../../../helpers/cluster/start-cluster.ts';
 
 async function start({ onTestFinished }: TestContext, options: PartyOptions = {}): Promise<Parties> {
   const parties = await startParties(options);

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startParties } from '../../../helpers/broker-parties.ts';
-import { until } from '../../../helpers/start-cluster.ts';
+import { startParties } from '../../../helpers/broker/broker-parties.ts';
+import { until } from '../../../helpers/cluster/start-cluster.ts';
 
 async function start() {
   const parties = await startParties();

@@ -4,9 +4,9 @@ import { describe, expect, inject, it, type TestContext } from 'vitest';
 import type { Broker } from '#shared/broker/connection/connect-broker.ts';
 import { priorityClasses } from '#shared/broker/contract/lane.ts';
 import { consumerName } from '#shared/broker/contract/subjects.ts';
-import { startParties, type Parties, type TestIngress } from '../../../helpers/broker-parties.ts';
-import { startPausableProxy } from '../../../helpers/pausable-proxy.ts';
-import { until } from '../../../helpers/start-cluster.ts';
+import { startParties, type Parties, type TestIngress } from '../../../helpers/broker/broker-parties.ts';
+import { startPausableProxy } from '../../../helpers/servers/pausable-proxy.ts';
+import { until } from '../../../helpers/cluster/start-cluster.ts';
 
 async function start(onTestFinished: TestContext['onTestFinished'], natsUrl?: string): Promise<Parties> {
   const parties = await startParties({ ...(natsUrl && { natsUrl }), ingress: { offers: false } });

@@ -6,8 +6,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { processIdentity } from '#services/rtr/bootstrap/process-identity.mjs';
 import { serviceNodeFlags } from '#services/rtr/bootstrap/service-node-flags.mjs';
 import { takeLock } from '#services/rtr/bootstrap/take-lock.mjs';
-import { hostNode, runCommand, type RunningCommand } from '../../../../helpers/run-command.ts';
-import { until } from '../../../../helpers/start-cluster.ts';
+import { hostNode, runCommand, type RunningCommand } from '../../../../helpers/processes/run-command.ts';
+import { until } from '../../../../helpers/cluster/start-cluster.ts';
 
 /** A stand-in for npm: it does what `npm ci` does as far as the bootstrap can see, and counts its runs. */
 const npm = `#!/bin/sh

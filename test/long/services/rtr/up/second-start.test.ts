@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { copyProject } from '../../../../helpers/project-copy.ts';
+import { copyProject } from '../../../../helpers/processes/project-copy.ts';
 
 it('rtr up is up again within three seconds', async () => {
   const project = await copyProject();

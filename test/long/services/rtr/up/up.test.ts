@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { processIdentity } from '#services/rtr/bootstrap/process-identity.mjs';
-import { copyProject, type ProjectCopy } from '../../../../helpers/project-copy.ts';
-import type { RunningCommand } from '../../../../helpers/run-command.ts';
-import { until } from '../../../../helpers/start-cluster.ts';
+import { copyProject, type ProjectCopy } from '../../../../helpers/processes/project-copy.ts';
+import type { RunningCommand } from '../../../../helpers/processes/run-command.ts';
+import { until } from '../../../../helpers/cluster/start-cluster.ts';
 
 /*
  * `rtr up` as its user meets it, in a copy of the project, with real servers. The tests build on each other: a first

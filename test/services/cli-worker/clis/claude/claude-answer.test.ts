@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { isJsonObject } from '#shared/core/json.ts';
 import type { AnswerPart, Outcome } from '#services/cli-worker/answer/answer-part.ts';
 import { ClaudeAnswer } from '#services/cli-worker/clis/claude/claude-answer.ts';
-import { cliRecording } from '../../../../helpers/cli-recording.ts';
+import { cliRecording } from '../../../../helpers/clis/cli-recording.ts';
 
 /** Hears a recording from where the question was asked. */
 function hear(name: string): { parts: AnswerPart[]; outcome: Outcome | undefined } {

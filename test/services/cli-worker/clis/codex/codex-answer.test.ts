@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { isJsonObject } from '#shared/core/json.ts';
 import type { AnswerPart } from '#services/cli-worker/answer/answer-part.ts';
 import { CodexAnswer } from '#services/cli-worker/clis/codex/codex-answer.ts';
-import { cliRecording } from '../../../../helpers/cli-recording.ts';
+import { cliRecording } from '../../../../helpers/clis/cli-recording.ts';
 
 /** Hears a recording as the session of its last thread does. */
 function hear(name: string, threadId?: string): { parts: AnswerPart[]; answer: CodexAnswer } {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { openCliWorker, type OpenCliWorker } from '../../../../helpers/open-cli-worker.ts';
+import { openCliWorker, type OpenCliWorker } from '../../../../helpers/clis/open-cli-worker.ts';
 import { splitCommand } from '#services/cli-worker/clis/command/split-command.ts';
 
 let worker: OpenCliWorker;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { geminiFailure, readGeminiOutcome } from '#services/cli-worker/clis/gemini/gemini-outcome.ts';
 import { JsonRpcError } from '#services/cli-worker/process/json-rpc-peer.ts';
-import { cliRecording } from '../../../../helpers/cli-recording.ts';
+import { cliRecording } from '../../../../helpers/clis/cli-recording.ts';
 
 function lastMessage(name: string): JsonObject {
   return cliRecording(`gemini/${name}`).at(-1) ?? {};

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { isJsonObject } from '#shared/core/json.ts';
 import type { AnswerPart } from '#services/cli-worker/answer/answer-part.ts';
 import { OpencodeAnswer } from '#services/cli-worker/clis/opencode/opencode-answer.ts';
-import { cliRecording } from '../../../../helpers/cli-recording.ts';
+import { cliRecording } from '../../../../helpers/clis/cli-recording.ts';
 
 function hear(name: string, sessionId?: string): { parts: AnswerPart[]; answer: OpencodeAnswer } {
   const events = cliRecording(`opencode/${name}`).flatMap(({ type, properties }) =>

@@ -9,8 +9,8 @@ import { ensurePoolConsumers } from '#shared/broker/dispatch/queue/jobs-stream.t
 import { consumerName } from '#shared/broker/contract/subjects.ts';
 import { decodeTicket } from '#shared/broker/contract/ticket.ts';
 import { noUsage } from '#shared/core/usage.ts';
-import { startParties, type Parties, type PartyOptions } from '../../../../helpers/broker-parties.ts';
-import { until } from '../../../../helpers/start-cluster.ts';
+import { startParties, type Parties, type PartyOptions } from '../../../../helpers/broker/broker-parties.ts';
+import { until } from '../../../../helpers/cluster/start-cluster.ts';
 
 async function start({ onTestFinished }: TestContext, options: PartyOptions = {}): Promise<Parties> {
   const parties = await startParties(options);

@@ -4,8 +4,8 @@ import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
 import { startWorker, type Worker } from '#shared/broker/worker/start-worker.ts';
 import type { WorkerOptions } from '#shared/broker/worker/worker-options.ts';
 import { createLog } from '#shared/core/log.ts';
-import { noMeter } from './no-meter.ts';
-import { scriptedHandler, type Step, type Tell } from './scripted-handler.ts';
+import { noMeter } from '../broker/no-meter.ts';
+import { scriptedHandler, type Step, type Tell } from '../broker/scripted-handler.ts';
 import { startCluster, until, type Cluster, type ClusterOptions } from './start-cluster.ts';
 
 /** What of a fetch a test may change. */

@@ -1,5 +1,5 @@
 /**
- * Records real answers of llama-server for the replay: `node test/helpers/record-llama-server.ts`.
+ * Records real answers of llama-server for the replay: `node test/helpers/upstreams/record-llama-server.ts`.
  * Needs a llama-server (see get-llama-server.sh) and writes into test/fixtures/engines/llama-cpp.
  */
 import { spawnSync } from 'node:child_process';
@@ -12,7 +12,8 @@ import { findLlamaServer, startLlamaServer } from './start-llama-server.ts';
 const folder = 'test/fixtures/engines/llama-cpp';
 
 const program = findLlamaServer();
-if (program === undefined) throw new Error('there is no llama-server here: run test/helpers/get-llama-server.sh');
+if (program === undefined)
+  throw new Error('there is no llama-server here: run test/helpers/upstreams/get-llama-server.sh');
 const version = spawnSync(program, ['--version'], { encoding: 'utf8' });
 const server = await startLlamaServer(program);
 rmSync(folder, { recursive: true, force: true });
@@ -40,8 +41,8 @@ index.sort((a, b) => Number(b.when !== undefined) - Number(a.when !== undefined)
 writeFileSync(join(folder, 'index.json'), `${JSON.stringify(index, null, 2)}\n`);
 writeFileSync(
   join(folder, 'SOURCE.md'),
-  `Real answers of llama.cpp's llama-server, byte for byte, made by test/helpers/record-llama-server.ts with the model of
-test/helpers/make-gguf.ts, whose weights are random: its words have no meaning.
+  `Real answers of llama.cpp's llama-server, byte for byte, made by test/helpers/upstreams/record-llama-server.ts with the model of
+test/helpers/upstreams/make-gguf.ts, whose weights are random: its words have no meaning.
 
     ${(version.stdout + version.stderr).trim().replaceAll('\n', '\n    ')}
 `,

@@ -6,7 +6,7 @@ import { freePort } from '#services/rtr/up/free-port.ts';
 import { provideServer } from '#services/rtr/up/install-server.ts';
 import { killGroup, spawnGuarded, type Child } from '#services/rtr/up/spawn-guarded.ts';
 import { isRunning, stopChild } from '#services/rtr/up/stop-child.ts';
-import { until } from './start-cluster.ts';
+import { until } from '../cluster/start-cluster.ts';
 
 /** A redis-server that a test configures itself. */
 export interface RedisProgram {

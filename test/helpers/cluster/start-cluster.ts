@@ -6,7 +6,7 @@ import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
 import { createKey } from '#shared/accounts/keys/create-key.ts';
 import { KeyStore } from '#shared/accounts/keys/key-store.ts';
 import { createLog } from '#shared/core/log.ts';
-import { startProcess, type ServiceProcess } from './start-process.ts';
+import { startProcess, type ServiceProcess } from '../processes/start-process.ts';
 
 export interface ClusterOptions {
   /** Default: a random one. */
@@ -25,7 +25,7 @@ export interface ClusterOptions {
 
 const fakeClaude = {
   CLI_KIND: 'claude',
-  CLI_COMMAND: join(import.meta.dirname, 'fake-claude.ts'),
+  CLI_COMMAND: join(import.meta.dirname, '..', 'clis', 'fake-claude.ts'),
   CLI_MODELS: 'm1',
   ANTHROPIC_API_KEY: 'key',
 };

@@ -3,11 +3,11 @@ import { chromium, type Browser } from 'playwright-core';
 
 const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
-/** Where a Chromium is on this machine; undefined: `test/helpers/get-chromium.sh` gets one where that can be done. */
+/** Where a Chromium is on this machine; undefined: `test/helpers/deploy/get-chromium.sh` gets one where that can be done. */
 export const chromiumPath = places.find((path) => existsSync(path));
 
 if (chromiumPath === undefined) {
-  console.warn('There is no Chromium here, so the browser tests are skipped: bash test/helpers/get-chromium.sh');
+  console.warn('There is no Chromium here, so the browser tests are skipped: bash test/helpers/deploy/get-chromium.sh');
 }
 
 /** Starts the machine's Chromium without a window. */

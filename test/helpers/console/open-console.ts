@@ -8,7 +8,7 @@ import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
 import { Passwords } from '#shared/accounts/sign-in/passwords.ts';
 import { createConsoleApi } from '#services/console/api/console-api.ts';
 import { ConsoleClient } from './console-client.ts';
-import { openKeyStore, type OpenKeyStore } from './open-key-store.ts';
+import { openKeyStore, type OpenKeyStore } from '../accounts/open-key-store.ts';
 
 /** Good enough for whoever judges passwords here. */
 export const goodPassword = 'violet-harbour-cricket-41';

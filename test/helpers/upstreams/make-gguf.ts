@@ -1,4 +1,4 @@
-import { seededRandom } from './seeded-random.ts';
+import { seededRandom } from '../seeded-random.ts';
 
 /**
  * Makes a language model small enough to be made on the spot: llama architecture, one layer, random weights from a

@@ -5,7 +5,7 @@ import { parseAllDocuments } from 'yaml';
 import type { Rendered } from './kubernetes-objects.ts';
 
 const run = promisify(execFile);
-const root = join(import.meta.dirname, '..', '..');
+const root = join(import.meta.dirname, '..', '..', '..');
 
 /** The chart's folder. */
 export const chartFolder = join(root, 'deploy', 'kubernetes', 'model-router');
@@ -20,11 +20,12 @@ export function exampleFile(name: string): string {
 
 /** The folder of helm, kubeconform and the descriptions of objects; undefined where nobody has got them. */
 export const chartTools: string | undefined =
-  execFileSync('bash', [join(root, 'test/helpers/get-kubernetes-tools.sh'), '--look'], { encoding: 'utf8' }).trim() ||
-  undefined;
+  execFileSync('bash', [join(root, 'test/helpers/deploy/get-kubernetes-tools.sh'), '--look'], {
+    encoding: 'utf8',
+  }).trim() || undefined;
 
 /** What to say where the tools are missing. */
-export const noChartTools = 'test/helpers/get-kubernetes-tools.sh has not got helm and kubeconform here';
+export const noChartTools = 'test/helpers/deploy/get-kubernetes-tools.sh has not got helm and kubeconform here';
 
 /** How one of the tools ended. */
 export interface ToolResult {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # get-llama-server: puts llama.cpp's llama-server under .rtr/cache/llama-server, for the tests of its adapter.
 #
-#   test/helpers/get-llama-server.sh      prints the path of a llama-server that runs, or says why there is none
+#   test/helpers/upstreams/get-llama-server.sh      prints the path of a llama-server that runs, or says why there is none
 #
 # The packages come from Debian's newest suite and are only unpacked, with their own C library, apart from the system.
 # Wherever that is not possible (no apt, no network, another architecture) it says so and exits 0: the tests then replay
@@ -14,7 +14,7 @@ skip() { say "$*: the tests will replay recorded answers"; exit 0; }
 given=${LLAMA_SERVER:-$(command -v llama-server || true)}
 if [ -n "$given" ]; then echo "$given"; exit 0; fi
 
-cache=$(cd "$(dirname "$0")/../.." && pwd)/.rtr/cache/llama-server
+cache=$(cd "$(dirname "$0")/../../.." && pwd)/.rtr/cache/llama-server
 if [ -x "$cache/llama-server" ]; then echo "$cache/llama-server"; exit 0; fi
 
 for tool in apt-get dpkg dpkg-deb; do command -v "$tool" >/dev/null || skip "there is no $tool here"; done

@@ -3,7 +3,7 @@ import { inject } from 'vitest';
 import { openAccounts } from '#shared/accounts/accounts.ts';
 import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
 import { createLog } from '#shared/core/log.ts';
-import { startCluster, type Cluster, type ClusterOptions } from './start-cluster.ts';
+import { startCluster, type Cluster, type ClusterOptions } from '../cluster/start-cluster.ts';
 
 /** A cluster whose console is built. */
 export interface ConsoleCluster extends Cluster {

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # get-kubernetes-tools: helm, kubeconform and the descriptions of all objects that the chart makes, for its tests.
 #
-#   test/helpers/get-kubernetes-tools.sh          gets what is missing, and prints the folder that has all of it
-#   test/helpers/get-kubernetes-tools.sh --look   prints the folder if everything is there, else nothing
+#   test/helpers/deploy/get-kubernetes-tools.sh          gets what is missing, and prints the folder that has all of it
+#   test/helpers/deploy/get-kubernetes-tools.sh --look   prints the folder if everything is there, else nothing
 #
 # All of it comes as Go modules: programs are compiled, which takes some minutes once, and the OpenAPI description of
 # Kubernetes and the CRDs of KEDA, the Gateway API and Prometheus' operator are files of their modules. It is kept in the

@@ -12,8 +12,8 @@ import type { RouterError } from '#shared/core/errors.ts';
 import { createLog } from '#shared/core/log.ts';
 import { noMeter } from './no-meter.ts';
 import { scriptedHandler, type Step } from './scripted-handler.ts';
-import { startProcess, type ServiceProcess } from './start-process.ts';
-import { until } from './start-cluster.ts';
+import { startProcess, type ServiceProcess } from '../processes/start-process.ts';
+import { until } from '../cluster/start-cluster.ts';
 
 const log = createLog({ service: 'test', level: process.env['TEST_LOG'] ?? 'silent', format: 'json' });
 
@@ -115,7 +115,7 @@ export async function startParties({ natsUrl = inject('natsUrl'), ingress = {} }
     forkWorker: async (environment = {}) => {
       const id = environment['WORKER_ID'] ?? `w${randomBytes(4).toString('hex')}`;
       const settings = { NATS_URL: natsUrl, RTR_PREFIX: prefix, WORKER_ID: id, ...environment };
-      const process = startProcess('test/helpers/scripted-worker.ts', settings);
+      const process = startProcess('test/helpers/broker/scripted-worker.ts', settings);
       releases.push(() => process.kill());
       await process.line('worker is ready');
       await known(id);

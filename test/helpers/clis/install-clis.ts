@@ -13,7 +13,7 @@ const clis = {
 
 export type CliName = keyof typeof clis;
 
-const folder = join(import.meta.dirname, '../../.rtr/clis');
+const folder = join(import.meta.dirname, '../../../.rtr/clis');
 
 /**
  * Installs a command-line agent into `.rtr/clis`, once, and returns the path of its command.

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { inject } from 'vitest';
 import { until, type Cluster } from './start-cluster.ts';
-import { startProcess, type ServiceProcess } from './start-process.ts';
+import { startProcess, type ServiceProcess } from '../processes/start-process.ts';
 
 export interface CliWorker {
   service: ServiceProcess;

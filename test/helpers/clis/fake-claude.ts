@@ -105,7 +105,7 @@ function status(): string {
 }
 
 function recorded(name: string): string[] {
-  const file = new URL(`../fixtures/clis/claude/${name}.jsonl`, import.meta.url);
+  const file = new URL(`../../fixtures/clis/claude/${name}.jsonl`, import.meta.url);
   const lines = readFileSync(file, 'utf8').trim().split('\n');
   return lines.slice(lines.findIndex((line) => line.includes('"subtype":"init"')));
 }

@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 
 /** Where the dashboards and alerts are. */
-export const observabilityFolder = join(import.meta.dirname, '..', '..', 'deploy', 'observability');
+export const observabilityFolder = join(import.meta.dirname, '..', '..', '..', 'deploy', 'observability');
 
 const panel = z.looseObject({
   id: z.number(),

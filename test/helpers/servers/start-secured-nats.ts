@@ -9,7 +9,7 @@ import { askPort } from '#services/rtr/up/ask-port.ts';
 import { freePort } from '#services/rtr/up/free-port.ts';
 import { spawnGuarded } from '#services/rtr/up/spawn-guarded.ts';
 import { stopChild } from '#services/rtr/up/stop-child.ts';
-import { until } from './start-cluster.ts';
+import { until } from '../cluster/start-cluster.ts';
 
 export interface SecuredNatsOptions {
   prefix: string;

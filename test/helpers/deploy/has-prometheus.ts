@@ -6,5 +6,5 @@ export const hasPrometheus = ['prometheus', 'promtool'].every(
 );
 
 if (!hasPrometheus) {
-  console.warn('There is no Prometheus here, so its tests are skipped: bash test/helpers/get-prometheus.sh');
+  console.warn('There is no Prometheus here, so its tests are skipped: bash test/helpers/deploy/get-prometheus.sh');
 }
