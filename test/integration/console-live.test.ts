@@ -103,7 +103,7 @@ describe('live news', () => {
 describe('what can be done with workers', () => {
   const worker = () => String(cluster.ingress.lines.find(({ msg }) => msg === 'worker joined')?.['worker']);
 
-  it('is to drain and resume them, which the answer waits for', async () => {
+  it('is to drain and undrain them, which the answer waits for', async () => {
     const drained = await admin.post(`/workers/${worker()}/drain`);
     expect(drained).toMatchObject({ status: 200, body: { id: worker(), state: 'draining' } });
     expect(await admin.post(`/workers/${worker()}/undrain`)).toMatchObject({ status: 200, body: { state: 'serving' } });

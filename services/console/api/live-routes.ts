@@ -38,7 +38,7 @@ export function liveRoutes(parts: LiveRoutesParts): Router {
     response.json(about);
   });
   routes.post('/workers/:id/drain', steer('drain', parts));
-  routes.post('/workers/:id/resume', steer('undrain', parts));
+  routes.post('/workers/:id/undrain', steer('undrain', parts));
   return routes;
 }
 

@@ -31,7 +31,7 @@ const lookup = ((hostname: string, _: unknown, callback: (error: Error | null, a
   else
     callback(
       null,
-      addresses.map((address) => ({ address, format: address.includes(':') ? 6 : 4 })),
+      addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
     );
 }) as unknown as typeof systemLookup;
 

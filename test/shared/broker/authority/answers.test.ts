@@ -101,7 +101,7 @@ it('has nobody answered at a subject that is not its own, by ingress or server',
   await all.close();
 });
 
-it('settles nothing of another tier for it', async () => {
+it('acks nothing of another tier for a worker', async () => {
   broker.publish('rtr.jobs.gpu.p.high', '{}');
   await broker.flush();
   const pull = encodePull({ pool: 'p', class: 'high', batch: 1 });
@@ -110,18 +110,17 @@ it('settles nothing of another tier for it', async () => {
     noMux: true,
     reply: 'rtr.inbox.gpu.gpu.w1.secret.pull.high',
   });
-  const settle = (subject: string, at: string): void =>
-    worker.publish(subject, encodeAck({ ticket: at, as: 'done' }), {});
-  const own = 'rtr.settle.in.gpu.gpu.w1';
+  const ack = (subject: string, at: string): void => worker.publish(subject, encodeAck({ ticket: at, as: 'done' }), {});
+  const own = 'rtr.ack.in.gpu.gpu.w1';
   const before = [await waitingIn('gpu'), await waitingIn('cloud')];
   for (const at of ['$JS.API.STREAM.PURGE.rtr_JOBS_gpu', '$JS.ACK.rtr_JOBS_cloud.p_high.1.1.1.1.0', 'rtr.keys', ''])
-    settle(own, at);
-  settle(own, String(ticket.reply).replace('gpu', 'cloud'));
-  settle(own, `$JS.ACK.rtr_JOBS_cloud.p_high.rtr_JOBS_gpu.1.1.1.1.0.x`);
+    ack(own, at);
+  ack(own, String(ticket.reply).replace('gpu', 'cloud'));
+  ack(own, `$JS.ACK.rtr_JOBS_cloud.p_high.rtr_JOBS_gpu.1.1.1.1.0.x`);
   await worker.flush();
   await broker.flush();
   await broker.flush();
   expect([await waitingIn('gpu'), await waitingIn('cloud')]).toEqual(before);
-  settle(own, String(ticket.reply));
+  ack(own, String(ticket.reply));
   await expect.poll(() => waitingIn('gpu')).toBe(0);
 });

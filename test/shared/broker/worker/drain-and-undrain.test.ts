@@ -13,7 +13,7 @@ async function start() {
 }
 
 describe('a worker that an operator drains', () => {
-  it('says so, finishes what it runs, takes nothing new, and goes on when it is resumed', async () => {
+  it('says so, finishes what it runs, takes nothing new, and accepts again when it is undrained', async () => {
     const { ingress, addWorker, tell, isDraining } = await start();
     const gate = Promise.withResolvers<void>();
     const handler = async () => {
@@ -34,7 +34,7 @@ describe('a worker that an operator drains', () => {
     expect((await running.finished).state).toBe('done');
     await ingress.broker.flush();
     expect([waiting.job.state, worker.busy]).toEqual(['queued', 0]);
-    tell(id, 'resume');
+    tell(id, 'undrain');
     expect((await waiting.finished).state).toBe('done');
     expect(isDraining(id)).toBe(false);
   });
