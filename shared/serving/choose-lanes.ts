@@ -15,8 +15,6 @@ const surelyTooMuch = 0.8;
 
 /** What a request asks of the lanes. */
 export interface LaneRequest {
-  /** The client's format; only workers that answer in it are asked. */
-  format: string;
   model: Resolved;
   needs: Needs;
 }
@@ -46,14 +44,14 @@ interface Candidate extends Placement {
  * targets in order. Equals are ordered by tier, then those that think when asked to, then by free slots.
  */
 export function chooseLanes(
-  { format, model, needs }: LaneRequest,
+  { model, needs }: LaneRequest,
   { auto, priceOf, permits }: LaneRules,
   pools: Iterable<LivePool>,
   avoid: ReadonlySet<string>,
 ): Placement[] {
   const candidates: Candidate[] = [];
   for (const pool of pools) {
-    if (pool.tier === 'tools' || !pool.formats.includes(format) || !isServing(pool, avoid)) continue;
+    if (pool.tier === 'tools' || !isServing(pool, avoid)) continue;
     const candidate =
       model.kind === 'auto'
         ? anyModel(pool, needs, auto, priceOf, permits)

@@ -5,7 +5,7 @@ import type { AuditEntry, Settings } from '../contract/account.ts';
 import { requireAccess } from './access.ts';
 import { record, type ApiParts } from './api-parts.ts';
 import { parse } from './parse.ts';
-import { signedInOf } from './signed-in.ts';
+import { signedInOf } from './session/signed-in.ts';
 
 const page = z.object({
   before: z

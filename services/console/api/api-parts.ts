@@ -2,7 +2,7 @@ import type { Accounts } from '#shared/accounts/accounts.ts';
 import type { AuditNote } from '#shared/accounts/people/audit-trail.ts';
 import type { Passwords } from '#shared/accounts/sign-in/passwords.ts';
 import type { Logger } from '#shared/core/log.ts';
-import type { SignedIn } from './signed-in.ts';
+import type { SignedIn } from './session/signed-in.ts';
 
 /** What the API works with. */
 export interface ApiParts {

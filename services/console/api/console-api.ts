@@ -3,13 +3,13 @@ import { adminRoutes } from './admin-routes.ts';
 import { answerFailure } from './answer-failure.ts';
 import { ApiFailure } from './api-failure.ts';
 import type { ApiParts } from './api-parts.ts';
-import { invitationRoutes } from './invitation-routes.ts';
-import { keyRoutes } from './key-routes.ts';
-import { linkRoutes } from './link-routes.ts';
-import { sessionRoutes } from './session-routes.ts';
-import { requireSameOrigin, requireSession } from './signed-in.ts';
-import { teamRoutes } from './team-routes.ts';
-import { userRoutes } from './user-routes.ts';
+import { invitationRoutes } from './people/invitation-routes.ts';
+import { keyRoutes } from './keys/key-routes.ts';
+import { linkRoutes } from './session/link-routes.ts';
+import { sessionRoutes } from './session/session-routes.ts';
+import { requireSameOrigin, requireSession } from './session/signed-in.ts';
+import { teamRoutes } from './people/team-routes.ts';
+import { userRoutes } from './people/user-routes.ts';
 
 const maxBodyBytes = 64 * 1024;
 

@@ -10,7 +10,7 @@ import { workerFacts } from '../live/worker-facts.ts';
 import { requireAccess } from './access.ts';
 import { ApiFailure } from './api-failure.ts';
 import { record, type ApiParts } from './api-parts.ts';
-import { signedInOf } from './signed-in.ts';
+import { signedInOf } from './session/signed-in.ts';
 
 export interface LiveRoutesParts extends Pick<ApiParts, 'accounts' | 'log'> {
   broker: Broker;

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { Router, type Request, type RequestHandler, type Response } from 'express';
-import { nonceMark } from './nonce-mark.ts';
 import { PageFolder, type PageFile } from './page-files.ts';
 import { pageHeaders } from './page-headers.ts';
+
+/** What stands in the built page where each answer gets a nonce of its own for its styles. */
+export const nonceMark = '__STYLE_NONCE__';
 
 /** Paths that are never a page: a mistyped one of the API is to get the API's 404. */
 const notPages = /^\/(?:api|console\/api|health|metrics)(?:\/|$)/;

@@ -1,10 +1,18 @@
 import { createRoot } from 'react-dom/client';
 import '@mantine/core/styles.css';
 import './styles.css';
-import { fetchSession, queryClient, sessionKey } from './api/query-client.ts';
+import { fetchSession, sessionKey } from './api/session.ts';
+import { queryClient } from './api/use-api.ts';
 import { App } from './app.tsx';
 import { isAt, places } from './shell/places.ts';
-import { styleNonce } from './style-nonce.ts';
+
+/** What libraries that make style elements while they run must mark them with: the page's policy allows no others. */
+export function styleNonce(): string {
+  const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.nonce ?? '';
+  // Where the library that keeps the page from scrolling behind a dialog looks for it.
+  Object.assign(globalThis, { __webpack_nonce__: nonce });
+  return nonce;
+}
 
 // Who is signed in and the page that was asked for are fetched side by side, before there is anything to show.
 void queryClient.prefetchQuery({ queryKey: sessionKey, queryFn: fetchSession });

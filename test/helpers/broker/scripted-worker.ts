@@ -18,7 +18,6 @@ await runService(async (environment, releases) => {
     id,
     tier: 'gpu',
     kind: 'test',
-    formats: ['chat', 'messages'],
     version: '0',
     models: [{ id: MODEL, capabilities: ['stream'] }],
     slots: Number(SLOTS),

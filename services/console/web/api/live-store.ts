@@ -1,5 +1,6 @@
 import type { LiveWorkerFacts, Overview, QueuedLane } from '../../contract/live.ts';
 import { apiBase } from './call-api.ts';
+import { createContext, useContext, useSyncExternalStore } from 'react';
 
 /** What the live stream has told so far. */
 export interface LiveState {
@@ -74,4 +75,12 @@ export class LiveStore {
     this.#state = { ...this.#state, ...news };
     for (const listener of this.#listeners) listener();
   }
+}
+
+export const LiveContext = createContext(new LiveStore());
+
+/** What goes on in the cluster right now; renders again with every piece of news. */
+export function useLive(): LiveState {
+  const store = useContext(LiveContext);
+  return useSyncExternalStore(store.subscribe, store.state);
 }

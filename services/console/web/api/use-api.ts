@@ -1,12 +1,23 @@
 import {
   keepPreviousData,
+  QueryClient,
   useMutation,
   useQuery,
   type UseMutationResult,
   type UseQueryResult,
 } from '@tanstack/react-query';
-import { callApi, type ApiFailure } from './call-api.ts';
-import { queryClient } from './query-client.ts';
+import { ApiFailure, callApi } from './call-api.ts';
+
+/** What the pages know of the API's answers. What the live stream tells is not asked for again and again here. */
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 10_000,
+      // Only what may be different the next time is asked for again.
+      retry: (count, error) => count < 2 && error instanceof ApiFailure && (error.status === 0 || error.status >= 502),
+    },
+  },
+});
 
 /** What the API answers at a path; kept, and asked for again when it is old or was changed. */
 export function useApi<Answer>(

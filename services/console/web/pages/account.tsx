@@ -2,8 +2,7 @@ import { Button, Group, PasswordInput, Stack, Text, Title } from '@mantine/core'
 import { useState, type SyntheticEvent } from 'react';
 import type { Session } from '../../contract/account.ts';
 import { callApi } from '../api/call-api.ts';
-import { setSession } from '../api/query-client.ts';
-import { useSession } from '../api/session-context.ts';
+import { setSession, useSession } from '../api/session.ts';
 import { useChange } from '../api/use-api.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Failure } from '../parts/failure.tsx';

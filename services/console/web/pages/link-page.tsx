@@ -3,7 +3,7 @@ import { useEffect, useState, type SyntheticEvent } from 'react';
 import { Link as Anchor, useLocation } from 'wouter';
 import type { Link, Session } from '../../contract/account.ts';
 import { callApi } from '../api/call-api.ts';
-import { setSession } from '../api/query-client.ts';
+import { setSession } from '../api/session.ts';
 import { useApi, useChange } from '../api/use-api.ts';
 import { Failure } from '../parts/failure.tsx';
 import { Loading } from '../parts/loaded.tsx';

@@ -2,7 +2,7 @@ import { Button, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/c
 import { useState, type SyntheticEvent } from 'react';
 import type { Session } from '../../contract/account.ts';
 import { callApi } from '../api/call-api.ts';
-import { setSession } from '../api/query-client.ts';
+import { setSession } from '../api/session.ts';
 import { useChange } from '../api/use-api.ts';
 import { Failure } from '../parts/failure.tsx';
 import { Frame } from '../shell/frame.tsx';

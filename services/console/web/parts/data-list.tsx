@@ -1,6 +1,6 @@
 import { Table } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { useIsPhone } from './use-is-phone.ts';
+import { useMediaQuery } from '@mantine/hooks';
 
 export interface Column<Row> {
   label: string;
@@ -80,4 +80,9 @@ export function DataList<Row>({ label, rows, idOf, columns, actions }: DataListP
       </Table>
     </div>
   );
+}
+
+/** Whether there is room for one column only. */
+export function useIsPhone(): boolean {
+  return useMediaQuery('(max-width: 47.99em)', undefined, { getInitialValueInEffect: false });
 }

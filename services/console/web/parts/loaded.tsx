@@ -1,4 +1,4 @@
-import { Skeleton, Stack, VisuallyHidden } from '@mantine/core';
+import { Skeleton, Stack, VisuallyHidden, Text, Title } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { ApiFailure } from '../api/call-api.ts';
@@ -27,6 +27,20 @@ export function Loading({ what }: { what: string }) {
       <Skeleton h="1.25rem" w="40%" />
       <Skeleton h="1.25rem" />
       <Skeleton h="1.25rem" w="75%" />
+    </Stack>
+  );
+}
+
+/** Stands where a list has nothing to show, and says what to do next. */
+export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+  return (
+    <Stack align="center" gap="xs" py="xl" px="md" ta="center">
+      <Title order={2} size="h3">
+        {title}
+      </Title>
+      <Text component="div" size="sm" c="dimmed" maw="34rem">
+        {children}
+      </Text>
     </Stack>
   );
 }

@@ -1,8 +1,7 @@
 import { ActionIcon, Menu, Text } from '@mantine/core';
 import { useLocation } from 'wouter';
 import { callApi } from '../api/call-api.ts';
-import { setSession } from '../api/query-client.ts';
-import { useSession } from '../api/session-context.ts';
+import { setSession, useSession } from '../api/session.ts';
 import { useChange } from '../api/use-api.ts';
 import { Icon } from '../parts/icon.tsx';
 

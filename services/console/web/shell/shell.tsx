@@ -1,20 +1,18 @@
-import { AppShell, Burger, Group, NavLink } from '@mantine/core';
+import { AppShell, Burger, Group, NavLink, Text, Tooltip } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { lazy, Suspense, useContext, useEffect } from 'react';
+import { lazy, Suspense, useContext, useEffect, Component, type ReactNode } from 'react';
 import { Link, Route, Switch, useLocation } from 'wouter';
-import { queryClient, sessionKey } from '../api/query-client.ts';
-import { useIsAdmin } from '../api/session-context.ts';
-import { LiveContext, useLive } from '../api/use-live.ts';
-import { Empty } from '../parts/empty.tsx';
+import { sessionKey, useIsAdmin } from '../api/session.ts';
+import { queryClient } from '../api/use-api.ts';
+import { LiveContext, useLive } from '../api/live-store.ts';
+import { Empty, Loading } from '../parts/loaded.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { Loading } from '../parts/loaded.tsx';
 import { Page } from '../parts/page.tsx';
 import { AccountMenu } from './account-menu.tsx';
 import { ColorSchemeMenu } from './color-scheme-menu.tsx';
-import { Boundary } from './boundary.tsx';
 import { Brand } from './frame.tsx';
-import { LiveMark } from './live-mark.tsx';
 import { isAt, places } from './places.ts';
+import { Failure } from '../parts/failure.tsx';
 
 const Account = lazy(() => import('../pages/account.tsx').then(({ Account }) => ({ default: Account })));
 
@@ -106,4 +104,47 @@ export function Shell() {
       </AppShell.Main>
     </AppShell>
   );
+}
+
+const words = {
+  connecting: ['Connecting', 'Connecting to the router for live news.'],
+  live: ['Live', 'What you see is how things are right now.'],
+  lost: ['Offline', 'The connection to the router is lost; it is being tried again. What you see may be old.'],
+} as const;
+
+/** Whether what is shown is how things are right now. */
+export function LiveMark() {
+  const { connection } = useLive();
+  const [word, sentence] = words[connection];
+  return (
+    <Tooltip label={sentence} multiline maw="18rem">
+      <Group gap={6} wrap="nowrap" role="status" tabIndex={0} aria-label={`${word}. ${sentence}`}>
+        <span className="pulse-dot" data-connection={connection} aria-hidden="true" />
+        <Text size="xs" c="dimmed" visibleFrom="xs">
+          {word}
+        </Text>
+      </Group>
+    </Tooltip>
+  );
+}
+
+/** Catches what breaks in a page, so that the menu stays; a page of an older release, whose files are gone, among it. */
+export class Boundary extends Component<{ children: ReactNode }, { error: Error | undefined }> {
+  override state: { error: Error | undefined } = { error: undefined };
+
+  static getDerivedStateFromError(thrown: unknown): { error: Error } {
+    return { error: thrown instanceof Error ? thrown : new Error(String(thrown)) };
+  }
+
+  override render(): ReactNode {
+    const { error } = this.state;
+    if (!error) return this.props.children;
+    return (
+      <Failure
+        title="This page could not be shown"
+        error={new Error(`${error.message} Loading it again helps when the router was updated meanwhile.`)}
+        onRetry={() => window.location.reload()}
+      />
+    );
+  }
 }

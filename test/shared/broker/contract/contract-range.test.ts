@@ -18,8 +18,7 @@ describe('two sides of the broker contract', () => {
   });
 
   it('never share a lane when they speak different versions', () => {
-    const facts = { tier: 'gpu' as const, kind: 'vllm', formats: ['chat'], models: [] };
-    const pools = [range(1, 1), range(1, 2), range(2, 2)].map((contract) => poolOf({ ...facts, contract }));
+    const pools = [range(1, 1), range(1, 2), range(2, 2)].map((contract) => poolOf('gpu', 'vllm', [], [], contract));
     expect(new Set(pools).size).toBe(3);
   });
 });

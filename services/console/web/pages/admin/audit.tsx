@@ -3,10 +3,9 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import type { AuditEntry } from '../../../contract/account.ts';
 import { callApi, type ApiFailure } from '../../api/call-api.ts';
 import { DataList } from '../../parts/data-list.tsx';
-import { Empty } from '../../parts/empty.tsx';
+import { Empty, Loading } from '../../parts/loaded.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { formatDateTime } from '../../parts/format.ts';
-import { Loading } from '../../parts/loaded.tsx';
 
 /** Entries of a full page; on a shorter one the trail ends. */
 const pageSize = 100;

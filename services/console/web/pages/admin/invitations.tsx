@@ -7,11 +7,10 @@ import { useApi, useChange } from '../../api/use-api.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { DataList } from '../../parts/data-list.tsx';
-import { Empty } from '../../parts/empty.tsx';
+import { Empty, Loaded } from '../../parts/loaded.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { formatAgo } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
-import { Loaded } from '../../parts/loaded.tsx';
 
 /** Invitations that nobody has followed yet. */
 export function Invitations() {

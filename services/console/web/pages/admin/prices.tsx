@@ -5,11 +5,10 @@ import { callApi } from '../../api/call-api.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { DataList } from '../../parts/data-list.tsx';
-import { Empty } from '../../parts/empty.tsx';
+import { Empty, Loaded } from '../../parts/loaded.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { formatMoney } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
-import { Loaded } from '../../parts/loaded.tsx';
 import { NumberField } from '../../parts/number-field.tsx';
 
 type Draft = Pick<Price, 'model' | 'input' | 'cachedInput' | 'cacheWrite' | 'output'>;

@@ -2,9 +2,8 @@ import { Button, Group, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import type { Key } from '../../../contract/account.ts';
 import { useApi } from '../../api/use-api.ts';
-import { Empty } from '../../parts/empty.tsx';
+import { Empty, Loaded } from '../../parts/loaded.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { Loaded } from '../../parts/loaded.tsx';
 import { KeyList } from '../keys/key-list.tsx';
 import { NewKey } from '../keys/new-key.tsx';
 

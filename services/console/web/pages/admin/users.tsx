@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { useLocation } from 'wouter';
 import type { User } from '../../../contract/account.ts';
 import { callApi } from '../../api/call-api.ts';
-import { useSession } from '../../api/session-context.ts';
+import { useSession } from '../../api/session.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { DataList } from '../../parts/data-list.tsx';

@@ -3,7 +3,7 @@ import { priorityClasses, type PriorityClass } from '#shared/core/priority-class
 import { Fieldset, MultiSelect, Select, TagsInput, TextInput } from '@mantine/core';
 import type { KeySettings } from '../../../contract/account.ts';
 import type { ServedModel } from '../../../contract/live.ts';
-import { useIsAdmin } from '../../api/session-context.ts';
+import { useIsAdmin } from '../../api/session.ts';
 import { useApi } from '../../api/use-api.ts';
 import { LimitsFields } from '../../parts/limits-fields.tsx';
 import { tierNames } from '../../parts/tier-mark.tsx';

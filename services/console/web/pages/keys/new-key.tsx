@@ -1,12 +1,12 @@
-import { Button, Group, Modal, Select, Stack } from '@mantine/core';
+import { Button, Group, Modal, Select, Stack, Text } from '@mantine/core';
 import { useState, type SyntheticEvent } from 'react';
 import type { Key, KeySettings, NewKey, Team } from '../../../contract/account.ts';
 import { callApi } from '../../api/call-api.ts';
-import { useIsAdmin, useSession } from '../../api/session-context.ts';
+import { useIsAdmin, useSession } from '../../api/session.ts';
 import { useApi, useChange } from '../../api/use-api.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { KeyFields } from './key-fields.tsx';
-import { ShownOnce } from './shown-once.tsx';
+import { CodeBlock } from '../../parts/copy.tsx';
 
 export interface NewKeyProps {
   opened: boolean;
@@ -91,5 +91,22 @@ export function NewKey({ opened, kinds, onClose }: NewKeyProps) {
         </form>
       )}
     </Modal>
+  );
+}
+
+/** A secret on the one occasion on which it can be seen. */
+export function ShownOnce({ raw, onDone }: { raw: string; onDone: () => void }) {
+  return (
+    <Stack gap="sm">
+      <Text size="sm">
+        Copy it now and keep it in a safe place: it is shown only this once, and only a digest of it is stored.
+      </Text>
+      <CodeBlock wrap code={raw} label="the key" />
+      <Text size="sm">For a shell:</Text>
+      <CodeBlock wrap code={`export RTR_KEY=${raw}`} label="the line for a shell" />
+      <Group justify="flex-end">
+        <Button onClick={onDone}>I have copied it</Button>
+      </Group>
+    </Stack>
   );
 }

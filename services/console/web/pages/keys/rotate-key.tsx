@@ -4,7 +4,7 @@ import type { Key } from '../../../contract/account.ts';
 import { callApi } from '../../api/call-api.ts';
 import { useChange } from '../../api/use-api.ts';
 import { Failure } from '../../parts/failure.tsx';
-import { ShownOnce } from './shown-once.tsx';
+import { ShownOnce } from './new-key.tsx';
 
 const hourMs = 3_600_000;
 

@@ -1,13 +1,12 @@
 import { Button, Group, Stack, Text, Title } from '@mantine/core';
 import { Link } from 'wouter';
-import { useLive } from '../../api/use-live.ts';
-import { Empty } from '../../parts/empty.tsx';
+import { useLive } from '../../api/live-store.ts';
+import { Empty, Loading } from '../../parts/loaded.tsx';
 import { formatCount, formatDuration, formatShort } from '../../parts/format.ts';
-import { Loading } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
 import type { LiveWorkerFacts, Overview as OverviewFacts } from '../../../contract/live.ts';
 import { LastErrors } from './last-errors.tsx';
-import { Tile } from './tile.tsx';
+import { Tile } from '../../parts/tile.tsx';
 import { TierShares } from './tier-shares.tsx';
 
 /** How the cluster does right now. */

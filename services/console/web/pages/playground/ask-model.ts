@@ -1,7 +1,7 @@
 import { createParser } from 'eventsource-parser';
 import type { JsonObject } from '#shared/core/json.ts';
 import { csrfHeaders, reach, readFailure } from '../../api/call-api.ts';
-import type { Format, Piece } from './conversation.ts';
+import type { Format, Piece } from '../../formats/conversation.ts';
 import { createMessagesReader } from './read-messages-event.ts';
 import { readChatEvent } from './read-chat-event.ts';
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#shared/core/json.ts';
-import { buildChatRequest } from './build-chat-request.ts';
-import { buildMessagesRequest } from './build-messages-request.ts';
-import type { Settings, Turn } from './conversation.ts';
+import { buildChatRequest } from '../../formats/chat.ts';
+import { buildMessagesRequest } from '../../formats/messages.ts';
+import type { Settings, Turn } from '../../formats/conversation.ts';
 
 /** The conversation as a request of the chosen format. */
 export function buildRequest(turns: readonly Turn[], settings: Settings): JsonObject {

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import { shellWord } from '../models/snippets-for.ts';
-import type { Format } from './conversation.ts';
+import type { Format } from '../../formats/conversation.ts';
 
 /** Characters of an image that are shown; the rest would fill pages. */
 const shownOfImage = 48;

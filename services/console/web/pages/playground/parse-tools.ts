@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import type { OfferedTool } from './conversation.ts';
+import type { OfferedTool } from '../../formats/conversation.ts';
 
 /** Reads tools that somebody wrote by hand, in the form of either format; one, or a list. */
 export function parseTools(text: string): { tools: OfferedTool[]; problem?: string } {

@@ -1,22 +1,20 @@
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useDisclosure, useMediaQuery } from '@mantine/hooks';
-import { useMemo, useState } from 'react';
+import { useMemo, useState, useEffect, useLayoutEffect, useRef } from 'react';
 import type { About, ServedModel } from '../../../contract/live.ts';
 import { useApi } from '../../api/use-api.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
-import { Empty } from '../../parts/empty.tsx';
-import { Loaded } from '../../parts/loaded.tsx';
+import { Empty, Loaded } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
-import { useTools } from '../tools/use-tools.ts';
+import { useTools } from '../tools/run-tool.ts';
 import { pathOf } from './ask-model.ts';
 import { buildRequest } from './build-request.ts';
 import { Composer } from './composer.tsx';
-import { openCalls, type Settings } from './conversation.ts';
+import { openCalls, type Settings } from '../../formats/conversation.ts';
 import { curlOf } from './curl-of.ts';
 import { SettingsPanel } from './settings-panel.tsx';
 import { TurnView } from './turn-view.tsx';
 import { useConversation } from './use-conversation.ts';
-import { useStayAtEnd } from './use-stay-at-end.ts';
 
 /** A conversation with any model, in either format, over the same paths that clients use. */
 export function Playground() {
@@ -125,4 +123,25 @@ function Talk({ models, segments }: { models: readonly ServedModel[]; segments: 
       </Modal>
     </div>
   );
+}
+
+/** How near to its end, in pixels, a page counts as read to the end. */
+const nearPx = 120;
+
+/** Keeps the end of the page in view while it grows, unless somebody has scrolled away from there. */
+export function useStayAtEnd(grows: readonly unknown[]): void {
+  const isAtEnd = useRef(true);
+  useEffect(() => {
+    const note = (): void => {
+      const { scrollHeight, scrollTop, clientHeight } = document.documentElement;
+      isAtEnd.current = scrollHeight - scrollTop - clientHeight < nearPx;
+    };
+    window.addEventListener('scroll', note, { passive: true });
+    return () => window.removeEventListener('scroll', note);
+  }, []);
+  useLayoutEffect(() => {
+    if (isAtEnd.current && grows.length > 0) {
+      window.scrollTo({ top: document.documentElement.scrollHeight });
+    }
+  }, [grows]);
 }

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json } from '#shared/core/json.ts';
-import type { Piece } from './conversation.ts';
+import type { Piece } from '../../formats/conversation.ts';
 
 /** What one event of the chat format's stream adds to the answer. */
 export function readChatEvent(data: string): Piece[] {

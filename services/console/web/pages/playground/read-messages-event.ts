@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import type { Piece } from './conversation.ts';
+import type { Piece } from '../../formats/conversation.ts';
 
 /**
  * Reads the messages format's stream. Content blocks are numbered together there, tool calls among texts; here the calls

@@ -16,7 +16,7 @@ import type { ServedModel } from '../../../contract/live.ts';
 import type { ApiFailure } from '../../api/call-api.ts';
 import type { ListedTool } from '../tools/run-tool.ts';
 import { NumberField } from '../../parts/number-field.tsx';
-import type { OfferedTool, Settings } from './conversation.ts';
+import type { OfferedTool, Settings } from '../../formats/conversation.ts';
 import { parseTools } from './parse-tools.ts';
 
 export interface SettingsPanelProps {

@@ -2,7 +2,7 @@ import { Button, Group, Stack, Text, Textarea } from '@mantine/core';
 import { useState } from 'react';
 import { Failure } from '../../parts/failure.tsx';
 import { runTool } from '../tools/run-tool.ts';
-import type { ToolCall } from './conversation.ts';
+import type { ToolCall } from '../../formats/conversation.ts';
 
 export interface ToolCallViewProps {
   call: ToolCall;

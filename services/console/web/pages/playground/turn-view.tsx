@@ -2,7 +2,7 @@ import { Badge, Button, Group, Loader, Stack, Text } from '@mantine/core';
 import { formatCount, formatDuration } from '../../parts/format.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { tierNames } from '../../parts/tier-mark.tsx';
-import type { AssistantTurn, Served, ToolCall, Turn, UserTurn } from './conversation.ts';
+import type { AssistantTurn, Served, ToolCall, Turn, UserTurn } from '../../formats/conversation.ts';
 import { Prose } from './prose.tsx';
 import { ToolCallView } from './tool-call-view.tsx';
 

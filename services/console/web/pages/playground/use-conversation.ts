@@ -11,7 +11,7 @@ import {
   type Settings,
   type ToolCall,
   type Turn,
-} from './conversation.ts';
+} from '../../formats/conversation.ts';
 
 export interface ConversationControl {
   turns: readonly Turn[];

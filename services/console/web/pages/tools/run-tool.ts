@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import { csrfHeaders, reach, readFailure } from '../../api/call-api.ts';
+import { csrfHeaders, reach, readFailure, type ApiFailure } from '../../api/call-api.ts';
+import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 
 /** A tool as `/api/tools/v1/list` tells of it. */
 export interface ListedTool {
@@ -62,4 +63,9 @@ function textOf(block: JsonObject): string[] {
 function imageOf({ type, data, mimeType }: JsonObject): string[] {
   if (type !== 'image' || typeof data !== 'string' || typeof mimeType !== 'string') return [];
   return /^image\/[\w.+-]+$/.test(mimeType) ? [`data:${mimeType};base64,${data}`] : [];
+}
+
+/** All tools of the connected workers, as of lately. */
+export function useTools(): UseQueryResult<ListedTool[], ApiFailure> {
+  return useQuery({ queryKey: ['tools'], queryFn: ({ signal }) => listTools(signal), refetchInterval: 15_000 });
 }

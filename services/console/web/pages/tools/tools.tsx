@@ -1,12 +1,10 @@
 import { Anchor, Button, Code, Stack, Text } from '@mantine/core';
 import { Link, useParams } from 'wouter';
 import { DataList } from '../../parts/data-list.tsx';
-import { Empty } from '../../parts/empty.tsx';
-import { Loaded } from '../../parts/loaded.tsx';
+import { Empty, Loaded } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
-import type { ListedTool } from './run-tool.ts';
+import { type ListedTool, useTools } from './run-tool.ts';
 import { ToolRunner } from './tool-runner.tsx';
-import { useTools } from './use-tools.ts';
 
 /** What tools there are, and one of them to be run. */
 export function Tools() {

@@ -2,7 +2,7 @@ import { useComputedColorScheme } from '@mantine/core';
 import { useMemo } from 'react';
 import { Bar, BarChart, CartesianGrid, Legend, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
 import type { UsageReport } from '../../../contract/usage.ts';
-import { measures, type Measure } from './measures.ts';
+import { measures, type Measure } from './usage-query.ts';
 
 /** Groups with a colour of their own; the rest is one. Colours after Okabe and Ito, which the colour-blind can tell apart. */
 const colours = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#b8a800'];

@@ -1,20 +1,19 @@
 import { Anchor, Badge, Button, Group, SegmentedControl, Select, Stack, Title } from '@mantine/core';
 import { lazy, Suspense } from 'react';
 import { Link, useSearchParams } from 'wouter';
-import type { UsageReport } from '../../../contract/usage.ts';
+import type { UsageReport, Totals } from '../../../contract/usage.ts';
 import { apiBase } from '../../api/call-api.ts';
-import { useIsAdmin } from '../../api/session-context.ts';
+import { useIsAdmin } from '../../api/session.ts';
 import { useApi } from '../../api/use-api.ts';
-import { Empty } from '../../parts/empty.tsx';
+import { Empty, Loaded, Loading } from '../../parts/loaded.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { Loaded, Loading } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
 import { GroupTable } from './group-table.tsx';
 import { LimitUses } from './limit-uses.tsx';
-import { measures, type Measure } from './measures.ts';
+import { measures, type Measure, filterNames, groups, readQuery, spans, type UsageQuery } from './usage-query.ts';
 import { RecentRequests } from './recent-requests.tsx';
-import { TotalsTiles } from './totals-tiles.tsx';
-import { filterNames, groups, readQuery, spans, type UsageQuery } from './usage-query.ts';
+import { formatCount, formatMoney, formatShort } from '../../parts/format.ts';
+import { Tile } from '../../parts/tile.tsx';
 
 const UsageChart = lazy(() => import('./usage-chart.tsx').then(({ UsageChart }) => ({ default: UsageChart })));
 
@@ -156,5 +155,26 @@ function Report({ report, query, set }: { report: UsageReport; query: UsageQuery
       </section>
       <GroupTable report={report} by={query.by} onChoose={(id) => set({ [query.by]: id })} />
     </Stack>
+  );
+}
+
+/** What it came to altogether. */
+export function TotalsTiles({ totals }: { totals: Totals }) {
+  const { requests, failed, cancelled, promptTokens, cachedTokens, completionTokens, reasoningTokens, cost } = totals;
+  return (
+    <div className="tiles">
+      <Tile name="Requests" value={formatCount(requests)}>
+        {formatCount(failed)} failed, {formatCount(cancelled)} cancelled
+      </Tile>
+      <Tile name="Tokens in" value={formatShort(promptTokens)}>
+        {formatShort(cachedTokens)} of them from a cache
+      </Tile>
+      <Tile name="Tokens out" value={formatShort(completionTokens)}>
+        {formatShort(reasoningTokens)} of them thinking
+      </Tile>
+      <Tile name="Cost" value={formatMoney(cost)}>
+        by the price table
+      </Tile>
+    </div>
   );
 }

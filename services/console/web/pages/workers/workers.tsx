@@ -2,17 +2,15 @@ import { Badge, Button, Code, Group, Stack, Text, TextInput, Title } from '@mant
 import { useState } from 'react';
 import type { LiveWorkerFacts, QueuedLane, WorkerState } from '../../../contract/live.ts';
 import { callApi } from '../../api/call-api.ts';
-import { useIsAdmin } from '../../api/session-context.ts';
+import { useIsAdmin } from '../../api/session.ts';
 import { useChange } from '../../api/use-api.ts';
-import { useLive } from '../../api/use-live.ts';
+import { useLive } from '../../api/live-store.ts';
 import { DataList } from '../../parts/data-list.tsx';
-import { Empty } from '../../parts/empty.tsx';
+import { Empty, Loading } from '../../parts/loaded.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { formatAgo, formatCount } from '../../parts/format.ts';
-import { Loading } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
 import { TierMark } from '../../parts/tier-mark.tsx';
-import { SlotBar } from './slot-bar.tsx';
 
 /** From how many workers on they can be filtered. */
 const manyWorkers = 10;
@@ -190,4 +188,18 @@ function Queue({ lanes }: { lanes: readonly QueuedLane[] }) {
 function matches({ id, tier, pool, host = '', models, tools }: LiveWorkerFacts, sought: string): boolean {
   const text = [id, tier, pool, host, ...models, ...tools].join('\n').toLowerCase();
   return text.includes(sought.trim().toLowerCase());
+}
+
+/** How many of a worker's slots are busy. */
+export function SlotBar({ busy, slots }: { busy: number; slots: number }) {
+  return (
+    <Group gap="xs" wrap="nowrap">
+      <span className="slots" aria-hidden="true">
+        <span style={{ width: `${slots === 0 ? 0 : (busy / slots) * 100}%` }} />
+      </span>
+      <Text size="sm" className="numeric" style={{ whiteSpace: 'nowrap' }}>
+        {busy} of {slots}
+      </Text>
+    </Group>
+  );
 }

@@ -1,0 +1,31 @@
+import type { Accounts } from '#shared/accounts/accounts.ts';
+import { maskedKey, type FoundKey } from '#shared/accounts/keys/key-record.ts';
+import type { Key } from '../../contract/account.ts';
+
+/** Keys as the pages are told of them: no hash, and of the secret only its ends. */
+export async function keyAnswers({ keys, users }: Pick<Accounts, 'keys' | 'users'>, found: FoundKey[]): Promise<Key[]> {
+  const makers = new Set(found.flatMap(({ createdBy }) => createdBy ?? []));
+  const [uses, names] = await Promise.all([keys.lastUses(found.map(({ id }) => id)), users.namesOf([...makers])]);
+  return found.map((key, at) => {
+    const { id, kind, name, class: priority, createdAt, expiresAt, revokedAt, models, tiers, limits = {} } = key;
+    const { ownerId, owner, createdBy } = key;
+    const maker = createdBy === undefined ? undefined : names.get(createdBy);
+    const lastUsedAt = uses[at];
+    return {
+      id,
+      kind,
+      name,
+      class: priority,
+      masked: maskedKey(key),
+      createdAt,
+      limits,
+      ...(ownerId === undefined ? {} : { owner: { id: ownerId, name: owner?.name ?? 'a deleted team' } }),
+      ...(maker === undefined ? {} : { createdBy: maker }),
+      ...(expiresAt === undefined ? {} : { expiresAt }),
+      ...(revokedAt === undefined ? {} : { revokedAt }),
+      ...(lastUsedAt === undefined ? {} : { lastUsedAt }),
+      ...(models === undefined ? {} : { models }),
+      ...(tiers === undefined ? {} : { tiers }),
+    };
+  });
+}

@@ -1,0 +1,165 @@
+import { Router } from 'express';
+import { z } from 'zod';
+import { createKey, createOwnedKey, rotateKey, type CreatedKey } from '#shared/accounts/keys/create-key.ts';
+import { keyKinds } from '#shared/accounts/keys/key-format.ts';
+import type { FoundKey } from '#shared/accounts/keys/key-record.ts';
+import { limitsSchema } from '#shared/accounts/limits/limits.ts';
+import { isKeyId } from '#shared/accounts/keys/parse-key.ts';
+import { displayNameSchema } from '#shared/accounts/people/user.ts';
+import { priorityClasses } from '#shared/core/priority-class.ts';
+import { tiers } from '#shared/core/tier.ts';
+import { requireAccess, type Action } from '../access.ts';
+import { ApiFailure, forbidden, notFound } from '../api-failure.ts';
+import { record, type ApiParts } from '../api-parts.ts';
+import { keyAnswers } from './key-answers.ts';
+import { parse } from '../parse.ts';
+import { signedInOf, type SignedIn } from '../session/signed-in.ts';
+
+/** Thirty days. */
+const longestOverlapMs = 30 * 24 * 3_600_000;
+
+const future = z
+  .number()
+  .int()
+  .max(8.64e15)
+  .refine((time) => time > Date.now(), 'This time is over.');
+const settings = z.strictObject({
+  name: displayNameSchema,
+  class: z.enum(priorityClasses).default('normal'),
+  expiresAt: future.optional(),
+  models: z.array(z.string().trim().min(1).max(200)).min(1).max(100).optional(),
+  tiers: z.array(z.enum(tiers)).min(1).max(tiers.length).optional(),
+  limits: limitsSchema.default({}),
+});
+const wish = settings.extend({ kind: z.enum(keyKinds), teamId: z.string().optional() });
+/** As the settings, each only if it is to change; null takes a restriction away. */
+const change = z.strictObject({
+  name: displayNameSchema.optional(),
+  class: z.enum(priorityClasses).optional(),
+  expiresAt: future.nullable().optional(),
+  models: settings.shape.models.nullable(),
+  tiers: settings.shape.tiers.nullable(),
+  limits: limitsSchema.optional(),
+});
+const rotation = z.strictObject({ overlapMs: z.number().int().min(0).max(longestOverlapMs) });
+
+/** The keys that a person may see, and what they may do with them. */
+export function keyRoutes(parts: ApiParts): Router {
+  const { accounts, announce } = parts;
+  const { keys } = accounts;
+  const routes = Router();
+  routes.get('/keys', async (_, response) => {
+    response.json(await keyAnswers(accounts, await visibleKeys(parts, signedInOf(response))));
+  });
+  routes.post('/keys', async (request, response) => {
+    const person = signedInOf(response);
+    const created = await makeKey(parts, person, parse(wish, request.body));
+    await note('key.create', person, created.record, {
+      kind: created.record.kind,
+      ownerId: created.record.ownerId,
+      class: created.record.class,
+    });
+    response.status(201).json(await createdAnswer(created));
+  });
+  routes.patch('/keys/:id', async (request, response) => {
+    const person = signedInOf(response);
+    const key = await find(request.params.id, 'key.change', person);
+    const wanted = parse(change, request.body);
+    if (wanted.class === 'high' && key.class !== 'high') requireAccess('key.class.high', person, ownerOf(key));
+    const changes = Object.fromEntries(
+      Object.entries(wanted).map(([name, value]) => [name, value === null ? undefined : value]),
+    );
+    const outcome = await keys.change(key.id, changes);
+    if (outcome === 'unknown') throw notFound();
+    if (outcome === 'over') throw notUsable();
+    await announce(key.id);
+    const before = Object.fromEntries(Object.keys(wanted).map((name) => [name, key[name as keyof FoundKey] ?? null]));
+    await note('key.change', person, key, { before, after: wanted });
+    response.json(await keyAnswer(key.id));
+  });
+  routes.post('/keys/:id/rotate', async (request, response) => {
+    const person = signedInOf(response);
+    const key = await find(request.params.id, 'key.change', person);
+    const { overlapMs } = parse(rotation, request.body);
+    const created = await rotateKey(keys, key, { createdBy: person.id, overlapMs });
+    if (created === 'not usable') throw notUsable();
+    if (typeof created === 'string') throw notCreated(created);
+    await announce(key.id);
+    await note('key.rotate', person, key, { newId: created.record.id, overlapMs });
+    response.status(201).json(await createdAnswer(created));
+  });
+  routes.delete('/keys/:id', async (request, response) => {
+    const person = signedInOf(response);
+    const key = await find(request.params.id, 'key.change', person);
+    const outcome = await keys.revoke(key.id, Date.now());
+    // Announced in any case: whoever revokes a key twice may do so because the first announcement was lost.
+    await announce(key.id);
+    if (outcome === 'revoked') await note('key.revoke', person, key, {});
+    response.status(204).end();
+  });
+  return routes;
+
+  /** A key that this person may see and do this to. */
+  async function find(id: string, action: Action, person: SignedIn): Promise<FoundKey> {
+    const key = isKeyId(id) ? await keys.find(id) : undefined;
+    if (!key) throw notFound();
+    requireAccess(action, person, ownerOf(key));
+    return key;
+  }
+
+  async function keyAnswer(id: string) {
+    const key = await keys.find(id);
+    const [answer] = await keyAnswers(accounts, key ? [key] : []);
+    if (!answer) throw notFound();
+    return answer;
+  }
+
+  async function createdAnswer({ raw, record: { id } }: CreatedKey) {
+    return { key: await keyAnswer(id), raw };
+  }
+
+  function note(action: string, person: SignedIn, { id, name }: { id: string; name: string }, details: object) {
+    return record(parts, person, { action, target: { kind: 'key', id, name }, details: { ...details } });
+  }
+}
+
+async function visibleKeys({ accounts: { keys } }: ApiParts, person: SignedIn): Promise<FoundKey[]> {
+  if (person.role === 'admin') return keys.list();
+  const owners = [person.id, ...person.teams.keys()];
+  return (await Promise.all(owners.map((owner) => keys.listOf(owner)))).flat();
+}
+
+async function makeKey(parts: ApiParts, person: SignedIn, wanted: z.output<typeof wish>): Promise<CreatedKey> {
+  const { keys, settings: consoleSettings } = parts.accounts;
+  const { kind, teamId, ...facts } = wanted;
+  if (facts.class === 'high') requireAccess('key.class.high', person);
+  const made = { ...facts, kind, createdBy: person.id };
+  if (kind === 'router') {
+    requireAccess('key.make.router', person);
+    return createKey(keys, made);
+  }
+  if (kind === 'team' && teamId === undefined) {
+    throw new ApiFailure(400, 'invalid_request', 'A team is needed.', { field: 'teamId' });
+  }
+  const owner = { kind, id: kind === 'team' ? (teamId ?? '') : person.id };
+  requireAccess('key.make', person, owner);
+  if (kind === 'user' && person.role !== 'admin' && !(await consoleSettings.read()).membersMakeKeys) {
+    throw forbidden('Personal keys are made by administrators here.');
+  }
+  const created = await createOwnedKey(keys, { ...made, ownerId: owner.id });
+  if (typeof created === 'string') throw notCreated(created);
+  return created;
+}
+
+function ownerOf({ kind, ownerId }: FoundKey): { kind: 'user' | 'team'; id: string } | undefined {
+  return ownerId === undefined || kind === 'router' ? undefined : { kind, id: ownerId };
+}
+
+function notCreated(outcome: 'no owner' | 'too many'): ApiFailure {
+  if (outcome === 'no owner') return notFound();
+  return new ApiFailure(409, 'too_many_keys', 'There are 200 keys already. Revoke those that are not needed.');
+}
+
+function notUsable(): ApiFailure {
+  return new ApiFailure(409, 'key_not_usable', 'This key was revoked or replaced, or has expired.');
+}

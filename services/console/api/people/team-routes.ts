@@ -1,0 +1,108 @@
+import { Router } from 'express';
+import { z } from 'zod';
+import type { Accounts } from '#shared/accounts/accounts.ts';
+import { limitsSchema } from '#shared/accounts/limits/limits.ts';
+import { teamRoles, type TeamRecord } from '#shared/accounts/people/team-store.ts';
+import { displayNameSchema } from '#shared/accounts/people/user.ts';
+import type { Team } from '../../contract/account.ts';
+import { requireAccess, type Action } from '../access.ts';
+import { notFound } from '../api-failure.ts';
+import { record, type ApiParts } from '../api-parts.ts';
+import { parse } from '../parse.ts';
+import { signedInOf, type SignedIn } from '../session/signed-in.ts';
+
+const wish = z.strictObject({ name: displayNameSchema });
+const change = z.strictObject({ name: displayNameSchema.optional(), limits: limitsSchema.optional() });
+const membership = z.strictObject({ role: z.enum(teamRoles) });
+
+/** The teams that a person may see, and what they may do with them. */
+export function teamRoutes(parts: ApiParts): Router {
+  const { accounts, announce } = parts;
+  const { teams, users } = accounts;
+  const routes = Router();
+  routes.get('/teams', async (_, response) => {
+    const person = signedInOf(response);
+    const visible = person.role === 'admin' ? await teams.list() : await teams.findAll([...person.teams.keys()]);
+    response.json(await Promise.all(visible.map((team) => teamAnswer(accounts, team))));
+  });
+  routes.post('/teams', async (request, response) => {
+    const person = signedInOf(response);
+    requireAccess('team.make', person);
+    const team = await teams.create(parse(wish, request.body).name);
+    await note('team.create', person, team, {});
+    response.status(201).json(await teamAnswer(accounts, team));
+  });
+  routes.patch('/teams/:id', async (request, response) => {
+    const person = signedInOf(response);
+    const before = await find(request.params.id, 'team.rename', person);
+    const wanted = parse(change, request.body);
+    const owner = { kind: 'team', id: before.id } as const;
+    if (wanted.limits !== undefined) requireAccess('team.limit', person, owner);
+    if (!(await teams.change(before.id, wanted))) throw notFound();
+    await announce(`team:${before.id}`);
+    await note('team.change', person, before, {
+      before: { name: before.name, limits: before.limits ?? {} },
+      after: wanted,
+    });
+    response.json(await teamAnswer(accounts, (await teams.find(before.id)) ?? before));
+  });
+  routes.delete('/teams/:id', async (request, response) => {
+    const person = signedInOf(response);
+    const team = await find(request.params.id, 'team.delete', person);
+    const revokedKeys = await teams.delete(team.id, Date.now());
+    await announce(`team:${team.id}`);
+    if (revokedKeys === undefined) throw notFound();
+    await note('team.delete', person, team, { revokedKeys });
+    response.status(204).end();
+  });
+  routes.put('/teams/:id/members/:user', async (request, response) => {
+    const person = signedInOf(response);
+    const team = await find(request.params.id, 'team.members', person);
+    const { role } = parse(membership, request.body);
+    const user = await users.find(request.params.user);
+    const before = user ? await teams.setMember(team.id, user.id, role) : 'unknown';
+    if (!user || before === 'unknown') throw notFound();
+    const action = before === undefined ? 'team.member.add' : 'team.member.change';
+    await note(action, person, team, { user: { id: user.id, name: user.name }, before: before ?? null, after: role });
+    response.json(await teamAnswer(accounts, team));
+  });
+  routes.delete('/teams/:id/members/:user', async (request, response) => {
+    const person = signedInOf(response);
+    const team = await find(request.params.id, 'team.members', person);
+    const id = request.params.user;
+    if (!(await teams.removeMember(team.id, id))) throw notFound();
+    const name = (await users.find(id))?.name ?? '';
+    await note('team.member.remove', person, team, { user: { id, name } });
+    response.json(await teamAnswer(accounts, team));
+  });
+  return routes;
+
+  /** A team that this person may see and do this to. */
+  async function find(id: string, action: Action, person: SignedIn): Promise<TeamRecord> {
+    requireAccess(action, person, { kind: 'team', id });
+    const team = await teams.find(id);
+    if (!team) throw notFound();
+    return team;
+  }
+
+  function note(action: string, person: SignedIn, { id, name }: TeamRecord, details: Record<string, unknown>) {
+    return record(parts, person, { action, target: { kind: 'team', id, name }, details });
+  }
+}
+
+async function teamAnswer(
+  { teams, users }: Pick<Accounts, 'teams' | 'users'>,
+  { id, name, limits = {}, createdAt }: TeamRecord,
+): Promise<Team> {
+  const roles = await teams.membersOf(id);
+  const members = await Promise.all([...roles.keys()].map((userId) => users.find(userId)));
+  return {
+    id,
+    name,
+    limits,
+    createdAt,
+    members: members
+      .filter((user) => user !== undefined)
+      .map((user) => ({ id: user.id, name: user.name, email: user.email, role: roles.get(user.id) ?? 'member' })),
+  };
+}

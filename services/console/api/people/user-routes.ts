@@ -1,0 +1,73 @@
+import { Router } from 'express';
+import { z } from 'zod';
+import { limitsSchema } from '#shared/accounts/limits/limits.ts';
+import { userRoles, type UserRecord } from '#shared/accounts/people/user.ts';
+import type { User } from '../../contract/account.ts';
+import { requireAccess } from '../access.ts';
+import { ApiFailure, notFound } from '../api-failure.ts';
+import { record, type ApiParts } from '../api-parts.ts';
+import { parse } from '../parse.ts';
+import { signedInOf, type SignedIn } from '../session/signed-in.ts';
+
+const change = z.strictObject({
+  role: z.enum(userRoles).optional(),
+  blocked: z.boolean().optional(),
+  limits: limitsSchema.optional(),
+});
+
+/** The people, for administrators. */
+export function userRoutes(parts: ApiParts): Router {
+  const { users } = parts.accounts;
+  const routes = Router();
+  routes.use('/users', (_, response, next) => {
+    requireAccess('user.manage', signedInOf(response));
+    next();
+  });
+  routes.get('/users', async (_, response) => {
+    response.json((await users.list()).map(userAnswer));
+  });
+  routes.patch('/users/:id', async (request, response) => {
+    const { id } = request.params;
+    const wanted = parse(change, request.body);
+    const before = await users.find(id);
+    const outcome = await users.change(id, wanted, Date.now());
+    if (outcome === 'last admin') {
+      throw new ApiFailure(409, 'last_admin', 'This is the last administrator. Make somebody else one first.');
+    }
+    const after = await users.find(id);
+    if (outcome === 'unknown' || !before || !after) throw notFound();
+    await parts.announce(`user:${id}`);
+    await noteChanges(parts, signedInOf(response), before, after);
+    response.json(userAnswer(after));
+  });
+  routes.post('/users/:id/sign-out', async (request, response) => {
+    const user = await users.find(request.params.id);
+    if (!user) throw notFound();
+    await users.endSessions(user.id);
+    const target = { kind: 'user', id: user.id, name: user.name };
+    await record(parts, signedInOf(response), { action: 'user.sign-out', target, details: {} });
+    response.status(204).end();
+  });
+  return routes;
+}
+
+/** One entry for everything that has changed, under the name of what it was. */
+async function noteChanges(parts: ApiParts, actor: SignedIn, before: UserRecord, after: UserRecord): Promise<void> {
+  const target = { kind: 'user', id: after.id, name: after.name };
+  const notes = [];
+  if (before.role !== after.role) {
+    notes.push({ action: 'user.role', details: { before: before.role, after: after.role } });
+  }
+  const [wasBlocked, isBlocked] = [before, after].map(({ blockedAt }) => blockedAt !== undefined);
+  if (wasBlocked !== isBlocked) notes.push({ action: isBlocked ? 'user.block' : 'user.unblock', details: {} });
+  const [limitsBefore, limitsAfter] = [before, after].map(({ limits }) => limits ?? {});
+  if (JSON.stringify(limitsBefore) !== JSON.stringify(limitsAfter)) {
+    notes.push({ action: 'user.limits', details: { before: limitsBefore, after: limitsAfter } });
+  }
+  for (const { action, details } of notes) await record(parts, actor, { action, target, details });
+}
+
+function userAnswer({ id, name, email, role, blockedAt, limits = {}, createdAt, lastSeenAt }: UserRecord): User {
+  const seen = lastSeenAt === undefined ? {} : { lastSeenAt };
+  return { id, name, email, role, blocked: blockedAt !== undefined, limits, createdAt, ...seen };
+}

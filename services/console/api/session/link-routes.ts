@@ -1,0 +1,82 @@
+import { Router, type Request } from 'express';
+import { z } from 'zod';
+import { displayNameSchema, emailSchema, type UserRecord } from '#shared/accounts/people/user.ts';
+import type { Link as FoundLink } from '#shared/accounts/people/link-store.ts';
+import type { Link } from '../../contract/account.ts';
+import { ApiFailure } from '../api-failure.ts';
+import { record, type ApiParts } from '../api-parts.ts';
+import { newPasswordHash } from './new-password-hash.ts';
+import { openSession } from './open-session.ts';
+import { parse } from '../parse.ts';
+
+const firstAdminForm = z.object({ name: displayNameSchema, email: emailSchema, password: z.string() });
+const invitedForm = firstAdminForm.omit({ email: true });
+const passwordForm = firstAdminForm.pick({ password: true });
+
+/** What one-time links allow: making an account, or setting a new password. The token is all that is asked for. */
+export function linkRoutes(parts: ApiParts): Router {
+  const { links } = parts.accounts;
+  const routes = Router();
+  routes.get('/links/:token', async (request, response) => {
+    response.json(linkAnswer((await links.find(request.params.token)) ?? gone()));
+  });
+  routes.post('/links/:token', async (request, response) => {
+    const { token } = request.params;
+    const link = (await links.find(token)) ?? gone();
+    const user = await useLink(parts, request, link, token);
+    const action = link.kind === 'password' ? 'user.password' : 'user.create';
+    const details = { link: link.kind, email: user.email, role: user.role };
+    await record(parts, user, { action, target: { kind: 'user', id: user.id, name: user.name }, details });
+    response.json(await openSession(parts, request, response, user));
+  });
+  return routes;
+}
+
+function linkAnswer(link: FoundLink): Link {
+  switch (link.kind) {
+    case 'first-admin':
+      return { kind: link.kind };
+    case 'invitation':
+      return { kind: link.kind, email: link.invitation.email };
+    case 'password':
+      return { kind: link.kind, email: link.user.email };
+  }
+}
+
+async function useLink(parts: ApiParts, request: Request, link: FoundLink, token: string): Promise<UserRecord> {
+  const { links, guard } = parts.accounts;
+  const hash = (password: string, known: string[]) =>
+    newPasswordHash(parts, request, { password, known, field: 'password' });
+  switch (link.kind) {
+    case 'first-admin': {
+      const { name, email, password } = parse(firstAdminForm, request.body);
+      const passwordHash = await hash(password, [name, email]);
+      return made(await links.createFirstAdmin(token, { name, email, passwordHash }));
+    }
+    case 'invitation': {
+      const { name, password } = parse(invitedForm, request.body);
+      const passwordHash = await hash(password, [name, link.invitation.email]);
+      return made(await links.acceptInvitation(token, link.invitation, { name, passwordHash }));
+    }
+    case 'password': {
+      const { password } = parse(passwordForm, request.body);
+      const { id, name, email } = link.user;
+      const passwordHash = await hash(password, [name, email]);
+      const changed = (await links.resetPassword(token, id, passwordHash)) ?? gone();
+      await guard.giveBack({ address: request.ip ?? '', email });
+      return changed;
+    }
+  }
+}
+
+function made(outcome: UserRecord | 'no link' | 'email taken'): UserRecord {
+  if (outcome === 'no link') return gone();
+  if (outcome === 'email taken') {
+    throw new ApiFailure(409, 'email_taken', 'Somebody has an account with this e-mail address.', { field: 'email' });
+  }
+  return outcome;
+}
+
+function gone(): never {
+  throw new ApiFailure(404, 'no_link', 'This link is unknown, was used before, or is too old. Ask for a new one.');
+}

@@ -1,0 +1,33 @@
+import type { Request } from 'express';
+import { RouterError } from '#shared/core/errors.ts';
+import { QueueFullError } from '#shared/accounts/keys/fair-queue.ts';
+import { passwordLength } from '#shared/accounts/sign-in/passwords.ts';
+import { ApiFailure } from '../api-failure.ts';
+import type { ApiParts } from '../api-parts.ts';
+
+/**
+ * The hash of a password that somebody has chosen.
+ * @param field the contract's name for it
+ * @throws ApiFailure 400 for one that is too short, too long, or easy to guess
+ */
+export async function newPasswordHash(
+  { judgePassword, passwords }: Pick<ApiParts, 'judgePassword' | 'passwords'>,
+  request: Request,
+  { password, known, field }: { password: string; known: readonly string[]; field: string },
+): Promise<string> {
+  const { min, max } = passwordLength;
+  if (password.length < min) throw weak(`A password has ${min} characters at least.`, field);
+  if (password.length > max) throw weak(`A password has ${max} characters at most.`, field);
+  const address = request.ip ?? '';
+  const weakness = await judgePassword(address, password, known).catch((error: unknown) => {
+    if (!(error instanceof QueueFullError)) throw error;
+    const message = 'Too many passwords are being set. Please try again soon.';
+    throw new RouterError('overloaded', message, { retryAfter: 5, cause: error });
+  });
+  if (weakness !== undefined) throw weak(weakness, field);
+  return passwords.hash(address, password);
+}
+
+function weak(message: string, field: string): ApiFailure {
+  return new ApiFailure(400, 'weak_password', message, { field });
+}

@@ -1,0 +1,25 @@
+import type { Request, Response } from 'express';
+import type { UserRecord } from '#shared/accounts/people/user.ts';
+import type { Session } from '../../contract/account.ts';
+import { ApiFailure } from '../api-failure.ts';
+import type { ApiParts } from '../api-parts.ts';
+import { sessionIdOf, setSessionCookie } from './session-cookie.ts';
+import { sessionAnswer } from './signed-in.ts';
+
+/**
+ * Signs somebody in: always under a new session's id, so that nobody can have known it before (OWASP Session Management
+ * Cheat Sheet, "Renew the Session ID After Any Privilege Level Change"). The session that the browser had ends.
+ */
+export async function openSession(
+  { accounts }: Pick<ApiParts, 'accounts'>,
+  request: Request,
+  response: Response,
+  user: UserRecord,
+): Promise<Session> {
+  const before = sessionIdOf(request);
+  if (before !== undefined) await accounts.sessions.end(before);
+  const sessionId = await accounts.sessions.open(user);
+  if (sessionId === undefined) throw new ApiFailure(401, 'signed_out', 'You were signed out meanwhile. Sign in again.');
+  setSessionCookie(request, response, sessionId);
+  return sessionAnswer(accounts.teams, user, sessionId);
+}

@@ -1,0 +1,37 @@
+import type { Request } from 'express';
+import { hasLimits, type KeyIdentity } from '#shared/accounts/keys/key-record.ts';
+import type { SessionStore } from '#shared/accounts/sign-in/session-store.ts';
+import { isCsrfToken } from '#shared/accounts/sign-in/csrf-token.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import { sessionIdOf } from './session-cookie.ts';
+import { isSameOrigin } from './signed-in.ts';
+
+/**
+ * Whom a request to the formats stands for that comes from a page of the console: the signed-in person, as if with a key
+ * of theirs. Every method asks for the CSRF token, so that no other page can spend what the person has.
+ * @returns undefined for a request without a session or without the token
+ * @throws RouterError `permission_denied` for a wrong token or another origin, `invalid_api_key` when the session has ended
+ */
+export function sessionIdentity(sessions: Pick<SessionStore, 'find'>) {
+  return async (request: Request): Promise<KeyIdentity | undefined> => {
+    const sessionId = sessionIdOf(request);
+    const csrfToken = request.get('x-csrf-token');
+    if (sessionId === undefined || csrfToken === undefined) return undefined;
+    if (!isSameOrigin(request) || !isCsrfToken(sessionId, csrfToken)) {
+      throw new RouterError('permission_denied', 'This request does not come from a page of the signed-in person.');
+    }
+    const user = await sessions.find(sessionId);
+    if (!user) throw new RouterError('invalid_api_key', 'Your session has ended. Please sign in again.');
+    const { id, name, limits } = user;
+    return Object.freeze({
+      id: `session:${id}`,
+      kind: 'user',
+      name,
+      class: 'normal',
+      ownerId: id,
+      models: undefined,
+      tiers: undefined,
+      limits: hasLimits(limits) ? [{ party: `user:${id}`, limits } as const] : [],
+    });
+  };
+}

@@ -1,0 +1,98 @@
+import { Router, type Request, type Response } from 'express';
+import { z } from 'zod';
+import { emailSchema, type UserRecord } from '#shared/accounts/people/user.ts';
+import { passwordLength } from '#shared/accounts/sign-in/passwords.ts';
+import { ApiFailure } from '../api-failure.ts';
+import { record, type ApiParts } from '../api-parts.ts';
+import { newPasswordHash } from './new-password-hash.ts';
+import { openSession } from './open-session.ts';
+import { parse } from '../parse.ts';
+import { clearSessionCookie } from './session-cookie.ts';
+import { requireSession, sessionAnswer, signedInOf } from './signed-in.ts';
+
+const givenPassword = z.string().min(1, 'A password is needed.').max(passwordLength.max, 'No password is that long.');
+const credentials = z.strictObject({ email: emailSchema, password: givenPassword });
+const passwordChange = z.strictObject({ current: givenPassword, next: z.string() });
+
+/** Signing in and out, and the own password. */
+export function sessionRoutes(parts: ApiParts): Router {
+  const { accounts } = parts;
+  const signedIn = requireSession(accounts);
+  const routes = Router();
+  routes.post('/session', async (request, response) => {
+    const { email, password } = parse(credentials, request.body);
+    const user = await prove(parts, request, { email, password, find: () => accounts.users.findByEmail(email) });
+    response.json(await openSession(parts, request, response, user));
+  });
+  routes.get('/session', signedIn, async (_, response) => {
+    const { user, sessionId } = signedInOf(response);
+    response.json(await sessionAnswer(accounts.teams, user, sessionId));
+  });
+  routes.delete('/session', signedIn, async (request, response) => {
+    await accounts.sessions.end(signedInOf(response).sessionId);
+    endAnswer(request, response);
+  });
+  routes.delete('/sessions', signedIn, async (request, response) => {
+    await accounts.users.endSessions(signedInOf(response).id);
+    endAnswer(request, response);
+  });
+  routes.post('/password', signedIn, async (request, response) => {
+    const { current, next } = parse(passwordChange, request.body);
+    const { user } = signedInOf(response);
+    const { email, name } = user;
+    const proven = await prove(parts, request, { email, password: current, find: async () => user, field: 'current' });
+    const hash = await newPasswordHash(parts, request, { password: next, known: [name, email], field: 'next' });
+    if (!(await accounts.users.changePassword(user.id, proven.passwordHash, hash))) throw wrongCredentials('current');
+    await record(parts, user, { action: 'user.password', target: { kind: 'user', id: user.id, name }, details: {} });
+    const changed = await accounts.users.find(user.id);
+    if (!changed) throw wrongCredentials('current');
+    response.json(await openSession(parts, request, response, changed));
+  });
+  return routes;
+}
+
+/**
+ * The person whose password this is. The answer, and the time until it comes, are the same for an address that nobody
+ * has, a wrong password, and somebody who is blocked.
+ */
+async function prove(parts: ApiParts, request: Request, { email, password, find, field }: Claim): Promise<UserRecord> {
+  const { accounts, passwords } = parts;
+  const address = request.ip ?? '';
+  const { waitMs, isNews } = await accounts.guard.take({ address, email });
+  if (isNews) {
+    await record(parts, null, { action: 'session.refused', target: null, details: { address, email } });
+  }
+  if (waitMs > 0) {
+    const retryAfter = Math.ceil(waitMs / 1_000);
+    const message = `Too many attempts to sign in. Try again in ${Math.ceil(retryAfter / 60)} minutes.`;
+    throw new ApiFailure(429, 'too_many_attempts', message, { retryAfter });
+  }
+  const user = await find();
+  const matches = await passwords.matches(address, user?.passwordHash, password).catch(async (error: unknown) => {
+    // Else whoever keeps this busy would lock out everybody who tries meanwhile.
+    await accounts.guard.withdraw({ address, email });
+    throw error;
+  });
+  if (!matches || !user || user.blockedAt !== undefined) throw wrongCredentials(field);
+  await accounts.guard.giveBack({ address, email });
+  return user;
+}
+
+interface Claim {
+  email: string;
+  password: string;
+  find: () => Promise<UserRecord | undefined>;
+  field?: string;
+}
+
+function wrongCredentials(field?: string): ApiFailure {
+  if (field === undefined) {
+    return new ApiFailure(401, 'wrong_credentials', 'The e-mail address or the password is wrong.');
+  }
+  return new ApiFailure(403, 'wrong_credentials', 'This is not your password.', { field });
+}
+
+function endAnswer(request: Request, response: Response): void {
+  clearSessionCookie(request, response);
+  response.status(204).end();
+}

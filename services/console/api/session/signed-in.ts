@@ -1,0 +1,79 @@
+import type { NextFunction, Request, Response } from 'express';
+import type { Accounts } from '#shared/accounts/accounts.ts';
+import type { UserRecord } from '#shared/accounts/people/user.ts';
+import { csrfTokenOf, isCsrfToken } from '#shared/accounts/sign-in/csrf-token.ts';
+import type { Session } from '../../contract/account.ts';
+import type { Person } from '../access.ts';
+import { ApiFailure, forbidden } from '../api-failure.ts';
+import { sessionIdOf } from './session-cookie.ts';
+
+/** Whose request it is. */
+export interface SignedIn extends Person {
+  name: string;
+  user: UserRecord;
+  sessionId: string;
+}
+
+const safeMethods = new Set(['GET', 'HEAD']);
+
+/**
+ * Whether a request comes from a page of this origin, or from no page at all. A browser that says so itself is believed
+ * (Fetch Metadata, `Sec-Fetch-Site`); from one that does not, as over plain HTTP, `Origin` must name the host that was asked.
+ */
+export function isSameOrigin(request: Request): boolean {
+  const site = request.get('sec-fetch-site');
+  if (site !== undefined) return site === 'same-origin';
+  const origin = request.get('origin');
+  return origin === undefined || (URL.parse(origin)?.host ?? 'none') === request.get('host');
+}
+
+/** Refuses what pages of other origins want to change, sign-ins included. */
+export function requireSameOrigin(request: Request, _: Response, next: NextFunction): void {
+  if (!safeMethods.has(request.method) && !isSameOrigin(request)) {
+    throw forbidden('Pages of other origins may not do this.');
+  }
+  next();
+}
+
+/** Lets pass who is signed in; what changes something only with the session's CSRF token. */
+export function requireSession({ sessions, teams }: Pick<Accounts, 'sessions' | 'teams'>) {
+  return async (request: Request, response: Response, next: NextFunction): Promise<void> => {
+    const sessionId = sessionIdOf(request);
+    const user = sessionId === undefined ? undefined : await sessions.find(sessionId);
+    if (sessionId === undefined || user === undefined) {
+      throw new ApiFailure(401, 'signed_out', 'You are not signed in, or your session has ended.');
+    }
+    if (!safeMethods.has(request.method) && !isCsrfToken(sessionId, request.get('x-csrf-token') ?? '')) {
+      throw new ApiFailure(403, 'csrf', 'This page is out of date. Reload it and try again.');
+    }
+    const { id, role, name } = user;
+    const signedIn: SignedIn = { id, role, name, user, sessionId, teams: await teams.teamsOf(id) };
+    response.locals['signedIn'] = signedIn;
+    next();
+  };
+}
+
+/** Whose request this is. Only behind `requireSession`. */
+export function signedInOf(response: Response): SignedIn {
+  return response.locals['signedIn'] as SignedIn;
+}
+
+/** What the pages are told of the person. */
+export async function sessionAnswer(
+  teams: Accounts['teams'],
+  { id, name, email, role }: UserRecord,
+  sessionId: string,
+): Promise<Session> {
+  const roles = await teams.teamsOf(id);
+  const found = await teams.findAll([...roles.keys()]);
+  return {
+    user: {
+      id,
+      name,
+      email,
+      role,
+      teams: found.map((team) => ({ id: team.id, name: team.name, role: roles.get(team.id) ?? 'member' })),
+    },
+    csrfToken: csrfTokenOf(sessionId),
+  };
+}

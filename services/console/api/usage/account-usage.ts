@@ -1,0 +1,60 @@
+import type { Response } from 'express';
+import type { UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
+import type { LimitedParty, PartyLimits } from '#shared/accounts/limits/limits.ts';
+import { hasLimits, type FoundKey } from '#shared/accounts/keys/key-record.ts';
+import { record, type ApiParts } from '../api-parts.ts';
+import { signedInOf } from '../session/signed-in.ts';
+import type { UsageParts } from './usage-parts.ts';
+
+/** What the pages about use need to know of people, teams and keys. */
+export function usageParts({
+  accounts,
+  log,
+  ...parts
+}: Pick<ApiParts, 'accounts' | 'log'> & Pick<UsageParts, 'usage' | 'limits' | 'prices'>): UsageParts {
+  const { keys, users, teams } = accounts;
+
+  async function visibleKeys({ isAdmin, userId, teamIds }: UsageViewer): Promise<FoundKey[]> {
+    if (isAdmin) return keys.list();
+    return (await Promise.all([userId, ...teamIds].map((owner) => keys.listOf(owner)))).flat();
+  }
+
+  return {
+    ...parts,
+    // What the person's keys and teams used is known by its owner, whatever has become of the key.
+    viewerOf: (response) => {
+      const { id, role, teams: memberships } = signedInOf(response);
+      return { userId: id, isAdmin: role === 'admin', keyIds: [], teamIds: [...memberships.keys()] };
+    },
+    namesOf: async (parties) => {
+      const idsOf = (kind: string): string[] =>
+        parties.filter((party) => party.startsWith(`${kind}:`)).map((party) => party.slice(kind.length + 1));
+      const [people, found] = await Promise.all([users.namesOf(idsOf('user')), teams.findAll(idsOf('team'))]);
+      const names = new Map<LimitedParty, string>();
+      for (const [id, name] of people) names.set(`user:${id}`, name);
+      for (const { id, name } of found) names.set(`team:${id}`, name);
+      return names;
+    },
+    limitedParties: async (viewer) => {
+      const [owned, people, found] = await Promise.all([
+        visibleKeys(viewer),
+        viewer.isAdmin ? users.list() : users.find(viewer.userId).then((user) => (user ? [user] : [])),
+        viewer.isAdmin ? teams.list() : teams.findAll(viewer.teamIds),
+      ]);
+      const all = [
+        ...owned.filter(({ revokedAt }) => revokedAt === undefined).map((key) => ({ ...key, kind: 'key' as const })),
+        ...people.map((user) => ({ kind: 'user' as const, ...user })),
+        ...found.map((team) => ({ kind: 'team' as const, ...team })),
+      ];
+      return all.flatMap(({ kind, id, name, limits }): (PartyLimits & { name: string })[] =>
+        hasLimits(limits) ? [{ party: `${kind}:${id}`, limits, name }] : [],
+      );
+    },
+    notePriceChange: (response: Response, model, { before, after }) =>
+      record({ accounts, log }, signedInOf(response), {
+        action: 'price.change',
+        target: { kind: 'price', id: model, name: model },
+        details: { before: before ?? null, after: after ?? null },
+      }),
+  };
+}

@@ -1,0 +1,42 @@
+import { createContext, useContext } from 'react';
+import type { Session } from '../../contract/account.ts';
+import { ApiFailure, callApi, setCsrfToken, whenSignedOut } from './call-api.ts';
+import { queryClient } from './use-api.ts';
+
+/** Who is signed in; there is always somebody where it is used. */
+export const SessionContext = createContext<Session | undefined>(undefined);
+
+export function useSession(): Session {
+  const session = useContext(SessionContext);
+  if (!session) throw new Error('nobody is signed in here');
+  return session;
+}
+
+export function useIsAdmin(): boolean {
+  return useSession().user.role === 'admin';
+}
+
+export const sessionKey = ['/session'];
+
+whenSignedOut(() => setSession(null));
+
+/** Takes note of who is signed in: on another one, or none, all that was known is forgotten. */
+export function setSession(session: Session | null): void {
+  const before = queryClient.getQueryData<Session | null>(sessionKey);
+  setCsrfToken(session?.csrfToken);
+  if (before?.user.id !== session?.user.id)
+    queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey !== sessionKey });
+  queryClient.setQueryData(sessionKey, session);
+}
+
+/** Who is signed in, as the API says it; null: nobody. */
+export async function fetchSession(): Promise<Session | null> {
+  try {
+    const session = await callApi<Session>('GET', '/session');
+    setCsrfToken(session.csrfToken);
+    return session;
+  } catch (error) {
+    if (error instanceof ApiFailure && error.status === 401) return null;
+    throw error;
+  }
+}

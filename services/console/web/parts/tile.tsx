@@ -1,0 +1,43 @@
+import { Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+
+export interface TileProps {
+  name: string;
+  value: string;
+  /** Values of the last minute, oldest first. */
+  series?: readonly number[];
+  isBad?: boolean;
+  /** Says more in a few words. */
+  children: ReactNode;
+}
+
+/** One number, and how it came about. */
+export function Tile({ name, value, series, isBad = false, children }: TileProps) {
+  return (
+    <section className="panel" aria-label={name}>
+      <Text size="sm" c="dimmed">
+        {name}
+      </Text>
+      <Text fz="1.6rem" fw={600} lh={1.3} className="numeric" {...(isBad ? { c: 'var(--mantine-color-error)' } : {})}>
+        {value}
+      </Text>
+      <Text size="xs" c="dimmed">
+        {children}
+      </Text>
+      {series ? <Sparkline values={series} /> : null}
+    </section>
+  );
+}
+
+/** A minute of values as a small picture; what it shows is said in words beside it. */
+export function Sparkline({ values }: { values: readonly number[] }) {
+  const top = Math.max(...values, 1e-9);
+  const points = values.map((value, index) => `${index},${(40 - (value / top) * 38).toFixed(2)}`);
+  const last = values.length - 1;
+  return (
+    <svg className="spark" viewBox={`0 0 ${last} 40`} preserveAspectRatio="none" aria-hidden="true">
+      <path className="spark-area" d={`M0,40L${points.join('L')}L${last},40Z`} />
+      <path className="spark-line" d={`M${points.join('L')}`} />
+    </svg>
+  );
+}

@@ -1,0 +1,61 @@
+import { recordChildren } from './running-children.ts';
+import type { LogRelay } from './log-relay.ts';
+import type { Child } from './spawn-guarded.ts';
+import { SupervisedChild } from './supervised-child.ts';
+import { UpError } from './up-error.ts';
+
+/** All programs of a cluster: kept running, written down for a later start, and ended at once when need be. */
+export class Children {
+  readonly #folder: string;
+  readonly #logs: LogRelay;
+  readonly #all = new Set<SupervisedChild>();
+  readonly #failure = new AbortController();
+  #closed = false;
+
+  constructor(folder: string, logs: LogRelay) {
+    this.#folder = folder;
+    this.#logs = logs;
+  }
+
+  /** Aborts, with an UpError as its reason, when a necessary child could not be kept running. */
+  get failure(): AbortSignal {
+    return this.#failure.signal;
+  }
+
+  /**
+   * Starts a program and keeps it running. Without a `necessary` one there is no cluster.
+   * @throws what its first start throws
+   */
+  async start(name: string, necessary: boolean, start: () => Child | Promise<Child>): Promise<SupervisedChild> {
+    if (this.#closed) throw new UpError(`${name} is not started: the cluster ends.`);
+    const child = await SupervisedChild.begin({
+      name,
+      start,
+      onTrouble: (sentence) => this.#logs.write('error', sentence),
+      onGiveUp: (reason) => {
+        if (necessary) this.#failure.abort(new UpError(reason));
+        else this.#logs.write('error', `${reason} The cluster runs on without it.`);
+      },
+      onChange: () => this.#record(),
+    });
+    this.#all.add(child);
+    this.#record();
+    return child;
+  }
+
+  /** Starts no more, and stops those that are still there, as after a start that was broken off. */
+  async close(patienceMs: number): Promise<void> {
+    this.#closed = true;
+    await Promise.all([...this.#all].map((child) => child.stop(patienceMs)));
+  }
+
+  /** Ends all programs by force. */
+  killAll(): void {
+    for (const child of this.#all) child.kill();
+  }
+
+  #record(): void {
+    for (const child of this.#all) if (!child.active && child.pid === undefined) this.#all.delete(child);
+    recordChildren(this.#folder, [...this.#all]);
+  }
+}

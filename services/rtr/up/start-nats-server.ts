@@ -1,0 +1,61 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import type { Environment } from '#shared/core/load-config.ts';
+import { askPort } from './ask-port.ts';
+import { spawnGuarded } from './spawn-guarded.ts';
+import { startOnPort, type Started } from './start-on-port.ts';
+
+/** How to run a nats-server of our own. */
+export interface NatsServerOptions {
+  program: string;
+  /** Its folder: configuration and JetStream's files. */
+  folder: string;
+  environment: Environment;
+  /** The port of last time. */
+  wantedPort?: number | undefined;
+  /** Password of the one user, `rtr`; without it everyone on this machine may connect. */
+  password?: string | undefined;
+}
+
+/**
+ * Starts nats-server (2.9 and newer) with JetStream on a port of the loopback interface. Its secrets are in a file that
+ * only its owner can read, because command lines are public on a machine.
+ */
+export function startNatsServer(options: NatsServerOptions): Promise<Started> {
+  const { program, folder, environment, wantedPort, password } = options;
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const configFile = join(folder, 'nats.conf');
+  const serverName = `rtr-${randomBytes(6).toString('hex')}`;
+  return startOnPort(
+    {
+      name: 'nats-server',
+      start: (port) => {
+        writeFileSync(configFile, natsConfig(port, serverName, folder, password), { mode: 0o600 });
+        return spawnGuarded(program, ['-c', configFile], { env: { GOMAXPROCS: String(natsCores()), ...environment } });
+      },
+      isReady: async (port) =>
+        (await askPort({ host: '127.0.0.1', port }, '', /\r\n/))?.includes(`"server_name":"${serverName}"`) ?? false,
+    },
+    wantedPort,
+  );
+}
+
+/**
+ * Cores that NATS may keep busy. It shares the machine with everything else of the cluster, and Go's threads that look
+ * for work on idle cores cost the others more than they bring: on two cores, a quarter of what the server takes.
+ */
+function natsCores(): number {
+  return Math.max(1, Math.floor(availableParallelism() / 2));
+}
+
+function natsConfig(port: number, serverName: string, folder: string, password: string | undefined): string {
+  return [
+    `listen: "127.0.0.1:${port}"`,
+    `server_name: "${serverName}"`,
+    `jetstream { store_dir: ${JSON.stringify(join(folder, 'jetstream'))} }`,
+    ...(password ? [`authorization { user: "rtr", password: "${password}" }`] : []),
+    '',
+  ].join('\n');
+}

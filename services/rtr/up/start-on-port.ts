@@ -1,0 +1,53 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { chooseFreePort } from './free-port.ts';
+import { collectLastLines } from './last-lines.ts';
+import type { Child } from './spawn-guarded.ts';
+import { isRunning, stopChild } from './stop-child.ts';
+
+/** How to start a server on a port of the loopback interface, and how to know that it is that very server that answers. */
+export interface PortServer {
+  name: string;
+  start(port: number): Child;
+  /** Whether exactly this child answers on the port and is ready. Settles within about a second, never throws. */
+  isReady(port: number, child: Child): Promise<boolean>;
+}
+
+/** A server that is ready on its port. */
+export interface Started {
+  port: number;
+  child: Child;
+}
+
+const tries = 5;
+const readyWithinMs = 15_000;
+
+/**
+ * Starts a server on the wanted port if that is free, else on a free one. Between the choice of a port and the server's
+ * own bind someone else may take it: then the server ends, and the next port is tried.
+ * @throws an Error with the server's last lines when it did not become ready
+ */
+export async function startOnPort(server: PortServer, wanted?: number): Promise<Started> {
+  let failure = '';
+  for (let attempt = 0; attempt < tries; attempt += 1) {
+    const port = await chooseFreePort(attempt === 0 ? wanted : undefined);
+    const child = server.start(port);
+    const lastLines = collectLastLines(child);
+    if (await untilReady(server, port, child)) return { port, child };
+    await stopChild(child, 1_000);
+    failure = lastLines().join('\n');
+    if (!/in use/i.test(failure)) break;
+  }
+  throw new Error(`${server.name} did not start${failure && `:\n${failure}`}`);
+}
+
+async function untilReady(server: PortServer, port: number, child: Child): Promise<boolean> {
+  let failed = false;
+  child.once('error', () => (failed = true));
+  const deadline = Date.now() + readyWithinMs;
+  while (Date.now() < deadline) {
+    if (await server.isReady(port, child)) return true;
+    if (failed || !isRunning(child)) return false;
+    await sleep(15);
+  }
+  return false;
+}

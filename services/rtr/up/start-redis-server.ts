@@ -1,0 +1,58 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { askPort } from './ask-port.ts';
+import { spawnGuarded } from './spawn-guarded.ts';
+import { startOnPort, type Started } from './start-on-port.ts';
+
+/** How to run a redis-server (or valkey-server) of our own. */
+export interface RedisServerOptions {
+  program: string;
+  /** Its folder: configuration and the append-only files. */
+  folder: string;
+  /** The port of last time. */
+  wantedPort?: number | undefined;
+  /** Without it everyone on this machine may connect. */
+  password?: string | undefined;
+}
+
+/**
+ * Starts Redis on a port of the loopback interface with the append-only file on: at most the last second of writes is
+ * lost when the machine dies, nothing when the server is asked to end.
+ */
+export function startRedisServer({ program, folder, wantedPort, password }: RedisServerOptions): Promise<Started> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const configFile = join(folder, 'redis.conf');
+  const login = password ? `AUTH ${password}\r\n` : '';
+  return startOnPort(
+    {
+      name: 'Redis',
+      start: (port) => {
+        writeFileSync(configFile, redisConfig(port, folder, password), { mode: 0o600 });
+        return spawnGuarded(program, [configFile]);
+      },
+      // The answer to PING says that the data are loaded, the process id that it is not some other Redis.
+      isReady: async (port, child) => {
+        const answer = await askPort(
+          { host: '127.0.0.1', port },
+          `${login}INFO server\r\nPING\r\n`,
+          /(\+PONG|-LOADING.*|-NOAUTH.*)\r\n$/,
+        );
+        return answer !== undefined && answer.endsWith('+PONG\r\n') && answer.includes(`process_id:${child.pid}\r\n`);
+      },
+    },
+    wantedPort,
+  );
+}
+
+function redisConfig(port: number, folder: string, password: string | undefined): string {
+  return [
+    'bind 127.0.0.1',
+    `port ${port}`,
+    `dir ${JSON.stringify(folder)}`,
+    'daemonize no',
+    'appendonly yes',
+    'appendfsync everysec',
+    ...(password ? [`requirepass ${password}`] : []),
+    '',
+  ].join('\n');
+}

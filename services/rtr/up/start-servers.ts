@@ -1,0 +1,87 @@
+import type { Environment } from '#shared/core/load-config.ts';
+import type { UpConfig } from '../config.ts';
+import { askPort } from './ask-port.ts';
+import { localNatsUrl, localRedisUrl, type ClusterState } from './cluster-state.ts';
+import { provideServer } from './install-server.ts';
+import type { Child } from './spawn-guarded.ts';
+import { startNatsServer } from './start-nats-server.ts';
+import type { Started } from './start-on-port.ts';
+import { startRedisServer } from './start-redis-server.ts';
+import type { SupervisedChild } from './supervised-child.ts';
+import { UpError } from './up-error.ts';
+
+/** Starts a program and keeps it running; when it cannot be kept running the cluster ends. */
+export type Supervise = (name: string, start: () => Child | Promise<Child>) => Promise<SupervisedChild>;
+
+export interface ServersOptions {
+  config: UpConfig;
+  environment: Environment;
+  /** Where the servers keep their data. */
+  folder: string;
+  /** Its ports are set to those that are taken. */
+  state: ClusterState;
+  supervise: Supervise;
+  say: (line: string) => void;
+}
+
+/** The servers of a cluster. */
+export interface Servers {
+  natsUrl: string;
+  redisUrl: string;
+  /** Those that we run ourselves. */
+  children: SupervisedChild[];
+}
+
+/**
+ * NATS and Redis as the settings name them, and what they do not name as children of ours. A server that has to be
+ * started again keeps its port, because everybody knows that one.
+ * @throws ServerMissingError, UpError, or an Error when a server does not start
+ */
+export async function startServers(options: ServersOptions): Promise<Servers> {
+  const { config, environment, folder, state, supervise, say } = options;
+  const children: SupervisedChild[] = [];
+  if (config.NATS_URL) await checkNats(config.NATS_URL);
+  // Looked for one after the other: two package managers at once would lock each other out.
+  const natsProgram = config.NATS_URL ? undefined : await provideServer('nats', environment, say);
+  const redisProgram = config.REDIS_URL ? undefined : await provideServer('redis', environment, say);
+
+  const run = async (name: 'nats' | 'redis', start: (wantedPort: number | undefined) => Promise<Started>) => {
+    let port: number | undefined;
+    const child = await supervise(name, async () => {
+      const started = await start(port ?? state.ports[name]);
+      if (port !== undefined && started.port !== port) {
+        started.child.kill();
+        throw new Error(`port ${port} was taken by another program`);
+      }
+      port = started.port;
+      return started.child;
+    });
+    children.push(child);
+    state.ports[name] = port;
+  };
+  const starts: Promise<void>[] = [];
+  if (natsProgram) {
+    const server = { program: natsProgram, folder: `${folder}/nats`, environment, password: state.natsPassword };
+    starts.push(run('nats', (wantedPort) => startNatsServer({ ...server, wantedPort })));
+  }
+  if (redisProgram) {
+    const server = { program: redisProgram, folder: `${folder}/redis`, password: state.redisPassword };
+    starts.push(run('redis', (wantedPort) => startRedisServer({ ...server, wantedPort })));
+  }
+  const failure = (await Promise.allSettled(starts)).find((result) => result.status === 'rejected');
+  if (failure) {
+    await Promise.all(children.map((child) => child.stop(5_000)));
+    throw failure.reason;
+  }
+  return {
+    natsUrl: config.NATS_URL ?? localNatsUrl(state, state.ports.nats ?? 0),
+    redisUrl: config.REDIS_URL ?? localRedisUrl(state, state.ports.redis ?? 0),
+    children,
+  };
+}
+
+async function checkNats(urls: string): Promise<void> {
+  const { hostname, port, host } = new URL(urls.split(',')[0] ?? urls);
+  const greeting = await askPort({ host: hostname, port: Number(port || 4222) }, '', /^INFO /, 3_000);
+  if (greeting === undefined) throw new UpError(`NATS does not answer at ${host} (NATS_URL).`);
+}

@@ -1,0 +1,80 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import type { Response } from 'express';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
+import { exportUsage } from '#services/console/api/usage/export-usage.ts';
+import type { UsageRequest } from '#services/console/contract/usage.ts';
+
+const record: UsageRecord = {
+  id: 'r',
+  at: 0,
+  key: { id: 'k1', name: 'x'.repeat(200) },
+  format: 'chat',
+  operation: 'generate',
+  asked: 'auto',
+  outcome: 'done',
+  attempts: 1,
+  totalMs: 1,
+  promptTokens: 1,
+  cachedTokens: 0,
+  completionTokens: 1,
+  reasoningTokens: 0,
+  cost: 0,
+};
+
+/** A server that exports so many requests; `seen` is called before each. */
+async function openExport(count: number, seen: (response: ServerResponse) => void) {
+  const ended = Promise.withResolvers<void>();
+  const server = createServer((_, response) => {
+    async function* records(): AsyncGenerator<UsageRecord> {
+      for (let index = 0; index < count; index += 1) {
+        seen(response);
+        yield record;
+      }
+    }
+    const answers = async (some: readonly UsageRecord[]): Promise<UsageRequest[]> => [...some] as UsageRequest[];
+    exportUsage(response as Response, 'json', records(), answers).then(ended.resolve, ended.reject);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return { port: (server.address() as AddressInfo).port, ended: ended.promise };
+}
+
+describe('an export', () => {
+  it('leaves nothing waiting behind, however often the client has to be waited for', async () => {
+    let most = 0;
+    const { port } = await openExport(20_000, (response) => {
+      most = Math.max(most, response.listenerCount('close'));
+    });
+    const answer = await fetch(`http://127.0.0.1:${port}`);
+    expect(await answer.json()).toHaveLength(20_000);
+    expect(most).toBeLessThan(5);
+  });
+
+  it('is cut off when the client reads nothing for half a minute', async () => {
+    let current: ServerResponse | undefined;
+    let count = 0;
+    const { port, ended } = await openExport(Number.POSITIVE_INFINITY, (response) => {
+      current = response;
+      count += 1;
+    });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const client = connect(port, '127.0.0.1').pause();
+    onTestFinished(() => void client.destroy());
+    client.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+    // Until the kernel takes no more.
+    for (let still = 0, before = -1; still < 5_000; before = count) {
+      await new Promise((resolve) => setImmediate(resolve));
+      still = count === before && count > 0 ? still + 1 : 0;
+    }
+    vi.advanceTimersByTime(30_000);
+    await ended;
+    expect(current?.destroyed).toBe(true);
+  });
+});

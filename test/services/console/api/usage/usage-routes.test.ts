@@ -1,0 +1,227 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import express from 'express';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
+import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
+import type { UsageRecord, UsageViewer } from '#shared/accounts/ledger/usage-record.ts';
+import type { LimitedParty } from '#shared/accounts/limits/limits.ts';
+import { PriceTable } from '#shared/accounts/prices/price-table.ts';
+import { createLog } from '#shared/core/log.ts';
+import { answerFailure } from '#services/console/api/answer-failure.ts';
+import { usageRoutes } from '#services/console/api/usage/usage-routes.ts';
+import type { Price, UsageReport, UsageRequest } from '#services/console/contract/usage.ts';
+import { keyWith, openLimitKeeper } from '../../../../helpers/accounts/open-limit-keeper.ts';
+
+const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+const viewers: Record<string, UsageViewer> = {
+  admin: { userId: 'boss', isAdmin: true, keyIds: [], teamIds: [] },
+  ada: { userId: 'ada', isAdmin: false, keyIds: ['k1'], teamIds: ['t1'] },
+};
+
+function record(id: string, fields: Partial<UsageRecord> = {}): UsageRecord {
+  return {
+    id,
+    at: Date.UTC(2026, 10, 21, 12),
+    key: { id: 'k1', name: 'laptop' },
+    owner: { kind: 'user', id: 'ada' },
+    format: 'chat',
+    operation: 'generate',
+    asked: 'auto',
+    model: 'm1',
+    tier: 'gpu',
+    worker: 'w1',
+    outcome: 'done',
+    attempts: 1,
+    totalMs: 12.5,
+    promptTokens: 10,
+    cachedTokens: 0,
+    completionTokens: 5,
+    reasoningTokens: 0,
+    cost: 1_500_000,
+    ...fields,
+  };
+}
+
+/** The routes on a server of their own, with some requests in the ledger. */
+async function openApi(...records: UsageRecord[]) {
+  const { keeper, redis, prefix, reserve } = await openLimitKeeper(inject('redisUrl'));
+  const ledger = new UsageLedger(redis, prefix, log, { maxRequests: 1_000, requestsKeptMs: 1e12 });
+  for (const each of records) ledger.add(each);
+  await ledger.close();
+  const prices = new PriceTable({ redis, prefix, log, registered: () => ({}), announce: async () => undefined });
+  const audit: unknown[] = [];
+  const app = express();
+  app.use(express.json());
+  app.use(
+    usageRoutes({
+      usage: new UsageReader(redis, prefix),
+      limits: keeper,
+      prices,
+      viewerOf: ({ req }) =>
+        viewers[req.get('x-viewer') ?? ''] ?? { userId: '', isAdmin: false, keyIds: [], teamIds: [] },
+      namesOf: async () =>
+        new Map<LimitedParty, string>([
+          ['user:ada', '=Ada, "the" first'],
+          ['team:t1', 'Research'],
+        ]),
+      limitedParties: async () => [{ ...keyWith({ tokensPerDay: 100, costPerMonth: 2.5 }), name: 'laptop' }],
+      notePriceChange: async (_, model, change) => void audit.push({ model, ...change }),
+    }),
+    answerFailure(log),
+  );
+  const server = createServer(app).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  onTestFinished(() => {
+    prices.close();
+    server.close();
+    server.closeAllConnections();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const get = (path: string, viewer = 'admin', init: RequestInit = {}): Promise<Response> =>
+    fetch(`${url}${path}`, { ...init, headers: { 'x-viewer': viewer, 'content-type': 'application/json' } });
+  return { get, audit, reserve };
+}
+
+const range = `from=${Date.UTC(2026, 10, 20)}&to=${Date.UTC(2026, 10, 22)}`;
+
+describe('GET /usage', () => {
+  it('tells totals in dollars with the names of what they are grouped by', async () => {
+    const team = { key: { id: 'k2', name: 'ci' }, owner: { kind: 'team' as const, id: 't1' } };
+    const { get } = await openApi(
+      record('a'),
+      record('b', team),
+      record('c', { key: { id: 'k3', name: 'root' }, owner: undefined }),
+    );
+    const report = (await (await get(`/usage?${range}&step=day&by=team`)).json()) as UsageReport;
+    expect(report.times).toHaveLength(2);
+    expect(report.totals).toMatchObject({ requests: 3, cost: 0.0045 });
+    expect(report.groups.map(({ name, totals }) => [name, totals.requests])).toEqual([
+      ['none', 2],
+      ['Research', 1],
+    ]);
+    const own = (await (await get(`/usage?${range}&step=month&by=key`, 'ada')).json()) as UsageReport;
+    expect(own.groups.map(({ name }) => name).toSorted()).toEqual(['ci', 'laptop']);
+    const nobody = (await (await get(`/usage?${range}&step=month&by=key`, 'stranger')).json()) as UsageReport;
+    expect(nobody.groups).toEqual([]);
+  });
+
+  it.each([
+    [`/usage?${range}&step=week&by=key`, 'step'],
+    [`/usage?${range}&step=day&by=worker`, 'by'],
+    ['/usage?step=day&by=key', 'from'],
+    ['/usage?from=5&to=4&step=day&by=key', 'to'],
+    ['/usage?from=0&to=1764000000000&step=day&by=key', 'from'],
+    [`/usage?${range}&step=day&by=key&model=a&model=b`, 'model'],
+    ['/usage/requests?before=x', 'before'],
+    ['/usage/requests?before=0-0', 'before'],
+    ['/usage/requests?limit=1000', 'limit'],
+    [`/usage/export?${range}&format=xml`, 'format'],
+  ])('refuses %s and names the field', async (path, field) => {
+    const { get } = await openApi();
+    const answer = await get(path);
+    expect(answer.status).toBe(400);
+    const told = (await answer.json()) as { error: { message: string } };
+    expect(told).toMatchObject({ error: { code: 'invalid_request', field } });
+    expect(told.error.message).not.toMatch(/NaN|undefined/);
+  });
+});
+
+describe('GET /usage/requests', () => {
+  it('tells single requests as the contract has them, in pages', async () => {
+    const { get } = await openApi(record('a'), record('b', { outcome: 'failed', code: 'overloaded' }), record('c'));
+    const first = (await (await get('/usage/requests?limit=2')).json()) as { requests: UsageRequest[]; next: string };
+    expect(first.requests).toMatchObject([
+      { id: 'c', cost: 0.0015, owner: { kind: 'user', id: 'ada', name: '=Ada, "the" first' } },
+      { id: 'b', outcome: 'failed', code: 'overloaded' },
+    ]);
+    const second = (await (await get(`/usage/requests?limit=2&before=${first.next}`)).json()) as typeof first;
+    expect(second.requests.map(({ id }) => id)).toEqual(['a']);
+    const failed = (await (await get('/usage/requests?outcome=failed')).json()) as typeof first;
+    expect(failed.requests.map(({ id }) => id)).toEqual(['b']);
+    const none = (await (await get('/usage/requests', 'stranger')).json()) as typeof first;
+    expect(none).toEqual({ requests: [] });
+  });
+});
+
+describe('GET /usage/export', () => {
+  it('sends all of them as JSON', async () => {
+    const { get } = await openApi(...Array.from({ length: 450 }, (_, index) => record(`r${index}`)));
+    const answer = await get(`/usage/export?${range}&format=json`);
+    expect(answer.headers.get('content-disposition')).toBe('attachment; filename="usage.json"');
+    const requests = (await answer.json()) as UsageRequest[];
+    expect(requests.map(({ id }) => id)).toEqual(Array.from({ length: 450 }, (_, index) => `r${index}`));
+    expect(await (await get(`/usage/export?${range}&format=json`, 'stranger')).json()).toEqual([]);
+  });
+
+  it('sends a table in which no text can become a formula', async () => {
+    const { get } = await openApi(record('a', { key: { id: 'k1', name: "@SUM(1+1)*cmd|' /C calc'!A0" } }));
+    const answer = await get(`/usage/export?${range}&format=csv`);
+    expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    const [head, line, rest] = (await answer.text()).split('\r\n');
+    expect(head).toContain('id,at,key_id,key_name,owner_kind');
+    expect(line).toBe(
+      `a,2026-11-21T12:00:00.000Z,k1,'@SUM(1+1)*cmd|' /C calc'!A0,user,ada,"'=Ada, ""the"" first",` +
+        'chat,generate,auto,m1,gpu,w1,done,,1,,,12.5,10,0,5,0,0.0015',
+    );
+    expect(rest).toBe('');
+  });
+});
+
+describe('GET /usage/now', () => {
+  it('tells what is used and held of each limit', async () => {
+    const { get, reserve } = await openApi();
+    (await reserve([keyWith({ tokensPerDay: 100 })], { tokens: 30, cost: 5e8 })).commit({ tokens: 20, cost: 4e8 });
+    await reserve([keyWith({ tokensPerDay: 100 })], { tokens: 10, cost: 1e8 });
+    const tomorrow = (Math.floor(Date.now() / 86_400_000) + 1) * 86_400_000;
+    expect(await (await get('/usage/now', 'ada')).json()).toMatchObject([
+      {
+        party: 'key:k1',
+        name: 'laptop',
+        limits: [
+          { name: 'tokensPerDay', limit: 100, used: 30, resetsAt: tomorrow },
+          { name: 'costPerMonth', limit: 2.5, used: 0.5 },
+        ],
+      },
+    ]);
+  });
+});
+
+describe('/prices', () => {
+  it('are read by everybody and changed by admins, for ids with slashes too', async () => {
+    const { get, audit } = await openApi();
+    const path = '/prices/openai/gpt-oss-120b';
+    const body = JSON.stringify({ input: 1, output: 2, asOf: '2026-11-01' });
+    expect((await get(path, 'ada', { method: 'PUT', body })).status).toBe(403);
+    expect((await get(path, 'ada', { method: 'DELETE' })).status).toBe(403);
+    const changed = await get(path, 'admin', { method: 'PUT', body });
+    expect(await changed.json()).toEqual({
+      model: 'openai/gpt-oss-120b',
+      input: 1,
+      output: 2,
+      asOf: '2026-11-01',
+      source: 'changed',
+    });
+    const prices = (await (await get('/prices', 'ada')).json()) as Price[];
+    expect(prices.find(({ model }) => model === 'openai/gpt-oss-120b')).toMatchObject({ input: 1, source: 'changed' });
+    expect((await get(path, 'admin', { method: 'DELETE' })).status).toBe(204);
+    expect((await get(path, 'admin', { method: 'DELETE' })).status).toBe(404);
+    expect(audit).toMatchObject([
+      { model: 'openai/gpt-oss-120b', after: { input: 1 } },
+      { model: 'openai/gpt-oss-120b', before: { input: 1 } },
+    ]);
+  });
+
+  it.each([
+    ['/prices/m', { input: -1, output: 1 }, 'input'],
+    ['/prices/m', { input: 1 }, 'output'],
+    ['/prices/m', { input: 1, output: 1, ouput: 1 }, 'ouput'],
+    ['/prices/m', { input: 1, output: 1, asOf: 'today' }, 'asOf'],
+    ['/prices/a%20b', { input: 1, output: 1 }, 'model'],
+  ])('refuse for %s %j and name the field', async (path, body, field) => {
+    const { get } = await openApi();
+    const answer = await get(path, 'admin', { method: 'PUT', body: JSON.stringify(body) });
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ error: { field } });
+  });
+});

@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest';
+import { buildChatRequest } from '#services/console/web/formats/chat.ts';
+import { buildMessagesRequest } from '#services/console/web/formats/messages.ts';
+import { newAnswer, type Settings, type Turn } from '#services/console/web/formats/conversation.ts';
+import { curlOf } from '#services/console/web/pages/playground/curl-of.ts';
+import { parseTools } from '#services/console/web/pages/playground/parse-tools.ts';
+
+const settings: Settings = {
+  format: 'chat',
+  model: 'demo',
+  system: 'Be brief.',
+  maxTokens: '',
+  temperature: '',
+  thinking: false,
+  tools: [{ name: 'add', description: 'Adds.', inputSchema: { type: 'object' } }],
+};
+const image = 'data:image/png;base64,AAAA';
+const turns: Turn[] = [
+  { role: 'user', text: 'Look.', images: [image] },
+  {
+    ...newAnswer(),
+    text: 'Wait.',
+    thinking: 'Hm.',
+    signature: 'sig',
+    toolCalls: [
+      { id: 'c1', name: 'add', input: '{"a":1}', result: { text: 'no', isError: true } },
+      { id: 'c2', name: 'add', input: '' },
+    ],
+  },
+];
+
+describe('a conversation as a request', () => {
+  it('of the chat format has images as URLs, and tool calls with their results', () => {
+    expect(buildChatRequest(turns, settings)).toMatchObject({
+      model: 'demo',
+      stream: true,
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'Look.' },
+            { type: 'image_url', image_url: { url: image } },
+          ],
+        },
+        {
+          role: 'assistant',
+          content: 'Wait.',
+          tool_calls: [{ id: 'c1', type: 'function', function: { name: 'add', arguments: '{"a":1}' } }],
+        },
+        { role: 'tool', tool_call_id: 'c1', content: 'no' },
+      ],
+      tools: [{ type: 'function', function: { name: 'add', parameters: { type: 'object' } } }],
+    });
+  });
+
+  it('of the messages format has images as bytes, signed thinking, and results as a turn of the user', () => {
+    expect(buildMessagesRequest(turns, settings)).toMatchObject({
+      max_tokens: 4_096,
+      system: 'Be brief.',
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } },
+            { type: 'text', text: 'Look.' },
+          ],
+        },
+        {
+          role: 'assistant',
+          content: [
+            { type: 'thinking', thinking: 'Hm.', signature: 'sig' },
+            { type: 'text', text: 'Wait.' },
+            { type: 'tool_use', id: 'c1', name: 'add', input: { a: 1 } },
+          ],
+        },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c1', content: 'no', is_error: true }] },
+      ],
+      tools: [{ name: 'add', description: 'Adds.', input_schema: { type: 'object' } }],
+    });
+  });
+
+  it('leaves out what is not set, and an answer that never began', () => {
+    const plain = { ...settings, system: ' ', tools: [] };
+    const asked: Turn[] = [{ role: 'user', text: 'Hi', images: [] }, newAnswer()];
+    expect(buildChatRequest(asked, plain)).toEqual({
+      model: 'demo',
+      stream: true,
+      stream_options: { include_usage: true },
+      messages: [{ role: 'user', content: 'Hi' }],
+    });
+    expect(buildMessagesRequest(asked, { ...plain, thinking: true, maxTokens: 10, temperature: 1 })).toEqual({
+      model: 'demo',
+      stream: true,
+      max_tokens: 2_049,
+      messages: [{ role: 'user', content: 'Hi' }],
+      thinking: { type: 'enabled', budget_tokens: 2_048 },
+    });
+  });
+
+  it('as a command for a shell has no key and short images, and survives quotes', () => {
+    const body = buildChatRequest(
+      [{ role: 'user', text: "It's", images: [`data:image/png;base64,${'A'.repeat(9_000)}`] }],
+      settings,
+    );
+    const command = curlOf('http://h/api', 'chat', body);
+    expect(command).toContain('Bearer $RTR_KEY');
+    expect(command).toContain(String.raw`It'\''s`);
+    expect(command.length).toBeLessThan(1_500);
+  });
+});
+
+describe('tools written by hand', () => {
+  it('are read in the form of either format, one or many', () => {
+    const schema = { type: 'object' };
+    const told = { name: 'a', description: '', inputSchema: schema };
+    expect(parseTools('{"name": "a", "input_schema": {"type": "object"}}')).toEqual({ tools: [told] });
+    expect(parseTools('[{"type": "function", "function": {"name": "a", "parameters": {"type": "object"}}}]')).toEqual({
+      tools: [told],
+    });
+    expect(parseTools(' ')).toEqual({ tools: [] });
+  });
+
+  it('are refused with a reason', () => {
+    expect(parseTools('{"name"').problem).toMatch(/not JSON/);
+    expect(parseTools('[1]').problem).toMatch(/needs a name/);
+  });
+});

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { newAnswer, withPiece, type Piece } from '#services/console/web/formats/conversation.ts';
+import { readChatEvent } from '#services/console/web/pages/playground/read-chat-event.ts';
+import { createMessagesReader } from '#services/console/web/pages/playground/read-messages-event.ts';
+
+function answerOf(events: unknown[], read: (data: string) => Piece[]) {
+  return events.flatMap((event) => read(JSON.stringify(event))).reduce(withPiece, newAnswer());
+}
+
+const expected = {
+  text: 'Hello!',
+  thinking: 'Hm.',
+  toolCalls: [
+    { id: 'c0', name: 'add', input: '{"a":1}' },
+    { id: 'c1', name: 'sub', input: '{}' },
+  ],
+  served: { model: 'demo', promptTokens: 5, completionTokens: 7 },
+};
+
+describe("a stream's events make the answer", () => {
+  it('in the chat format', () => {
+    const delta = (fields: object) => ({ model: 'demo', choices: [{ index: 0, delta: fields, finish_reason: null }] });
+    const call = (index: number, fields: object) => delta({ tool_calls: [{ index, ...fields }] });
+    const answer = answerOf(
+      [
+        delta({ role: 'assistant', reasoning_content: 'H' }),
+        delta({ reasoning: 'm.' }),
+        delta({ content: 'Hel' }),
+        delta({ content: 'lo!' }),
+        call(0, { id: 'c0', function: { name: 'add', arguments: '{"a"' } }),
+        call(1, { id: 'c1', function: { name: 'sub', arguments: '{}' } }),
+        call(0, { function: { arguments: ':1}' } }),
+        { choices: [{ delta: {}, finish_reason: 'tool_calls' }], usage: { prompt_tokens: 5, completion_tokens: 7 } },
+      ],
+      readChatEvent,
+    );
+    expect(answer).toMatchObject({ ...expected, finishReason: 'tool_calls', state: 'streaming' });
+    expect(readChatEvent('[DONE]')).toEqual([]);
+  });
+
+  it('in the messages format, whose blocks are numbered together', () => {
+    const answer = answerOf(
+      [
+        { type: 'message_start', message: { model: 'demo', usage: { input_tokens: 3, cache_read_input_tokens: 2 } } },
+        { type: 'content_block_start', index: 0, content_block: { type: 'thinking' } },
+        { type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: 'Hm.' } },
+        { type: 'content_block_delta', index: 0, delta: { type: 'signature_delta', signature: 'sig' } },
+        { type: 'content_block_delta', index: 1, delta: { type: 'text_delta', text: 'Hello!' } },
+        { type: 'content_block_start', index: 2, content_block: { type: 'tool_use', id: 'c0', name: 'add' } },
+        { type: 'content_block_delta', index: 2, delta: { type: 'input_json_delta', partial_json: '{"a":1}' } },
+        { type: 'content_block_start', index: 3, content_block: { type: 'tool_use', id: 'c1', name: 'sub' } },
+        { type: 'content_block_delta', index: 3, delta: { type: 'input_json_delta', partial_json: '{}' } },
+        { type: 'ping' },
+        { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 7 } },
+        { type: 'message_stop' },
+      ],
+      createMessagesReader(),
+    );
+    expect(answer).toMatchObject({ ...expected, signature: 'sig', finishReason: 'tool_use' });
+  });
+
+  it('and say when it failed', () => {
+    const chat = answerOf([{ error: { message: 'Gone.' } }], readChatEvent);
+    const messages = answerOf(
+      [{ type: 'error', error: { type: 'api_error', message: 'Gone.' } }],
+      createMessagesReader(),
+    );
+    for (const answer of [chat, messages]) expect(answer).toMatchObject({ state: 'failed', error: 'Gone.' });
+  });
+});

@@ -1,0 +1,103 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { EngineWorkers } from '#services/rtr/up/engine-workers.ts';
+import type { Engine } from '#services/rtr/up/find-engines.ts';
+import { spawnGuarded } from '#services/rtr/up/spawn-guarded.ts';
+import { SupervisedChild } from '#services/rtr/up/supervised-child.ts';
+
+const ollama = { origin: 'usual port of Ollama', url: 'http://127.0.0.1:11434' };
+const vllm = { origin: 'usual port of vLLM', url: 'http://127.0.0.1:8000' };
+
+let children: SupervisedChild[];
+let workers: EngineWorkers;
+let found: Engine[];
+let serving: number;
+
+beforeEach(() => {
+  children = [];
+  found = [];
+  serving = 0;
+});
+afterEach(() => workers.stop());
+
+describe('the workers of a cluster', () => {
+  it('are one for each engine', async () => {
+    expect(await begin([], [ollama, vllm])).toEqual([ollama, vllm]);
+    expect(running()).toEqual([ollama.url, vllm.url]);
+  });
+
+  it('are one for an engine that is named and found alike', async () => {
+    await begin([{ origin: 'ENGINE_URLS', url: 'http://localhost:8000' }], [vllm]);
+    expect(running()).toEqual(['http://localhost:8000']);
+  });
+
+  it('serve the demo engine while there is no other', async () => {
+    expect(await begin([], [])).toEqual([]);
+    expect(running()).toEqual(['demo', 'http://demo']);
+  });
+
+  it('leave the demo engine for a real one that appears, but not before that one serves', async () => {
+    await begin([], []);
+    found = [ollama];
+    serving = 1;
+    expect(workers.handingOver).toBe(false);
+    await workers.lookAgain();
+    expect(running()).toEqual(['demo', 'http://demo', ollama.url]);
+    expect(workers.handingOver).toBe(true);
+    serving = 2;
+    await workers.lookAgain();
+    expect(running()).toEqual([ollama.url]);
+    expect(workers.handingOver).toBe(false);
+  });
+
+  it('stay when their engine goes, and are not doubled when it comes back', async () => {
+    await begin([], [ollama]);
+    await workers.lookAgain();
+    found = [ollama];
+    await workers.lookAgain();
+    expect(running()).toEqual([ollama.url]);
+  });
+
+  it('are none, not even for the demo engine, where others serve; an engine that appears has one', async () => {
+    expect(await begin([], [], false)).toEqual([]);
+    expect(running()).toEqual([]);
+    found = [ollama];
+    await workers.lookAgain();
+    expect(running()).toEqual([ollama.url]);
+  });
+
+  it('are all gone after stop', async () => {
+    await begin([vllm], [ollama]);
+    await workers.stop();
+    expect(running()).toEqual([]);
+  });
+});
+
+function begin(named: Engine[], local: Engine[], withDemo = true): Promise<Engine[]> {
+  workers = new EngineWorkers({
+    named,
+    findLocal: async () => found,
+    startWorker: ({ url }) => start(url),
+    startDemo: withDemo
+      ? async () => ({ engine: { origin: 'demo', url: 'http://demo' }, child: await start('demo') })
+      : undefined,
+    countServing: async () => serving,
+    say: () => {},
+  });
+  return workers.begin(local);
+}
+
+async function start(name: string): Promise<SupervisedChild> {
+  const child = await SupervisedChild.begin({
+    name,
+    start: () => spawnGuarded('sleep', ['60']),
+    onTrouble: () => {},
+    onGiveUp: () => {},
+    onChange: () => {},
+  });
+  children.push(child);
+  return child;
+}
+
+function running(): string[] {
+  return children.filter(({ pid }) => pid !== undefined).map(({ name }) => name);
+}

@@ -1,0 +1,63 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { findServer } from '#services/rtr/up/find-server.ts';
+import { provideServer, ServerMissingError } from '#services/rtr/up/install-server.ts';
+
+let folder: string;
+const said: string[] = [];
+const say = (line: string) => said.push(line);
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'rtr-path-'));
+  said.length = 0;
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+describe('a server program', () => {
+  it('is found on the PATH, valkey-server standing in for redis-server', async () => {
+    const file = program('valkey-server');
+    expect(await findServer('redis', folder, [])).toBe(file);
+  });
+
+  it('is not taken for one when it cannot be run', async () => {
+    writeFileSync(join(folder, 'nats-server'), '', { mode: 0o644 });
+    expect(await findServer('nats', folder, [])).toBeUndefined();
+  });
+
+  it('is installed with apt-get as root, which is told', async () => {
+    program(
+      'apt-get',
+      `echo "$@" >> "${folder}/runs"\ncase "$*" in *install*nats-server) ${touch('nats-server')};; esac`,
+    );
+    program('sudo', `shift; exec "$@"`);
+    expect(await provideServer('nats', { PATH: `${folder}:/bin` }, say, [])).toBe(join(folder, 'nats-server'));
+    expect(said.join('\n')).toMatch(/NATS is not installed: running .*apt-get install -y/);
+    expect(readFileSync(join(folder, 'runs'), 'utf8')).toContain('install -y -qq --no-install-recommends nats-server');
+  });
+
+  it('is installed with brew where there is no apt-get', async () => {
+    program('brew', `case "$*" in *install*redis) ${touch('redis-server')};; esac`);
+    expect(await provideServer('redis', { PATH: folder }, say, [])).toBe(join(folder, 'redis-server'));
+  });
+
+  it('that cannot be installed is asked for in one sentence, after what the package manager said', async () => {
+    program('brew', `[ "$1" = --version ] || { echo "no such formula" >&2; exit 1; }`);
+    const failure = provideServer('redis', { PATH: folder }, say, []);
+    await expect(failure).rejects.toThrow(ServerMissingError);
+    await expect(failure).rejects.toThrow(/^Redis is missing: install it .* or set REDIS_URL to .*\.$/);
+    expect(said).toContain('no such formula');
+  });
+});
+
+function program(name: string, script = ''): string {
+  const file = join(folder, name);
+  writeFileSync(file, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  return file;
+}
+
+/** Shell words that put an executable program into the folder, with nothing but what the shell has. */
+function touch(name: string): string {
+  return `echo > "${join(folder, name)}"; /bin/chmod 755 "${join(folder, name)}"`;
+}

@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { registrySchema } from '#shared/registry/registry.ts';
+import { planWorkers, type Findings } from '#services/rtr/up/plan-workers.ts';
+import { welcome } from '#services/rtr/up/welcome.ts';
+
+const openai = { name: 'openai', title: 'OpenAI', keyVariable: 'OPENAI_API_KEY', missing: [] };
+const bedrock = {
+  name: 'bedrock',
+  title: 'Amazon Bedrock',
+  keyVariable: 'AWS_BEARER_TOKEN_BEDROCK',
+  missing: ['AWS_REGION'],
+};
+const claude = {
+  kind: 'claude',
+  program: '/usr/bin/claude',
+  signedIn: true,
+  hint: 'log in',
+  models: ['sonnet', 'opus'],
+};
+const codex = { ...claude, kind: 'codex', models: [] };
+
+function plan(found: Partial<Findings>, file: object = {}) {
+  return planWorkers({
+    providers: [],
+    clis: [],
+    registry: registrySchema.parse(file),
+    ...found,
+  });
+}
+
+describe('the workers that a cluster gets besides those of engines', () => {
+  it('are one for each provider that can be asked, none with an address that could get the others’ keys', () => {
+    const { ready, unready } = plan({ providers: [openai, bedrock] });
+    const cloud = ready.filter(({ tier }) => tier === 'cloud');
+    expect(cloud.map(({ settings }) => settings['PROVIDER'])).toEqual(['openai']);
+    expect(cloud[0]?.settings).toMatchObject({ PROVIDER_URL: undefined, PROVIDER_KEY: undefined });
+    expect(unready).toEqual([
+      { tier: 'cloud', told: 'Amazon Bedrock not yet: AWS_BEARER_TOKEN_BEDROCK is set, AWS_REGION not' },
+    ]);
+  });
+
+  it('are as the registry file wants them', () => {
+    const { ready } = plan(
+      { providers: [openai], clis: [claude, codex] },
+      {
+        providers: { openai: { SLOTS: '16' }, custom: { PROVIDER_URL: 'http://x/v1' } },
+        clis: { claude: false, codex: { CLI_MODELS: 'gpt-5' }, command: { CLI_COMMAND: 'llm', CLI_MODELS: 'm' } },
+        mcpServers: { files: { command: 'mcp-files' } },
+      },
+    );
+    expect(ready.map(({ tier, name, settings }) => ({ tier, name, settings }))).toMatchObject([
+      { tier: 'cloud', name: 'openai', settings: { PROVIDER: 'openai', SLOTS: '16', PROVIDER_URL: undefined } },
+      { tier: 'cloud', name: 'custom', settings: { PROVIDER: 'custom', PROVIDER_URL: 'http://x/v1' } },
+      { tier: 'cli', name: 'codex', settings: { CLI_KIND: 'codex', CLI_MODELS: 'gpt-5' } },
+      { tier: 'cli', name: 'command', settings: { CLI_KIND: 'command', CLI_COMMAND: 'llm' } },
+      { tier: 'tools', name: 'tools', settings: {} },
+    ]);
+  });
+
+  it('are agents that are signed in and whose models are known; of the others it is said what they want', () => {
+    const { ready, unready } = plan({ clis: [claude, codex, { ...claude, kind: 'gemini', signedIn: false }] });
+    expect(ready.filter(({ tier }) => tier === 'cli').map(({ settings }) => settings)).toEqual([
+      { CLI_KIND: 'claude', CLI_COMMAND: '/usr/bin/claude', CLI_MODELS: 'sonnet,opus' },
+    ]);
+    expect(unready.map(({ told }) => told)).toEqual([
+      'codex not yet: name its models, as clis.codex.CLI_MODELS in ROUTER_CONFIG',
+      'gemini not yet: log in',
+    ]);
+  });
+
+  it('are told of in the first lines, with what is missing', () => {
+    const facts = {
+      baseUrl: 'http://127.0.0.1:8484',
+      consoleUrl: 'http://127.0.0.1:8484',
+      adminToken: undefined,
+      chatFormat: 'openai',
+      messagesFormat: 'anthropic',
+      metricsUrl: 'http://127.0.0.1:8485/metrics',
+      newKey: undefined,
+      maskedKeys: [],
+      engines: [],
+      serving: true,
+    };
+    const text = welcome({ ...facts, plan: plan({ providers: [openai, bedrock] }), onDemo: false });
+    expect(text).toContain('  cloud     OpenAI (by OPENAI_API_KEY)\n');
+    expect(text).toContain('Amazon Bedrock not yet: AWS_BEARER_TOKEN_BEDROCK is set, AWS_REGION not');
+    expect(text).not.toContain('demo engine');
+    expect(text).toContain('  console   http://127.0.0.1:8484\n');
+    expect(welcome({ ...facts, plan: plan({}), onDemo: true })).not.toContain('cloud ');
+  });
+});

@@ -1,0 +1,40 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { processIdentity } from '#services/rtr/bootstrap/process-identity.mjs';
+import { spawnGuarded } from '#services/rtr/up/spawn-guarded.ts';
+import { until } from '../../../helpers/cluster/start-cluster.ts';
+
+describe('a guarded program', () => {
+  it('ends with its whole group when its parent is killed', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'rtr-guard-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const parentFile = join(folder, 'parent.ts');
+    const module = join(process.cwd(), 'services/rtr/up/spawn-guarded.ts');
+    writeFileSync(
+      parentFile,
+      `import { spawnGuarded } from '${module}';
+       const child = spawnGuarded('/bin/sh', ['-c', 'sleep 60 & echo $!; wait']);
+       child.stdout.on('data', (text) => process.send([child.pid, Number(text)]));`,
+    );
+    const parent = fork(parentFile);
+    const [[child, grandchild]] = (await once(parent, 'message')) as [[number, number]];
+    expect(processIdentity(child)).toBeDefined();
+    parent.kill('SIGKILL');
+    await until(() => processIdentity(child) === undefined && processIdentity(grandchild) === undefined);
+  });
+
+  it('takes what it has started along when it ends', async () => {
+    const child = spawnGuarded('/bin/sh', ['-c', 'sleep 60 & echo $!; exit 0']);
+    const [text] = await once(child.stdout, 'data');
+    await until(() => processIdentity(Number(text)) === undefined);
+  });
+
+  it('that is not there shows as an error', async () => {
+    const [error] = await once(spawnGuarded('/no/such/program', []), 'error');
+    expect(error).toMatchObject({ code: 'ENOENT' });
+  });
+});
