@@ -32,7 +32,9 @@ export const ingressConfig = z
     ),
     CHAT_FAMILY: setting.pathSegment('Path segment of the chat format: /api/<segment>', 'openai'),
     MESSAGES_FAMILY: setting.pathSegment('Path segment of the messages format: /api/<segment>', 'anthropic'),
-    ROUTER_CONFIG: setting.optionalText('File with names for models, rules for `auto` and more; see the README'),
+    ROUTER_CONFIG: setting.optionalText(
+      'File with names for models, rules for `auto` and more; see docs/configuration.md',
+    ),
     MCP_ALLOWED_ORIGINS: setting.list('Hosts of web pages that may use /api/tools/mcp, besides those of this machine'),
     USAGE_MAX_REQUESTS: setting.integer('Requests that the usage ledger keeps singly', 50_000, 1, 10_000_000),
     USAGE_DAYS: setting.integer('Days for which it keeps them singly; totals are kept longer', 30, 1, 3_650),

@@ -1,5 +1,5 @@
 /**
- * The one table of everything that can go wrong with a request, as clients see it. The README's error table is held
+ * The one table of everything that can go wrong with a request, as clients see it. The table in docs/api.md is held
  * against it by a test.
  *
  * - `status`: the HTTP status; `messagesStatus` where the messages format uses another one.

@@ -9,7 +9,7 @@ export class ConfigError extends Error {
   override name = 'ConfigError';
 }
 
-/** One variable of the environment with its doc sentence; the configuration tables of the README are made from these. */
+/** One variable of the environment with its doc sentence; the configuration tables of docs/configuration.md are made from these. */
 export const setting = {
   text: (doc: string, fallback: string) => z.string().min(1).default(fallback).describe(doc),
   optionalText: (doc: string) => z.string().min(1).optional().describe(doc),

@@ -33,7 +33,7 @@ export type Guess = (id: string) => readonly Capability[] | undefined;
 
 /** A change of chat requests that is more than a rule. */
 export interface Adaptation {
-  /** What it does, for the table of providers in the README. */
+  /** What it does, for the table of providers in docs/agents-and-providers.md. */
   readonly words: string;
   /** The request with the change, made after the rules were applied. Pure; the request given is not changed. */
   readonly apply: (request: JsonObject, model: ModelInfo) => JsonObject;

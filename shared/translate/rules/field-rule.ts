@@ -9,7 +9,7 @@ export type Effect =
 
 /**
  * One field of one format, and what becomes of it when the other side speaks the same format and when it speaks the other.
- * The translators take from these rules which fields to leave out or refuse; the README's tables are made from them; a test
+ * The translators take from these rules which fields to leave out or refuse; the tables of docs/translation.md are made from them; a test
  * holds them against what the translators do.
  */
 export interface FieldRule {

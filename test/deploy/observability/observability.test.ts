@@ -108,11 +108,11 @@ describe('the alerts', () => {
   });
 
   it('are each explained in the operations guide, where their runbook points', () => {
-    const guide = readFileSync('deploy/OPERATIONS.md', 'utf8');
+    const guide = readFileSync('docs/operations.md', 'utf8');
     const headings = [...guide.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading);
     for (const { alert, annotations } of readAlerts()) {
       expect(headings).toContain(alert);
-      expect(annotations.runbook).toBe(`deploy/OPERATIONS.md#${alert.toLowerCase()}`);
+      expect(annotations.runbook).toBe(`docs/operations.md#${alert.toLowerCase()}`);
     }
   });
 

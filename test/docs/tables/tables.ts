@@ -15,7 +15,7 @@ import { metricRows } from './render-metrics.ts';
 import { renderFieldRules } from './render-field-rules.ts';
 import { demoEngineSettings } from '#services/demo-engine/config.ts';
 
-/** Every table of the README, by the name in its marker, made from what the code really does. */
+/** Every table of the documentation, by the name in its marker, made from what the code really does. */
 export const tables: Record<string, () => string> = {
   errors: renderErrors,
   'fields:chat-request': () => renderFieldRules(chatRequestRules, 'chat worker', 'messages worker'),
@@ -36,13 +36,13 @@ export const tables: Record<string, () => string> = {
 
 const metricHead = ['metric', 'kind', 'labels', 'meaning'];
 
-/** The README with every table between `<!-- table NAME -->` and `<!-- /table -->` made anew. */
-export function withTables(readme: string): string {
-  return readme.replaceAll(
+/** The page with every table between `<!-- table NAME -->` and `<!-- /table -->` made anew. */
+export function withTables(page: string): string {
+  return page.replaceAll(
     /(<!-- table (\S+) -->\n)[\s\S]*?(<!-- \/table -->)/g,
     (_, start: string, name: string, end: string) => {
       const render = tables[name];
-      if (!render) throw new Error(`the README asks for an unknown table: ${name}`);
+      if (!render) throw new Error(`the documentation asks for an unknown table: ${name}`);
       return `${start}\n${render().trimEnd()}\n\n${end}`;
     },
   );

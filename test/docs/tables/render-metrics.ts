@@ -1,6 +1,6 @@
-import { definedMetrics } from '../helpers/cluster/metric-registries.ts';
+import { definedMetrics } from '../../helpers/cluster/metric-registries.ts';
 
-/** The rows of the README's table of a part's metrics: name, kind, labels, meaning. */
+/** The rows of the documentation's table of a part's metrics: name, kind, labels, meaning. */
 export function metricRows(part: 'ingress' | 'worker'): string[][] {
   return definedMetrics(part)
     .toSorted((a, b) => a.name.localeCompare(b.name))

@@ -2,7 +2,7 @@ import { engineHints, platformHints } from '#services/cloud-worker/requests/hint
 import type { RequestRules } from '#services/cloud-worker/requests/apply-rules.ts';
 import { presets } from '#services/cloud-worker/providers/provider-of.ts';
 
-/** The rows of the README's table of providers: name, how it is turned on, format, what its rules do to a chat request. */
+/** The rows of the documentation's table of providers: name, how it is turned on, format, what its rules do to a chat request. */
 export function providerRows(): string[][] {
   return Object.entries(presets).map(([name, { title, format, keyVariables, needs, rules, adaptation }]) => [
     `${title}: \`${name}\``,

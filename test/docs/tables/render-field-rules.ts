@@ -1,7 +1,7 @@
 import type { Effect, FieldRule } from '#shared/translate/rules/field-rule.ts';
 
 /**
- * One table of the README, in Markdown.
+ * One table of the documentation, in Markdown.
  * @param same heading of the column for the same format on the other side
  * @param other heading of the column for the other format
  */

@@ -1,0 +1,21 @@
+import { describe, expect, it } from 'vitest';
+import { readPages } from './pages.ts';
+import { tables, withTables } from './tables/tables.ts';
+
+const pages = readPages();
+
+describe('the generated tables', () => {
+  it.each(pages.filter(({ text }) => text.includes('<!-- table ')))(
+    'are current in $path (otherwise run `npm run docs`)',
+    ({ text }) => {
+      expect(text).toBe(withTables(text));
+    },
+  );
+
+  it('each stand on exactly one page', () => {
+    for (const name of Object.keys(tables)) {
+      const places = pages.filter(({ text }) => text.includes(`<!-- table ${name} -->`)).map(({ path }) => path);
+      expect(places, name).toHaveLength(1);
+    }
+  });
+});
