@@ -1,102 +1,62 @@
 /**
- * The one table of everything that can go wrong with a request, as clients see it. The table in docs/api.md is held
- * against it by a test.
+ * Everything that can go wrong with a request. How a format words each row stands in that format's own table
+ * (`shared/formats/<format>/error.ts`).
  *
- * - `status`: the HTTP status; `messagesStatus` where the messages format uses another one.
- * - `chatType`, `chatCode`: `error.type` and `error.code` of the chat format (OpenAI API reference, "Error codes").
- * - `messagesType`: `error.type` of the messages format (Anthropic API reference, "Errors").
- * - `movable`: the router itself may give the job to another worker, as long as the client has seen nothing of an answer.
- * - `clientMayRetry`: the same request may succeed later. When it is false the answer carries `x-should-retry: false`.
+ * - `status`: the HTTP status, unless the client's format has another one for it.
+ * - `movable`: the router may give the job to another worker, as long as nothing of an answer has reached the client.
+ * - `clientMayRetry`: the same request may succeed later. If false, the answer carries `x-should-retry: false`.
  */
 export const errorTable = {
-  missing_key: row(401, 'invalid_request_error', null, 'authentication_error', false, false),
-  invalid_api_key: row(401, 'invalid_request_error', 'invalid_api_key', 'authentication_error', false, false),
-  permission_denied: row(403, 'invalid_request_error', 'permission_denied', 'permission_error', false, false),
-  invalid_json: row(400, 'invalid_request_error', null, 'invalid_request_error', false, false),
-  invalid_request: row(400, 'invalid_request_error', 'invalid_type', 'invalid_request_error', false, false),
-  missing_parameter: row(
-    400,
-    'invalid_request_error',
-    'missing_required_parameter',
-    'invalid_request_error',
-    false,
-    false,
-  ),
-  unsupported_parameter: row(
-    400,
-    'invalid_request_error',
-    'unsupported_parameter',
-    'invalid_request_error',
-    false,
-    false,
-  ),
-  context_length_exceeded: row(
-    400,
-    'invalid_request_error',
-    'context_length_exceeded',
-    'invalid_request_error',
-    false,
-    false,
-  ),
-  model_not_found: row(404, 'invalid_request_error', 'model_not_found', 'not_found_error', false, false),
-  not_found: row(404, 'invalid_request_error', 'not_found', 'not_found_error', false, false),
-  method_not_allowed: row(405, 'invalid_request_error', 'method_not_allowed', 'invalid_request_error', false, false),
-  request_timeout: row(408, 'invalid_request_error', 'request_timeout', 'invalid_request_error', false, true),
-  body_too_large: row(413, 'invalid_request_error', 'request_too_large', 'request_too_large', false, false),
-  unsupported_encoding: row(
-    415,
-    'invalid_request_error',
-    'unsupported_encoding',
-    'invalid_request_error',
-    false,
-    false,
-  ),
-  headers_too_large: row(431, 'invalid_request_error', 'headers_too_large', 'invalid_request_error', false, false),
-  request_exceeds_limit: row(
-    400,
-    'invalid_request_error',
-    'request_exceeds_limit',
-    'invalid_request_error',
-    false,
-    false,
-  ),
-  rate_limit_exceeded: row(429, 'requests', 'rate_limit_exceeded', 'rate_limit_error', true, true),
-  token_limit_exceeded: row(429, 'tokens', 'rate_limit_exceeded', 'rate_limit_error', false, true),
-  insufficient_quota: row(429, 'insufficient_quota', 'insufficient_quota', 'rate_limit_error', false, false),
-  internal: row(500, 'server_error', 'internal_error', 'api_error', false, true),
-  upstream_failed: row(502, 'server_error', 'upstream_failed', 'api_error', true, true),
-  worker_lost: row(502, 'server_error', 'worker_lost', 'api_error', true, true),
-  no_worker_available: row(503, 'server_error', 'no_worker_available', 'overloaded_error', false, true, 529),
-  overloaded: row(503, 'server_error', 'overloaded', 'overloaded_error', true, true, 529),
-  queue_timeout: row(503, 'server_error', 'queue_timeout', 'overloaded_error', false, true, 529),
-  store_unavailable: row(503, 'server_error', 'store_unavailable', 'api_error', false, true),
-  broker_unavailable: row(503, 'server_error', 'broker_unavailable', 'api_error', false, true),
-  shutting_down: row(503, 'server_error', 'shutting_down', 'overloaded_error', true, true, 529),
-  upstream_timeout: row(504, 'server_error', 'upstream_timeout', 'timeout_error', true, true),
-  first_token_timeout: row(504, 'server_error', 'first_token_timeout', 'timeout_error', false, true),
-  idle_timeout: row(504, 'server_error', 'idle_timeout', 'timeout_error', false, true),
-  total_timeout: row(504, 'server_error', 'total_timeout', 'timeout_error', false, false),
-} as const;
+  missing_key: { status: 401, movable: false, clientMayRetry: false },
+  invalid_api_key: { status: 401, movable: false, clientMayRetry: false },
+  permission_denied: { status: 403, movable: false, clientMayRetry: false },
+  invalid_json: { status: 400, movable: false, clientMayRetry: false },
+  invalid_request: { status: 400, movable: false, clientMayRetry: false },
+  missing_parameter: { status: 400, movable: false, clientMayRetry: false },
+  unsupported_parameter: { status: 400, movable: false, clientMayRetry: false },
+  context_length_exceeded: { status: 400, movable: false, clientMayRetry: false },
+  model_not_found: { status: 404, movable: false, clientMayRetry: false },
+  not_found: { status: 404, movable: false, clientMayRetry: false },
+  method_not_allowed: { status: 405, movable: false, clientMayRetry: false },
+  request_timeout: { status: 408, movable: false, clientMayRetry: true },
+  body_too_large: { status: 413, movable: false, clientMayRetry: false },
+  unsupported_encoding: { status: 415, movable: false, clientMayRetry: false },
+  headers_too_large: { status: 431, movable: false, clientMayRetry: false },
+  request_exceeds_limit: { status: 400, movable: false, clientMayRetry: false },
+  rate_limit_exceeded: { status: 429, movable: true, clientMayRetry: true },
+  token_limit_exceeded: { status: 429, movable: false, clientMayRetry: true },
+  insufficient_quota: { status: 429, movable: false, clientMayRetry: false },
+  internal: { status: 500, movable: false, clientMayRetry: true },
+  upstream_failed: { status: 502, movable: true, clientMayRetry: true },
+  worker_lost: { status: 502, movable: true, clientMayRetry: true },
+  no_worker_available: { status: 503, movable: false, clientMayRetry: true },
+  overloaded: { status: 503, movable: true, clientMayRetry: true },
+  queue_timeout: { status: 503, movable: false, clientMayRetry: true },
+  store_unavailable: { status: 503, movable: false, clientMayRetry: true },
+  broker_unavailable: { status: 503, movable: false, clientMayRetry: true },
+  shutting_down: { status: 503, movable: true, clientMayRetry: true },
+  upstream_timeout: { status: 504, movable: true, clientMayRetry: true },
+  first_token_timeout: { status: 504, movable: false, clientMayRetry: true },
+  idle_timeout: { status: 504, movable: false, clientMayRetry: true },
+  total_timeout: { status: 504, movable: false, clientMayRetry: false },
+} as const satisfies Record<string, { status: number; movable: boolean; clientMayRetry: boolean }>;
 
 /** The name of one row of the error table. */
 export type ErrorCode = keyof typeof errorTable;
 
 /** Further facts of an error that a client may need. */
 export interface ErrorDetails {
-  /** Path of the offending field, as `messages[0].content`. */
+  /** Path of the offending field, such as `messages[0].content`. */
   param?: string | undefined;
-  /**
-   * Seconds after which a retry makes sense; sent as `retry-after`, kept within 1 to 30 where clients are told to retry by
-   * themselves.
-   */
+  /** Seconds after which a retry makes sense, sent as `retry-after`; between 1 and 30 for errors that SDKs retry. */
   retryAfter?: number | undefined;
-  /** What happened underneath. For logs only, never sent. */
+  /** The underlying error. For logs only, never sent. */
   cause?: unknown;
-  /** Sent as `error.details` in the messages format. */
+  /** Facts as data, for formats whose errors carry them (`error.details` of the messages format). */
   details?: { error_code: string; [field: string]: string | string[] } | undefined;
 }
 
-/** An error that a client is told about: a row of the table, a sentence, and details. Its message holds no secrets. */
+/** An error as clients see it: a row of the table, a sentence, and details. The message must hold no secrets. */
 export class RouterError extends Error {
   override name = 'RouterError';
   readonly code: ErrorCode;
@@ -112,35 +72,13 @@ export class RouterError extends Error {
     this.details = details.details;
   }
 
-  /** Whether the router may give the job to another worker while the client has seen nothing of an answer. */
+  /** Whether the job may go to another worker, as long as nothing of an answer has reached the client. */
   get movable(): boolean {
     return errorTable[this.code].movable;
   }
 }
 
-/** Whether a string, from a worker for instance, names a row of the error table. */
+/** Whether a string, for instance from a worker, names a row of the error table. */
 export function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(errorTable, code);
-}
-
-interface ErrorRow {
-  status: number;
-  chatType: string;
-  chatCode: string | null;
-  messagesType: string;
-  movable: boolean;
-  clientMayRetry: boolean;
-  messagesStatus: number;
-}
-
-function row(
-  status: number,
-  chatType: string,
-  chatCode: string | null,
-  messagesType: string,
-  movable: boolean,
-  clientMayRetry: boolean,
-  messagesStatus = status,
-): ErrorRow {
-  return { status, chatType, chatCode, messagesType, movable, clientMayRetry, messagesStatus };
 }

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { chatErrorBody } from '#shared/formats/chat/error.ts';
 import { firstTokens } from '../answer/plan-answer.ts';
 import { ChunkFormat } from './chunk-format.ts';
 import { hang } from './hang.ts';
 import { paceSteps } from './pace-steps.ts';
 import type { Reply, ReplyEnding } from './reply.ts';
-import { errorBody } from './send-error.ts';
 
 /**
  * Streams a reply as server-sent events, no faster than the client reads, with its fault if it has one.
@@ -39,7 +39,7 @@ export async function streamReply(reply: Reply, response: ServerResponse, signal
       await hang(response, signal);
       return 'faulted';
     case 'error_event': {
-      const error = errorBody({ code: 'internal', message: 'The demo engine failed on demand.', param: undefined });
+      const error = chatErrorBody({ code: 'internal', message: 'The demo engine failed on demand.', param: undefined });
       response.end(`data: ${JSON.stringify(error)}\n\ndata: [DONE]\n\n`);
       return 'faulted';
     }

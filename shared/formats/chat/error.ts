@@ -1,10 +1,46 @@
-import { errorTable, type RouterError } from '#shared/core/errors.ts';
+import { errorTable, type ErrorCode, type RouterError } from '#shared/core/errors.ts';
 import { retryHeaders, type ErrorAnswer } from '../retry-headers.ts';
 
 /** An error in the chat format's shape; clients rely on all four keys (OpenAI API reference, "Error codes"). */
 export interface ChatErrorBody {
   error: { message: string; type: string; param: string | null; code: string | null };
 }
+
+/** `error.type` and `error.code` of each error (OpenAI API reference, "Error codes"). */
+export const chatErrors: Record<ErrorCode, { type: string; code: string | null }> = {
+  missing_key: { type: 'invalid_request_error', code: null },
+  invalid_api_key: { type: 'invalid_request_error', code: 'invalid_api_key' },
+  permission_denied: { type: 'invalid_request_error', code: 'permission_denied' },
+  invalid_json: { type: 'invalid_request_error', code: null },
+  invalid_request: { type: 'invalid_request_error', code: 'invalid_type' },
+  missing_parameter: { type: 'invalid_request_error', code: 'missing_required_parameter' },
+  unsupported_parameter: { type: 'invalid_request_error', code: 'unsupported_parameter' },
+  context_length_exceeded: { type: 'invalid_request_error', code: 'context_length_exceeded' },
+  model_not_found: { type: 'invalid_request_error', code: 'model_not_found' },
+  not_found: { type: 'invalid_request_error', code: 'not_found' },
+  method_not_allowed: { type: 'invalid_request_error', code: 'method_not_allowed' },
+  request_timeout: { type: 'invalid_request_error', code: 'request_timeout' },
+  body_too_large: { type: 'invalid_request_error', code: 'request_too_large' },
+  unsupported_encoding: { type: 'invalid_request_error', code: 'unsupported_encoding' },
+  headers_too_large: { type: 'invalid_request_error', code: 'headers_too_large' },
+  request_exceeds_limit: { type: 'invalid_request_error', code: 'request_exceeds_limit' },
+  rate_limit_exceeded: { type: 'requests', code: 'rate_limit_exceeded' },
+  token_limit_exceeded: { type: 'tokens', code: 'rate_limit_exceeded' },
+  insufficient_quota: { type: 'insufficient_quota', code: 'insufficient_quota' },
+  internal: { type: 'server_error', code: 'internal_error' },
+  upstream_failed: { type: 'server_error', code: 'upstream_failed' },
+  worker_lost: { type: 'server_error', code: 'worker_lost' },
+  no_worker_available: { type: 'server_error', code: 'no_worker_available' },
+  overloaded: { type: 'server_error', code: 'overloaded' },
+  queue_timeout: { type: 'server_error', code: 'queue_timeout' },
+  store_unavailable: { type: 'server_error', code: 'store_unavailable' },
+  broker_unavailable: { type: 'server_error', code: 'broker_unavailable' },
+  shutting_down: { type: 'server_error', code: 'shutting_down' },
+  upstream_timeout: { type: 'server_error', code: 'upstream_timeout' },
+  first_token_timeout: { type: 'server_error', code: 'first_token_timeout' },
+  idle_timeout: { type: 'server_error', code: 'idle_timeout' },
+  total_timeout: { type: 'server_error', code: 'total_timeout' },
+};
 
 /** The answer to a request that failed before anything of an answer was sent. */
 export function chatErrorAnswer(error: RouterError): ErrorAnswer<ChatErrorBody> {
@@ -17,7 +53,12 @@ export function chatErrorEvent(error: RouterError): string {
   return `data: ${JSON.stringify(chatErrorBody(error))}\n\n`;
 }
 
-function chatErrorBody(error: RouterError): ChatErrorBody {
-  const { chatType, chatCode } = errorTable[error.code];
-  return { error: { message: error.message, type: chatType, param: error.param ?? null, code: chatCode } };
+/** An error's body, all four keys present. */
+export function chatErrorBody({
+  code: error,
+  message,
+  param,
+}: Pick<RouterError, 'code' | 'message' | 'param'>): ChatErrorBody {
+  const { type, code } = chatErrors[error];
+  return { error: { message, type, param: param ?? null, code } };
 }

@@ -1,4 +1,4 @@
-import { errorTable, type RouterError } from '#shared/core/errors.ts';
+import { errorTable, type ErrorCode, type RouterError } from '#shared/core/errors.ts';
 import { retryHeaders, type ErrorAnswer } from '../retry-headers.ts';
 
 /** An error in the messages format's shape (Anthropic API reference, "Errors"). */
@@ -8,14 +8,46 @@ export interface MessagesErrorBody {
   request_id: string;
 }
 
+/** `error.type` of each error (Anthropic API reference, "Errors"); `status` where this format has one of its own. */
+export const messagesErrors: Record<ErrorCode, { type: string; status?: number }> = {
+  missing_key: { type: 'authentication_error' },
+  invalid_api_key: { type: 'authentication_error' },
+  permission_denied: { type: 'permission_error' },
+  invalid_json: { type: 'invalid_request_error' },
+  invalid_request: { type: 'invalid_request_error' },
+  missing_parameter: { type: 'invalid_request_error' },
+  unsupported_parameter: { type: 'invalid_request_error' },
+  context_length_exceeded: { type: 'invalid_request_error' },
+  model_not_found: { type: 'not_found_error' },
+  not_found: { type: 'not_found_error' },
+  method_not_allowed: { type: 'invalid_request_error' },
+  request_timeout: { type: 'invalid_request_error' },
+  body_too_large: { type: 'request_too_large' },
+  unsupported_encoding: { type: 'invalid_request_error' },
+  headers_too_large: { type: 'invalid_request_error' },
+  request_exceeds_limit: { type: 'invalid_request_error' },
+  rate_limit_exceeded: { type: 'rate_limit_error' },
+  token_limit_exceeded: { type: 'rate_limit_error' },
+  insufficient_quota: { type: 'rate_limit_error' },
+  internal: { type: 'api_error' },
+  upstream_failed: { type: 'api_error' },
+  worker_lost: { type: 'api_error' },
+  no_worker_available: { type: 'overloaded_error', status: 529 },
+  overloaded: { type: 'overloaded_error', status: 529 },
+  queue_timeout: { type: 'overloaded_error', status: 529 },
+  store_unavailable: { type: 'api_error' },
+  broker_unavailable: { type: 'api_error' },
+  shutting_down: { type: 'overloaded_error', status: 529 },
+  upstream_timeout: { type: 'timeout_error' },
+  first_token_timeout: { type: 'timeout_error' },
+  idle_timeout: { type: 'timeout_error' },
+  total_timeout: { type: 'timeout_error' },
+};
+
 /** The answer to a request that failed before anything of an answer was sent. */
 export function messagesErrorAnswer(error: RouterError, requestId: string): ErrorAnswer<MessagesErrorBody> {
-  const { messagesStatus } = errorTable[error.code];
-  return {
-    status: messagesStatus,
-    headers: retryHeaders(error, messagesStatus),
-    body: messagesErrorBody(error, requestId),
-  };
+  const status = messagesErrors[error.code].status ?? errorTable[error.code].status;
+  return { status, headers: retryHeaders(error, status), body: messagesErrorBody(error, requestId) };
 }
 
 /** The event that ends a stream which failed midway. */
@@ -24,10 +56,10 @@ export function messagesErrorEvent(error: RouterError, requestId: string): strin
 }
 
 function messagesErrorBody(error: RouterError, requestId: string): MessagesErrorBody {
-  const { messagesType } = errorTable[error.code];
+  const { type } = messagesErrors[error.code];
   return {
     type: 'error',
-    error: { type: messagesType, message: messageText(error), ...(error.details && { details: error.details }) },
+    error: { type, message: messageText(error), ...(error.details && { details: error.details }) },
     request_id: requestId,
   };
 }

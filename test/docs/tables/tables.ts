@@ -1,5 +1,7 @@
 import type { z } from 'zod';
-import { errorTable } from '#shared/core/errors.ts';
+import { errorTable, type ErrorCode } from '#shared/core/errors.ts';
+import { chatErrors } from '#shared/formats/chat/error.ts';
+import { messagesErrors } from '#shared/formats/messages/error.ts';
 import { chatAnswerRules } from '#shared/translate/rules/chat-answer-rules.ts';
 import { chatRequestRules } from '#shared/translate/rules/chat-request-rules.ts';
 import { messagesAnswerRules } from '#shared/translate/rules/messages-answer-rules.ts';
@@ -49,15 +51,17 @@ export function withTables(page: string): string {
 }
 
 function renderErrors(): string {
-  const rows = Object.entries(errorTable).map(([name, row]) => {
-    const { status, messagesStatus, chatType, chatCode, messagesType, clientMayRetry } = row;
+  const rows = (Object.keys(errorTable) as ErrorCode[]).map((name) => {
+    const { status, clientMayRetry } = errorTable[name];
+    const [chat, messages] = [chatErrors[name], messagesErrors[name]];
+    const messagesStatus = messages.status ?? status;
     const statuses = status === messagesStatus ? `${status}` : `${status} / ${messagesStatus}`;
     return [
       `\`${name}\``,
       statuses,
-      `\`${chatType}\``,
-      chatCode === null ? '–' : `\`${chatCode}\``,
-      `\`${messagesType}\``,
+      `\`${chat.type}\``,
+      chat.code === null ? '–' : `\`${chat.code}\``,
+      `\`${messages.type}\``,
       clientMayRetry ? 'yes' : 'no',
     ];
   });
