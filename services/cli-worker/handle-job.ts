@@ -185,8 +185,8 @@ function inputTokensOf(format: FormatName, body: JsonObject): number {
 
 /** Tools are no matter of a worker that runs models. */
 function formatOf({ format }: GrantedJob): FormatName {
-  if (format === 'tools') throw new RouterError('internal', 'A tool was given to a worker that runs models.');
-  return format;
+  if (format === 'chat' || format === 'messages') return format;
+  throw new RouterError('internal', `The worker does not answer in the format ${format}.`);
 }
 
 function bodyOf({ body }: GrantedJob): JsonObject {

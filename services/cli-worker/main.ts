@@ -64,6 +64,7 @@ await runService(async (environment, releases) => {
     id,
     tier: 'cli',
     kind: cli.kind,
+    formats: ['chat', 'messages'],
     version,
     coalesceMs: config.COALESCE_MS,
     meter: admin.metrics,

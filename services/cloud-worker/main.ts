@@ -70,6 +70,7 @@ await runService(async (environment, releases) => {
     id,
     tier: 'cloud',
     kind: config.PROVIDER,
+    formats: ['chat', 'messages'],
     version,
     coalesceMs: config.COALESCE_MS,
     meter: admin.metrics,

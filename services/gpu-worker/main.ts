@@ -59,6 +59,7 @@ await runService(async (environment, releases) => {
     id,
     tier: 'gpu',
     kind: engine.kind,
+    formats: ['chat', 'messages'],
     version,
     coalesceMs: config.COALESCE_MS,
     meter: admin.metrics,

@@ -67,6 +67,7 @@ await runService(async (environment, releases) => {
     id,
     tier: 'tools',
     kind: 'tools',
+    formats: ['tools'],
     version,
     coalesceMs: 0,
     meter: admin.metrics,

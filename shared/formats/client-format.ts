@@ -1,5 +1,5 @@
 import type { RouterError } from '#shared/core/errors.ts';
-import type { Format, Operation } from '#shared/broker/contract/job-contract.ts';
+import type { Operation } from '#shared/broker/contract/job-contract.ts';
 import type { LimitStanding } from './limit-standing.ts';
 import type { Needs } from './needs.ts';
 import type { RelayedEvents } from './sse/relayed-events.ts';
@@ -18,7 +18,7 @@ export interface RequestParameters {
 
 /** How the router itself says in one wire format what it has to say. */
 export interface ClientFormat {
-  name: Format;
+  name: string;
   errorAnswer(error: RouterError, requestId: string): { status: number; headers: Record<string, string>; body: object };
   /** The event that ends a stream which failed midway. */
   errorEvent(error: RouterError, requestId: string): string;

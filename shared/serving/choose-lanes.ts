@@ -15,6 +15,8 @@ const surelyTooMuch = 0.8;
 
 /** What a request asks of the lanes. */
 export interface LaneRequest {
+  /** The client's format; only workers that answer in it are asked. */
+  format: string;
   model: Resolved;
   needs: Needs;
 }
@@ -44,14 +46,14 @@ interface Candidate extends Placement {
  * targets in order. Equals are ordered by tier, then those that think when asked to, then by free slots.
  */
 export function chooseLanes(
-  { model, needs }: LaneRequest,
+  { format, model, needs }: LaneRequest,
   { auto, priceOf, permits }: LaneRules,
   pools: Iterable<LivePool>,
   avoid: ReadonlySet<string>,
 ): Placement[] {
   const candidates: Candidate[] = [];
   for (const pool of pools) {
-    if (pool.tier === 'tools' || !isServing(pool, avoid)) continue;
+    if (pool.tier === 'tools' || !pool.formats.includes(format) || !isServing(pool, avoid)) continue;
     const candidate =
       model.kind === 'auto'
         ? anyModel(pool, needs, auto, priceOf, permits)

@@ -1,5 +1,4 @@
 import type { Registry } from 'prom-client';
-import { formats } from '#shared/broker/contract/job-contract.ts';
 import type { JobReport } from '#shared/broker/dispatch/job.ts';
 import { errorTable, type ErrorCode, type RouterError } from '#shared/core/errors.ts';
 import { bound } from '#shared/core/metrics/bound.ts';
@@ -7,6 +6,9 @@ import { BoundCounter, type BoundCount } from '#shared/core/metrics/bound-counte
 import { BoundHistogram, type BoundObservations } from '#shared/core/metrics/bound-histogram.ts';
 import { BoundedNames } from '#shared/core/metrics/bounded-names.ts';
 import { secondsBuckets, speedBuckets } from '#shared/core/metrics/buckets.ts';
+
+/** The client formats whose counters are shown from the start. */
+const formats = ['chat', 'messages', 'tools'];
 
 /** Models, and tools, that are told apart. */
 const mostModels = 100;

@@ -79,7 +79,12 @@ async function dispatchRequest(
   const model = resolveModel(parameters.model, models);
   if (!isKnown(model, parameters.model, workers)) throw modelNotFound(parameters.model);
   const choose = (avoid: ReadonlySet<string>, rules = permits.allowsLane): Placement[] =>
-    chooseLanes({ model, needs: parameters.needs }, { auto, priceOf, permits: rules }, workers.pools(), avoid);
+    chooseLanes(
+      { format: format.name, model, needs: parameters.needs },
+      { auto, priceOf, permits: rules },
+      workers.pools(),
+      avoid,
+    );
   if (permits.restricts && choose(nobody).length === 0 && choose(nobody, () => true).length > 0)
     throw modelDenied(parameters.model);
   const requestId = requestIdOf(response);

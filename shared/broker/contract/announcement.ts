@@ -33,6 +33,8 @@ export const announcementSchema = z.object({
   pool: z.string().regex(/^[\w-]{1,64}$/),
   models: z.array(model),
   tools: z.array(tool).default([]),
+  /** The client formats that it answers in. A job of any other is never given to it. */
+  formats: z.array(z.string()),
   slots: z.number().int().nonnegative(),
   busy: z.number().int().nonnegative(),
   /** False while the worker drains, its engine is ill, or it paces itself. */
@@ -58,17 +60,25 @@ export type Announcement = z.infer<typeof announcementSchema>;
 export type ModelInfo = z.infer<typeof model>;
 export type ToolInfo = z.infer<typeof tool>;
 
+/** What workers of one pool have in common. */
+export interface PoolFacts {
+  tier: Tier;
+  /** The kind of thing behind the worker, as `vllm`. */
+  kind: string;
+  /** Client formats that it answers in. */
+  formats: readonly string[];
+  models: readonly ModelInfo[];
+  tools?: readonly ToolInfo[] | undefined;
+  /** Default: the versions of this release. */
+  contract?: ContractRange;
+}
+
 /**
- * The pool a worker belongs to: workers of one tier, one engine kind, the same models and tools, and the same versions of
- * the contract are interchangeable, so they share a pool, and its token is derived from just that.
+ * The token of the pool that a worker belongs to, derived from what makes workers interchangeable: one tier and kind, the same
+ * formats, models and tools, and the same versions of the contract.
  */
-export function poolOf(
-  tier: Tier,
-  kind: string,
-  models: readonly ModelInfo[],
-  tools: readonly ToolInfo[] = [],
-  { oldest, newest }: ContractRange = ownContract,
-): string {
+export function poolOf({ tier, kind, formats, models, tools = [], contract = ownContract }: PoolFacts): string {
+  const { oldest, newest } = contract;
   const facts = [
     ...models.map(({ id, capabilities, contextWindow, maxOutput }) =>
       JSON.stringify([id, [...capabilities].sort(), contextWindow, maxOutput]),
@@ -76,7 +86,7 @@ export function poolOf(
     ...tools.map(({ name, description, inputSchema }) => JSON.stringify([name, description, inputSchema])),
   ];
   const digest = createHash('sha256')
-    .update([tier, kind, `${oldest}-${newest}`, ...facts.sort()].join('\n'))
+    .update([tier, kind, `${oldest}-${newest}`, [...formats].sort().join(), ...facts.sort()].join('\n'))
     .digest('hex')
     .slice(0, 12);
   return `${kind.replaceAll(/[^\w-]/g, '-')}-${digest}`;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { contractVersion } from './contract-range.ts';
-import { formats, operations } from './job-contract.ts';
+import { formatName, operations } from './job-contract.ts';
 import { parseJson } from './ticket.ts';
 
 /** Bodies travel in parts of at most this many bytes, so that they meet no payload limit and delay no one's frames. */
@@ -22,7 +22,7 @@ const grantSchema = z.object({
   job: z.string(),
   requestId: z.string(),
   operation: z.enum(operations),
-  format: z.enum(formats),
+  format: formatName,
   stream: z.boolean(),
   model: z.string(),
   /** What of the client's headers concerns an upstream; few and short. */

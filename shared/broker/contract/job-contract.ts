@@ -1,9 +1,9 @@
+import { z } from 'zod';
 import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
 import type { Usage } from '#shared/core/usage.ts';
 
-/** The wire formats a client can speak. */
-export const formats = ['chat', 'messages', 'tools'] as const;
-export type Format = (typeof formats)[number];
+/** The name of a client format, as messages carry it. Which formats exist is not the broker's business. */
+export const formatName = z.string().regex(/^[a-z][a-z0-9-]{0,31}$/);
 
 /** What a job asks of a worker. */
 export const operations = ['generate', 'count_tokens', 'execute_tool'] as const;
@@ -15,8 +15,8 @@ export interface GrantedJob {
   /** The client's `x-request-id`, for every log line. */
   requestId: string;
   operation: Operation;
-  /** The format the client speaks, and so the format of the bytes to answer with. */
-  format: Format;
+  /** The client format, and so the format of the bytes to answer with: one that the worker announced. */
+  format: string;
   /** Whether the client wants server-sent events. */
   stream: boolean;
   /** The concrete model to serve it with: one that the worker announced. */

@@ -1,6 +1,6 @@
 import type { ErrorCode, RouterError } from '#shared/core/errors.ts';
 import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
-import type { Format, JobEnd, Operation } from '../contract/job-contract.ts';
+import type { JobEnd, Operation } from '../contract/job-contract.ts';
 import type { PriorityClass, Tier } from '../contract/lane.ts';
 import { JobTrace } from './job-trace.ts';
 import type { LivePool, LiveWorker } from './workers/live-pool.ts';
@@ -55,7 +55,7 @@ export interface Placement {
 export interface JobRequest {
   requestId: string;
   operation: Operation;
-  format: Format;
+  format: string;
   stream: boolean;
   class: PriorityClass;
   /** The request's place in a trace, when requests are traced. */

@@ -142,8 +142,9 @@ export class Worker {
   }
 
   #poolNow(): string {
-    const { tier, kind } = this.#options;
-    return poolOf(tier, kind, this.#facts.models, this.#facts.tools, this.#contract);
+    const { tier, kind, formats } = this.#options;
+    const { models, tools } = this.#facts;
+    return poolOf({ tier, kind, formats, models, tools, contract: this.#contract });
   }
 
   #free(): number {
@@ -152,7 +153,7 @@ export class Worker {
   }
 
   #announcement(): Announcement {
-    const { id, tier, version } = this.#options;
+    const { id, tier, formats, version } = this.#options;
     const { models, tools = [] } = this.#facts;
     const { slots, busy, accepting, draining } = this.standing;
     return {
@@ -163,6 +164,7 @@ export class Worker {
       pool: this.#pool,
       models,
       tools,
+      formats: [...formats],
       slots,
       busy,
       accepting: accepting && !draining,

@@ -1,10 +1,10 @@
 import type { ErrorCode } from '#shared/core/errors.ts';
-import type { Format, Operation } from '../contract/job-contract.ts';
+import type { Operation } from '../contract/job-contract.ts';
 import type { ClaimOutcome } from './claimer.ts';
 
 /** A job that is over, as its worker saw it. */
 export interface MeteredJob {
-  format: Format;
+  format: string;
   operation: Operation;
   model: string;
   outcome: 'done' | 'failed' | 'cancelled';

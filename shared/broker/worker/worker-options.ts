@@ -25,6 +25,8 @@ export interface WorkerOptions extends WorkerFacts {
   tier: Tier;
   /** The kind of thing behind the worker, as `vllm`: workers of one kind with the same models and tools are interchangeable. */
   kind: string;
+  /** Client formats that the handler answers in. */
+  formats: readonly string[];
   version: string;
   handler: JobHandler;
   /** Length of the window in which pieces of a stream travel together, in milliseconds. 0: each by itself. */

@@ -96,6 +96,7 @@ export async function startParties({ natsUrl = inject('natsUrl'), ingress = {} }
         id,
         tier: 'gpu',
         kind: 'test',
+        formats: ['chat', 'messages'],
         version: '0',
         models: [{ id: 'demo', capabilities: ['stream'] }],
         slots: 8,

@@ -14,19 +14,23 @@ export interface WorkerFacts {
 export interface PoolFacts {
   tier: Tier;
   pool: string;
+  /** Default: `tools` for the tier of tools, else `chat` and `messages`. */
+  formats?: string[];
   models?: ModelInfo[];
   tools?: ToolInfo[];
 }
 
 /** A pool as an ingress knows it once its workers have announced themselves. */
-export function livePool({ tier, pool, models = [], tools = [] }: PoolFacts, workers: WorkerFacts[]): LivePool {
-  const live: LivePool = { tier, pool, contract: 1, models, tools, workers: new Set(), waiting: 0 };
+export function livePool(facts: PoolFacts, workers: WorkerFacts[]): LivePool {
+  const { tier, pool, models = [], tools = [] } = facts;
+  const { formats = tier === 'tools' ? ['tools'] : ['chat', 'messages'] } = facts;
+  const live: LivePool = { tier, pool, contract: 1, formats, models, tools, workers: new Set(), waiting: 0 };
   for (const { id: worker, slots = 2, busy = 0, accepting = true, startedAt = 0 } of workers) {
-    const facts = { v: 1 as const, worker, tier, pool, models, tools, slots, version: '0' };
+    const told = { v: 1 as const, worker, tier, pool, formats, models, tools, slots, version: '0' };
     live.workers.add({
       id: worker,
       address: { tier, owner: 'open', worker },
-      announcement: { ...facts, busy, accepting, startedAt },
+      announcement: { ...told, busy, accepting, startedAt },
       pool: live,
       raw: Buffer.alloc(0),
       lastHeartbeatAt: 0,

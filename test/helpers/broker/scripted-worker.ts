@@ -18,6 +18,7 @@ await runService(async (environment, releases) => {
     id,
     tier: 'gpu',
     kind: 'test',
+    formats: ['chat', 'messages'],
     version: '0',
     models: [{ id: MODEL, capabilities: ['stream'] }],
     slots: Number(SLOTS),

@@ -50,6 +50,7 @@ export async function startEdge(options: ClusterOptions = {}): Promise<Edge> {
         id,
         tier: 'gpu',
         kind: 'test',
+        formats: ['chat', 'messages'],
         version: '0',
         models: [{ id: 'demo', capabilities: ['stream', 'tools', 'vision', 'json'] }],
         slots: 1_000,

@@ -14,14 +14,15 @@ interface PoolFacts {
   slots?: number;
   busy?: number;
   accepting?: boolean;
+  formats?: string[];
   workers?: string[];
 }
 
 function pool(tier: Tier, name: string, facts: PoolFacts = {}): LivePool {
-  const { model = name, can = ['stream'], context, slots, busy, accepting, workers = [`${name}-1`] } = facts;
+  const { model = name, can = ['stream'], context, slots, busy, accepting, formats, workers = [`${name}-1`] } = facts;
   const models = [{ id: model, capabilities: can, contextWindow: context }];
   return livePool(
-    { tier, pool: name, models },
+    { tier, pool: name, models, ...(formats && { formats }) },
     workers.map((id) => ({ id, slots, busy, accepting })),
   );
 }
@@ -36,7 +37,11 @@ function lanes(
   avoid: string[] = [],
 ): string[] {
   const registry = registrySchema.parse(file);
-  const parameters = { model: resolveModel(model, registry.models, () => 0), needs: { ...noNeeds, ...needs } };
+  const parameters = {
+    format: 'chat',
+    model: resolveModel(model, registry.models, () => 0),
+    needs: { ...noNeeds, ...needs },
+  };
   const priceOf = (_: Tier, id: string) => registry.prices[id];
   return chooseLanes(parameters, { auto: registry.auto, priceOf, permits: () => true }, pools, new Set(avoid)).map(
     ({ pool: { pool: name }, model: id }) => (name === id ? name : `${name}:${id}`),
@@ -49,7 +54,7 @@ describe('prices', () => {
     const choose = (file: object) => {
       const { auto, models } = registrySchema.parse(file);
       const priceOf = (_: Tier, id: string): undefined => void asked.push(id);
-      const parameters = { model: resolveModel('auto', models, () => 0), needs: noNeeds };
+      const parameters = { format: 'chat', model: resolveModel('auto', models, () => 0), needs: noNeeds };
       return chooseLanes(parameters, { auto, priceOf, permits: () => true }, [pool('gpu', 'gpu')], new Set());
     };
     expect(choose({})).toHaveLength(1);
@@ -73,6 +78,12 @@ describe('auto', () => {
     ['does not pass over who cannot think', { thinking: true }, [gpu, cli], ['gpu', 'cli']],
     ['finds nobody when nobody is able', { vision: true }, [gpu, cli], []],
     ['never goes to tools workers', {}, [pool('tools', 'tools')], []],
+    [
+      "passes over who does not answer in the client's format",
+      {},
+      [pool('gpu', 'gpu', { formats: ['messages'] }), cloud],
+      ['cloud'],
+    ],
     ['passes over who does not accept', {}, [pool('gpu', 'ill', { accepting: false }), cloud], ['cloud']],
     [
       'inside a tier prefers who thinks when asked to, then free slots',
@@ -123,6 +134,10 @@ describe('a named model', () => {
     const sees = pool('cloud', 'sees', { model: 'm', can: ['vision'] });
     expect(lanes('m', [blind, sees], { vision: true })).toEqual(['sees:m']);
     expect(lanes('m', [blind], { vision: true })).toEqual(['blind:m']);
+  });
+
+  it("never goes to who does not answer in the client's format, be there nobody else", () => {
+    expect(lanes('m', [pool('gpu', 'gpu', { model: 'm', formats: ['messages'] })])).toEqual([]);
   });
 
   it('is never a name from the prototype', () => {

@@ -11,7 +11,16 @@ const priceOf = (_: Tier | undefined, model: string) => prices[model];
 
 function placed(model: string, maxOutput?: number) {
   const models = [{ id: model, capabilities: [], maxOutput }];
-  const pool: LivePool = { tier: 'cloud', pool: model, contract: 1, models, tools: [], workers: new Set(), waiting: 0 };
+  const pool: LivePool = {
+    tier: 'cloud',
+    pool: model,
+    contract: 1,
+    formats: ['chat'],
+    models,
+    tools: [],
+    workers: new Set(),
+    waiting: 0,
+  };
   return { pool, model };
 }
 

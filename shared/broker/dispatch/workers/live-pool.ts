@@ -27,6 +27,8 @@ export interface LivePool {
   pool: string;
   /** Version of the contract that is spoken with its workers; undefined when they and this ingress share none. */
   contract: number | undefined;
+  /** Client formats that its workers answer in. */
+  formats: readonly string[];
   models: readonly ModelInfo[];
   tools: readonly ToolInfo[];
   workers: Set<LiveWorker>;

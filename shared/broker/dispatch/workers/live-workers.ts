@@ -204,12 +204,12 @@ export class LiveWorkers {
     if (changed) for (const listener of this.#changeListeners) listener();
   }
 
-  #poolFor({ tier, pool, models, tools, v: newest, oldest = newest }: Announcement): LivePool {
+  #poolFor({ tier, pool, formats, models, tools, v: newest, oldest = newest }: Announcement): LivePool {
     const key = `${tier}.${pool}`;
     let live = this.#pools.get(key);
     if (!live) {
       const contract = agreedVersion(this.#contract, { oldest, newest });
-      live = { tier, pool, contract, models, tools, workers: new Set(), waiting: 0 };
+      live = { tier, pool, contract, formats, models, tools, workers: new Set(), waiting: 0 };
       this.#pools.set(key, live);
     }
     return live;

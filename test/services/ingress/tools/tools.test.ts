@@ -7,9 +7,12 @@ import { livePool, type WorkerFacts } from '../../../helpers/broker/live-pool.ts
 
 const tool = (name: string, description = ''): ToolInfo => ({ name, description, inputSchema: { type: 'object' } });
 
+const token = (tools: ToolInfo[]): string =>
+  poolOf({ tier: 'tools', kind: 'tools', formats: ['tools'], models: [], tools });
+
 const pool = (tools: ToolInfo[], workers: WorkerFacts[], tier: LivePool['tier'] = 'tools'): LivePool =>
   livePool(
-    { tier, pool: poolOf(tier, 'tools', [], tools), tools },
+    { tier, pool: token(tools), tools },
     workers.map((worker) => ({ slots: 4, ...worker })),
   );
 
@@ -28,6 +31,11 @@ describe('the lanes of a tool', () => {
     expect(chooseToolLanes('c', [busy, free], nobody)).toEqual([]);
   });
 
+  it('are not those of pools that do not answer in the format of tools', () => {
+    const other = livePool({ tier: 'tools', pool: 'other', formats: ['chat'], tools: [tool('a')] }, [{ id: 'w3' }]);
+    expect(chooseToolLanes('a', [other], nobody)).toEqual([]);
+  });
+
   it('are not those of pools that take nothing, or whose workers are to be avoided', () => {
     expect(chooseToolLanes('a', [pool([tool('a')], [{ id: 'w', accepting: false }])], nobody)).toEqual([]);
     expect(chooseToolLanes('a', [free], new Set(['w2']))).toEqual([]);
@@ -36,13 +44,9 @@ describe('the lanes of a tool', () => {
 
 describe('the pool of a worker', () => {
   it('is another one for other tools', () => {
-    const tokens = [[], [tool('a')], [tool('b')], [tool('a', 'other')]].map((tools) =>
-      poolOf('tools', 'tools', [], tools),
-    );
+    const tokens = [[], [tool('a')], [tool('b')], [tool('a', 'other')]].map((tools) => token(tools));
     expect(new Set(tokens).size).toBe(4);
-    expect(poolOf('tools', 'tools', [], [tool('a'), tool('b')])).toBe(
-      poolOf('tools', 'tools', [], [tool('b'), tool('a')]),
-    );
+    expect(token([tool('a'), tool('b')])).toBe(token([tool('b'), tool('a')]));
   });
 });
 

@@ -18,7 +18,8 @@ describe('two sides of the broker contract', () => {
   });
 
   it('never share a lane when they speak different versions', () => {
-    const pools = [range(1, 1), range(1, 2), range(2, 2)].map((contract) => poolOf('gpu', 'vllm', [], [], contract));
+    const facts = { tier: 'gpu' as const, kind: 'vllm', formats: ['chat'], models: [] };
+    const pools = [range(1, 1), range(1, 2), range(2, 2)].map((contract) => poolOf({ ...facts, contract }));
     expect(new Set(pools).size).toBe(3);
   });
 });

@@ -37,6 +37,18 @@ describe('the workers that an ingress knows', () => {
     await until(() => freeSlots(pool) === 3, 1_000);
   });
 
+  it('are in pools of their own when they answer in other formats', async () => {
+    const { ingress, addWorker } = await start();
+    await addWorker({ id: 'chat', formats: ['chat'] });
+    await addWorker({ id: 'both', formats: ['messages', 'chat'] });
+    await addWorker({ id: 'same', formats: ['chat', 'messages'] });
+    const formatsOf = (id: string) => ingress.workers.get(id)?.pool.formats;
+    expect(formatsOf('chat')).toEqual(['chat']);
+    expect(formatsOf('both')).toEqual(['messages', 'chat']);
+    expect(ingress.workers.get('same')?.pool).toBe(ingress.workers.get('both')?.pool);
+    expect([...ingress.workers.pools()]).toHaveLength(2);
+  });
+
   it('are forgotten when they leave, but not the names of their models', async () => {
     const { ingress, addWorker } = await start();
     const { worker, id } = await addWorker();
@@ -70,6 +82,16 @@ describe('the workers that an ingress knows', () => {
 const someone = { tier: 'gpu', owner: 'open' } as const;
 
 function announcement(worker: string): string {
-  const facts = { tier: 'gpu', pool: 'p', models: [], slots: 1, busy: 0, accepting: true, version: '0', startedAt: 0 };
+  const facts = {
+    tier: 'gpu',
+    pool: 'p',
+    formats: ['chat'],
+    models: [],
+    slots: 1,
+    busy: 0,
+    accepting: true,
+    version: '0',
+    startedAt: 0,
+  };
   return JSON.stringify({ v: 1, worker, ...facts });
 }
