@@ -7,12 +7,12 @@ import { createKey } from '#shared/accounts/keys/create-key.ts';
 import { KeyStore } from '#shared/accounts/keys/key-store.ts';
 import { createLog } from '#shared/core/log.ts';
 import type { Releases } from '#shared/core/release.ts';
-import { freePort } from '#services/rtr/up/free-port.ts';
-import { provideServer } from '#services/rtr/up/install-server.ts';
-import { startNatsServer } from '#services/rtr/up/start-nats-server.ts';
-import { startRedisServer } from '#services/rtr/up/start-redis-server.ts';
+import { freePort } from '#services/rtr/up/servers/free-port.ts';
+import { provideServer } from '#services/rtr/up/servers/install-server.ts';
+import { startNatsServer } from '#services/rtr/up/servers/start-nats-server.ts';
+import { startRedisServer } from '#services/rtr/up/servers/start-redis-server.ts';
 import { serviceNodeFlags } from '#services/rtr/bootstrap/service-node-flags.mjs';
-import { stopChild } from '#services/rtr/up/stop-child.ts';
+import { stopChild } from '#services/rtr/up/children/stop-child.ts';
 import type { LoadTarget } from './load.ts';
 import { Part } from './start-part.ts';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { freePort } from '#services/rtr/up/free-port.ts';
+import { freePort } from '#services/rtr/up/servers/free-port.ts';
 import { count, crash, whileTrafficRuns } from './break-things.ts';
 import { ComposeProject, type ComposeOptions } from './compose-project.ts';
 import { docker } from './run-command.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { TestProject } from 'vitest/node';
-import { freePort } from '#services/rtr/up/free-port.ts';
+import { freePort } from '#services/rtr/up/servers/free-port.ts';
 import '../helpers/cluster/sdk-cluster.ts';
 import { buildImage } from './build-image.ts';
 import { ComposeProject, type ComposeOptions } from './compose-project.ts';

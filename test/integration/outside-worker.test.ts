@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
 import { parseCredential } from '#shared/broker/connection/credential.ts';
 import { createLog } from '#shared/core/log.ts';
-import { freePort } from '#services/rtr/up/free-port.ts';
+import { freePort } from '#services/rtr/up/servers/free-port.ts';
 import { makeCertificates, type Certificates } from '../helpers/servers/make-certificates.ts';
 import { startCluster, until, type Cluster } from '../helpers/cluster/start-cluster.ts';
 import { startProcess } from '../helpers/processes/start-process.ts';

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import type { Writable } from 'node:stream';
 import { prettyFactory } from 'pino-pretty';
-import type { Child } from './spawn-guarded.ts';
+import type { Child } from './children/child.ts';
 
 const levels = { info: 30, warn: 40, error: 50 };
 

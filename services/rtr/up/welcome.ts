@@ -1,6 +1,6 @@
 import { consoleLink } from '../commands/console-link.ts';
-import type { Engine } from './find-engines.ts';
-import type { Plan, PlannedWorker } from './plan-workers.ts';
+import type { Engine } from './workers/find-engines.ts';
+import type { Plan, PlannedWorker } from './workers/plan-workers.ts';
 
 /** What the first lines of a running cluster tell. */
 export interface WelcomeFacts {

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { freePort } from '#services/rtr/up/free-port.ts';
+import { freePort } from '#services/rtr/up/servers/free-port.ts';
 import { observabilityFolder } from './observability-files.ts';
 import { until } from '../cluster/start-cluster.ts';
 

@@ -1,7 +1,7 @@
 import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '#services/rtr/up/free-port.ts';
+import { freePort } from '#services/rtr/up/servers/free-port.ts';
 import { hostNode, runCommand, type RunningCommand } from './run-command.ts';
 import { until } from '../cluster/start-cluster.ts';
 

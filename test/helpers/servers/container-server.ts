@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GenericContainer, getContainerRuntimeClient, type WaitStrategy } from 'testcontainers';
-import { askPort } from '#services/rtr/up/ask-port.ts';
-import { freePort } from '#services/rtr/up/free-port.ts';
+import { askPort } from '#services/rtr/up/servers/ask-port.ts';
+import { freePort } from '#services/rtr/up/servers/free-port.ts';
 import type { ServerKind, TestServer } from './test-server.ts';
 
 /** The images of the two servers; the only place that names them for tests. */

@@ -2,10 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { freePort } from '#services/rtr/up/free-port.ts';
-import { provideServer } from '#services/rtr/up/install-server.ts';
-import { killGroup, spawnGuarded, type Child } from '#services/rtr/up/spawn-guarded.ts';
-import { isRunning, stopChild } from '#services/rtr/up/stop-child.ts';
+import { freePort } from '#services/rtr/up/servers/free-port.ts';
+import { provideServer } from '#services/rtr/up/servers/install-server.ts';
+import { killGroup, spawnGuarded, type Child } from '#services/rtr/up/children/child.ts';
+import { isRunning, stopChild } from '#services/rtr/up/children/stop-child.ts';
 import { until } from '../cluster/start-cluster.ts';
 
 /** A redis-server that a test configures itself. */

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { createAuthority, serverConfig, type Authority } from '#shared/broker/authority/authority.ts';
 import { issueCredential, type CredentialRequest } from '#shared/broker/authority/issue-credential.ts';
 import { roles, type Role } from '#shared/broker/connection/credential.ts';
-import { provideServer } from '#services/rtr/up/install-server.ts';
-import { askPort } from '#services/rtr/up/ask-port.ts';
-import { freePort } from '#services/rtr/up/free-port.ts';
-import { spawnGuarded } from '#services/rtr/up/spawn-guarded.ts';
-import { stopChild } from '#services/rtr/up/stop-child.ts';
+import { provideServer } from '#services/rtr/up/servers/install-server.ts';
+import { askPort } from '#services/rtr/up/servers/ask-port.ts';
+import { freePort } from '#services/rtr/up/servers/free-port.ts';
+import { spawnGuarded } from '#services/rtr/up/children/child.ts';
+import { stopChild } from '#services/rtr/up/children/stop-child.ts';
 import { until } from '../cluster/start-cluster.ts';
 
 export interface SecuredNatsOptions {

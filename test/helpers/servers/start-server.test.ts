@@ -2,7 +2,7 @@ import { connect } from '@nats-io/transport-node';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { Redis } from 'ioredis';
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
-import { isPortFree } from '#services/rtr/up/free-port.ts';
+import { isPortFree } from '#services/rtr/up/servers/free-port.ts';
 import { startServer } from './start-server.ts';
 import type { ServerSource } from './test-server.ts';
 

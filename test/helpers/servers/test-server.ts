@@ -1,4 +1,4 @@
-import type { ServerKind } from '#services/rtr/up/find-server.ts';
+import type { ServerKind } from '#services/rtr/up/servers/find-server.ts';
 
 /** A real NATS or Redis server for tests. */
 export interface TestServer {

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseCredential, roles } from '#shared/broker/connection/credential.ts';
-import { diagnoseCredential } from '#services/rtr/commands/diagnose-credential.ts';
+import { diagnoseCredential } from '#services/rtr/commands/doctor/diagnose-credential.ts';
 import { initCredentials } from '#services/rtr/commands/credentials/init-credentials.ts';
 import { issueWorker } from '#services/rtr/commands/credentials/issue-worker.ts';
 import { listCredentials } from '#services/rtr/commands/credentials/list-credentials.ts';
 import { revokeCredential } from '#services/rtr/commands/credentials/revoke-credential.ts';
-import { freePort } from '#services/rtr/up/free-port.ts';
+import { freePort } from '#services/rtr/up/servers/free-port.ts';
 import { startSecuredNats } from '../../../helpers/servers/start-secured-nats.ts';
 
 function start() {

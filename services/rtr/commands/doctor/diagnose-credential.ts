@@ -4,7 +4,7 @@ import { readBrokerAccess, type BrokerAccessSettings } from '#shared/broker/conn
 import { ConfigError } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
 import type { Diagnosis } from './doctor.ts';
-import { dateOf } from './date-of.ts';
+import { dateOf } from '../date-of.ts';
 
 export interface CredentialQuestion extends BrokerAccessSettings {
   NATS_CREDENTIALS: string;

@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Environment } from '#shared/core/load-config.ts';
 import { askPort } from './ask-port.ts';
-import { spawnGuarded } from './spawn-guarded.ts';
+import { spawnGuarded } from '../children/child.ts';
 import { startOnPort, type Started } from './start-on-port.ts';
 
 /** How to run a nats-server of our own. */

@@ -1,8 +1,8 @@
 import { recordChildren } from './running-children.ts';
-import type { LogRelay } from './log-relay.ts';
-import type { Child } from './spawn-guarded.ts';
+import type { LogRelay } from '../log-relay.ts';
+import type { Child } from './child.ts';
 import { SupervisedChild } from './supervised-child.ts';
-import { UpError } from './up-error.ts';
+import { UpError } from '../up-error.ts';
 
 /** All programs of a cluster: kept running, written down for a later start, and ended at once when need be. */
 export class Children {

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { askPort } from './ask-port.ts';
-import { spawnGuarded } from './spawn-guarded.ts';
+import { spawnGuarded } from '../children/child.ts';
 import { startOnPort, type Started } from './start-on-port.ts';
 
 /** How to run a redis-server (or valkey-server) of our own. */

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { findLocalEngines, namedEngines } from '#services/rtr/up/find-engines.ts';
+import { findLocalEngines, namedEngines } from '#services/rtr/up/workers/find-engines.ts';
 
 describe('looking for local engines', () => {
   it('finds a server that lists its models', async () => {

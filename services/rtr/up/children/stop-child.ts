@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { killGroup, type Child } from './spawn-guarded.ts';
+import { killGroup, type Child } from './child.ts';
 
 /** Whether the program still runs. */
 export function isRunning(child: Child): boolean {

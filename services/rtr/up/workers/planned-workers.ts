@@ -1,5 +1,5 @@
 import type { PlannedWorker } from './plan-workers.ts';
-import type { SupervisedChild } from './supervised-child.ts';
+import type { SupervisedChild } from '../children/supervised-child.ts';
 
 const patienceMs = 8_000;
 

@@ -1,10 +1,10 @@
 import type { Environment } from '#shared/core/load-config.ts';
-import { findLocalEngines, listsModels, namedEngines } from '../up/find-engines.ts';
-import { findServer, serverPrograms, type ServerKind } from '../up/find-server.ts';
-import { isPortFree } from '../up/free-port.ts';
-import { planWorkers, type Findings } from '../up/plan-workers.ts';
+import { findLocalEngines, listsModels, namedEngines } from '../../up/workers/find-engines.ts';
+import { findServer, serverPrograms, type ServerKind } from '../../up/servers/find-server.ts';
+import { isPortFree } from '../../up/servers/free-port.ts';
+import { planWorkers, type Findings } from '../../up/workers/plan-workers.ts';
 import { diagnoseCredential, type CredentialQuestion } from './diagnose-credential.ts';
-import { readWorkers } from '../up/read-health.ts';
+import { readWorkers } from '../../up/read-health.ts';
 
 /** One thing that was looked at. */
 export interface Diagnosis {

@@ -1,4 +1,4 @@
-import type { Child } from './spawn-guarded.ts';
+import type { Child } from './child.ts';
 
 const keptCharacters = 4_000;
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { EngineWorkers } from '#services/rtr/up/engine-workers.ts';
-import type { Engine } from '#services/rtr/up/find-engines.ts';
-import { spawnGuarded } from '#services/rtr/up/spawn-guarded.ts';
-import { SupervisedChild } from '#services/rtr/up/supervised-child.ts';
+import { EngineWorkers } from '#services/rtr/up/workers/engine-workers.ts';
+import type { Engine } from '#services/rtr/up/workers/find-engines.ts';
+import { spawnGuarded } from '#services/rtr/up/children/child.ts';
+import { SupervisedChild } from '#services/rtr/up/children/supervised-child.ts';
 
 const ollama = { origin: 'usual port of Ollama', url: 'http://127.0.0.1:11434' };
 const vllm = { origin: 'usual port of vLLM', url: 'http://127.0.0.1:8000' };

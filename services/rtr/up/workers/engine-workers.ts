@@ -1,5 +1,5 @@
 import type { Engine } from './find-engines.ts';
-import type { SupervisedChild } from './supervised-child.ts';
+import type { SupervisedChild } from '../children/supervised-child.ts';
 
 /** How the workers of a cluster are started and what they are started for. */
 export interface EngineWorkersOptions {

@@ -1,14 +1,14 @@
 import type { Environment } from '#shared/core/load-config.ts';
-import type { UpConfig } from '../config.ts';
+import type { UpConfig } from '../../config.ts';
 import { askPort } from './ask-port.ts';
-import { localNatsUrl, localRedisUrl, type ClusterState } from './cluster-state.ts';
+import { localNatsUrl, localRedisUrl, type ClusterState } from '../cluster-state.ts';
 import { provideServer } from './install-server.ts';
-import type { Child } from './spawn-guarded.ts';
+import type { Child } from '../children/child.ts';
 import { startNatsServer } from './start-nats-server.ts';
 import type { Started } from './start-on-port.ts';
 import { startRedisServer } from './start-redis-server.ts';
-import type { SupervisedChild } from './supervised-child.ts';
-import { UpError } from './up-error.ts';
+import type { SupervisedChild } from '../children/supervised-child.ts';
+import { UpError } from '../up-error.ts';
 
 /** Starts a program and keeps it running; when it cannot be kept running the cluster ends. */
 export type Supervise = (name: string, start: () => Child | Promise<Child>) => Promise<SupervisedChild>;

@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findServer } from '#services/rtr/up/find-server.ts';
-import { provideServer, ServerMissingError } from '#services/rtr/up/install-server.ts';
+import { findServer } from '#services/rtr/up/servers/find-server.ts';
+import { provideServer, ServerMissingError } from '#services/rtr/up/servers/install-server.ts';
 
 let folder: string;
 const said: string[] = [];

@@ -5,15 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { processIdentity } from '#services/rtr/bootstrap/process-identity.mjs';
-import { spawnGuarded } from '#services/rtr/up/spawn-guarded.ts';
-import { until } from '../../../helpers/cluster/start-cluster.ts';
+import { spawnGuarded } from '#services/rtr/up/children/child.ts';
+import { until } from '../../../../helpers/cluster/start-cluster.ts';
 
 describe('a guarded program', () => {
   it('ends with its whole group when its parent is killed', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'rtr-guard-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const parentFile = join(folder, 'parent.ts');
-    const module = join(process.cwd(), 'services/rtr/up/spawn-guarded.ts');
+    const module = join(process.cwd(), 'services/rtr/up/children/child.ts');
     writeFileSync(
       parentFile,
       `import { spawnGuarded } from '${module}';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { registrySchema } from '#shared/registry/registry.ts';
-import { planWorkers, type Findings } from '#services/rtr/up/plan-workers.ts';
+import { planWorkers, type Findings } from '#services/rtr/up/workers/plan-workers.ts';
 import { welcome } from '#services/rtr/up/welcome.ts';
 
 const openai = { name: 'openai', title: 'OpenAI', keyVariable: 'OPENAI_API_KEY', missing: [] };

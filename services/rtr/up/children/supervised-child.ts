@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { configExitCode } from '#shared/core/run-service.ts';
 import { collectLastLines } from './last-lines.ts';
-import { killGroup, type Child } from './spawn-guarded.ts';
+import { killGroup, type Child } from './child.ts';
 import { isRunning, stopChild } from './stop-child.ts';
 
 /** A program that is kept running. */
