@@ -6,17 +6,15 @@ import { composeAnswer } from './answer/compose-answer.ts';
 import { planAnswer, tokensOf } from './answer/plan-answer.ts';
 import type { Engine } from './engine.ts';
 import type { AnswerFacts } from './engine-state.ts';
-import type { Reply, ReplyEnding } from './reply/reply.ts';
-import { sendError } from './reply/send-error.ts';
+import { type Reply, type ReplyEnding, usageOf } from './reply/reply.ts';
+import { sendError } from './reply/send-json.ts';
 import { sendWholeReply } from './reply/send-whole-reply.ts';
 import { streamReply } from './reply/stream-reply.ts';
-import { usageOf } from './reply/usage-of.ts';
 import type { ChatRequest } from './request/chat-request.ts';
-import { checkContext } from './request/check-context.ts';
 import { countPromptTokens } from './request/count-prompt-tokens.ts';
-import { resolveDemoOptions, type DemoOptions } from './request/demo-options.ts';
+import { type DemoOptions, resolveDemoOptions } from './request/demo-options.ts';
 import { readChatRequest } from './request/read-chat-request.ts';
-import { readJsonBody } from './request/read-json-body.ts';
+import { readJsonBody } from './request/read-body.ts';
 import { readTurn, type Turn } from './request/read-turn.ts';
 
 /**
@@ -106,4 +104,21 @@ function refusalOf({ fault, retry_after: retryAfter }: DemoOptions): RouterError
   if (fault === '500') return new RouterError('internal', 'The demo engine failed on demand.', { retryAfter });
   if (fault === '503') return new RouterError('overloaded', 'Overloaded, on demand.', { retryAfter });
   return undefined;
+}
+
+/**
+ * The tokens an answer may have: what the request allows, else the room that the prompt leaves in the context window.
+ * @throws RouterError `context_length_exceeded` when prompt and allowed answer do not fit together, in vLLM's words
+ */
+function checkContext(request: ChatRequest, promptTokens: number, contextWindow: number): number {
+  const allowed = request.max_completion_tokens ?? request.max_tokens ?? undefined;
+  const room = contextWindow - promptTokens;
+  if (room >= (allowed ?? 1)) return allowed ?? room;
+  throw new RouterError(
+    'context_length_exceeded',
+    `This model's maximum context length is ${contextWindow} tokens. However, you requested ` +
+      `${promptTokens + (allowed ?? 0)} tokens (${promptTokens} in the messages, ${allowed ?? 0} in the completion). ` +
+      'Please reduce the length of the messages or completion.',
+    { param: 'messages' },
+  );
 }

@@ -5,8 +5,7 @@ import { sendJson } from './reply/send-json.ts';
 import { tokenizeRequestSchema } from './request/chat-request.ts';
 import { countPromptTokens } from './request/count-prompt-tokens.ts';
 import { countTokens } from '#shared/core/o200k-tokens.ts';
-import { parseBody } from './request/parse-body.ts';
-import { readJsonBody } from './request/read-json-body.ts';
+import { parseBody, readJsonBody } from './request/read-body.ts';
 
 /**
  * `POST /tokenize` in vLLM's form. `count` is what `prompt_tokens` of the chat would be. `tokens` is always empty: images

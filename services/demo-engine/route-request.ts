@@ -4,8 +4,7 @@ import { version } from '#shared/core/version.ts';
 import { engineName, type Engine } from './engine.ts';
 import { handleChatCompletion } from './handle-chat-completion.ts';
 import { handleTokenize } from './handle-tokenize.ts';
-import { sendError } from './reply/send-error.ts';
-import { sendJson } from './reply/send-json.ts';
+import { sendError, sendJson } from './reply/send-json.ts';
 
 type Handle = (engine: Engine, request: IncomingMessage, response: ServerResponse, signal: AbortSignal) => unknown;
 

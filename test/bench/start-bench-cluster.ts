@@ -12,7 +12,7 @@ import { provideServer } from '#services/rtr/up/servers/install-server.ts';
 import { startNatsServer } from '#services/rtr/up/servers/start-nats-server.ts';
 import { startRedisServer } from '#services/rtr/up/servers/start-redis-server.ts';
 import { serviceNodeFlags } from '#services/rtr/bootstrap/service-node-flags.mjs';
-import { stopChild } from '#services/rtr/up/children/stop-child.ts';
+import { stopChild } from '#services/rtr/up/children/child.ts';
 import type { LoadTarget } from './load.ts';
 import { Part } from './start-part.ts';
 

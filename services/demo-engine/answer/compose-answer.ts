@@ -1,13 +1,12 @@
-import type { ChatRequest } from '../request/chat-request.ts';
+import { type ChatRequest, textOf } from '../request/chat-request.ts';
 import type { DemoOptions } from '../request/demo-options.ts';
 import type { Turn } from '../request/read-turn.ts';
-import { textOf } from '../request/text-of.ts';
-import { wantsThinking } from '../request/wants-thinking.ts';
-import { answerInJson } from './answer-in-json.ts';
 import { chooseToolCalls, type ToolCall } from './choose-tool-calls.ts';
-import { describeRequest } from './describe-request.ts';
-import { quoteResults } from './quote-results.ts';
-import { quote } from './quote.ts';
+import { describeRequest, quote } from './describe-request.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+import { fillSchema } from './fill-schema.ts';
+import { findHints } from './find-hints.ts';
+import { HintTaker } from './hint-taker.ts';
 
 /** All that an answer says, before it is cut into tokens. Empty where there is nothing of a kind. */
 export interface Answer {
@@ -46,4 +45,39 @@ function think(turn: Turn, toolCalls: readonly ToolCall[]): string {
   if (turn.toolResults.length > 0) return `${wanted} The tools have answered, so I tell what they found.`;
   if (toolCalls.length === 0) return `${wanted} I can tell what I was given.`;
   return `${wanted} For that I call ${toolCalls.map((call) => call.name).join(', ')}.`;
+}
+
+/** An answer for `response_format`: JSON that the given schema accepts, or an object where there is no schema. */
+function answerInJson(
+  format: Exclude<NonNullable<ChatRequest['response_format']>, { type: 'text' }>,
+  turn: Turn,
+): string {
+  const schema: JsonObject | null | undefined = format.type === 'json_schema' ? format.json_schema.schema : undefined;
+  if (schema) return JSON.stringify(fillSchema(schema, new HintTaker(findHints(turn.userText)), 'all'));
+  return JSON.stringify({ engine: 'demo', you_said: quote(turn.userText, 240), tool_results: turn.toolResults.length });
+}
+
+const maxQuoted = 2000;
+
+/** The answer to what tools have found: their results, quoted. */
+function quoteResults(results: Turn['toolResults']): string {
+  const each = Math.ceil(maxQuoted / results.length);
+  return results
+    .map(({ name, text }) => (text === '' ? `${name} gave nothing.` : `${name} gave: ${quote(text, each)}`))
+    .join('\n');
+}
+
+/**
+ * Whether the request asks for thinking, in any of the ways clients and engines have: `reasoning_effort` (OpenAI),
+ * `chat_template_kwargs` (vLLM, SGLang), `thinking` (Anthropic). One way that says no outweighs another that says yes.
+ */
+function wantsThinking(request: ChatRequest): boolean {
+  const { reasoning_effort: effort, thinking, chat_template_kwargs: template } = request;
+  const wishes = [
+    effort === null || effort === undefined ? undefined : effort !== 'none',
+    thinking ? thinking.type === 'enabled' || thinking.type === 'adaptive' : undefined,
+    template?.enable_thinking ?? undefined,
+    template?.thinking ?? undefined,
+  ].filter((wish) => wish !== undefined);
+  return wishes.length > 0 && wishes.every(Boolean);
 }

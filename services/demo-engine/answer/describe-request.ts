@@ -1,9 +1,5 @@
-import type { ChatMessage, ChatRequest } from '../request/chat-request.ts';
-import { imagesOf } from '../request/images-of.ts';
+import { type ChatMessage, type ChatRequest, imagesOf, textOf } from '../request/chat-request.ts';
 import type { Turn } from '../request/read-turn.ts';
-import { textOf } from '../request/text-of.ts';
-import { describeImage } from './describe-image.ts';
-import { quote } from './quote.ts';
 
 const settings = ['temperature', 'top_p', 'top_k', 'max_tokens', 'max_completion_tokens', 'seed', 'stop'] as const;
 const maxListed = 12;
@@ -55,4 +51,19 @@ function list(title: string, items: readonly string[]): string {
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
+}
+
+/** A text in quotation marks, cut to a length in UTF-16 units; never within an emoji's surrogate pair. */
+export function quote(text: string, maxLength: number): string {
+  const trimmed = text.trim();
+  if (trimmed.length <= maxLength) return `“${trimmed}”`;
+  return `“${trimmed.slice(0, maxLength).replace(/[\uD800-\uDBFF]$/, '')}…”`;
+}
+
+/** An image in words: kind and size of one that came along, the host of one that is only linked. */
+function describeImage(url: string): string {
+  const data = /^data:([^;]+);base64,/.exec(url);
+  if (!data) return `a linked image from ${URL.canParse(url) ? new URL(url).host : 'an unknown host'}`;
+  const bytes = Math.floor(((url.length - data[0].length) * 3) / 4) - (/=*$/.exec(url.slice(-2))?.[0].length ?? 0);
+  return `${data[1]} of ${bytes} bytes`;
 }

@@ -1,6 +1,6 @@
 import type { Plan, Step } from '../answer/plan-answer.ts';
 import type { DemoOptions } from '../request/demo-options.ts';
-import type { AnswerHead } from './answer-head.ts';
+import type { AnswerHead } from './reply.ts';
 
 /** Writes the chunks of one streamed answer, as vLLM does unless the options ask for another dialect. */
 export class ChunkFormat {

@@ -1,7 +1,7 @@
-import type { Plan, Step } from '../answer/plan-answer.ts';
+import { type Plan, type Step, tokensOf } from '../answer/plan-answer.ts';
 import type { DemoOptions } from '../request/demo-options.ts';
-import type { AnswerHead } from './answer-head.ts';
-import type { usageOf } from './usage-of.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ServerResponse } from 'node:http';
 
 /** An answer that is ready to be sent. */
 export interface Reply {
@@ -17,3 +17,32 @@ export interface Reply {
 
 /** How a reply was brought to its end, as long as the client stays: whole, or broken off by a fault on demand. */
 export type ReplyEnding = 'finished' | 'faulted';
+
+/** What every chunk of an answer, or the whole answer, says of it. */
+export interface AnswerHead {
+  /** `chatcmpl-…` */
+  id: string;
+  model: string;
+  /** Seconds since 1970. */
+  created: number;
+}
+
+/** Token counts as the OpenAI API gives them; those of thinking only where there was any. */
+export function usageOf(plan: Pick<Plan, 'steps'>, promptTokens: number) {
+  const completionTokens = tokensOf(plan.steps);
+  const reasoningTokens = tokensOf(plan.steps.filter(({ delta }) => delta.kind === 'reasoning'));
+  return {
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    total_tokens: promptTokens + completionTokens,
+    ...(reasoningTokens > 0 ? { completion_tokens_details: { reasoning_tokens: reasoningTokens } } : {}),
+  };
+}
+
+const longestMs = 600_000;
+
+/** Sends nothing more until the client leaves; cuts the connection after ten minutes, so that nothing is held for ever. */
+export async function hang(response: ServerResponse, signal: AbortSignal): Promise<void> {
+  await sleep(longestMs, undefined, { signal });
+  response.destroy();
+}

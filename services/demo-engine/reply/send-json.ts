@@ -1,4 +1,6 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { errorTable, RouterError } from '#shared/core/errors.ts';
+import { chatErrorBody } from '#shared/formats/chat/error.ts';
 
 /** Sends a whole JSON answer. */
 export function sendJson(
@@ -14,4 +16,19 @@ export function sendJson(
     ...headers,
   });
   response.end(text);
+}
+
+/** Answers with an error in the shape of the OpenAI API. An answer that has already begun is cut instead. */
+export function sendError(response: ServerResponse, error: unknown): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  const known = error instanceof RouterError ? error : new RouterError('internal', 'The demo engine failed.');
+  // A body that was not read to its end would be taken for the next request.
+  const headers = response.req.complete ? {} : { connection: 'close' };
+  sendJson(response, errorTable[known.code].status, chatErrorBody(known), {
+    ...headers,
+    ...(known.retryAfter === undefined ? {} : { 'retry-after': String(known.retryAfter) }),
+  });
 }

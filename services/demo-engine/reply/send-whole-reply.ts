@@ -2,11 +2,9 @@ import type { ServerResponse } from 'node:http';
 import { firstTokens, type Plan, type Step } from '../answer/plan-answer.ts';
 import type { DemoOptions } from '../request/demo-options.ts';
 import { RouterError } from '#shared/core/errors.ts';
-import { hang } from './hang.ts';
+import { hang, type Reply, type ReplyEnding } from './reply.ts';
 import { paceSteps } from './pace-steps.ts';
-import type { Reply, ReplyEnding } from './reply.ts';
-import { sendError } from './send-error.ts';
-import { sendJson } from './send-json.ts';
+import { sendError, sendJson } from './send-json.ts';
 
 /**
  * Sends a reply in one piece, after the time that its tokens take, with its fault if it has one.

@@ -3,9 +3,8 @@ import type { ServerResponse } from 'node:http';
 import { chatErrorBody } from '#shared/formats/chat/error.ts';
 import { firstTokens } from '../answer/plan-answer.ts';
 import { ChunkFormat } from './chunk-format.ts';
-import { hang } from './hang.ts';
+import { hang, type Reply, type ReplyEnding } from './reply.ts';
 import { paceSteps } from './pace-steps.ts';
-import type { Reply, ReplyEnding } from './reply.ts';
 
 /**
  * Streams a reply as server-sent events, no faster than the client reads, with its fault if it has one.

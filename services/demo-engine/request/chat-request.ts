@@ -82,3 +82,15 @@ export const chatRequestSchema = z.looseObject({
 export type ChatRequest = z.output<typeof chatRequestSchema>;
 export type ChatMessage = ChatRequest['messages'][number];
 export type ChatTool = NonNullable<ChatRequest['tools']>[number];
+
+/** The URLs of a message's images. */
+export function imagesOf({ content }: Pick<ChatMessage, 'content'>): string[] {
+  if (!Array.isArray(content)) return [];
+  return content.flatMap((part) => (part.type === 'image_url' ? [part.image_url.url] : []));
+}
+
+/** The text of a message's content, its text parts joined by line ends. */
+export function textOf({ content }: Pick<ChatMessage, 'content'>): string {
+  if (typeof content === 'string') return content;
+  return (content ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+}

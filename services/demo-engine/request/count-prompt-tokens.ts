@@ -1,7 +1,5 @@
-import type { ChatMessage, ChatTool } from './chat-request.ts';
+import { type ChatMessage, type ChatTool, imagesOf, textOf } from './chat-request.ts';
 import { countTokens } from '#shared/core/o200k-tokens.ts';
-import { imagesOf } from './images-of.ts';
-import { textOf } from './text-of.ts';
 
 /** What each image costs, whatever its size: the demo engine does not look into it. */
 export const tokensPerImage = 256;

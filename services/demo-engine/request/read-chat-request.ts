@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { chatRequestSchema, type ChatRequest } from './chat-request.ts';
-import { parseBody } from './parse-body.ts';
+import { parseBody } from './read-body.ts';
 
 /**
  * Reads a chat completion request as far as the demo engine understands it.

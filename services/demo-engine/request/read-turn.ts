@@ -1,5 +1,4 @@
-import type { ChatMessage } from './chat-request.ts';
-import { textOf } from './text-of.ts';
+import { type ChatMessage, textOf } from './chat-request.ts';
 
 /** What the answer is to: the last thing the user said, and what tools have found since. */
 export interface Turn {

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { watchNpm } from './watch-npm.mjs';
 
 /** The major version that the project's code is written for. */
 export const neededNode = 24;
@@ -11,6 +10,11 @@ export const hostNodeSuffices = Number(process.versions.node.split('.')[0]) >= n
 
 /** One key press reaches us more than once, from the terminal and from npm; within this time it counts as one. */
 const oneKeyPressMs = 500;
+
+const watchEveryMs = 1_000;
+
+/** Read before anything else: an installation may take minutes, and npm may go in the meantime. */
+const firstParent = process.ppid;
 
 /**
  * Runs a file of the project on Node 24 with our terminal, forwards signals to it, and ends as it ends. When npm has
@@ -69,4 +73,21 @@ function forwardSignals(child) {
  */
 function signalGroup({ pid }, signal) {
   if (pid !== undefined) process.kill(-pid, signal);
+}
+
+/**
+ * Calls back once when npm has started us and is gone. npm ends at SIGTERM and SIGHUP without a word to what it runs, and
+ * then nobody would be left who can be told to stop us. Without npm in between an orphan is wanted: `nohup` and `&` make
+ * one when their shell ends.
+ * @param {() => void} onGone
+ */
+function watchNpm(onGone) {
+  // Set by `npm start` and by `npx` alike.
+  if (process.env['npm_lifecycle_event'] === undefined) return;
+  const look = setInterval(() => {
+    if (process.ppid === firstParent) return;
+    clearInterval(look);
+    onGone();
+  }, watchEveryMs);
+  look.unref();
 }

@@ -1,6 +1,5 @@
 import { emailSchema, type UserRecord } from '#shared/accounts/people/user.ts';
 import { RouterError } from '#shared/core/errors.ts';
-import { consoleLink } from './console-link.ts';
 import type { KeyCommandContext } from './key-command.ts';
 
 /**
@@ -50,4 +49,9 @@ async function findPerson({ accounts: { users } }: KeyCommandContext, email: str
   const user = address === undefined ? undefined : await users.findByEmail(address);
   if (!user) throw new RouterError('not_found', 'Nobody has this e-mail address.');
   return user;
+}
+
+/** The address of a one-time link. @param consoleUrl where people reach the router, as `https://llm.example.com` */
+export function consoleLink(consoleUrl: string, token: string): string {
+  return new URL(`/link/${token}`, consoleUrl).href;
 }

@@ -1,8 +1,8 @@
-import { createFirstRouterKey, type CreatedKey } from '#shared/accounts/keys/create-key.ts';
-import { maskedKey, type KeyRecord } from '#shared/accounts/keys/key-record.ts';
+import { type CreatedKey, createFirstRouterKey } from '#shared/accounts/keys/create-key.ts';
+import { isUsable, type KeyRecord, maskedKey } from '#shared/accounts/keys/key-record.ts';
 import { announceChange, type KeyCommandContext } from './key-command.ts';
-import { consoleLink } from './console-link.ts';
-import { usableRouterKeys } from './usable-router-keys.ts';
+import { consoleLink } from './admin-link.ts';
+import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
 
 /** What `rtr setup` found or made. */
 export interface SetupResult {
@@ -41,4 +41,9 @@ export async function setup(context: KeyCommandContext): Promise<SetupResult> {
     print(`Open this link within 24 hours to become the first administrator: ${adminLink}`);
   }
   return { created, usable, adminLink };
+}
+
+/** The router keys that can be used now, oldest first. */
+export async function usableRouterKeys(store: KeyStore): Promise<KeyRecord[]> {
+  return (await store.list()).filter((key) => key.kind === 'router' && isUsable(key, Date.now()));
 }

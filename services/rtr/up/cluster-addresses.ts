@@ -25,3 +25,13 @@ export function clusterAddresses<Needed extends ClusterAddress>(
     throw new UpError(`There is no cluster here: set ${missing.join(' and ')}, or start one with npm start.`);
   return Object.fromEntries(found) as Record<Needed, string>;
 }
+
+/** Where a router of this machine is to be reached from this machine, as `http://127.0.0.1:8484`. */
+export function localUrl({ HOST, PORT }: { HOST: string; PORT: number }): string {
+  return `http://${reachableHost(HOST)}:${PORT}`;
+}
+
+function reachableHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
+}

@@ -2,9 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { folderError } from './folder-error.ts';
+import { folderError, UpError } from './up-error.ts';
 import { replaceFile } from './replace-file.ts';
-import { UpError } from './up-error.ts';
 
 const port = z.number().int().min(1).max(65_535).optional();
 

@@ -4,7 +4,7 @@ import { redisHosts } from '#shared/accounts/redis/redis-options.ts';
 import { createFirstRouterKey } from '#shared/accounts/keys/create-key.ts';
 import { maskedKey } from '#shared/accounts/keys/key-record.ts';
 import { createLog } from '#shared/core/log.ts';
-import { usableRouterKeys } from '../commands/usable-router-keys.ts';
+import { usableRouterKeys } from '../commands/setup.ts';
 import { UpError } from './up-error.ts';
 
 /** The keys of a cluster, as its start shows them. */

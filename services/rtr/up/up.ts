@@ -9,19 +9,17 @@ import { Children } from './children/children.ts';
 import { loadClusterState, saveClusterState } from './cluster-state.ts';
 import { EngineWorkers } from './workers/engine-workers.ts';
 import { findLocalEngines, listsModels, namedEngines } from './workers/find-engines.ts';
-import { folderError } from './folder-error.ts';
+import { folderError, UpError } from './up-error.ts';
 import { serviceNodeFlags } from '../bootstrap/service-node-flags.mjs';
 import { chooseFreePort, isPortFree } from './servers/free-port.ts';
-import { localUrl } from './local-url.ts';
+import { localUrl } from './cluster-addresses.ts';
 import type { LogRelay } from './log-relay.ts';
-import { PlannedWorkers } from './workers/planned-workers.ts';
-import type { Plan } from './workers/plan-workers.ts';
+import { type Plan, PlannedWorkers } from './workers/plan-workers.ts';
 import { readWorkers } from './read-health.ts';
 import { endLeftovers } from './children/running-children.ts';
 import { setUpKeys } from './set-up-keys.ts';
 import { spawnGuarded } from './children/child.ts';
 import { startServers } from './servers/start-servers.ts';
-import { UpError } from './up-error.ts';
 import { welcome } from './welcome.ts';
 
 export interface UpOptions {

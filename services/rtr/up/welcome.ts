@@ -1,4 +1,4 @@
-import { consoleLink } from '../commands/console-link.ts';
+import { consoleLink } from '../commands/admin-link.ts';
 import type { Engine } from './workers/find-engines.ts';
 import type { Plan, PlannedWorker } from './workers/plan-workers.ts';
 

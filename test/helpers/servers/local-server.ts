@@ -4,10 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { provideServer } from '#services/rtr/up/servers/install-server.ts';
 import { startNatsServer } from '#services/rtr/up/servers/start-nats-server.ts';
-import { killGroup } from '#services/rtr/up/children/child.ts';
+import { isRunning, killGroup, stopChild } from '#services/rtr/up/children/child.ts';
 import type { Started } from '#services/rtr/up/servers/start-on-port.ts';
 import { startRedisServer } from '#services/rtr/up/servers/start-redis-server.ts';
-import { isRunning, stopChild } from '#services/rtr/up/children/stop-child.ts';
 import type { ServerKind, TestServer } from './test-server.ts';
 
 const start = { nats: startNatsServer, redis: startRedisServer };

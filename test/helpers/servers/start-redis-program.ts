@@ -4,8 +4,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { freePort } from '#services/rtr/up/servers/free-port.ts';
 import { provideServer } from '#services/rtr/up/servers/install-server.ts';
-import { killGroup, spawnGuarded, type Child } from '#services/rtr/up/children/child.ts';
-import { isRunning, stopChild } from '#services/rtr/up/children/stop-child.ts';
+import { type Child, isRunning, killGroup, spawnGuarded, stopChild } from '#services/rtr/up/children/child.ts';
 import { until } from '../cluster/start-cluster.ts';
 
 /** A redis-server that a test configures itself. */

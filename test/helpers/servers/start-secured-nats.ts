@@ -7,8 +7,7 @@ import { roles, type Role } from '#shared/broker/connection/credential.ts';
 import { provideServer } from '#services/rtr/up/servers/install-server.ts';
 import { askPort } from '#services/rtr/up/servers/ask-port.ts';
 import { freePort } from '#services/rtr/up/servers/free-port.ts';
-import { spawnGuarded } from '#services/rtr/up/children/child.ts';
-import { stopChild } from '#services/rtr/up/children/stop-child.ts';
+import { spawnGuarded, stopChild } from '#services/rtr/up/children/child.ts';
 import { until } from '../cluster/start-cluster.ts';
 
 export interface SecuredNatsOptions {

@@ -2,8 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { killGroup, spawnGuarded } from '#services/rtr/up/children/child.ts';
-import { stopChild } from '#services/rtr/up/children/stop-child.ts';
+import { killGroup, spawnGuarded, stopChild } from '#services/rtr/up/children/child.ts';
 import { makeGguf } from './make-gguf.ts';
 
 export interface LlamaServer {

@@ -3,7 +3,7 @@ import type { Role } from '#shared/broker/connection/credential.ts';
 import { readBrokerAccess, type BrokerAccessSettings } from '#shared/broker/connection/read-broker-access.ts';
 import { ConfigError } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
-import type { Diagnosis } from './doctor.ts';
+import type { Diagnosis } from './diagnosis.ts';
 import { dateOf } from '../date-of.ts';
 
 export interface CredentialQuestion extends BrokerAccessSettings {

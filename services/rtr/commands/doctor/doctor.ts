@@ -3,16 +3,9 @@ import { findLocalEngines, listsModels, namedEngines } from '../../up/workers/fi
 import { findServer, serverPrograms, type ServerKind } from '../../up/servers/find-server.ts';
 import { isPortFree } from '../../up/servers/free-port.ts';
 import { planWorkers, type Findings } from '../../up/workers/plan-workers.ts';
+import type { Diagnosis } from './diagnosis.ts';
 import { diagnoseCredential, type CredentialQuestion } from './diagnose-credential.ts';
 import { readWorkers } from '../../up/read-health.ts';
-
-/** One thing that was looked at. */
-export interface Diagnosis {
-  subject: string;
-  /** `missing` is what the router would be better with, or cannot do without. */
-  state: 'ok' | 'missing' | 'info';
-  told: string;
-}
 
 export interface DoctorOptions {
   environment: Environment;
@@ -85,10 +78,4 @@ function diagnosePlan(findings: Findings): Diagnosis[] {
     ...ready.map(({ tier, told }): Diagnosis => ({ subject: tier, state: 'ok', told })),
     ...unready.map(({ tier, told }): Diagnosis => ({ subject: tier, state: 'missing', told })),
   ];
-}
-
-/** A diagnosis as lines for a person. */
-export function diagnosisText(diagnoses: readonly Diagnosis[]): string {
-  const signs = { ok: '✓', missing: '✗', info: '·' };
-  return diagnoses.map(({ subject, state, told }) => `${signs[state]} ${subject.padEnd(10)} ${told}`).join('\n');
 }

@@ -1,6 +1,7 @@
-import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import type { Environment } from '#shared/core/load-config.ts';
+import { once } from 'node:events';
 
 /** A running program of ours, with its two outputs. */
 export type Child = ChildProcessByStdio<null, Readable, Readable>;
@@ -50,4 +51,37 @@ export function killGroup({ pid }: Child): void {
     // Nobody of it is left.
     if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
   }
+}
+
+/** Whether the program still runs. */
+export function isRunning(child: Child): boolean {
+  return child.pid !== undefined && child.exitCode === null && child.signalCode === null;
+}
+
+/**
+ * Asks a program to end (SIGTERM) and waits for it; after `patienceMs` it ends its whole process group by force.
+ * Returns when the program is gone.
+ */
+export async function stopChild(child: Child, patienceMs: number): Promise<void> {
+  if (!isRunning(child)) return;
+  const gone = once(child, 'exit');
+  child.kill('SIGTERM');
+  const force = setTimeout(() => killGroup(child), patienceMs);
+  await gone;
+  clearTimeout(force);
+}
+
+const keptCharacters = 4_000;
+
+/**
+ * Reads a program's outputs for as long as it runs, so that it never blocks on a full pipe, and keeps the end of them:
+ * the returned function gives the last 20 lines at most.
+ */
+export function collectLastLines(child: Child): () => string[] {
+  let tail = '';
+  const keep = (text: string) => (tail = (tail + text).slice(-keptCharacters));
+  child.stdout.setEncoding('utf8').on('data', keep);
+  child.stderr.setEncoding('utf8').on('data', keep);
+  child.once('error', (error) => keep(error.message));
+  return () => tail.trim().split('\n').slice(-20);
 }

@@ -1,9 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { configExitCode } from '#shared/core/run-service.ts';
-import { collectLastLines } from './last-lines.ts';
-import { killGroup, type Child } from './child.ts';
-import { isRunning, stopChild } from './stop-child.ts';
+import { type Child, collectLastLines, isRunning, killGroup, stopChild } from './child.ts';
 
 /** A program that is kept running. */
 export interface SupervisionOptions {

@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { chooseFreePort } from './free-port.ts';
-import { collectLastLines } from '../children/last-lines.ts';
-import type { Child } from '../children/child.ts';
-import { isRunning, stopChild } from '../children/stop-child.ts';
+import { type Child, collectLastLines, isRunning, stopChild } from '../children/child.ts';
 
 /** How to start a server on a port of the loopback interface, and how to know that it is that very server that answers. */
 export interface PortServer {

@@ -1,5 +1,6 @@
 import type { Environment } from '#shared/core/load-config.ts';
 import type { Registry } from '#shared/registry/registry.ts';
+import type { SupervisedChild } from '../children/supervised-child.ts';
 
 /** A cloud provider for which the environment has a key. */
 export interface CloudProvider {
@@ -113,4 +114,24 @@ function planTools({ registry }: Findings, { ready }: Plan): void {
   const servers = Object.keys(registry.mcpServers);
   const told = ['those that come with the router', ...servers.map((name) => `MCP server ${name}`)].join(', ');
   ready.push({ tier: 'tools', name: 'tools', service: 'tools-worker', settings: {}, told });
+}
+
+const patienceMs = 8_000;
+
+/** The workers of a plan, running. */
+export class PlannedWorkers {
+  readonly #start: (worker: PlannedWorker) => Promise<SupervisedChild>;
+  readonly #children: SupervisedChild[] = [];
+
+  constructor(start: (worker: PlannedWorker) => Promise<SupervisedChild>) {
+    this.#start = start;
+  }
+
+  async begin(workers: readonly PlannedWorker[]): Promise<void> {
+    for (const worker of workers) this.#children.push(await this.#start(worker));
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#children.map((child) => child.stop(patienceMs)));
+  }
 }

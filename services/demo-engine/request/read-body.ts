@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import type { z } from 'zod';
 
 const maxBytes = 64 * 1024 * 1024;
 
@@ -28,4 +29,25 @@ function parseJson(bytes: Buffer): unknown {
   } catch (cause) {
     throw new RouterError('invalid_json', 'The body is not valid JSON.', { cause });
   }
+}
+
+/**
+ * Checks a body against a schema.
+ * @throws RouterError `invalid_request` or `missing_parameter`, with the path of the first bad field, as `messages[0].content`
+ */
+export function parseBody<T extends z.ZodType>(schema: T, body: JsonObject): z.output<T> {
+  const parsed = schema.safeParse(body);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const path = issue?.path ?? [];
+  const param = path
+    .map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
+    .join('')
+    .replace(/^\./, '');
+  const missing = path.length === 1 && !Object.hasOwn(body, String(path[0]));
+  throw new RouterError(
+    missing ? 'missing_parameter' : 'invalid_request',
+    missing ? `Missing required parameter: '${param}'.` : `Invalid value for '${param}': ${issue?.message}.`,
+    { param: param === '' ? undefined : param },
+  );
 }
