@@ -3,10 +3,13 @@ import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 
 /**
- * Reads `+ group` and `- group`, until its input ends: then the worker is gone, in whatever way, and all process groups that are
- * left are killed and the folder with their files is removed.
+ * Reads `+ group` and `- group` until its input ends, which is when the worker has ended in whatever way. Then kills the
+ * process groups that are left and removes the folder. `kill -s KILL --` is the one form that every shell takes: dash
+ * refuses `kill -KILL --`. A group that has ended by itself is no error. The reader of standard error may be gone with the
+ * worker, hence no SIGPIPE.
  */
 const script = `
+trap '' PIPE
 groups=" "
 while read -r what group; do
   case $what in
@@ -14,13 +17,19 @@ while read -r what group; do
     -) groups="\${groups%% $group *} \${groups#* $group }" ;;
   esac
 done
-for group in $groups; do kill -KILL -- "-$group" 2>/dev/null; done
+for group in $groups; do
+  error=$(kill -s KILL -- "-$group" 2>&1) && continue
+  case $error in
+    *'No such process'*) ;;
+    *) echo "the process guard cannot kill group $group: $error" >&2 ;;
+  esac
+done
 rm -rf -- "$1"
 `;
 
 /**
- * Sees to it that no CLI and no file of one outlives the worker, even a worker that is killed: a process of its own that
- * notices the worker's end and does what the worker no longer can.
+ * Ends all CLI processes and removes their files when the worker ends, even by SIGKILL: a process of its own that notices
+ * the worker's end. Its errors go to the worker's standard error.
  */
 export class ProcessGuard {
   readonly #child: ChildProcessByStdio<Writable, null, null>;
@@ -28,30 +37,31 @@ export class ProcessGuard {
   /**
    * @param folder is removed with everything in it
    * @param path the PATH, on which `rm` is found
+   * @param shell runs the script; any POSIX shell
    */
-  constructor(folder: string, path: string | undefined) {
-    this.#child = spawn('/bin/sh', ['-c', script, 'guard', folder], {
+  constructor(folder: string, path: string | undefined, shell = '/bin/sh') {
+    this.#child = spawn(shell, ['-c', script, 'guard', folder], {
       // Not in the worker's group: a Ctrl-C must not end it before its work is done.
       detached: true,
-      stdio: ['pipe', 'ignore', 'ignore'],
+      stdio: ['pipe', 'ignore', 'inherit'],
       env: { PATH: path },
     });
     this.#child.unref();
-    // It ended before the worker: there is nothing left to tell it.
+    // A broken pipe: the guard has ended before the worker.
     this.#child.stdin.on('error', () => undefined);
   }
 
-  /** @param group id of a process group: that of its first process */
+  /** Adds a process group. @param group its id, which is that of its first process */
   watch(group: number): void {
     this.#child.stdin.write(`+ ${group}\n`);
   }
 
-  /** Ends the watch; the system may give the id to somebody else. */
+  /** Removes a group that has ended: the system may give its id to another program. */
   forget(group: number): void {
     this.#child.stdin.write(`- ${group}\n`);
   }
 
-  /** Lets it do its work and end. */
+  /** Makes the guard do its work now. Resolves when it has ended. */
   async close(): Promise<void> {
     if (this.#child.exitCode !== null) return;
     const gone = once(this.#child, 'exit');

@@ -1,39 +1,99 @@
-import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { describe, expect, inject, it } from 'vitest';
-import { isAlive } from '../../../helpers/cluster/start-cli-worker.ts';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
+import { ProcessGuard } from '#services/cli-worker/process/process-guard.ts';
 import { until } from '../../../helpers/cluster/start-cluster.ts';
 import { startProcess } from '../../../helpers/processes/start-process.ts';
 
-/** Processes that were started in a folder of this worker's, and their folders. */
-function fakesOf(parent: number | undefined): { pid: number; cwd: string }[] {
+const path = process.env['PATH'] ?? '';
+
+/** Milliseconds for the guard to end everything. */
+const guardMs = 5_000;
+
+/** The processes of a group that still run. */
+function membersOf(group: number): number[] {
   return readdirSync('/proc').flatMap((name) => {
     try {
-      const stat = readFileSync(`/proc/${name}/stat`, 'utf8')
-        .replace(/^.*\) /s, '')
-        .split(' ');
-      const cwd = readlinkSync(`/proc/${name}/cwd`);
-      return Number(stat[1]) === parent && cwd.includes('/rtr-cli-') ? [{ pid: Number(name), cwd }] : [];
+      const stat = readFileSync(`/proc/${name}/stat`, 'utf8').replace(/^.*\) /s, '');
+      const [state, , itsGroup] = stat.split(' ');
+      return Number(itsGroup) === group && state !== 'Z' ? [Number(name)] : [];
     } catch {
       return [];
     }
   });
 }
 
-describe.skipIf(process.platform !== 'linux')('a worker that is killed', () => {
-  it('leaves no process and no folder behind', async () => {
+/** Paths of the shells that this machine has. `sh` is another one on each system. */
+const shells = ['sh', 'dash'].flatMap((shell) => {
+  const found = spawnSync('/bin/sh', ['-c', `command -v ${shell}`], { encoding: 'utf8' });
+  return found.status === 0 ? [found.stdout.trim()] : [];
+});
+
+let folder: string;
+/** The groups that a failed test would leave behind. */
+const started: number[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'rtr-guard-test-'));
+});
+afterEach(() => {
+  for (const group of started.splice(0)) if (membersOf(group).length > 0) process.kill(-group, 'SIGKILL');
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function startGuarded(shell: string, guardPath = path, ...further: string[]) {
+  const worker = startProcess('test/helpers/clis/guarded-worker.ts', {}, [shell, folder, guardPath, ...further]);
+  const group = Number((await worker.line('started'))['group']);
+  started.push(group);
+  return { worker, group };
+}
+
+describe.skipIf(process.platform !== 'linux')('the guard of a killed worker', () => {
+  it.each(shells)('ends a CLI with all that it has started, and removes its files, under %s', async (shell) => {
+    const { worker, group } = await startGuarded(shell);
+    writeFileSync(join(folder, 'file'), '');
+    await until(() => membersOf(group).length === 4);
+    await worker.kill();
+    await until(() => membersOf(group).length === 0 && !existsSync(folder), guardMs);
+    expect(worker.lines.map(({ msg }) => msg)).toEqual(['started']);
+  });
+
+  it.each(shells)('reports what it cannot do on the standard error of the worker, under %s', async (shell) => {
+    const { worker, group } = await startGuarded(shell, '/nonexistent', 'NaN');
+    await worker.kill();
+    const errors = (): string => worker.lines.map(({ msg }) => msg).join('\n');
+    await until(() => /rm: .*(not found|No such file)/.test(errors()), guardMs);
+    expect(errors()).toContain('the process guard cannot kill group NaN: ');
+    await until(() => membersOf(group).length === 0, guardMs);
+  });
+
+  it('leaves alone a group that was removed from its list', async () => {
+    const { worker, group } = await startGuarded('/bin/sh');
+    const second = new ProcessGuard(join(folder, 'none'), path);
+    for (const id of [999_999_999, group, 999_999_998]) second.watch(id);
+    second.forget(group);
+    await second.close();
+    expect(membersOf(group).length).toBeGreaterThan(0);
+    await worker.kill();
+  });
+
+  it('ends the processes of the real worker', async () => {
     const worker = startProcess('services/cli-worker/main.ts', {
       NATS_URL: inject('natsUrl'),
       RTR_PREFIX: 'guard-test',
-      CLI_KIND: 'claude',
-      CLI_COMMAND: `${process.cwd()}/test/helpers/clis/fake-claude.ts`,
+      CLI_KIND: 'command',
+      CLI_COMMAND: `sh -c "trap '' TERM; pwd > ${folder}/$$; sleep 600 & wait"`,
       CLI_MODELS: 'm1',
       SLOTS: '2',
     });
-    await worker.line('worker started');
-    await until(() => fakesOf(worker.child.pid).length === 2);
-    const fakes = fakesOf(worker.child.pid);
+    const groups = (): number[] => readdirSync(folder).map(Number);
+    await until(() => groups().length === 2 && groups().every((each) => membersOf(each).length === 2));
+    started.push(...groups());
+    const homes = groups().map((each) => readFileSync(join(folder, String(each)), 'utf8').trim());
+    for (const home of homes) expect(home).toContain('/rtr-cli-');
     await worker.kill();
-    await until(() => fakes.every(({ pid, cwd }) => !isAlive(pid) && !existsSync(cwd)));
-    expect(fakes).toHaveLength(2);
+    await until(() => groups().every((each) => membersOf(each).length === 0), guardMs);
+    await until(() => homes.every((home) => !existsSync(home)), guardMs);
   });
 });
