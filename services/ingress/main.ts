@@ -120,7 +120,7 @@ await runService(async (environment, releases) => {
   if (broker.subjects.prefix !== prefix)
     throw new ConfigError(`the credential is of the cluster ${broker.subjects.prefix}, and RTR_PREFIX says ${prefix}`);
   releases.add('broker', () => broker.close());
-  onKeyChange(broker, (changed) => verifier.drop(changed));
+  onKeyChange(broker, (changed) => (changed === undefined ? verifier.markStale() : verifier.drop(changed)));
   broker.onReconnect(() => verifier.markStale());
 
   const workers = new LiveWorkers(broker, log);

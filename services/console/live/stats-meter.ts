@@ -1,3 +1,4 @@
+import { ownContract } from '#shared/broker/contract/contract-range.ts';
 import type { Job, JobReport } from '#shared/broker/dispatch/job.ts';
 import { waitingByLane } from '#shared/broker/dispatch/waiting-by-lane.ts';
 import { waitingByTier } from '#shared/broker/dispatch/waiting-by-tier.ts';
@@ -60,7 +61,8 @@ export class StatsMeter {
     const minute = Math.floor(second / 60);
     const jobs = [...this.#jobs()];
     return {
-      v: 1,
+      v: ownContract.newest,
+      oldest: ownContract.oldest,
       at: second * 1000,
       requests: this.#requests.before(second),
       tokens: this.#tokens.before(second).map((value) => Math.round(value * 10) / 10),

@@ -1,13 +1,18 @@
 import { z } from 'zod';
 
 /**
- * Versions of the broker contract: subjects and messages between ingress and workers.
+ * Versions of the broker contract: the subjects and messages between ingress nodes and workers, and those between ingress
+ * nodes: ingress stats, key changes and price changes.
  *
  * - A field that the other side may do without is added under the same version: readers let unknown fields through.
  * - A change that the other side has to know of is a new version. A release speaks a range of them, the newest and for
  *   at least one release the one before, so that a cluster can be upgraded node by node in any order.
  * - An announcement tells the range of its worker. An ingress speaks the newest version that both know: tickets, claims,
  *   grants and offers of that worker's jobs are of it. Where there is none, the worker is shown to people and given nothing.
+ * - A message to everyone (an announcement, ingress stats) names the range of its sender, and its fields are only ever added
+ *   to. Ingress stats are read when both ranges share a version; an entry that is not understood, as one of an unknown
+ *   tier, is skipped alone.
+ * - Key changes and price changes are signals without a version. One of an unknown kind means that anything may have changed.
  * - Subjects are what credentials allow. A version that needs others is spoken only by who has them, so it comes a
  *   release after the one whose credentials allow them.
  * - Workers of different ranges never share a lane (see `poolOf`): nobody pulls a ticket that it cannot read.

@@ -1,12 +1,21 @@
 import { z } from 'zod';
-import { priorityClasses, tiers } from './lane.ts';
 import type { Broker } from '../connection/connect-broker.ts';
+import { agreedVersion, contractVersion, ownContract } from './contract-range.ts';
+import { priorityClasses, tiers, type Tier } from './lane.ts';
 import { parseJson } from './ticket.ts';
 
 const count = z.number().int().nonnegative();
 /** Values by second, the oldest first; the last one is of the second that ended at the message's time. */
 const seconds = z.array(z.number().nonnegative()).max(60);
-const byTier = z.partialRecord(z.enum(tiers), count);
+/** Counts by tier, without the tiers that this release does not know. */
+const byTier = z.record(z.string(), z.unknown()).transform((counts) => {
+  const known: Partial<Record<Tier, number>> = {};
+  for (const tier of tiers) {
+    const { data } = count.safeParse(counts[tier]);
+    if (data !== undefined) known[tier] = data;
+  }
+  return known;
+});
 const lane = z.object({
   tier: z.enum(tiers),
   pool: z.string().max(64),
@@ -14,12 +23,23 @@ const lane = z.object({
   waiting: count,
 });
 
+/** A list of at most so many entries, without those that this release cannot read. */
+function readable<T extends z.ZodType>(entry: T, most: number) {
+  const read = (value: unknown): z.output<T>[] => {
+    const { data } = entry.safeParse(value);
+    return data === undefined ? [] : [data];
+  };
+  return z.array(z.unknown()).transform((entries) => entries.slice(0, most).flatMap(read));
+}
+
 /**
  * What an ingress tells everyone each second, on `rtr.ingress-stats.<ingress>`: the whole of what it counted lately, so that a
  * lost message does no harm and who comes late knows everything at once. Times in milliseconds since 1970.
  */
 export const ingressStatsSchema = z.object({
-  v: z.literal(1),
+  /** The newest and the oldest version of the contract that the ingress speaks. */
+  v: contractVersion,
+  oldest: contractVersion.optional(),
   at: z.number(),
   /** Of the last 60 seconds, each: requests that came to an end, tokens of output, requests that failed. */
   requests: seconds,
@@ -31,23 +51,22 @@ export const ingressStatsSchema = z.object({
   /** Requests served in the last hour. */
   servedByTier: byTier,
   /** Requests that wait, by lane. One that waits in several lanes counts in each. */
-  lanes: z.array(lane).max(500),
+  lanes: readable(lane, 500),
   /** Requests that wait, by tier that may serve them, with workers or without. Absent from older releases. */
   waitingByTier: byTier.optional(),
   /** The last failures, newest first. */
-  failures: z
-    .array(
-      z.object({
-        at: z.number(),
-        requestId: z.string(),
-        code: z.string(),
-        message: z.string(),
-        model: z.string().optional(),
-        tier: z.enum(tiers).optional(),
-        worker: z.string().optional(),
-      }),
-    )
-    .max(50),
+  failures: readable(
+    z.object({
+      at: z.number(),
+      requestId: z.string(),
+      code: z.string(),
+      message: z.string(),
+      model: z.string().optional(),
+      tier: z.enum(tiers).optional().catch(undefined),
+      worker: z.string().optional(),
+    }),
+    50,
+  ),
 });
 
 export type IngressStats = z.infer<typeof ingressStatsSchema>;
@@ -61,11 +80,17 @@ export function publishIngressStats(broker: Broker, ingress: string, stats: Ingr
   broker.publish(broker.subjects.ingressStats(ingress), JSON.stringify(stats));
 }
 
-/** Calls back with each stats of every ingress, the own one among them. Returns the call that ends it. */
+/**
+ * Calls back with each stats of every ingress, the own one among them. Those of an ingress whose release shares no version of
+ * the contract with this one are left out. Returns the call that ends it.
+ */
 export function onIngressStats(broker: Broker, listener: (ingress: string, stats: IngressStats) => void): () => void {
   const subscription = broker.subscribe(broker.subjects.allIngressStats, ({ subject, data }) => {
     const stats = parseJson(data, ingressStatsSchema);
-    if (stats) listener(subject.slice(subject.lastIndexOf('.') + 1), stats);
+    if (!stats) return;
+    const { v: newest, oldest = newest } = stats;
+    if (agreedVersion(ownContract, { oldest, newest }) === undefined) return;
+    listener(subject.slice(subject.lastIndexOf('.') + 1), stats);
   });
   return () => subscription.unsubscribe();
 }
