@@ -17,6 +17,8 @@ const mayImport: Record<string, readonly string[]> = {
   'shared/accounts': ['shared/core'],
   'shared/registry': ['shared/core'],
   'shared/upstream': ['shared/core', 'shared/formats', 'shared/translate'],
+  'shared/worker': ['shared/core', 'shared/broker', 'shared/upstream'],
+  'shared/public-fetch': [],
   'shared/serving': ['shared/core', 'shared/formats', 'shared/broker', 'shared/accounts', 'shared/registry'],
 };
 const everyService = Object.keys(mayImport);
@@ -26,7 +28,7 @@ const homes: Record<string, readonly string[]> = {
   express: ['services/ingress', 'services/console'],
   '@nats-io/': ['shared/broker'],
   '@opentelemetry/': ['shared/core'],
-  'prom-client': ['shared/core', 'services/ingress', 'services/cli-worker', 'services/tools-worker'],
+  'prom-client': ['shared/core', 'shared/worker', 'services/ingress', 'services/cli-worker', 'services/tools-worker'],
   ioredis: ['shared/accounts'],
 };
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { setting } from '#shared/core/load-config.ts';
-import { workerSettings } from '#shared/core/worker-settings.ts';
+import { workerSettings } from '#shared/worker/worker-settings.ts';
 import { cliKinds } from './clis/cli.ts';
 
 /** A model's name may become an argument of a command: it is not taken for an option, and needs no quotes anywhere. */

@@ -3,7 +3,7 @@ import type { GrantedJob, JobEnd, JobHandler, Reply } from '#shared/broker/contr
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { Logger } from '#shared/core/log.ts';
-import { GenerationSpan } from '#shared/core/tracing/generation-span.ts';
+import { GenerationSpan } from '#shared/upstream/generation-span.ts';
 import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import { chatNeeds } from '#shared/formats/chat/needs.ts';

@@ -7,7 +7,7 @@ import { ConfigError, loadConfig } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
 import { runService } from '#shared/core/run-service.ts';
 import { openTracing } from '#shared/core/tracing/open-tracing.ts';
-import { openWorkerAdmin } from '#shared/core/worker-admin.ts';
+import { openWorkerAdmin } from '#shared/worker/worker-admin.ts';
 import { version } from '#shared/core/version.ts';
 import { cloudWorkerConfig } from './config.ts';
 import { connectProvider } from './connect-provider.ts';

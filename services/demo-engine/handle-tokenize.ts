@@ -4,7 +4,7 @@ import type { Engine } from './engine.ts';
 import { sendJson } from './reply/send-json.ts';
 import { tokenizeRequestSchema } from './request/chat-request.ts';
 import { countPromptTokens } from './request/count-prompt-tokens.ts';
-import { countTokens } from '#shared/core/o200k-tokens.ts';
+import { countTokens } from '#shared/upstream/o200k-tokens.ts';
 import { parseBody, readJsonBody } from './request/read-body.ts';
 
 /**

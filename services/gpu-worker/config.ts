@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { setting } from '#shared/core/load-config.ts';
-import { workerSettings } from '#shared/core/worker-settings.ts';
+import { workerSettings } from '#shared/worker/worker-settings.ts';
 import { engineKinds } from './engines/engine.ts';
 
 /** Jobs at once at most, whatever the engine tells. */

@@ -7,7 +7,7 @@ import { loadConfig } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
 import { runService } from '#shared/core/run-service.ts';
 import { openTracing } from '#shared/core/tracing/open-tracing.ts';
-import { openWorkerAdmin } from '#shared/core/worker-admin.ts';
+import { openWorkerAdmin } from '#shared/worker/worker-admin.ts';
 import { version } from '#shared/core/version.ts';
 import { gpuWorkerConfig, maxSlots } from './config.ts';
 import { EngineHttp } from './engine-http.ts';

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { brokerSettings } from '#shared/core/broker-settings.ts';
+import { brokerSettings } from '#shared/broker/connection/broker-settings.ts';
 import { setting } from '#shared/core/load-config.ts';
 
 const proxyDoc =

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { brokerSettings } from '#shared/core/broker-settings.ts';
+import { brokerSettings } from '#shared/broker/connection/broker-settings.ts';
 import { isRedisAddress } from '#shared/accounts/redis/redis-options.ts';
 import { setting } from '#shared/core/load-config.ts';
 

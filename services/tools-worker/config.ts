@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { setting } from '#shared/core/load-config.ts';
-import { workerSettings } from '#shared/core/worker-settings.ts';
+import { workerSettings } from '#shared/worker/worker-settings.ts';
 
 /** Every setting of the tools worker. */
 export const toolsWorkerConfig = z.object({

@@ -13,7 +13,7 @@ const maxCounted = 1024 * 1024;
  * Other work has its turn meanwhile, however long the input is.
  */
 export async function countWithTokenizer(request: JsonObject, signal: AbortSignal): Promise<number> {
-  const { countTokens } = await import('#shared/core/o200k-tokens.ts');
+  const { countTokens } = await import('./o200k-tokens.ts');
   const { texts, flat } = partsOf(request);
   let chars = 0;
   let counted = 0;

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { GenerationSpan, type Generation } from '#shared/core/tracing/generation-span.ts';
+import { GenerationSpan, type Generation } from './generation-span.ts';
 import type { TraceContext } from '#shared/core/tracing/tracing.ts';
 import type { Ending, Minted, Pair } from '#shared/translate/translation.ts';
 import type { Dialect } from '#shared/translate/upstreams/upstream-formats.ts';

@@ -1,24 +1,38 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isUnreachable } from './is-unreachable.ts';
 
-/** One request to an upstream that is over. Times are milliseconds since it was sent. */
+/** How a request to an upstream ended: the class of its status, or how it broke off. `aborted`: nobody waited for it. */
+export const upstreamOutcomes = [
+  '2xx',
+  '3xx',
+  '429',
+  '4xx',
+  '5xx',
+  'unreachable',
+  'timeout',
+  'broken',
+  'aborted',
+] as const;
+export type UpstreamOutcome = (typeof upstreamOutcomes)[number];
+
+/** A finished request to an upstream. Times are milliseconds since it was sent. */
 export interface UpstreamCall {
-  outcome: '2xx' | '3xx' | '429' | '4xx' | '5xx' | 'unreachable' | 'timeout' | 'broken' | 'aborted';
-  /** Until the first piece of a streamed answer was heard. */
+  outcome: UpstreamOutcome;
+  /** Until the first piece of a streamed answer; undefined when there was none. */
   firstMs: number | undefined;
   ms: number;
 }
 
-/** How an answer that came to its end counts. */
-export function outcomeOfStatus(status: number): UpstreamCall['outcome'] {
+/** The outcome of an answer that arrived whole. */
+export function outcomeOfStatus(status: number): UpstreamOutcome {
   if (status === 429) return '429';
   if (status >= 500) return '5xx';
   if (status >= 400) return '4xx';
   return status >= 300 ? '3xx' : '2xx';
 }
 
-/** How a request that was never answered to the end counts. `aborted`: nobody waited for it any more. */
-export function outcomeOfFailure(error: unknown, signal: AbortSignal): UpstreamCall['outcome'] {
+/** The outcome of a request whose answer did not arrive whole. */
+export function outcomeOfFailure(error: unknown, signal: AbortSignal): UpstreamOutcome {
   if (signal.aborted) return 'aborted';
   if (isUnreachable(error)) return 'unreachable';
   return error instanceof RouterError && error.code === 'upstream_timeout' ? 'timeout' : 'broken';

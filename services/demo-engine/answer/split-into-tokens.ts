@@ -1,5 +1,5 @@
 import { decode } from 'gpt-tokenizer/encoding/o200k_base';
-import { encodeText } from '#shared/core/o200k-tokens.ts';
+import { encodeText } from '#shared/upstream/o200k-tokens.ts';
 
 /** A piece of text that leaves at once, and how many tokens it is. */
 export interface Piece {

@@ -1,5 +1,5 @@
 import { type ChatMessage, type ChatTool, imagesOf, textOf } from './chat-request.ts';
-import { countTokens } from '#shared/core/o200k-tokens.ts';
+import { countTokens } from '#shared/upstream/o200k-tokens.ts';
 
 /** What each image costs, whatever its size: the demo engine does not look into it. */
 export const tokensPerImage = 256;

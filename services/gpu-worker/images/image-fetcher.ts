@@ -1,4 +1,4 @@
-import { createPublicFetch, PublicFetchError, readBounded } from '#shared/core/public-fetch.ts';
+import { createPublicFetch, PublicFetchError, readBounded } from '#shared/public-fetch/public-fetch.ts';
 
 /** Gets an image from its http address. Resolves to a data URL, rejects with a PublicFetchError. */
 export type ImageFetcher = (url: URL, maxBytes: number, signal: AbortSignal) => Promise<string>;

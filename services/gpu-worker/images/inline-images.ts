@@ -1,6 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import { PublicFetchError } from '#shared/core/public-fetch.ts';
+import { PublicFetchError } from '#shared/public-fetch/public-fetch.ts';
 import type { ImageFetcher } from './image-fetcher.ts';
 
 /** Bytes of all images together that are fetched for one request, and milliseconds for all of them to come. */

@@ -1,11 +1,14 @@
 import type { Registry } from 'prom-client';
 import type { JobReport } from '#shared/broker/dispatch/job.ts';
 import { errorTable, type ErrorCode, type RouterError } from '#shared/core/errors.ts';
-import { bound } from '#shared/core/metrics/bound.ts';
-import { BoundCounter, type BoundCount } from '#shared/core/metrics/bound-counter.ts';
-import { BoundHistogram, type BoundObservations } from '#shared/core/metrics/bound-histogram.ts';
+import { bound, BoundCounter, type BoundCount } from '#shared/core/metrics/bound-counter.ts';
+import {
+  BoundHistogram,
+  secondsBuckets,
+  speedBuckets,
+  type BoundObservations,
+} from '#shared/core/metrics/bound-histogram.ts';
 import { BoundedNames } from '#shared/core/metrics/bounded-names.ts';
-import { secondsBuckets, speedBuckets } from '#shared/core/metrics/buckets.ts';
 
 /** The client formats whose counters are shown from the start. */
 const formats = ['chat', 'messages', 'tools'];

@@ -3,7 +3,7 @@ import {
   PublicFetchError,
   readBounded,
   type PublicFetchOptions,
-} from '#shared/core/public-fetch.ts';
+} from '#shared/public-fetch/public-fetch.ts';
 import { version } from '#shared/core/version.ts';
 import { defineTool, z, type OwnTool, type ToolReturn } from '../own/define-tool.ts';
 

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Msg } from '@nats-io/transport-node';
 import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
-import { ShortLivedMap } from '#shared/core/short-lived-map.ts';
+import { ShortLivedMap } from '../short-lived-map.ts';
 import type { TraceContext } from '#shared/core/tracing/tracing.ts';
 import { decodeClaim } from '../contract/claim.ts';
 import type { Broker } from '../connection/connect-broker.ts';

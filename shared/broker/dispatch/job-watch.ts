@@ -1,5 +1,5 @@
 import type { RouterError } from '#shared/core/errors.ts';
-import type { ShortLivedMap } from '#shared/core/short-lived-map.ts';
+import type { ShortLivedMap } from '../short-lived-map.ts';
 import type { Broker } from '../connection/connect-broker.ts';
 import { exceededBound, type Bounds } from './exceeded-bound.ts';
 import type { Job } from './job.ts';

@@ -1,7 +1,7 @@
 import type { Msg } from '@nats-io/transport-node';
 import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
-import { ShortLivedMap } from '#shared/core/short-lived-map.ts';
+import { ShortLivedMap } from '../short-lived-map.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts';
 import type { TraceSpan, Tracing } from '#shared/core/tracing/tracing.ts';

@@ -1,6 +1,6 @@
 import { Counter, type CounterConfiguration, type LabelValues } from 'prom-client';
 
-/** A counter of one set of labels. To add costs one addition, whatever the labels. */
+/** The counter of one set of labels. `add` costs one addition. */
 export interface BoundCount {
   add(amount?: number): void;
 }
@@ -11,18 +11,18 @@ interface Cell<Label extends string> {
 }
 
 /**
- * A Prometheus counter for a request's path. Each set of labels is bound once, beforehand: the library would check and
- * hash the labels at each increment. What was added is handed to the library when it is asked for.
+ * A Prometheus counter for hot paths. Each set of labels is bound once: the library would check and hash the labels at
+ * every increment. The sums go to the library when the metrics are scraped.
  */
 export class BoundCounter<Label extends string = string> {
   readonly #cells: Cell<Label>[] = [];
   readonly #counter: Counter<Label>;
 
   constructor(configuration: Omit<CounterConfiguration<Label>, 'collect'>) {
-    this.#counter = new Counter({ ...configuration, collect: () => this.#handOver() });
+    this.#counter = new Counter({ ...configuration, collect: () => this.#flush() });
   }
 
-  /** The counter of these labels, which from now on is shown, with 0 until something is added. */
+  /** Returns the counter of these labels, which appears in the metrics from now on, at first with 0. */
   bind(labels: LabelValues<Label>): BoundCount {
     const cell = { labels, pending: 0 };
     this.#cells.push(cell);
@@ -33,10 +33,20 @@ export class BoundCounter<Label extends string = string> {
     };
   }
 
-  #handOver(): void {
+  #flush(): void {
     for (const cell of this.#cells) {
       this.#counter.inc(cell.labels, cell.pending);
       cell.pending = 0;
     }
   }
+}
+
+/** Returns the series bound under a key, and binds it on first use. Callers keep the number of keys bounded. */
+export function bound<Series>(series: Map<string, Series>, key: string, bind: () => Series): Series {
+  let one = series.get(key);
+  if (!one) {
+    one = bind();
+    series.set(key, one);
+  }
+  return one;
 }

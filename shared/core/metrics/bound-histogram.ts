@@ -1,20 +1,28 @@
 import { Histogram, type HistogramConfiguration, type LabelValues } from 'prom-client';
 
-/** A histogram of one set of labels. To observe costs a look for the bucket and three additions. */
+/** Bucket bounds for durations, in seconds. */
+export const secondsBuckets: readonly number[] = [
+  0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300,
+];
+
+/** Bucket bounds for output speed, in tokens per second. */
+export const speedBuckets: readonly number[] = [1, 2.5, 5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1000, 2500];
+
+/** The histogram of one set of labels. `observe` costs a bucket look-up and three additions. */
 export interface BoundObservations {
   observe(value: number): void;
 }
 
 interface Cell<Label extends string> {
   labels: LabelValues<Label>;
-  /** How many values were seen in each bucket alone, the last one for those beyond all bounds. */
+  /** Values in each bucket alone, not cumulative; the last bucket is for those above all bounds. */
   counts: number[];
   sum: number;
 }
 
 /**
- * A Prometheus histogram for a request's path. Each set of labels is bound once, beforehand: the library would check and
- * hash the labels, and build objects, at each observation.
+ * A Prometheus histogram for hot paths. Each set of labels is bound once: the library would check and hash the labels,
+ * and build objects, at every observation.
  */
 export class BoundHistogram<Label extends string = string> extends Histogram<Label> {
   readonly #cells: Cell<Label>[] = [];
@@ -29,7 +37,7 @@ export class BoundHistogram<Label extends string = string> extends Histogram<Lab
     this.#bounds = configuration.buckets;
   }
 
-  /** The histogram of these labels, which from now on is shown, empty until something is observed. */
+  /** Returns the histogram of these labels, which appears in the metrics from now on, at first empty. */
   bind(labels: LabelValues<Label>): BoundObservations {
     const bounds = this.#bounds;
     const cell: Cell<Label> = { labels, counts: Array.from({ length: bounds.length + 1 }, () => 0), sum: 0 };
@@ -44,7 +52,7 @@ export class BoundHistogram<Label extends string = string> extends Histogram<Lab
     };
   }
 
-  /** What the library's registry asks of a histogram; not in its declarations, but what its own `get` is made from too. */
+  /** Called by the library's registry. Its declarations lack this method, on which its own `get` is built too. */
   async getForPromString(): Promise<object> {
     const values = this.#cells.flatMap((cell) => this.#valuesOf(cell));
     return { name: this.#name, help: this.#help, type: 'histogram', values, aggregator: 'sum' };

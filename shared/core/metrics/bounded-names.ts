@@ -1,20 +1,20 @@
-/** What names that came too late are counted as. */
+/** The label value of all names beyond the bound. */
 export const otherName = 'other';
 
 /**
- * Keeps the values of one label within a bound: as many names as fit are themselves, later ones are `other`. Names come from
- * workers, and a worker may announce hundreds, or other ones every day; each would stay for as long as the process lives.
+ * Bounds the values of one label: the first names are kept, later ones become `other`. Names come from workers, which may
+ * announce hundreds of them, or new ones every day; each would occupy memory for the life of the process.
  */
 export class BoundedNames {
   readonly #names = new Set<string>();
   readonly #most: number;
 
-  /** @param most names that are told apart */
+  /** @param most names that are kept */
   constructor(most: number) {
     this.#most = most;
   }
 
-  /** The name to count under. */
+  /** Returns the label value to count a name under. */
   of(name: string): string {
     if (this.#names.has(name)) return name;
     if (this.#names.size >= this.#most) return otherName;

@@ -1,42 +1,42 @@
 import { Gauge, type Registry } from 'prom-client';
 
 /**
- * The servers that a process depends on, by name, and how each is asked: resolves with the milliseconds that its answer took,
- * undefined when it gives none. Settles within a second or so, never rejects. No promise at all: it has not come to the point
- * of connecting to it, so nothing can be said.
+ * The servers that a process depends on, by name. Each function pings one and resolves with the round trip in milliseconds, or
+ * undefined when there is no answer; it settles within about a second and never rejects. It returns no promise while the
+ * process has not connected to that server yet.
  */
 export type Dependencies = Readonly<Record<string, () => Promise<number | undefined> | undefined>>;
 
-/** Adds whether each dependency answers, and how long it takes. They are asked when somebody asks for the metrics. */
+/** Adds gauges for whether each dependency answers and how fast. Dependencies are pinged when the metrics are scraped. */
 export function watchDependencies(registry: Registry, dependencies: Dependencies): void {
   const labelNames = ['dependency'] as const;
   const registers = [registry];
-  let looking: Promise<void> | undefined;
+  let pinging: Promise<void> | undefined;
   const collect = (): Promise<void> => {
-    looking ??= look().finally(() => {
-      looking = undefined;
+    pinging ??= pingAll().finally(() => {
+      pinging = undefined;
     });
-    return looking;
+    return pinging;
   };
   const up = new Gauge({
     name: 'rtr_dependency_up',
-    help: 'Whether a dependency (nats, redis) answers: 1 or 0; absent before it was first needed',
+    help: 'Whether a dependency (nats, redis) answers: 1 or 0; absent until it is first needed',
     labelNames,
     registers,
     collect,
   });
   const roundTrip = new Gauge({
     name: 'rtr_dependency_round_trip_seconds',
-    help: 'How long a dependency (nats, redis) took to answer just now; absent while it does not',
+    help: 'Round trip to a dependency (nats, redis), measured at the scrape; absent while it does not answer',
     labelNames,
     registers,
     collect,
   });
 
-  async function look(): Promise<void> {
+  async function pingAll(): Promise<void> {
     await Promise.all(
-      Object.entries(dependencies).map(async ([dependency, ask]) => {
-        const answer = ask();
+      Object.entries(dependencies).map(async ([dependency, ping]) => {
+        const answer = ping();
         if (!answer) return;
         const ms = await answer;
         up.set({ dependency }, ms === undefined ? 0 : 1);

@@ -1,6 +1,6 @@
 import type { Msg } from '@nats-io/transport-node';
 import type { Logger } from '#shared/core/log.ts';
-import type { ShortLivedMap } from '#shared/core/short-lived-map.ts';
+import type { ShortLivedMap } from '../../short-lived-map.ts';
 import type { Broker } from '../../connection/connect-broker.ts';
 import type { QueueSettings } from './jobs-stream.ts';
 import type { Tier } from '../../contract/lane.ts';

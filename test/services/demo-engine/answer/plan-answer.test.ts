@@ -2,7 +2,7 @@ import { array, assert, constantFrom, property, string } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { applyStop } from '#services/demo-engine/answer/apply-stop.ts';
 import { makeFiller, splitIntoTokens } from '#services/demo-engine/answer/split-into-tokens.ts';
-import { encodeText } from '#shared/core/o200k-tokens.ts';
+import { encodeText } from '#shared/upstream/o200k-tokens.ts';
 
 const textOf = (pieces: readonly { text: string }[]): string => pieces.map(({ text }) => text).join('');
 const tokensOf = (pieces: readonly { tokens: number }[]): number => pieces.reduce((sum, { tokens }) => sum + tokens, 0);

@@ -1,4 +1,4 @@
-import { setting } from './load-config.ts';
+import { setting } from '#shared/core/load-config.ts';
 
 /** The settings of everything that connects to the broker. */
 export const brokerSettings = {

@@ -1,7 +1,7 @@
-import { RouterError } from '../errors.ts';
-import type { Usage } from '../usage.ts';
-import { attributeNames as names } from './attribute-names.ts';
-import type { TraceContext, TraceSpan } from './tracing.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import type { Usage } from '#shared/core/usage.ts';
+import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts';
+import type { TraceContext, TraceSpan } from '#shared/core/tracing/tracing.ts';
 
 /** What is known of a generation before it begins. */
 export interface Generation {

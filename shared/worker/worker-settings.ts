@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { brokerSettings } from './broker-settings.ts';
-import { setting } from './load-config.ts';
+import { brokerSettings } from '#shared/broker/connection/broker-settings.ts';
+import { setting } from '#shared/core/load-config.ts';
 
 /** The settings that every kind of worker has: where the cluster is, who the worker is in it, its admin port and its log. */
 export const workerSettings = {

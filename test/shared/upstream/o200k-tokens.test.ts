@@ -1,6 +1,6 @@
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect, it } from 'vitest';
-import { countTokens } from '#shared/core/o200k-tokens.ts';
+import { countTokens } from '#shared/upstream/o200k-tokens.ts';
 
 const { signal } = new AbortController();
 

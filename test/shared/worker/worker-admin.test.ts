@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { createLog } from '#shared/core/log.ts';
 import { Releases } from '#shared/core/release.ts';
-import { openWorkerAdmin } from '#shared/core/worker-admin.ts';
+import { openWorkerAdmin } from '#shared/worker/worker-admin.ts';
 
 it('a worker that still looks for its engine says nothing of the broker, which it has not asked for yet', async () => {
   const releases = new Releases();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isPublicAddress } from '#shared/core/is-public-address.ts';
+import { isPublicAddress } from '#shared/public-fetch/is-public-address.ts';
 
 describe('isPublicAddress', () => {
   it.each([

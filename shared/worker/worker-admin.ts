@@ -1,12 +1,12 @@
-import type { Logger } from './log.ts';
-import { createAdminServer, type Readiness } from './admin-server.ts';
-import { listen } from './listen.ts';
-import { createServiceRegistry } from './metrics/service-registry.ts';
-import { watchDependencies } from './metrics/watch-dependencies.ts';
-import { WorkerMetrics, type WorkerStanding } from './metrics/worker-metrics.ts';
+import type { Logger } from '#shared/core/log.ts';
+import { createAdminServer, type Readiness } from '#shared/core/admin-server.ts';
+import { listen } from '#shared/core/listen.ts';
+import { createServiceRegistry } from '#shared/core/metrics/service-registry.ts';
+import { watchDependencies } from '#shared/core/metrics/watch-dependencies.ts';
+import { WorkerMetrics, type WorkerStanding } from './worker-metrics.ts';
 import type { Registry } from 'prom-client';
-import type { Releases } from './release.ts';
-import { version } from './version.ts';
+import type { Releases } from '#shared/core/release.ts';
+import { version } from '#shared/core/version.ts';
 
 /** The worker, as its admin port needs it. */
 export interface AdministeredWorker {

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { ShortLivedMap } from '#shared/core/short-lived-map.ts';
+import { ShortLivedMap } from '#shared/broker/short-lived-map.ts';
 
 describe('a map of what comes and goes', () => {
   it('knows what was set until it is deleted', () => {
@@ -59,7 +59,7 @@ describe('a map of what comes and goes', () => {
 async function leftBehind(map: string): Promise<number> {
   const program = `
     import { getHeapSpaceStatistics } from 'node:v8';
-    import { ShortLivedMap } from '#shared/core/short-lived-map.ts';
+    import { ShortLivedMap } from '#shared/broker/short-lived-map.ts';
     const old = () => getHeapSpaceStatistics().find(({ space_name }) => space_name === 'old_space').space_used_size;
     const map = ${map};
     let passed = 0;
