@@ -260,7 +260,7 @@ describe('a collector that is away', () => {
 describe('tracing that nobody asked for', () => {
   it('is off', async () => {
     const { process } = await cluster.addIngress({ OTEL_EXPORTER_OTLP_ENDPOINT: '' });
-    expect(process.lines.some(({ msg }) => msg === 'requests are traced')).toBe(false);
+    expect(process.lines.some(({ msg }) => msg === 'tracing is enabled')).toBe(false);
     await process.stop();
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Names of attributes after OpenTelemetry's semantic conventions for generative AI, messaging and HTTP. A test holds them
- * against the package that lists them; it is too large to be loaded for a few names.
+ * Attribute names of OpenTelemetry's semantic conventions for generative AI, messaging and HTTP. A test compares them with
+ * the package that lists them, which is too large to load for a few names.
  */
 export const attributeNames = {
   operation: 'gen_ai.operation.name',

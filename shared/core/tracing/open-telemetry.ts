@@ -14,24 +14,31 @@ import { detectResources, envDetector, resourceFromAttributes } from '@opentelem
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { version } from '../version.ts';
-import type { TracingOptions } from './open-tracing.ts';
 import { samplerOf } from './sampler.ts';
-import type { SpanAttributes, SpanKind, SpanOptions, TraceContext, TraceSpan, Tracing } from './tracing.ts';
+import type {
+  SpanAttributes,
+  SpanKind,
+  SpanOptions,
+  TraceContext,
+  TraceSpan,
+  Tracing,
+  TracingOptions,
+} from './tracing.ts';
 
-/** Milliseconds that a span waits to be sent with others. */
+/** Interval of sending spans in batches, in milliseconds. */
 const sendEveryMs = 1_000;
 
-/** Spans that wait to be sent; while the collector is away, further ones are dropped. */
-const mostWaiting = 4_096;
+/** Spans queued for sending; further ones are dropped, for instance while the collector is down. */
+const maxQueued = 4_096;
 
-/** Milliseconds for the last spans when the process ends. */
-const lastSpansMs = 2_000;
+/** Time limit of sending the last spans when the process ends, in milliseconds. */
+const shutdownMs = 2_000;
 
-/** Milliseconds between two log lines about a collector that does not take spans. */
+/** Minimum interval between two log lines about spans that cannot be sent, in milliseconds. */
 const quietMs = 60_000;
 
-/** Characters of an attribute's value that are kept: a model's name may be as long as a client likes. */
-const longestValue = 256;
+/** Characters of an attribute's value that are kept: clients choose model names of any length. */
+const maxValueLength = 256;
 
 const kinds: Readonly<Record<SpanKind, Kinds>> = {
   server: Kinds.SERVER,
@@ -42,12 +49,12 @@ const kinds: Readonly<Record<SpanKind, Kinds>> = {
 };
 
 /**
- * Traces with OpenTelemetry, sent by OTLP over HTTP to where its variables say. Contexts are handed on from span to span, never
- * looked up: nothing is patched, and no async context is kept.
- * @throws ConfigError for a sampler that is not known
+ * Traces with OpenTelemetry, sent by OTLP over HTTP to the collector that its variables name. Contexts are passed on
+ * explicitly: no library is patched and no async context is kept.
+ * @throws ConfigError for an unknown sampler
  */
 export function startOpenTelemetry({ service, instance, environment, log }: TracingOptions): Tracing {
-  reportTrouble(log);
+  logSendErrors(log);
   const resource = resourceFromAttributes({
     'service.name': `rtr-${service}`,
     'service.namespace': 'model-router',
@@ -57,19 +64,19 @@ export function startOpenTelemetry({ service, instance, environment, log }: Trac
   const processor = new BatchSpanProcessor({
     exporter: new OTLPTraceExporter(),
     scheduledDelayMillis: sendEveryMs,
-    maxQueueSize: mostWaiting,
+    maxQueueSize: maxQueued,
   });
   const provider = new TracerProvider({
     resource,
     sampler: samplerOf(environment),
-    spanLimits: { attributeValueLengthLimit: longestValue },
+    spanLimits: { attributeValueLengthLimit: maxValueLength },
     spanProcessors: [processor],
   });
   const tracer = provider.getTracer('model-router', version);
-  log.info('requests are traced');
+  log.info('tracing is enabled');
   return {
     begin: (name, kind, parent, options) => startSpan(tracer, contextOf(parent), name, kind, options),
-    close: () => Promise.race([provider.shutdown(), sleep(lastSpansMs, undefined, { ref: false })]),
+    close: () => Promise.race([provider.shutdown(), sleep(shutdownMs, undefined, { ref: false })]),
   };
 }
 
@@ -82,7 +89,11 @@ function startSpan(
 ): TraceSpan {
   const span = tracer.startSpan(
     name,
-    { kind: kinds[kind], attributes: known(attributes), ...(startedAt === undefined ? {} : { startTime: startedAt }) },
+    {
+      kind: kinds[kind],
+      attributes: defined(attributes),
+      ...(startedAt === undefined ? {} : { startTime: startedAt }),
+    },
     parent,
   );
   const own = span.spanContext();
@@ -92,7 +103,7 @@ function startSpan(
     child: (childName, childKind, options) =>
       startSpan(tracer, trace.setSpan(ROOT_CONTEXT, span), childName, childKind, options),
     rename: (newName) => void span.updateName(newName),
-    set: (more) => void span.setAttributes(known(more)),
+    set: (more) => void span.setAttributes(defined(more)),
     fail: (code) => fail(span, code),
     end: (at) => span.end(at),
   };
@@ -103,7 +114,7 @@ function fail(span: Span, code: string): void {
   span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
-function known(attributes: SpanAttributes = {}) {
+function defined(attributes: SpanAttributes = {}) {
   return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));
 }
 
@@ -123,13 +134,13 @@ function contextOf(parent: TraceContext | undefined): Context {
   return trace.setSpanContext(ROOT_CONTEXT, { ...given, isRemote: true, ...(traceState ? { traceState } : {}) });
 }
 
-/** A collector that is away costs spans and a line a minute, and nothing else. */
-function reportTrouble(log: TracingOptions['log']): void {
-  let toldAt = -Infinity;
+/** A collector that is down costs spans and one log line per minute, nothing else. */
+function logSendErrors(log: TracingOptions['log']): void {
+  let loggedAt = -Infinity;
   setGlobalErrorHandler((error) => {
     const now = performance.now();
-    if (now - toldAt < quietMs) return;
-    toldAt = now;
+    if (now - loggedAt < quietMs) return;
+    loggedAt = now;
     log.warn({ err: error }, 'traces cannot be sent');
   });
 }

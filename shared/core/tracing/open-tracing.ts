@@ -1,21 +1,10 @@
-import type { Environment } from '../load-config.ts';
-import type { Logger } from '../log.ts';
-import type { Tracing } from './tracing.ts';
-
-export interface TracingOptions {
-  /** The part, as its log lines name it. */
-  service: string;
-  /** Which of several like it. */
-  instance: string;
-  environment: Environment;
-  log: Pick<Logger, 'warn' | 'info'>;
-}
+import type { Tracing, TracingOptions } from './tracing.ts';
 
 /**
- * Turns tracing on when the environment says where traces go, by OpenTelemetry's own variables: `OTEL_EXPORTER_OTLP_ENDPOINT` or
+ * Enables tracing when the environment names a collector by OpenTelemetry's own variables, `OTEL_EXPORTER_OTLP_ENDPOINT` or
  * `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`, unless `OTEL_SDK_DISABLED` is `true` or `OTEL_TRACES_EXPORTER` is `none`
- * (OpenTelemetry, "Environment Variable Specification"). Otherwise nothing of OpenTelemetry is even loaded.
- * @throws ConfigError for a sampler that is not known
+ * (OpenTelemetry, "Environment Variable Specification"). Otherwise returns undefined and loads nothing of OpenTelemetry.
+ * @throws ConfigError for an unknown sampler
  */
 export async function openTracing(options: TracingOptions): Promise<Tracing | undefined> {
   const { environment } = options;

@@ -8,9 +8,9 @@ import {
 import { ConfigError, type Environment } from '../load-config.ts';
 
 /**
- * The sampler that `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG` name (OpenTelemetry, "General SDK Configuration"): by
- * default what the client decided, and every trace that begins here.
- * @throws ConfigError for a name or a ratio that is none
+ * The sampler named by `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG` (OpenTelemetry, "General SDK Configuration"). The
+ * default follows the client's decision and samples every trace that starts here.
+ * @throws ConfigError for an unknown sampler or a ratio outside 0 to 1
  */
 export function samplerOf(environment: Environment): Sampler {
   const name = environment['OTEL_TRACES_SAMPLER'] || 'parentbased_always_on';
@@ -35,6 +35,6 @@ export function samplerOf(environment: Environment): Sampler {
     case 'parentbased_traceidratio':
       return new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio()) });
     default:
-      throw new ConfigError(`OTEL_TRACES_SAMPLER=${name} is not a sampler that is known`);
+      throw new ConfigError(`OTEL_TRACES_SAMPLER=${name} is not a known sampler`);
   }
 }

@@ -1,10 +1,13 @@
-/** What a span says of itself. Undefined values are left out. Never a prompt, an answer or a key. */
+import type { Environment } from '../load-config.ts';
+import type { Logger } from '../log.ts';
+
+/** The attributes of a span. Undefined values are left out. Never a prompt, an answer or a key. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean | string[] | undefined>>;
 
-/** Who a span's work is between (OpenTelemetry, "SpanKind"). */
+/** The kind of a span (OpenTelemetry, "SpanKind"). */
 export type SpanKind = 'server' | 'client' | 'producer' | 'consumer' | 'internal';
 
-/** A place in a trace, as it travels: header names and values of W3C Trace Context. */
+/** The context of a span as it travels: headers of W3C Trace Context, by name. */
 export interface TraceContext {
   traceparent: string;
   tracestate?: string | undefined;
@@ -12,29 +15,38 @@ export interface TraceContext {
 
 export interface SpanOptions {
   attributes?: SpanAttributes | undefined;
-  /** When it began, a time of `performance.now()`; now when it is left out. */
+  /** Start, a time of `performance.now()`; default: now. */
   startedAt?: number | undefined;
 }
 
-/** One piece of work in a trace. */
+/** One span of a trace. */
 export interface TraceSpan {
   /** 32 hexadecimal digits, for log lines. */
   readonly traceId: string;
-  /** What whoever does a part of this work is to be sent. */
+  /** The context to send to whoever does a part of this work. */
   readonly context: TraceContext;
   child(name: string, kind: SpanKind, options?: SpanOptions): TraceSpan;
   rename(name: string): void;
   set(attributes: SpanAttributes): void;
-  /** Marks it as failed. A code, as of the table of errors, and no sentence: that may quote what a client said. */
+  /** Marks the span as failed. Takes an error code, never a message: that may quote a client. */
   fail(code: string): void;
-  /** Ends it, now or at a time of `performance.now()`. Nothing can be said of it afterwards. */
+  /** Ends the span, now or at a time of `performance.now()`. No other method may be called afterwards. */
   end(at?: number): void;
 }
 
-/** Traces of one process. */
+/** The tracer of one process. */
 export interface Tracing {
-  /** Begins this process's part of a trace, or a new one where there is no parent or none that can be read. */
+  /** Starts a span: a child of the parent, or the root of a new trace when the parent is absent or unreadable. */
   begin(name: string, kind: SpanKind, parent: TraceContext | undefined, options?: SpanOptions): TraceSpan;
-  /** Sends what is left, for two seconds at most. */
+  /** Sends the remaining spans, for two seconds at most. */
   close(): Promise<void>;
+}
+
+export interface TracingOptions {
+  /** The service's name, as in its log lines. */
+  service: string;
+  /** Name of this instance among those of the service. */
+  instance: string;
+  environment: Environment;
+  log: Pick<Logger, 'warn' | 'info'>;
 }
