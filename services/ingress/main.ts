@@ -58,6 +58,7 @@ import { OpenRequests } from './http/open-requests.ts';
 import { createBodyReader } from './http/read-body.ts';
 import { recordJob } from '#shared/serving/record-job.ts';
 import { requestIdOf } from './http/request-id.ts';
+import { identityOf } from './http/require-key.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -176,7 +177,7 @@ await runService(async (environment, releases) => {
   const recorded = recordJob({ log, metrics, priceOf, ledger });
   const record: typeof recorded = (job) => {
     recorded(job);
-    meter.countJob(requestIdOf(job.response), job.report);
+    meter.countJob(requestIdOf(job.response), identityOf(job.response), job.report);
   };
   const mcp = createToolsMcp({ dispatcher, workers, limits: counted, record }, log);
   releases.add('MCP', () => mcp.close());

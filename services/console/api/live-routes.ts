@@ -1,11 +1,13 @@
 import { Router, type RequestHandler } from 'express';
 import type { Broker } from '#shared/broker/connection/connect-broker.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
+import type { UserRecord } from '#shared/accounts/people/user.ts';
 import type { Registry } from '#shared/registry/registry.ts';
 import type { About, LiveWorkerFacts, ServedModel } from '../contract/live.ts';
 import { drainWorker } from '../live/drain-worker.ts';
 import type { LiveFeed } from '../live/live-feed.ts';
 import { servedModels } from '../live/served-models.ts';
+import type { Viewer } from '../live/visible-failures.ts';
 import { workerFacts } from '../live/worker-facts.ts';
 import { requireAccess } from './access.ts';
 import { ApiFailure } from './api-failure.ts';
@@ -25,11 +27,15 @@ export function liveRoutes(parts: LiveRoutesParts): Router {
   const { accounts, workers, registry, feed, about } = parts;
   const routes = Router();
   routes.get('/live', (_, response) => {
-    const { sessionId } = signedInOf(response);
+    const { sessionId, user } = signedInOf(response);
     if (!feed.hasRoom(sessionId)) {
       throw new ApiFailure(429, 'too_many_streams', 'Too many pages are open: close some of them.', { retryAfter: 5 });
     }
-    feed.open({ response, session: sessionId, stillSignedIn: () => accounts.sessions.stands(sessionId) });
+    const currentViewer = async (): Promise<Viewer | undefined> => {
+      const [stands, now] = await Promise.all([accounts.sessions.stands(sessionId), accounts.users.find(user.id)]);
+      return stands && now ? viewerOf(now) : undefined;
+    };
+    feed.open({ response, session: sessionId, viewer: viewerOf(user), currentViewer });
   });
   routes.get('/models', (_, response) => {
     response.json(servedModels(workers.pools(), registry()) satisfies ServedModel[]);
@@ -40,6 +46,10 @@ export function liveRoutes(parts: LiveRoutesParts): Router {
   routes.post('/workers/:id/drain', steer('drain', parts));
   routes.post('/workers/:id/undrain', steer('undrain', parts));
   return routes;
+}
+
+function viewerOf({ id, role }: UserRecord): Viewer {
+  return { userId: id, isAdmin: role === 'admin' };
 }
 
 function steer(wish: 'drain' | 'undrain', parts: LiveRoutesParts): RequestHandler<{ id: string }> {

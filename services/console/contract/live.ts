@@ -5,8 +5,8 @@ import type { Tier } from '#shared/core/tier.ts';
 /*
  * What the console's pages and its API say to each other about the running cluster, as in `account.ts`.
  *
- * `GET /live` is a stream of server-sent events, `event: overview|workers|queue`, each with the whole of its kind, at once
- * and then on change, once a second at most.
+ * `GET /live` is a stream of server-sent events, `event: overview|workers|queue|failures`, each with the whole of its kind,
+ * at once and then on change, once a second at most.
  */
 
 /** The cluster in the last minute, second by second: all ingress nodes together. */
@@ -22,16 +22,20 @@ export interface Overview {
   servedByTier: Partial<Record<Tier, number>>;
   /** A request that waits in two tiers counts in both. */
   queuedByTier: Partial<Record<Tier, number>>;
-  /** The last failures, newest first. */
-  errors: {
-    at: number;
-    requestId: string;
-    code: string;
-    message: string;
-    model?: string | undefined;
-    tier?: Tier | undefined;
-    worker?: string | undefined;
-  }[];
+}
+
+/**
+ * A failed request: when, with which code of the error table, and where. Never a sentence of an upstream, which may quote
+ * the prompt. `event: failures` has the last 50, newest first: for an administrator everybody's, for a member those of
+ * requests with their personal keys and from their own pages. Failures of team keys stand in the team's usage.
+ */
+export interface Failure {
+  at: number;
+  requestId: string;
+  code: string;
+  model?: string | undefined;
+  tier?: Tier | undefined;
+  worker?: string | undefined;
 }
 
 /** `incompatible`: its release and the ingress's speak no common version of the broker contract. */

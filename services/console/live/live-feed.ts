@@ -2,45 +2,60 @@ import type { ServerResponse } from 'node:http';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import type { IngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import { overviewOf, queueOf } from './overview-of.ts';
+import { VisibleFailures, type Viewer } from './visible-failures.ts';
 import { workerFacts } from './worker-facts.ts';
 
-const kinds = ['overview', 'workers', 'queue'] as const;
-type Kind = (typeof kinds)[number];
+/** Events that are the same for every viewer. */
+const sharedKinds = ['overview', 'workers', 'queue'] as const;
+type SharedKind = (typeof sharedKinds)[number];
 
-const lookMs = 1_000;
+const tickMs = 1_000;
 
-/** Milliseconds between two signs of life for proxies and browsers; at each it is asked whether the session still stands. */
+/** Milliseconds between two comments that keep proxies and browsers connected; at each the session is checked. */
 const heartbeatMs = 5_000;
 
 /** Open streams of all sessions together, and of one: a browser's tabs share one where they can. */
 const maxStreams = 500;
 const maxStreamsOfSession = 8;
 
-/** Bytes that may wait for a page that reads too slowly before its stream is cut; it then asks again. */
+/** Bytes that may wait for a page that reads too slowly before its stream is cut; the page then connects again. */
 const maxUnreadBytes = 4 * 1024 * 1024;
 
-/** Milliseconds without progress for the last bytes of a stream that was ended to be read. */
+/** Milliseconds without progress in which the last bytes of an ended stream must be read. */
 const unreadMs = 30_000;
 
-/** Has a page that lost its stream ask again after a second. */
+/** Has a page that lost its stream connect again after a second. */
 const retry = 'retry: 1000\n\n';
 
-/** One page that listens. */
-interface Listener {
+/** A page that opens a stream. */
+export interface PageStream {
   response: ServerResponse;
   session: string;
-  stillSignedIn: () => Promise<boolean>;
+  viewer: Viewer;
+  /** Who the session belongs to now, with their present role; undefined once it has ended. */
+  currentViewer: () => Promise<Viewer | undefined>;
+}
+
+interface Listener extends PageStream {
+  /** The failures that were last sent. */
+  failures: string;
+}
+
+/** One tick's events, each serialized at most once for all who may see it. */
+interface Snapshot {
+  shared: Record<SharedKind, string>;
+  failures: VisibleFailures;
 }
 
 /**
- * Tells pages what is going on in the cluster: each kind of news whole, at once and then when it has changed, once a
- * second at most. It is put into words once for all of them, and not at all while nobody listens.
+ * Streams the state of the cluster to pages: each kind of event whole, at once and then on change, once a second at most.
+ * Nothing is read while no page is connected.
  */
 export class LiveFeed {
   readonly #workers: LiveWorkers;
   readonly #stats: () => IngressStats[];
   readonly #listeners = new Set<Listener>();
-  readonly #told = new Map<Kind, string>();
+  readonly #sent = new Map<SharedKind, string>();
   #timer: NodeJS.Timeout | undefined;
   #lastHeartbeat = 0;
   #isClosed = false;
@@ -57,24 +72,26 @@ export class LiveFeed {
   }
 
   /** Begins a stream of server-sent events that ends when the page leaves, the session ends or the feed closes. */
-  open(listener: Listener): void {
-    const { response } = listener;
+  open(page: PageStream): void {
+    const { response, viewer } = page;
     response.writeHead(200, {
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-store, no-transform',
       'x-accel-buffering': 'no',
     });
-    // A page whose stream has just ended asks again, on the same connection if it can: it is to go to another ingress.
+    // A page whose stream has just ended connects again, if it can on the same connection: it must go to another ingress.
     if (this.#isClosed) return void response.end(retry);
     if (this.#listeners.size === 0) {
-      this.#told.clear();
+      this.#sent.clear();
       this.#lastHeartbeat = performance.now();
-      this.#timer = setInterval(() => this.#tell(), lookMs);
+      this.#timer = setInterval(() => this.#tick(), tickMs);
     }
+    const { shared, failures } = this.#read();
+    const listener: Listener = { ...page, failures: failures.textFor(viewer) };
     this.#listeners.add(listener);
-    response.once('close', () => this.#leave(listener));
-    const news = this.#read();
-    response.write(`${retry}${kinds.map((kind) => eventOf(kind, news[kind])).join('')}`);
+    response.once('close', () => this.#remove(listener));
+    const events = sharedKinds.map((kind) => eventOf(kind, shared[kind]));
+    response.write(`${retry}${events.join('')}${eventOf('failures', listener.failures)}`);
   }
 
   /** Ends all streams, and from now on each that begins. */
@@ -84,51 +101,59 @@ export class LiveFeed {
     clearInterval(this.#timer);
   }
 
-  /** Ends a stream. It closes only when all was read, and what is written meanwhile would be an error that nobody catches. */
+  /** Ends a stream. It closes only when everything was read, and a write meanwhile would be an uncaught error. */
   #dismiss(listener: Listener): void {
     const { response } = listener;
-    this.#leave(listener);
+    this.#remove(listener);
     response.end();
     response.setTimeout(unreadMs, () => response.destroy());
   }
 
-  #leave(listener: Listener): void {
+  #remove(listener: Listener): void {
     this.#listeners.delete(listener);
     if (this.#listeners.size === 0) clearInterval(this.#timer);
   }
 
-  #read(): Record<Kind, string> {
+  #read(): Snapshot {
     const now = performance.now();
     const stats = this.#stats();
     const workers = Array.from(this.#workers.workers(), (worker) => workerFacts(worker, now));
     return {
-      overview: JSON.stringify(overviewOf(stats)),
-      workers: JSON.stringify(workers.sort((a, b) => a.startedAt - b.startedAt || a.id.localeCompare(b.id))),
-      queue: JSON.stringify(queueOf(stats)),
+      shared: {
+        overview: JSON.stringify(overviewOf(stats)),
+        workers: JSON.stringify(workers.sort((a, b) => a.startedAt - b.startedAt || a.id.localeCompare(b.id))),
+        queue: JSON.stringify(queueOf(stats)),
+      },
+      failures: new VisibleFailures(stats),
     };
   }
 
-  #tell(): void {
-    const news = this.#read();
-    const changed = kinds.filter((kind) => this.#told.get(kind) !== news[kind]);
-    for (const kind of changed) this.#told.set(kind, news[kind]);
+  #tick(): void {
+    const { shared, failures } = this.#read();
+    const changed = sharedKinds.filter((kind) => this.#sent.get(kind) !== shared[kind]);
+    for (const kind of changed) this.#sent.set(kind, shared[kind]);
     const isHeartbeat = performance.now() - this.#lastHeartbeat > heartbeatMs;
-    const text = changed.map((kind) => eventOf(kind, news[kind])).join('') + (isHeartbeat ? ': alive\n\n' : '');
-    if (isHeartbeat) this.#heartbeat();
-    if (text === '') return;
-    for (const { response } of this.#listeners) {
-      if (response.writableLength > maxUnreadBytes) response.destroy();
-      else response.write(text);
+    const text = changed.map((kind) => eventOf(kind, shared[kind])).join('') + (isHeartbeat ? ': alive\n\n' : '');
+    if (isHeartbeat) this.#checkSessions();
+    for (const listener of this.#listeners) {
+      const own = failures.textFor(listener.viewer);
+      const isNew = own !== listener.failures;
+      listener.failures = own;
+      const events = isNew ? text + eventOf('failures', own) : text;
+      if (events === '') continue;
+      if (listener.response.writableLength > maxUnreadBytes) listener.response.destroy();
+      else listener.response.write(events);
     }
   }
 
-  /** A session may have been ended, here or on another ingress. While nobody can tell, the page may stay. */
-  #heartbeat(): void {
+  /** A session may have ended, or its person's role changed, here or on another ingress. While that cannot be read, the page stays. */
+  #checkSessions(): void {
     this.#lastHeartbeat = performance.now();
     for (const listener of this.#listeners) {
-      listener.stillSignedIn().then(
-        (is) => {
-          if (!is) this.#dismiss(listener);
+      listener.currentViewer().then(
+        (viewer) => {
+          if (viewer) listener.viewer = viewer;
+          else this.#dismiss(listener);
         },
         () => undefined,
       );
@@ -136,6 +161,6 @@ export class LiveFeed {
   }
 }
 
-function eventOf(kind: Kind, data: string): string {
+function eventOf(kind: SharedKind | 'failures', data: string): string {
   return `event: ${kind}\ndata: ${data}\n\n`;
 }

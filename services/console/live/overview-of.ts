@@ -4,9 +4,6 @@ import type { Overview, QueuedLane } from '../contract/live.ts';
 
 const seconds = 60;
 
-/** Failures told at most. */
-const maxFailures = 50;
-
 /**
  * All ingress nodes' stats in one. Each tells of the seconds before it was sent, and all were sent within the last few,
  * so that no clock has to agree with another.
@@ -21,10 +18,6 @@ export function overviewOf(stats: readonly IngressStats[]): Overview {
     activeStreams: stats.reduce((sum, { activeStreams }) => sum + activeStreams, 0),
     servedByTier: addByTier(stats.map(({ servedByTier }) => servedByTier)),
     queuedByTier: addByTier(stats.flatMap(({ lanes }) => lanes.map(({ tier, waiting }) => ({ [tier]: waiting })))),
-    errors: stats
-      .flatMap(({ failures }) => failures)
-      .sort((a, b) => b.at - a.at)
-      .slice(0, maxFailures),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import { ownContract } from '#shared/broker/contract/contract-range.ts';
 import type { Job, JobReport } from '#shared/broker/dispatch/job.ts';
 import { waitingByLane } from '#shared/broker/dispatch/waiting-by-lane.ts';
@@ -8,9 +9,6 @@ import { RecentSums } from './recent-sums.ts';
 
 /** Failures remembered. */
 const maxFailures = 20;
-
-/** Characters of a failure's sentence that are kept. */
-const maxMessage = 300;
 
 const seconds = 60;
 const minutes = 60;
@@ -33,8 +31,8 @@ export class StatsMeter {
     this.#jobs = jobs;
   }
 
-  /** Counts a job that is over. */
-  countJob(requestId: string, report: JobReport): void {
+  /** Counts a finished job. Of an error it keeps the code and the place, never the message: an upstream's may quote the prompt. */
+  countJob(requestId: string, { kind, ownerId }: Pick<KeyIdentity, 'kind' | 'ownerId'>, report: JobReport): void {
     const { queuedAt, firstByteAt, endedAt, served, state, end, error } = report;
     const second = secondOf(endedAt);
     this.#requests.add(second, 1);
@@ -48,7 +46,7 @@ export class StatsMeter {
       at: Math.round(performance.timeOrigin + endedAt),
       requestId,
       code: error.code,
-      message: error.message.slice(0, maxMessage),
+      ...(kind === 'user' && ownerId !== undefined ? { userId: ownerId } : {}),
       ...(served ? { model: served.placement.model } : {}),
       ...(served && tier ? { tier, worker: served.worker.id } : {}),
     });

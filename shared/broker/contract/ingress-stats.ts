@@ -54,13 +54,14 @@ export const ingressStatsSchema = z.object({
   lanes: readable(lane, 500),
   /** Requests that wait, by tier that may serve them, with workers or without. Absent from older releases. */
   waitingByTier: byTier.optional(),
-  /** The last failures, newest first. */
+  /** The last failures, newest first. No text of an upstream or of a request is among them: either may quote a prompt. */
   failures: readable(
     z.object({
       at: z.number(),
       requestId: z.string(),
       code: z.string(),
-      message: z.string(),
+      /** The person whose personal key or session sent the request; absent for team and router keys. */
+      userId: z.string().optional(),
       model: z.string().optional(),
       tier: z.enum(tiers).optional().catch(undefined),
       worker: z.string().optional(),

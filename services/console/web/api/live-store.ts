@@ -1,4 +1,4 @@
-import type { LiveWorkerFacts, Overview, QueuedLane } from '../../contract/live.ts';
+import type { Failure, LiveWorkerFacts, Overview, QueuedLane } from '../../contract/live.ts';
 import { apiBase } from './call-api.ts';
 import { createContext, useContext, useSyncExternalStore } from 'react';
 
@@ -9,6 +9,7 @@ export interface LiveState {
   overview?: Overview;
   workers?: LiveWorkerFacts[];
   queue?: QueuedLane[];
+  failures?: Failure[];
 }
 
 const retryMs = 2_000;
@@ -56,6 +57,7 @@ export class LiveStore {
     source.addEventListener('overview', ({ data }) => this.#change({ overview: JSON.parse(data) as Overview }));
     source.addEventListener('workers', ({ data }) => this.#change({ workers: JSON.parse(data) as LiveWorkerFacts[] }));
     source.addEventListener('queue', ({ data }) => this.#change({ queue: JSON.parse(data) as QueuedLane[] }));
+    source.addEventListener('failures', ({ data }) => this.#change({ failures: JSON.parse(data) as Failure[] }));
     source.addEventListener('error', () => {
       this.#change({ connection: 'lost' });
       // A refusal ends it for good, where a broken connection is tried again by the browser.

@@ -27,7 +27,13 @@ function report(change: Partial<JobReport>): JobReport {
   };
 }
 
-/** A meter, and a clock that only tests move. */
+/** Who sends the requests: a person with a personal key. */
+const personal = { kind: 'user', ownerId: 'ada' } as const;
+
+/** What an upstream that refuses a request may say of it. */
+const quoting = new RouterError('upstream_failed', 'Cannot parse: my secret diary');
+
+/** A meter, and a clock that only the test moves. */
 function meterWithClock(jobs: Job[] = []) {
   vi.useFakeTimers({ toFake: ['performance', 'Date'] });
   onTestFinished(() => void vi.useRealTimers());
@@ -35,9 +41,9 @@ function meterWithClock(jobs: Job[] = []) {
 }
 
 describe("an ingress's stats", () => {
-  it('tells the last minute second by second, and forgets it', () => {
+  it('count the last minute second by second', () => {
     const meter = meterWithClock();
-    for (let count = 0; count < 3; count += 1) meter.countJob('r', report({}));
+    for (let count = 0; count < 3; count += 1) meter.countJob('r', personal, report({}));
     vi.advanceTimersByTime(1_000);
     expect(overviewOf([meter.read()]).requestsPerSecond.at(-1)).toBe(3);
     vi.advanceTimersByTime(59_000);
@@ -46,38 +52,37 @@ describe("an ingress's stats", () => {
     expect(overviewOf([meter.read()]).requestsPerSecond.every((value) => value === 0)).toBe(true);
   });
 
-  it('spreads the tokens of an answer over the time in which they came', () => {
+  it('spread the tokens of an answer over the time in which they came', () => {
     const meter = meterWithClock();
     const firstByteAt = performance.now();
     vi.advanceTimersByTime(9_000);
     const end = { usage: { ...noUsage, completionTokens: 100 }, finishReason: 'stop' };
-    meter.countJob('r', report({ firstByteAt, endedAt: performance.now(), end }));
+    meter.countJob('r', personal, report({ firstByteAt, endedAt: performance.now(), end }));
     vi.advanceTimersByTime(1_000);
     const { tokensPerSecond } = overviewOf([meter.read()]);
     expect(tokensPerSecond.slice(-10)).toEqual(Array.from({ length: 10 }, () => 10));
   });
 
-  it('counts who served for an hour, and what failed with its reason', () => {
+  it('count who served for an hour, and list what failed with its code and place', () => {
     const meter = meterWithClock();
-    meter.countJob('r1', report({}));
-    const error = new RouterError('upstream_failed', 'x'.repeat(5_000));
-    meter.countJob('r2', report({ state: 'failed', end: undefined, error }));
+    meter.countJob('r1', personal, report({}));
+    const endedAt = performance.now();
+    meter.countJob('r2', personal, report({ state: 'failed', end: undefined, endedAt, error: quoting }));
     vi.advanceTimersByTime(50 * 60_000);
-    const { servedByTier, errors } = overviewOf([meter.read()]);
-    expect(servedByTier).toEqual({ gpu: 1 });
-    expect(errors).toMatchObject([
-      { requestId: 'r2', code: 'upstream_failed', model: 'demo', tier: 'gpu', worker: 'w1' },
-    ]);
-    expect(errors[0]?.message).toHaveLength(300);
+    const stats = meter.read();
+    expect(overviewOf([stats]).servedByTier).toEqual({ gpu: 1 });
+    const at = Math.round(performance.timeOrigin + endedAt);
+    const place = { model: 'demo', tier: 'gpu', worker: 'w1' };
+    expect(stats.failures).toEqual([{ at, requestId: 'r2', code: 'upstream_failed', userId: 'ada', ...place }]);
     vi.advanceTimersByTime(12 * 60_000);
     expect(overviewOf([meter.read()]).servedByTier).toEqual({ gpu: 0 });
   });
 
-  it('stays small and readable, however much happens', () => {
+  it('stay small and readable, however much happens', () => {
     const meter = meterWithClock();
     const error = new RouterError('upstream_failed', 'é'.repeat(1_000));
     for (let count = 0; count < 10_000; count += 1) {
-      meter.countJob(`r${count}`, report({ firstByteAt: performance.now() + count, error }));
+      meter.countJob(`r${count}`, personal, report({ firstByteAt: performance.now() + count, error }));
       if (count % 100 === 0) vi.advanceTimersByTime(500);
     }
     const stats = meter.read();
@@ -85,7 +90,7 @@ describe("an ingress's stats", () => {
     expect(JSON.stringify(stats).length).toBeLessThan(32_000);
   });
 
-  it('tells what waits in each lane, and how many answers stream', () => {
+  it('count what waits in each lane, and how many answers stream', () => {
     const pool = { tier: 'gpu', pool: 'p' };
     const waiting = { state: 'queued', placed: new Map([[pool, {}]]), request: { class: 'low' } };
     const meter = meterWithClock([waiting, waiting, { ...waiting, state: 'streaming' }] as unknown as Job[]);
@@ -95,13 +100,40 @@ describe("an ingress's stats", () => {
   });
 });
 
+describe('a failure in the stats', () => {
+  it('has no text of the error, whoever sent the request', () => {
+    const meter = meterWithClock();
+    const failed = report({ state: 'failed', end: undefined, error: quoting });
+    meter.countJob('r1', personal, failed);
+    meter.countJob('r2', { kind: 'team', ownerId: 'crew' }, failed);
+    meter.countJob('r3', { kind: 'router', ownerId: undefined }, failed);
+    const stats = meter.read();
+    expect(stats.failures.map(({ requestId, userId }) => [requestId, userId])).toEqual([
+      ['r3', undefined],
+      ['r2', undefined],
+      ['r1', 'ada'],
+    ]);
+    expect(JSON.stringify(stats)).not.toContain('diary');
+  });
+
+  it('loses the text that another release sends', () => {
+    const sent = { at: 1, requestId: 'r1', code: 'upstream_failed', message: 'my secret diary' };
+    const stats = ingressStatsSchema.parse({ ...meterWithClock().read(), failures: [sent] });
+    expect(stats.failures).toEqual([{ at: 1, requestId: 'r1', code: 'upstream_failed' }]);
+  });
+});
+
 describe('the overview', () => {
-  it('finds the percentiles of times to the first byte, all ingress nodes together, to a fifth', () => {
+  it('has the percentiles of the times to the first byte over all ingress nodes, exact to a fifth', () => {
     const meter = meterWithClock();
     const other = new StatsMeter(() => []);
     for (let ms = 1; ms <= 1_000; ms += 1) {
       const now = performance.now();
-      (ms % 2 === 0 ? meter : other).countJob('r', report({ queuedAt: now - ms, firstByteAt: now, endedAt: now }));
+      (ms % 2 === 0 ? meter : other).countJob(
+        'r',
+        personal,
+        report({ queuedAt: now - ms, firstByteAt: now, endedAt: now }),
+      );
     }
     vi.advanceTimersByTime(1_000);
     const { firstTokenMs } = overviewOf([meter.read(), other.read()]);
@@ -111,7 +143,7 @@ describe('the overview', () => {
     expect(firstTokenMs?.p95).toBeLessThan(1_000);
   });
 
-  it('says nothing of times when there were no requests', () => {
+  it('has no times when there were no requests', () => {
     expect(overviewOf([])).toEqual({
       requestsPerSecond: Array.from({ length: 60 }, () => 0),
       tokensPerSecond: Array.from({ length: 60 }, () => 0),
@@ -119,11 +151,10 @@ describe('the overview', () => {
       activeStreams: 0,
       servedByTier: {},
       queuedByTier: {},
-      errors: [],
     });
   });
 
-  it('takes stats of an ingress that has just begun', () => {
+  it('includes an ingress that has just started', () => {
     const begun = { ...meterWithClock().read(), requests: [2, 1] } satisfies IngressStats;
     expect(overviewOf([begun]).requestsPerSecond.slice(-3)).toEqual([0, 2, 1]);
   });

@@ -1,15 +1,34 @@
 import { once } from 'node:events';
 import { createServer, IncomingMessage, ServerResponse } from 'node:http';
 import { Socket, type AddressInfo } from 'node:net';
+import { createParser } from 'eventsource-parser';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { IngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
+import type { Failure } from '#services/console/contract/live.ts';
 import { LiveFeed } from '#services/console/live/live-feed.ts';
+import type { Viewer } from '#services/console/live/visible-failures.ts';
+
+const noWorkers = { workers: () => [] } as unknown as LiveWorkers;
+const ada: Viewer = { userId: 'ada', isAdmin: false };
+
+const stats: IngressStats = {
+  v: 1,
+  at: 0,
+  requests: [],
+  tokens: [],
+  errors: [],
+  firstToken: [],
+  activeStreams: 0,
+  servedByTier: {},
+  lanes: [],
+  failures: [],
+};
 
 async function openFeed() {
-  const feed = new LiveFeed({ workers: () => [] } as unknown as LiveWorkers, () => []);
+  const feed = new LiveFeed(noWorkers, () => []);
   const server = createServer((_, response) =>
-    feed.open({ response, session: 's', stillSignedIn: async () => true }),
+    feed.open({ response, session: 's', viewer: ada, currentViewer: async () => ada }),
   ).listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => {
@@ -33,33 +52,76 @@ describe('a live feed that is closed', () => {
 });
 
 describe('a page whose session has ended', () => {
-  it('is told nothing more, also when it has not read what it was told before', async () => {
+  it('is sent nothing more, even when it has not read what was sent before', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
-    const workers = { workers: () => [] } as unknown as LiveWorkers;
-    let waiting = 0;
-    const stats = (): IngressStats => ({
-      v: 1,
-      at: 0,
-      requests: [],
-      tokens: [],
-      errors: [],
-      firstToken: [],
-      activeStreams: (waiting += 1),
-      servedByTier: {},
-      lanes: [],
-      failures: [],
-    });
-    const feed = new LiveFeed(workers, () => [stats()]);
+    let reads = 0;
+    const feed = new LiveFeed(noWorkers, () => [{ ...stats, activeStreams: (reads += 1) }]);
     onTestFinished(() => feed.close());
-    // Without a connection all that is written waits, as when the other side does not read.
+    // Without a connection everything that is written waits, as when the other side does not read.
     const response = new ServerResponse(new IncomingMessage(new Socket()));
     const errors: Error[] = [];
     response.on('error', (error) => void errors.push(error));
-    feed.open({ response, session: 's', stillSignedIn: async () => false });
+    feed.open({ response, session: 's', viewer: ada, currentViewer: async () => undefined });
     await vi.advanceTimersByTimeAsync(10_000);
     expect(response.writableEnded).toBe(true);
     expect(errors).toEqual([]);
-    expect(waiting).toBeLessThan(9);
+    expect(reads).toBeLessThan(9);
+  });
+});
+
+describe('the failures in a live feed', () => {
+  const failures = ['ada', 'bob', undefined].map((userId, index) => ({
+    at: 3 - index,
+    requestId: `r${index}`,
+    code: 'upstream_failed',
+    ...(userId === undefined ? {} : { userId }),
+    worker: 'w1',
+  }));
+
+  /** A page of the feed, and how often and with what it was sent failures. */
+  function openPage(feed: LiveFeed, viewer: Viewer, currentViewer: () => Viewer = () => viewer) {
+    const response = new ServerResponse(new IncomingMessage(new Socket()));
+    const sent: Failure[][] = [];
+    const parser = createParser({
+      onEvent: ({ event, data }) => event === 'failures' && void sent.push(JSON.parse(data) as Failure[]),
+    });
+    response.write = (text: string) => (parser.feed(text), true);
+    feed.open({ response, session: 's', viewer, currentViewer: async () => currentViewer() });
+    return { sent, requestIds: () => sent.at(-1)?.map(({ requestId }) => requestId) };
+  }
+
+  function openFeedOf(read: () => IngressStats['failures']) {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const feed = new LiveFeed(noWorkers, () => [{ ...stats, failures: read() }]);
+    onTestFinished(() => feed.close());
+    return feed;
+  }
+
+  it('are everybody’s for an administrator, and only their own for a member', () => {
+    const feed = openFeedOf(() => failures);
+    expect(openPage(feed, { userId: 'root', isAdmin: true }).requestIds()).toEqual(['r0', 'r1', 'r2']);
+    const { sent } = openPage(feed, ada);
+    expect(sent).toEqual([[{ at: 3, requestId: 'r0', code: 'upstream_failed', worker: 'w1' }]]);
+    expect(openPage(feed, { userId: 'carol', isAdmin: false }).requestIds()).toEqual([]);
+  });
+
+  it('are sent again only to those for whom they have changed', async () => {
+    let now: IngressStats['failures'] = [];
+    const feed = openFeedOf(() => now);
+    const [own, other] = [openPage(feed, ada), openPage(feed, { userId: 'carol', isAdmin: false })];
+    now = failures;
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect([own.sent.length, other.sent.length]).toEqual([2, 1]);
+    expect(own.requestIds()).toEqual(['r0']);
+  });
+
+  it('of others leave the page of an administrator who has become a member', async () => {
+    const feed = openFeedOf(() => failures);
+    const { requestIds } = openPage(feed, { ...ada, isAdmin: true }, () => ada);
+    expect(requestIds()).toHaveLength(3);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(requestIds()).toEqual(['r0']);
   });
 });

@@ -1,22 +1,25 @@
 import { Code, Group, ScrollArea, Stack, Text } from '@mantine/core';
-import type { Overview } from '../../../contract/live.ts';
+import type { Failure } from '../../../contract/live.ts';
+import { useIsAdmin } from '../../api/session.ts';
+import { errorSentence } from '../../parts/error-sentence.ts';
 import { formatClock } from '../../parts/format.ts';
 import { tierNames } from '../../parts/tier-mark.tsx';
 
-/** What failed last, with what is needed to find it in the logs. */
-export function LastErrors({ errors }: { errors: Overview['errors'] }) {
-  if (errors.length === 0) {
+/** The requests that failed last, with what is needed to find each in the logs. A member is sent only their own. */
+export function LastErrors({ failures }: { failures: readonly Failure[] }) {
+  const isAdmin = useIsAdmin();
+  if (failures.length === 0) {
     return (
       <Text size="sm" c="dimmed">
-        No request has failed lately.
+        {isAdmin ? 'No request has failed lately.' : 'None of your requests has failed lately.'}
       </Text>
     );
   }
   return (
     <ScrollArea.Autosize mah="22rem" viewportProps={{ tabIndex: 0, role: 'group', 'aria-label': 'Last errors' }}>
       <Stack gap="sm">
-        {errors.map(({ at, requestId, code, message, model, tier, worker }) => (
-          <div key={requestId}>
+        {failures.map(({ at, requestId, code, model, tier, worker }) => (
+          <div key={`${requestId} ${at}`}>
             <Group gap="xs" wrap="wrap">
               <Text size="sm" fw={600}>
                 {code}
@@ -28,7 +31,7 @@ export function LastErrors({ errors }: { errors: Overview['errors'] }) {
               </Text>
             </Group>
             <Text size="sm" className="break">
-              {message}
+              {errorSentence(code)}
             </Text>
             <Code fz="xs" className="break">
               {requestId}

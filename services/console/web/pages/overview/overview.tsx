@@ -4,24 +4,34 @@ import { useLive } from '../../api/live-store.ts';
 import { Empty, Loading } from '../../parts/loaded.tsx';
 import { formatCount, formatDuration, formatShort } from '../../parts/format.ts';
 import { Page } from '../../parts/page.tsx';
-import type { LiveWorkerFacts, Overview as OverviewFacts } from '../../../contract/live.ts';
+import type { Failure, LiveWorkerFacts, Overview as OverviewFacts } from '../../../contract/live.ts';
 import { LastErrors } from './last-errors.tsx';
 import { Tile } from '../../parts/tile.tsx';
 import { TierShares } from './tier-shares.tsx';
 
 /** How the cluster does right now. */
 export function Overview() {
-  const { overview, workers } = useLive();
+  const { overview, workers, failures } = useLive();
   return (
     <Page title="Overview" about="All requests of the last minute, second by second, on all ingress nodes.">
-      {overview && workers ? <Numbers overview={overview} workers={workers} /> : <Loading what="the overview" />}
+      {overview && workers && failures ? (
+        <Numbers overview={overview} workers={workers} failures={failures} />
+      ) : (
+        <Loading what="the overview" />
+      )}
     </Page>
   );
 }
 
-function Numbers({ overview, workers }: { overview: OverviewFacts; workers: readonly LiveWorkerFacts[] }) {
+interface NumbersProps {
+  overview: OverviewFacts;
+  workers: readonly LiveWorkerFacts[];
+  failures: readonly Failure[];
+}
+
+function Numbers({ overview, workers, failures }: NumbersProps) {
   const { requestsPerSecond, tokensPerSecond, errorsPerSecond, firstTokenMs, activeStreams } = overview;
-  const { servedByTier, queuedByTier, errors } = overview;
+  const { servedByTier, queuedByTier } = overview;
   const served = sum(Object.values(servedByTier));
   const waiting = sum(Object.values(queuedByTier));
   const models = workers.filter(({ tier }) => tier !== 'tools');
@@ -48,7 +58,7 @@ function Numbers({ overview, workers }: { overview: OverviewFacts; workers: read
           in the last minute
         </Tile>
       </div>
-      {served === 0 && errors.length === 0 ? (
+      {served === 0 && failed === 0 && failures.length === 0 ? (
         <section className="panel">
           <NothingYet hasWorkers={models.length > 0} />
         </section>
@@ -65,7 +75,7 @@ function Numbers({ overview, workers }: { overview: OverviewFacts; workers: read
             <Title order={2} mb="xs">
               Last errors
             </Title>
-            <LastErrors errors={errors} />
+            <LastErrors failures={failures} />
           </section>
         </div>
       )}

@@ -5,6 +5,7 @@ import type { UsageRequest } from '../../../contract/usage.ts';
 import { callApi, type ApiFailure } from '../../api/call-api.ts';
 import { DataList } from '../../parts/data-list.tsx';
 import { Empty, Loading } from '../../parts/loaded.tsx';
+import { errorSentence } from '../../parts/error-sentence.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { formatCount, formatDateTime, formatDuration, formatMoment, formatMoney } from '../../parts/format.ts';
 import { tierNames } from '../../parts/tier-mark.tsx';
@@ -125,7 +126,11 @@ function Model({ request: { asked, model, tier } }: { request: UsageRequest }) {
 
 function Outcome({ request: { outcome, code } }: { request: UsageRequest }) {
   return (
-    <Badge variant="dot" color={outcomeColours[outcome]} title={code}>
+    <Badge
+      variant="dot"
+      color={outcomeColours[outcome]}
+      title={code === undefined ? undefined : `${code}: ${errorSentence(code)}`}
+    >
       {outcomes[outcome]}
     </Badge>
   );

@@ -1,6 +1,7 @@
 import { Table } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { UsageRequest } from '../../../contract/usage.ts';
+import { errorSentence } from '../../parts/error-sentence.ts';
 import { formatCount, formatDateTime, formatDuration, formatMoney } from '../../parts/format.ts';
 import { tierNames } from '../../parts/tier-mark.tsx';
 
@@ -19,7 +20,7 @@ export function RequestFacts({ request }: { request: UsageRequest }) {
       'Served by',
       [model, tier && tierNames[tier], worker].filter((part) => part !== undefined).join(' · ') || 'nobody',
     ],
-    ['Outcome', code === undefined ? outcome : `${outcome}: ${code}`],
+    ['Outcome', code === undefined ? outcome : `${outcome}: ${code}. ${errorSentence(code)}`],
     ['Attempts', formatCount(attempts)],
     ['In the queue', queueMs === undefined ? 'until the end' : formatDuration(queueMs)],
     ['First token', firstTokenMs === undefined ? 'none' : `after ${formatDuration(firstTokenMs)}`],

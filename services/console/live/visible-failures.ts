@@ -1,0 +1,45 @@
+import type { IngressStats } from '#shared/broker/contract/ingress-stats.ts';
+import type { Failure } from '../contract/live.ts';
+
+/** Failures that one viewer is sent at most. */
+const maxFailures = 50;
+
+/** Who looks at the live feed. */
+export interface Viewer {
+  userId: string;
+  isAdmin: boolean;
+}
+
+type KeptFailure = IngressStats['failures'][number];
+
+/**
+ * The last failures of all ingress nodes, as each viewer may see them: an administrator everybody's, a member those of
+ * their own requests. Serialized at most once for all administrators and once for each member.
+ */
+export class VisibleFailures {
+  readonly #all: readonly KeptFailure[];
+  readonly #byUser: ReadonlyMap<string | undefined, readonly KeptFailure[]>;
+  readonly #texts = new Map<string | undefined, string>();
+
+  constructor(stats: readonly IngressStats[]) {
+    this.#all = stats.flatMap(({ failures }) => failures).sort((a, b) => b.at - a.at);
+    this.#byUser = Map.groupBy(this.#all, ({ userId }) => userId);
+  }
+
+  /** The JSON of a `Failure[]`, newest first. */
+  textFor({ userId, isAdmin }: Viewer): string {
+    const whose = isAdmin ? undefined : userId;
+    let text = this.#texts.get(whose);
+    if (text === undefined) {
+      const visible = isAdmin ? this.#all : (this.#byUser.get(userId) ?? []);
+      text = JSON.stringify(visible.slice(0, maxFailures).map(asSent));
+      this.#texts.set(whose, text);
+    }
+    return text;
+  }
+}
+
+/** Whose request it was is not sent. */
+function asSent({ at, requestId, code, model, tier, worker }: KeptFailure): Failure {
+  return { at, requestId, code, model, tier, worker };
+}

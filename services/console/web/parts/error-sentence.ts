@@ -1,0 +1,42 @@
+import type { ErrorCode } from '#shared/core/errors.ts';
+
+/** What each code means to the person who reads it. Pages have these alone: an upstream's own sentence may quote a prompt. */
+const sentences: Record<ErrorCode, string> = {
+  missing_key: 'The request carried no API key.',
+  invalid_api_key: 'The API key is unknown, expired or revoked.',
+  permission_denied: 'The API key does not allow this.',
+  invalid_json: 'The body of the request is not valid JSON.',
+  invalid_request: 'The request was refused as invalid.',
+  missing_parameter: 'The request lacks a required parameter.',
+  unsupported_parameter: 'The model does not support one of the parameters.',
+  context_length_exceeded: 'The request does not fit the context window of the model.',
+  model_not_found: 'No model of this name is served.',
+  not_found: 'There is nothing at this path.',
+  method_not_allowed: 'The path does not support this method.',
+  request_timeout: 'The request did not arrive in time.',
+  body_too_large: 'The body of the request is too large.',
+  unsupported_encoding: 'The content encoding of the request is not supported.',
+  headers_too_large: 'The headers of the request are too large.',
+  request_exceeds_limit: 'This single request is larger than a limit allows.',
+  rate_limit_exceeded: 'A limit on the rate of requests was reached.',
+  token_limit_exceeded: 'A limit on tokens was reached.',
+  insufficient_quota: 'The budget is used up.',
+  internal: 'The router failed. Its log says why.',
+  upstream_failed: 'The engine, CLI or provider behind the worker failed.',
+  worker_lost: 'The worker was lost while it served the request.',
+  no_worker_available: 'No connected worker could serve the request.',
+  overloaded: 'The engine, the provider or the router was overloaded.',
+  queue_timeout: 'No worker became free in time.',
+  store_unavailable: 'Redis did not answer.',
+  broker_unavailable: 'NATS did not answer.',
+  shutting_down: 'The process that served the request was stopped.',
+  upstream_timeout: 'The engine, CLI or provider did not answer in time.',
+  first_token_timeout: 'The first token did not arrive in time.',
+  idle_timeout: 'The answer paused for too long.',
+  total_timeout: 'The answer took too long.',
+};
+
+/** The sentence for an error code; for a code of another release, that the request failed. */
+export function errorSentence(code: string): string {
+  return Object.hasOwn(sentences, code) ? sentences[code as ErrorCode] : 'The request failed.';
+}
