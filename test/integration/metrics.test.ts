@@ -84,11 +84,14 @@ describe("an ingress's metrics", () => {
   it('tell the lanes in which something waits, and forget them when nothing does', async () => {
     const slow = { model: 'demo', stream: true, demo: { first_token_delay_ms: 1_500 } };
     const answers = [post(slow), post(slow), post(slow)];
-    await expect.poll(() => valueOf(cluster.adminUrl, 'rtr_queue_waiting{tier="gpu"}'), { timeout: 5_000 }).toBe(2);
-    const metrics = await page(`${cluster.adminUrl}/metrics`);
+    let metrics = '';
+    await until(async () => {
+      metrics = await page(`${cluster.adminUrl}/metrics`);
+      return metrics.includes('\nrtr_queue_waiting{tier="gpu"} 2\n');
+    }, 5_000);
     expect(metrics).toMatch(/^rtr_lane_waiting\{tier="gpu",pool="[\w-]+",class="normal"\} 2$/m);
     expect(metrics).toMatch(/^rtr_lane_oldest_seconds\{tier="gpu",pool="[\w-]+",class="normal"\} [\d.e-]+$/m);
-    expect(await valueOf(cluster.adminUrl, 'rtr_queue_oldest_seconds')).toBeGreaterThan(0);
+    expect(Number(/^rtr_queue_oldest_seconds (.*)$/m.exec(metrics)?.[1])).toBeGreaterThan(0);
     for (const answer of answers) await (await answer).text();
     expect(await page(`${cluster.adminUrl}/metrics`)).not.toContain('rtr_lane_waiting{');
     expect(await valueOf(cluster.adminUrl, 'rtr_queue_waiting{tier="gpu"}')).toBe(0);

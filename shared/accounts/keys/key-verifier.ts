@@ -1,4 +1,4 @@
-import { verify as matchesHash } from 'argon2';
+import { verify as verifyArgon2 } from 'argon2';
 import { LRUCache } from 'lru-cache';
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { availableParallelism } from 'node:os';
@@ -18,6 +18,8 @@ export interface KeyVerifierOptions {
   freshMs?: number;
   /** Milliseconds for which a verified key works on while the store is away. Default 1 h. */
   graceMs?: number;
+  /** Compares a secret with the hash of its record. Default: Argon2. */
+  matchesHash?: (hash: string, secret: string) => Promise<boolean>;
 }
 
 const wrongKeysKept = 10_000;
@@ -61,6 +63,7 @@ export class KeyVerifier {
   readonly #store: KeySource;
   readonly #freshMs: number;
   readonly #graceMs: number;
+  readonly #matchesHash: (hash: string, secret: string) => Promise<boolean>;
   readonly #queue: FairQueue;
   readonly #digestKey = randomBytes(32).toString('base64');
   /** By id. One secret at most is right for an id, so any other is known to be wrong as well. */
@@ -76,6 +79,7 @@ export class KeyVerifier {
     this.#store = store;
     this.#freshMs = options.freshMs ?? 30_000;
     this.#graceMs = options.graceMs ?? 3_600_000;
+    this.#matchesHash = options.matchesHash ?? verifyArgon2;
     this.#queue = new FairQueue({ concurrency, ...waitingLimits });
     this.#known = new LRUCache({ max: maxKnown });
   }
@@ -215,7 +219,7 @@ export class KeyVerifier {
       return await this.#queue.run(id, async () => {
         // The right secret was found while this one waited, and it is another: verifications of one key are shared.
         if (this.#known.peek(id)?.hash === phc) return false;
-        return matchesHash(phc, secret);
+        return this.#matchesHash(phc, secret);
       });
     } catch (error) {
       throw error instanceof QueueFullError ? overloaded(error) : error;

@@ -113,15 +113,15 @@ describe('KeyVerifier, of keys that expire', () => {
     onTestFinished(() => server.stop());
     const away = await openKeyStore(server.url);
     const user = await makeAdmin(away);
+    vi.useFakeTimers({ toFake: ['Date', 'performance'] });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
     const { raw } = await makeKey({ expiresAt: Date.now() + 60_000 }, away, user.id);
     const itsVerifier = new KeyVerifier(away.store);
     await itsVerifier.verify(raw);
     await server.kill();
     await expect.poll(() => away.connection.redis.status).not.toBe('ready');
-    vi.useFakeTimers({ toFake: ['Date', 'performance'] });
-    onTestFinished(() => {
-      vi.useRealTimers();
-    });
     vi.advanceTimersByTime(40_000);
     expect(await itsVerifier.verify(raw)).toMatchObject({ ownerId: user.id });
     vi.advanceTimersByTime(20_001);
