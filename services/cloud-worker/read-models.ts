@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
-import { UpstreamAnswerError, type UpstreamHttp } from '#shared/upstream/upstream-http.ts';
+import { UpstreamAnswerError } from '#shared/upstream/upstream-failure.ts';
+import type { UpstreamHttp } from '#shared/upstream/upstream-http.ts';
 import type { Provider } from './providers/provider.ts';
 import { allCapabilities, guessed } from './providers/read-cards.ts';
 

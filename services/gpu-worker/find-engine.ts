@@ -10,13 +10,13 @@ export interface FindOptions {
   kind: EngineKind | 'auto';
   log: Logger;
   signal: AbortSignal;
-  /** Milliseconds between two tries. */
+  /** Interval between two attempts, in milliseconds. */
   retryMs?: number;
 }
 
 /**
- * Waits until an engine answers and has told what it serves: an engine may take minutes to load its model, and worker
- * and engine may start in any order.
+ * Waits until an engine answers and lists its models. An engine may take minutes to load its model, and worker and engine may
+ * start in any order.
  * @throws the signal's reason when it aborts
  */
 export async function findEngine({ http, kind, log, signal, retryMs = 1000 }: FindOptions): Promise<{
@@ -27,14 +27,14 @@ export async function findEngine({ http, kind, log, signal, retryMs = 1000 }: Fi
     const detected = kind === 'auto' ? await detectEngine(http) : kind;
     const engine = detected && engineOf(detected);
     const found = await engine?.discover(http, []).catch((error: unknown) => {
-      log.debug({ err: error }, 'the engine did not tell what it serves');
+      log.debug({ err: error }, 'the engine did not list its models');
       return undefined;
     });
     if (engine && found) {
       log.info({ engine: engine.kind, models: found.models.map(({ id }) => id) }, 'engine found');
       return { engine, found };
     }
-    if (isFirst) log.warn('no engine answers yet: waiting for it');
+    if (isFirst) log.warn('waiting for the engine: it does not answer yet');
     await sleep(retryMs, undefined, { signal });
   }
 }

@@ -2,12 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
 import type { Logger } from '#shared/core/log.ts';
-import { UpstreamAnswerError } from '#shared/upstream/upstream-http.ts';
+import { isUnreachable, UpstreamAnswerError } from '#shared/upstream/upstream-failure.ts';
 import type { EngineHttp } from './engine-http.ts';
 import type { Discovery, Engine } from './engines/engine.ts';
-import { isUnreachable } from '#shared/upstream/is-unreachable.ts';
 
-/** What the cluster is to know of the engine. */
+/** What the worker announces of the engine. */
 export interface EngineState extends Discovery {
   models: ModelInfo[];
   /** Whether the engine can take requests now. */
@@ -18,26 +17,26 @@ export interface FollowOptions {
   http: EngineHttp;
   engine: Engine;
   log: Logger;
-  /** What the engine told when it was found. */
+  /** The engine's description of itself when it was found. */
   found: Discovery;
-  /** Called with the whole state whenever a part of it has changed. */
+  /** Called with the whole state when any part of it changes. */
   onChange: (state: EngineState) => void;
-  /** Milliseconds between two looks at its health; each is varied, so that many workers do not ask in step. */
+  /** Interval of health checks in milliseconds; varied by 20 % either way, so that many workers do not run in step. */
   healthEveryMs?: number;
-  /** Milliseconds between two looks at its models. */
+  /** Interval of reading its models, in milliseconds. */
   modelsEveryMs?: number;
 }
 
-/** How long an engine that is busy may take to say that it is well. */
+/** Timeout of a health check in milliseconds: a busy engine answers late. */
 const healthTimeoutMs = 3000;
 
-/** Timeouts in a row that count as ill: a single one happens to an engine under load. */
+/** Timeouts in a row that make an engine ill: a single one happens under load. */
 const timeoutsUntilIll = 2;
 
 /**
- * Follows the engine's health and models for as long as the worker lives.
- * States: healthy ⇄ ill. A refused connection or an answer other than 200 turns it ill at once, an answer of 200 turns
- * it healthy again, after its models were read anew.
+ * Follows the engine's health and models while the worker runs.
+ * States: healthy ⇄ ill. A refused connection or a status other than 200 makes it ill at once; a status of 200 makes it
+ * healthy again, once its models have been read anew.
  */
 export class EngineFollower {
   readonly #options: Required<FollowOptions>;
@@ -58,13 +57,13 @@ export class EngineFollower {
     return this.#state;
   }
 
-  /** Tells that a job found nobody at the engine's address. */
+  /** Called when a job could not connect to the engine: it is ill, and is checked at once. */
   unreachable(): void {
     this.#become({ ...this.#state, healthy: false });
     this.#wake.abort();
   }
 
-  /** Stops looking. Settles when the last look is over, which is bounded by its time-out. */
+  /** Stops the checks. Settles when the current one ends, within its timeout. */
   async close(): Promise<void> {
     this.#stop.abort();
     await this.#loop;
@@ -73,11 +72,11 @@ export class EngineFollower {
   async #follow(): Promise<void> {
     while (!this.#stop.signal.aborted) {
       await this.#pause();
-      if (!this.#stop.signal.aborted) await this.#look();
+      if (!this.#stop.signal.aborted) await this.#check();
     }
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     const { http, engine, modelsEveryMs, log } = this.#options;
     try {
       const { status } = await http.get(engine.healthPath, healthTimeoutMs);
@@ -90,7 +89,7 @@ export class EngineFollower {
       this.#become({ ...found, healthy: true });
     } catch (error) {
       if (this.#isIll(error)) this.#become({ ...this.#state, healthy: false });
-      log.debug({ err: error }, 'looking at the engine failed');
+      log.debug({ err: error }, 'the health check of the engine failed');
     }
   }
 
@@ -103,13 +102,13 @@ export class EngineFollower {
   #become(state: EngineState): void {
     if (isDeepStrictEqual(state, this.#state)) return;
     const { log, onChange } = this.#options;
-    if (this.#state.healthy && !state.healthy) log.warn('the engine is ill: no jobs are taken');
-    if (!this.#state.healthy && state.healthy) log.info('the engine is well again');
+    if (this.#state.healthy && !state.healthy) log.warn('the engine is ill: the worker takes no jobs');
+    if (!this.#state.healthy && state.healthy) log.info('the engine is healthy again');
     this.#state = state;
     onChange(state);
   }
 
-  /** Waits for the time of the next look, or until a job found the engine unreachable. */
+  /** Waits until the next check is due, or a job finds the engine unreachable. */
   async #pause(): Promise<void> {
     const ms = this.#options.healthEveryMs * (0.8 + Math.random() * 0.4);
     const signal = AbortSignal.any([this.#stop.signal, this.#wake.signal]);

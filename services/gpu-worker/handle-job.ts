@@ -8,18 +8,16 @@ import { chatNeeds } from '#shared/formats/chat/needs.ts';
 import type { ChatRequest } from '#shared/formats/chat/request.ts';
 import { pairFor, type FormatName } from '#shared/translate/translations.ts';
 import { dialects } from '#shared/translate/upstreams/upstream-formats.ts';
-import { isUnreachable } from '#shared/upstream/is-unreachable.ts';
 import { mint } from '#shared/upstream/mint.ts';
 import { formatOf } from '#shared/upstream/model-format.ts';
 import { parseRequest } from '#shared/upstream/parse-request.ts';
 import { relayAnswer, type AnswerBounds } from '#shared/upstream/relay-answer.ts';
 import { TokenCounter } from '#shared/upstream/token-counter.ts';
-import { upstreamFailure } from '#shared/upstream/upstream-failure.ts';
+import { isUnreachable, upstreamFailure } from '#shared/upstream/upstream-failure.ts';
 import type { EngineHttp } from './engine-http.ts';
 import type { Engine } from './engines/engine.ts';
 import type { ImageFetcher } from './images/image-fetcher.ts';
-import { imageSourcePath } from './images/image-source-path.ts';
-import { inlineImages } from './images/inline-images.ts';
+import { imageSourcePath, inlineImages } from './images/inline-images.ts';
 
 export interface HandleJobOptions extends AnswerBounds {
   http: EngineHttp;

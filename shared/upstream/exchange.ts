@@ -2,34 +2,36 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { RouterError } from '#shared/core/errors.ts';
 
-/** Who takes an answer as it comes. Either method may throw, which closes the connection and fails the exchange. */
+/** Receives an answer as it arrives. If a method throws, the connection closes and the exchange fails. */
 export interface Listener {
   onStart(status: number, headers: IncomingHttpHeaders): void;
-  /** Tells whether the answer goes on, was heard nothing of yet, or is complete, whatever the upstream still sends. */
+  /** Returns `more` if the chunk completes a piece of the answer, `complete` if it completes the answer, else `nothing`. */
   onData(chunk: Buffer): 'nothing' | 'more' | 'complete';
 }
 
-/** How long to wait, in milliseconds: for the first piece of the answer and between two pieces. */
-export interface Patience {
+/** Timeouts of an exchange, in milliseconds. */
+export interface ExchangeTimeouts {
+  /** Until the first piece of the answer. */
   firstMs: number;
+  /** Between two pieces. */
   idleMs: number;
 }
 
-/** How long an upstream may take to end its answer properly, so that the connection can be used again. */
+/** Time for the upstream to end a complete answer, so that the connection can be reused, in milliseconds. */
 const drainMs = 1000;
 
 /**
- * One request and its answer, from dispatch to end, with its time watched.
- * States: waiting (nothing heard) → answering (a piece was heard) → complete; any of them → failed. `complete` still
- * reads the upstream's last bytes, for a bounded time, but `done` is settled.
+ * One request and its answer, from dispatch to end, within its timeouts.
+ * States: waiting (no piece yet) → answering (at least one piece) → complete; waiting, answering → failed. In `complete` the
+ * upstream's last bytes are still read, for a bounded time; `done` has resolved.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   /** Resolves when the answer is complete. Rejects with the signal's reason, a RouterError, or the connection's error. */
   readonly done: Promise<void>;
   readonly #listener: Listener;
-  readonly #patience: Patience;
+  readonly #timeouts: ExchangeTimeouts;
   readonly #signal: AbortSignal;
-  readonly #settle: { resolve: () => void; reject: (reason: unknown) => void };
+  readonly #outcome: { resolve: () => void; reject: (reason: unknown) => void };
   readonly #onAbort = (): void => this.#fail(this.#signal.reason);
   #state: 'waiting' | 'answering' | 'complete' | 'failed' = 'waiting';
   #controller: Dispatcher.DispatchController | undefined;
@@ -37,33 +39,33 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #firstAt: number | undefined;
   #timer: NodeJS.Timeout;
 
-  constructor(listener: Listener, patience: Patience, signal: AbortSignal) {
+  constructor(listener: Listener, timeouts: ExchangeTimeouts, signal: AbortSignal) {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.done = promise;
-    this.#settle = { resolve, reject };
+    this.#outcome = { resolve, reject };
     this.#listener = listener;
-    this.#patience = patience;
+    this.#timeouts = timeouts;
     this.#signal = signal;
     this.#timer = setTimeout(() => {
-      this.#fail(new RouterError('upstream_timeout', `The upstream gave no answer within ${patience.firstMs} ms.`));
-    }, patience.firstMs);
+      this.#fail(new RouterError('upstream_timeout', `The upstream gave no answer within ${timeouts.firstMs} ms.`));
+    }, timeouts.firstMs);
     if (signal.aborted) this.#onAbort();
     else signal.addEventListener('abort', this.#onAbort, { once: true });
   }
 
-  /** The answer's status, when there is one. */
+  /** The answer's status, once it has arrived. */
   get status(): number | undefined {
     return this.#status;
   }
 
-  /** When the first piece of a streamed answer was heard, a time of `performance.now()`. */
+  /** Arrival of the first piece of a streamed answer, a time of `performance.now()`. */
   get firstAt(): number | undefined {
     return this.#firstAt;
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#state === 'failed') controller.abort(new Error('the request was given up'));
+    if (this.#state === 'failed') controller.abort(new Error('the request was cancelled'));
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
@@ -75,10 +77,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#state === 'failed' || this.#state === 'complete') return;
     this.#guard(() => {
-      const heard = this.#listener.onData(chunk);
-      if (heard !== 'nothing') this.#firstAt ??= performance.now();
-      if (heard === 'complete') this.#complete();
-      else if (heard === 'more') this.#answering();
+      const progress = this.#listener.onData(chunk);
+      if (progress !== 'nothing') this.#firstAt ??= performance.now();
+      if (progress === 'complete') this.#complete();
+      else if (progress === 'more') this.#answering();
     });
   }
 
@@ -98,7 +100,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
     this.#state = 'answering';
     clearTimeout(this.#timer);
-    const { idleMs } = this.#patience;
+    const { idleMs } = this.#timeouts;
     this.#timer = setTimeout(() => {
       this.#fail(new RouterError('upstream_timeout', `The upstream stopped answering for ${idleMs} ms.`));
     }, idleMs);
@@ -107,13 +109,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #complete(): void {
     clearTimeout(this.#timer);
     this.#succeed();
-    this.#timer = setTimeout(() => this.#controller?.abort(new Error('the answer did not end')), drainMs);
+    this.#timer = setTimeout(() => this.#controller?.abort(new Error('the complete answer did not end')), drainMs);
   }
 
   #succeed(): void {
     this.#state = 'complete';
     this.#signal.removeEventListener('abort', this.#onAbort);
-    this.#settle.resolve();
+    this.#outcome.resolve();
   }
 
   #fail(reason: unknown): void {
@@ -121,8 +123,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#state === 'complete' || this.#state === 'failed') return;
     this.#state = 'failed';
     this.#signal.removeEventListener('abort', this.#onAbort);
-    this.#settle.reject(reason);
-    this.#controller?.abort(reason instanceof Error ? reason : new Error('the request was given up'));
+    this.#outcome.reject(reason);
+    this.#controller?.abort(reason instanceof Error ? reason : new Error('the request was cancelled'));
   }
 
   #guard(step: () => void): void {

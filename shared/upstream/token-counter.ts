@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { JsonObject } from '#shared/core/json.ts';
 import { countWithTokenizer } from './count-with-tokenizer.ts';
-import { UpstreamAnswerError } from './upstream-http.ts';
+import { UpstreamAnswerError } from './upstream-failure.ts';
 
 /** Milliseconds for an upstream to count. */
 const timeoutMs = 30_000;

@@ -1,5 +1,5 @@
 import { RouterError } from '#shared/core/errors.ts';
-import { isUnreachable } from './is-unreachable.ts';
+import { isUnreachable } from './upstream-failure.ts';
 
 /** How a request to an upstream ended: the class of its status, or how it broke off. `aborted`: nobody waited for it. */
 export const upstreamOutcomes = [

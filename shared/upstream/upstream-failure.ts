@@ -1,21 +1,42 @@
 import { RouterError } from '#shared/core/errors.ts';
-import { isUnreachable } from './is-unreachable.ts';
-import { UpstreamAnswerError } from './upstream-http.ts';
+
+/** The upstream answered, but not what was asked for. The message holds path and status, no content. */
+export class UpstreamAnswerError extends Error {
+  override name = 'UpstreamAnswerError';
+}
+
+const unreachableCodes = new Set([
+  'ECONNREFUSED',
+  'EHOSTDOWN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+/** Whether an error means that no connection was made: nobody listens there, or the host is unknown. */
+export function isUnreachable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  // A host with several addresses yields one error for each.
+  if (error instanceof AggregateError && error.errors.some(isUnreachable)) return true;
+  return 'code' in error && typeof error.code === 'string' && unreachableCodes.has(error.code);
+}
 
 /**
- * What a job is told of an error that came while the upstream was asked: an ended wait and a broken connection are
- * failures of the upstream, an abort is the signal's own reason, and any other error stays what it is.
+ * The error of a job whose request to the upstream failed: the signal's reason after an abort; a RouterError for a timeout, a
+ * broken connection or an unknown answer; any other error unchanged.
  */
 export function upstreamFailure(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
   if (error instanceof RouterError || !(error instanceof Error)) return error;
-  // Nothing was begun: the job waits for whoever can serve it, this worker too when its upstream is back.
+  // The upstream has begun nothing, so the job may wait for any worker, this one included once its upstream is back.
   if (isUnreachable(error)) return new RouterError('worker_lost', 'The upstream cannot be reached.', { cause: error });
   if (error.name === 'TimeoutError') {
     return new RouterError('upstream_timeout', 'The upstream took too long.', { cause: error });
   }
   if (error instanceof UpstreamAnswerError) {
-    return new RouterError('upstream_failed', 'The upstream gave an answer that is not known.', { cause: error });
+    return new RouterError('upstream_failed', 'The upstream gave an unknown answer.', { cause: error });
   }
   if ('code' in error && typeof error.code === 'string') {
     return new RouterError('upstream_failed', 'The connection to the upstream broke.', { cause: error });

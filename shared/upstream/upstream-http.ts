@@ -3,59 +3,54 @@ import { Pool, type Dispatcher } from 'undici';
 import type { z } from 'zod';
 import { parseUpstreamJson } from '#shared/translate/upstreams/parse-upstream-json.ts';
 import { outcomeOfFailure, outcomeOfStatus, type UpstreamCall } from './upstream-call.ts';
-import { Exchange, type Listener, type Patience } from './exchange.ts';
+import { Exchange, type ExchangeTimeouts, type Listener } from './exchange.ts';
+import { UpstreamAnswerError } from './upstream-failure.ts';
 
-/** Where the upstream is and how long to wait for it. */
 export interface UpstreamHttpOptions {
-  /** Address that all paths are added to, without a slash at its end. */
+  /** Base address, to which paths are appended. */
   url: string;
-  /** Connections for jobs at most. Jobs never wait for one, as long as there are no more jobs than this. */
+  /** Maximum number of connections for jobs. With at most as many jobs at once, none waits for a connection. */
   connections: number;
   connectTimeoutMs: number;
-  /** The headers of every request, for as long as they are good; asked for each time. */
+  /** Called for every request; returns headers that all requests carry. */
   headers: () => Record<string, string> | Promise<Record<string, string>>;
-  /** Whether HTTP/2 is spoken with an upstream that offers it, which only happens over TLS. */
+  /** Whether to use HTTP/2 with an upstream that offers it (over TLS only). */
   allowH2: boolean;
-  /** Hears of every job's request when it is over. */
+  /** Called when a job's request is over. */
   onOver?: ((call: UpstreamCall) => void) | undefined;
 }
 
-/** One whole answer of the upstream. `body` is undefined when it was not JSON. */
+/** A whole answer of the upstream. `body` is undefined if it is not JSON. */
 export interface UpstreamAnswer {
   status: number;
   headers: IncomingHttpHeaders;
   body: unknown;
 }
 
-/** One request for an answer that is taken as it comes. */
+/** A request whose answer is read as it arrives. */
 export interface UpstreamRequest {
   path: string;
   /** JSON in UTF-8. */
   body: Buffer;
-  /** Besides those of every request. */
+  /** Headers in addition to those of every request. */
   headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** The upstream answered, but not what was asked for. The message holds path and status, no content. */
-export class UpstreamAnswerError extends Error {
-  override name = 'UpstreamAnswerError';
-}
+/** Default timeout of a query, in milliseconds. */
+const queryTimeoutMs = 5000;
 
-/** Questions about the upstream itself must be answered soon. */
-const questionTimeoutMs = 5000;
-
-/** Bytes of an answer to a question. The longest are lists of tokens that come with their count, and lists of models. */
-const answerBytes = 16 * 1024 * 1024;
+/** Maximum size of an answer to a query, in bytes. The longest are lists of models, and of tokens next to their count. */
+const maxAnswerBytes = 16 * 1024 * 1024;
 
 /**
- * The connections to one upstream, kept alive. Questions about the upstream have connections of their own, so that its
- * health can be seen while all slots are busy.
+ * The connections to one upstream, kept alive. Queries about the upstream itself (health, models, token counts) have
+ * connections of their own, so that they work while all slots are busy.
  */
 export class UpstreamHttp {
   readonly #jobs: Pool;
-  readonly #questions: Pool;
+  readonly #queries: Pool;
   readonly #base: string;
-  /** Where it is. */
+  /** Host name and port of the upstream. */
   readonly server: { address: string; port: number };
   readonly #headers: UpstreamHttpOptions['headers'];
   readonly #onOver: UpstreamHttpOptions['onOver'];
@@ -67,57 +62,57 @@ export class UpstreamHttp {
     this.#headers = headers;
     this.#onOver = onOver;
     const common = { allowH2, connect: { timeout: connectTimeoutMs } };
-    // Exchange watches the time of jobs: silence has another bound before the first token than after it.
+    // Exchange has the timeouts of jobs: they differ before and after the first token.
     this.#jobs = new Pool(origin, { ...common, connections, headersTimeout: 0, bodyTimeout: 0 });
-    this.#questions = new Pool(origin, { ...common, connections: 8, maxResponseSize: answerBytes });
+    this.#queries = new Pool(origin, { ...common, connections: 8, maxResponseSize: maxAnswerBytes });
   }
 
-  /** GETs a path and reads the answer whatever its status. Throws what the connection throws. */
-  async get(path: string, timeoutMs = questionTimeoutMs): Promise<UpstreamAnswer> {
+  /** GETs a path and reads the answer, whatever its status. Throws the connection's errors. */
+  async get(path: string, timeoutMs = queryTimeoutMs): Promise<UpstreamAnswer> {
     const signal = AbortSignal.timeout(timeoutMs);
     const headers = await this.#headers();
-    return readWhole(await this.#questions.request({ path: this.#base + path, method: 'GET', headers, signal }));
+    return readWhole(await this.#queries.request({ path: this.#base + path, method: 'GET', headers, signal }));
   }
 
-  /** POSTs JSON that asks about the upstream and reads the answer whatever its status. */
+  /** POSTs a query as JSON and reads the answer, whatever its status. Throws the connection's errors. */
   async post(
     path: string,
     body: string,
-    signal = AbortSignal.timeout(questionTimeoutMs),
+    signal = AbortSignal.timeout(queryTimeoutMs),
     further: UpstreamRequest['headers'] = {},
   ): Promise<UpstreamAnswer> {
     const headers = { ...(await this.#headers()), ...further };
-    return readWhole(await this.#questions.request({ path: this.#base + path, method: 'POST', headers, body, signal }));
+    return readWhole(await this.#queries.request({ path: this.#base + path, method: 'POST', headers, body, signal }));
   }
 
   /**
-   * GETs a path that must answer 200 with the shape.
-   * @throws UpstreamAnswerError when it does not
+   * GETs a path that must answer 200 with a body of this shape.
+   * @throws UpstreamAnswerError for any other answer
    */
   async ask<T extends z.ZodType>(path: string, shape: T): Promise<z.output<T>> {
     return fit(path, await this.get(path), shape);
   }
 
-  /** GETs a path that not every version has: undefined when the answer is not 200 with the shape. */
+  /** GETs a path that some versions lack; undefined unless the answer is 200 with a body of this shape. */
   async askOptional<T extends z.ZodType>(path: string, shape: T): Promise<z.output<T> | undefined> {
     const { status, body } = await this.get(path);
     return status === 200 ? shape.safeParse(body).data : undefined;
   }
 
   /**
-   * Sends a job's request and hands its answer to the listener as it comes. Resolves at the answer's end. An abort
-   * closes the connection (or, with HTTP/2, the stream) at once, which is how upstreams learn that nobody waits any more.
+   * Sends a job's request and passes its answer to the listener as it arrives. Resolves at the end of the answer. An abort
+   * closes the connection (with HTTP/2: the stream) at once, so that the upstream stops generating.
    */
   async send(
     { path, body, headers }: UpstreamRequest,
     listener: Listener,
-    patience: Patience,
+    timeouts: ExchangeTimeouts,
     signal: AbortSignal,
   ): Promise<void> {
     const common = await this.#headers();
-    const exchange = new Exchange(listener, patience, signal);
+    const exchange = new Exchange(listener, timeouts, signal);
     const sentAt = performance.now();
-    const tell = (outcome: UpstreamCall['outcome']): void => {
+    const report = (outcome: UpstreamCall['outcome']): void => {
       const { firstAt } = exchange;
       const firstMs = firstAt === undefined ? undefined : firstAt - sentAt;
       this.#onOver?.({ outcome, firstMs, ms: performance.now() - sentAt });
@@ -129,26 +124,26 @@ export class UpstreamHttp {
     try {
       await exchange.done;
     } catch (error) {
-      tell(outcomeOfFailure(error, signal));
+      report(outcomeOfFailure(error, signal));
       throw error;
     }
-    tell(outcomeOfStatus(exchange.status ?? 200));
+    report(outcomeOfStatus(exchange.status ?? 200));
   }
 
   /** Closes all connections; running requests end with an error. */
   async close(): Promise<void> {
-    await Promise.all([this.#jobs.destroy(), this.#questions.destroy()]);
+    await Promise.all([this.#jobs.destroy(), this.#queries.destroy()]);
   }
 }
 
 /**
- * The answer's body, when its status is 200 and its shape is right.
- * @throws UpstreamAnswerError
+ * Returns the answer's body if its status is 200 and it has this shape.
+ * @throws UpstreamAnswerError otherwise
  */
 export function fit<T extends z.ZodType>(path: string, { status, body }: UpstreamAnswer, shape: T): z.output<T> {
   if (status !== 200) throw new UpstreamAnswerError(`the upstream answered ${path} with status ${status}`);
   const parsed = shape.safeParse(body);
-  if (!parsed.success) throw new UpstreamAnswerError(`the upstream answered ${path} in a shape that is not known`);
+  if (!parsed.success) throw new UpstreamAnswerError(`the upstream answered ${path} in an unknown shape`);
   return parsed.data;
 }
 

@@ -81,7 +81,7 @@ describe('a gpu-worker', () => {
 
   it('waits for an engine that is not there yet, and stops when it is told to', async () => {
     const worker = startProcess('services/gpu-worker/main.ts', { ENGINE_URL: 'http://127.0.0.1:1' });
-    await worker.line('no engine answers yet: waiting for it');
+    await worker.line('waiting for the engine: it does not answer yet');
     expect(await worker.stop()).toBe(0);
   });
 

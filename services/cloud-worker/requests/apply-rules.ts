@@ -1,7 +1,5 @@
 import type { JsonObject } from '#shared/core/json.ts';
-import { developerAsSystem } from '#shared/upstream/requests/developer-as-system.ts';
-import { mapMessages } from '#shared/upstream/requests/map-messages.ts';
-import { replayThinking } from '#shared/upstream/requests/replay-thinking.ts';
+import { developerAsSystem, mapMessages, replayThinking } from '#shared/upstream/chat-messages.ts';
 
 /**
  * How a chat request is changed for a provider that refuses a part of what clients send. Only hints are dropped: fields

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#shared/core/json.ts';
-import { mapMessages } from '#shared/upstream/requests/map-messages.ts';
+import { mapMessages } from '#shared/upstream/chat-messages.ts';
 
 /** Fields of an assistant's message that OpenAI's clients replay even with nothing in them, as `refusal: null`. */
 const optional: ReadonlySet<string> = new Set(['refusal', 'annotations', 'audio', 'function_call']);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import { mapMessages } from '#shared/upstream/requests/map-messages.ts';
+import { mapMessages } from '#shared/upstream/chat-messages.ts';
 
 /**
  * Gives the tool calls in a conversation ids of nine letters and digits. The same id becomes the same one wherever it

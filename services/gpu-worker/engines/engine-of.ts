@@ -15,7 +15,7 @@ const engines: Record<EngineKind, Engine> = {
   openai,
 };
 
-/** What there is to know of a kind of engine. To add a kind: its name in `engineKinds`, its file, a line here. */
+/** The engine of a kind. To add a kind: its name in `engineKinds`, a file of its own, a line here. */
 export function engineOf(kind: EngineKind): Engine {
   return engines[kind];
 }

@@ -2,37 +2,37 @@ import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { EngineHttp } from '../engine-http.ts';
 
-/** The engines that are known by name, and `openai` for anything else that speaks the chat format. */
+/** The engines known by name, and `openai` for any other engine of the chat format. */
 export const engineKinds = ['vllm', 'sglang', 'llama-cpp', 'ollama', 'lm-studio', 'openai'] as const;
 export type EngineKind = (typeof engineKinds)[number];
 
-/** What an engine tells about itself. */
+/** An engine's description of itself. */
 export interface Discovery {
   models: ModelInfo[];
-  /** Requests that it works on at once, where it tells. */
+  /** Requests that it processes at once; undefined if it does not say. */
   slots?: number | undefined;
 }
 
-/** What the worker has to know of one kind of engine. All of them take `POST /v1/chat/completions`. */
+/** One kind of engine, as the worker uses it. All of them accept `POST /v1/chat/completions`. */
 export interface Engine {
   readonly kind: EngineKind;
-  /** A path that answers 200 to GET while the engine can serve. */
+  /** A path that answers GET with 200 while the engine can serve. */
   readonly healthPath: string;
   /**
-   * Asks the engine what it serves.
-   * @param before what it served when it was last asked: some engines tell certain facts only while a model is loaded
-   * @throws UpstreamAnswerError when it answers something else, and the errors of the connection
+   * Queries the engine for its models and slots.
+   * @param before the models of the previous query: some engines describe a model fully only while it is loaded
+   * @throws UpstreamAnswerError for an unknown answer; the connection's errors
    */
   discover(http: EngineHttp, before: readonly ModelInfo[]): Promise<Discovery>;
   /**
-   * The request in the engine's own dialect: what it rejects is gone, what it needs is there. Pure; the request given
-   * is not changed.
+   * Adapts a chat request to the engine: removes what it rejects and adds what it needs. Pure; the given request is not
+   * changed.
    * @throws RouterError 400 that names a field which cannot be honoured
    */
   adapt(request: JsonObject, model: ModelInfo): JsonObject;
   /**
-   * Tokens of a chat request's input, tools and template included, counted without inference.
-   * Absent where the engine offers no way.
+   * Counts the input tokens of a chat request, tools and template included, without inference.
+   * Absent if the engine has no endpoint for it.
    */
   countTokens?(http: EngineHttp, request: JsonObject, signal: AbortSignal): Promise<number>;
 }

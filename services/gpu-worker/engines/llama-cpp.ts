@@ -1,13 +1,9 @@
 import { z } from 'zod';
 import type { Capability } from '#shared/broker/contract/announcement.ts';
 import { fit } from '#shared/upstream/upstream-http.ts';
-import { developerAsSystem } from '#shared/upstream/requests/developer-as-system.ts';
-import { mapMessages } from '#shared/upstream/requests/map-messages.ts';
-import { replayThinking } from '#shared/upstream/requests/replay-thinking.ts';
-import { requireNamedTool } from '../requests/require-named-tool.ts';
-import { sameMaxTokens } from '#shared/upstream/requests/same-max-tokens.ts';
-import { takeThinkingRequest } from '../requests/take-thinking-request.ts';
-import { templateThinking } from '../requests/template-thinking.ts';
+import { developerAsSystem, mapMessages, replayThinking } from '#shared/upstream/chat-messages.ts';
+import { llamaCppFields } from '../requests/llama-cpp-fields.ts';
+import { takeThinkingRequest, templateThinking } from '../requests/thinking.ts';
 import type { Engine } from './engine.ts';
 import { modelList } from './model-list.ts';
 
@@ -16,7 +12,7 @@ const positive = z.number().int().positive().optional().catch(undefined);
 /** `GET /props` of llama-server. */
 const props = z.looseObject({
   total_slots: positive,
-  /** Tokens of one slot, not of all together. */
+  /** Tokens per slot, not of all slots together. */
   default_generation_settings: z.looseObject({ n_ctx: positive }).optional().catch(undefined),
   modalities: z.looseObject({ vision: z.boolean() }).optional().catch(undefined),
   chat_template: z.string().optional().catch(undefined),
@@ -44,15 +40,15 @@ export const llamaCpp: Engine = {
   },
 
   adapt(request) {
-    const { rest, wish } = takeThinkingRequest(request);
-    const adapted = mapMessages(requireNamedTool(sameMaxTokens(rest)), (message) =>
+    const { rest, thinking } = takeThinkingRequest(request);
+    const adapted = mapMessages(llamaCppFields(rest), (message) =>
       replayThinking(developerAsSystem(message), ['reasoning_content']),
     );
-    if (wish === undefined) return adapted;
+    if (thinking === undefined) return adapted;
     return {
-      ...templateThinking(adapted, wish.on),
-      ...(wish.effort !== undefined && { reasoning_effort: wish.effort }),
-      ...(wish.budget !== undefined && { thinking_budget_tokens: wish.budget }),
+      ...templateThinking(adapted, thinking.on),
+      ...(thinking.effort !== undefined && { reasoning_effort: thinking.effort }),
+      ...(thinking.budget !== undefined && { thinking_budget_tokens: thinking.budget }),
     };
   },
 
@@ -62,7 +58,7 @@ export const llamaCpp: Engine = {
   },
 };
 
-/** Newer versions tell it; for older ones, a template that knows of thinking names it. */
+/** Newer versions report it. For older ones, the chat template of a thinking model contains one of these words. */
 function thinks({ chat_template: template = '', chat_template_caps: caps }: z.output<typeof props>): boolean {
   return caps?.supports_preserve_reasoning ?? /enable_thinking|reasoning|<think>/.test(template);
 }

@@ -2,12 +2,9 @@ import { z } from 'zod';
 import type { Capability, ModelInfo } from '#shared/broker/contract/announcement.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { EngineHttp } from '../engine-http.ts';
-import { developerAsSystem } from '#shared/upstream/requests/developer-as-system.ts';
-import { mapMessages } from '#shared/upstream/requests/map-messages.ts';
-import { replayThinking } from '#shared/upstream/requests/replay-thinking.ts';
-import { requireNamedTool } from '../requests/require-named-tool.ts';
-import { sameMaxTokens } from '#shared/upstream/requests/same-max-tokens.ts';
-import { takeThinkingRequest } from '../requests/take-thinking-request.ts';
+import { developerAsSystem, mapMessages, replayThinking } from '#shared/upstream/chat-messages.ts';
+import { llamaCppFields } from '../requests/llama-cpp-fields.ts';
+import { takeThinkingRequest } from '../requests/thinking.ts';
 import type { Engine } from './engine.ts';
 import { modelList } from './model-list.ts';
 
@@ -36,7 +33,7 @@ const nativeModels = z.looseObject({
   ),
 });
 
-/** `GET /api/v0/models`, before that. */
+/** `GET /api/v0/models`, before 0.4.0. */
 const olderModels = z.looseObject({
   data: z.array(
     z.looseObject({
@@ -54,8 +51,8 @@ interface Facts extends Omit<ModelInfo, 'id'> {
 }
 
 /**
- * LM Studio. `/v1/models` tells what a request may name (with loading on demand also what is not loaded), the native
- * pages tell about it. As with Ollama, the context that counts is the one a model is loaded with.
+ * LM Studio. `/v1/models` lists the models that a request may name (with loading on demand also those not loaded), the native
+ * endpoints describe them. As with Ollama, a model's context window is the one it is loaded with.
  */
 export const lmStudio: Engine = {
   kind: 'lm-studio',
@@ -76,16 +73,16 @@ export const lmStudio: Engine = {
   },
 
   adapt(request, model) {
-    const { rest, wish } = takeThinkingRequest(request);
-    const adapted = mapMessages(withSchema(requireNamedTool(sameMaxTokens(rest))), (message) =>
+    const { rest, thinking } = takeThinkingRequest(request);
+    const adapted = mapMessages(withSchema(llamaCppFields(rest)), (message) =>
       replayThinking(developerAsSystem(message), ['reasoning_content']),
     );
-    if (wish === undefined || !model.capabilities.includes('thinking')) return adapted;
-    return { ...adapted, reasoning_effort: wish.on ? (wish.effort ?? 'medium') : 'none' };
+    if (thinking === undefined || !model.capabilities.includes('thinking')) return adapted;
+    return { ...adapted, reasoning_effort: thinking.on ? (thinking.effort ?? 'medium') : 'none' };
   },
 };
 
-/** What the native pages tell, by the ids that `/v1/models` may list: a model's own, and those of its instances. */
+/** The descriptions from the native endpoints, by the ids that `/v1/models` may list: a model's own, and its instances'. */
 async function readFacts(http: EngineHttp): Promise<Map<string, Facts>> {
   const native = await http.askOptional('/api/v1/models', nativeModels);
   if (native === undefined) {
@@ -114,7 +111,7 @@ function factsOfOlder(model: z.output<typeof olderModels>['data'][number]): Fact
   return { chats: model.type !== 'embeddings', capabilities, contextWindow: model.loaded_context_length };
 }
 
-/** It knows `json_schema` and `text` only; any JSON object is a schema too. */
+/** LM Studio knows only `json_schema` and `text`, so `json_object` becomes the schema of any object. */
 function withSchema(request: JsonObject): JsonObject {
   const format = request.response_format;
   if (!isJsonObject(format) || format.type !== 'json_object') return request;

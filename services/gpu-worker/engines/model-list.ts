@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const count = z.number().int().positive().optional().catch(undefined);
 
-/** `GET /v1/models` as all engines answer it, with what some of them add. */
+/** The answer to `GET /v1/models` of all engines, with the fields that some of them add. */
 export const modelList = z.looseObject({
   data: z
     .array(
@@ -11,7 +11,7 @@ export const modelList = z.looseObject({
         owned_by: z.string().optional().catch(undefined),
         /** vLLM, SGLang and the demo engine: tokens of input and output together. */
         max_model_len: count,
-        /** llama.cpp and some gateways: what goes in, as `text` and `image`. */
+        /** llama.cpp and some gateways: input modalities such as `text` and `image`. */
         architecture: z
           .looseObject({ input_modalities: z.array(z.string()).optional().catch(undefined) })
           .optional()

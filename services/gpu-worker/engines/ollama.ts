@@ -1,25 +1,21 @@
 import { z } from 'zod';
 import type { Capability, ModelInfo } from '#shared/broker/contract/announcement.ts';
-import type { JsonObject } from '#shared/core/json.ts';
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { EngineHttp } from '../engine-http.ts';
-import { developerAsSystem } from '#shared/upstream/requests/developer-as-system.ts';
-import { joinTexts } from '#shared/upstream/requests/join-texts.ts';
-import { mapMessages } from '#shared/upstream/requests/map-messages.ts';
-import { replayThinking } from '#shared/upstream/requests/replay-thinking.ts';
-import { requireNamedTool } from '../requests/require-named-tool.ts';
-import { sameMaxTokens } from '#shared/upstream/requests/same-max-tokens.ts';
-import { takeThinkingRequest } from '../requests/take-thinking-request.ts';
+import { developerAsSystem, mapMessages, replayThinking } from '#shared/upstream/chat-messages.ts';
+import { llamaCppFields } from '../requests/llama-cpp-fields.ts';
+import { takeThinkingRequest } from '../requests/thinking.ts';
 import type { Engine } from './engine.ts';
 import { modelList } from './model-list.ts';
 
 /** `POST /api/show`. */
 const shown = z.looseObject({
   capabilities: z.array(z.string()).optional().catch(undefined),
-  /** The model file's parameters, one a line. */
+  /** The model file's parameters, one per line. */
   parameters: z.string().optional().catch(undefined),
 });
 
-/** `GET /api/ps`: the models in memory, newer versions with the context they were loaded with. */
+/** `GET /api/ps`: the models in memory, in newer versions with the context they are loaded with. */
 const loaded = z.looseObject({
   models: z
     .array(z.looseObject({ name: z.string(), context_length: z.number().int().positive().optional().catch(undefined) }))
@@ -28,8 +24,8 @@ const loaded = z.looseObject({
 });
 
 /**
- * Ollama. The context that counts is the one a model is loaded with, not the one it was trained with: Ollama cuts what
- * is longer without a word. It is known while the model is loaded and remembered after that.
+ * Ollama. A model's context window is the one it is loaded with, not the one it was trained with: Ollama silently truncates
+ * longer input. It is known while the model is loaded and remembered afterwards.
  */
 export const ollama: Engine = {
   kind: 'ollama',
@@ -47,27 +43,27 @@ export const ollama: Engine = {
   },
 
   adapt(request, model) {
-    const { rest, wish } = takeThinkingRequest(request);
-    const adapted = mapMessages(withoutRefusedTools(requireNamedTool(sameMaxTokens(rest))), (message) =>
+    const { rest, thinking } = takeThinkingRequest(request);
+    const adapted = mapMessages(withoutRefusedTools(llamaCppFields(rest)), (message) =>
       replayThinking(joinTexts(developerAsSystem(message)), ['reasoning']),
     );
-    // It refuses to think, or not to, with a model that cannot.
-    if (wish === undefined || !model.capabilities.includes('thinking')) return adapted;
-    return { ...adapted, reasoning_effort: wish.on ? (wish.effort ?? 'medium') : 'none' };
+    // Ollama refuses the field for a model that cannot think.
+    if (thinking === undefined || !model.capabilities.includes('thinking')) return adapted;
+    return { ...adapted, reasoning_effort: thinking.on ? (thinking.effort ?? 'medium') : 'none' };
   },
 };
 
-/** Undefined for models that do not chat, those for embeddings for instance. */
+/** Undefined for a model that does not chat, for instance one for embeddings. */
 async function describe(http: EngineHttp, id: string, context: number | undefined): Promise<ModelInfo | undefined> {
   const { status, body } = await http.post('/api/show', JSON.stringify({ model: id }));
   const facts = status === 200 ? shown.safeParse(body).data : undefined;
-  const told = facts?.capabilities;
-  if (told !== undefined && !told.includes('completion')) return undefined;
+  const listed = facts?.capabilities;
+  if (listed !== undefined && !listed.includes('completion')) return undefined;
   const capabilities: Capability[] = ['stream', 'json'];
-  // Versions before 0.6.4 tell nothing; they may well call tools.
-  if (told === undefined || told.includes('tools')) capabilities.push('tools');
-  if (told?.includes('vision')) capabilities.push('vision');
-  if (told?.includes('thinking')) capabilities.push('thinking');
+  // Versions before 0.6.4 list no capabilities. Their models may support tools.
+  if (listed === undefined || listed.includes('tools')) capabilities.push('tools');
+  if (listed?.includes('vision')) capabilities.push('vision');
+  if (listed?.includes('thinking')) capabilities.push('thinking');
   return { id, capabilities, contextWindow: context ?? configuredContext(facts?.parameters) };
 }
 
@@ -76,9 +72,21 @@ function configuredContext(parameters = ''): number | undefined {
   return tokens === undefined ? undefined : Number(tokens);
 }
 
-/** It does not read `tool_choice: "none"`; without tools it cannot call any. */
+/** Ollama ignores `tool_choice: "none"`, so the tools are removed instead. */
 function withoutRefusedTools(request: JsonObject): JsonObject {
   if (request.tool_choice !== 'none') return request;
   const { tools: _tools, tool_choice: _choice, ...rest } = request;
   return rest;
+}
+
+/** Joins content that consists of text parts only into one string. */
+function joinTexts(message: JsonObject): JsonObject {
+  const { content } = message;
+  if (!Array.isArray(content)) return message;
+  const texts: string[] = [];
+  for (const part of content) {
+    if (!isJsonObject(part) || part.type !== 'text' || typeof part.text !== 'string') return message;
+    texts.push(part.text);
+  }
+  return { ...message, content: texts.join('\n') };
 }

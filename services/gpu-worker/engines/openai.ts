@@ -1,12 +1,11 @@
 import type { Capability } from '#shared/broker/contract/announcement.ts';
-import { mapMessages } from '#shared/upstream/requests/map-messages.ts';
-import { replayThinking } from '#shared/upstream/requests/replay-thinking.ts';
+import { mapMessages, replayThinking } from '#shared/upstream/chat-messages.ts';
 import type { Engine } from './engine.ts';
 import { modelList } from './model-list.ts';
 
 /**
- * Anything else that speaks the chat format. Nothing is known of it but its list of models, so a request goes to it as
- * the client wrote it. Its models are taken to do everything but see, unless the list says that they do.
+ * Any other engine of the chat format. Only its list of models is known, so requests go to it as the client wrote them. Its
+ * models are assumed to have all capabilities but vision, unless the list says that they see images.
  */
 export const openai: Engine = {
   kind: 'openai',

@@ -1,14 +1,10 @@
 import { z } from 'zod';
 import type { Capability } from '#shared/broker/contract/announcement.ts';
-import { continueLastMessage } from '../requests/continue-last-message.ts';
-import { developerAsSystem } from '#shared/upstream/requests/developer-as-system.ts';
-import { mapMessages } from '#shared/upstream/requests/map-messages.ts';
-import { replayThinking } from '#shared/upstream/requests/replay-thinking.ts';
-import { takeThinkingRequest } from '../requests/take-thinking-request.ts';
-import { templateThinking } from '../requests/template-thinking.ts';
-import { countByTokenizing } from './count-by-tokenizing.ts';
+import { developerAsSystem, mapMessages, replayThinking } from '#shared/upstream/chat-messages.ts';
+import { takeThinkingRequest, templateThinking } from '../requests/thinking.ts';
 import type { Engine } from './engine.ts';
 import { modelList } from './model-list.ts';
+import { continueLastMessage, countByTokenizing } from './vllm.ts';
 
 const positive = z.number().int().positive().nullish().catch(undefined);
 
@@ -26,7 +22,7 @@ const serverInfo = z.looseObject({
     .catch(undefined),
 });
 
-/** SGLang. Its information pages were renamed: the newer name is asked first. */
+/** SGLang. Its information endpoints were renamed: the newer name is tried first. */
 export const sglang: Engine = {
   kind: 'sglang',
   healthPath: '/health',
@@ -50,13 +46,13 @@ export const sglang: Engine = {
   },
 
   adapt(request) {
-    const { rest, wish } = takeThinkingRequest(request);
+    const { rest, thinking } = takeThinkingRequest(request);
     const adapted = continueLastMessage(
       mapMessages(rest, (message) => replayThinking(developerAsSystem(message), ['reasoning_content'])),
     );
-    if (wish === undefined) return adapted;
-    const switched = templateThinking(adapted, wish.on);
-    return wish.effort === undefined ? switched : { ...switched, reasoning_effort: wish.effort };
+    if (thinking === undefined) return adapted;
+    const switched = templateThinking(adapted, thinking.on);
+    return thinking.effort === undefined ? switched : { ...switched, reasoning_effort: thinking.effort };
   },
 
   countTokens: countByTokenizing,

@@ -1,20 +1,17 @@
+import { z } from 'zod';
 import type { Capability, ModelInfo } from '#shared/broker/contract/announcement.ts';
-import type { JsonObject } from '#shared/core/json.ts';
-import { UpstreamAnswerError } from '#shared/upstream/upstream-http.ts';
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import { fit } from '#shared/upstream/upstream-http.ts';
+import { UpstreamAnswerError } from '#shared/upstream/upstream-failure.ts';
 import type { EngineHttp } from '../engine-http.ts';
-import { continueLastMessage } from '../requests/continue-last-message.ts';
-import { developerAsSystem } from '#shared/upstream/requests/developer-as-system.ts';
-import { mapMessages } from '#shared/upstream/requests/map-messages.ts';
-import { replayThinking } from '#shared/upstream/requests/replay-thinking.ts';
-import { takeThinkingRequest } from '../requests/take-thinking-request.ts';
-import { templateThinking } from '../requests/template-thinking.ts';
-import { countByTokenizing } from './count-by-tokenizing.ts';
+import { developerAsSystem, mapMessages, replayThinking } from '#shared/upstream/chat-messages.ts';
+import { takeThinkingRequest, templateThinking } from '../requests/thinking.ts';
 import type { Engine } from './engine.ts';
 import { modelList } from './model-list.ts';
 
 /**
- * vLLM, and the demo engine, which behaves like it. It tells neither its slots nor whether a model sees images: the
- * latter is found out by counting the tokens of an image, which costs no inference and fails on a text model.
+ * vLLM, and the demo engine, which behaves like it. It reports neither its slots nor whether a model sees images. The latter
+ * is found out by counting the tokens of an image, which costs no inference and fails for a text model.
  */
 export const vllm: Engine = {
   kind: 'vllm',
@@ -34,20 +31,20 @@ export const vllm: Engine = {
   },
 
   adapt(request, model) {
-    const { rest, wish } = takeThinkingRequest(request);
+    const { rest, thinking } = takeThinkingRequest(request);
     let adapted = mapMessages(rest, (message) =>
       replayThinking(developerAsSystem(message), ['reasoning', 'reasoning_content']),
     );
     adapted = continueLastMessage(withoutUnusable(adapted));
-    if (wish === undefined) return adapted;
-    if (wish.effort !== undefined) adapted = { ...adapted, reasoning_effort: wish.effort };
-    return takesTemplateSettings(model.id) ? templateThinking(adapted, wish.on) : adapted;
+    if (thinking === undefined) return adapted;
+    if (thinking.effort !== undefined) adapted = { ...adapted, reasoning_effort: thinking.effort };
+    return takesTemplateSettings(model.id) ? templateThinking(adapted, thinking.on) : adapted;
   },
 
   countTokens: countByTokenizing,
 };
 
-/** vLLM refuses what has no meaning: options of a stream without a stream, a choice of tools without tools. */
+/** Removes fields that vLLM refuses: stream options without a stream, a choice of tools without tools. */
 function withoutUnusable(request: JsonObject): JsonObject {
   const { stream_options: options, tools, tool_choice: choice, ...rest } = request;
   const hasTools = Array.isArray(tools) && tools.length > 0;
@@ -59,7 +56,7 @@ function withoutUnusable(request: JsonObject): JsonObject {
   };
 }
 
-/** Mistral's models bring their own tokenizer instead of a template, and vLLM then refuses settings of a template. */
+/** Mistral's models have their own tokenizer instead of a template, and vLLM refuses a template's settings for them. */
 function takesTemplateSettings(model: string): boolean {
   return !/mistral|magistral|ministral|devstral|codestral|pixtral|mixtral/i.test(model);
 }
@@ -73,4 +70,35 @@ async function seesImages(http: EngineHttp, model: string): Promise<boolean> {
   const { status } = await http.post('/tokenize', JSON.stringify({ model, messages: [{ role: 'user', content }] }));
   if (status >= 500) throw new UpstreamAnswerError(`the engine answered /tokenize with status ${status}`);
   return status === 200;
+}
+
+/**
+ * A last message by the assistant, without tool calls, is the beginning of the answer. vLLM and SGLang continue it only
+ * with these fields. The client's own values take precedence.
+ */
+export function continueLastMessage(request: JsonObject): JsonObject {
+  const last = Array.isArray(request.messages) ? request.messages.at(-1) : undefined;
+  if (!isJsonObject(last) || last.role !== 'assistant' || last.tool_calls !== undefined) return request;
+  return { continue_final_message: true, add_generation_prompt: false, ...request };
+}
+
+/** The fields of a chat request that determine its input tokens. `/tokenize` refuses or ignores the others. */
+const counted = [
+  'model',
+  'messages',
+  'tools',
+  'chat_template_kwargs',
+  'add_generation_prompt',
+  'continue_final_message',
+] as const;
+
+const tokenized = z.looseObject({ count: z.number().int().nonnegative() });
+
+/**
+ * Counts tokens with `POST /tokenize` of vLLM and SGLang, which applies the model's template and tokenizer.
+ * @throws UpstreamAnswerError if the engine does not count the request
+ */
+export async function countByTokenizing(http: EngineHttp, request: JsonObject, signal: AbortSignal): Promise<number> {
+  const question = Object.fromEntries(counted.map((field) => [field, request[field]]));
+  return fit('/tokenize', await http.post('/tokenize', JSON.stringify(question), signal), tokenized).count;
 }

@@ -1,14 +1,14 @@
 import { createPublicFetch, PublicFetchError, readBounded } from '#shared/public-fetch/public-fetch.ts';
 
-/** Gets an image from its http address. Resolves to a data URL, rejects with a PublicFetchError. */
+/** Fetches an image. Resolves with a data URL of at most `maxBytes` image bytes, rejects with a PublicFetchError. */
 export type ImageFetcher = (url: URL, maxBytes: number, signal: AbortSignal) => Promise<string>;
 
 const timeoutMs = 10_000;
 const mediaTypes = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
 
 /**
- * Makes a fetcher that goes to public addresses only.
- * @param isAllowed which IP addresses it may connect to instead
+ * Creates a fetcher that connects to public addresses only.
+ * @param isAllowed decides which IP addresses it may connect to instead
  */
 export function createImageFetcher(isAllowed?: (address: string) => boolean): ImageFetcher {
   const publicFetch = createPublicFetch({ timeoutMs, ...(isAllowed && { isAllowed }) });
@@ -18,7 +18,7 @@ export function createImageFetcher(isAllowed?: (address: string) => boolean): Im
       async (answer) => {
         if (answer.status !== 200) throw new PublicFetchError(`its server answered with status ${answer.status}`);
         const type = mediaType(answer.headers['content-type']);
-        if (!mediaTypes.has(type)) throw new PublicFetchError('it is no JPEG, PNG, GIF or WebP');
+        if (!mediaTypes.has(type)) throw new PublicFetchError('it is not a JPEG, PNG, GIF or WebP');
         const image = await readBounded(answer, maxBytes);
         return `data:${type};base64,${image.toString('base64')}`;
       },

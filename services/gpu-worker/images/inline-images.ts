@@ -3,17 +3,20 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { PublicFetchError } from '#shared/public-fetch/public-fetch.ts';
 import type { ImageFetcher } from './image-fetcher.ts';
 
-/** Bytes of all images together that are fetched for one request, and milliseconds for all of them to come. */
-const bounds = { bytes: 32 * 1024 * 1024, ms: 20_000 };
+/** Maximum size of all images of a request together, in bytes of data URLs. */
+const maxBytes = 32 * 1024 * 1024;
 
-/** Fields that name a file by address. Only images are fetched: of the others, engines take what is sent along. */
+/** Time limit for fetching all images of a request, in milliseconds. */
+const timeoutMs = 20_000;
+
+/** Fields that hold a file or its address. Only images are fetched; other files must be data URLs. */
 const mediaFields = ['image_url', 'video_url', 'audio_url'] as const;
 
 /**
- * Puts images in the place of their addresses, for every engine: one that fetched them itself would fetch for any client
- * whatever it can reach, its own network and (some do) its own files included. Engines go by a part's fields, some of them
- * whatever its type says, so the fields are what is looked at.
- * @param clientPath where the client named an address, if that is not where the request has it
+ * Replaces the addresses of images by the images. No engine may fetch them itself: it would fetch for any client whatever it
+ * can reach, its own network and (some do) its own files included. Some engines read a part's fields whatever its type
+ * says, so the fields decide here too.
+ * @param clientPath returns the path of an address in the client's request, if it differs from the path in this one
  * @throws RouterError `invalid_request` that names the part
  */
 export async function inlineImages(
@@ -24,12 +27,12 @@ export async function inlineImages(
 ): Promise<JsonObject> {
   const { messages } = request;
   if (!Array.isArray(messages) || !messages.some(hasMedia)) return request;
-  const bound = AbortSignal.any([signal, AbortSignal.timeout(bounds.ms)]);
-  const settled: Json[] = [];
-  let left = bounds.bytes;
+  const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+  const inlined: Json[] = [];
+  let left = maxBytes;
   for (const [m, message] of messages.entries()) {
     if (!isJsonObject(message) || !Array.isArray(message.content)) {
-      settled.push(message);
+      inlined.push(message);
       continue;
     }
     const content: Json[] = [];
@@ -39,10 +42,10 @@ export async function inlineImages(
         content.push(part);
         continue;
       }
-      const url = await fetchImage(image.address, left, bound).catch((error: unknown) => {
+      const url = await fetchImage(image.address, left, inTime).catch((error: unknown) => {
         signal.throwIfAborted();
-        const why = bound.aborted
-          ? `The images did not come within ${bounds.ms / 1000} seconds.`
+        const why = inTime.aborted
+          ? `The images did not arrive within ${timeoutMs / 1000} seconds.`
           : error instanceof PublicFetchError && `The image was not fetched: ${error.message}.`;
         if (why === false) throw error;
         const path = clientPath(image.named);
@@ -51,9 +54,9 @@ export async function inlineImages(
       left -= url.length;
       content.push({ type: 'image_url', image_url: { url } });
     }
-    settled.push({ ...message, content });
+    inlined.push({ ...message, content });
   }
-  return { ...request, messages: settled };
+  return { ...request, messages: inlined };
 }
 
 function hasMedia(message: Json): boolean {
@@ -64,12 +67,12 @@ function namesMedia(part: Json): part is JsonObject {
   return isJsonObject(part) && mediaFields.some((field) => part[field] !== undefined);
 }
 
-/** The image that a part names by address; undefined for a part that holds all it needs. */
+/** The image that a part names by address; undefined for a part without an address to fetch. */
 function imageToFetch(part: Json, path: string): { address: URL; named: string; param: string } | undefined {
   if (!namesMedia(part)) return undefined;
   const [field, ...others] = mediaFields.filter((each) => part[each] !== undefined);
   if (field === undefined || others.length > 0 || part.type !== field) {
-    throw refused(`${path} must have the one address that its type says.`, path);
+    throw refused(`${path} must have exactly one address, in the field of its type.`, path);
   }
   const named = part[field];
   const param = `${path}.${field}.url`;
@@ -79,12 +82,33 @@ function imageToFetch(part: Json, path: string): { address: URL; named: string; 
   if (/^data:/i.test(text)) return undefined;
   const address = URL.parse(text);
   if (address?.protocol !== 'http:' && address?.protocol !== 'https:') {
-    throw refused(`${param} must be an http, https or data address.`, param);
+    throw refused(`${param} must be an http, https or data URL.`, param);
   }
-  if (field !== 'image_url') throw refused(`${param} must be a data address.`, param);
+  if (field !== 'image_url') throw refused(`${param} must be a data URL.`, param);
   return { address, named: text, param };
 }
 
 function refused(message: string, param: string): RouterError {
   return new RouterError('invalid_request', message, { param });
+}
+
+/**
+ * The path of the first image with this address in a messages request, such as `messages.0.content.1.source.url`; undefined if
+ * there is none.
+ */
+export function imageSourcePath({ messages }: JsonObject, address: string): string | undefined {
+  return pathIn(messages, 'messages', address);
+}
+
+/** Searches the content of messages and of the tool results in it. */
+function pathIn(items: Json | undefined, path: string, address: string): string | undefined {
+  for (const [at, item] of (Array.isArray(items) ? items : []).entries()) {
+    if (!isJsonObject(item)) continue;
+    const { type, source, content } = item;
+    const here = `${path}.${at}`;
+    if (type === 'image' && isJsonObject(source) && source['url'] === address) return `${here}.source.url`;
+    const inside = pathIn(content, `${here}.content`, address);
+    if (inside !== undefined) return inside;
+  }
+  return undefined;
 }

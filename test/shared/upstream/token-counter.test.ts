@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
 import { TokenCounter } from '#shared/upstream/token-counter.ts';
-import { UpstreamAnswerError } from '#shared/upstream/upstream-http.ts';
+import { UpstreamAnswerError } from '#shared/upstream/upstream-failure.ts';
 
 const { signal } = new AbortController();
 type Ask = NonNullable<ConstructorParameters<typeof TokenCounter>[0]>;

@@ -63,7 +63,7 @@ describe('an image fetcher that may go to loopback', () => {
   });
 
   it.each([
-    { path: '/html', reason: /no JPEG/ },
+    { path: '/html', reason: /not a JPEG/ },
     { path: '/large', reason: /too large/ },
     { path: '/honest-large', reason: /too large/ },
     { path: '/missing', reason: /status 404/ },
