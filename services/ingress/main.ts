@@ -44,6 +44,7 @@ import { sessionIdentity } from '../console/api/session/session-identity.ts';
 import { answerBrokenRequest } from './http/answer-broken-request.ts';
 import { createApp } from './app.ts';
 import { chatFormat } from '#shared/formats/chat/chat-format.ts';
+import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
 import { ingressConfig } from './config.ts';
 import type { PriceOf } from '#shared/serving/estimate-amount.ts';
 import { HeldBodies } from './http/held-bodies.ts';
@@ -189,7 +190,13 @@ await runService(async (environment, releases) => {
     workers,
     registry: () => registry.current(),
     feed,
-    about: { version, segments },
+    about: {
+      version,
+      formats: [
+        { name: chatFormat.name, path: `/api/${segments.chat}` },
+        { name: messagesFormat.name, path: `/api/${segments.messages}` },
+      ],
+    },
   });
   const consoleApi = createConsoleApi({
     accounts,

@@ -107,8 +107,11 @@ describe('what can be done with workers', () => {
   });
 });
 
-it('tells the models, and where the formats are', async () => {
+it('lists the models, and the formats with their paths', async () => {
   const { body } = await admin.get('/models');
   expect(body).toMatchObject([{ id: 'auto' }, { id: 'demo', servedBy: [{ tier: 'gpu', workers: 1 }] }]);
-  expect((await admin.get('/about')).body.segments).toEqual({ chat: 'openai', messages: 'anthropic' });
+  expect((await admin.get('/about')).body.formats).toEqual([
+    { name: 'chat', path: '/api/openai' },
+    { name: 'messages', path: '/api/anthropic' },
+  ]);
 });

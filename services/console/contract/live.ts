@@ -79,8 +79,9 @@ export interface ServedModel {
   servedBy: { tier: Tier; workers: number; models: string[] }[];
 }
 
-/** `GET /about`: which release this is, and the path segments of the formats: `/api/<segment>`. */
+/** `GET /about`: which release this is, and the client formats that it serves. */
 export interface About {
   version: string;
-  segments: { chat: string; messages: string };
+  /** Each with its name and the path that its own paths are below, as `/api/openai`. */
+  formats: { name: string; path: string }[];
 }

@@ -1,8 +1,21 @@
-import type { JsonObject } from '#shared/core/json.ts';
-import type { Settings, Turn } from './conversation.ts';
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import type { Piece, Settings, Turn } from './conversation.ts';
+import { shellWord } from './curl-of.ts';
+import type { Snippet, WebFormat } from './web-format.ts';
+
+/** The chat format: what OpenAI's SDKs and most other clients send. */
+export const chat: WebFormat = {
+  name: 'chat',
+  label: 'OpenAI',
+  path: '/chat/completions',
+  headers: {},
+  buildRequest,
+  openReader: () => readEvent,
+  snippets,
+};
 
 /** The conversation as a request of the chat format (OpenAI API reference, "Create chat completion"). */
-export function buildChatRequest(turns: readonly Turn[], settings: Settings): JsonObject {
+function buildRequest(turns: readonly Turn[], settings: Settings): JsonObject {
   const { model, system, maxTokens, temperature, thinking, tools } = settings;
   return {
     model,
@@ -45,5 +58,112 @@ function messagesOf(turn: Turn): JsonObject[] {
       })),
     },
     ...answered.map(({ id, result }) => ({ role: 'tool', tool_call_id: id, content: result?.text ?? '' })),
+  ];
+}
+
+/** What one event of the chat format's stream adds to the answer. */
+function readEvent(data: string): Piece[] {
+  if (data === '[DONE]') return [];
+  const chunk: unknown = JSON.parse(data);
+  if (!isJsonObject(chunk)) return [];
+  const pieces: Piece[] = [];
+  if (isJsonObject(chunk['error'])) return [{ kind: 'error', message: textOf(chunk['error']['message']) }];
+  const choice = Array.isArray(chunk['choices']) ? chunk['choices'][0] : undefined;
+  if (isJsonObject(choice)) {
+    if (isJsonObject(choice['delta'])) pieces.push(...readDelta(choice['delta']));
+    const reason = choice['finish_reason'];
+    if (typeof reason === 'string') pieces.push({ kind: 'end', isCut: reason === 'length' });
+  }
+  if (typeof chunk['model'] === 'string') pieces.push({ kind: 'served', served: { model: chunk['model'] } });
+  const usage = chunk['usage'];
+  if (isJsonObject(usage)) {
+    const [promptTokens, completionTokens] = [Number(usage['prompt_tokens']), Number(usage['completion_tokens'])];
+    pieces.push({ kind: 'served', served: { promptTokens, completionTokens } });
+  }
+  return pieces;
+}
+
+function readDelta(delta: JsonObject): Piece[] {
+  const pieces: Piece[] = [];
+  const thinking = textOf(delta['reasoning_content'] ?? delta['reasoning']);
+  if (thinking !== '') pieces.push({ kind: 'thinking', text: thinking });
+  const text = textOf(delta['content']) || textOf(delta['refusal']);
+  if (text !== '') pieces.push({ kind: 'text', text });
+  const calls = Array.isArray(delta['tool_calls']) ? delta['tool_calls'] : [];
+  for (const call of calls) {
+    if (!isJsonObject(call)) continue;
+    const named = isJsonObject(call['function']) ? call['function'] : {};
+    pieces.push({
+      kind: 'tool',
+      index: Number(call['index'] ?? 0),
+      id: textOf(call['id']) || undefined,
+      name: textOf(named['name']) || undefined,
+      input: textOf(named['arguments']),
+    });
+  }
+  return pieces;
+}
+
+function textOf(value: Json | undefined): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function snippets(model: string, base: string): Snippet[] {
+  const name = JSON.stringify(model);
+  const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello!' }] });
+  return [
+    {
+      id: 'curl',
+      name: 'curl',
+      about: 'For a shell.',
+      code: `curl ${shellWord(`${base}/chat/completions`)} \\
+  -H "Authorization: Bearer $RTR_KEY" -H "Content-Type: application/json" \\
+  -d ${shellWord(body)}`,
+    },
+    {
+      id: 'openai-ts',
+      name: 'OpenAI, TypeScript',
+      about: 'Package openai.',
+      code: `import OpenAI from 'openai';
+
+const client = new OpenAI({ baseURL: '${base}/v1', apiKey: process.env.RTR_KEY });
+const stream = await client.chat.completions.create({
+  model: ${name},
+  stream: true,
+  messages: [{ role: 'user', content: 'Hello!' }],
+});
+for await (const chunk of stream) process.stdout.write(chunk.choices[0]?.delta.content ?? '');`,
+    },
+    {
+      id: 'openai-py',
+      name: 'OpenAI, Python',
+      about: 'Package openai.',
+      code: `import os
+from openai import OpenAI
+
+client = OpenAI(base_url="${base}/v1", api_key=os.environ["RTR_KEY"])
+answer = client.chat.completions.create(model=${name}, messages=[{"role": "user", "content": "Hello!"}])
+print(answer.choices[0].message.content)`,
+    },
+    {
+      id: 'opencode',
+      name: 'opencode',
+      about: 'In opencode.json; the model is then called router/… there.',
+      code: JSON.stringify(
+        {
+          $schema: 'https://opencode.ai/config.json',
+          provider: {
+            router: {
+              npm: '@ai-sdk/openai-compatible',
+              name: 'Model Router',
+              options: { baseURL: `${base}/v1`, apiKey: '{env:RTR_KEY}' },
+              models: { [model]: { name: model } },
+            },
+          },
+        },
+        null,
+        2,
+      ),
+    },
   ];
 }

@@ -1,26 +1,23 @@
 import type { JsonObject } from '#shared/core/json.ts';
 
-/** The wire formats that the playground speaks. */
-export type Format = 'chat' | 'messages';
-
-/** A tool that the model is told of. */
+/** A tool that is offered to the model. */
 export interface OfferedTool {
   name: string;
   description: string;
   inputSchema: JsonObject;
 }
 
-/** A model's wish to have a tool run. */
+/** A model's request to run a tool. */
 export interface ToolCall {
   id: string;
   name: string;
-  /** JSON, as far as it has come. */
+  /** JSON, as far as it has arrived. */
   input: string;
-  /** What the tool gave, once somebody has run it. */
+  /** The tool's output, once somebody has run it. */
   result?: { text: string; isError: boolean };
 }
 
-/** Who answered, and at what cost. */
+/** Who answered, how fast, and how many tokens it took. */
 export interface Served {
   model?: string;
   tier?: string;
@@ -45,10 +42,11 @@ export interface AssistantTurn {
   role: 'assistant';
   text: string;
   thinking: string;
-  /** Proves to its maker that the thinking was not changed. */
+  /** Proves to the provider that the thinking was not changed. */
   signature: string;
   toolCalls: ToolCall[];
-  finishReason?: string;
+  /** Whether the answer ended at its longest allowed length. */
+  isCut?: boolean;
   served: Served;
   /** `stopped`: by the person. */
   state: 'waiting' | 'streaming' | 'done' | 'stopped' | 'failed';
@@ -57,12 +55,11 @@ export interface AssistantTurn {
 
 export type Turn = UserTurn | AssistantTurn;
 
-/** What a request says besides the conversation. */
+/** What a request holds besides the conversation. */
 export interface Settings {
-  format: Format;
   model: string;
   system: string;
-  /** Empty: as the model has it. */
+  /** Empty: the model's own default. */
   maxTokens: number | '';
   temperature: number | '';
   thinking: boolean;
@@ -73,14 +70,14 @@ export function newAnswer(): AssistantTurn {
   return { role: 'assistant', text: '', thinking: '', signature: '', toolCalls: [], served: {}, state: 'waiting' };
 }
 
-/** A piece of an answer, in either format. */
+/** A piece of an answer, in whatever format it came. */
 export type Piece =
   | { kind: 'text'; text: string }
   | { kind: 'thinking'; text: string }
   | { kind: 'signature'; text: string }
   /** The call of this place: its name and id when it begins, its input as it comes. */
   | { kind: 'tool'; index: number; id?: string | undefined; name?: string | undefined; input?: string | undefined }
-  | { kind: 'end'; finishReason: string }
+  | { kind: 'end'; isCut: boolean }
   | { kind: 'served'; served: Partial<Served> }
   | { kind: 'error'; message: string };
 
@@ -96,7 +93,7 @@ export function withPiece(turn: AssistantTurn, piece: Piece): AssistantTurn {
     case 'tool':
       return { ...turn, state: 'streaming', toolCalls: withCall(turn.toolCalls, piece) };
     case 'end':
-      return { ...turn, finishReason: piece.finishReason };
+      return { ...turn, isCut: piece.isCut };
     case 'served':
       return { ...turn, served: { ...turn.served, ...piece.served } };
     case 'error':

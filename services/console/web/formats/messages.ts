@@ -1,5 +1,18 @@
-import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import type { AssistantTurn, Settings, Turn } from './conversation.ts';
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import type { AssistantTurn, Piece, Settings, Turn } from './conversation.ts';
+import { shellWord } from './curl-of.ts';
+import type { Snippet, WebFormat } from './web-format.ts';
+
+/** The messages format: what Anthropic's SDKs and Claude Code send. */
+export const messages: WebFormat = {
+  name: 'messages',
+  label: 'Anthropic',
+  path: '/v1/messages',
+  headers: { 'anthropic-version': '2023-06-01' },
+  buildRequest,
+  openReader,
+  snippets,
+};
 
 /** The format needs a bound; this one leaves room for most answers. */
 const defaultMaxTokens = 4_096;
@@ -8,7 +21,7 @@ const defaultMaxTokens = 4_096;
 const thinkingTokens = 2_048;
 
 /** The conversation as a request of the messages format (Anthropic API reference, "Create a message"). */
-export function buildMessagesRequest(turns: readonly Turn[], settings: Settings): JsonObject {
+function buildRequest(turns: readonly Turn[], settings: Settings): JsonObject {
   const { model, system, maxTokens, temperature, thinking, tools } = settings;
   const most = maxTokens === '' ? defaultMaxTokens : maxTokens;
   return {
@@ -73,4 +86,124 @@ function parseInput(input: string): JsonObject {
     if (error instanceof SyntaxError) return {};
     throw error;
   }
+}
+
+/**
+ * Reads the messages format's stream. Content blocks are numbered together there, tool calls among texts; here the calls
+ * are numbered by themselves.
+ */
+function openReader(): (data: string) => Piece[] {
+  const calls = new Map<number, number>();
+  return (data) => {
+    const event: unknown = JSON.parse(data);
+    if (!isJsonObject(event)) return [];
+    const block = Number(event['index'] ?? 0);
+    switch (event['type']) {
+      case 'message_start':
+        return readStart(objectOf(event['message']));
+      case 'content_block_start': {
+        const begun = objectOf(event['content_block']);
+        if (begun['type'] !== 'tool_use') return [];
+        calls.set(block, calls.size);
+        return [
+          { kind: 'tool', index: calls.size - 1, id: textOf(begun['id']), name: textOf(begun['name']), input: '' },
+        ];
+      }
+      case 'content_block_delta':
+        return readDelta(objectOf(event['delta']), calls.get(block) ?? 0);
+      case 'message_delta':
+        return readEnd(event);
+      case 'error':
+        return [{ kind: 'error', message: textOf(objectOf(event['error'])['message']) }];
+      default:
+        return [];
+    }
+  };
+}
+
+function readStart(message: JsonObject): Piece[] {
+  return [{ kind: 'served', served: { model: textOf(message['model']), ...inputTokens(objectOf(message['usage'])) } }];
+}
+
+function readDelta(delta: JsonObject, call: number): Piece[] {
+  switch (delta['type']) {
+    case 'text_delta':
+      return [{ kind: 'text', text: textOf(delta['text']) }];
+    case 'thinking_delta':
+      return [{ kind: 'thinking', text: textOf(delta['thinking']) }];
+    case 'signature_delta':
+      return [{ kind: 'signature', text: textOf(delta['signature']) }];
+    case 'input_json_delta':
+      return [{ kind: 'tool', index: call, input: textOf(delta['partial_json']) }];
+    default:
+      return [];
+  }
+}
+
+function readEnd(event: JsonObject): Piece[] {
+  const usage = objectOf(event['usage']);
+  const served = {
+    ...(typeof usage['input_tokens'] === 'number' ? inputTokens(usage) : {}),
+    completionTokens: Number(usage['output_tokens'] ?? 0),
+  };
+  const reason = textOf(objectOf(event['delta'])['stop_reason']);
+  return [
+    { kind: 'served', served },
+    ...(reason === '' ? [] : [{ kind: 'end' as const, isCut: reason === 'max_tokens' }]),
+  ];
+}
+
+/** The format counts what was read from and written to a cache beside the other input. */
+function inputTokens(usage: JsonObject): { promptTokens: number } {
+  const parts = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'];
+  return { promptTokens: parts.reduce((sum, part) => sum + Number(usage[part] ?? 0), 0) };
+}
+
+function objectOf(value: Json | undefined): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
+function textOf(value: Json | undefined): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function snippets(model: string, base: string): Snippet[] {
+  const name = JSON.stringify(model);
+  return [
+    {
+      id: 'anthropic-ts',
+      name: 'Anthropic, TypeScript',
+      about: 'Package @anthropic-ai/sdk.',
+      code: `import Anthropic from '@anthropic-ai/sdk';
+
+const client = new Anthropic({ baseURL: '${base}', apiKey: process.env.RTR_KEY });
+const message = await client.messages.create({
+  model: ${name},
+  max_tokens: 1000,
+  messages: [{ role: 'user', content: 'Hello!' }],
+});
+console.log(message.content);`,
+    },
+    {
+      id: 'anthropic-py',
+      name: 'Anthropic, Python',
+      about: 'Package anthropic.',
+      code: `import os
+from anthropic import Anthropic
+
+client = Anthropic(base_url="${base}", api_key=os.environ["RTR_KEY"])
+message = client.messages.create(
+    model=${name},
+    max_tokens=1000,
+    messages=[{"role": "user", "content": "Hello!"}],
+)
+print(message.content[0].text)`,
+    },
+    {
+      id: 'claude-code',
+      name: 'Claude Code',
+      about: 'For a shell; without --model it asks for the models that it knows itself.',
+      code: `ANTHROPIC_BASE_URL=${shellWord(base)} ANTHROPIC_AUTH_TOKEN=$RTR_KEY claude --model ${shellWord(model)}`,
+    },
+  ];
 }

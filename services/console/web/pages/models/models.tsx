@@ -7,6 +7,7 @@ import { Empty, Loaded } from '../../parts/loaded.tsx';
 import { formatTokens } from '../../parts/format.ts';
 import { Page } from '../../parts/page.tsx';
 import { TierMark } from '../../parts/tier-mark.tsx';
+import { servedFormats } from '../../formats/web-formats.ts';
 import { Snippets } from './snippets.tsx';
 
 /** What clients can ask for, who serves it, and how to ask. */
@@ -62,7 +63,7 @@ export function Models() {
       >
         {chosen ? (
           <Loaded query={about} what="the addresses">
-            {({ segments }) => <Snippets model={chosen.id} segments={segments} />}
+            {(found) => <Snippets model={chosen.id} formats={servedFormats(found)} />}
           </Loaded>
         ) : null}
       </Modal>

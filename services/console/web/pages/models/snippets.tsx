@@ -1,18 +1,18 @@
 import { Stack, Tabs, Text } from '@mantine/core';
 import { Link } from 'wouter';
-import type { About } from '../../../contract/live.ts';
+import type { ServedFormat } from '../../formats/web-formats.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
-import { snippetsFor } from './snippets-for.ts';
 
 /** How to ask for a model, for each of the usual clients. */
-export function Snippets({ model, segments }: { model: string; segments: About['segments'] }) {
-  const snippets = snippetsFor(model, window.location.origin, segments);
+export function Snippets({ model, formats }: { model: string; formats: readonly ServedFormat[] }) {
+  const { origin } = window.location;
+  const snippets = formats.flatMap((format) => format.snippets(model, `${origin}${format.base}`));
   return (
     <Stack gap="sm">
       <Text size="sm">
         Put a key into the variable <code>RTR_KEY</code> first: make one under <Link href="/keys">API keys</Link>.
       </Text>
-      <Tabs defaultValue="curl" keepMounted={false}>
+      <Tabs defaultValue={snippets[0]?.id ?? null} keepMounted={false}>
         <Tabs.List aria-label="Client" mb="sm">
           {snippets.map(({ id, name }) => (
             <Tabs.Tab key={id} value={id}>

@@ -1,34 +1,23 @@
 import { createParser } from 'eventsource-parser';
 import type { JsonObject } from '#shared/core/json.ts';
 import { csrfHeaders, reach, readFailure } from '../../api/call-api.ts';
-import type { Format, Piece } from '../../formats/conversation.ts';
-import { createMessagesReader } from './read-messages-event.ts';
-import { readChatEvent } from './read-chat-event.ts';
-
-/** Where a format's requests go, below the router's address. */
-export function pathOf(format: Format, segments: { chat: string; messages: string }): string {
-  return format === 'chat' ? `/api/${segments.chat}/chat/completions` : `/api/${segments.messages}/v1/messages`;
-}
+import type { Piece } from '../../formats/conversation.ts';
+import type { ServedFormat } from '../../formats/web-formats.ts';
 
 /**
- * Sends a request as any client would, signed in by the session, and tells of the answer piece by piece. Ends when the
- * answer does, also when it failed: a failure is a piece too.
+ * Sends a request as any client would, signed in by the session, and calls back with the answer piece by piece. Resolves
+ * when the answer ends, also when it failed: a failure is a piece too.
  */
 export async function askModel(
-  path: string,
-  format: Format,
+  { base, path, headers, openReader }: ServedFormat,
   body: JsonObject,
   onPieces: (pieces: Piece[]) => void,
   signal: AbortSignal,
 ): Promise<void> {
   const begin = performance.now();
-  const response = await reach(path, {
+  const response = await reach(`${base}${path}`, {
     method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      ...csrfHeaders(),
-      ...(format === 'messages' ? { 'anthropic-version': '2023-06-01' } : {}),
-    },
+    headers: { 'content-type': 'application/json', ...csrfHeaders(), ...headers },
     body: JSON.stringify(body),
     signal,
   });
@@ -37,7 +26,7 @@ export async function askModel(
     onPieces([{ kind: 'error', message: (await readFailure(response)).message }]);
     return;
   }
-  const read = format === 'chat' ? readChatEvent : createMessagesReader();
+  const read = openReader();
   let hasToken = false;
   let hasEnd = false;
   const parser = createParser({

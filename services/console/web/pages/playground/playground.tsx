@@ -7,16 +7,15 @@ import { CodeBlock } from '../../parts/copy.tsx';
 import { Empty, Loaded } from '../../parts/loaded.tsx';
 import { Page } from '../../parts/page.tsx';
 import { useTools } from '../tools/run-tool.ts';
-import { pathOf } from './ask-model.ts';
-import { buildRequest } from './build-request.ts';
 import { Composer } from './composer.tsx';
 import { openCalls, type Settings } from '../../formats/conversation.ts';
-import { curlOf } from './curl-of.ts';
+import { curlOf } from '../../formats/curl-of.ts';
+import { servedFormats, type ServedFormat } from '../../formats/web-formats.ts';
 import { SettingsPanel } from './settings-panel.tsx';
 import { TurnView } from './turn-view.tsx';
 import { useConversation } from './use-conversation.ts';
 
-/** A conversation with any model, in either format, over the same paths that clients use. */
+/** A conversation with any model, in any format, over the same paths that clients use. */
 export function Playground() {
   const models = useApi<ServedModel[]>('/models', { everyMs: 15_000 });
   const about = useApi<About>('/about');
@@ -25,7 +24,7 @@ export function Playground() {
       <Loaded query={models} what="the models">
         {(list) => (
           <Loaded query={about} what="the addresses">
-            {({ segments }) => <Talk models={list} segments={segments} />}
+            {(found) => <Formats models={list} formats={servedFormats(found)} />}
           </Loaded>
         )}
       </Loaded>
@@ -33,9 +32,26 @@ export function Playground() {
   );
 }
 
-function Talk({ models, segments }: { models: readonly ServedModel[]; segments: About['segments'] }) {
+function Formats({ models, formats: [first, ...rest] }: { models: readonly ServedModel[]; formats: ServedFormat[] }) {
+  return first ? (
+    <Talk models={models} formats={[first, ...rest]} />
+  ) : (
+    <section className="panel">
+      <Empty title="This page is out of date">
+        The router serves no format that this page knows. Reload the page after an update of the router.
+      </Empty>
+    </section>
+  );
+}
+
+interface TalkProps {
+  models: readonly ServedModel[];
+  formats: readonly [ServedFormat, ...ServedFormat[]];
+}
+
+function Talk({ models, formats }: TalkProps) {
+  const [format, setFormat] = useState(formats[0]);
   const [settings, setSettings] = useState<Settings>({
-    format: 'chat',
     model: models[0]?.id ?? 'auto',
     system: '',
     maxTokens: '',
@@ -43,7 +59,7 @@ function Talk({ models, segments }: { models: readonly ServedModel[]; segments: 
     thinking: false,
     tools: [],
   });
-  const conversation = useConversation(settings, segments);
+  const conversation = useConversation(format, settings);
   const tools = useTools();
   const isNarrow = useMediaQuery('(max-width: 61.99em)', undefined, { getInitialValueInEffect: false });
   const runnable = useMemo(() => new Set(tools.data?.map(({ name }) => name)), [tools.data]);
@@ -53,7 +69,17 @@ function Talk({ models, segments }: { models: readonly ServedModel[]; segments: 
   const chosen = models.find(({ id }) => id === settings.model);
   const asked = turns.at(-1)?.role === 'assistant' ? turns.slice(0, -1) : turns;
   const waiting = openCalls(turns).length;
-  const panel = <SettingsPanel models={models} tools={tools} settings={settings} onChange={setSettings} />;
+  const panel = (
+    <SettingsPanel
+      formats={formats}
+      format={format}
+      onFormat={setFormat}
+      models={models}
+      tools={tools}
+      settings={settings}
+      onChange={setSettings}
+    />
+  );
   return (
     <div className="playground">
       <Stack gap="sm">
@@ -102,7 +128,7 @@ function Talk({ models, segments }: { models: readonly ServedModel[]; segments: 
         <details className="playground-first">
           <summary>
             <Text span size="sm">
-              Settings: {settings.model}, {settings.format === 'chat' ? 'OpenAI' : 'Anthropic'}
+              Settings: {settings.model}, {format.label}
             </Text>
           </summary>
           {panel}
@@ -115,9 +141,9 @@ function Talk({ models, segments }: { models: readonly ServedModel[]; segments: 
           wrap
           label="the request"
           code={curlOf(
-            `${window.location.origin}${pathOf(settings.format, segments)}`,
-            settings.format,
-            buildRequest(asked.length === 0 ? [{ role: 'user', text: 'Hello!', images: [] }] : asked, settings),
+            `${window.location.origin}${format.base}${format.path}`,
+            format.headers,
+            format.buildRequest(asked.length === 0 ? [{ role: 'user', text: 'Hello!', images: [] }] : asked, settings),
           )}
         />
       </Modal>

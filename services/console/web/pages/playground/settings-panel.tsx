@@ -17,17 +17,22 @@ import type { ApiFailure } from '../../api/call-api.ts';
 import type { ListedTool } from '../tools/run-tool.ts';
 import { NumberField } from '../../parts/number-field.tsx';
 import type { OfferedTool, Settings } from '../../formats/conversation.ts';
+import type { ServedFormat } from '../../formats/web-formats.ts';
 import { parseTools } from './parse-tools.ts';
 
 export interface SettingsPanelProps {
+  formats: readonly ServedFormat[];
+  format: ServedFormat;
+  onFormat: (format: ServedFormat) => void;
   models: readonly ServedModel[];
   tools: UseQueryResult<ListedTool[], ApiFailure>;
   settings: Settings;
   onChange: (settings: Settings) => void;
 }
 
-/** What a request says besides the conversation. */
-export function SettingsPanel({ models, tools, settings, onChange }: SettingsPanelProps) {
+/** What a request holds besides the conversation. */
+export function SettingsPanel(props: SettingsPanelProps) {
+  const { formats, format, onFormat, models, tools, settings, onChange } = props;
   const [chosen, setChosen] = useState<string[]>([]);
   const [written, setWritten] = useState('');
   const set = (change: Partial<Settings>): void => onChange({ ...settings, ...change });
@@ -42,12 +47,9 @@ export function SettingsPanel({ models, tools, settings, onChange }: SettingsPan
       <SegmentedControl
         fullWidth
         aria-label="Format of the request"
-        value={settings.format}
-        onChange={(format) => set({ format })}
-        data={[
-          { value: 'chat', label: 'OpenAI' },
-          { value: 'messages', label: 'Anthropic' },
-        ]}
+        value={format.name}
+        onChange={(chosen) => onFormat(formats.find(({ name }) => name === chosen) ?? format)}
+        data={formats.map(({ name, label }) => ({ value: name, label }))}
       />
       <Select
         label="Model"

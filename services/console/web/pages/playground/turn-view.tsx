@@ -40,7 +40,7 @@ function Said({ turn: { text, images } }: { turn: UserTurn }) {
 }
 
 function Answer({ turn, isLast, runnable, onAgain, onResult }: Omit<TurnViewProps, 'turn'> & { turn: AssistantTurn }) {
-  const { text, thinking, toolCalls, state, error, finishReason, served } = turn;
+  const { text, thinking, toolCalls, state, error, isCut, served } = turn;
   const isOver = state !== 'waiting' && state !== 'streaming';
   return (
     <article className="panel" aria-label="Model" aria-busy={!isOver}>
@@ -82,7 +82,7 @@ function Answer({ turn, isLast, runnable, onAgain, onResult }: Omit<TurnViewProp
         {error === undefined ? null : (
           <Failure title="The answer failed" error={new Error(error)} onRetry={isLast ? onAgain : undefined} />
         )}
-        {finishReason === 'length' || finishReason === 'max_tokens' ? (
+        {isCut ? (
           <Text size="sm" c="dimmed">
             The answer was cut at its longest allowed length.
           </Text>

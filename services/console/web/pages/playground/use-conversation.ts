@@ -1,7 +1,4 @@
 import { useEffect, useRef, useState } from 'react';
-import type { About } from '../../../contract/live.ts';
-import { askModel, pathOf } from './ask-model.ts';
-import { buildRequest } from './build-request.ts';
 import {
   newAnswer,
   openCalls,
@@ -12,22 +9,24 @@ import {
   type ToolCall,
   type Turn,
 } from '../../formats/conversation.ts';
+import type { ServedFormat } from '../../formats/web-formats.ts';
+import { askModel } from './ask-model.ts';
 
 export interface ConversationControl {
   turns: readonly Turn[];
   isRunning: boolean;
-  /** Sends what was said, if anything, and waits for the answer. */
+  /** Sends a turn of the user and shows the answer. */
   send: (text: string, images: string[]) => void;
-  /** Gives the model what a tool gave; with the last one it goes on. */
+  /** Adds the result of a tool call; after the last one the conversation is sent. */
   answerCall: (call: ToolCall, result: NonNullable<ToolCall['result']>) => void;
-  /** Asks for the last answer again. */
+  /** Replaces the last answer by another one. */
   again: () => void;
   stop: () => void;
   clear: () => void;
 }
 
-/** A conversation with a model, and the request that runs. */
-export function useConversation(settings: Settings, segments: About['segments']): ConversationControl {
+/** A conversation with a model, and the running request. */
+export function useConversation(format: ServedFormat, settings: Settings): ConversationControl {
   const [turns, setTurns] = useState<readonly Turn[]>([]);
   const [running, setRunning] = useState<AbortController>();
   const last = useRef<AbortController>(undefined);
@@ -38,18 +37,12 @@ export function useConversation(settings: Settings, segments: About['segments'])
     last.current = controller;
     setTurns([...said, newAnswer()]);
     setRunning(controller);
-    // What comes late for a request that was given up must not end in the answer of the next.
+    // Late pieces of an abandoned request must not end up in the answer of the next one.
     const change = (of: (answer: AssistantTurn) => AssistantTurn): void => {
       if (last.current === controller) changeAnswer(setTurns, of);
     };
     const collected = collect((pieces) => change((answer) => pieces.reduce(withPiece, answer)));
-    askModel(
-      pathOf(settings.format, segments),
-      settings.format,
-      buildRequest(said, settings),
-      collected.add,
-      controller.signal,
-    )
+    askModel(format, format.buildRequest(said, settings), collected.add, controller.signal)
       .then(
         () => undefined,
         (error: unknown) => {
@@ -87,7 +80,7 @@ export function useConversation(settings: Settings, segments: About['segments'])
   };
 }
 
-/** Milliseconds for which pieces are collected: more renderings than that nobody sees. */
+/** Milliseconds for which pieces are collected before they are shown: more frequent renderings are not visible. */
 const collectMs = 40;
 
 function collect(onPieces: (pieces: Piece[]) => void): { add: (pieces: Piece[]) => void; flush: () => void } {

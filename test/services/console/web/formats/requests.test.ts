@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { buildChatRequest } from '#services/console/web/formats/chat.ts';
-import { buildMessagesRequest } from '#services/console/web/formats/messages.ts';
+import { chat } from '#services/console/web/formats/chat.ts';
+import { messages } from '#services/console/web/formats/messages.ts';
 import { newAnswer, type Settings, type Turn } from '#services/console/web/formats/conversation.ts';
-import { curlOf } from '#services/console/web/pages/playground/curl-of.ts';
+import { curlOf } from '#services/console/web/formats/curl-of.ts';
 import { parseTools } from '#services/console/web/pages/playground/parse-tools.ts';
 
 const settings: Settings = {
-  format: 'chat',
   model: 'demo',
   system: 'Be brief.',
   maxTokens: '',
@@ -31,7 +30,7 @@ const turns: Turn[] = [
 
 describe('a conversation as a request', () => {
   it('of the chat format has images as URLs, and tool calls with their results', () => {
-    expect(buildChatRequest(turns, settings)).toMatchObject({
+    expect(chat.buildRequest(turns, settings)).toMatchObject({
       model: 'demo',
       stream: true,
       messages: [
@@ -55,7 +54,7 @@ describe('a conversation as a request', () => {
   });
 
   it('of the messages format has images as bytes, signed thinking, and results as a turn of the user', () => {
-    expect(buildMessagesRequest(turns, settings)).toMatchObject({
+    expect(messages.buildRequest(turns, settings)).toMatchObject({
       max_tokens: 4_096,
       system: 'Be brief.',
       messages: [
@@ -83,13 +82,13 @@ describe('a conversation as a request', () => {
   it('leaves out what is not set, and an answer that never began', () => {
     const plain = { ...settings, system: ' ', tools: [] };
     const asked: Turn[] = [{ role: 'user', text: 'Hi', images: [] }, newAnswer()];
-    expect(buildChatRequest(asked, plain)).toEqual({
+    expect(chat.buildRequest(asked, plain)).toEqual({
       model: 'demo',
       stream: true,
       stream_options: { include_usage: true },
       messages: [{ role: 'user', content: 'Hi' }],
     });
-    expect(buildMessagesRequest(asked, { ...plain, thinking: true, maxTokens: 10, temperature: 1 })).toEqual({
+    expect(messages.buildRequest(asked, { ...plain, thinking: true, maxTokens: 10, temperature: 1 })).toEqual({
       model: 'demo',
       stream: true,
       max_tokens: 2_049,
@@ -99,12 +98,13 @@ describe('a conversation as a request', () => {
   });
 
   it('as a command for a shell has no key and short images, and survives quotes', () => {
-    const body = buildChatRequest(
+    const body = chat.buildRequest(
       [{ role: 'user', text: "It's", images: [`data:image/png;base64,${'A'.repeat(9_000)}`] }],
       settings,
     );
-    const command = curlOf('http://h/api', 'chat', body);
+    const command = curlOf('http://h/api', messages.headers, body);
     expect(command).toContain('Bearer $RTR_KEY');
+    expect(command).toContain('-H "anthropic-version: 2023-06-01"');
     expect(command).toContain(String.raw`It'\''s`);
     expect(command.length).toBeLessThan(1_500);
   });
@@ -113,10 +113,10 @@ describe('a conversation as a request', () => {
 describe('tools written by hand', () => {
   it('are read in the form of either format, one or many', () => {
     const schema = { type: 'object' };
-    const told = { name: 'a', description: '', inputSchema: schema };
-    expect(parseTools('{"name": "a", "input_schema": {"type": "object"}}')).toEqual({ tools: [told] });
+    const read = { name: 'a', description: '', inputSchema: schema };
+    expect(parseTools('{"name": "a", "input_schema": {"type": "object"}}')).toEqual({ tools: [read] });
     expect(parseTools('[{"type": "function", "function": {"name": "a", "parameters": {"type": "object"}}}]')).toEqual({
-      tools: [told],
+      tools: [read],
     });
     expect(parseTools(' ')).toEqual({ tools: [] });
   });

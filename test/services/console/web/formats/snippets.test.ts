@@ -1,30 +1,52 @@
 import { describe, expect, it } from 'vitest';
-import { shellWord, snippetsFor } from '#services/console/web/pages/models/snippets-for.ts';
+import { shellWord } from '#services/console/web/formats/curl-of.ts';
+import { servedFormats } from '#services/console/web/formats/web-formats.ts';
 
-const segments = { chat: 'openai', messages: 'anthropic' };
+const about = {
+  version: '1',
+  formats: [
+    { name: 'messages', path: '/api/anthropic' },
+    { name: 'chat', path: '/api/openai' },
+    { name: 'of-a-later-release', path: '/api/later' },
+  ],
+};
+
+function snippetsFor(model: string, origin: string) {
+  return servedFormats(about).flatMap((format) => format.snippets(model, `${origin}${format.base}`));
+}
+
+describe('the formats that a page offers', () => {
+  it('are those that both the router and the page speak, each at the path that the router gave', () => {
+    expect(servedFormats(about).map(({ name, label, base }) => [name, label, base])).toEqual([
+      ['chat', 'OpenAI', '/api/openai'],
+      ['messages', 'Anthropic', '/api/anthropic'],
+    ]);
+    expect(servedFormats({ ...about, formats: [] })).toEqual([]);
+  });
+});
 
 describe('code to copy', () => {
   it('has the address and the model in it, and never a key', () => {
-    const snippets = snippetsFor('org/model', 'https://llm.example.com', segments);
+    const snippets = snippetsFor('org/model', 'https://llm.example.com');
     expect(snippets.map(({ id }) => id)).toEqual([
       'curl',
       'openai-ts',
       'openai-py',
+      'opencode',
       'anthropic-ts',
       'anthropic-py',
       'claude-code',
-      'opencode',
     ]);
     for (const { code } of snippets) {
       expect(code).toContain('org/model');
-      expect(code).toContain('https://llm.example.com/api/');
+      expect(code).toMatch(/https:\/\/llm\.example\.com\/api\/(?:openai|anthropic)\b/);
       expect(code).toContain('RTR_KEY');
     }
   });
 
   it('stays code, whatever a model is called', () => {
     const name = `a'b"c\\ $(x)`;
-    const byId = new Map(snippetsFor(name, 'http://h', segments).map(({ id, code }) => [id, code]));
+    const byId = new Map(snippetsFor(name, 'http://h').map(({ id, code }) => [id, code]));
     expect(byId.get('openai-ts')).toContain(`model: ${JSON.stringify(name)}`);
     expect(byId.get('claude-code')).toContain(String.raw`--model 'a'\''b"c\ $(x)'`);
     expect(shellWord('plain/word-1')).toBe('plain/word-1');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { newAnswer, withPiece, type Piece } from '#services/console/web/formats/conversation.ts';
-import { readChatEvent } from '#services/console/web/pages/playground/read-chat-event.ts';
-import { createMessagesReader } from '#services/console/web/pages/playground/read-messages-event.ts';
+import { chat } from '#services/console/web/formats/chat.ts';
+import { messages } from '#services/console/web/formats/messages.ts';
 
 function answerOf(events: unknown[], read: (data: string) => Piece[]) {
   return events.flatMap((event) => read(JSON.stringify(event))).reduce(withPiece, newAnswer());
@@ -32,10 +32,10 @@ describe("a stream's events make the answer", () => {
         call(0, { function: { arguments: ':1}' } }),
         { choices: [{ delta: {}, finish_reason: 'tool_calls' }], usage: { prompt_tokens: 5, completion_tokens: 7 } },
       ],
-      readChatEvent,
+      chat.openReader(),
     );
-    expect(answer).toMatchObject({ ...expected, finishReason: 'tool_calls', state: 'streaming' });
-    expect(readChatEvent('[DONE]')).toEqual([]);
+    expect(answer).toMatchObject({ ...expected, isCut: false, state: 'streaming' });
+    expect(chat.openReader()('[DONE]')).toEqual([]);
   });
 
   it('in the messages format, whose blocks are numbered together', () => {
@@ -54,17 +54,23 @@ describe("a stream's events make the answer", () => {
         { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 7 } },
         { type: 'message_stop' },
       ],
-      createMessagesReader(),
+      messages.openReader(),
     );
-    expect(answer).toMatchObject({ ...expected, signature: 'sig', finishReason: 'tool_use' });
+    expect(answer).toMatchObject({ ...expected, signature: 'sig', isCut: false });
+  });
+
+  it('with whether it was cut at its longest length', () => {
+    const short = answerOf([{ choices: [{ delta: {}, finish_reason: 'length' }] }], chat.openReader());
+    const end = { type: 'message_delta', delta: { stop_reason: 'max_tokens' }, usage: { output_tokens: 7 } };
+    for (const answer of [short, answerOf([end], messages.openReader())]) expect(answer.isCut).toBe(true);
   });
 
   it('and say when it failed', () => {
-    const chat = answerOf([{ error: { message: 'Gone.' } }], readChatEvent);
-    const messages = answerOf(
+    const inChat = answerOf([{ error: { message: 'Gone.' } }], chat.openReader());
+    const inMessages = answerOf(
       [{ type: 'error', error: { type: 'api_error', message: 'Gone.' } }],
-      createMessagesReader(),
+      messages.openReader(),
     );
-    for (const answer of [chat, messages]) expect(answer).toMatchObject({ state: 'failed', error: 'Gone.' });
+    for (const answer of [inChat, inMessages]) expect(answer).toMatchObject({ state: 'failed', error: 'Gone.' });
   });
 });

@@ -1,16 +1,17 @@
 import type { Json, JsonObject } from '#shared/core/json.ts';
-import { shellWord } from '../models/snippets-for.ts';
-import type { Format } from '../../formats/conversation.ts';
 
 /** Characters of an image that are shown; the rest would fill pages. */
 const shownOfImage = 48;
 
-/** The request as a command for a shell, with the key in a variable. Images are cut short. */
-export function curlOf(url: string, format: Format, body: JsonObject): string {
+/**
+ * The request as a command for a shell, with the key in a variable. Images are cut short.
+ * @param headers those besides the content type and the key
+ */
+export function curlOf(url: string, headers: Readonly<Record<string, string>>, body: JsonObject): string {
   return [
     `curl -N ${shellWord(url)} \\`,
     `  -H "Authorization: Bearer $RTR_KEY" -H "Content-Type: application/json" \\`,
-    ...(format === 'messages' ? [`  -H "anthropic-version: 2023-06-01" \\`] : []),
+    ...Object.entries(headers).map(([name, value]) => `  -H "${name}: ${value}" \\`),
     `  -d ${shellWord(JSON.stringify(shorten(body), null, 2))}`,
   ].join('\n');
 }
@@ -29,4 +30,9 @@ function shorten(value: Json | undefined): Json | undefined {
 
 function isImage(text: string): boolean {
   return text.startsWith('data:image/');
+}
+
+/** A word that a POSIX shell takes literally. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -1,0 +1,22 @@
+import type { About } from '../../contract/live.ts';
+import { chat } from './chat.ts';
+import { messages } from './messages.ts';
+import type { WebFormat } from './web-format.ts';
+
+/** Every format that the pages speak, in the order in which they offer them. A new one is one file and one entry here. */
+export const webFormats: readonly WebFormat[] = [chat, messages];
+
+/** A format and where the router serves it. */
+export interface ServedFormat extends WebFormat {
+  /** The format's base path, as `/api/openai`. */
+  base: string;
+}
+
+/** The formats that both this router and these pages speak. */
+export function servedFormats({ formats }: About): ServedFormat[] {
+  const bases = new Map(formats.map(({ name, path }) => [name, path]));
+  return webFormats.flatMap((format) => {
+    const base = bases.get(format.name);
+    return base === undefined ? [] : [{ ...format, base }];
+  });
+}
