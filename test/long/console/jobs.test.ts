@@ -69,7 +69,7 @@ describe.skipIf(chromiumPath === undefined)('the console does its jobs', () => {
   });
 
   describe('workers', () => {
-    it('drains a worker, which then takes nothing new, and resumes it', async () => {
+    it('drains a worker, which then takes nothing new, and undrains it', async () => {
       const added = await cluster.addWorker();
       const worker = String(cluster.ingress.lines.findLast(({ msg }) => msg === 'worker joined')?.['worker']);
       await page.goto('/workers');
@@ -81,7 +81,7 @@ describe.skipIf(chromiumPath === undefined)('the console does its jobs', () => {
         const { headers } = await askWith(cluster, cluster.key);
         expect(headers.get('x-rtr-worker')).not.toBe(worker);
       }
-      await row.getByRole('button', { name: `Resume ${worker}` }).click();
+      await row.getByRole('button', { name: `Undrain ${worker}` }).click();
       await row.getByText('Serving').waitFor();
       await page.goto('/admin/audit');
       await page.getByText('worker.drain').waitFor();
