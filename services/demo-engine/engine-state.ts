@@ -1,16 +1,16 @@
-/** How an answer ended: complete, left by its client, or broken off on demand or by a defect. */
+/** How an answer ended: complete, aborted by its client, or failed on demand or by a defect. */
 export type Ending = 'finished' | 'aborted' | 'faulted';
 
-/** Facts of one answer that are safe to show: names and numbers, nothing of what was said. */
+/** Facts of one answer that are safe to show: names and numbers, no content. */
 export interface AnswerFacts {
   id: string;
   model: string;
   stream: boolean;
   messages: number;
   tools: number;
-  /** Names of the body's fields, in order, so that a test sees what reached the engine. */
+  /** Names of the body's fields, in order: what reached the engine. */
   fields: string[];
-  /** The `x-request-id` that came with the request. */
+  /** The `x-request-id` of the request. */
   request_id: string | null;
   prompt_tokens: number;
   /** Tokens sent so far. */
@@ -18,7 +18,7 @@ export interface AnswerFacts {
   ended: Ending | null;
 }
 
-/** Answers since the start. `started` = `active` + all that ended. */
+/** Answers since the start. `started` = `active` + `finished` + `aborted` + `faulted`. */
 export interface AnswerCounts {
   active: number;
   started: number;
@@ -27,12 +27,12 @@ export interface AnswerCounts {
   faulted: number;
 }
 
-/** Counts answers from the moment they have a slot; shown at `GET /demo/state`. */
+/** Counts answers that have a slot; shown at `GET /demo/state`. */
 export class EngineState {
   readonly #counts: AnswerCounts = { active: 0, started: 0, finished: 0, aborted: 0, faulted: 0 };
   #last: AnswerFacts | null = null;
 
-  /** Notes that an answer begins. The caller keeps `completion_tokens` up to date. */
+  /** Records the start of an answer. The caller keeps `completion_tokens` up to date. */
   begin(facts: Omit<AnswerFacts, 'completion_tokens' | 'ended'>): AnswerFacts {
     this.#counts.active += 1;
     this.#counts.started += 1;
@@ -40,14 +40,14 @@ export class EngineState {
     return this.#last;
   }
 
-  /** Notes how an answer ended. To be called once for each that began. */
+  /** Records the end of an answer. Called once for each that began. */
   end(answer: AnswerFacts, ending: Ending): void {
     answer.ended = ending;
     this.#counts.active -= 1;
     this.#counts[ending] += 1;
   }
 
-  /** The counters, and the answer that began last. */
+  /** The counters, and the answer that started last. */
   snapshot(): AnswerCounts & { last: AnswerFacts | null } {
     return { ...this.#counts, last: this.#last };
   }

@@ -4,7 +4,7 @@ import { EngineState } from './engine-state.ts';
 import { parseDemoWords, type DemoOptions } from './request/demo-options.ts';
 import { Slots } from './slots.ts';
 
-/** What all requests of one demo engine share. */
+/** The state that all requests of one demo engine share. */
 export interface Engine {
   models: readonly string[];
   contextWindow: number;
@@ -15,12 +15,12 @@ export interface Engine {
   startedAt: number;
 }
 
-/** Who the demo engine says it is: `owned_by` of its models and `engine` of `/version`. */
+/** The demo engine's name: `owned_by` of its models and `engine` of `/version`. */
 export const engineName = 'rtr-demo';
 
 /**
- * Makes a demo engine of its settings.
- * @throws ConfigError when `DEMO_OPTIONS` or `DEMO_MODELS` is not understood
+ * Creates a demo engine from its settings.
+ * @throws ConfigError when `DEMO_OPTIONS` or `DEMO_MODELS` is invalid
  */
 export function createEngine(config: DemoEngineConfig): Engine {
   const models = config.DEMO_MODELS.split(',').flatMap((id) => (id.trim() === '' ? [] : [id.trim()]));

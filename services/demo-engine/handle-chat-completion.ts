@@ -18,8 +18,8 @@ import { readJsonBody } from './request/read-body.ts';
 import { readTurn, type Turn } from './request/read-turn.ts';
 
 /**
- * `POST /v1/chat/completions`: read, check, wait for a slot, answer.
- * @throws RouterError when the request is refused; the signal's reason when the client has gone
+ * `POST /v1/chat/completions`: reads and checks the request, waits for a slot, answers.
+ * @throws RouterError when the request is refused; the signal's reason when the client disconnects
  */
 export async function handleChatCompletion(
   engine: Engine,
@@ -37,7 +37,7 @@ export async function handleChatCompletion(
   const promptTokens = await countPromptTokens(request.messages, request.tools, signal);
   const maxTokens = checkContext(request, promptTokens, engine.contextWindow);
 
-  const giveBack = await engine.slots.take(signal);
+  const releaseSlot = await engine.slots.take(signal);
   const id = `chatcmpl-${randomUUID()}`;
   const facts = engine.state.begin({
     id,
@@ -58,7 +58,7 @@ export async function handleChatCompletion(
     throw error;
   } finally {
     engine.state.end(facts, ending);
-    giveBack();
+    releaseSlot();
   }
 }
 
@@ -107,8 +107,8 @@ function refusalOf({ fault, retry_after: retryAfter }: DemoOptions): RouterError
 }
 
 /**
- * The tokens an answer may have: what the request allows, else the room that the prompt leaves in the context window.
- * @throws RouterError `context_length_exceeded` when prompt and allowed answer do not fit together, in vLLM's words
+ * The token limit of an answer: that of the request, else the rest of the context window after the prompt.
+ * @throws RouterError `context_length_exceeded` when prompt and answer limit exceed the context window, in vLLM's words
  */
 function checkContext(request: ChatRequest, promptTokens: number, contextWindow: number): number {
   const allowed = request.max_completion_tokens ?? request.max_tokens ?? undefined;

@@ -29,16 +29,16 @@ const routes: Record<string, { method: 'GET' | 'POST'; handle: Handle }> = {
   },
 };
 
-/** Answers one HTTP request. Never rejects: a failure becomes an error answer, a client that leaves ends the work. */
+/** Answers one HTTP request. Never rejects: a failure becomes an error answer, and a disconnect ends the work. */
 export async function routeRequest(
   engine: Engine,
   request: IncomingMessage,
   response: ServerResponse,
   onError: (error: unknown) => void,
 ): Promise<void> {
-  const gone = new AbortController();
+  const disconnected = new AbortController();
   response.once('close', () => {
-    if (!response.writableFinished) gone.abort();
+    if (!response.writableFinished) disconnected.abort();
   });
   try {
     const path = request.url?.split('?', 1)[0] ?? '';
@@ -48,9 +48,9 @@ export async function routeRequest(
       response.setHeader('allow', route.method);
       throw new RouterError('method_not_allowed', `${path} takes ${route.method} only.`);
     }
-    await route.handle(engine, request, response, gone.signal);
+    await route.handle(engine, request, response, disconnected.signal);
   } catch (error) {
-    if (gone.signal.aborted) return;
+    if (disconnected.signal.aborted) return;
     if (!(error instanceof RouterError)) onError(error);
     sendError(response, error);
   }

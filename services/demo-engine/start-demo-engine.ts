@@ -7,16 +7,16 @@ import { routeRequest } from './route-request.ts';
 
 /** A running demo engine. */
 export interface RunningDemoEngine {
-  /** Where it listens, as `http://127.0.0.1:40123`; the API is under `/v1`. */
+  /** Its address, such as `http://127.0.0.1:40123`; the API is under `/v1`. */
   url: string;
-  /** Stops listening and cuts open answers. */
+  /** Stops listening and closes open connections. */
   close(): Promise<void>;
 }
 
 /**
- * Starts the demo engine: a server that speaks the chat API of OpenAI as vLLM does, without weights.
- * @param onError hears of defects of the engine itself, which a client sees as status 500
- * @throws ConfigError when `DEMO_OPTIONS` is not understood; the listen error when the port is taken
+ * Starts the demo engine: a server for OpenAI's chat API in vLLM's form, without weights.
+ * @param onError called with defects of the engine itself, which clients receive as status 500
+ * @throws ConfigError when `DEMO_OPTIONS` is invalid; the listen error when the port is taken
  */
 export async function startDemoEngine(
   config: DemoEngineConfig,
@@ -24,7 +24,7 @@ export async function startDemoEngine(
     process.emitWarning(error instanceof Error ? error : new Error(String(error))),
 ): Promise<RunningDemoEngine> {
   const engine = createEngine(config);
-  // Longer than the pools of usual clients keep an idle connection, so that none is closed under a request.
+  // Longer than usual clients keep idle connections, so that none is closed during a request.
   const server = createServer({ keepAliveTimeout: 75_000 }, (request, response) => {
     void routeRequest(engine, request, response, onError);
   });

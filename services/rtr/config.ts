@@ -19,13 +19,13 @@ const redisUrl = (doc: string) =>
 /** Settings of the commands that talk to a running cluster. */
 export const clusterSettings = z.object({
   ...brokerSettings,
-  NATS_URL: natsUrl('Address of NATS; without it the cluster of this folder is meant'),
-  REDIS_URL: redisUrl('Address of Redis; without it the cluster of this folder is meant'),
+  NATS_URL: natsUrl('Address of NATS; without it, that of the cluster in this folder'),
+  REDIS_URL: redisUrl('Address of Redis; without it, that of the cluster in this folder'),
   REDIS_CA: setting.optionalText("File with certificates (PEM) that may have signed Redis', besides the public ones"),
   RTR_PREFIX: setting.pathSegment("What the cluster's subjects in NATS and names in Redis begin with", 'rtr'),
 });
 
-/** Settings of the commands that tell where the router is to be reached, besides. */
+/** Settings of the commands that print the router's address, in addition. */
 export const linkSettings = clusterSettings.extend({
   PORT: setting.integer('Port of the router', 8484, 1, 65_535),
   HOST: setting.text('Address the router listens on; 0.0.0.0 lets other machines in', '127.0.0.1'),

@@ -46,12 +46,12 @@ const program = new Command('rtr')
 
 program
   .command('up')
-  .description('run the whole cluster on this machine, NATS and Redis included')
+  .description('run a whole cluster on this machine, including NATS and Redis')
   .action(async () => {
     const config = loadConfig(upSettings, process.env);
     const pretty = config.LOG_FORMAT === 'pretty' || (config.LOG_FORMAT === 'auto' && process.stderr.isTTY);
     const logs = createLogRelay(process.stderr, pretty ? 'pretty' : 'json');
-    const findings = await lookAround(config.ROUTER_CONFIG);
+    const findings = await findAll(config.ROUTER_CONFIG);
     const plan = planWorkers(findings);
     const withEngines = { ...config, ENGINE_URLS: [...config.ENGINE_URLS, ...findings.registry.engines] };
     const { ensurePages } = await import('../console/build/ensure-pages.ts');
@@ -62,17 +62,17 @@ program
 
 program
   .command('build')
-  .description("build the console's pages, unless they are built; `rtr up` does so by itself")
+  .description("build the console's pages unless they are built; `rtr up` does this itself")
   .action(async () => {
     await import('../console/main.ts');
   });
 
 program
   .command('doctor')
-  .description('look at this machine as `rtr up` would, and say what there is, what is missing and why')
+  .description('check this machine for what `rtr up` needs: what is there, what is missing, and why')
   .option('--nats <url>', 'address of the broker, instead of NATS_URL')
-  .option('--credentials <file>', 'credential for the broker to look at, instead of NATS_CREDENTIALS')
-  .addOption(new Option('--role <role>', 'what the credential is to be used for').choices(roles))
+  .option('--credentials <file>', 'credential for the broker to check, instead of NATS_CREDENTIALS')
+  .addOption(new Option('--role <role>', 'the role the credential is meant for').choices(roles))
   .addOption(json)
   .action(async (options: { nats?: string; credentials?: string; role?: Role; json?: true }) => {
     takeBrokerOptions(options);
@@ -83,7 +83,7 @@ program
       natsUrl !== undefined && NATS_CREDENTIALS !== undefined
         ? { NATS_URL: natsUrl, NATS_CREDENTIALS, NATS_CA, role: options.role }
         : undefined;
-    const findings = await lookAround(config.ROUTER_CONFIG);
+    const findings = await findAll(config.ROUTER_CONFIG);
     const diagnoses = await diagnose({
       environment: process.env,
       port,
@@ -99,25 +99,23 @@ program
 
 program
   .command('setup')
-  .description(
-    'make the first router key and print it, unless there was one before; and a link for the first administrator',
-  )
+  .description('create the first router key and a link for the first administrator, unless they exist, and print them')
   .addOption(json)
   .action((options: { json?: true }) => withKeys(options, setup));
 
-const keys = program.command('keys').description('the keys of the router');
+const keys = program.command('keys').description('manage the keys of the router');
 keys
   .command('create')
-  .description('make a router key and print it, once')
-  .requiredOption('--name <name>', 'what the key is for')
-  .addOption(new Option('--class <class>', 'priority of its requests').choices(priorityClasses).default('normal'))
+  .description('create a router key and print it, once')
+  .requiredOption('--name <name>', 'name of the key')
+  .addOption(new Option('--class <class>', 'priority class of its requests').choices(priorityClasses).default('normal'))
   .addOption(json)
   .action((options: { name: string; class: PriorityClass; json?: true }) =>
     withKeys(options, (context) => createRouterKey(context, options)),
   );
 keys
   .command('list')
-  .description('list all keys, revoked ones too')
+  .description('list all keys, including revoked ones')
   .addOption(json)
   .action((options: { json?: true }) => withKeys(options, listKeys));
 keys
@@ -129,17 +127,17 @@ keys
 
 program
   .command('admin')
-  .description('the administrators of the router')
+  .description('manage the administrators of the router')
   .command('link')
-  .description('print a one-time link: for the first administrator, or for a new password in place of a forgotten one')
-  .option('--email <address>', 'whose password; without it, that of the only administrator')
+  .description('print a one-time link: to become the first administrator, or to set a new password')
+  .option('--email <address>', 'the user; without it, the only administrator')
   .addOption(json)
   .action((options: { email?: string; json?: true }) => withKeys(options, (context) => adminLink(context, options)));
 
 program
   .command('worker')
   .description('run one worker, configured by environment variables')
-  .addArgument(new Argument('<tier>', 'what it serves').choices(Object.keys(workers)))
+  .addArgument(new Argument('<tier>', 'the tier it serves').choices(Object.keys(workers)))
   .option('--nats <url>', 'address of the broker, instead of NATS_URL')
   .option('--credentials <file>', 'credential for the broker, instead of NATS_CREDENTIALS')
   .action((tier: keyof typeof workers, options: { nats?: string; credentials?: string }) => {
@@ -182,13 +180,13 @@ function withKeys(options: { json?: true }, command: (context: KeyCommandContext
   );
 }
 
-/** Options of the command line come before variables. */
+/** Command-line options override environment variables. */
 function takeBrokerOptions({ nats, credentials }: { nats?: string; credentials?: string }): void {
   if (nats !== undefined) process.env['NATS_URL'] = nats;
   if (credentials !== undefined) process.env['NATS_CREDENTIALS'] = credentials;
 }
 
-/** Runs a service in this process. It finds the cluster of this folder when no variable names another. */
+/** Runs a service in this process, connected to the cluster of this folder unless the variables name another. */
 async function runService(load: () => Promise<unknown>, needed: readonly ClusterAddress[]): Promise<void> {
   const addresses = clusterAddresses(loadConfig(clusterSettings, process.env), folder, needed);
   for (const [name, address] of Object.entries(addresses)) {
@@ -198,8 +196,8 @@ async function runService(load: () => Promise<unknown>, needed: readonly Cluster
   await load();
 }
 
-/** What this machine has that workers can be started for, besides engines. */
-async function lookAround(registryFile: string | undefined): Promise<Findings> {
+/** The providers and command-line agents of this machine, and the registry file. */
+async function findAll(registryFile: string | undefined): Promise<Findings> {
   const registry = readRegistry(registryFile);
   return { providers: findProviders(process.env), clis: await findClis(process.env), registry };
 }

@@ -3,13 +3,13 @@ import type { Piece } from './split-into-tokens.ts';
 /** A text up to its first stop string. */
 export interface Stopped {
   pieces: Piece[];
-  /** The stop string that was met; null when the text ran to its end. */
+  /** The stop string that ended the text; null when none did. */
   stop: string | null;
 }
 
 /**
- * Cuts a text before the stop string that is complete first, wherever the borders of the pieces lie. The tokens of the
- * stop string count, for they were generated.
+ * Cuts a text before the stop string that completes first, regardless of the borders of the pieces. The tokens of the stop
+ * string count, because they were generated.
  */
 export function applyStop(pieces: readonly Piece[], stops: readonly string[]): Stopped {
   const text = stops.length > 0 ? pieces.map((piece) => piece.text).join('') : '';

@@ -19,8 +19,8 @@ export interface ToolCall {
 const maxCalls = 8;
 
 /**
- * Chooses the calls of an answer: none once tools have answered in this turn, so that no agent goes round in circles;
- * else what `tool_choice` demands; else what the user asks for.
+ * Chooses the tool calls of an answer: none once tools have answered in this turn, so that no agent loops; else what
+ * `tool_choice` requires; else what the user asks for.
  */
 export function chooseToolCalls(request: ChatRequest, turn: Turn): ToolCall[] {
   const tools = request.tools ?? [];
@@ -40,7 +40,7 @@ function chooseTools({ tool_choice: choice }: ChatRequest, tools: readonly ChatT
   const asked = asksForTools(text) ?? (choice === 'required' ? 'one' : undefined);
   if (asked === 'all') return all;
   if (asked === 'one') return all.toSorted((one, other) => score(other.tool, text) - score(one.tool, text)).slice(0, 1);
-  // Reading does no harm, so that "read /etc/hosts" need not name the tool.
+  // Reading is harmless, so "read /etc/hosts" need not name the tool.
   const reads = asksToRead(text) && findHints(text).path.length > 0;
   return reads ? all.filter(({ tool }) => /^read(?:_?file)?$/i.test(tool.function.name)).slice(0, 1) : [];
 }
@@ -55,7 +55,7 @@ function score(tool: ChatTool, text: string): number {
   return words.filter((word) => word.length > 2 && said.includes(word)).length;
 }
 
-/** Several tools: each gets what is said between its name and the next one's, and what that lacks from the whole text. */
+/** Several tools: each gets the hints between its name and the next one's, and those it lacks from the whole text. */
 function callEach(mentions: readonly Mention[], text: string): ToolCall[] {
   const whole = findHints(text);
   return mentions.map(({ tool, at }, index) => {
@@ -74,7 +74,7 @@ function callEach(mentions: readonly Mention[], text: string): ToolCall[] {
   });
 }
 
-/** One tool: as often as the user says, or once for each path where it takes one. */
+/** One tool: as often as the user says, or once per path if it takes one. */
 function callOne(mention: Mention | undefined, text: string): ToolCall[] {
   if (!mention) return [];
   const hints = findHints(text);
@@ -97,7 +97,7 @@ function timesOf(tool: ChatTool, text: string, hints: Hints): number {
 
 function callTool(tool: ChatTool, hints: Hints, call: number): ToolCall {
   const { name, parameters } = tool.function;
-  // A tool's own name is no argument, as in "use Read and Write" or "call `get_time`".
+  // A tool's own name is no argument: "use Read and Write", "call `get_time`".
   const foreign = (hint: string): boolean => hint.toLowerCase() !== name.toLowerCase();
   const taker = new HintTaker(
     { ...hints, name: hints.name.filter(foreign), quoted: hints.quoted.filter(foreign) },

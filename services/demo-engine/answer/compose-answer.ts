@@ -8,7 +8,7 @@ import { fillSchema } from './fill-schema.ts';
 import { findHints } from './find-hints.ts';
 import { HintTaker } from './hint-taker.ts';
 
-/** All that an answer says, before it is cut into tokens. Empty where there is nothing of a kind. */
+/** The content of an answer before it is split into tokens. Kinds without content are empty. */
 export interface Answer {
   reasoning: string;
   content: string;
@@ -16,8 +16,8 @@ export interface Answer {
 }
 
 /**
- * Decides what to answer. The same request gets the same text, so that an answer that broke off can be continued exactly:
- * with `continue_final_message` (vLLM) the last assistant message is taken as the beginning of this one.
+ * Composes the answer. The same request gets the same text, so that an interrupted answer can be continued exactly: with
+ * `continue_final_message` (vLLM) the last assistant message is the beginning of this one.
  */
 export function composeAnswer(request: ChatRequest, turn: Turn, demo: DemoOptions): Answer {
   const last = request.messages.at(-1);
@@ -42,8 +42,8 @@ function say(request: ChatRequest, turn: Turn, messages: ChatRequest['messages']
 function think(turn: Turn, toolCalls: readonly ToolCall[]): string {
   const wanted =
     turn.userText === '' ? 'The user said nothing in words.' : `The user said ${quote(turn.userText, 80)}.`;
-  if (turn.toolResults.length > 0) return `${wanted} The tools have answered, so I tell what they found.`;
-  if (toolCalls.length === 0) return `${wanted} I can tell what I was given.`;
+  if (turn.toolResults.length > 0) return `${wanted} The tools have answered, so I report what they found.`;
+  if (toolCalls.length === 0) return `${wanted} I can describe the request.`;
   return `${wanted} For that I call ${toolCalls.map((call) => call.name).join(', ')}.`;
 }
 
@@ -59,7 +59,7 @@ function answerInJson(
 
 const maxQuoted = 2000;
 
-/** The answer to what tools have found: their results, quoted. */
+/** The answer to tool results: the results, quoted. */
 function quoteResults(results: Turn['toolResults']): string {
   const each = Math.ceil(maxQuoted / results.length);
   return results
@@ -68,16 +68,16 @@ function quoteResults(results: Turn['toolResults']): string {
 }
 
 /**
- * Whether the request asks for thinking, in any of the ways clients and engines have: `reasoning_effort` (OpenAI),
- * `chat_template_kwargs` (vLLM, SGLang), `thinking` (Anthropic). One way that says no outweighs another that says yes.
+ * Whether the request asks for thinking, in any of the forms of clients and engines: `reasoning_effort` (OpenAI),
+ * `chat_template_kwargs` (vLLM, SGLang), `thinking` (Anthropic). One form that declines it outweighs others that ask for it.
  */
 function wantsThinking(request: ChatRequest): boolean {
   const { reasoning_effort: effort, thinking, chat_template_kwargs: template } = request;
-  const wishes = [
+  const answers = [
     effort === null || effort === undefined ? undefined : effort !== 'none',
     thinking ? thinking.type === 'enabled' || thinking.type === 'adaptive' : undefined,
     template?.enable_thinking ?? undefined,
     template?.thinking ?? undefined,
-  ].filter((wish) => wish !== undefined);
-  return wishes.length > 0 && wishes.every(Boolean);
+  ].filter((answer) => answer !== undefined);
+  return answers.length > 0 && answers.every(Boolean);
 }

@@ -4,7 +4,7 @@ import type { Turn } from '../request/read-turn.ts';
 const settings = ['temperature', 'top_p', 'top_k', 'max_tokens', 'max_completion_tokens', 'seed', 'stop'] as const;
 const maxListed = 12;
 
-/** An answer in words that shows that the shape of the request was understood. The same request gives the same words. */
+/** An answer that describes the request. The same request gets the same text. */
 export function describeRequest(request: ChatRequest, messages: readonly ChatMessage[], turn: Turn): string {
   const said = turn.userText === '' ? 'nothing in words' : quote(turn.userText, 240);
   return [
@@ -53,14 +53,14 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-/** A text in quotation marks, cut to a length in UTF-16 units; never within an emoji's surrogate pair. */
+/** A text in quotation marks, cut to a length in UTF-16 units, but never within a surrogate pair. */
 export function quote(text: string, maxLength: number): string {
   const trimmed = text.trim();
   if (trimmed.length <= maxLength) return `“${trimmed}”`;
   return `“${trimmed.slice(0, maxLength).replace(/[\uD800-\uDBFF]$/, '')}…”`;
 }
 
-/** An image in words: kind and size of one that came along, the host of one that is only linked. */
+/** Describes an image: type and size of an inline image, host of a linked one. */
 function describeImage(url: string): string {
   const data = /^data:([^;]+);base64,/.exec(url);
   if (!data) return `a linked image from ${URL.canParse(url) ? new URL(url).host : 'an unknown host'}`;

@@ -3,18 +3,18 @@ import { fillString } from './fill-string.ts';
 import type { HintTaker } from './hint-taker.ts';
 import { resolveSchema } from './resolve-schema.ts';
 
-/** Which properties of an object get a value: those that have to be there and those the user named, or all. */
+/** Which properties of an object get a value: required ones and those the user named, or all. */
 export type Fullness = 'required' | 'all';
 
-/** Below it, only what has to be there is filled in; a schema may contain itself. */
+/** Deeper, only required properties are filled; a schema may contain itself. */
 const maxDepthOfOptional = 3;
 const maxDepth = 24;
 const maxItems = 100;
 
 /**
- * Makes a value that a JSON schema accepts (draft 2020-12, as far as tools and structured outputs use it), out of what
- * the user said where that fits. What is not honoured: `not`, `if`, `patternProperties`, and a `pattern` that none of the
- * samples of `fill-string.ts` matches.
+ * Makes a value that a JSON schema accepts (draft 2020-12, as far as tools and structured outputs use it), with values from the
+ * user's text where they fit. Ignored: `not`, `if`, `patternProperties`, and a `pattern` that no sample of `fill-string.ts`
+ * matches.
  */
 export function fillSchema(schema: JsonObject, hints: HintTaker, fullness: Fullness): Json {
   const fill = (unresolved: Json | undefined, property: string, depth: number): Json => {
@@ -66,13 +66,13 @@ export function fillSchema(schema: JsonObject, hints: HintTaker, fullness: Fulln
 function typeOf(schema: JsonObject): string {
   const { type } = schema;
   const types = Array.isArray(type) ? type : [type];
-  const told = types.find((name) => name !== 'null') ?? types[0];
-  if (typeof told === 'string') return told;
+  const stated = types.find((name) => name !== 'null') ?? types[0];
+  if (typeof stated === 'string') return stated;
   if (isJsonObject(schema['properties']) || schema['required']) return 'object';
   return schema['items'] || schema['prefixItems'] ? 'array' : 'string';
 }
 
-/** The value of an enumeration that the user mentions, else its first. */
+/** The enum value that the user mentions, else the first. */
 function chooseFrom(values: readonly Json[], property: string, hints: HintTaker): Json {
   const named = hints.named(property);
   const words = hints.text.toLowerCase().split(/[^\p{L}\p{N}_-]+/u);

@@ -2,7 +2,7 @@ import type { JsonObject } from '#shared/core/json.ts';
 import type { HintKind } from './find-hints.ts';
 import type { HintTaker } from './hint-taker.ts';
 
-/** A value for a string property: what the user named for it, else a hint that suits its name, else an example. */
+/** A value for a string property: the one that the user names for it, else a hint that suits the property's name, else an example. */
 export function fillString(schema: JsonObject, property: string, hints: HintTaker): string {
   const fits = (value: string): boolean => fitsSchema(value, schema);
   const named = hints.named(property);
@@ -21,7 +21,7 @@ export function fillString(schema: JsonObject, property: string, hints: HintTake
   return typeof candidate === 'string' ? candidate : resize(example, schema);
 }
 
-/** Tried against a `pattern`; one that fits none of them is beyond an engine without weights. */
+/** Tried against a `pattern`. A pattern that matches none of them is not satisfied. */
 const samples = [
   'demo',
   'DEMO',
@@ -66,19 +66,19 @@ function suitable(schema: JsonObject, property: string): { kinds: HintKind[]; ex
   }
   if (format !== undefined) return { kinds: [], example: format };
   if (isPathLike(property)) return { kinds: ['path', 'quoted'], example: 'demo.txt' };
-  // Agents run what they are given here: nothing but a command that the user wrote as such, or a harmless one.
+  // Agents run this value: only a command that the user quoted, or a harmless one.
   if (/command|cmd|script|code/i.test(property)) return { kinds: ['quoted'], example: 'echo demo' };
   return { kinds: ['quoted', 'name', 'path', 'url'], example: 'demo' };
 }
 
-/** Whether a property's name says that its value is a file or folder. */
+/** Whether a property's name suggests a file or folder. */
 export function isPathLike(property: string): boolean {
   return /path|file|dir(?:ectory)?$|folder|cwd/i.test(property);
 }
 
 function fitsSchema(value: string, schema: JsonObject): boolean {
   const { minLength, maxLength, pattern, format } = schema;
-  // JSON schema counts code points.
+  // JSON Schema counts code points.
   const { length } = Array.from(value);
   if (typeof minLength === 'number' && length < minLength) return false;
   if (typeof maxLength === 'number' && length > maxLength) return false;
@@ -87,7 +87,7 @@ function fitsSchema(value: string, schema: JsonObject): boolean {
   return typeof pattern !== 'string' || matches(value, pattern);
 }
 
-/** A pattern in a dialect that is not JavaScript's cannot be tried: then anything fits. */
+/** A pattern that is no JavaScript regular expression matches anything. */
 function matches(value: string, pattern: string): boolean {
   let regExp: RegExp;
   try {

@@ -1,9 +1,9 @@
 /** A kind of value that can be found in a text. */
 export type HintKind = 'quoted' | 'path' | 'url' | 'name' | 'number';
 
-/** Values found in what the user said, of which the arguments of a tool call are made. */
+/** Values from the user's text, for the arguments of a tool call. */
 export type Hints = Record<HintKind, string[]> & {
-  /** What was said, for arguments that want a sentence, and to look up `name=value`. */
+  /** The whole text, for arguments that are sentences, and to look up `name=value`. */
   text: string;
 };
 
@@ -15,7 +15,7 @@ const paths =
 const names = /(?:\b(?:in|at|for|of|from|to|about|and|or)|,)\s+(\p{Lu}[\p{L}\p{N}'-]*(?: \p{Lu}[\p{L}\p{N}'-]*)*)/gu;
 const numbers = /(?<![\w.])-?\d+(?:\.\d+)?(?![\w])/g;
 
-/** Finds what a text holds that can be an argument: quoted words, paths, URLs, names of things, numbers. */
+/** Finds possible arguments in a text: quoted words, paths, URLs, names, numbers. */
 export function findHints(text: string): Hints {
   const quoted = distinct([...text.matchAll(quotes)].map((match) => match.slice(1).find(Boolean) ?? ''));
   const withoutUrls = text.replaceAll(urls, ' ');

@@ -1,6 +1,6 @@
 import type { ChatTool } from '../request/chat-request.ts';
 
-/** A tool that the user asks for, and where in the text it is named. */
+/** A tool that the user asks for, and the position of its name in the text. */
 export interface Mention {
   tool: ChatTool;
   at: number;
@@ -9,11 +9,11 @@ export interface Mention {
 const saysNo = /\b(?:do not|don['’]t|never|without|not|no)\b[^.!?,;\n]*$/i;
 
 /**
- * Finds the tools that a text asks for by name, in the order in which it names them.
+ * Finds the tools that a text asks for by name, in the order of the text.
  *
- * A name that is no plain word (`get_weather`, `WebFetch`) counts wherever it stands. A plain word (`Read`, `Task`)
- * counts only where it can be nothing but a tool, for an agent really does what it is told to: before or after the word
- * "tool", after "use" or "call", or in quotation marks. Where the same clause says no before it, it does not count.
+ * A name that is no plain word (`get_weather`, `WebFetch`) counts anywhere. A plain word (`Read`, `Task`) counts only where it
+ * must mean the tool, because an agent really runs the call: before or after the word "tool", after "use" or "call", or in
+ * quotation marks. A name that follows a negation in its clause does not count.
  */
 export function findMentions(tools: readonly ChatTool[], text: string): Mention[] {
   return tools
@@ -27,7 +27,7 @@ export function findMentions(tools: readonly ChatTool[], text: string): Mention[
 const anyTools =
   /\b(?:use|using|call|calling|invoke|with)\s+((?:(?:a|an|any|the|your|one|both|all|some|every|each|offered|available|of|these|two)\s+)*)(?:tools?|functions?)\b/gi;
 
-/** Whether a text asks for the use of tools without naming one. */
+/** Whether a text asks to use tools without naming one. */
 export function asksForTools(text: string): 'one' | 'all' | undefined {
   const match = findWithoutNo(text, anyTools);
   if (!match) return undefined;
@@ -39,7 +39,7 @@ export function asksToRead(text: string): boolean {
   return findWithoutNo(text, /\bread\b/gi) !== undefined;
 }
 
-/** The first match that is not denied in its clause. */
+/** The first match without a negation before it in its clause. */
 function findWithoutNo(text: string, wanted: RegExp): RegExpExecArray | undefined {
   return [...text.matchAll(wanted)].find(({ index }) => !saysNo.test(text.slice(Math.max(0, index - 60), index)));
 }

@@ -1,8 +1,8 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 
 /**
- * The schema that a schema stands for: references within the root are followed, `allOf` is merged, and of `anyOf` and
- * `oneOf` the first alternative that is not null is taken. A reference that leads nowhere stands for anything.
+ * Resolves a schema: follows references within the root, merges `allOf`, and takes the first alternative of `anyOf` and `oneOf`
+ * that is not null. An unresolvable reference accepts anything.
  */
 export function resolveSchema(root: JsonObject, schema: Json | undefined, hops = 0): JsonObject {
   if (!isJsonObject(schema) || hops > 32) return {};
@@ -33,7 +33,7 @@ function merge(base: JsonObject, over: JsonObject): JsonObject {
   return merged;
 }
 
-/** Follows a JSON pointer (RFC 6901) within a document: `#/$defs/step`. */
+/** Follows a JSON pointer (RFC 6901) within a document, such as `#/$defs/step`. */
 function follow(root: JsonObject, reference: string): Json | undefined {
   if (!reference.startsWith('#')) return undefined;
   let at: Json | undefined = root;

@@ -1,33 +1,33 @@
 import { decode } from 'gpt-tokenizer/encoding/o200k_base';
 import { encodeText } from '#shared/upstream/o200k-tokens.ts';
 
-/** A piece of text that leaves at once, and how many tokens it is. */
+/** A piece of text that is sent at once, and its token count. */
 export interface Piece {
   text: string;
   tokens: number;
 }
 
-/** Cuts a text at token borders. Tokens that end inside a character stay together with the next ones. */
+/** Splits a text at token borders. A token that ends inside a character stays with the next ones. */
 export function splitIntoTokens(text: string): Piece[] {
   const pieces: Piece[] = [];
-  let held: number[] = [];
+  let pending: number[] = [];
   let at = 0;
   for (const token of encodeText(text)) {
-    held.push(token);
-    const piece = decode(held);
+    pending.push(token);
+    const piece = decode(pending);
     if (!text.startsWith(piece, at)) continue;
-    pieces.push({ text: piece, tokens: held.length });
+    pieces.push({ text: piece, tokens: pending.length });
     at += piece.length;
-    held = [];
+    pending = [];
   }
-  // A lone surrogate has no UTF-8 form and so does not come back from its tokens.
-  if (held.length > 0) pieces.push({ text: text.slice(at), tokens: held.length });
+  // A lone surrogate has no UTF-8 form, so its tokens do not decode to it.
+  if (pending.length > 0) pieces.push({ text: text.slice(at), tokens: pending.length });
   return pieces;
 }
 
 const words = ['One', ' two', ' three', ' four', ' five', ' six', ' seven', ' eight', ' nine', ' ten', ' one'];
 
-/** Filler of exactly so many tokens. The pieces are shared: an answer of a million tokens is a list of references. */
+/** Filler of exactly this many tokens. The pieces are shared: an answer of a million tokens is a list of references. */
 export function makeFiller(tokens: number): Piece[] {
   return Array.from(
     { length: tokens },

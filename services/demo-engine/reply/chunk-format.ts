@@ -2,10 +2,10 @@ import type { Plan, Step } from '../answer/plan-answer.ts';
 import type { DemoOptions } from '../request/demo-options.ts';
 import type { AnswerHead } from './reply.ts';
 
-/** Writes the chunks of one streamed answer, as vLLM does unless the options ask for another dialect. */
+/** Formats the chunks of one streamed answer: as vLLM does, unless the options choose a variant. */
 export class ChunkFormat {
   readonly #demo: DemoOptions;
-  /** The same in all chunks, so written once. */
+  /** The part that all chunks share, serialized once. */
   readonly #head: string;
 
   constructor({ id, created, model }: AnswerHead, demo: DemoOptions) {
@@ -18,7 +18,7 @@ export class ChunkFormat {
     return this.#choice({ role: 'assistant', content: '' }, null);
   }
 
-  /** The chunk of one step; nothing for a step that shows nothing. */
+  /** The chunk of one step; empty for a step without text. */
   step({ delta }: Step): string {
     if ('text' in delta && delta.text === '') return '';
     const fields = this.#delta(delta);
@@ -31,7 +31,7 @@ export class ChunkFormat {
     return this.#choice({}, reason, plan.stop);
   }
 
-  /** The chunk of its own that carries the token counts. */
+  /** The separate chunk with the token counts. */
   usage(usage: object): string {
     return `data: ${this.#head},"choices":[],"usage":${JSON.stringify(usage)}}\n\n`;
   }
@@ -53,7 +53,7 @@ export class ChunkFormat {
 
   #choice(delta: object, finishReason: string | null, stop?: string | null): string {
     const choice = { index: 0, delta, logprobs: null, finish_reason: finishReason };
-    const told = stop === undefined ? choice : { ...choice, stop_reason: stop };
-    return `data: ${this.#head},"choices":[${JSON.stringify(told)}]}\n\n`;
+    const complete = stop === undefined ? choice : { ...choice, stop_reason: stop };
+    return `data: ${this.#head},"choices":[${JSON.stringify(complete)}]}\n\n`;
   }
 }

@@ -2,12 +2,12 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import type { Step } from '../answer/plan-answer.ts';
 
 const stepsPerTurn = 256;
-/** Timers are no finer than that, and thousands of streams at once need not wake more often. */
+/** Limits how often thousands of concurrent streams wake up. */
 const shortestSleepMs = 4;
 
 /**
- * Gives an answer's steps when they are due, those together that are due at once. One timer at a time; a consumer that
- * takes its time finds all the more steps due afterwards.
+ * Yields an answer's steps when they are due, in groups of those due at the same time. After a slow consumer, the next group is
+ * larger.
  * @throws the signal's reason as soon as it aborts
  */
 export async function* paceSteps(
@@ -21,7 +21,7 @@ export async function* paceSteps(
   let tokens = 0;
   for (let at = 0; at < steps.length;) {
     signal.throwIfAborted();
-    // The first token is due at once, each other one when its whole share of the time has passed.
+    // The first token is due at once, each later one after its full share of the time.
     const due = perMillisecond === Infinity ? Infinity : 1 + Math.floor((performance.now() - begun) * perMillisecond);
     let end = at;
     for (let step = steps[end]; step && tokens < due && end - at < stepsPerTurn; step = steps[end]) {

@@ -3,7 +3,7 @@ import type { DemoOptions } from '../request/demo-options.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServerResponse } from 'node:http';
 
-/** An answer that is ready to be sent. */
+/** An answer ready to be sent. */
 export interface Reply {
   head: AnswerHead;
   plan: Plan;
@@ -11,14 +11,14 @@ export interface Reply {
   demo: DemoOptions;
   /** Whether a stream ends with a chunk of token counts. */
   includeUsage: boolean;
-  /** Hears of the steps as they are sent. */
+  /** Called with steps after they are sent. */
   onSent(steps: readonly Step[]): void;
 }
 
-/** How a reply was brought to its end, as long as the client stays: whole, or broken off by a fault on demand. */
+/** How a reply ended with its client still connected: complete, or by a fault on demand. */
 export type ReplyEnding = 'finished' | 'faulted';
 
-/** What every chunk of an answer, or the whole answer, says of it. */
+/** The fields that every chunk of an answer, or the whole answer, carries. */
 export interface AnswerHead {
   /** `chatcmpl-…` */
   id: string;
@@ -27,7 +27,7 @@ export interface AnswerHead {
   created: number;
 }
 
-/** Token counts as the OpenAI API gives them; those of thinking only where there was any. */
+/** Token counts as the OpenAI API returns them; those of thinking only if there was any. */
 export function usageOf(plan: Pick<Plan, 'steps'>, promptTokens: number) {
   const completionTokens = tokensOf(plan.steps);
   const reasoningTokens = tokensOf(plan.steps.filter(({ delta }) => delta.kind === 'reasoning'));
@@ -39,10 +39,10 @@ export function usageOf(plan: Pick<Plan, 'steps'>, promptTokens: number) {
   };
 }
 
-const longestMs = 600_000;
+const maxHangMs = 600_000;
 
-/** Sends nothing more until the client leaves; cuts the connection after ten minutes, so that nothing is held for ever. */
+/** Sends nothing more until the client disconnects; closes the connection after ten minutes. */
 export async function hang(response: ServerResponse, signal: AbortSignal): Promise<void> {
-  await sleep(longestMs, undefined, { signal });
+  await sleep(maxHangMs, undefined, { signal });
   response.destroy();
 }

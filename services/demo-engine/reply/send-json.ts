@@ -2,7 +2,7 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { errorTable, RouterError } from '#shared/core/errors.ts';
 import { chatErrorBody } from '#shared/formats/chat/error.ts';
 
-/** Sends a whole JSON answer. */
+/** Sends a complete JSON answer. */
 export function sendJson(
   response: ServerResponse,
   status: number,
@@ -18,14 +18,14 @@ export function sendJson(
   response.end(text);
 }
 
-/** Answers with an error in the shape of the OpenAI API. An answer that has already begun is cut instead. */
+/** Answers with an error in the shape of the OpenAI API. If the answer has already begun, closes the connection instead. */
 export function sendError(response: ServerResponse, error: unknown): void {
   if (response.headersSent) {
     response.destroy();
     return;
   }
   const known = error instanceof RouterError ? error : new RouterError('internal', 'The demo engine failed.');
-  // A body that was not read to its end would be taken for the next request.
+  // The rest of an unread body would be parsed as the next request.
   const headers = response.req.complete ? {} : { connection: 'close' };
   sendJson(response, errorTable[known.code].status, chatErrorBody(known), {
     ...headers,

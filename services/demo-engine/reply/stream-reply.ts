@@ -7,8 +7,8 @@ import { hang, type Reply, type ReplyEnding } from './reply.ts';
 import { paceSteps } from './pace-steps.ts';
 
 /**
- * Streams a reply as server-sent events, no faster than the client reads, with its fault if it has one.
- * @throws the signal's reason as soon as the client has gone
+ * Streams a reply as server-sent events, no faster than the client reads, with its fault if any.
+ * @throws the signal's reason as soon as the client disconnects
  */
 export async function streamReply(reply: Reply, response: ServerResponse, signal: AbortSignal): Promise<ReplyEnding> {
   const { demo, plan } = reply;
@@ -30,7 +30,7 @@ export async function streamReply(reply: Reply, response: ServerResponse, signal
 
   switch (demo.fault) {
     case 'drop':
-      // In the middle of an event, and only when all before it has left: what is buffered would be lost with the connection.
+      // In the middle of an event, and after everything before it is flushed: closing discards buffered data.
       await new Promise((resolve) => response.write(format.broken().trimEnd(), resolve));
       response.destroy();
       return 'faulted';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 
-/** Where an image may come from; the demo engine never fetches one. */
+/** The allowed URLs of an image; the demo engine never fetches one. */
 const imageUrl = z.string().regex(/^(?:https?:\/\/|data:image\/[\w.+-]+;base64,)/, {
   error: 'an image has to be an http(s) URL or a data URL, as data:image/png;base64,…',
 });
@@ -35,14 +35,14 @@ const tool = z.looseObject({
   }),
 });
 
-/** What `/tokenize` reads: a chat, or plain text. */
+/** The body of `/tokenize`: a chat, or plain text. */
 export const tokenizeRequestSchema = z.looseObject({
   prompt: z.string().nullish(),
   messages: z.array(message).min(1).nullish(),
   tools: z.array(tool).nullish(),
 });
 
-/** The fields of a chat completion request that the demo engine reads; all others may be there. */
+/** The fields of a chat completion request that the demo engine reads; others are ignored. */
 export const chatRequestSchema = z.looseObject({
   model: z.string(),
   messages: z.array(message).min(1),
@@ -75,7 +75,7 @@ export const chatRequestSchema = z.looseObject({
     .looseObject({ enable_thinking: z.boolean().nullish(), thinking: z.boolean().nullish() })
     .nullish(),
   continue_final_message: z.boolean().nullish(),
-  /** Looked at by `resolveDemoOptions`. */
+  /** Checked by `resolveDemoOptions`. */
   demo: z.unknown().optional(),
 });
 

@@ -1,13 +1,13 @@
 import { type ChatMessage, type ChatTool, imagesOf, textOf } from './chat-request.ts';
 import { countTokens } from '#shared/upstream/o200k-tokens.ts';
 
-/** What each image costs, whatever its size: the demo engine does not look into it. */
+/** Tokens of an image, whatever its size. */
 export const tokensPerImage = 256;
-/** The marks around a message, and the opening of the answer: as OpenAI's chat format counts them. */
+/** Tokens of the marks around a message and of the answer's opening, as OpenAI's chat format counts them. */
 const tokensPerMessage = 3;
 const tokensOfOpening = 3;
 
-/** Tokens of a chat with the tools on offer: the `prompt_tokens` of its answer and the `count` of `/tokenize` alike. */
+/** Tokens of a chat with its tools: `prompt_tokens` of its answer and `count` of `/tokenize`. */
 export async function countPromptTokens(
   messages: readonly ChatMessage[],
   tools: readonly ChatTool[] | null | undefined,

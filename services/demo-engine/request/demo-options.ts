@@ -1,36 +1,36 @@
 /**
- * How an answer is made on demand: its pace, its length, its faults, its dialect.
+ * Options of an answer: its pace, its length, its faults, and variants of its form.
  *
- * Three places may say so; a later one in this list wins, field by field:
- * 1. the engine's settings: `DEMO_FIRST_TOKEN_DELAY_MS`, `DEMO_TOKENS_PER_SECOND`, and `DEMO_OPTIONS` in the words of 2;
- * 2. a line of its own in the last user text, for clients that cannot add fields: `[demo fault=drop after=5]`. Besides the
- *    field names it takes the short forms `delay`, `rate`, `tokens` and `after`. It is not read when 3 is there;
+ * Three places set them; a later one in this list overrides an earlier one, field by field:
+ * 1. the engine's settings: `DEMO_FIRST_TOKEN_DELAY_MS`, `DEMO_TOKENS_PER_SECOND`, and `DEMO_OPTIONS` in the syntax of 2;
+ * 2. a separate line in the last user text, for clients that cannot add fields: `[demo fault=drop after=5]`. It accepts the
+ *    field names and the short forms `delay`, `rate`, `tokens` and `after`. It is ignored when 3 is present;
  * 3. a field `demo` of the request's body, `{"demo": {"fault": "drop", "fault_after_tokens": 5}}` (`extra_body` in the
  *    Python SDK; in TypeScript the field stands beside the others).
  *
  * Pace and length
- * - `first_token_delay_ms` (`delay`): milliseconds before the first token. The headers of a stream leave before it.
+ * - `first_token_delay_ms` (`delay`): milliseconds before the first token. The headers of a stream are sent before it.
  * - `tokens_per_second` (`rate`): 0 is as fast as possible.
- * - `answer_tokens` (`tokens`): the text is filler of exactly so many tokens, and no tool is called.
+ * - `answer_tokens` (`tokens`): the text is filler of exactly this many tokens, and no tool is called.
  *
- * Faults (`fault`), after `fault_after_tokens` (`after`, default 5) tokens of a stream have been sent. An answer that is
- * not streamed takes as long as that many tokens take, and then fails as told in brackets.
- * - `none`: no fault; switches a fault of the settings off.
- * - `drop`: the connection is cut (no answer at all).
- * - `hang`: nothing more comes, and the connection stays open: until the client leaves, at most ten minutes.
- * - `malformed`: one chunk is broken JSON, then the stream goes on as if nothing were (broken JSON).
+ * Faults (`fault`), after `fault_after_tokens` (`after`, default 5) tokens of a stream. An answer that is not streamed takes as
+ * long as that many tokens take, and then fails as stated in brackets.
+ * - `none`: no fault; turns off a fault of the settings.
+ * - `drop`: the connection is closed (no answer at all).
+ * - `hang`: nothing more is sent, and the connection stays open until the client disconnects, at most ten minutes.
+ * - `malformed`: one chunk is broken JSON, then the stream continues normally (broken JSON).
  * - `error_event`: `data: {"error": …}`, then `[DONE]`, as vLLM does (500).
- * - `close_early`: the stream ends cleanly, without finish_reason and `[DONE]` (the body is shorter than announced).
- * - `no_usage`: everything but the token counts.
+ * - `close_early`: the stream ends cleanly, without finish_reason and `[DONE]` (the body is shorter than its content-length).
+ * - `no_usage`: the token counts are missing.
  * - `429`, `500`, `503`: an error answer, after the first-token delay; `retry_after` (seconds) adds that header.
  *
- * Dialects, to look like other engines
+ * Variants, to imitate other engines
  * - `reasoning_field`: `reasoning_content` (default; llama.cpp, SGLang) or `reasoning` (vLLM, Ollama).
- * - `tool_args_whole`: each tool call comes in one delta with its arguments complete (Ollama).
+ * - `tool_args_whole`: each tool call is sent in one delta with complete arguments (Ollama).
  * - `interleave_tools`: the argument fragments of parallel calls alternate.
- * - `text_before_tools`: a sentence of text comes before the tool calls.
- * - `role_on_every_delta`: each delta says `role: "assistant"` (Ollama).
- * - `finish_stop`: finish_reason is `stop` in spite of tool calls.
+ * - `text_before_tools`: a sentence of text precedes the tool calls.
+ * - `role_on_every_delta`: each delta has `role: "assistant"` (Ollama).
+ * - `finish_stop`: finish_reason is `stop` despite tool calls.
  */
 import { z } from 'zod';
 import { RouterError } from '#shared/core/errors.ts';
@@ -67,10 +67,10 @@ const allFields = z.strictObject({
 
 type AllFields = z.output<typeof allFields>;
 
-/** The options of one request, as somebody gave them. */
+/** The options that one place sets. */
 export type DemoFields = Partial<AllFields>;
 
-/** The options of one request, complete. */
+/** The effective options of one request. */
 export type DemoOptions = DemoFields &
   Pick<AllFields, 'first_token_delay_ms' | 'tokens_per_second' | 'fault' | 'fault_after_tokens' | 'reasoning_field'>;
 
@@ -81,7 +81,7 @@ const shortForms: Record<string, string> = {
   after: 'fault_after_tokens',
 };
 
-/** Reads `fault=drop after=5`; gives a sentence that names what is wrong with it. */
+/** Parses `fault=drop after=5`; returns a sentence about what is invalid in it. */
 export function parseDemoWords(words: string): { ok: true; fields: DemoFields } | { ok: false; sentence: string } {
   const fields = words
     .split(/\s+/)
@@ -94,10 +94,10 @@ export function parseDemoWords(words: string): { ok: true; fields: DemoFields } 
 }
 
 /**
- * The options that hold for one request.
+ * The effective options of one request.
  * @param body the request's `demo` field, undefined when there is none
  * @param words the words of a demo line in the last user text
- * @throws RouterError `invalid_request` when they are not understood, for a typing error must not look like a passed test
+ * @throws RouterError `invalid_request` when they are invalid: a typing error must not look like a passed test
  */
 export function resolveDemoOptions(defaults: DemoOptions, body: unknown, words: string | undefined): DemoOptions {
   const given = body === undefined ? parseDemoWords(words ?? '') : check(body);
@@ -109,7 +109,7 @@ export function resolveDemoOptions(defaults: DemoOptions, body: unknown, words: 
 
 function check(fields: unknown): ReturnType<typeof parseDemoWords> {
   const parsed = allFields.partial().safeParse(fields);
-  // What comes from JSON or words has no fields that are there and undefined.
+  // Fields parsed from JSON or words are never present and undefined.
   if (parsed.success) return { ok: true, fields: parsed.data as DemoFields };
   const sentences = parsed.error.issues.map(({ path, message }) => [...path.map(String), message].join(': '));
   return { ok: false, sentence: sentences.join('; ') };

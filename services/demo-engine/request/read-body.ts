@@ -12,7 +12,7 @@ const maxBytes = 64 * 1024 * 1024;
 export async function readJsonBody(request: IncomingMessage): Promise<JsonObject> {
   const parts: Buffer[] = [];
   let bytes = 0;
-  // Left open when the loop ends early, or the client would meet a reset connection instead of the error.
+  // Keeps the connection open when the loop ends early, so that the client receives the error instead of a reset.
   for await (const part of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     bytes += part.length;
     if (bytes > maxBytes) throw new RouterError('body_too_large', 'The body is larger than 64 MiB.');
@@ -33,7 +33,7 @@ function parseJson(bytes: Buffer): unknown {
 
 /**
  * Checks a body against a schema.
- * @throws RouterError `invalid_request` or `missing_parameter`, with the path of the first bad field, as `messages[0].content`
+ * @throws RouterError `invalid_request` or `missing_parameter`, with the path of the first invalid field, such as `messages[0].content`
  */
 export function parseBody<T extends z.ZodType>(schema: T, body: JsonObject): z.output<T> {
   const parsed = schema.safeParse(body);

@@ -4,7 +4,7 @@ import { chatRequestSchema, type ChatRequest } from './chat-request.ts';
 import { parseBody } from './read-body.ts';
 
 /**
- * Reads a chat completion request as far as the demo engine understands it.
+ * Reads and checks a chat completion request.
  * @throws RouterError `invalid_request`, `missing_parameter`, `unsupported_parameter`
  */
 export function readChatRequest(body: JsonObject): ChatRequest {

@@ -1,13 +1,13 @@
 import { type ChatMessage, textOf } from './chat-request.ts';
 
-/** What the answer is to: the last thing the user said, and what tools have found since. */
+/** What the answer responds to: the last user text, and the tool results after it. */
 export interface Turn {
   /**
-   * Without what agents slip in, and without the demo line. Empty when no user message has text. Of a long text only the
-   * beginning and the end, where people say what they want of the rest.
+   * Without the blocks that agents insert, and without the demo line. Empty when no user message has text. Of a long text only
+   * the beginning and the end, where the instructions usually are.
    */
   userText: string;
-  /** The words of a `[demo …]` line in it. */
+  /** The words of its `[demo …]` line. */
   demoWords: string | undefined;
   toolResults: { name: string; text: string }[];
 }
@@ -17,8 +17,8 @@ const maxEnd = 10_000;
 const demoLine = /^[ \t]*\[demo((?:[ \t]+\w+=[^\s\]]+)+)[ \t]*\][ \t]*$/m;
 
 /**
- * Finds the current turn. Agents put `<system-reminder>` blocks into user texts, send user messages that hold nothing
- * else, and end with a message of role system: none of these begins a turn.
+ * Finds the current turn. Agents insert `<system-reminder>` blocks into user texts, send user messages with nothing else, and
+ * end with a message of role system: none of these begins a turn.
  */
 export function readTurn(messages: readonly ChatMessage[]): Turn {
   const said = messages.map((message) => (message.role === 'user' ? withoutReminders(textOf(message)) : ''));

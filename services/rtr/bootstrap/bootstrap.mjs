@@ -5,18 +5,18 @@ import { hostNodeSuffices, runOnNode } from './run-on-node.mjs';
 const root = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '');
 
 /**
- * Runs a file of the project on a machine that may have an older Node (20 and newer) and no dependencies installed yet:
- * installs what is missing, then hands over to Node 24. Only Node's own modules are used up to there.
+ * Runs a file of the project on Node 24: installs missing dependencies, then starts Node 24 with the file. This code itself
+ * runs on Node 20 and newer, before any dependency is installed, so it imports only Node's built-in modules.
  * @param {string} file path inside the project
  * @param {readonly string[]} args
  * @param {object} needs
- * @param {boolean} needs.checks whether the tools of the checks are needed too
- * @param {readonly string[]} [needs.nodeFlags] what Node is told
+ * @param {boolean} needs.checks whether the tools of the checks are installed too
+ * @param {readonly string[]} [needs.nodeFlags] command-line flags for Node
  */
 export async function bootstrap(file, args, { checks, nodeFlags = [] }) {
   const major = Number(process.versions.node.split('.')[0]);
   if (major < 20) {
-    console.error(`Node 20 or newer is needed, this is ${process.versions.node}.`);
+    console.error(`Node 20 or newer is required; this is Node ${process.versions.node}.`);
     process.exit(1);
   }
   try {

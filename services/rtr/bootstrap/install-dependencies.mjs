@@ -4,13 +4,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { missingDependencies } from './missing-dependencies.mjs';
 import { lockHolder, takeLock } from './take-lock.mjs';
 
-/** The dependencies could not be installed; the message is fit to be shown as it is. */
+/** The dependencies cannot be installed. The message is written for the user. */
 export class InstallError extends Error {}
 
-const waitForOtherMs = 600_000;
+/** Limit of the wait for an installation that another process runs. */
+const lockTimeoutMs = 600_000;
 
 /**
- * Makes `node_modules` what the lock file says, unless it is already. One process at a time does it, others wait for it.
+ * Installs the versions of the lock file into `node_modules`, unless they are there. One process installs at a time; others
+ * wait for it.
  * @param {string} root folder of the project
  * @param {import('./missing-dependencies.mjs').Purpose} purpose
  * @throws {InstallError}
@@ -34,12 +36,13 @@ export async function installDependencies(root, purpose) {
 
 /** @param {string} file */
 async function waitForLock(file) {
-  const deadline = Date.now() + waitForOtherMs;
-  for (let told = false; ; told = true) {
+  const deadline = Date.now() + lockTimeoutMs;
+  for (let announced = false; ; announced = true) {
     const lock = takeInstallLock(file);
     if ('release' in lock) return lock;
-    if (!told) console.error(`Waiting for another installation (process ${lock.holder}) …`);
-    if (Date.now() > deadline) throw new InstallError(`Another installation (process ${lock.holder}) does not end.`);
+    if (!announced) console.error(`Waiting for another installation (process ${lock.holder}) to finish …`);
+    if (Date.now() > deadline)
+      throw new InstallError(`Another installation (process ${lock.holder}) has not finished.`);
     await sleep(200);
   }
 }
@@ -51,7 +54,7 @@ function takeInstallLock(file) {
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new InstallError(
-      `The dependencies cannot be installed (${reason}): ${dirname(file)} must be a folder that you can write to.`,
+      `The dependencies cannot be installed (${reason}): ${dirname(file)} must be a writable folder.`,
     );
   }
 }
@@ -61,8 +64,8 @@ function takeInstallLock(file) {
  * @param {number} count
  */
 function runNpm(root, count) {
-  console.error(`Installing dependencies (npm ci): ${count} packages are missing or of another version …`);
-  // npm must not run on the Node inside node_modules, which it is about to delete.
+  console.error(`Installing dependencies (npm ci): ${count} packages are missing or have another version …`);
+  // npm deletes node_modules, so it must not run on the Node inside it.
   const path = (process.env['PATH'] ?? '')
     .split(delimiter)
     .filter((folder) => !folder.startsWith(join(root, 'node_modules')));
@@ -76,7 +79,8 @@ function runNpm(root, count) {
     },
   );
   if (error)
-    throw new InstallError(`npm could not be started (${error.message}): it comes with Node, is it on the PATH?`);
-  if (status !== 0)
-    throw new InstallError(`npm ci failed (${signal ?? `exit code ${status}`}); its own message is above.`);
+    throw new InstallError(
+      `npm cannot be started (${error.message}). It comes with Node: check that it is on the PATH.`,
+    );
+  if (status !== 0) throw new InstallError(`npm ci failed (${signal ?? `exit code ${status}`}); its output is above.`);
 }

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 
 /**
  * @typedef {{ version?: string, integrity?: string, dev?: boolean, optional?: boolean, devOptional?: boolean }} Locked
- * @typedef {'all' | 'run' | 'run-with-node'} Purpose what the packages are for: everything including the checks; running
- *   the services; running the services with the Node that comes as a package
+ * @typedef {'all' | 'run' | 'run-with-node'} Purpose what the packages are for: the services and the checks; the
+ *   services; the services and the packaged Node
  */
 
 /**
- * Names of the packages that `node_modules` lacks or has in another version than the lock file says. npm writes its own
- * record of what it installed (`node_modules/.package-lock.json`) as the last step, so after an installation that was
- * broken off there is none, and all packages count as missing.
+ * Names of the packages that are missing in `node_modules` or have another version than in the lock file. npm writes its
+ * record of installed packages (`node_modules/.package-lock.json`) last, so after an interrupted installation there is no
+ * record, and all packages count as missing.
  * @param {string} root folder of the project
  * @param {Purpose} purpose
  * @returns {string[]}
@@ -22,14 +22,14 @@ export function missingDependencies(root, purpose) {
   return Object.entries(wanted)
     .filter(([path, locked]) => path !== '' && isNeeded(path, locked, purpose))
     .filter(([path, { version, integrity }]) => {
-      const there = installed[path];
-      return !there || there.version !== version || there.integrity !== integrity;
+      const found = installed[path];
+      return !found || found.version !== version || found.integrity !== integrity;
     })
     .map(([path]) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length));
 }
 
 /**
- * Optional packages are for other systems, or did not build here; npm knows, we do not ask.
+ * Optional packages are ignored: npm leaves out those that are for other systems or that do not build here.
  * @param {string} path
  * @param {Locked} locked
  * @param {Purpose} purpose

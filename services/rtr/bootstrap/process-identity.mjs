@@ -2,7 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
 /**
- * What tells a process from a later one that got the same number: its start time. Undefined when no such process runs.
+ * The start time of a process, which distinguishes it from a later process with the same id. Undefined when no such process
+ * runs.
  * @param {number} pid
  * @returns {string | undefined}
  */
@@ -12,7 +13,7 @@ export function processIdentity(pid) {
     return stdout?.trim() || undefined;
   }
   try {
-    // proc_pid_stat(5): the program's name, which may hold blanks, is in brackets; the state follows, and 19 fields later the start time.
+    // proc_pid_stat(5): the name in brackets may contain blanks; the state follows it, and the start time 19 fields later.
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return fields[0] === 'Z' ? undefined : fields[19];

@@ -8,43 +8,43 @@ export const neededNode = 24;
 /** Whether the Node that runs this file can run the project too. */
 export const hostNodeSuffices = Number(process.versions.node.split('.')[0]) >= neededNode;
 
-/** One key press reaches us more than once, from the terminal and from npm; within this time it counts as one. */
+/** The terminal and npm each send a signal for one key press; signals within this time count as one. */
 const oneKeyPressMs = 500;
 
-const watchEveryMs = 1_000;
+const npmPollMs = 1_000;
 
-/** Read before anything else: an installation may take minutes, and npm may go in the meantime. */
+/** Read when the module loads: an installation can take minutes, and npm may end during it. */
 const firstParent = process.ppid;
 
 /**
- * Runs a file of the project on Node 24 with our terminal, forwards signals to it, and ends as it ends. When npm has
- * started us and is gone, the program is asked to end.
+ * Runs a file of the project on Node 24 with this process's terminal, forwards signals to it, and exits as it exits. When npm
+ * started this process and ends, the program receives SIGTERM.
  *
- * It runs in a process group of its own, so that each signal reaches it exactly once, through us. It has an IPC channel to
- * us, whose end tells it that we are gone.
+ * The program runs in its own process group, so each signal reaches it exactly once, from this process. It has an IPC channel,
+ * which closes when this process ends.
  * @param {string} root folder of the project
  * @param {string} file path inside the project
  * @param {readonly string[]} args
- * @param {readonly string[]} nodeFlags what Node is told
+ * @param {readonly string[]} nodeFlags command-line flags for Node
  */
 export function runOnNode(root, file, args, nodeFlags) {
   const packaged = join(root, 'node_modules', 'node', 'bin', 'node');
   if (!existsSync(packaged) && !hostNodeSuffices) {
     console.error(
-      `Node ${neededNode} is needed and its package did not install: allow npm install scripts, or use Node ${neededNode}.`,
+      `Node ${neededNode} is required, and its package did not install: allow npm install scripts, or use Node ${neededNode}.`,
     );
     process.exit(1);
   }
   const child = spawn(existsSync(packaged) ? packaged : process.execPath, [...nodeFlags, join(root, file), ...args], {
     detached: true,
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-    // Compiled code is kept, which makes later starts quicker.
+    // Keeps compiled code, which shortens later starts.
     env: { NODE_COMPILE_CACHE: join(root, '.rtr', 'compile-cache'), ...process.env },
   });
   forwardSignals(child);
-  watchNpm(() => signalGroup(child, 'SIGTERM'));
+  onNpmEnd(() => signalGroup(child, 'SIGTERM'));
   child.on('error', (error) => {
-    console.error(`Node ${neededNode} could not be started: ${error.message}`);
+    console.error(`Node ${neededNode} cannot be started: ${error.message}`);
     process.exit(1);
   });
   child.on('exit', (code, signal) => {
@@ -67,7 +67,7 @@ function forwardSignals(child) {
 }
 
 /**
- * Signals the whole group, as a terminal does it.
+ * Signals the whole process group, as a terminal does.
  * @param {import('node:child_process').ChildProcess} child
  * @param {NodeJS.Signals} signal
  */
@@ -76,18 +76,17 @@ function signalGroup({ pid }, signal) {
 }
 
 /**
- * Calls back once when npm has started us and is gone. npm ends at SIGTERM and SIGHUP without a word to what it runs, and
- * then nobody would be left who can be told to stop us. Without npm in between an orphan is wanted: `nohup` and `&` make
- * one when their shell ends.
+ * Calls `onGone` once when npm started this process and has ended. npm ends at SIGTERM and SIGHUP without signalling its child,
+ * which would run on with nothing left to stop it. Without npm an orphan is intended: `nohup` and `&` make one.
  * @param {() => void} onGone
  */
-function watchNpm(onGone) {
+function onNpmEnd(onGone) {
   // Set by `npm start` and by `npx` alike.
   if (process.env['npm_lifecycle_event'] === undefined) return;
-  const look = setInterval(() => {
+  const timer = setInterval(() => {
     if (process.ppid === firstParent) return;
-    clearInterval(look);
+    clearInterval(timer);
     onGone();
-  }, watchEveryMs);
-  look.unref();
+  }, npmPollMs);
+  timer.unref();
 }

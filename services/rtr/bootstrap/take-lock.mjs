@@ -3,9 +3,9 @@ import { dirname } from 'node:path';
 import { processIdentity } from './process-identity.mjs';
 
 /**
- * Takes a lock that one process of this machine can hold; it ends with its holder, however that ends.
+ * Takes a lock that one process of this machine can hold. The lock is free again when its holder ends, in whatever way.
  * @param {string} file
- * @returns {{ release: () => void } | { holder: number }} the lock, or the process id of who has it
+ * @returns {{ release: () => void } | { holder: number }} the lock, or the process id of its holder
  */
 export function takeLock(file) {
   const mine = JSON.stringify({ pid: process.pid, identity: processIdentity(process.pid) });
@@ -14,7 +14,7 @@ export function takeLock(file) {
   writeFileSync(draft, mine);
   try {
     for (;;) {
-      // A link appears with its content in one step, so no one ever reads half a lock.
+      // A hard link appears together with its content, so a reader never finds half a lock.
       if (succeeds('EEXIST', () => linkSync(draft, file))) {
         return { release: () => read(file) === mine && rmSync(file) };
       }
@@ -29,7 +29,7 @@ export function takeLock(file) {
 }
 
 /**
- * The process id of who holds the lock; undefined when it is free.
+ * The process id of the lock's holder; undefined when the lock is free.
  * @param {string} file
  * @returns {number | undefined}
  */
@@ -46,7 +46,7 @@ function aliveHolder(content) {
 }
 
 /**
- * What a lock says; nothing when it is damaged, as after a power cut: it is nobody's then.
+ * The content of a lock; empty when the file is damaged, as after a power failure: such a lock has no holder.
  * @param {string} content
  */
 function parseLock(content) {
@@ -58,8 +58,8 @@ function parseLock(content) {
 }
 
 /**
- * Removes the lock of a dead process. Only who holds the claim may do so, and only while the lock is still that one:
- * otherwise it could be the new lock of another who found the old one dead too.
+ * Removes the lock of a dead process. Only the holder of the claim file may do so, and only while the lock is unchanged:
+ * another process may have found the same dead lock and put its own in place.
  * @param {string} file
  * @param {string} stale content of the dead lock
  * @param {string} draft

@@ -3,11 +3,11 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { KeyCommandContext } from './key-command.ts';
 
 /**
- * `rtr admin link [--email <address>]`: prints a one-time link. While there is no administrator, it makes the first one. After
- * that it is the way back in for somebody who forgot the password: the link sets a new one for the person with this address, by
- * default the only administrator, and ends all sessions of that person when it is used.
- * @throws RouterError `not_found` for an address that nobody has; `invalid_request` when it is not clear whom the link is
- * for, and for somebody who is blocked
+ * `rtr admin link [--email <address>]`: prints a one-time link. While there is no administrator, the link creates the first one.
+ * Later it sets a new password for the user with this address, by default the only administrator, and ends all sessions of
+ * that user when it is used.
+ * @throws RouterError `not_found` for an unknown address; `invalid_request` when there are several administrators and no
+ * address is given, or when the user is blocked
  */
 export async function adminLink(context: KeyCommandContext, { email }: { email?: string }): Promise<string> {
   const { accounts, consoleUrl, print, json } = context;
@@ -21,9 +21,12 @@ export async function adminLink(context: KeyCommandContext, { email }: { email?:
     );
     return link;
   }
-  const user = email === undefined ? await onlyAdmin(context) : await findPerson(context, email);
+  const user = email === undefined ? await onlyAdmin(context) : await findUser(context, email);
   if (user.blockedAt !== undefined) {
-    throw new RouterError('invalid_request', `${user.email} is blocked: an administrator has to unblock them first.`);
+    throw new RouterError(
+      'invalid_request',
+      `${user.email} is blocked: an administrator must unblock this user first.`,
+    );
   }
   const link = consoleLink(consoleUrl, await accounts.links.issuePassword(user.id));
   const target = { kind: 'user', id: user.id, name: user.name };
@@ -41,13 +44,13 @@ async function onlyAdmin({ accounts: { users } }: KeyCommandContext): Promise<Us
   const [admin] = admins;
   if (admin && admins.length === 1) return admin;
   const addresses = admins.map(({ email }) => email).join(', ');
-  throw new RouterError('invalid_request', `Say for whom, with --email. The administrators are ${addresses}.`);
+  throw new RouterError('invalid_request', `Name the user with --email. The administrators are ${addresses}.`);
 }
 
-async function findPerson({ accounts: { users } }: KeyCommandContext, email: string): Promise<UserRecord> {
+async function findUser({ accounts: { users } }: KeyCommandContext, email: string): Promise<UserRecord> {
   const address = emailSchema.safeParse(email).data;
   const user = address === undefined ? undefined : await users.findByEmail(address);
-  if (!user) throw new RouterError('not_found', 'Nobody has this e-mail address.');
+  if (!user) throw new RouterError('not_found', 'No user has this email address.');
   return user;
 }
 

@@ -1,21 +1,21 @@
 import type { Accounts } from '#shared/accounts/accounts.ts';
 
-/** What the commands about keys and people work with. */
+/** What the commands for keys and users work with. */
 export interface KeyCommandContext {
   accounts: Pick<Accounts, 'keys' | 'users' | 'links' | 'audit'>;
-  /** Where people reach the router, as `https://llm.example.com`. */
+  /** Where browsers reach the router, such as `https://llm.example.com`. */
   consoleUrl: string;
-  /** Tells every ingress that a key changed. */
+  /** Announces to every ingress that a key changed. */
   announce: (keyId: string) => Promise<void>;
-  /** Shows one line to the person, or, as JSON, to the program that gave the command. */
+  /** Prints one line. */
   print: (line: string) => void;
-  /** Print one JSON object a line instead of sentences. */
+  /** Whether to print one JSON object per line instead of sentences. */
   json: boolean;
 }
 
 /**
- * Announces a change that the store holds already. The change stands even if nobody can be told: then every ingress
- * finds it when it reads the record again, and the sentence that says so is returned.
+ * Announces a change that is already stored. When the announcement fails the change still stands: every ingress finds it when it
+ * next reads the record. The returned sentence says so.
  */
 export async function announceChange({ announce }: KeyCommandContext, keyId: string): Promise<string | undefined> {
   try {

@@ -9,21 +9,21 @@ import { announceChange, type KeyCommandContext } from './key-command.ts';
 import { dateOf } from './date-of.ts';
 
 /**
- * `rtr keys create --name <name> [--class high|normal|low]`: makes a router key and prints it, once.
- * @throws RouterError `invalid_request` for a name that cannot be used
+ * `rtr keys create --name <name> [--class high|normal|low]`: creates a router key and prints it, once.
+ * @throws RouterError `invalid_request` for an invalid name
  */
 export async function createRouterKey(
   context: KeyCommandContext,
-  wish: { name: string; class: PriorityClass },
+  options: { name: string; class: PriorityClass },
 ): Promise<CreatedKey> {
   const { accounts } = context;
-  const name = keyNameSchema.safeParse(wish.name);
+  const name = keyNameSchema.safeParse(options.name);
   if (!name.success) {
     const reasons = name.error.issues.map(({ message }) => message).join(', ');
-    throw new RouterError('invalid_request', `This name cannot be used: ${reasons}.`, { param: 'name' });
+    throw new RouterError('invalid_request', `The name is invalid: ${reasons}.`, { param: 'name' });
   }
-  const created = await createKey(accounts.keys, { kind: 'router', name: name.data, class: wish.class });
-  await accounts.audit.add(auditNote('key.create', created.record, { kind: 'router', class: wish.class }));
+  const created = await createKey(accounts.keys, { kind: 'router', name: name.data, class: options.class });
+  await accounts.audit.add(auditNote('key.create', created.record, { kind: 'router', class: options.class }));
   const warning = await announceChange(context, created.record.id);
   if (context.json) {
     context.print(JSON.stringify({ key: created.raw, ...shown(created.record), warning }));
@@ -34,7 +34,7 @@ export async function createRouterKey(
   return created;
 }
 
-/** `rtr keys list`: every key, revoked ones included, oldest first; with `json` one object a line. */
+/** `rtr keys list`: every key, revoked ones included, oldest first; with `json`, one object per line. */
 export async function listKeys({ accounts, print, json }: KeyCommandContext): Promise<FoundKey[]> {
   const records = await accounts.keys.list();
   if (json) {
@@ -48,23 +48,23 @@ export async function listKeys({ accounts, print, json }: KeyCommandContext): Pr
 }
 
 /**
- * `rtr keys revoke <id or raw key>`: from now on every ingress refuses the key. Revoking it again changes nothing.
- * @throws RouterError `not_found` when there is no such key, `invalid_request` for what cannot be a key
+ * `rtr keys revoke <id or raw key>`: every ingress refuses the key from now on. Revoking it again changes nothing.
+ * @throws RouterError `not_found` when there is no such key, `invalid_request` for text that is no key and no id
  */
 export async function revokeKey(context: KeyCommandContext, idOrRawKey: string): Promise<Revocation> {
   const { accounts, print, json } = context;
   const id = parseKey(idOrRawKey)?.id ?? idOrRawKey;
-  // The text is not repeated in the sentence: it may be a secret with a typo.
-  if (!isKeyId(id)) throw new RouterError('invalid_request', 'This is neither the id of a key nor a key.');
+  // The message does not repeat the text, which may be a mistyped secret.
+  if (!isKeyId(id)) throw new RouterError('invalid_request', 'This is neither a key nor the id of a key.');
   const outcome = await accounts.keys.revoke(id, Date.now());
   if (outcome === 'revoked') await accounts.audit.add(auditNote('key.revoke', await accounts.keys.find(id), {}));
   if (outcome === 'unknown') throw new RouterError('not_found', `There is no key with the id ${id}.`);
-  // Announced in any case: whoever revokes a key twice may do so because the first announcement was lost.
+  // Announced even when nothing changed: the announcement of the first revocation may have been lost.
   const warning = await announceChange(context, id);
   if (json) {
     print(JSON.stringify({ id, outcome, warning }));
   } else {
-    print(outcome === 'revoked' ? `Key ${id} is revoked.` : `Key ${id} was revoked before.`);
+    print(outcome === 'revoked' ? `Key ${id} is revoked.` : `Key ${id} was already revoked.`);
     if (warning !== undefined) print(warning);
   }
   return outcome;
@@ -88,7 +88,7 @@ function stateOf(key: FoundKey): string {
   return isUsable(key, Date.now()) ? 'usable' : 'unusable';
 }
 
-/** What the audit trail is told of a change that was made at the command line. */
+/** The audit record of a change made on the command line. */
 function auditNote(action: string, key: KeyRecord | undefined, details: Record<string, unknown>): AuditNote {
   return { actor: null, action, target: key ? { kind: 'key', id: key.id, name: key.name } : null, details };
 }

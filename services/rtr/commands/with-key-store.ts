@@ -9,10 +9,10 @@ import { readCertificates } from '#shared/core/read-certificates.ts';
 import { UpError } from '../up/up-error.ts';
 import type { KeyCommandContext } from './key-command.ts';
 
-/** Milliseconds after which a broker that is away is not waited for: the change itself stands already. */
-const announceWaitMs = 2_000;
+/** Limit of the wait for the broker. The change is already stored. */
+const announceTimeoutMs = 2_000;
 
-/** Where a command about keys works, and how it talks. */
+/** The servers that a command for keys connects to, and how it prints. */
 export interface KeyStoreOptions extends BrokerAccessSettings {
   REDIS_URL: string;
   REDIS_CA?: string | undefined;
@@ -23,7 +23,7 @@ export interface KeyStoreOptions extends BrokerAccessSettings {
 }
 
 /**
- * Runs a command about keys with a connection to Redis, and one to NATS as soon as there is something to announce.
+ * Runs a command for keys with a connection to Redis, and one to NATS as soon as it announces something.
  * @throws UpError when Redis does not answer within five seconds
  */
 export async function withKeyStore(
@@ -42,7 +42,7 @@ export async function withKeyStore(
         name: 'rtr',
         prefix,
         log,
-        waitMs: announceWaitMs,
+        waitMs: announceTimeoutMs,
       });
       try {
         await announceKeyChange(broker, keyId);

@@ -2,12 +2,12 @@ import type { ClusterConfig } from '../config.ts';
 import { localNatsUrl, localRedisUrl, readClusterState } from './cluster-state.ts';
 import { UpError } from './up-error.ts';
 
-/** What names a server of the cluster. */
+/** The setting with a server's address. */
 export type ClusterAddress = 'NATS_URL' | 'REDIS_URL';
 
 /**
- * Where the named servers of the cluster are: as the settings say, else those that `rtr up` runs from this folder.
- * @throws UpError when neither says where
+ * The addresses of servers of the cluster: from the settings, else of the servers that `rtr up` runs from this folder.
+ * @throws UpError when neither has an address
  */
 export function clusterAddresses<Needed extends ClusterAddress>(
   config: Pick<ClusterConfig, ClusterAddress>,
@@ -26,7 +26,7 @@ export function clusterAddresses<Needed extends ClusterAddress>(
   return Object.fromEntries(found) as Record<Needed, string>;
 }
 
-/** Where a router of this machine is to be reached from this machine, as `http://127.0.0.1:8484`. */
+/** The address at which this machine reaches its own router, such as `http://127.0.0.1:8484`. */
 export function localUrl({ HOST, PORT }: { HOST: string; PORT: number }): string {
   return `http://${reachableHost(HOST)}:${PORT}`;
 }

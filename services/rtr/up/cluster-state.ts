@@ -10,15 +10,15 @@ const port = z.number().int().min(1).max(65_535).optional();
 const clusterStateSchema = z.object({
   natsPassword: z.string().min(1),
   redisPassword: z.string().min(1),
-  /** Ports of last time, taken again when they are free. */
+  /** Ports of the last start, used again when they are free. */
   ports: z.object({ nats: port, redis: port, admin: port, demo: port }),
 });
 
-/** What a cluster on one machine remembers between starts. */
+/** What a cluster on one machine keeps between starts. */
 export type ClusterState = z.output<typeof clusterStateSchema>;
 
 /**
- * Reads what was remembered; undefined when this folder never had a cluster.
+ * Reads the stored state; undefined when this folder never had a cluster.
  * @throws UpError when the file is damaged or cannot be read
  */
 export function readClusterState(folder: string): ClusterState | undefined {
@@ -32,21 +32,21 @@ export function readClusterState(folder: string): ClusterState | undefined {
   try {
     return clusterStateSchema.parse(JSON.parse(text));
   } catch (cause) {
-    // The passwords in it are of this folder's own servers, which take new ones at the next start.
+    // Its passwords are those of this folder's own servers, which get new ones at the next start.
     throw new UpError(
-      `${stateFile(folder)} is damaged: stop the cluster if it runs, delete the file, and start again; keys are kept.`,
+      `${stateFile(folder)} is damaged: stop the cluster if it runs, delete the file, and start again. Keys are kept.`,
       { cause },
     );
   }
 }
 
-/** Reads what was remembered, or begins with new passwords. */
+/** Reads the stored state, or creates one with new passwords. */
 export function loadClusterState(folder: string): ClusterState {
   const password = () => randomBytes(24).toString('hex');
   return readClusterState(folder) ?? { natsPassword: password(), redisPassword: password(), ports: {} };
 }
 
-/** Writes down what is to be remembered. */
+/** Stores the state. */
 export function saveClusterState(folder: string, state: ClusterState): void {
   mkdirSync(folder, { recursive: true });
   replaceFile(stateFile(folder), `${JSON.stringify(state, undefined, 2)}\n`);

@@ -5,14 +5,14 @@ import type { Child } from './children/child.ts';
 
 const levels = { info: 30, warn: 40, error: 50 };
 
-/** Brings the log lines of all services, and our own, onto one output. */
+/** Writes the log lines of all services, and those of `rtr up`, to one output. */
 export interface LogRelay {
-  /** Relays both outputs of a service, which logs JSON lines; other lines are wrapped into such. */
+  /** Relays both outputs of a service. JSON lines pass unchanged; other lines are wrapped in JSON. */
   follow(service: string, child: Child): void;
   write(level: keyof typeof levels, message: string): void;
 }
 
-/** Makes a relay that writes JSON lines as they are, or readable ones for a person. */
+/** Creates a relay that writes JSON lines, or readable lines for a person. */
 export function createLogRelay(output: Writable, format: 'json' | 'pretty'): LogRelay {
   const pretty = prettyFactory({
     ignore: 'pid,hostname,service',

@@ -1,8 +1,8 @@
 import { renameSync, writeFileSync } from 'node:fs';
 
 /**
- * Writes a file in one step: who reads it finds the old or the new content, never half of it.
- * @param mode who may read it; only its owner when left out
+ * Replaces a file atomically: a reader finds the old or the new content, never a part of it.
+ * @param mode permissions; by default readable by its owner only
  */
 export function replaceFile(file: string, content: string, mode = 0o600): void {
   const draft = `${file}.${process.pid}`;

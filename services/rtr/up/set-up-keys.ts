@@ -7,21 +7,21 @@ import { createLog } from '#shared/core/log.ts';
 import { usableRouterKeys } from '../commands/setup.ts';
 import { UpError } from './up-error.ts';
 
-/** The keys of a cluster, as its start shows them. */
+/** The keys of a cluster, as `rtr up` prints them. */
 export interface ClusterKeys {
-  /** The raw first router key, when this call made it. */
+  /** The raw first router key, when this call created it. */
   newKey: string | undefined;
-  /** The usable router keys in their recognisable short form, oldest first. */
+  /** The usable router keys in masked form, oldest first. */
   maskedKeys: string[];
   /** The token of a new link for the first administrator, until there is one. */
   adminToken: string | undefined;
 }
 
 /**
- * Makes the first router key of the cluster, unless there was one before, and says it the moment it is made: a start that
- * is broken off later must not take it along. Nobody knows of any key yet, so nobody need be told of this one. Until there is
- * an administrator, every call makes a new link for the first one, which replaces that of before.
- * @param ca certificates in PEM that Redis' may be signed by, besides the public ones
+ * Creates the first router key of the cluster, unless there was one before, and prints it at once, since an interrupted start
+ * could not show it again. No ingress has read any key yet, so the key is not announced. Until there is an administrator, every
+ * call creates a new link for the first one, which replaces the previous link.
+ * @param ca certificate authority (PEM) of Redis' certificate, in addition to the public ones
  * @throws UpError when Redis does not answer within five seconds
  */
 export async function setUpKeys(

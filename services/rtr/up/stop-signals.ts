@@ -1,21 +1,21 @@
-/** A second Ctrl-C that comes within this time belongs to the first. */
-const impatientAfterMs = 1_000;
+/** A further signal within this time counts as part of the first. */
+const repeatAfterMs = 1_000;
 
 /**
- * Turns signals into the two wishes that one can have of a running cluster: `stop` at the first Ctrl-C, SIGTERM, hang-up of
- * the terminal, or end of the process that started us with an IPC channel; `kill` at a later further one.
+ * Turns signals into two abort signals for a running cluster: `stop` at the first Ctrl-C, SIGTERM, hang-up of the terminal, or
+ * end of the parent process with an IPC channel; `kill` at a later one.
  */
 export function stopSignals(): { stop: AbortSignal; kill: AbortSignal } {
   const stop = new AbortController();
   const kill = new AbortController();
   let stoppedAt: number | undefined;
   const onSignal = () => {
-    if (stoppedAt !== undefined && performance.now() - stoppedAt > impatientAfterMs) kill.abort();
+    if (stoppedAt !== undefined && performance.now() - stoppedAt > repeatAfterMs) kill.abort();
     stoppedAt ??= performance.now();
     stop.abort();
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'disconnect'] as const) process.on(signal, onSignal);
-  // A terminal that has gone cannot be written to; the children must be stopped all the same.
+  // Writing to a closed terminal fails; the children must be stopped even so.
   for (const output of [process.stdout, process.stderr]) output.on('error', onSignal);
   return { stop: stop.signal, kill: kill.signal };
 }

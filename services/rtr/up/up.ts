@@ -24,36 +24,35 @@ import { welcome } from './welcome.ts';
 
 export interface UpOptions {
   config: UpConfig;
-  /** Passed on to all children. */
+  /** Passed to all children. */
   environment: Environment;
-  /** Folder of the project; what the cluster keeps is in its `.rtr` folder. */
+  /** Folder of the project; the cluster keeps its files in `.rtr`. */
   root: string;
-  /** The workers to start besides those of engines. */
+  /** The workers to start in addition to those of engines. */
   plan: Plan;
   logs: LogRelay;
-  /** Prints lines for the person who has started the cluster. */
+  /** Prints lines for the person who started the cluster. */
   say: (text: string) => void;
-  /** Sees to it that the console's pages are built; resolves with a sentence when they cannot be. */
+  /** Builds the console's pages unless they are built; resolves with a sentence when that fails. */
   pages: (signal: AbortSignal) => Promise<string | undefined>;
-  /** Aborts when the cluster is to end. */
+  /** Aborts when the cluster must stop. */
   stop: AbortSignal;
-  /** Aborts when it is to end at once, unfinished answers or not. */
+  /** Aborts when it must stop at once, without finishing answers. */
   kill: AbortSignal;
 }
 
 const usualAdminPort = 8485;
-const readyWithinMs = 30_000;
-const workersWithinMs = 15_000;
-const lookForEnginesEveryMs = 10_000;
-const lookForHandoverEveryMs = 1_000;
-const serverPatienceMs = 5_000;
-/** What the ingress gets beyond its own bound for running answers before it is ended by force. */
-const extraPatienceMs = 2_000;
+const readyTimeoutMs = 30_000;
+const workersTimeoutMs = 15_000;
+const enginePollMs = 10_000;
+const handoverPollMs = 1_000;
+const serverStopTimeoutMs = 5_000;
+/** Added to the ingress's own DRAIN_MS before it is killed. */
+const drainMarginMs = 2_000;
 
 /**
- * Runs a whole cluster on this machine until it is told to stop: NATS and Redis, workers for the local engines (or the
- * demo engine) and those of the plan, and the ingress. Then it stops them in the reverse order, so that running answers
- * can finish.
+ * Runs a whole cluster on this machine until `stop` aborts: NATS and Redis, workers for the local engines (or the demo engine) and
+ * those of the plan, and the ingress. Then stops them in reverse order, so that running answers can finish.
  * @throws UpError, ServerMissingError and others when it cannot start, or when a necessary part cannot be kept running
  */
 export async function up(options: UpOptions): Promise<void> {
@@ -75,7 +74,7 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   await checkPort(config);
 
   const children = new Children(folder, logs);
-  releases.add('children', () => children.close(serverPatienceMs));
+  releases.add('children', () => children.close(serverStopTimeoutMs));
   kill.addEventListener('abort', () => children.killAll(), { once: true });
   const ended = AbortSignal.any([stop, children.failure]);
   const state = loadClusterState(folder);
@@ -85,13 +84,13 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   };
   state.ports.demo = ports.demo;
   const findLocal = () => findLocalEngines([config.PORT, ...Object.values(ports)]);
-  const firstLook = findLocal();
+  const localEngines = findLocal();
   const building = pages(ended);
 
   const supervise = (name: string, start: Parameters<Children['start']>[2]) => children.start(name, true, start);
   const servers = await startServers({ config, environment, folder, state, supervise, say });
   releases.add('servers', async () => {
-    await Promise.all(servers.children.map((child) => child.stop(serverPatienceMs)));
+    await Promise.all(servers.children.map((child) => child.stop(serverStopTimeoutMs)));
   });
   saveClusterState(folder, state);
   stop.throwIfAborted();
@@ -104,14 +103,14 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
           NATS_URL: servers.natsUrl,
           REDIS_URL: servers.redisUrl,
           RTR_PREFIX: config.RTR_PREFIX,
-          // What was read from files already, and what is for one part only.
+          // Already read from files, or meant for one part only.
           NATS_URL_FILE: undefined,
           REDIS_URL_FILE: undefined,
           RTR_PREFIX_FILE: undefined,
           NATS_CREDENTIALS: undefined,
-          // One place makes the lines readable: here.
+          // The log relay formats the lines.
           LOG_FORMAT: 'json',
-          // The one that was asked for is the ingress's: workers that took it too would find it taken.
+          // The configured port is the ingress's; workers choose free ones.
           ADMIN_PORT: undefined,
           ...settings,
         },
@@ -124,15 +123,15 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
     const url = `http://127.0.0.1:${ports.demo}`;
     const settings = { HOST: '127.0.0.1', PORT: String(ports.demo) };
     const child = await startService('demo-engine', 'demo-engine', false, settings);
-    // A worker that finds no engine waits longer than the demo engine takes to be there.
-    await untilTrue(() => listsModels(url), readyWithinMs, ended);
+    // A worker that finds no engine waits longer for it than the demo engine takes to start.
+    await untilTrue(() => listsModels(url), readyTimeoutMs, ended);
     return { engine: { origin: 'demo engine', url }, child };
   };
   const engineWorkers = new EngineWorkers({
     named: namedEngines(config.ENGINE_URLS),
     findLocal,
     startWorker: ({ url }) => startService(`gpu-worker ${url}`, 'gpu-worker', false, { ENGINE_URL: url }),
-    // With a real model at hand, nobody wants a made-up answer.
+    // With a real model available, made-up answers are unwanted.
     startDemo: plan.ready.some(({ tier }) => tier !== 'tools') ? undefined : startDemo,
     countServing: async () => (await readWorkers(baseUrl))?.gpu,
     say: (sentence) => logs.write('info', sentence),
@@ -143,28 +142,28 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   );
   releases.add('planned workers', () => plannedWorkers.stop());
 
-  // The ingress is started first and stopped first: it is the slowest to be ready and the one with open answers.
+  // The ingress starts first, as the slowest to become ready, and stops first, as it holds the open answers.
   const ingress = await startService('ingress', 'ingress', true, {
     PORT: String(config.PORT),
     HOST: config.HOST,
     ADMIN_PORT: String(ports.admin),
     DRAIN_MS: String(config.DRAIN_MS),
   });
-  releases.add('ingress', () => ingress.stop(config.DRAIN_MS + extraPatienceMs));
+  releases.add('ingress', () => ingress.stop(config.DRAIN_MS + drainMarginMs));
   const [engines, keys] = await Promise.all([
-    engineWorkers.begin(await firstLook),
+    engineWorkers.begin(await localEngines),
     setUpKeys(servers.redisUrl, config.RTR_PREFIX, say, readCertificates('REDIS_CA', config.REDIS_CA)),
     plannedWorkers.begin(plan.ready.filter(({ tier }) => tier !== 'tools')),
   ]);
 
-  if (!(await untilTrue(async () => (await readWorkers(baseUrl)) !== undefined, readyWithinMs, ended))) {
-    throw new UpError(`The router did not become ready within ${readyWithinMs / 1000} s: the log above says why.`);
+  if (!(await untilTrue(async () => (await readWorkers(baseUrl)) !== undefined, readyTimeoutMs, ended))) {
+    throw new UpError(`The router did not become ready within ${readyTimeoutMs / 1000} s; the log above shows why.`);
   }
   const serves = async () => {
     const { gpu, cli, cloud } = (await readWorkers(baseUrl)) ?? { gpu: 0, cli: 0, cloud: 0 };
     return gpu + cli + cloud > 0;
   };
-  const serving = await untilTrue(serves, workersWithinMs, ended);
+  const serving = await untilTrue(serves, workersTimeoutMs, ended);
   const unbuilt = await building;
   if (unbuilt !== undefined) logs.write('warn', unbuilt);
   const metricsUrl = `http://127.0.0.1:${ports.admin}/metrics`;
@@ -173,12 +172,12 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
   const { onDemo } = engineWorkers;
   say(welcome({ baseUrl, consoleUrl, ...formats, metricsUrl, ...keys, engines, plan, onDemo, serving }));
 
-  // Models first: starting the tools as well would take a core from those that everybody waits for.
+  // After the models: starting the tools earlier would take CPU time from what clients wait for.
   await plannedWorkers.begin(plan.ready.filter(({ tier }) => tier === 'tools'));
   for (;;) {
-    const pauseMs = engineWorkers.handingOver ? lookForHandoverEveryMs : lookForEnginesEveryMs;
+    const pauseMs = engineWorkers.handingOver ? handoverPollMs : enginePollMs;
     await sleep(pauseMs, undefined, { signal: ended }).catch(() => ended.throwIfAborted());
-    await engineWorkers.lookAgain();
+    await engineWorkers.poll();
   }
 }
 
@@ -186,12 +185,12 @@ function clusterFolder({ root }: UpOptions): string {
   return join(root, '.rtr');
 }
 
-/** Makes this process the only one that runs a cluster from this folder, and ends what an earlier one has left running. */
+/** Makes this process the only one that runs a cluster from this folder, and ends what an earlier one left running. */
 async function takeFolder(folder: string, releases: Releases): Promise<void> {
   const lock = takeUpLock(folder);
   if ('holder' in lock) {
     throw new UpError(
-      `A cluster runs in this folder already: stop it first, with Ctrl-C where it was started or with kill ${lock.holder}.`,
+      `A cluster runs in this folder already: stop it first, with Ctrl-C in its terminal or with kill ${lock.holder}.`,
     );
   }
   releases.add('lock', () => {
@@ -219,9 +218,9 @@ async function checkPort({ PORT, HOST }: UpConfig): Promise<void> {
   );
 }
 
-/** Asks every 50 ms until the answer is yes, for so long at most. @throws the signal's reason when it aborts */
-async function untilTrue(ask: () => Promise<boolean>, withinMs: number, signal: AbortSignal): Promise<boolean> {
-  const deadline = Date.now() + withinMs;
+/** Polls every 50 ms until the answer is true, for at most `timeoutMs`. @throws the signal's reason when it aborts */
+async function untilTrue(ask: () => Promise<boolean>, timeoutMs: number, signal: AbortSignal): Promise<boolean> {
+  const deadline = Date.now() + timeoutMs;
   for (;;) {
     signal.throwIfAborted();
     if (await ask()) return true;

@@ -2,26 +2,26 @@ import { consoleLink } from '../commands/admin-link.ts';
 import type { Engine } from './workers/find-engines.ts';
 import type { Plan, PlannedWorker } from './workers/plan-workers.ts';
 
-/** What the first lines of a running cluster tell. */
+/** What the first lines of a running cluster show. */
 export interface WelcomeFacts {
   /** `http://host:port` */
   baseUrl: string;
-  /** Where people reach the console. */
+  /** Where browsers reach the console. */
   consoleUrl: string;
   chatFormat: string;
   messagesFormat: string;
   metricsUrl: string;
-  /** The raw key, on the very first start only. */
+  /** The raw key, on the first start only. */
   newKey: string | undefined;
-  /** The router keys there are, in their recognisable short form. */
+  /** The router keys, in masked form. */
   maskedKeys: readonly string[];
   /** The token of the link for the first administrator, until there is one. */
   adminToken: string | undefined;
   engines: readonly Engine[];
   plan: Plan;
-  /** The demo engine answers, for want of anything else. */
+  /** The demo engine serves, because nothing else does. */
   onDemo: boolean;
-  /** False when no worker has shown up yet. */
+  /** Whether any worker serves. */
   serving: boolean;
 }
 
@@ -31,15 +31,15 @@ export function welcome(facts: WelcomeFacts): string {
   const { consoleUrl, adminToken } = facts;
   const chatUrl = `${baseUrl}/api/${chatFormat}`;
   const key = newKey
-    ? `${newKey}\n            shown only now; another one: npx rtr keys create --name <name>`
-    : `${maskedKeys.join(', ') || 'all revoked'}\n            another one: npx rtr keys create --name <name>`;
+    ? `${newKey}\n            shown only now; create another one: npx rtr keys create --name <name>`
+    : `${maskedKeys.join(', ') || 'all revoked'}\n            create another one: npx rtr keys create --name <name>`;
   const consoleLine = adminToken
-    ? `${consoleLink(consoleUrl, adminToken)}\n            open it within 24 hours to become the first administrator; another one: npx rtr admin link`
+    ? `${consoleLink(consoleUrl, adminToken)}\n            open it within 24 hours to become the first administrator; new link: npx rtr admin link`
     : consoleUrl;
   const engineLines =
     engines.length > 0
       ? engines.map(({ origin, url }) => `${url} (${origin})`)
-      : [`${onDemo ? 'the demo engine' : 'none'}: no local engine was found; one that is started later is picked up`];
+      : [`${onDemo ? 'the demo engine' : 'none'}: no local engine was found; one that starts later is picked up`];
   return [
     '',
     'Model Router is up.',
@@ -67,8 +67,8 @@ export function welcome(facts: WelcomeFacts): string {
   ].join('\n');
 }
 
-/** What serves in a tier, and what could. */
+/** What serves in a tier, and what lacks something. */
 function lines(tier: PlannedWorker['tier'], { ready, unready }: Plan): string[] {
-  const told = [...ready, ...unready].filter((each) => each.tier === tier).map((each) => each.told);
-  return told.length === 0 ? [] : [`  ${tier.padEnd(8)}  ${told.join('\n            ')}`];
+  const details = [...ready, ...unready].filter((each) => each.tier === tier).map(({ detail }) => detail);
+  return details.length === 0 ? [] : [`  ${tier.padEnd(8)}  ${details.join('\n            ')}`];
 }

@@ -13,7 +13,7 @@ function startMain(environment: Record<string, string>) {
 }
 
 describe('the demo engine as a process', () => {
-  it('tells its address, answers there, and stops at once on SIGTERM even with an answer running', async () => {
+  it('logs its address, answers there, and stops at once on SIGTERM even while answering', async () => {
     const child = startMain({});
     const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
     const { url } = JSON.parse(line) as { url: string };
@@ -34,7 +34,7 @@ describe('the demo engine as a process', () => {
     await cut;
   });
 
-  it('stops with a sentence that names the setting that is wrong', async () => {
+  it('exits with a message that names the invalid setting', async () => {
     const child = startMain({ DEMO_OPTIONS: 'fault=dorp' });
     const [said] = (await once(child.stderr, 'data')) as [Buffer];
     expect(said.toString()).toMatch(/^DEMO_OPTIONS="fault=dorp" is not valid: fault: /);

@@ -11,7 +11,7 @@ async function collect<T>(stream: AsyncIterable<T>): Promise<T[]> {
 }
 
 describe('the demo engine, seen through the official SDK', () => {
-  it('lists its models with their context window and who it is', async () => {
+  it('lists its models with their context window and owner', async () => {
     const { openai } = await startTestEngine({ DEMO_MODELS: 'one, org/two', DEMO_CONTEXT_WINDOW: '4096' });
     const { data } = await openai.models.list();
     expect(data).toMatchObject([
@@ -20,7 +20,7 @@ describe('the demo engine, seen through the official SDK', () => {
     ]);
   });
 
-  it('answers about the shape of the request', async () => {
+  it('describes the request in its answer', async () => {
     const { openai } = await startTestEngine();
     const { choices, usage } = await openai.chat.completions.create({
       model,
@@ -49,7 +49,7 @@ describe('the demo engine, seen through the official SDK', () => {
     expect(usage?.total_tokens).toBe((usage?.prompt_tokens ?? 0) + (usage?.completion_tokens ?? 0));
   });
 
-  it('streams the same text that it gives whole', async () => {
+  it('streams the same text as it sends whole', async () => {
     const { openai } = await startTestEngine();
     const request = { model, messages: [user('Grüße, 世界 👩‍👩‍👧!')] };
     const whole = await openai.chat.completions.create(request);
@@ -57,7 +57,7 @@ describe('the demo engine, seen through the official SDK', () => {
     expect(streamed).toBe(whole.choices[0]?.message.content);
   });
 
-  it('sends the role first and the token counts last, in a chunk of their own', async () => {
+  it('sends the role first and the token counts last, in a separate chunk', async () => {
     const { openai } = await startTestEngine();
     const stream = await openai.chat.completions.create({
       model,
@@ -74,7 +74,7 @@ describe('the demo engine, seen through the official SDK', () => {
     expect(chunks.slice(0, -1).every((chunk) => !chunk.usage)).toBe(true);
   });
 
-  it('thinks first when it is asked to, and counts that', async () => {
+  it('thinks first on request, and counts the tokens of it', async () => {
     const { openai } = await startTestEngine();
     const stream = await openai.chat.completions.create({
       model,
@@ -96,13 +96,13 @@ describe('the demo engine, seen through the official SDK', () => {
     [{ reasoning_effort: 'none' }, false],
     [{ reasoning_effort: 'high', thinking: { type: 'disabled' } }, false],
     [{}, false],
-  ])('knows whether %j asks for thinking', async (fields, thinks) => {
+  ])('recognizes whether %j asks for thinking', async (fields, thinks) => {
     const { post } = await startTestEngine();
     const answer = (await (await post({ model, messages: [user('Hi')], ...fields })).json()) as OpenAI.ChatCompletion;
     expect('reasoning_content' in (answer.choices[0]?.message ?? {})).toBe(thinks);
   });
 
-  it('takes part in a tool loop: parallel calls, their results, then text', async () => {
+  it('completes a tool loop: parallel calls, their results, then text', async () => {
     const { openai } = await startTestEngine();
     const asked: string[] = [];
     const runner = openai.chat.completions.runTools({
@@ -129,7 +129,7 @@ describe('the demo engine, seen through the official SDK', () => {
     expect(text).toContain('get_weather gave: “Tokyo is sunny”');
   });
 
-  it('gives content null and finish_reason tool_calls with a call', async () => {
+  it('returns content null and finish_reason tool_calls with a call', async () => {
     const { openai } = await startTestEngine();
     const { choices } = await openai.chat.completions.create({
       model,
@@ -162,7 +162,7 @@ describe('the demo engine, seen through the official SDK', () => {
     expect(choices[0]?.message.content).toBe(full.slice(0, full.indexOf(stop)));
   });
 
-  it('continues an answer that broke off exactly where it stopped', async () => {
+  it('continues an interrupted answer exactly where it stopped', async () => {
     const { post } = await startTestEngine();
     const said = async (messages: object[], more: object = {}): Promise<string> => {
       const answer = (await (await post({ model, messages, ...more })).json()) as OpenAI.ChatCompletion;
@@ -174,7 +174,7 @@ describe('the demo engine, seen through the official SDK', () => {
     expect(begun + rest).toBe(full);
   });
 
-  it('counts in /tokenize what the chat then costs', async () => {
+  it('returns from /tokenize the prompt tokens of the chat', async () => {
     const { openai, url } = await startTestEngine();
     const request = {
       messages: [
@@ -192,7 +192,7 @@ describe('the demo engine, seen through the official SDK', () => {
     expect(usage?.prompt_tokens).toBeGreaterThan(256);
   });
 
-  it('refuses what does not fit into the context window, in the words of vLLM', async () => {
+  it('refuses a request beyond the context window, in the words of vLLM', async () => {
     const { openai } = await startTestEngine({ DEMO_CONTEXT_WINDOW: '100' });
     const request = openai.chat.completions.create({ model, max_tokens: 90, messages: [user('word '.repeat(20))] });
     await expect(request).rejects.toThrow(BadRequestError);
@@ -202,7 +202,7 @@ describe('the demo engine, seen through the official SDK', () => {
     );
   });
 
-  it('shows in its state what reached it, and nothing of what was said', async () => {
+  it('shows in its state which fields reached it, and no content', async () => {
     const { post, get } = await startTestEngine();
     await post({ model, messages: [user('my secret')], top_k: 5 });
     const state = await get('/demo/state');
@@ -252,7 +252,7 @@ describe('bad requests to the demo engine', () => {
 
   const isCode = (code: unknown): boolean => code === null || typeof code === 'string';
 
-  it('tells unknown paths and wrong methods', async () => {
+  it('answers unknown paths with 404 and wrong methods with 405', async () => {
     const { url } = await startTestEngine();
     expect((await fetch(`${url}/v1/embeddings`)).status).toBe(404);
     expect((await fetch(`${url}/constructor`)).status).toBe(404);

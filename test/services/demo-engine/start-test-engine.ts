@@ -4,7 +4,7 @@ import { loadConfig, type Environment } from '#shared/core/load-config.ts';
 import { demoEngineSettings } from '#services/demo-engine/config.ts';
 import { startDemoEngine } from '#services/demo-engine/start-demo-engine.ts';
 
-/** Starts a demo engine that answers as fast as it can, with clients for it; stopped when the test ends. */
+/** Starts a demo engine that answers as fast as possible, and clients for it. It is stopped when the test ends. */
 export async function startTestEngine(environment: Environment = {}) {
   const failures: unknown[] = [];
   const engine = await startDemoEngine(

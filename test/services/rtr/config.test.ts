@@ -13,12 +13,12 @@ const refused: [Environment, string][] = [
 ];
 
 describe('the settings of rtr up', () => {
-  it.each(refused)('refuse %j before anything is started', (environment, sentence) => {
+  it.each(refused)('refuse %j before anything starts', (environment, sentence) => {
     expect(() => loadConfig(upSettings, environment)).toThrow(ConfigError);
     expect(() => loadConfig(upSettings, environment)).toThrow(sentence);
   });
 
-  it('take several NATS servers', () => {
+  it('accept several NATS servers', () => {
     const urls = 'nats://a:4222, tls://b:4222';
     expect(loadConfig(upSettings, { NATS_URL: urls }).NATS_URL).toBe(urls);
   });

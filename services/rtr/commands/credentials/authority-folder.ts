@@ -5,38 +5,42 @@ import { parseAuthority, serverConfig, type Authority } from '#shared/broker/aut
 import { takeLock } from '../../bootstrap/take-lock.mjs';
 import { replaceFile } from '../../up/replace-file.ts';
 
-/** Where a cluster's trust is kept when nothing else is said. */
-export const usualFolder = 'credentials';
+/** The default folder of a cluster's authority. */
+export const defaultFolder = 'credentials';
 
 const authorityFile = (folder: string): string => join(folder, 'authority.json');
 const serverFile = (folder: string): string => join(folder, 'nats-auth.conf');
 
-/** Whether a cluster's trust is kept in this folder. */
+/** Whether this folder holds an authority. */
 export function hasAuthority(folder: string): boolean {
   return existsSync(authorityFile(folder));
 }
 
-/** @throws ConfigError when there is none in this folder, or it is damaged */
+/** @throws ConfigError when this folder holds no authority, or a damaged one */
 export function readAuthority(folder: string): Authority {
   if (!hasAuthority(folder))
-    throw new ConfigError(`there is no trust in ${folder}: make one with \`rtr credentials init --out ${folder}\``);
+    throw new ConfigError(
+      `there is no authority in ${folder}: create one with \`rtr credentials init --out ${folder}\``,
+    );
   return parseAuthority(readFileSync(authorityFile(folder), 'utf8'));
 }
 
 /**
- * Changes a cluster's trust. One process at a time may: what two wrote from the same beginning would lack a credential that
- * one of them made, and nobody could revoke it.
- * @throws ConfigError when there is none in this folder, or another process changes it right now
+ * Changes a cluster's authority. One process at a time may do so: of two that start from the same state, the second would
+ * overwrite the first one's credential, which could then not be revoked.
+ * @throws ConfigError when this folder holds no authority, or another process is changing it
  */
 export async function changeAuthority(
   folder: string,
   change: (authority: Authority) => Authority | Promise<Authority>,
 ): Promise<void> {
-  // Where there is none, nothing is to be made: not even a lock.
+  // First, so that a folder without an authority gets no lock file.
   readAuthority(folder);
   const lock = takeLock(join(folder, 'lock'));
   if ('holder' in lock)
-    throw new ConfigError(`${folder} is being changed by another process (${lock.holder}): try again when it is done`);
+    throw new ConfigError(
+      `${folder} is being changed by another process (${lock.holder}): try again when that has finished`,
+    );
   try {
     await writeAuthority(folder, await change(readAuthority(folder)));
   } finally {
@@ -45,8 +49,8 @@ export async function changeAuthority(
 }
 
 /**
- * Writes a cluster's trust, for its owner only, and before it the piece of the servers' configuration that follows, which
- * holds no secret: a change that is broken off in between can be made once more.
+ * Writes a cluster's authority, readable by its owner only. The servers' configuration, which holds no secret, is written first:
+ * a change that is interrupted in between can be made again.
  */
 export async function writeAuthority(folder: string, authority: Authority): Promise<void> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });

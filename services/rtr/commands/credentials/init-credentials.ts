@@ -9,18 +9,18 @@ import { hasAuthority, writeAuthority } from './authority-folder.ts';
 export interface InitOptions {
   out: string;
   prefix: string;
-  /** File with the certificates that signed the broker's, when no public authority did. */
+  /** File with the certificate authority of the broker's certificates, when that is not a public one. */
   ca?: string | undefined;
   print: (line: string) => void;
 }
 
 /**
- * `rtr credentials init`: makes a cluster's trust in NATS, and one credential each for the ingresses and for the workers of
- * each tier. Where there is a trust already it changes nothing, so that it may run at every start.
+ * `rtr credentials init`: creates a cluster's authority, and one credential for the ingresses and for the workers of each tier.
+ * Where an authority exists it changes nothing, so it may run at every start.
  */
 export async function initCredentials({ out, prefix, ca, print }: InitOptions): Promise<void> {
   if (hasAuthority(out)) {
-    print(`${out} holds the trust of a cluster already: nothing was changed.`);
+    print(`${out} already holds an authority: nothing was changed.`);
     return;
   }
   const authority = await createAuthority(prefix, ca === undefined ? undefined : readFileSync(ca, 'utf8'));
@@ -30,11 +30,11 @@ export async function initCredentials({ out, prefix, ca, print }: InitOptions): 
     authority.issued.push(issued);
     replaceFile(join(out, `${role}.creds`), text);
   }
-  // Last of all: by it the next call knows that there is nothing left to do.
+  // Last: the next call takes its presence as a sign that all is done.
   await writeAuthority(out, authority);
   print(`${out} holds:`);
-  print('  nats-auth.conf   to be included in the configuration of every NATS server');
+  print('  nats-auth.conf   for every NATS server: include it in the configuration');
   for (const role of roles)
     print(`  ${`${role}.creds`.padEnd(16)} for ${role === 'ingress' ? 'the ingresses' : `the ${role} workers`}`);
-  print('  authority.json   makes further credentials: keep it where no server and no worker can read it');
+  print('  authority.json   signs further credentials: keep it where no server and no worker can read it');
 }

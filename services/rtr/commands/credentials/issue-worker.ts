@@ -6,7 +6,7 @@ import { changeAuthority } from './authority-folder.ts';
 import { dateOf } from '../date-of.ts';
 
 export interface IssueOptions {
-  /** Folder of the trust. */
+  /** Folder of the authority. */
   from: string;
   role: Role;
   name: string;
@@ -17,14 +17,14 @@ export interface IssueOptions {
 }
 
 /**
- * `rtr credentials worker`: makes one more credential. The servers need not be touched.
- * @throws ConfigError for a name that cannot be used, or is in use
+ * `rtr credentials worker`: creates one more credential. The servers need no change.
+ * @throws ConfigError for an invalid name, or one in use
  */
 export async function issueWorker({ from, role, name, out, validMs, ca, print }: IssueOptions): Promise<void> {
   const certificates = ca === undefined ? undefined : readFileSync(ca, 'utf8');
   let text = '';
   let until = 'until it is revoked';
-  // Remembered first: a credential that nobody knows of could not be revoked.
+  // Recorded before it is written: an unrecorded credential could not be revoked.
   await changeAuthority(from, async (authority) => {
     const made = await issueCredential(authority, { role, name, validMs, ca: certificates });
     text = made.text;

@@ -4,13 +4,13 @@ import { readAuthority } from './authority-folder.ts';
 import { dateOf } from '../date-of.ts';
 
 export interface ListOptions {
-  /** Folder of the trust. */
+  /** Folder of the authority. */
   from: string;
   json: boolean;
   print: (line: string) => void;
 }
 
-/** `rtr credentials list`: every credential that was made, the oldest first; with `json` one object a line. */
+/** `rtr credentials list`: every credential ever created, oldest first; with `json`, one object per line. */
 export function listCredentials({ from, json, print }: ListOptions): void {
   const { issued } = readAuthority(from);
   const rows = issued.map((one) => ({

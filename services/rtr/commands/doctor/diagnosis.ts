@@ -1,13 +1,14 @@
-/** One thing that was looked at. */
+/** The result of one check. */
 export interface Diagnosis {
   subject: string;
-  /** `missing` is what the router would be better with, or cannot do without. */
+  /** `missing`: the router needs it, or works better with it. */
   state: 'ok' | 'missing' | 'info';
-  told: string;
+  /** A phrase for a person. */
+  detail: string;
 }
 
-/** A diagnosis as lines for a person. */
+/** Diagnoses as lines for a person. */
 export function diagnosisText(diagnoses: readonly Diagnosis[]): string {
   const signs = { ok: '✓', missing: '✗', info: '·' };
-  return diagnoses.map(({ subject, state, told }) => `${signs[state]} ${subject.padEnd(10)} ${told}`).join('\n');
+  return diagnoses.map(({ subject, state, detail }) => `${signs[state]} ${subject.padEnd(10)} ${detail}`).join('\n');
 }

@@ -3,13 +3,13 @@ import type { Readable } from 'node:stream';
 import type { Environment } from '#shared/core/load-config.ts';
 import { once } from 'node:events';
 
-/** A running program of ours, with its two outputs. */
+/** A program that `rtr up` runs, with its two outputs. */
 export type Child = ChildProcessByStdio<null, Readable, Readable>;
 
 /**
- * Waits for the end of its standard input, which the kernel closes when our process ends in whatever way, `kill -9`
- * included. Then it ends the program's process group: asks, waits up to 10 s, forces. (Debian's shell takes the number of
- * a group only when the signal is given with -s.)
+ * Waits for the end of its standard input, which the kernel closes when the parent ends in whatever way, including
+ * `kill -9`. Then it ends the program's process group: SIGTERM, a wait of up to 10 s, SIGKILL. (Debian's shell accepts a
+ * process group only when the signal is given with -s.)
  */
 const guardScript = `
 while read -r _; do :; done
@@ -21,10 +21,9 @@ exit 0
 `;
 
 /**
- * Starts a program in a process group of its own, so that a Ctrl-C in the terminal reaches only us and we stop our
- * children in order. The program cannot outlive us: a guard process ends it should we die without doing so. What the
- * program itself has started cannot outlive the program.
- * A program that cannot be started shows as the child's `error` event.
+ * Starts a program in its own process group, so a Ctrl-C in the terminal reaches only this process, which stops its children in
+ * order. The program cannot outlive this process: a guard process ends it. Processes that the program starts cannot outlive the
+ * program. A program that cannot be started emits the child's `error` event.
  */
 export function spawnGuarded(command: string, args: readonly string[], options: { env?: Environment } = {}): Child {
   const child = spawn(command, args, { ...options, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -42,40 +41,39 @@ export function spawnGuarded(command: string, args: readonly string[], options: 
   return child;
 }
 
-/** Ends a program's whole process group by force. */
+/** Kills a program's whole process group (SIGKILL). */
 export function killGroup({ pid }: Child): void {
   if (pid === undefined) return;
   try {
     process.kill(-pid, 'SIGKILL');
   } catch (error) {
-    // Nobody of it is left.
+    // The group has ended.
     if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
   }
 }
 
-/** Whether the program still runs. */
+/** Whether the program is running. */
 export function isRunning(child: Child): boolean {
   return child.pid !== undefined && child.exitCode === null && child.signalCode === null;
 }
 
 /**
- * Asks a program to end (SIGTERM) and waits for it; after `patienceMs` it ends its whole process group by force.
- * Returns when the program is gone.
+ * Ends a program: SIGTERM, and after `timeoutMs` SIGKILL for its whole process group. Resolves when the program has ended.
  */
-export async function stopChild(child: Child, patienceMs: number): Promise<void> {
+export async function stopChild(child: Child, timeoutMs: number): Promise<void> {
   if (!isRunning(child)) return;
-  const gone = once(child, 'exit');
+  const ended = once(child, 'exit');
   child.kill('SIGTERM');
-  const force = setTimeout(() => killGroup(child), patienceMs);
-  await gone;
-  clearTimeout(force);
+  const timer = setTimeout(() => killGroup(child), timeoutMs);
+  await ended;
+  clearTimeout(timer);
 }
 
 const keptCharacters = 4_000;
 
 /**
- * Reads a program's outputs for as long as it runs, so that it never blocks on a full pipe, and keeps the end of them:
- * the returned function gives the last 20 lines at most.
+ * Reads a program's outputs, so that it never blocks on a full pipe, and keeps their end. The returned function returns at most
+ * the last 20 lines.
  */
 export function collectLastLines(child: Child): () => string[] {
   let tail = '';

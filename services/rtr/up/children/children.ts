@@ -4,7 +4,7 @@ import type { Child } from './child.ts';
 import { SupervisedChild } from './supervised-child.ts';
 import { UpError } from '../up-error.ts';
 
-/** All programs of a cluster: kept running, written down for a later start, and ended at once when need be. */
+/** All programs of a cluster: supervised, and recorded for a later start. */
 export class Children {
   readonly #folder: string;
   readonly #logs: LogRelay;
@@ -17,24 +17,24 @@ export class Children {
     this.#logs = logs;
   }
 
-  /** Aborts, with an UpError as its reason, when a necessary child could not be kept running. */
+  /** Aborts, with an UpError as its reason, when a necessary child cannot be kept running. */
   get failure(): AbortSignal {
     return this.#failure.signal;
   }
 
   /**
-   * Starts a program and keeps it running. Without a `necessary` one there is no cluster.
-   * @throws what its first start throws
+   * Starts a program and keeps it running. The failure of a `necessary` program ends the cluster.
+   * @throws whatever its first start throws
    */
   async start(name: string, necessary: boolean, start: () => Child | Promise<Child>): Promise<SupervisedChild> {
-    if (this.#closed) throw new UpError(`${name} is not started: the cluster ends.`);
+    if (this.#closed) throw new UpError(`${name} is not started: the cluster is stopping.`);
     const child = await SupervisedChild.begin({
       name,
       start,
       onTrouble: (sentence) => this.#logs.write('error', sentence),
       onGiveUp: (reason) => {
         if (necessary) this.#failure.abort(new UpError(reason));
-        else this.#logs.write('error', `${reason} The cluster runs on without it.`);
+        else this.#logs.write('error', `${reason} The cluster continues without it.`);
       },
       onChange: () => this.#record(),
     });
@@ -43,13 +43,13 @@ export class Children {
     return child;
   }
 
-  /** Starts no more, and stops those that are still there, as after a start that was broken off. */
-  async close(patienceMs: number): Promise<void> {
+  /** Starts no more programs, and stops those that still run, as after an interrupted start. */
+  async close(timeoutMs: number): Promise<void> {
     this.#closed = true;
-    await Promise.all([...this.#all].map((child) => child.stop(patienceMs)));
+    await Promise.all([...this.#all].map((child) => child.stop(timeoutMs)));
   }
 
-  /** Ends all programs by force. */
+  /** Kills all programs. */
   killAll(): void {
     for (const child of this.#all) child.kill();
   }

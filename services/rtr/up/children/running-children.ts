@@ -7,9 +7,9 @@ import { replaceFile } from '../replace-file.ts';
 
 const recordSchema = z.array(z.object({ name: z.string(), pid: z.number().int().positive(), identity: z.string() }));
 
-const patienceMs = 12_000;
+const stopTimeoutMs = 12_000;
 
-/** Writes down which processes this cluster runs, for a later start to find what an unclean end has left. */
+/** Records which processes this cluster runs, so that a later start finds those that an unclean end left behind. */
 export function recordChildren(folder: string, children: readonly { name: string; pid: number | undefined }[]): void {
   const records = children.flatMap(({ name, pid }) => {
     const identity = pid === undefined ? undefined : processIdentity(pid);
@@ -19,13 +19,13 @@ export function recordChildren(folder: string, children: readonly { name: string
 }
 
 /**
- * Ends the processes that an earlier `rtr up` has left behind, if any: each is asked, then forced. A process that merely
- * has the number of one of them is left alone. Returns how many there were.
+ * Ends the processes that an earlier `rtr up` left behind: SIGTERM, then SIGKILL. A process that only reuses a recorded id is
+ * left alone. Returns how many there were.
  */
 export async function endLeftovers(folder: string): Promise<number> {
   const leftovers = readRecords(folder).filter(isAlive);
   for (const { pid } of leftovers) signalGroup(pid, 'SIGTERM');
-  const deadline = Date.now() + patienceMs;
+  const deadline = Date.now() + stopTimeoutMs;
   while (leftovers.some(isAlive) && Date.now() < deadline) await sleep(50);
   for (const { pid } of leftovers.filter(isAlive)) signalGroup(pid, 'SIGKILL');
   while (leftovers.some(isAlive) && Date.now() < deadline + 2_000) await sleep(20);
@@ -40,7 +40,7 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch (error) {
-    // Gone since we looked.
+    // Ended in the meantime.
     if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
   }
 }
@@ -49,7 +49,7 @@ function readRecords(folder: string): z.output<typeof recordSchema> {
   try {
     return recordSchema.parse(JSON.parse(readFileSync(recordFile(folder), 'utf8')));
   } catch {
-    // Never written, or by another version of this program: nothing that could be told for sure.
+    // Never written, or written by another version: nothing is known for sure.
     return [];
   }
 }

@@ -3,32 +3,33 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { configExitCode } from '#shared/core/run-service.ts';
 import { type Child, collectLastLines, isRunning, killGroup, stopChild } from './child.ts';
 
-/** A program that is kept running. */
+/** How a program is supervised. */
 export interface SupervisionOptions {
   name: string;
-  /** Starts the program. A rejection counts as an end right away. */
+  /** Starts the program. A rejection counts as an immediate end. */
   start: () => Child | Promise<Child>;
-  /** Called with a sentence when the program ended unasked, and what is done about it. */
+  /** Called with a sentence when the program ends unexpectedly. */
   onTrouble: (sentence: string) => void;
-  /** Called with a sentence for the person when it is not started again: it ended too often, or its settings are wrong. */
+  /** Called with a sentence when the program is not restarted: it ended too often, or its settings are invalid. */
   onGiveUp: (reason: string) => void;
-  /** Called whenever its process has changed. */
+  /** Called whenever its process changes. */
   onChange: () => void;
-  /** Pause before the first new start, doubled with each further one; 250 ms unless told. */
+  /** Milliseconds before the first restart, doubled with each further one; 250 by default. */
   pauseMs?: number;
 }
 
-const startsAtMost = 6;
-/** A program that ran for so long is taken as healthy: the count of its ends begins anew. */
+const maxStarts = 6;
+/** A program that ran this long is healthy: its end resets the count. */
 const healthyAfterMs = 10_000;
-const lastWordsMs = 1_000;
+/** Limit of the wait for the rest of a program's output after its end. */
+const outputTimeoutMs = 1_000;
 
 /**
- * A program that is started again when it ends unasked, after growing pauses.
+ * A program that is restarted when it ends unexpectedly, after growing pauses.
  *
- * States: `running` (it runs, or its start is under way), `pausing` (before the next start), `stopped` (asked to, or given
- * up). Changes: running → pausing when it ends; pausing → running after the pause; running → stopped at the sixth end in
- * a row, or at the first that tells of wrong settings; running or pausing → stopped by `stop`.
+ * States: `running` (it runs or starts), `pausing` (before a restart), `stopped` (by `stop`, or given up). Transitions: running →
+ * pausing when it ends; pausing → running after the pause; running → stopped at the sixth end in a row, or at the first end with
+ * the exit code for invalid settings; running or pausing → stopped by `stop`.
  */
 export class SupervisedChild {
   readonly name: string;
@@ -44,12 +45,12 @@ export class SupervisedChild {
   }
 
   /**
-   * Starts the program and keeps it running from then on.
-   * @throws what its first start throws
+   * Starts the program and keeps it running.
+   * @throws whatever its first start throws
    */
   static async begin(options: SupervisionOptions): Promise<SupervisedChild> {
     const supervised = new SupervisedChild(options);
-    supervised.#watch(await options.start());
+    supervised.#supervise(await options.start());
     return supervised;
   }
 
@@ -57,24 +58,24 @@ export class SupervisedChild {
     return this.#child && isRunning(this.#child) ? this.#child.pid : undefined;
   }
 
-  /** False once it was stopped or given up. */
+  /** False once it is stopped or given up. */
   get active(): boolean {
     return this.#state !== 'stopped';
   }
 
-  /** Asks the program to end, forces it after `patienceMs`, and returns when it is gone. */
-  async stop(patienceMs: number): Promise<void> {
+  /** Ends the program: SIGTERM, after `timeoutMs` SIGKILL. Resolves when it has ended. */
+  async stop(timeoutMs: number): Promise<void> {
     this.#state = 'stopped';
     clearTimeout(this.#pause);
-    if (this.#child) await stopChild(this.#child, patienceMs);
+    if (this.#child) await stopChild(this.#child, timeoutMs);
   }
 
-  /** Ends the program at once; `stop` returns soon after. */
+  /** Kills the program. */
   kill(): void {
     if (this.#child && isRunning(this.#child)) killGroup(this.#child);
   }
 
-  #watch(child: Child): void {
+  #supervise(child: Child): void {
     this.#child = child;
     this.#options.onChange();
     const startedAt = Date.now();
@@ -96,15 +97,15 @@ export class SupervisedChild {
   #ended(how: string): void {
     if (this.#state === 'stopped') return;
     this.#ends += 1;
-    if (this.#ends === startsAtMost) {
-      this.#options.onTrouble(`${this.name} ${how}, ${startsAtMost} times in a row: it is not started again`);
-      this.#giveUp(`${this.name} cannot be kept running: the log above says why.`);
+    if (this.#ends === maxStarts) {
+      this.#options.onTrouble(`${this.name} ${how}, ${maxStarts} times in a row: it is not started again`);
+      this.#giveUp(`${this.name} cannot be kept running; the log above shows why.`);
       return;
     }
     const pauseMs = (this.#options.pauseMs ?? 250) * 2 ** (this.#ends - 1);
     this.#state = 'pausing';
     this.#options.onTrouble(`${this.name} ${how}: it is started again in ${pauseMs / 1000} s`);
-    this.#pause = setTimeout(() => void this.#startAgain(), pauseMs);
+    this.#pause = setTimeout(() => void this.#restart(), pauseMs);
   }
 
   #giveUp(reason: string): void {
@@ -113,12 +114,12 @@ export class SupervisedChild {
     this.#options.onGiveUp(reason);
   }
 
-  async #startAgain(): Promise<void> {
+  async #restart(): Promise<void> {
     this.#state = 'running';
     try {
       const child = await this.#options.start();
-      this.#watch(child);
-      // Stopped while it started.
+      this.#supervise(child);
+      // `stop` was called during the start.
       if (!this.active) await stopChild(child, 0);
     } catch (error) {
       this.#ended(`did not start (${error instanceof Error ? error.message : String(error)})`);
@@ -132,10 +133,10 @@ function failed(child: Child): Promise<void> {
   });
 }
 
-/** The last words of a program may be read only after its end. */
+/** The end of a program's output may arrive after its exit. */
 async function untilClosed(child: Child): Promise<void> {
   if (child.stderr.closed) return;
-  await Promise.race([once(child, 'close'), sleep(lastWordsMs, undefined, { ref: false })]);
+  await Promise.race([once(child, 'close'), sleep(outputTimeoutMs, undefined, { ref: false })]);
 }
 
 function howItEnded(child: Child): string {

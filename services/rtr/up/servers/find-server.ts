@@ -2,23 +2,23 @@ import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 
-/** The two servers a cluster stands on. */
+/** The two servers that a cluster needs. */
 export type ServerKind = 'nats' | 'redis';
 
-/** The programs that can be each of them, best first. */
+/** The programs that provide each server, preferred first. */
 export const serverPrograms: Record<ServerKind, readonly string[]> = {
   nats: ['nats-server'],
   redis: ['redis-server', 'valkey-server'],
 };
 
-/** Where package managers put servers, though it is not on everybody's PATH. */
-const furtherFolders = ['/usr/local/bin', '/usr/bin', '/usr/local/sbin', '/usr/sbin', '/opt/homebrew/bin'];
+/** Where package managers install servers, even when it is not on the PATH. */
+const usualFolders = ['/usr/local/bin', '/usr/bin', '/usr/local/sbin', '/usr/sbin', '/opt/homebrew/bin'];
 
-/** Path of an installed program for this server, looked for on the PATH and in the usual folders; undefined when there is none. */
+/** Path of an installed program for this server, from the PATH or the usual folders; undefined when there is none. */
 export async function findServer(
   kind: ServerKind,
   path: string | undefined,
-  further = furtherFolders,
+  further = usualFolders,
 ): Promise<string | undefined> {
   const folders = [...(path ?? '').split(delimiter).filter((folder) => folder !== ''), ...further];
   for (const program of serverPrograms[kind]) {

@@ -14,14 +14,14 @@ const packages: Record<ServerKind, Packages> = {
   redis: { title: 'Redis', apt: 'redis-server', brew: 'redis' },
 };
 
-/** The server is missing and cannot be installed without the user. The message is one sentence that says what to do. */
+/** The server is missing and cannot be installed without the user. The message says what to do. */
 export class ServerMissingError extends Error {
   override name = 'ServerMissingError';
 }
 
 /**
- * Path of the program for this server; when there is none it is installed with the system's package manager, provided
- * that this needs no password (apt-get as root or through `sudo -n`, or brew).
+ * Path of the program for this server. A missing program is installed with the system's package manager if that needs no password
+ * (apt-get as root or through `sudo -n`, or brew).
  * @throws ServerMissingError
  */
 export async function provideServer(
@@ -50,7 +50,7 @@ export async function provideServer(
   const installed = await findServer(kind, environment['PATH'], furtherFolders);
   if (installed) return installed;
   throw new ServerMissingError(
-    `${title} is missing: install it (apt-get install ${apt}, or brew install ${brew}), or set ${kind.toUpperCase()}_URL to a server that runs elsewhere.`,
+    `${title} is missing: install it (apt-get install ${apt}, or brew install ${brew}), or set ${kind.toUpperCase()}_URL to the address of a running server.`,
   );
 }
 
@@ -60,7 +60,7 @@ async function aptCommand(environment: Environment): Promise<string[] | undefine
   return (await runs(['sudo', '-n', 'true'], environment)) ? ['sudo', '-n', 'apt-get'] : undefined;
 }
 
-/** Runs a command to its end, at most ten minutes; whether it succeeded. Its complaints are passed on when asked for. */
+/** Runs a command for at most ten minutes. Resolves with whether it succeeded; its error output goes to `say`. */
 async function runs(
   [command = '', ...args]: readonly string[],
   environment: Environment,
@@ -71,11 +71,11 @@ async function runs(
     stdio: ['ignore', 'ignore', 'pipe'],
     timeout: 600_000,
   });
-  let complaints = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (complaints = (complaints + text).slice(-2_000)));
+  let errors = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (errors = (errors + text).slice(-2_000)));
   try {
     const [code] = await once(child, 'close');
-    if (code !== 0 && say && complaints) say(complaints.trim());
+    if (code !== 0 && say && errors) say(errors.trim());
     return code === 0;
   } catch {
     return false;

@@ -7,21 +7,21 @@ import { askPort } from './ask-port.ts';
 import { spawnGuarded } from '../children/child.ts';
 import { startOnPort, type Started } from './start-on-port.ts';
 
-/** How to run a nats-server of our own. */
+/** How to run nats-server. */
 export interface NatsServerOptions {
   program: string;
   /** Its folder: configuration and JetStream's files. */
   folder: string;
   environment: Environment;
-  /** The port of last time. */
+  /** The port of the last start. */
   wantedPort?: number | undefined;
-  /** Password of the one user, `rtr`; without it everyone on this machine may connect. */
+  /** Password of the only user, `rtr`; without it, everyone on this machine may connect. */
   password?: string | undefined;
 }
 
 /**
- * Starts nats-server (2.9 and newer) with JetStream on a port of the loopback interface. Its secrets are in a file that
- * only its owner can read, because command lines are public on a machine.
+ * Starts nats-server (2.9 or newer) with JetStream on a port of the loopback interface. Its secrets are in a file that only its
+ * owner can read, because every user of a machine can read command lines.
  */
 export function startNatsServer(options: NatsServerOptions): Promise<Started> {
   const { program, folder, environment, wantedPort, password } = options;
@@ -43,8 +43,8 @@ export function startNatsServer(options: NatsServerOptions): Promise<Started> {
 }
 
 /**
- * Cores that NATS may keep busy. It shares the machine with everything else of the cluster, and Go's threads that look
- * for work on idle cores cost the others more than they bring: on two cores, a quarter of what the server takes.
+ * Cores for NATS, which shares the machine with the rest of the cluster. On more cores Go's threads spend CPU time looking for
+ * work: on two cores, a quarter of what the server uses.
  */
 function natsCores(): number {
   return Math.max(1, Math.floor(availableParallelism() / 2));

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { chooseFreePort } from './free-port.ts';
 import { type Child, collectLastLines, isRunning, stopChild } from '../children/child.ts';
 
-/** How to start a server on a port of the loopback interface, and how to know that it is that very server that answers. */
+/** How to start a server on a port of the loopback interface, and how to recognize it there. */
 export interface PortServer {
   name: string;
   start(port: number): Child;
-  /** Whether exactly this child answers on the port and is ready. Settles within about a second, never throws. */
+  /** Whether this very child answers on the port and is ready. Resolves within about a second, never rejects. */
   isReady(port: number, child: Child): Promise<boolean>;
 }
 
@@ -17,12 +17,12 @@ export interface Started {
 }
 
 const tries = 5;
-const readyWithinMs = 15_000;
+const readyTimeoutMs = 15_000;
 
 /**
- * Starts a server on the wanted port if that is free, else on a free one. Between the choice of a port and the server's
- * own bind someone else may take it: then the server ends, and the next port is tried.
- * @throws an Error with the server's last lines when it did not become ready
+ * Starts a server on the wanted port if that is free, else on a free one. Another program may take the port before the server
+ * binds it: then the server ends, and another port is tried.
+ * @throws an Error with the server's last lines when it does not become ready
  */
 export async function startOnPort(server: PortServer, wanted?: number): Promise<Started> {
   let failure = '';
@@ -41,7 +41,7 @@ export async function startOnPort(server: PortServer, wanted?: number): Promise<
 async function untilReady(server: PortServer, port: number, child: Child): Promise<boolean> {
   let failed = false;
   child.once('error', () => (failed = true));
-  const deadline = Date.now() + readyWithinMs;
+  const deadline = Date.now() + readyTimeoutMs;
   while (Date.now() < deadline) {
     if (await server.isReady(port, child)) return true;
     if (failed || !isRunning(child)) return false;

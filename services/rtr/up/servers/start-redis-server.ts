@@ -4,20 +4,20 @@ import { askPort } from './ask-port.ts';
 import { spawnGuarded } from '../children/child.ts';
 import { startOnPort, type Started } from './start-on-port.ts';
 
-/** How to run a redis-server (or valkey-server) of our own. */
+/** How to run redis-server or valkey-server. */
 export interface RedisServerOptions {
   program: string;
   /** Its folder: configuration and the append-only files. */
   folder: string;
-  /** The port of last time. */
+  /** The port of the last start. */
   wantedPort?: number | undefined;
-  /** Without it everyone on this machine may connect. */
+  /** Without it, everyone on this machine may connect. */
   password?: string | undefined;
 }
 
 /**
- * Starts Redis on a port of the loopback interface with the append-only file on: at most the last second of writes is
- * lost when the machine dies, nothing when the server is asked to end.
+ * Starts Redis on a port of the loopback interface, with the append-only file on: a power failure loses at most the last second
+ * of writes, a regular stop none.
  */
 export function startRedisServer({ program, folder, wantedPort, password }: RedisServerOptions): Promise<Started> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -30,7 +30,7 @@ export function startRedisServer({ program, folder, wantedPort, password }: Redi
         writeFileSync(configFile, redisConfig(port, folder, password), { mode: 0o600 });
         return spawnGuarded(program, [configFile]);
       },
-      // The answer to PING says that the data are loaded, the process id that it is not some other Redis.
+      // PONG means that the data are loaded; the process id tells this Redis from another.
       isReady: async (port, child) => {
         const answer = await askPort(
           { host: '127.0.0.1', port },

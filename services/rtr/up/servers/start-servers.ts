@@ -10,7 +10,7 @@ import { startRedisServer } from './start-redis-server.ts';
 import type { SupervisedChild } from '../children/supervised-child.ts';
 import { UpError } from '../up-error.ts';
 
-/** Starts a program and keeps it running; when it cannot be kept running the cluster ends. */
+/** Starts a program and keeps it running; the cluster ends when that fails. */
 export type Supervise = (name: string, start: () => Child | Promise<Child>) => Promise<SupervisedChild>;
 
 export interface ServersOptions {
@@ -18,7 +18,7 @@ export interface ServersOptions {
   environment: Environment;
   /** Where the servers keep their data. */
   folder: string;
-  /** Its ports are set to those that are taken. */
+  /** Its ports are updated. */
   state: ClusterState;
   supervise: Supervise;
   say: (line: string) => void;
@@ -28,20 +28,20 @@ export interface ServersOptions {
 export interface Servers {
   natsUrl: string;
   redisUrl: string;
-  /** Those that we run ourselves. */
+  /** The servers that `rtr up` runs. */
   children: SupervisedChild[];
 }
 
 /**
- * NATS and Redis as the settings name them, and what they do not name as children of ours. A server that has to be
- * started again keeps its port, because everybody knows that one.
+ * Provides NATS and Redis: those that the settings name, and as child processes those that they do not name. A restarted server
+ * keeps its port, because all parts are connected to it.
  * @throws ServerMissingError, UpError, or an Error when a server does not start
  */
 export async function startServers(options: ServersOptions): Promise<Servers> {
   const { config, environment, folder, state, supervise, say } = options;
   const children: SupervisedChild[] = [];
   if (config.NATS_URL) await checkNats(config.NATS_URL);
-  // Looked for one after the other: two package managers at once would lock each other out.
+  // One after the other: two runs of the package manager would lock each other out.
   const natsProgram = config.NATS_URL ? undefined : await provideServer('nats', environment, say);
   const redisProgram = config.REDIS_URL ? undefined : await provideServer('redis', environment, say);
 

@@ -1,28 +1,28 @@
 import type { Engine } from './find-engines.ts';
 import type { SupervisedChild } from '../children/supervised-child.ts';
 
-/** How the workers of a cluster are started and what they are started for. */
+/** How workers are started, and for which engines. */
 export interface EngineWorkersOptions {
-  /** Engines that the user named; each has a worker whether it answers or not. */
+  /** Engines that the user named; each gets a worker whether it answers or not. */
   named: readonly Engine[];
   findLocal: () => Promise<Engine[]>;
   startWorker: (engine: Engine) => Promise<SupervisedChild>;
-  /** Starts the demo engine; its `url` is where its worker finds it. Undefined where others serve when no engine does. */
+  /** Starts the demo engine at the returned `url`. Undefined when other tiers serve without an engine. */
   startDemo: (() => Promise<{ engine: Engine; child: SupervisedChild }>) | undefined;
-  /** How many gpu workers serve right now, as the router sees it. */
+  /** Number of live gpu workers, as the router counts them. */
   countServing: () => Promise<number | undefined>;
   say: (sentence: string) => void;
 }
 
-/** A real engine whose worker does not serve after so long is not waited for more closely than any other. */
-const expectedWithinMs = 30_000;
-const workerPatienceMs = 8_000;
-const demoPatienceMs = 2_000;
+/** How long after the start of a worker its engine is expected to take over from the demo engine. */
+const handoverMs = 30_000;
+const workerStopTimeoutMs = 8_000;
+const demoStopTimeoutMs = 2_000;
 
 /**
- * One gpu worker for each engine, and the demo engine with a worker while nobody else serves. An engine that appears
- * later gets its worker when it is looked for next; once that serves, the demo engine goes. The worker of an engine that
- * disappears stays: it waits for the engine's return.
+ * One gpu worker for each engine, and the demo engine with a worker of its own while there is no other. An engine that appears
+ * later gets a worker at the next poll; once that serves, the demo engine is stopped. The worker of an engine that disappears
+ * keeps running and waits for its return.
  */
 export class EngineWorkers {
   readonly #options: EngineWorkersOptions;
@@ -34,17 +34,17 @@ export class EngineWorkers {
     this.#options = options;
   }
 
-  /** Whether the demo engine answers in place of a real one. */
+  /** Whether the demo engine serves in place of a real one. */
   get onDemo(): boolean {
     return this.#demo !== undefined;
   }
 
-  /** Whether a real engine is about to take over from the demo engine: then it is worth looking again soon. */
+  /** Whether a real engine is about to take over from the demo engine, so that the next poll should be soon. */
   get handingOver(): boolean {
-    return this.onDemo && performance.now() - this.#startedAt < expectedWithinMs;
+    return this.onDemo && performance.now() - this.#startedAt < handoverMs;
   }
 
-  /** Starts the first workers. Returns the engines that they are for, none with the demo engine. */
+  /** Starts the first workers. Resolves with their engines; none with the demo engine. */
   async begin(local: readonly Engine[]): Promise<Engine[]> {
     const started = await this.#startMissing([...this.#options.named, ...local]);
     const { startDemo } = this.#options;
@@ -55,26 +55,26 @@ export class EngineWorkers {
     return started;
   }
 
-  /** Looks for engines that have appeared, starts their workers, and lets the demo engine go when it is not needed. */
-  async lookAgain(): Promise<void> {
+  /** Finds engines that have appeared, starts their workers, and stops the demo engine when it is no longer needed. */
+  async poll(): Promise<void> {
     const started = await this.#startMissing([...this.#options.named, ...(await this.#options.findLocal())]);
     for (const { origin, url } of started)
-      this.#options.say(`found an engine at ${url} (${origin}): it is served from now on`);
+      this.#options.say(`found an engine at ${url} (${origin}): a worker serves it now`);
     if (!this.#demo || this.#workers.size === 0) return;
-    // The demo's own worker is one of those that serve.
+    // The count includes the demo engine's worker.
     if (((await this.#options.countServing()) ?? 0) < 2) return;
     const { child, worker } = this.#demo;
     this.#demo = undefined;
-    await worker.stop(workerPatienceMs);
-    await child.stop(demoPatienceMs);
+    await worker.stop(workerStopTimeoutMs);
+    await child.stop(demoStopTimeoutMs);
     this.#options.say('the demo engine is stopped: a real one has taken over');
   }
 
   /** Stops all workers, then the demo engine. */
   async stop(): Promise<void> {
     const workers = [...this.#workers.values(), ...(this.#demo ? [this.#demo.worker] : [])];
-    await Promise.all(workers.map((worker) => worker.stop(workerPatienceMs)));
-    await this.#demo?.child.stop(demoPatienceMs);
+    await Promise.all(workers.map((worker) => worker.stop(workerStopTimeoutMs)));
+    await this.#demo?.child.stop(demoStopTimeoutMs);
   }
 
   async #startMissing(engines: readonly Engine[]): Promise<Engine[]> {

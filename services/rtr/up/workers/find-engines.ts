@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Ports on which local engines listen unless told otherwise. */
+/** Default ports of local engines. */
 const usualEngines = [
   { name: 'Ollama', port: 11_434 },
   { name: 'vLLM', port: 8000 },
@@ -13,29 +13,29 @@ const modelList = z.object({ object: z.literal('list'), data: z.array(z.object({
 
 /** An engine and its address without a trailing `/v1`. */
 export interface Engine {
-  /** How we know of it, as `usual port of Ollama`. */
+  /** How it was found, such as `default port of Ollama`. */
   origin: string;
   url: string;
 }
 
-/** The engines that `ENGINE_URLS` names. They are taken as they are: their workers wait for them. */
+/** The engines that `ENGINE_URLS` names. They need not answer: their workers wait for them. */
 export function namedEngines(urls: readonly string[]): Engine[] {
   return urls.map((url) => ({ origin: 'ENGINE_URLS', url: url.replace(/\/+(v1\/*)?$/, '') }));
 }
 
 /**
- * The local engines that answer now, looked for on their usual ports, all at once and for at most half a second.
- * @param without ports not to look at, because we ourselves listen there
+ * The local engines that answer on their default ports within half a second. All ports are tried at once.
+ * @param without ports to leave out, because the cluster listens there
  */
 export async function findLocalEngines(without: readonly number[], engines = usualEngines): Promise<Engine[]> {
   const candidates = engines
     .filter(({ port }) => !without.includes(port))
-    .map(({ name, port }) => ({ origin: `usual port of ${name}`, url: `http://127.0.0.1:${port}` }));
+    .map(({ name, port }) => ({ origin: `default port of ${name}`, url: `http://127.0.0.1:${port}` }));
   const answers = await Promise.all(candidates.map(({ url }) => listsModels(url)));
   return candidates.filter((_, index) => answers[index]);
 }
 
-/** Whether an engine answers there: what is asked for is the list of models, in the form that only engines give it. */
+/** Whether an engine answers at this address: it lists its models in the OpenAI form. */
 export async function listsModels(url: string): Promise<boolean> {
   try {
     const answer = await fetch(`${url}/v1/models`, { signal: AbortSignal.timeout(500), redirect: 'error' });

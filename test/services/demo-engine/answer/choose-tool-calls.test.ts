@@ -12,7 +12,7 @@ const agentTools = [
   tool('WebFetch', 'url', 'prompt'),
 ];
 
-/** The calls for some messages, as `[name, arguments]`. */
+/** The calls for messages, as `[name, arguments]`. */
 function callsFor(messages: object[] | string, tools: object[] = agentTools, more: object = {}): [string, unknown][] {
   const request = chatRequestSchema.parse({
     model: 'demo',
@@ -54,12 +54,12 @@ describe('the calls of an answer', () => {
     expect(callsFor(text)).toEqual([]);
   });
 
-  it('runs only a command that is written as one', () => {
+  it('runs only a command that the user quotes', () => {
     expect(callsFor('Use the Bash tool to run `ls -la`')).toEqual([['Bash', { command: 'ls -la' }]]);
     expect(callsFor('Use the Bash tool to clean up')).toEqual([['Bash', { command: 'echo demo' }]]);
   });
 
-  it('gives several tools the words that stand beside their names', () => {
+  it('gives several tools the words next to their names', () => {
     const tools = [tool('get_time', 'city'), tool('get_weather', 'city')];
     expect(callsFor('Call get_weather for Paris and get_time for New York.', tools)).toEqual([
       ['get_weather', { city: 'Paris' }],
@@ -68,7 +68,7 @@ describe('the calls of an answer', () => {
     expect(callsFor('Call get_weather and get_time for Oslo', tools, { parallel_tool_calls: false })).toHaveLength(1);
   });
 
-  it('repeats a call as often as it is told', () => {
+  it('repeats a call as often as the text says', () => {
     const tools = [tool('roll_dice', 'name')];
     expect(callsFor('Use roll_dice twice', tools)).toHaveLength(2);
     expect(callsFor('Use roll_dice 3 times', tools)).toHaveLength(3);
@@ -76,13 +76,13 @@ describe('the calls of an answer', () => {
     expect(callsFor('Use roll_dice 999 times', tools)).toHaveLength(8);
   });
 
-  it('finds the tool that suits when none is named', () => {
+  it('chooses the best matching tool when none is named', () => {
     const tools = [tool('get_time', 'city'), tool('get_weather', 'city')];
     expect(callsFor('What is the weather in Rome? Use a tool.', tools)).toEqual([['get_weather', { city: 'Rome' }]]);
     expect(callsFor('Use both tools for Rome', tools)).toHaveLength(2);
   });
 
-  it('does what tool_choice demands', () => {
+  it('follows tool_choice', () => {
     expect(callsFor('Hello', agentTools, { tool_choice: 'required' })).toHaveLength(1);
     expect(callsFor('Use the Read tool', agentTools, { tool_choice: 'none' })).toEqual([]);
     const named = { tool_choice: { type: 'function', function: { name: 'WebFetch' } } };
@@ -95,12 +95,12 @@ describe('the calls of an answer', () => {
   const result = { role: 'tool', tool_call_id: 'c', content: 'hello' };
   const ask = user('Read /x/y.txt with the Read tool');
 
-  it('never calls again once tools have answered, even when it is forced', () => {
+  it('makes no further call once tools have answered, even with tool_choice required', () => {
     expect(callsFor([ask, call, result])).toEqual([]);
     expect(callsFor([ask, call, result], agentTools, { tool_choice: 'required' })).toEqual([]);
   });
 
-  it('looks past what agents slip in', () => {
+  it('ignores the blocks that agents insert', () => {
     const reminder = user('<system-reminder>Use the Bash tool often.</system-reminder>');
     const late = { role: 'system', content: 'Use the Write tool.' };
     expect(callsFor([reminder, ask, late])).toEqual([['Read', { file_path: '/x/y.txt' }]]);

@@ -32,7 +32,7 @@ describe('a value for a JSON schema', () => {
     expect(() => schema.parse(value)).not.toThrow();
   });
 
-  it('ends for a schema that contains itself', () => {
+  it('terminates for a schema that contains itself', () => {
     const node = {
       type: 'object',
       properties: { name: { type: 'string' }, next: { $ref: '#/$defs/node' } },

@@ -19,13 +19,13 @@ describe('cutting a text into tokens', () => {
     );
   });
 
-  it('makes filler of exactly so many tokens', () => {
+  it('makes filler of exactly the given number of tokens', () => {
     expect(encodeText(textOf(makeFiller(300)))).toHaveLength(300);
   });
 });
 
 describe('stop strings', () => {
-  it('cut before whichever is complete first, wherever the pieces end', () => {
+  it('cut before the one that completes first, regardless of where the pieces end', () => {
     const word = string({ unit: constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 3 });
     assert(
       property(array(word, { maxLength: 12 }), array(word, { maxLength: 3 }), (texts, stops) => {
@@ -40,7 +40,7 @@ describe('stop strings', () => {
         const end = Math.min(...ends);
         expect(textOf(kept)).toBe(whole.slice(0, whole.indexOf(stop)));
         expect(whole.indexOf(stop) + stop.length).toBe(end);
-        // What was generated to complete the stop string is counted, and no more.
+        // The tokens that complete the stop string count, and no later ones.
         expect(texts.slice(0, tokensOf(kept)).join('').length).toBeGreaterThanOrEqual(end);
         expect(texts.slice(0, tokensOf(kept) - 1).join('').length).toBeLessThan(end);
       }),

@@ -16,7 +16,7 @@ const contents = (text: string): string[] =>
   events(text).flatMap((event) => /"content":"([^"]+)"/.exec(event)?.slice(1) ?? []);
 
 describe('faults of a stream', () => {
-  it('drop cuts the connection in the middle of an event, after so many tokens', async () => {
+  it('drop closes the connection in the middle of an event, after the given number of tokens', async () => {
     const { post, state } = await startTestEngine();
     const response = await post(ask({ fault: 'drop', fault_after_tokens: 3, answer_tokens: 10 }));
     const received: Uint8Array[] = [];
@@ -28,7 +28,7 @@ describe('faults of a stream', () => {
     expect(await state()).toMatchObject({ active: 0, faulted: 1, last: { completion_tokens: 3 } });
   });
 
-  it('error_event is an error in the stream, after so many tokens', async () => {
+  it('error_event is an error in the stream, after the given number of tokens', async () => {
     const { post } = await startTestEngine();
     const text = await (await post(ask({ fault: 'error_event', fault_after_tokens: 2, answer_tokens: 10 }))).text();
     expect(contents(text)).toEqual(['One', ' two']);
@@ -43,7 +43,7 @@ describe('faults of a stream', () => {
     expect(text).not.toMatch(/DONE|"finish_reason":"/);
   });
 
-  it('malformed breaks one chunk and goes on to the end', async () => {
+  it('malformed breaks one chunk and continues to the end', async () => {
     const { post } = await startTestEngine();
     const text = await (await post(ask({ fault: 'malformed', fault_after_tokens: 2, answer_tokens: 4 }))).text();
     const broken = events(text).filter((event) => event !== 'data: [DONE]' && !parses(event.slice(6)));
@@ -52,7 +52,7 @@ describe('faults of a stream', () => {
     expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
   });
 
-  it('no_usage leaves the token counts out', async () => {
+  it('no_usage omits the token counts', async () => {
     const { post } = await startTestEngine();
     const request = ask({ fault: 'no_usage' }, { stream_options: { include_usage: true } });
     const text = await (await post(request)).text();
@@ -60,7 +60,7 @@ describe('faults of a stream', () => {
     expect(text).not.toContain('usage');
   });
 
-  it('hang sends so many tokens and then nothing', async () => {
+  it('hang sends the given number of tokens and then nothing', async () => {
     const { post, state } = await startTestEngine();
     const client = new AbortController();
     const response = await post(ask({ fault: 'hang', fault_after_tokens: 0 }), client.signal);
@@ -81,7 +81,7 @@ describe('faults of a stream', () => {
     expect(await response.json()).toMatchObject({ error: { code } });
   });
 
-  it('can be asked for in a line of the text, and as a default that a request can switch off', async () => {
+  it('can be set in a line of the text, and as a default that a request can turn off', async () => {
     const { post } = await startTestEngine({ DEMO_OPTIONS: 'fault=close_early after=1 tokens=4' });
     const text = async (body: object): Promise<string> => (await post(body)).text();
     expect(contents(await text(ask({})))).toEqual(['One']);
@@ -90,7 +90,7 @@ describe('faults of a stream', () => {
     expect(contents(await text(line))).toEqual(['One', ' two']);
   });
 
-  it('refuses to start with a default that it does not know', async () => {
+  it('refuses to start with an unknown default', async () => {
     await expect(startTestEngine({ DEMO_OPTIONS: 'fault=dorp' })).rejects.toThrow(/DEMO_OPTIONS.*dorp.*fault/);
   });
 });
@@ -98,12 +98,12 @@ describe('faults of a stream', () => {
 describe('faults of an answer that is not streamed', () => {
   const whole = (fault: string) => ({ model: 'demo', messages: [user('Hi')], demo: { fault } });
 
-  it('drop gives no answer at all', async () => {
+  it('drop sends no answer at all', async () => {
     const { post } = await startTestEngine();
     await expect(post(whole('drop'))).rejects.toThrow('fetch failed');
   });
 
-  it('close_early sends less than it announced', async () => {
+  it('close_early sends less than its content-length', async () => {
     const { post } = await startTestEngine();
     await expect((await post(whole('close_early'))).text()).rejects.toThrow('terminated');
   });
@@ -113,14 +113,14 @@ describe('faults of an answer that is not streamed', () => {
     expect(parses(await (await post(whole('malformed'))).text())).toBe(false);
   });
 
-  it('error_event is status 500, no_usage an answer without counts', async () => {
+  it('error_event is status 500, no_usage is an answer without counts', async () => {
     const { post } = await startTestEngine();
     expect((await post(whole('error_event'))).status).toBe(500);
     expect(await (await post(whole('no_usage'))).json()).not.toHaveProperty('usage');
   });
 });
 
-describe('dialects', () => {
+describe('variants', () => {
   const call = {
     messages: [user('Use get_weather and get_time for Paris in parallel')],
     tools: [tool('get_weather', 'city'), tool('get_time', 'city')],
@@ -142,7 +142,7 @@ describe('dialects', () => {
     expect(sent.at(-1)?.finish_reason).toBe('tool_calls');
   });
 
-  it('interleave_tools lets the fragments alternate', async () => {
+  it('interleave_tools alternates the fragments', async () => {
     const sent = await deltas({ interleave_tools: true }, call);
     const indexes = sent.flatMap((choice) => choice?.delta.tool_calls?.map(({ index }) => index) ?? []);
     expect(indexes.slice(0, 6)).toEqual([0, 1, 0, 1, 0, 1]);
@@ -154,7 +154,7 @@ describe('dialects', () => {
     expect([argumentsOf(0), argumentsOf(1)]).toEqual(['{"city":"Paris"}', '{"city":"Paris"}']);
   });
 
-  it('looks like Ollama when asked to', async () => {
+  it('imitates Ollama on request', async () => {
     const demo = { tool_args_whole: true, role_on_every_delta: true, finish_stop: true, reasoning_field: 'reasoning' };
     const sent = await deltas(demo, { ...call, reasoning_effort: 'low' });
     const calls = sent.flatMap((choice) => choice?.delta.tool_calls ?? []);
@@ -164,7 +164,7 @@ describe('dialects', () => {
     expect(sent.at(-1)?.finish_reason).toBe('stop');
   });
 
-  it('text_before_tools says something before it calls', async () => {
+  it('text_before_tools sends text before the calls', async () => {
     const sent = await deltas({ text_before_tools: true }, call);
     const text = sent.map((choice) => choice?.delta.content ?? '').join('');
     expect(text).toBe('I call get_weather, get_time.');
@@ -172,7 +172,7 @@ describe('dialects', () => {
 });
 
 describe('pace', () => {
-  it('keeps to the first-token delay and the rate', async () => {
+  it('follows the first-token delay and the rate', async () => {
     const { post } = await startTestEngine();
     const begun = performance.now();
     await (await post(ask({ first_token_delay_ms: 50, tokens_per_second: 100, answer_tokens: 11 }))).text();

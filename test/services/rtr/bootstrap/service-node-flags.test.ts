@@ -3,16 +3,16 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { serviceNodeFlags } from '#services/rtr/bootstrap/service-node-flags.mjs';
 
-/** Has V8 rest soon, and take a single collection for long enough to throw code away. */
+/** Makes V8 reach its idle state soon, and discard code at the first collection. */
 const restSoon = ['--gc-memory-reducer-start-delay-ms=100', '--memory-saver-mode', '--stress-flush-code'];
 
-/** Tells of before and after a rest whether code that ran once is still there, and whether compiled code still is. */
+/** Reports whether code that ran once, and compiled code, exist before and after an idle phase. */
 const program = `
 const { PerformanceObserver, constants } = require('node:perf_hooks');
 const isLazy = 1 << 18, isCompiled = 1 << 4;
 const ranOnce = new Function('a', 'return a + 1');
 ranOnce(1);
-// An object of a literal would keep its shape.
+// An object literal would keep its shape alive.
 const parse = (first) => JSON.parse('{"first":' + first + ',"second":2}');
 const read = (object) => object.first + object.second;
 %PrepareFunctionForOptimization(read);
@@ -24,7 +24,7 @@ const look = () => ({
   compiled: (%GetOptimizationStatus(read) & isCompiled) !== 0,
 });
 const before = look();
-// So much is a reason to collect in the rest; what is thrown away is gone after the first full collection.
+// Enough garbage for a collection while idle; discarded code is gone after the first full collection.
 globalThis.held = Array.from({ length: 200_000 }, (_, index) => [index]);
 const wait = setTimeout(() => {}, 60_000);
 new PerformanceObserver((list) => {
@@ -34,12 +34,12 @@ new PerformanceObserver((list) => {
 }).observe({ type: 'gc' });
 `;
 
-describe('a service that rests', () => {
-  it('keeps its code, which Node would throw away', async () => {
+describe('an idle service', () => {
+  it('keeps its code, which Node would discard', async () => {
     const all = { code: true, compiled: true };
-    const [told, untold] = await Promise.all([rest(serviceNodeFlags), rest([])]);
-    expect(told).toEqual({ before: all, after: all });
-    expect(untold).toEqual({ before: all, after: { code: false, compiled: false } });
+    const [withFlags, withoutFlags] = await Promise.all([rest(serviceNodeFlags), rest([])]);
+    expect(withFlags).toEqual({ before: all, after: all });
+    expect(withoutFlags).toEqual({ before: all, after: { code: false, compiled: false } });
   });
 });
 

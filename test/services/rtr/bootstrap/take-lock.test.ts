@@ -13,7 +13,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 beforeEach(() => rmSync(file, { force: true }));
 
 describe('a lock', () => {
-  it('is held by one, and free after its release', () => {
+  it('has one holder, and is free after its release', () => {
     const lock = takeLock(file);
     expect(takeLock(file)).toEqual({ holder: process.pid });
     if ('release' in lock) lock.release();
@@ -26,13 +26,13 @@ describe('a lock', () => {
     expect(takeLock(file)).toHaveProperty('release');
   });
 
-  it('is not held by a later process with the number of the dead one', () => {
+  it('is not held by a later process with the id of the dead one', () => {
     writeFileSync(file, JSON.stringify({ pid: process.pid, identity: 'another start time' }));
     expect(takeLock(file)).toHaveProperty('release');
   });
 
   it.each(['', '{', '[]', 'null', '12', '{"pid":"x"}', '{"pid":99999999}'])(
-    'is nobody’s when it is damaged: %j',
+    'has no holder when it is damaged: %j',
     (content) => {
       writeFileSync(file, content);
       expect(lockHolder(file)).toBeUndefined();
@@ -40,7 +40,7 @@ describe('a lock', () => {
     },
   );
 
-  it('goes to exactly one of many who find it stale at the same time', async () => {
+  it('goes to exactly one of many processes that find it stale at the same time', async () => {
     writeFileSync(file, JSON.stringify({ pid: await deadProcess(), identity: '1' }));
     const taker = join(folder, 'taker.mjs');
     const lockModule = join(process.cwd(), 'services/rtr/bootstrap/take-lock.mjs');
@@ -60,7 +60,7 @@ describe('a lock', () => {
 });
 
 describe('the identity of a process', () => {
-  it('stays the same, and is gone with the process', async () => {
+  it('stays the same, and is undefined after the process has ended', async () => {
     expect(processIdentity(process.pid)).toBe(processIdentity(process.pid));
     expect(processIdentity(await deadProcess())).toBeUndefined();
   });

@@ -38,7 +38,7 @@ async function invite(email: string, role: 'admin' | 'member'): Promise<UserReco
 }
 
 describe('rtr admin link', () => {
-  it('makes the first administrator while there is none; the newest link alone works', async () => {
+  it('creates the first administrator while there is none; only the newest link works', async () => {
     const old = await adminLink(context, {});
     const link = await adminLink({ ...context, json: true }, { email: 'who@example.com' });
     expect(JSON.parse(lines[1] ?? '')).toEqual({ kind: 'first-admin', link });
@@ -60,7 +60,7 @@ describe('rtr admin link', () => {
     expect((await accounts.audit.list()).map(({ action }) => action)).toEqual(['user.password-link']);
   });
 
-  it('asks for whom it is when there are several administrators', async () => {
+  it('refuses to choose between several administrators', async () => {
     await makeAdmin();
     const eve = await invite('eve@example.com', 'admin');
     await expect(adminLink(context, {})).rejects.toThrow('The administrators are ada@example.com, eve@example.com.');
@@ -68,7 +68,7 @@ describe('rtr admin link', () => {
     expect(await accounts.links.find(tokenOf(link))).toMatchObject({ user: { id: eve.id } });
   });
 
-  it('is for members too, not for strangers, and not for somebody who is blocked', async () => {
+  it('serves members too, but not unknown addresses or blocked users', async () => {
     await makeAdmin();
     const eve = await invite('eve@example.com', 'member');
     const token = tokenOf(await adminLink(context, { email: 'eve@example.com' }));

@@ -14,7 +14,7 @@ import { startSecuredNats } from '../../../helpers/servers/start-secured-nats.ts
 function start() {
   const folder = mkdtempSync(join(tmpdir(), 'rtr-test-credentials-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const out = join(folder, 'trust');
+  const out = join(folder, 'authority');
   const said: string[] = [];
   const print = (line: string): void => void said.push(line);
   const issue = (name: string, validMs?: number) =>
@@ -23,7 +23,7 @@ function start() {
 }
 
 describe('rtr credentials', () => {
-  it('init makes a credential for each role, for its owner only, and changes nothing the next time', async () => {
+  it('init creates a credential per role, readable by its owner only, and changes nothing the next time', async () => {
     const { out, print, said } = start();
     await initCredentials({ out, prefix: 'mine', print });
     for (const role of roles) {
@@ -39,7 +39,7 @@ describe('rtr credentials', () => {
     expect(said.at(-1)).toContain('nothing was changed');
   });
 
-  it('init that was broken off makes everything the next time', async () => {
+  it('init that was interrupted creates everything the next time', async () => {
     const { out, print } = start();
     const inTheWay = join(out, 'tools.creds');
     mkdirSync(inTheWay, { recursive: true });
@@ -50,7 +50,7 @@ describe('rtr credentials', () => {
       expect(parseCredential(readFileSync(join(out, `${role}.creds`), 'utf8'))).toMatchObject({ role, owner: role });
   });
 
-  it('revoke that was broken off can be made once more', async () => {
+  it('revoke that was interrupted can be repeated', async () => {
     const { out, print, issue, said } = start();
     await initCredentials({ out, prefix: 'rtr', print });
     await issue('joes-box');
@@ -64,7 +64,7 @@ describe('rtr credentials', () => {
     expect(said.join('\n')).toContain('joes-box is revoked');
   });
 
-  it('worker makes one more, with the authority that signed the servers, for as long as is said', async () => {
+  it('worker creates one more, from the same authority, for the given time', async () => {
     const { out, print, issue, folder } = start();
     await initCredentials({ out, prefix: 'rtr', print });
     await issue('joes-box', 90 * 86_400_000);
@@ -75,7 +75,7 @@ describe('rtr credentials', () => {
     for (const name of ['joe.box', 'a b', '*', 'open', '']) await expect(issue(name)).rejects.toThrow('has up to 64');
   });
 
-  it('knows every credential that was made, also when several are asked for at once', async () => {
+  it('list shows every credential that was created, including those created concurrently', async () => {
     const { out, print, issue, said } = start();
     await initCredentials({ out, prefix: 'rtr', print });
     const names = ['one', 'two', 'three'];
@@ -91,7 +91,7 @@ describe('rtr credentials', () => {
     await issue('four');
   });
 
-  it('revoke marks a credential, which list tells, and frees its name', async () => {
+  it('revoke marks a credential as revoked in the list, and frees its name', async () => {
     const { out, print, issue, said } = start();
     await initCredentials({ out, prefix: 'rtr', print });
     await issue('joes-box');
@@ -110,39 +110,42 @@ describe('rtr credentials', () => {
   });
 });
 
-describe('the doctor, asked about a credential', () => {
-  it('tells whether the broker takes it, and if not, why', async () => {
+describe('the diagnosis of a credential', () => {
+  it('says whether the broker accepts it, and if not, why', async () => {
     const nats = await startSecuredNats({ prefix: 'rtr' });
     onTestFinished(() => nats.stop());
     const ask = (NATS_CREDENTIALS: string, role?: 'gpu' | 'cloud') =>
       diagnoseCredential({ NATS_URL: `nats://127.0.0.1:${nats.port}`, NATS_CREDENTIALS, role });
     expect(await ask(nats.files.gpu, 'gpu')).toMatchObject({
       state: 'ok',
-      told: 'gpu, for gpu: the broker accepts it',
+      detail: 'gpu, for gpu: the broker accepts it',
     });
-    expect(await ask(nats.files.gpu, 'cloud')).toMatchObject({ state: 'missing', told: 'gpu, for gpu: not for cloud' });
+    expect(await ask(nats.files.gpu, 'cloud')).toMatchObject({
+      state: 'missing',
+      detail: 'gpu, for gpu: not for cloud',
+    });
     const old = await nats.issue({ role: 'gpu', name: 'old', validMs: -5_000 });
-    expect(await ask(old)).toMatchObject({ state: 'missing', told: expect.stringContaining('it expired on') });
-    expect(await ask('/nowhere')).toMatchObject({ state: 'missing', told: expect.stringContaining('/nowhere') });
+    expect(await ask(old)).toMatchObject({ state: 'missing', detail: expect.stringContaining('it expired on') });
+    expect(await ask('/nowhere')).toMatchObject({ state: 'missing', detail: expect.stringContaining('/nowhere') });
     const { folder, out, print, issue } = start();
     await initCredentials({ out, prefix: 'rtr', print });
     await issue('stranger');
     expect(await ask(join(folder, 'stranger.creds'))).toMatchObject({
       state: 'missing',
-      told: expect.stringContaining('does not accept it'),
+      detail: expect.stringContaining('does not accept it'),
     });
     await nats.stop();
     expect(await ask(nats.files.cloud)).toMatchObject({ state: 'missing' });
   });
 
-  it('says so when there is nobody at the address of a WebSocket', async () => {
+  it('says so when nothing listens at a WebSocket address', async () => {
     const { folder, out, print, issue } = start();
     await initCredentials({ out, prefix: 'rtr', print });
     await issue('far-away');
     const NATS_URL = `ws://127.0.0.1:${await freePort()}`;
     expect(await diagnoseCredential({ NATS_URL, NATS_CREDENTIALS: join(folder, 'far-away.creds') })).toMatchObject({
       state: 'missing',
-      told: 'the broker cannot be reached with it: no connection',
+      detail: 'the broker cannot be reached with it: no connection',
     });
   });
 });

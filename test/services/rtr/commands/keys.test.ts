@@ -27,13 +27,13 @@ beforeEach(async () => {
   };
 });
 
-/** The JSON objects that were printed, one a line. */
+/** The printed JSON objects, one per line. */
 function printed(): unknown[] {
   return lines.map((line) => JSON.parse(line) as unknown);
 }
 
 describe('rtr keys create', () => {
-  it('makes a key that works, with its name and class, and shows it once', async () => {
+  it('creates a key that works, with its name and class, and shows it once', async () => {
     const { raw, record } = await createRouterKey(context, { name: '  build farm ', class: 'low' });
     expect(lines).toEqual([`Key "build farm", shown only this once: ${raw}`]);
     const unlimited = { ownerId: undefined, models: undefined, tiers: undefined, limits: [] };
@@ -62,7 +62,7 @@ describe('rtr keys create', () => {
 });
 
 describe('rtr keys list', () => {
-  it('says what to do when there is none', async () => {
+  it('names the command that creates a key when there is none', async () => {
     await listKeys(context);
     expect(lines).toEqual(['There are no keys yet. Make one with: rtr keys create --name <name>']);
   });
@@ -84,7 +84,7 @@ describe('rtr keys list', () => {
 });
 
 describe('rtr keys revoke', () => {
-  it.each(['id', 'raw key'])('has a key in use refused at once, named by its %s', async (by) => {
+  it.each(['id', 'raw key'])('has a key in use refused at once, given its %s', async (by) => {
     const { raw, record } = await createRouterKey(context, { name: 'leaver', class: 'normal' });
     await verifier.verify(raw);
     expect(await revokeKey(context, by === 'id' ? record.id : raw)).toBe('revoked');
@@ -92,7 +92,7 @@ describe('rtr keys revoke', () => {
     expect(lines.at(-1)).toBe(`Key ${record.id} is revoked.`);
   });
 
-  it('stands in the audit trail, as the making of the key does', async () => {
+  it('is recorded in the audit trail, like the creation of the key', async () => {
     const { record } = await createRouterKey(context, { name: 'leaver', class: 'low' });
     await revokeKey(context, record.id);
     await revokeKey(context, record.id);
@@ -103,7 +103,7 @@ describe('rtr keys revoke', () => {
     ]);
   });
 
-  it('announces again what was revoked before', async () => {
+  it('announces again a key that was already revoked', async () => {
     const announced: string[] = [];
     context.announce = async (id) => void announced.push(id);
     const { record } = await createRouterKey(context, { name: 'twice', class: 'normal' });
@@ -113,7 +113,7 @@ describe('rtr keys revoke', () => {
     expect(JSON.parse(lines.at(-1) ?? '')).toEqual({ id: record.id, outcome: 'revoked before' });
   });
 
-  it('stands, and says when it takes effect, when it cannot be announced', async () => {
+  it('stands when it cannot be announced, and says when it takes effect', async () => {
     const { raw, record } = await createRouterKey(context, { name: 'leaver', class: 'normal' });
     context.announce = () => Promise.reject(new Error('the broker is away'));
     await revokeKey(context, record.id);
@@ -124,7 +124,7 @@ describe('rtr keys revoke', () => {
     await expect(new KeyVerifier(store).verify(raw)).rejects.toMatchObject({ code: 'invalid_api_key' });
   });
 
-  it('refuses what is no key, and does not repeat it', async () => {
+  it('refuses text that is no key, and does not repeat it', async () => {
     await expect(revokeKey(context, '000000000000')).rejects.toMatchObject({ code: 'not_found' });
     const mistyped = `${mintKey('router').raw}x`;
     const refusal = await revokeKey(context, mistyped).catch((error: Error) => error);

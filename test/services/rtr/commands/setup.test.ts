@@ -29,7 +29,7 @@ beforeEach(async () => {
 });
 
 describe('rtr setup', () => {
-  it('makes a key that works, shows it once, and only names it later', async () => {
+  it('creates a key that works, shows it once, and shows it masked later', async () => {
     const first = await setup(context);
     const raw = first.created?.raw ?? '';
     expect(lines).toEqual([
@@ -48,7 +48,7 @@ describe('rtr setup', () => {
     expect(announced).toHaveLength(1);
   });
 
-  it('makes no new key when the first was revoked, and says what to do', async () => {
+  it('creates no new key when the first was revoked, and names the command that does', async () => {
     const { created } = await setup(context);
     await revokeKey(context, created?.raw ?? '');
     lines.length = 0;
@@ -59,7 +59,7 @@ describe('rtr setup', () => {
     ]);
   });
 
-  it('makes one key when three processes set up the same cluster at once', async () => {
+  it('creates one key when three processes set up the same cluster at once', async () => {
     const runs = await Promise.all(
       [1, 2, 3].map(() => promisify(execFile)(process.execPath, [runSetup, inject('redisUrl'), open.prefix])),
     );

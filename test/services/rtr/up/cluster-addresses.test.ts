@@ -13,13 +13,13 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('the addresses of the cluster', () => {
-  it('are those of the settings, and a worker needs no more than the one of NATS', () => {
+  it('come from the settings, and a worker needs only that of NATS', () => {
     const natsUrl = 'nats://gpu:secret@router.example:4222';
     const settings = { NATS_URL: natsUrl, REDIS_URL: undefined };
     expect(clusterAddresses(settings, folder, ['NATS_URL'])).toEqual({ NATS_URL: natsUrl });
   });
 
-  it('are else those of the cluster that runs in the folder', () => {
+  it('otherwise come from the cluster that runs in the folder', () => {
     const state = { ...loadClusterState(folder), ports: { nats: 4555, redis: 6555 } };
     saveClusterState(folder, state);
     expect(clusterAddresses({ NATS_URL: undefined, REDIS_URL: undefined }, folder, ['NATS_URL', 'REDIS_URL'])).toEqual({
@@ -28,7 +28,7 @@ describe('the addresses of the cluster', () => {
     });
   });
 
-  it('are asked for by name when nobody knows them', () => {
+  it('are named in the error when neither has them', () => {
     const none = { NATS_URL: undefined, REDIS_URL: undefined };
     expect(() => clusterAddresses(none, folder, ['NATS_URL', 'REDIS_URL'])).toThrow(
       new UpError('There is no cluster here: set NATS_URL and REDIS_URL, or start one with npm start.'),

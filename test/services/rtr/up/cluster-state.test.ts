@@ -14,15 +14,15 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true }));
 
-describe('what a cluster remembers', () => {
-  it('is read as it was written, and is nothing before', () => {
+describe('the state of a cluster', () => {
+  it('is read as it was written, and is undefined before', () => {
     expect(readClusterState(folder)).toBeUndefined();
     const state = loadClusterState(folder);
     saveClusterState(folder, state);
     expect(readClusterState(folder)).toEqual(state);
   });
 
-  it.each(['', '{', '[]', '{"natsPassword": 1}'])('is refused with a sentence when it is damaged: %j', (content) => {
+  it.each(['', '{', '[]', '{"natsPassword": 1}'])('is refused with a message when it is damaged: %j', (content) => {
     mkdirSync(folder);
     writeFileSync(join(folder, 'cluster.json'), content);
     expect(() => loadClusterState(folder)).toThrow(UpError);
@@ -31,7 +31,7 @@ describe('what a cluster remembers', () => {
     );
   });
 
-  it('is refused with a sentence when its folder is a file, or it is a folder', () => {
+  it('is refused with a message when its folder is a file, or when it is a folder itself', () => {
     writeFileSync(folder, '');
     expect(() => loadClusterState(folder)).toThrow(`${folder}/cluster.json cannot be used (ENOTDIR)`);
     rmSync(folder);

@@ -11,14 +11,14 @@ beforeEach(async () => {
 });
 
 describe('the first start of a cluster', () => {
-  it('says the new key itself, and a later one nothing', async () => {
+  it('prints the new key, and a later start prints none', async () => {
     const first = await setUp();
     expect(said).toEqual([`Your router key: ${first.newKey}`]);
     expect(await setUp()).toMatchObject({ newKey: undefined, maskedKeys: first.maskedKeys });
     expect(said).toHaveLength(1);
   });
 
-  it('gives a new link for the first administrator every time, until there is one', async () => {
+  it('creates a new link for the first administrator each time, until there is one', async () => {
     const { links } = open.accounts;
     const [old, token] = [(await setUp()).adminToken ?? '', (await setUp()).adminToken ?? ''];
     expect(await links.find(old)).toBeUndefined();

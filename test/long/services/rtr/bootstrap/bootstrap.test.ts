@@ -9,7 +9,7 @@ import { takeLock } from '#services/rtr/bootstrap/take-lock.mjs';
 import { hostNode, runCommand, type RunningCommand } from '../../../../helpers/processes/run-command.ts';
 import { until } from '../../../../helpers/cluster/start-cluster.ts';
 
-/** A stand-in for npm: it does what `npm ci` does as far as the bootstrap can see, and counts its runs. */
+/** A stub of npm: it does what the bootstrap expects of `npm ci`, and records its runs. */
 const npm = `#!/bin/sh
 echo "$@" >> npm-runs
 sleep 0.2
@@ -48,7 +48,7 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 describe('the bootstrap', () => {
-  it('installs what is missing, says so in one line, and hands over to Node 24', async () => {
+  it('installs what is missing, reports it in one line, and runs the file on Node 24', async () => {
     const first = rtr('some', 'words');
     expect(await first.ended).toBe(5);
     expect(first.out).toBe(`${process.version} some words\n`);
@@ -58,7 +58,7 @@ describe('the bootstrap', () => {
     expect(npmRuns()).toEqual(['ci --include=dev --no-audit --no-fund --loglevel=error']);
   });
 
-  it('tells Node what services need, and other commands not', async () => {
+  it('starts services with their Node flags, and other commands without', async () => {
     for (const words of ['ingress', 'worker gpu', 'demo-engine']) {
       const service = rtr(...words.split(' '));
       expect(await service.ended).toBe(5);
@@ -84,7 +84,7 @@ describe('the bootstrap', () => {
     expect(npmRuns()).toHaveLength(2);
   });
 
-  it('does not mind checkers, and packages for other systems, that are missing', async () => {
+  it('ignores missing development and optional packages', async () => {
     await rtr().ended;
     lock({
       'node_modules/node': { version: '24.0.0', dev: true },
@@ -96,7 +96,7 @@ describe('the bootstrap', () => {
     expect(npmRuns()).toHaveLength(1);
   });
 
-  it('installs again after an installation that was broken off', async () => {
+  it('installs again after an interrupted installation', async () => {
     await rtr().ended;
     rmSync(join(root, 'node_modules/.package-lock.json'));
     await rtr().ended;
@@ -117,7 +117,7 @@ describe('the bootstrap', () => {
     expect(run.err).toContain('npm ci failed (exit code 7)');
   });
 
-  it('does not pull the dependencies from under a running cluster', async () => {
+  it('refuses to replace the dependencies of a running cluster', async () => {
     const held = takeLock(join(root, '.rtr/up.lock'));
     const run = rtr();
     expect(await run.ended).toBe(1);
@@ -125,7 +125,7 @@ describe('the bootstrap', () => {
     if ('release' in held) held.release();
   });
 
-  it('forwards a Ctrl-C that comes from terminal and npm alike once, and the exit code', async () => {
+  it('forwards a Ctrl-C from both terminal and npm once, and the exit code', async () => {
     const run = rtr('wait');
     await until(() => run.out.includes('waiting'));
     run.child.kill('SIGINT');
@@ -135,7 +135,7 @@ describe('the bootstrap', () => {
     expect(run.out).not.toContain('signals 2');
   });
 
-  it('lets the program notice when it is killed itself', async () => {
+  it('closes the channel to the program when it is killed itself', async () => {
     const run = rtr('wait');
     await until(() => run.out.includes('waiting'));
     const pid = Number(/waiting (\d+)/.exec(run.out)?.[1]);
@@ -144,12 +144,12 @@ describe('the bootstrap', () => {
     await until(() => processIdentity(pid) === undefined);
   });
 
-  it('stops the program when the npm that started it is gone', async () => {
+  it('stops the program when the npm that started it has ended', async () => {
     const { pid } = await orphan('npm_lifecycle_event=start');
     await until(() => processIdentity(pid) === undefined);
   });
 
-  it('runs on when a shell that put it in the background ends', async () => {
+  it('keeps running when the shell that put it in the background ends', async () => {
     const { pid, bootstrap } = await orphan('');
     await sleep(1_500);
     expect(processIdentity(pid)).toBeDefined();

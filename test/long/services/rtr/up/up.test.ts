@@ -10,8 +10,8 @@ import type { RunningCommand } from '../../../../helpers/processes/run-command.t
 import { until } from '../../../../helpers/cluster/start-cluster.ts';
 
 /*
- * `rtr up` as its user meets it, in a copy of the project, with real servers. The tests build on each other: a first
- * start, later starts with what the first has left.
+ * `rtr up` as a process, in a copy of the project, with real servers. The tests build on each other: a first start, then starts
+ * with the data of the first.
  */
 
 let project: ProjectCopy;
@@ -37,7 +37,7 @@ describe('rtr up', () => {
     await once(other, 'close');
   });
 
-  it('prints at the first start a request that is answered when pasted, with a key shown only then', async () => {
+  it('prints at the first start a request that works when pasted, with a key shown only then', async () => {
     cluster = await project.up();
     key = /rtr_\w+/.exec(cluster.out)?.[0] ?? '';
     expect(await ask(cluster.out)).toMatchObject({ object: 'chat.completion', choices: [{ finish_reason: 'stop' }] });
@@ -64,7 +64,7 @@ describe('rtr up', () => {
     expect(await statusWith(second)).toBe(401);
   });
 
-  it('starts a part again that dies', async () => {
+  it('restarts a part that dies', async () => {
     const nats = children().find(({ name }) => name === 'nats')?.pid ?? 0;
     process.kill(nats, 'SIGKILL');
     await until(() => cluster.err.includes('nats was ended by SIGKILL: it is started again'));
@@ -80,7 +80,7 @@ describe('rtr up', () => {
     expect(pids.filter(processIdentity)).toEqual([]);
   });
 
-  it('is up again with the same key and the same ports', async () => {
+  it('starts again with the same key and the same ports', async () => {
     const before = remembered();
     cluster = await project.up();
     expect(cluster.out).not.toContain(key);
@@ -89,7 +89,7 @@ describe('rtr up', () => {
     expect(remembered()).toEqual(before);
   });
 
-  it('leaves no process behind when it is killed, and comes back with its data', async () => {
+  it('leaves no process behind when it is killed, and starts again with its data', async () => {
     const pids = childPids();
     process.kill(upPid(), 'SIGKILL');
     await cluster.ended;

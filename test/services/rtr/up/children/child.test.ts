@@ -27,13 +27,13 @@ describe('a guarded program', () => {
     await until(() => processIdentity(child) === undefined && processIdentity(grandchild) === undefined);
   });
 
-  it('takes what it has started along when it ends', async () => {
+  it('ends what it has started when it ends', async () => {
     const child = spawnGuarded('/bin/sh', ['-c', 'sleep 60 & echo $!; exit 0']);
     const [text] = await once(child.stdout, 'data');
     await until(() => processIdentity(Number(text)) === undefined);
   });
 
-  it('that is not there shows as an error', async () => {
+  it('that does not exist emits an error', async () => {
     const [error] = await once(spawnGuarded('/no/such/program', []), 'error');
     expect(error).toMatchObject({ code: 'ENOENT' });
   });

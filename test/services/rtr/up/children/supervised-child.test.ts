@@ -4,7 +4,7 @@ import { SupervisedChild } from '#services/rtr/up/children/supervised-child.ts';
 import { until } from '../../../../helpers/cluster/start-cluster.ts';
 
 describe('a supervised child', () => {
-  it('is started again when it ends unasked', async () => {
+  it('is restarted when it ends unexpectedly', async () => {
     const { child, troubles, starts } = await supervise('sleep 60');
     const first = child.pid;
     child.kill();
@@ -21,20 +21,20 @@ describe('a supervised child', () => {
     expect(troubles.at(-1)).toBe('it ended with exit code 3, 6 times in a row: it is not started again');
   });
 
-  it('is given up at once, with its own sentence, when it ends because of a wrong setting', async () => {
+  it('is given up at once, with its own message, when it ends because of an invalid setting', async () => {
     const { starts, reasons } = await supervise('echo "LOG_LEVEL is not valid" >&2; exit 78');
     await until(() => reasons.length > 0);
     expect(starts()).toBe(1);
     expect(reasons).toEqual(['it cannot be started with these settings: LOG_LEVEL is not valid']);
   });
 
-  it('is given up when its program is not there', async () => {
+  it('is given up when its program does not exist', async () => {
     const { troubles, givenUp } = await supervise('', '/no/such/program');
     await until(givenUp);
     expect(troubles[0]).toContain('it could not be started');
   });
 
-  it('stays stopped, and is forced when it does not listen', async () => {
+  it('stays stopped, and is killed when it ignores SIGTERM', async () => {
     const { child, starts } = await supervise("trap '' TERM; echo ready; while :; do sleep 0.1; done");
     await child.stop(200);
     expect(child.pid).toBeUndefined();

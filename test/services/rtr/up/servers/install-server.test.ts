@@ -16,17 +16,17 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('a server program', () => {
-  it('is found on the PATH, valkey-server standing in for redis-server', async () => {
+  it('is found on the PATH, including valkey-server in place of redis-server', async () => {
     const file = program('valkey-server');
     expect(await findServer('redis', folder, [])).toBe(file);
   });
 
-  it('is not taken for one when it cannot be run', async () => {
+  it('is ignored when it is not executable', async () => {
     writeFileSync(join(folder, 'nats-server'), '', { mode: 0o644 });
     expect(await findServer('nats', folder, [])).toBeUndefined();
   });
 
-  it('is installed with apt-get as root, which is told', async () => {
+  it('is installed with apt-get as root, and the command is printed', async () => {
     program(
       'apt-get',
       `echo "$@" >> "${folder}/runs"\ncase "$*" in *install*nats-server) ${touch('nats-server')};; esac`,
@@ -42,7 +42,7 @@ describe('a server program', () => {
     expect(await provideServer('redis', { PATH: folder }, say, [])).toBe(join(folder, 'redis-server'));
   });
 
-  it('that cannot be installed is asked for in one sentence, after what the package manager said', async () => {
+  it('that cannot be installed is reported in one sentence, after the output of the package manager', async () => {
     program('brew', `[ "$1" = --version ] || { echo "no such formula" >&2; exit 1; }`);
     const failure = provideServer('redis', { PATH: folder }, say, []);
     await expect(failure).rejects.toThrow(ServerMissingError);
@@ -57,7 +57,7 @@ function program(name: string, script = ''): string {
   return file;
 }
 
-/** Shell words that put an executable program into the folder, with nothing but what the shell has. */
+/** A shell command that puts an executable program into the folder, made of builtins where the PATH is empty. */
 function touch(name: string): string {
   return `echo > "${join(folder, name)}"; /bin/chmod 755 "${join(folder, name)}"`;
 }

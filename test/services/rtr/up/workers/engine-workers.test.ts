@@ -4,8 +4,8 @@ import type { Engine } from '#services/rtr/up/workers/find-engines.ts';
 import { spawnGuarded } from '#services/rtr/up/children/child.ts';
 import { SupervisedChild } from '#services/rtr/up/children/supervised-child.ts';
 
-const ollama = { origin: 'usual port of Ollama', url: 'http://127.0.0.1:11434' };
-const vllm = { origin: 'usual port of vLLM', url: 'http://127.0.0.1:8000' };
+const ollama = { origin: 'default port of Ollama', url: 'http://127.0.0.1:11434' };
+const vllm = { origin: 'default port of vLLM', url: 'http://127.0.0.1:8000' };
 
 let children: SupervisedChild[];
 let workers: EngineWorkers;
@@ -20,12 +20,12 @@ beforeEach(() => {
 afterEach(() => workers.stop());
 
 describe('the workers of a cluster', () => {
-  it('are one for each engine', async () => {
+  it('are one per engine', async () => {
     expect(await begin([], [ollama, vllm])).toEqual([ollama, vllm]);
     expect(running()).toEqual([ollama.url, vllm.url]);
   });
 
-  it('are one for an engine that is named and found alike', async () => {
+  it('are one for an engine that is both named and found', async () => {
     await begin([{ origin: 'ENGINE_URLS', url: 'http://localhost:8000' }], [vllm]);
     expect(running()).toEqual(['http://localhost:8000']);
   });
@@ -35,37 +35,37 @@ describe('the workers of a cluster', () => {
     expect(running()).toEqual(['demo', 'http://demo']);
   });
 
-  it('leave the demo engine for a real one that appears, but not before that one serves', async () => {
+  it('replace the demo engine by a real one that appears, once that one serves', async () => {
     await begin([], []);
     found = [ollama];
     serving = 1;
     expect(workers.handingOver).toBe(false);
-    await workers.lookAgain();
+    await workers.poll();
     expect(running()).toEqual(['demo', 'http://demo', ollama.url]);
     expect(workers.handingOver).toBe(true);
     serving = 2;
-    await workers.lookAgain();
+    await workers.poll();
     expect(running()).toEqual([ollama.url]);
     expect(workers.handingOver).toBe(false);
   });
 
-  it('stay when their engine goes, and are not doubled when it comes back', async () => {
+  it('keep running when their engine disappears, and are not doubled when it returns', async () => {
     await begin([], [ollama]);
-    await workers.lookAgain();
+    await workers.poll();
     found = [ollama];
-    await workers.lookAgain();
+    await workers.poll();
     expect(running()).toEqual([ollama.url]);
   });
 
-  it('are none, not even for the demo engine, where others serve; an engine that appears has one', async () => {
+  it('are none, not even for the demo engine, where other tiers serve; an engine that appears gets one', async () => {
     expect(await begin([], [], false)).toEqual([]);
     expect(running()).toEqual([]);
     found = [ollama];
-    await workers.lookAgain();
+    await workers.poll();
     expect(running()).toEqual([ollama.url]);
   });
 
-  it('are all gone after stop', async () => {
+  it('have all ended after stop', async () => {
     await begin([vllm], [ollama]);
     await workers.stop();
     expect(running()).toEqual([]);

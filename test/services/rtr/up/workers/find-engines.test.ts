@@ -4,33 +4,33 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { findLocalEngines, namedEngines } from '#services/rtr/up/workers/find-engines.ts';
 
-describe('looking for local engines', () => {
+describe('the search for local engines', () => {
   it('finds a server that lists its models', async () => {
     const port = await serve((request, response) => {
       response.end(request.url === '/v1/models' ? '{"object":"list","data":[{"id":"qwen3","object":"model"}]}' : '');
     });
-    expect(await look(port)).toEqual([{ origin: 'usual port of vLLM', url: `http://127.0.0.1:${port}` }]);
+    expect(await look(port)).toEqual([{ origin: 'default port of vLLM', url: `http://127.0.0.1:${port}` }]);
   });
 
   it.each<[string, RequestListener]>([
     ['a web server that answers everything with a page', (_, response) => response.end('<html>hello</html>')],
     ['a web server that answers everything with JSON', (_, response) => response.end('{"status":"ok","data":[]}')],
-    ['a server that wants a key', (_, response) => response.writeHead(401).end('{"object":"list","data":[]}')],
-    ['a server that sends elsewhere', (_, response) => response.writeHead(302, { location: '/login' }).end()],
+    ['a server that requires a key', (_, response) => response.writeHead(401).end('{"object":"list","data":[]}')],
+    ['a server that redirects', (_, response) => response.writeHead(302, { location: '/login' }).end()],
     ['a server that never answers', () => {}],
-  ])('is not misled by %s', async (_, listener) => {
+  ])('ignores %s', async (_, listener) => {
     const port = await serve(listener);
     const startedAt = performance.now();
     expect(await look(port)).toEqual([]);
     expect(performance.now() - startedAt).toBeLessThan(1_500);
   });
 
-  it('does not look at our own ports', async () => {
+  it('leaves out the given ports', async () => {
     const port = await serve((_, response) => response.end('{"object":"list","data":[]}'));
     expect(await findLocalEngines([port], [{ name: 'vLLM', port }])).toEqual([]);
   });
 
-  it('takes named engines as they are, without a trailing /v1', () => {
+  it('takes named engines without trying them, and without a trailing /v1', () => {
     expect(namedEngines(['http://10.0.0.5:8000/v1/', 'http://gpu:1234']).map(({ url }) => url)).toEqual([
       'http://10.0.0.5:8000',
       'http://gpu:1234',

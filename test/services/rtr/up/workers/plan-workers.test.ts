@@ -28,18 +28,18 @@ function plan(found: Partial<Findings>, file: object = {}) {
   });
 }
 
-describe('the workers that a cluster gets besides those of engines', () => {
-  it('are one for each provider that can be asked, none with an address that could get the others’ keys', () => {
+describe('the workers that a cluster gets in addition to those of engines', () => {
+  it('are one per usable provider, none with an address that could get the keys of others', () => {
     const { ready, unready } = plan({ providers: [openai, bedrock] });
     const cloud = ready.filter(({ tier }) => tier === 'cloud');
     expect(cloud.map(({ settings }) => settings['PROVIDER'])).toEqual(['openai']);
     expect(cloud[0]?.settings).toMatchObject({ PROVIDER_URL: undefined, PROVIDER_KEY: undefined });
     expect(unready).toEqual([
-      { tier: 'cloud', told: 'Amazon Bedrock not yet: AWS_BEARER_TOKEN_BEDROCK is set, AWS_REGION not' },
+      { tier: 'cloud', detail: 'Amazon Bedrock not yet: AWS_BEARER_TOKEN_BEDROCK is set, AWS_REGION not' },
     ]);
   });
 
-  it('are as the registry file wants them', () => {
+  it('follow the registry file', () => {
     const { ready } = plan(
       { providers: [openai], clis: [claude, codex] },
       {
@@ -57,18 +57,18 @@ describe('the workers that a cluster gets besides those of engines', () => {
     ]);
   });
 
-  it('are agents that are signed in and whose models are known; of the others it is said what they want', () => {
+  it('are agents that are signed in and have models; for the others the plan says what they lack', () => {
     const { ready, unready } = plan({ clis: [claude, codex, { ...claude, kind: 'gemini', signedIn: false }] });
     expect(ready.filter(({ tier }) => tier === 'cli').map(({ settings }) => settings)).toEqual([
       { CLI_KIND: 'claude', CLI_COMMAND: '/usr/bin/claude', CLI_MODELS: 'sonnet,opus' },
     ]);
-    expect(unready.map(({ told }) => told)).toEqual([
+    expect(unready.map(({ detail }) => detail)).toEqual([
       'codex not yet: name its models, as clis.codex.CLI_MODELS in ROUTER_CONFIG',
       'gemini not yet: log in',
     ]);
   });
 
-  it('are told of in the first lines, with what is missing', () => {
+  it('appear in the first lines, with what is missing', () => {
     const facts = {
       baseUrl: 'http://127.0.0.1:8484',
       consoleUrl: 'http://127.0.0.1:8484',
