@@ -3,21 +3,21 @@ interface Slot<Value> {
   value: Value | undefined;
 }
 
-/** The map starts anew after this many deletions at the earliest. */
+/** Minimum number of deletions between two moves into a new `Map`. */
 const minDeleted = 512;
 
 /**
- * A map by id for what comes and goes with every request.
+ * A map by id for entries that live as long as one request.
  *
- * V8's own `Map` moves into a new table every time as many entries were deleted as it has room for, and each left table keeps
- * pointing to the next one and to all values it had. Once one of them has grown old enough for the old generation of
- * the heap, all that come after it are kept, with everything that their values refer to, until the next full collection: every
- * request would be copied twice and end as garbage there. This map lets go of a value itself, when its entry is deleted,
- * and cuts the chain of tables from time to time: it goes on in a new `Map`, which no left table points to.
+ * V8's `Map` moves into a new table whenever as many entries were deleted as it has room for, and each abandoned table keeps
+ * pointing to the next one and to its values. Once one of them reaches the old generation of the heap, all later ones survive,
+ * with everything that their values refer to, until the next full collection: every request would be copied twice and become
+ * garbage there. This map clears a value when its entry is deleted, and regularly cuts the chain of tables by moving into a new
+ * `Map`, to which no abandoned table points.
  */
 export class ShortLivedMap<Value extends object> {
   #slots = new Map<string, Slot<Value>>();
-  /** Entries that were deleted since the map last started anew. */
+  /** Entries deleted since the last move. */
   #deleted = 0;
 
   get size(): number {
@@ -28,28 +28,28 @@ export class ShortLivedMap<Value extends object> {
     return this.#slots.get(id)?.value;
   }
 
-  /** An entry of the same id must have been deleted before. */
+  /** Adds an entry. There must be none of the same id. */
   set(id: string, value: Value): void {
     this.#slots.set(id, { value });
   }
 
-  /** @returns false when there is no such entry */
+  /** Deletes an entry; returns false if there is none. */
   delete(id: string): boolean {
     const slot = this.#slots.get(id);
     if (!slot) return false;
     slot.value = undefined;
     this.#slots.delete(id);
     this.#deleted += 1;
-    if (this.#deleted > Math.max(minDeleted, this.#slots.size)) this.#startAnew();
+    if (this.#deleted > Math.max(minDeleted, this.#slots.size)) this.#moveToNewMap();
     return true;
   }
 
-  /** Entries may be deleted meanwhile, and are left out then; those that are added meanwhile may be left out, too. */
+  /** Iterates over all values. Entries deleted meanwhile are skipped; entries added meanwhile may be. */
   *values(): Generator<Value, void> {
     for (const { value } of this.#slots.values()) if (value) yield value;
   }
 
-  #startAnew(): void {
+  #moveToNewMap(): void {
     this.#slots = new Map(this.#slots);
     this.#deleted = 0;
   }

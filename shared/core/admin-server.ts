@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { Registry } from 'prom-client';
 import type { Logger } from './log.ts';
 
-/** What /health says: `ready` decides between 200 and 503, the rest is shown. */
+/** The answer of /health: `ready` decides between 200 and 503, `facts` are its body. */
 export interface Readiness {
   ready: boolean;
   facts: object;
@@ -12,7 +12,7 @@ export interface AdminPages {
   log: Pick<Logger, 'error'>;
   registry: Registry;
   health: () => Readiness | Promise<Readiness>;
-  /** Further pages by path, each a JSON value; undefined is told as 503: nothing is known yet. */
+  /** Further pages by path, each a JSON value; undefined is answered with 503. */
   further?: Readonly<Record<string, () => object | undefined>>;
 }
 
@@ -22,11 +22,11 @@ interface Answer {
   body: string;
 }
 
-const failed: Answer = { status: 500, type: 'text/plain', body: 'The page could not be made; see the log.\n' };
+const failed: Answer = { status: 500, type: 'text/plain', body: 'The page failed; see the log.\n' };
 
 /**
- * The operators' own port, never exposed to clients. `/metrics` for Prometheus; `/health` with 200 when the part is ready for
- * work, else 503; `/live` with 200 for as long as the event loop turns; and what else the part has to tell.
+ * The operators' port, never exposed to clients. `/metrics` is for Prometheus; `/health` answers 200 if the service is ready for
+ * work, else 503; `/live` answers 200 while the event loop turns; further pages are the service's own.
  */
 export function createAdminServer(pages: AdminPages): Server {
   const { log, registry, health, further = {} } = pages;
@@ -44,7 +44,7 @@ export function createAdminServer(pages: AdminPages): Server {
       }
       default: {
         const page = Object.hasOwn(further, path) ? further[path] : undefined;
-        if (!page) return { status: 404, type: 'text/plain', body: `Here are ${paths.join(', ')}.\n` };
+        if (!page) return { status: 404, type: 'text/plain', body: `Not found. Pages: ${paths.join(', ')}.\n` };
         const known = page();
         return known ? inJson(200, known) : inJson(503, { error: 'nothing is known yet' });
       }
@@ -55,7 +55,7 @@ export function createAdminServer(pages: AdminPages): Server {
     const [path = ''] = (request.url ?? '').split('?');
     answer(path)
       .catch((error: unknown) => {
-        log.error({ err: error, path }, 'a page of the admin port could not be made');
+        log.error({ err: error, path }, 'a page of the admin port failed');
         return failed;
       })
       .then(({ status, type, body }) => response.writeHead(status, { 'content-type': type }).end(body))

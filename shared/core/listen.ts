@@ -3,8 +3,8 @@ import type { Server } from 'node:http';
 import type { Releases } from './release.ts';
 
 /**
- * Opens a server's port and sees to it that it is closed, connections and all.
- * @throws the system's error when the port is taken or not allowed
+ * Opens a server's port and registers its release, which closes the port and all connections.
+ * @throws the system's error if the port is taken or not allowed
  */
 export async function listen(server: Server, port: number, host: string, releases: Releases): Promise<void> {
   server.listen(port, host);

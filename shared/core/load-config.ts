@@ -1,22 +1,24 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 
-/** The environment a service is configured from: `process.env`, or an object in tests. */
+/** The environment that configures a service: `process.env`, or an object in tests. */
 export type Environment = Record<string, string | undefined>;
 
-/** A setting is missing or wrong. The message names the variable and is fit to be shown to the operator as it is. */
+/** A setting is missing or invalid. The message names the variable and is shown to the operator unchanged. */
 export class ConfigError extends Error {
   override name = 'ConfigError';
 }
 
-/** One variable of the environment with its doc sentence; the configuration tables of docs/configuration.md are made from these. */
+/**
+ * The kinds of settings. `doc` describes the variable in error messages and in the tables of docs/configuration.md.
+ */
 export const setting = {
   text: (doc: string, fallback: string) => z.string().min(1).default(fallback).describe(doc),
   optionalText: (doc: string) => z.string().min(1).optional().describe(doc),
   integer: (doc: string, fallback: number, min: number, max: number) =>
     wholeNumber(min, max).default(fallback).describe(doc),
   optionalInteger: (doc: string, min: number, max: number) => wholeNumber(min, max).optional().describe(doc),
-  /** A part of a URL's path, of a subject in NATS, of a name in Redis. */
+  /** A word that is safe in URL paths, NATS subjects and Redis keys. */
   pathSegment: (doc: string, fallback: string) =>
     z
       .string()
@@ -44,16 +46,16 @@ export const setting = {
       .describe(doc),
 };
 
-/** Decimal digits only: `0x1F90`, `1e3` or a blank are more likely a slip than a wish. */
+/** Decimal digits only: `0x1F90`, `1e3` or a blank are more likely mistakes. */
 function wholeNumber(min: number, max: number) {
   const isInRange = (value: string): boolean => /^[0-9]+$/.test(value) && Number(value) >= min && Number(value) <= max;
   return z.string().refine(isInRange, `must be a whole number from ${min} to ${max}`).transform(Number);
 }
 
 /**
- * Reads a service's settings from the environment. An empty variable counts as unset. In place of any variable `X`, `X_FILE`
- * may name a file that holds its value: so containers are given secrets.
- * @throws ConfigError with one sentence for every bad variable
+ * Reads a service's settings from the environment. An empty variable counts as unset. Instead of any variable `X`, `X_FILE` may
+ * name a file that holds its value, the usual way of passing secrets to containers.
+ * @throws ConfigError with one sentence for every invalid variable
  */
 export function loadConfig<T extends z.ZodObject>(schema: T, environment: Environment): z.output<T> {
   const given: Environment = {};
@@ -62,7 +64,7 @@ export function loadConfig<T extends z.ZodObject>(schema: T, environment: Enviro
     const value = environment[name] || undefined;
     const file = environment[`${name}_FILE`] || undefined;
     if (value !== undefined && file !== undefined)
-      throw new ConfigError(`${name} and ${name}_FILE are both set: which of them is meant?`);
+      throw new ConfigError(`${name} and ${name}_FILE are both set: set only one of them`);
     const used = file === undefined ? value : readSetting(`${name}_FILE`, file);
     if (file !== undefined) fromFiles.add(name);
     if (used !== undefined && used !== '') given[name] = used;
@@ -73,7 +75,7 @@ export function loadConfig<T extends z.ZodObject>(schema: T, environment: Enviro
     const name = String(issue.path[0]);
     const doc = schema.shape[name]?.description ?? '';
     const value = given[name];
-    // An address with a user may hold a password, and a file a secret, so they are not repeated.
+    // An address with a user may hold a password, a file a secret: neither is repeated.
     const isSecret = value === undefined || value.includes('@') || fromFiles.has(name);
     const shown = isSecret ? name : `${name}=${JSON.stringify(value)}`;
     return `${shown} is not valid: ${issue.message} (${doc})`;
@@ -81,7 +83,7 @@ export function loadConfig<T extends z.ZodObject>(schema: T, environment: Enviro
   throw new ConfigError(sentences.join('\n'));
 }
 
-/** Editors and `echo` end a file with a line break that is not meant. */
+/** Reads a value from a file, without the line break that editors and `echo` append. */
 function readSetting(name: string, file: string): string {
   try {
     return readFileSync(file, 'utf8').replace(/\r?\n$/, '');

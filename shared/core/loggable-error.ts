@@ -1,22 +1,22 @@
 import { RouterError } from './errors.ts';
 
-/** An error as log lines have it. */
+/** An error as it appears in log lines. */
 export interface LoggableError {
   type: string;
   code?: string;
   message?: string;
-  /** Where it was thrown, without the message that stands in front of an ordinary stack. */
+  /** The stack's frames, without the message at its start. */
   stack?: string;
   cause?: LoggableError;
 }
 
-/** Causes that are followed; what is behind is left out. */
+/** Maximum depth of causes; deeper ones are left out. */
 const maxDepth = 5;
 
 /**
- * What of an error may stand in a log: its kind, its code, where it comes from, and its message unless that may quote what
- * a client or a model said. A parser's message quotes what it could not parse; a request's refusal may be an upstream's
- * sentence, which may quote the request. A cause that is no error is such a sentence, and is left out.
+ * The parts of an error that may be logged: its type, code and stack, and its message unless that may quote a client or a
+ * model. A parser's message quotes its input; a refusal of a request may be an upstream's sentence, which may quote the
+ * request. A cause that is not an error may be such a sentence and is left out.
  */
 export function loggableError(error: unknown, depth = 0): LoggableError | undefined {
   if (!(error instanceof Error) || depth >= maxDepth) return undefined;

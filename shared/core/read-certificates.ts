@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { ConfigError } from './load-config.ts';
 
 /**
- * Reads the file of certificates that a setting names.
- * @param name of the setting
- * @throws ConfigError that names both, when the file cannot be read or holds none
+ * Reads the certificates (PEM) from the file that a setting names.
+ * @param name the variable's name
+ * @throws ConfigError that names variable and file, if the file cannot be read or holds no certificate
  */
 export function readCertificates(name: string, file: string | undefined): string | undefined {
   if (file === undefined) return undefined;

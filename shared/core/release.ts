@@ -1,20 +1,20 @@
-/** Releases one resource. It must be safe to call once, and settle in bounded time. */
+/** Releases one resource. Called once; must settle in bounded time. */
 export type Release = () => void | Promise<void>;
 
 /**
- * A stack of things to release. What was acquired last is released first; a release that fails does not keep the
- * others from running. `main.ts` of every service owns one and runs it on SIGTERM and SIGINT.
+ * A stack of resources to release, last acquired first. A release that fails does not prevent the others. Every service owns
+ * one, which runs on SIGTERM and SIGINT (see `runService`).
  */
 export class Releases {
   readonly #stack: { name: string; release: Release }[] = [];
   #running: Promise<Error[]> | undefined;
 
-  /** Registers a release under a name that appears in the error when it fails. */
+  /** Registers a release. The name appears in the error if it fails. */
   add(name: string, release: Release): void {
     this.#stack.push({ name, release });
   }
 
-  /** Runs all releases once, last in first out, and returns the errors of those that failed. */
+  /** Runs all releases, last in first out, and resolves with the errors of those that failed. Further calls join the first. */
   run(): Promise<Error[]> {
     this.#running ??= this.#runAll();
     return this.#running;

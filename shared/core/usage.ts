@@ -1,4 +1,4 @@
-/** Tokens of one finished answer, as counted by the engine. All are whole numbers, 0 or more. */
+/** Token counts of one finished answer, as the upstream counted them. Whole numbers, 0 or more. */
 export interface Usage {
   /** All input tokens, cached ones included. */
   promptTokens: number;
@@ -12,7 +12,7 @@ export interface Usage {
   reasoningTokens: number;
 }
 
-/** The usage of an answer that never began. */
+/** The usage of an answer that never started. */
 export const noUsage: Usage = {
   promptTokens: 0,
   cachedTokens: 0,

@@ -1,4 +1,4 @@
 import manifest from '../../package.json' with { type: 'json' };
 
-/** The release of this code, as the package's manifest has it. */
+/** The release of this code, from the package's manifest. */
 export const { version } = manifest;

@@ -1,8 +1,8 @@
 import { BlockList, isIP } from 'node:net';
 
 /**
- * The networks that are not the public internet: IANA's special-purpose registries for IPv4 and IPv6 (RFC 6890),
- * multicast, and the IPv6 ranges that carry IPv4 addresses inside, which would lead around the first list.
+ * The networks that are not the public internet: IANA's special-purpose registries for IPv4 and IPv6 (RFC 6890), multicast,
+ * and the IPv6 ranges that embed IPv4 addresses, which would bypass the IPv4 list.
  */
 const reserved = new BlockList();
 for (const network of [
@@ -26,7 +26,7 @@ for (const network of [
   reserved.addSubnet(address, Number(prefix), 'ipv4');
 }
 
-/** All of IPv6 that is given out to the public today lies in here. */
+/** The range of all public IPv6 addresses that are allocated today. */
 const globalUnicast = new BlockList();
 globalUnicast.addSubnet('2000::', 3, 'ipv6');
 for (const network of ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']) {
@@ -34,7 +34,7 @@ for (const network of ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']) 
   reserved.addSubnet(address, Number(prefix), 'ipv6');
 }
 
-/** Whether an IP address belongs to the public internet. Anything that is not an IP address does not. */
+/** Whether a string is an IP address of the public internet. */
 export function isPublicAddress(address: string): boolean {
   switch (isIP(address)) {
     case 4:

@@ -4,30 +4,30 @@ import { isIP, type LookupFunction } from 'node:net';
 import { Agent, request } from 'undici';
 import { isPublicAddress } from './is-public-address.ts';
 
-/** An address could not be fetched. The message is a clause fit for the client, as "its address is not public". */
+/** A URL could not be fetched. The message is a clause that may be shown to the client, such as "its address is not public". */
 export class PublicFetchError extends Error {
   override name = 'PublicFetchError';
 }
 
-/** An answer that is no redirect; its body is not read yet. */
+/** An answer other than a redirect, with its body unread. */
 export interface PublicAnswer {
-  /** Where it came from, after redirects. */
+  /** The URL that answered, after redirects. */
   url: URL;
   status: number;
   headers: IncomingHttpHeaders;
   body: AsyncIterable<Buffer>;
 }
 
-/** Gets one address and gives the answer to `read`; the connection is closed when that settles. */
+/** Fetches a URL and calls `read` with the answer; the connection is closed when `read` settles. */
 export type PublicFetch = <T>(url: URL, read: (answer: PublicAnswer) => Promise<T>, signal: AbortSignal) => Promise<T>;
 
 export interface PublicFetchOptions {
-  /** Milliseconds from the first connection to the end of `read`. */
+  /** Time limit from the first connection to the end of `read`, in milliseconds. */
   timeoutMs: number;
   headers?: Record<string, string>;
-  /** Which IP addresses it may connect to. */
+  /** Decides which IP addresses it may connect to; default: public ones. */
   isAllowed?: (address: string) => boolean;
-  /** Resolves names, like the system does. */
+  /** Resolves names; default: the system's resolver. */
   lookup?: typeof systemLookup;
 }
 
@@ -35,12 +35,12 @@ const connectTimeoutMs = 3000;
 const maxRedirects = 3;
 
 /**
- * Makes a function that fetches (GET) from public addresses only, so that a request cannot make this process look into
- * the network it stands in. The address is checked when the connection is made, after the name was resolved, so a name
- * that resolves differently the second time gains nothing; every redirect is checked anew. Hosts written as numbers, in
- * octal or hexadecimal are IP addresses by the time they are checked, because URL parsing makes them so (WHATWG URL, 3.5).
+ * Creates a function that fetches (GET) from public addresses only, so that no request can make this process read from its
+ * own network. Addresses are checked after name resolution, when the connection is made, so a name that resolves differently
+ * the second time gains nothing; every redirect is checked anew. Hosts written as numbers, in octal or in hexadecimal have
+ * become IP addresses before the check, by URL parsing (WHATWG URL, 3.5).
  *
- * What it makes rejects with a PublicFetchError, with whatever `read` throws, or with the signal's reason.
+ * The function rejects with a PublicFetchError, an error of `read`, or the signal's reason.
  */
 export function createPublicFetch({
   timeoutMs,
@@ -51,7 +51,7 @@ export function createPublicFetch({
   const guarded = guardedLookup(lookup, isAllowed);
 
   return async function publicFetch(url, read, signal) {
-    // An agent for one fetch: it keeps no connection and no host.
+    // One agent per fetch, so that no connection and no host is remembered.
     const agent = new Agent({ connect: { lookup: guarded, timeout: connectTimeoutMs }, allowH2: false });
     const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
     let answered = false;
@@ -74,7 +74,7 @@ export function createPublicFetch({
     for (let hop = 0; hop <= maxRedirects; hop += 1) {
       if (url.protocol !== 'http:' && url.protocol !== 'https:')
         throw new PublicFetchError('only http and https are fetched');
-      // For a host that is an IP address already, nothing is looked up.
+      // A host that is an IP address is not resolved, so the lookup does not check it.
       const host = url.hostname.replace(/^\[|\]$/g, '');
       if (isIP(host) !== 0 && !isAllowed(host)) throw notPublic();
       const {
@@ -90,7 +90,7 @@ export function createPublicFetch({
       if (status < 300 || status >= 400 || typeof location !== 'string')
         return { url, status, headers: answered, body };
       const next = URL.parse(location, url.href);
-      if (!next) throw new PublicFetchError('it redirects to an address that is none');
+      if (!next) throw new PublicFetchError('it redirects to an invalid address');
       await body.dump({ limit: 16 * 1024, signal });
       url = next;
     }
@@ -99,8 +99,8 @@ export function createPublicFetch({
 }
 
 /**
- * Reads a body whole.
- * @throws PublicFetchError when it has more than `maxBytes`, is compressed although that was not asked for, or breaks off
+ * Reads a whole body.
+ * @throws PublicFetchError if it has more than `maxBytes`, is compressed against the request, or breaks off
  */
 export async function readBounded({ headers, body }: PublicAnswer, maxBytes: number): Promise<Buffer> {
   const encoding = headers['content-encoding'] ?? 'identity';
@@ -120,7 +120,7 @@ export async function readBounded({ headers, body }: PublicAnswer, maxBytes: num
   return Buffer.concat(chunks);
 }
 
-/** Resolves a name, and refuses it when any of its addresses is not allowed. */
+/** A lookup that refuses a name if any of its addresses is not allowed. */
 function guardedLookup(lookup: typeof systemLookup, isAllowed: (address: string) => boolean): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, addresses) => {

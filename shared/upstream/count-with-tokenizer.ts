@@ -1,16 +1,16 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { imageTokens } from '#shared/formats/estimate-tokens.ts';
 
-/** What templates put around each message: its role, a beginning and an end. */
+/** Tokens that templates add to each message: its role, a beginning and an end. */
 const messageTokens = 4;
 
-/** Characters that are really counted; what is beyond is taken to be like them. */
+/** Maximum number of characters that are counted; the rest is extrapolated. */
 const maxCounted = 1024 * 1024;
 
 /**
- * Tokens of a chat request's input by a tokenizer that is not the model's own (o200k), so about right: the texts of all
- * messages, calls and results, the tools as JSON, images at a flat price. Its tables are loaded when first needed.
- * Other work has its turn meanwhile, however long the input is.
+ * Estimates the input tokens of a chat request with the o200k tokenizer, which is not the model's own: the texts of all
+ * messages, calls and results, the tools as JSON, and a flat number per image. The tokenizer's tables are loaded on first
+ * use. The event loop is not blocked, however long the input is.
  */
 export async function countWithTokenizer(request: JsonObject, signal: AbortSignal): Promise<number> {
   const { countTokens } = await import('./o200k-tokens.ts');
@@ -28,7 +28,7 @@ export async function countWithTokenizer(request: JsonObject, signal: AbortSigna
   return flat + (counted === 0 ? 0 : Math.round(tokens * (chars / counted)));
 }
 
-/** The texts of a request, and the tokens of what is none. */
+/** The texts of a request, and the tokens of everything else. */
 function partsOf({ messages, tools }: JsonObject): { texts: string[]; flat: number } {
   const texts: string[] = Array.isArray(tools) && tools.length > 0 ? [JSON.stringify(tools)] : [];
   let flat = 0;

@@ -3,27 +3,27 @@ import type { Usage } from '#shared/core/usage.ts';
 import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts';
 import type { TraceContext, TraceSpan } from '#shared/core/tracing/tracing.ts';
 
-/** What is known of a generation before it begins. */
+/** A generation that is about to start. */
 export interface Generation {
-  /** The span of the job that it serves. */
+  /** The span of its job. */
   parent: TraceSpan;
-  /** Who generates, in the words of the conventions where they have one: `openai`, `vllm`. */
+  /** `gen_ai.provider.name` of the conventions, or the upstream's own name: `openai`, `vllm`. */
   provider: string;
   model: string;
   stream: boolean;
-  /** Where it is asked, when over HTTP. */
+  /** Host and port of an upstream over HTTP. */
   server?: { address: string; port: number } | undefined;
 }
 
-/** What a generation came to. */
+/** The end of a generation. */
 export interface GenerationEnd {
   usage: Usage;
   finishReason: string;
 }
 
 /**
- * The span of one generation (OpenTelemetry, "Semantic conventions for generative AI client spans"): how long, how soon, how
- * many tokens, how it ended; never what was said.
+ * The span of one generation (OpenTelemetry, "Semantic conventions for generative AI client spans"): duration, time to the first
+ * token, tokens and outcome; never content.
  */
 export class GenerationSpan {
   readonly #span: TraceSpan;
@@ -45,7 +45,7 @@ export class GenerationSpan {
     });
   }
 
-  /** For the upstream, which may go on with the trace. */
+  /** The context to send to the upstream, which may continue the trace. */
   get context(): TraceContext {
     return this.#span.context;
   }

@@ -1,16 +1,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { countTokens as count, encode } from 'gpt-tokenizer/encoding/o200k_base';
 
-/** Text that looks like a special token is text here. */
+/** Text that looks like a special token is counted as text. */
 const plainText = { allowedSpecial: new Set<string>(), disallowedSpecial: new Set<string>() };
 
-/** Byte-pair merging takes quadratic time in a run without a blank: 64 KiB of one letter would block for seconds. */
+/** Characters per slice. Byte-pair merging is quadratic in a run without a blank: 64 KiB of one letter block for seconds. */
 const maxSlice = 512;
 const slicesPerTurn = 32;
 
 /**
- * Counts the o200k_base tokens of a text, and lets other requests have their turn meanwhile. The text is counted in slices
- * that end before a blank, where tokens end too; only a run of more than 512 characters without one may count a few more.
+ * Counts the o200k_base tokens of a text without blocking the event loop. The text is counted in slices that end before a
+ * blank, where tokens end too; only a run of more than 512 characters without a blank may count a few tokens more.
  */
 export async function countTokens(text: string, signal: AbortSignal): Promise<number> {
   let tokens = 0;

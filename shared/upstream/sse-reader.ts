@@ -1,12 +1,12 @@
 import { createParser } from 'eventsource-parser';
 import { RouterError } from '#shared/core/errors.ts';
 
-/** Characters that one event may have at most. A tool call's whole arguments travel in one event of some engines. */
+/** Maximum characters of one event. Some engines send all arguments of a tool call in one event. */
 const defaultLimit = 4 * 1024 * 1024;
 
 /**
- * Reads an upstream's server-sent events (WHATWG HTML, "Server-sent events") from the raw bytes of its body, wherever
- * these are split. Hands out each event's data; names are left out, because in both formats the data tells everything.
+ * Reads an upstream's server-sent events (WHATWG HTML, "Server-sent events") from the raw bytes of its body, split anywhere.
+ * Returns the data of each event; names are dropped, because in both formats the data includes the type.
  */
 export class SseReader {
   readonly #decoder = new TextDecoder();
@@ -26,15 +26,15 @@ export class SseReader {
   }
 
   /**
-   * The data of the events that these bytes complete.
-   * @throws RouterError `upstream_failed` when an event outgrows the limit; the reader is of no use afterwards
+   * Returns the data of the events that these bytes complete.
+   * @throws RouterError `upstream_failed` if an event exceeds the limit; the reader must not be used afterwards
    */
   push(bytes: Uint8Array): string[] {
     this.#parser.feed(this.#decoder.decode(bytes, { stream: true }));
     return this.#take();
   }
 
-  /** Call when the body has ended: the data of a last event that was not followed by its blank line. */
+  /** Called at the end of the body; returns the data of a last event without its blank line. */
   end(): string[] {
     this.#parser.feed(`${this.#decoder.decode()}\n\n`);
     return this.#take();

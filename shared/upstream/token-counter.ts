@@ -4,65 +4,65 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { countWithTokenizer } from './count-with-tokenizer.ts';
 import { UpstreamAnswerError } from './upstream-failure.ts';
 
-/** Milliseconds for an upstream to count. */
+/** Timeout of a count by the upstream, in milliseconds. */
 const timeoutMs = 30_000;
 
-/** Counts that are remembered, by the content that was counted. */
+/** Size and lifetime (milliseconds) of the cache of counts. */
 const cached = { max: 1_000, ttl: 10 * 60_000 };
 
-/** Answers whose true count is compared with ours for each model, at most, and how long a request may be for that. */
+/** Maximum number of answers per model that correct our counts, and maximum length of their requests. */
 const lessons = { perModel: 20, maxChars: 64 * 1024 };
 
 interface Scale {
-  /** True tokens for each token of our own tokenizer. */
+  /** True tokens per token of our own tokenizer. */
   ratio: number;
   lessons: number;
 }
 
-/** Asks the upstream how many tokens a chat request's input has. */
+/** Counts a chat request's input tokens at the upstream. */
 type Ask = (request: JsonObject, signal: AbortSignal) => Promise<number>;
 
 /**
- * Counts the tokens of chat requests' inputs without inference: asks the upstream where it can count; elsewhere counts with
- * a tokenizer of ours and scales that by what the model's own first answers reported.
+ * Counts the input tokens of chat requests without inference: at the upstream if it can count, else with our own tokenizer,
+ * scaled by the counts that the model's first answers reported.
  */
 export class TokenCounter {
   readonly #ask: Ask | undefined;
   readonly #counts = new LRUCache<string, number>(cached);
   readonly #scales = new Map<string, Scale>();
 
-  /** @param ask rejects with an UpstreamAnswerError where the upstream is of a version that cannot count yet */
+  /** @param ask rejects with an UpstreamAnswerError if the upstream's version cannot count */
   constructor(ask: Ask | undefined) {
     this.#ask = ask;
   }
 
   /**
-   * Tokens of a request's input, never 0.
-   * @param request as the upstream gets it
+   * Counts the input tokens of a request; at least 1.
+   * @param request as sent to the upstream
    */
   async count(request: JsonObject, model: string, signal: AbortSignal): Promise<number> {
     const key = hash('sha256', `${model}\n${JSON.stringify(request)}`);
     const known = this.#counts.get(key);
     if (known !== undefined) return known;
-    const asked = await this.#asked(request, signal);
+    const asked = await this.#askUpstream(request, signal);
     const count = asked ?? Math.round((await countWithTokenizer(request, signal)) * this.#scaleOf(model).ratio);
-    // An upstream that can count is asked again next time.
+    // An estimate is not cached if the upstream can count: it is asked again next time.
     if (asked !== undefined || !this.#ask) this.#counts.set(key, Math.max(1, count));
     return Math.max(1, count);
   }
 
   /**
-   * Learns from an answer how the model's own tokenizer compares to ours, where the upstream cannot be asked.
-   * @returns what to call with the answer's own count; undefined when there is nothing (more) to be learnt, so that the
-   * request need not be held for it
+   * Learns the ratio of the model's tokenizer to ours from an answer, if the upstream cannot count.
+   * @returns a function to call with the answer's own count; undefined if there is nothing (more) to learn, so that the
+   * request need not be kept
    */
   lesson(request: JsonObject, model: string): ((promptTokens: number) => void) | undefined {
     if (this.#ask || this.#scaleOf(model).lessons >= lessons.perModel) return undefined;
     const text = JSON.stringify([request.messages, request.tools]);
-    // An image's price is no matter of tokenizers.
+    // The tokens of an image do not depend on the tokenizer.
     if (text.length > lessons.maxChars || text.includes('"image_url"')) return undefined;
     return (promptTokens) => {
-      // Nobody waits for it, and a count that fails teaches nothing.
+      // Nothing waits for this, and a failed count is ignored.
       this.#learn(request, model, promptTokens).catch(() => undefined);
     };
   }
@@ -80,8 +80,8 @@ export class TokenCounter {
     return this.#scales.get(model) ?? { ratio: 1, lessons: 0 };
   }
 
-  /** Undefined when the upstream cannot count. */
-  #asked(request: JsonObject, signal: AbortSignal): Promise<number | undefined> | undefined {
+  /** The upstream's count; undefined if it cannot count. */
+  #askUpstream(request: JsonObject, signal: AbortSignal): Promise<number | undefined> | undefined {
     return this.#ask?.(request, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])).catch((error: unknown) => {
       if (error instanceof UpstreamAnswerError) return undefined;
       throw error;

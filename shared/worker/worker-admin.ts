@@ -8,36 +8,37 @@ import type { Registry } from 'prom-client';
 import type { Releases } from '#shared/core/release.ts';
 import { version } from '#shared/core/version.ts';
 
-/** The worker, as its admin port needs it. */
+/** The worker, as its admin port uses it. */
 export interface AdministeredWorker {
   standing: Omit<WorkerStanding, 'state'> & { accepting: boolean; draining: boolean };
 }
 
-/** Its connection to the broker. */
+/** The worker's connection to the broker, as its admin port uses it. */
 export interface AdministeredBroker {
   connected: boolean;
   roundTripMs(): Promise<number | undefined>;
 }
 
 export interface WorkerAdminOptions {
-  /** The kind of worker, as its log lines name it. */
+  /** The service's name, as in its log lines. */
   service: string;
   config: { ADMIN_PORT?: number | undefined; ADMIN_HOST: string };
   log: Logger;
   releases: Releases;
 }
 
-/** A worker's metrics, and the port that shows them where one is set. */
+/** A worker's metrics, and its admin port if one is set. */
 export interface WorkerAdmin {
   registry: Registry;
   metrics: WorkerMetrics;
-  /** Tells whom the port is about. Before that, it says that the worker is starting. */
+  /** Sets the worker to report on. Until then the reported state is `starting`. */
   follow(worker: AdministeredWorker, broker: AdministeredBroker): void;
 }
 
 /**
- * Opens a worker's admin port, first of all, so that it can be seen to live while it still looks for its engine and the broker.
- * @throws the system's error when the port is taken
+ * Opens a worker's admin port. It comes first at a start, so that the worker is visible while it waits for its engine and the
+ * broker.
+ * @throws the system's error if the port is taken
  */
 export async function openWorkerAdmin({ service, config, log, releases }: WorkerAdminOptions): Promise<WorkerAdmin> {
   let followed: { worker: AdministeredWorker; broker: AdministeredBroker } | undefined;
@@ -63,7 +64,7 @@ export async function openWorkerAdmin({ service, config, log, releases }: Worker
   };
   const registry = createServiceRegistry(service);
   const metrics = new WorkerMetrics(registry, standing);
-  // A worker that waits for its engine has not asked for the broker yet: nobody is to be woken for it.
+  // While a worker waits for its engine it is not connected to the broker, which must raise no alert.
   watchDependencies(registry, { nats: () => followed?.broker.roundTripMs() });
   if (config.ADMIN_PORT !== undefined) {
     const server = createAdminServer({ log, registry, health });

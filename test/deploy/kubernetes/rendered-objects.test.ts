@@ -8,7 +8,7 @@ import { parse } from 'yaml';
 import { loadConfig, type Environment } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
 import { createAdminServer } from '#shared/core/admin-server.ts';
-import { parseRegistry } from '#shared/registry/parse-registry.ts';
+import { parseRegistry } from '#shared/registry/read-registry.ts';
 import { demoEngineSettings } from '#services/demo-engine/config.ts';
 import { ingressConfig } from '#services/ingress/config.ts';
 import { loadOf } from '#services/ingress/metrics/load.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createLog } from '#shared/core/log.ts';
 import { followRegistry } from '#shared/registry/follow-registry.ts';
-import { parseRegistry } from '#shared/registry/parse-registry.ts';
+import { parseRegistry } from '#shared/registry/read-registry.ts';
 import { emptyRegistry } from '#shared/registry/registry.ts';
 
 const good = `
@@ -43,7 +43,7 @@ describe('the registry file', () => {
 
   it.each([
     ['models: { fast: { targets: [] } }', 'r.yaml: models.fast.targets: '],
-    ['models: { auto: { targets: [{ model: x }] } }', 'r.yaml: models.auto: this name is taken'],
+    ['models: { auto: { targets: [{ model: x }] } }', 'r.yaml: models.auto: this name is reserved'],
     ['auto: { tiers: [tools] }', 'r.yaml: auto.tiers.0: '],
     ['modles: {}', 'Unrecognized key: "modles"'],
     ['models: [', 'at line 1'],

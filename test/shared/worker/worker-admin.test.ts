@@ -3,7 +3,7 @@ import { createLog } from '#shared/core/log.ts';
 import { Releases } from '#shared/core/release.ts';
 import { openWorkerAdmin } from '#shared/worker/worker-admin.ts';
 
-it('a worker that still looks for its engine says nothing of the broker, which it has not asked for yet', async () => {
+it('a worker reports nothing about the broker before it connects to it', async () => {
   const releases = new Releases();
   onTestFinished(async () => void (await releases.run()));
   const log = createLog({ service: 'test', level: 'silent', format: 'json' });
@@ -15,7 +15,7 @@ it('a worker that still looks for its engine says nothing of the broker, which i
   admin.follow(worker, { connected: true, roundTripMs: async () => ms });
   expect(await admin.registry.metrics()).toContain('rtr_dependency_up{dependency="nats"} 0');
   ms = 2;
-  const told = await admin.registry.metrics();
-  expect(told).toContain('rtr_dependency_up{dependency="nats"} 1');
-  expect(told).toContain('rtr_dependency_round_trip_seconds{dependency="nats"} 0.002');
+  const metrics = await admin.registry.metrics();
+  expect(metrics).toContain('rtr_dependency_up{dependency="nats"} 1');
+  expect(metrics).toContain('rtr_dependency_round_trip_seconds{dependency="nats"} 0.002');
 });
