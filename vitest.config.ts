@@ -23,7 +23,6 @@ export default defineConfig({
           name: 'long',
           include: ['test/long/**/*.test.ts'],
           testTimeout: 300_000,
-          expect: { poll: { timeout: 10_000 } },
           fileParallelism: false,
         },
       },

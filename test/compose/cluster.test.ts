@@ -10,6 +10,7 @@ import { runCommand } from './run-command.ts';
 import { tell } from './tell.ts';
 import { Traffic } from './traffic.ts';
 import { describeUse } from './describe-use.ts';
+import { until } from '../helpers/until.ts';
 
 const options = inject('composeOptions');
 const compose = new ComposeProject({ ...options, profiles: [...(options.profiles ?? []), 'cloud'] });
@@ -55,7 +56,7 @@ describe('the cluster of the Compose file', () => {
 
   it('shows the key only at the first start', async () => {
     await compose.run('up', '--detach', '--no-build', 'setup');
-    await expect.poll(() => compose.logs('setup'), { timeout: 20_000 }).toContain('Set up already');
+    await until(async () => expect(await compose.logs('setup')).toContain('Set up already'), 20_000);
     expect(await compose.key()).toBe(key);
   });
 
@@ -78,7 +79,7 @@ describe('the cluster of the Compose file', () => {
       for (const answer of answers) workers.add(answer.headers.get('x-rtr-worker') ?? '');
       return workers.size;
     };
-    await expect.poll(nodes, { timeout: 30_000 }).toBe(4);
+    await until(async () => expect(await nodes()).toBe(4), 30_000);
     expect(await compose.containers('ingress')).toHaveLength(3);
   });
 
@@ -90,7 +91,7 @@ describe('the cluster of the Compose file', () => {
       return data.result.map(({ metric }) => metric.job).sort();
     };
     const [ingresses, workers] = [Array(3).fill('rtr-ingress'), Array(6).fill('rtr-worker')];
-    await expect.poll(targets, { timeout: 60_000, interval: 500 }).toEqual([...ingresses, ...workers]);
+    await until(async () => expect(await targets()).toEqual([...ingresses, ...workers]), 60_000);
     await compose.run('--profile', 'observability', 'rm', '--stop', '--force', 'prometheus');
   });
 
@@ -135,16 +136,16 @@ describe('the cluster of the Compose file', () => {
       await answer.text();
       return answer.headers.get('x-rtr-worker') ?? String(answer.status);
     };
-    await expect.poll(whoServes, { timeout: 20_000 }).toBe('joes-box.w1');
+    await until(async () => expect(await whoServes()).toBe('joes-box.w1'), 20_000);
     // As its address stays the same, it comes back by itself.
     await compose.run('restart', 'gate');
     await worker.line('broker connection is back');
-    await expect.poll(whoServes, { timeout: 10_000 }).toBe('joes-box.w1');
+    await until(async () => expect(await whoServes()).toBe('joes-box.w1'), 10_000);
 
     await compose.run(...trust, 'revoke', '--from', '/volumes/trust', 'joes-box');
     await compose.run('run', '--rm', '-T', 'prepare', 'trust');
     await compose.run('kill', '--signal', 'HUP', 'nats');
-    await expect.poll(whoServes, { timeout: 30_000 }).not.toBe('joes-box.w1');
+    await until(async () => expect(await whoServes()).not.toBe('joes-box.w1'), 30_000);
     const doctor = ['services/rtr/main.ts', 'doctor', '--nats', address, '--credentials', file, '--role', 'cli'];
     expect(await runCommand(process.execPath, doctor)).toContain('the broker does not accept it');
     await compose.run('rm', '--stop', '--force', 'gate');

@@ -6,6 +6,7 @@ import { count, crash, whileTrafficRuns } from './break-things.ts';
 import { ComposeProject, type ComposeOptions } from './compose-project.ts';
 import { docker } from './run-command.ts';
 import { tell } from './tell.ts';
+import { until } from '../helpers/until.ts';
 
 const { env = {} } = inject('composeOptions');
 let options: ComposeOptions;
@@ -53,7 +54,7 @@ async function makeKey(name: string): Promise<string> {
 
 describe('with the profile ha', () => {
   it('three nodes of NATS keep the queue', async () => {
-    await expect.poll(streams, { timeout: 15_000 }).toMatch(/"num_replicas": ?3/);
+    await until(async () => expect(await streams()).toMatch(/"num_replicas": ?3/), 15_000);
   });
 
   it.each(['nats', 'nats-2', 'nats-3'])('nothing is lost silently when %s is killed', async (node) => {
@@ -66,15 +67,15 @@ describe('with the profile ha', () => {
     const outcomes = await whileTrafficRuns('the Redis primary killed', where, async () => {
       await docker('kill', primary);
       const began = performance.now();
-      await expect.poll(() => roleOf('redis-2'), { timeout: 30_000 }).toBe('master');
-      await expect.poll(() => statusWith(before), { timeout: 30_000 }).toBe(200);
+      await until(async () => expect(await roleOf('redis-2')).toBe('master'), 30_000);
+      await until(async () => expect(await statusWith(before)).toBe(200), 30_000);
       tell(`the Redis replica took over after ${((performance.now() - began) / 1000).toFixed(1)} s`);
     });
     expect(count(outcomes, 'told', 'refused', 'cut')).toBe(0);
     const after = await makeKey('after');
     expect(await statusWith(after)).toBe(200);
     await docker('start', primary);
-    await expect.poll(() => roleOf('redis'), { timeout: 30_000 }).toBe('slave');
+    await until(async () => expect(await roleOf('redis')).toBe('slave'), 30_000);
     expect(await statusWith(after)).toBe(200);
   });
 

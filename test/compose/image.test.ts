@@ -2,6 +2,7 @@ import { inject, afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ComposeProject } from './compose-project.ts';
 import { containerLogs, docker } from './run-command.ts';
 import { tell } from './tell.ts';
+import { until } from '../helpers/until.ts';
 
 const mebibyte = 1024 * 1024;
 const confined = ['--read-only', '--cap-drop', 'ALL', '--user', '1000', '--tmpfs', '/tmp'];
@@ -25,7 +26,7 @@ async function start(words: readonly string[], ready: string, env: readonly stri
   const place = ['--network', `${compose.name}_workers`, '--volume', `${compose.name}_tools-secrets:/secrets:ro`];
   const id = (await docker('run', '--detach', ...confined, ...place, ...settings, image, ...words)).trim();
   started.push(id);
-  await expect.poll(() => containerLogs(id), { timeout: 30_000 }).toContain(ready);
+  await until(async () => expect(await containerLogs(id)).toContain(ready), 30_000);
   return id;
 }
 

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { startCluster, until, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { until } from '../helpers/until.ts';
 import { startProcess, type ServiceProcess } from '../helpers/processes/start-process.ts';
 import { startSecuredNats, type SecuredNats } from '../helpers/servers/start-secured-nats.ts';
 

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { findLlamaServer, startLlamaServer, type LlamaServer } from '../helpers/upstreams/start-llama-server.ts';
-import { startCluster, until, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { until } from '../helpers/until.ts';
 import { startProcess } from '../helpers/processes/start-process.ts';
 
 const program = findLlamaServer();

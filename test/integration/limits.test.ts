@@ -5,7 +5,8 @@ import { accountNames } from '#shared/accounts/account-names.ts';
 import { parseKey } from '#shared/accounts/keys/parse-key.ts';
 import { limitedIngress, pricedDemo } from '../helpers/cluster/limited-ingress.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
-import { startCluster, until, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { until } from '../helpers/until.ts';
 import { startRedis } from '../helpers/servers/start-redis.ts';
 import type { TestServer } from '../helpers/servers/test-server.ts';
 

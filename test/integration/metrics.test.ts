@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startCluster, until, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { until } from '../helpers/until.ts';
 import { adminOf } from '../helpers/cluster/worker-admin.ts';
 
 let cluster: Cluster;
@@ -34,7 +35,7 @@ describe("a worker's admin port", () => {
     await (await post({ model: 'demo', max_tokens: 5 }, 'anthropic/v1/messages')).text();
     const job = (format: string) =>
       `rtr_worker_jobs_total{format="${format}",operation="generate",model="demo",outcome="done"}`;
-    await expect.poll(() => valueOf(url, job('messages'))).toBe(1);
+    await until(async () => expect(await valueOf(url, job('messages'))).toBe(1), 1_000);
     expect(await valueOf(url, job('chat'))).toBe(1);
     const claimed = await valueOf(url, 'rtr_worker_claims_total{outcome="grant"}');
     const offered = await valueOf(url, 'rtr_worker_offers_total{outcome="taken"}');
@@ -101,9 +102,9 @@ describe("an ingress's metrics", () => {
     const worker = await cluster.addWorker();
     const { worker: id } = await worker.line('gpu-worker is ready');
     const series = `rtr_slots{tier="gpu",worker="${String(id)}"}`;
-    await expect.poll(() => valueOf(cluster.adminUrl, series)).toBe(1);
+    await until(async () => expect(await valueOf(cluster.adminUrl, series)).toBe(1), 1_000);
     await worker.stop();
-    await expect.poll(() => valueOf(cluster.adminUrl, series)).toBeUndefined();
+    await until(async () => expect(await valueOf(cluster.adminUrl, series)).toBeUndefined(), 1_000);
   });
 });
 
@@ -117,13 +118,13 @@ describe("the cluster's load", () => {
     };
     const urls = [cluster.adminUrl, `http://127.0.0.1:${(admin as AddressInfo).port}`];
     for (const url of urls)
-      await expect.poll(() => ask(url), { timeout: 5_000 }).toEqual({ waiting: 0, busy: 0, slots: 1, workers: 1 });
+      await until(async () => expect(await ask(url)).toEqual({ waiting: 0, busy: 0, slots: 1, workers: 1 }), 5_000);
 
     await cluster.workers[0]?.stop();
     await until(() => cluster.ingress.lines.some(({ msg }) => msg === 'worker left'));
     const waiting = post({ model: 'demo' });
     for (const url of urls)
-      await expect.poll(() => ask(url), { timeout: 5_000 }).toEqual({ waiting: 1, busy: 0, slots: 0, workers: 0 });
+      await until(async () => expect(await ask(url)).toEqual({ waiting: 1, busy: 0, slots: 0, workers: 0 }), 5_000);
     await cluster.addWorker();
     expect((await waiting).status).toBe(200);
     await other.process.stop();

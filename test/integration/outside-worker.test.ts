@@ -12,7 +12,8 @@ import { parseCredential } from '#shared/broker/connection/credential.ts';
 import { createLog } from '#shared/core/log.ts';
 import { freePort } from '#services/rtr/up/servers/free-port.ts';
 import { makeCertificates, type Certificates } from '../helpers/servers/make-certificates.ts';
-import { startCluster, until, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { until } from '../helpers/until.ts';
 import { startProcess } from '../helpers/processes/start-process.ts';
 import { startSecuredNats, type SecuredNats } from '../helpers/servers/start-secured-nats.ts';
 

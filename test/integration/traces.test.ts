@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ReceivedSpan } from '../helpers/tracing/decode-spans.ts';
-import { startCluster, until, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { until } from '../helpers/until.ts';
 import { startCollector, type Collector } from '../helpers/tracing/start-collector.ts';
 import { startEngineProxy, type EngineProxy } from '../helpers/upstreams/start-engine-proxy.ts';
 import { untilItTakesOffers } from '../helpers/cluster/worker-admin.ts';

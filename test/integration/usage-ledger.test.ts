@@ -3,7 +3,8 @@ import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import { pricedDemo } from '../helpers/cluster/limited-ingress.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
-import { startCluster, until, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { until } from '../helpers/until.ts';
 import { inject } from 'vitest';
 
 let cluster: Cluster;

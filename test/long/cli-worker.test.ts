@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startFakeModelApis, type FakeModelApis, type UpstreamCall } from '../helpers/upstreams/fake-model-apis.ts';
 import { installCli, type CliName } from '../helpers/clis/install-clis.ts';
 import { environmentOf, startCliWorker, type CliWorker } from '../helpers/cluster/start-cli-worker.ts';
-import { startCluster, until, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { until } from '../helpers/until.ts';
 
 interface CliCase {
   name: CliName;

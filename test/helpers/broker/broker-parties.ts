@@ -13,7 +13,7 @@ import { createLog } from '#shared/core/log.ts';
 import { noMeter } from './no-meter.ts';
 import { scriptedHandler, type Step } from './scripted-handler.ts';
 import { startProcess, type ServiceProcess } from '../processes/start-process.ts';
-import { until } from '../cluster/start-cluster.ts';
+import { until } from '../until.ts';
 
 const log = createLog({ service: 'test', level: process.env['TEST_LOG'] ?? 'silent', format: 'json' });
 

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { inject } from 'vitest';
-import { until, type Cluster } from './start-cluster.ts';
+import { type Cluster } from './start-cluster.ts';
+import { until } from '../until.ts';
 import { startProcess, type ServiceProcess } from '../processes/start-process.ts';
 
 export interface CliWorker {

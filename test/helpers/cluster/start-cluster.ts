@@ -6,6 +6,7 @@ import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
 import { createKey } from '#shared/accounts/keys/create-key.ts';
 import { KeyStore } from '#shared/accounts/keys/key-store.ts';
 import { createLog } from '#shared/core/log.ts';
+import { until } from '../until.ts';
 import { startProcess, type ServiceProcess } from '../processes/start-process.ts';
 
 export interface ClusterOptions {
@@ -121,15 +122,6 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   } catch (error) {
     await stop();
     throw error;
-  }
-}
-
-/** Waits until something holds, looking every 20 ms; rejects after this many milliseconds. */
-export async function until(holds: () => boolean | Promise<boolean>, ms = 15_000): Promise<void> {
-  const deadline = performance.now() + ms;
-  while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error(`what was waited for did not come within ${ms} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
 

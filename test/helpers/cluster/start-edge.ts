@@ -6,7 +6,8 @@ import type { WorkerOptions } from '#shared/broker/worker/worker-options.ts';
 import { createLog } from '#shared/core/log.ts';
 import { noMeter } from '../broker/no-meter.ts';
 import { scriptedHandler, type Step, type Tell } from '../broker/scripted-handler.ts';
-import { startCluster, until, type Cluster, type ClusterOptions } from './start-cluster.ts';
+import { startCluster, type Cluster, type ClusterOptions } from './start-cluster.ts';
+import { until } from '../until.ts';
 
 /** What of a fetch a test may change. */
 type Init = Omit<RequestInit, 'headers'> & { headers?: Record<string, string> };

@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import { until } from './start-cluster.ts';
+import { until } from '../until.ts';
 import type { ServiceProcess } from '../processes/start-process.ts';
 
 /** Sends requests until a worker, started with an admin port, has taken one without a ticket: from then on it waits for more. */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { freePort } from '#services/rtr/up/servers/free-port.ts';
 import { observabilityFolder } from './observability-files.ts';
-import { until } from '../cluster/start-cluster.ts';
+import { until } from '../until.ts';
 
 /** A Prometheus that looks every second, with the alerts of the project. */
 export interface Prometheus {

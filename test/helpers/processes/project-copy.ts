@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '#services/rtr/up/servers/free-port.ts';
 import { hostNode, runCommand, type RunningCommand } from './run-command.ts';
-import { until } from '../cluster/start-cluster.ts';
+import { until } from '../until.ts';
 
 /** A copy of the project in a folder of its own, to run `rtr` in as a user does. */
 export interface ProjectCopy {

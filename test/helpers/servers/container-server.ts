@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { GenericContainer, getContainerRuntimeClient, type WaitStrategy } from 'testcontainers';
 import { askPort } from '#services/rtr/up/servers/ask-port.ts';
 import { freePort } from '#services/rtr/up/servers/free-port.ts';
+import { until } from '../until.ts';
 import type { ServerKind, TestServer } from './test-server.ts';
 
 /** The images of the two servers; the only place that names them for tests. */
@@ -61,13 +61,7 @@ export async function startContainerServer(kind: ServerKind): Promise<TestServer
 function answersAt(where: { host: string; port: number }, kind: ServerKind): WaitStrategy {
   const { question, ready } = images[kind];
   return {
-    waitUntilReady: async () => {
-      const deadline = performance.now() + startsWithinMs;
-      while (!(await askPort(where, question, ready))) {
-        if (performance.now() > deadline) throw new Error(`no answer from ${kind} within ${startsWithinMs} ms`);
-        await sleep(25);
-      }
-    },
+    waitUntilReady: () => until(async () => (await askPort(where, question, ready)) !== undefined, startsWithinMs),
     withStartupTimeout() {
       return this;
     },

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { freePort } from '#services/rtr/up/servers/free-port.ts';
 import { provideServer } from '#services/rtr/up/servers/install-server.ts';
 import { type Child, isRunning, killGroup, spawnGuarded, stopChild } from '#services/rtr/up/children/child.ts';
-import { until } from '../cluster/start-cluster.ts';
+import { until } from '../until.ts';
 
 /** A redis-server that a test configures itself. */
 export interface RedisProgram {

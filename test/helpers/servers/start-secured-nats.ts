@@ -8,7 +8,7 @@ import { provideServer } from '#services/rtr/up/servers/install-server.ts';
 import { askPort } from '#services/rtr/up/servers/ask-port.ts';
 import { freePort } from '#services/rtr/up/servers/free-port.ts';
 import { spawnGuarded, stopChild } from '#services/rtr/up/children/child.ts';
-import { until } from '../cluster/start-cluster.ts';
+import { until } from '../until.ts';
 
 export interface SecuredNatsOptions {
   prefix: string;

@@ -1,10 +1,11 @@
 import { connect } from '@nats-io/transport-node';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { Redis } from 'ioredis';
-import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { isPortFree } from '#services/rtr/up/servers/free-port.ts';
 import { startServer } from './start-server.ts';
 import type { ServerSource } from './test-server.ts';
+import { until } from '../until.ts';
 
 /** Where containers can be had the programs of this machine are tried as well: some machine has only these. */
 const sources: ServerSource[] = inject('serverSource') === 'containers' ? ['containers', 'local'] : ['local'];
@@ -30,7 +31,7 @@ describe.each(sources)('servers for tests from %s', (source) => {
     await nats.kill();
     expect(await isPortFree(nats.port, '127.0.0.1')).toBe(true);
     await nats.restart();
-    await vi.waitFor(() => nc.rtt(), { timeout: 5_000 });
+    await until(async () => expect(await nc.rtt()).toBeGreaterThan(0), 5_000);
   });
 
   it('give Redis back with its data, or without when asked', async () => {

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { decodeSpans, type ReceivedSpan } from './decode-spans.ts';
-import { until } from '../cluster/start-cluster.ts';
+import { until } from '../until.ts';
 
 /** A collector of traces that keeps what it gets. */
 export interface Collector {

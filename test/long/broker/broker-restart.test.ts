@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, inject, it, type TestContext } from 'vitest';
 import { startParties, type Parties, type PartyOptions } from '../../helpers/broker/broker-parties.ts';
 import { startPausableProxy } from '../../helpers/servers/pausable-proxy.ts';
-import { until } from '../../helpers/cluster/start-cluster.ts';
+import { until } from '../../helpers/until.ts';
 import { startNats } from '../../helpers/servers/start-nats.ts';
 import type { TestServer } from '../../helpers/servers/test-server.ts';
 

@@ -4,7 +4,7 @@ import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
 import { consumerName } from '#shared/broker/contract/subjects.ts';
 import { createLog } from '#shared/core/log.ts';
 import { startParties, type Parties } from '../../helpers/broker/broker-parties.ts';
-import { until } from '../../helpers/cluster/start-cluster.ts';
+import { until } from '../../helpers/until.ts';
 import { startNatsCluster, type NatsCluster } from '../../helpers/servers/start-nats-cluster.ts';
 
 const log = createLog({ service: 'test', level: 'silent', format: 'json' });
@@ -21,7 +21,7 @@ async function start(): Promise<{ nats: NatsCluster; manager: JetStreamManager; 
       () => true,
       () => false,
     );
-  await expect.poll(hasLeader, { timeout: 30_000 }).toBe(true);
+  await until(async () => expect(await hasLeader()).toBe(true), 30_000);
   const parties = await startParties({ natsUrl: nats.url });
   onTestFinished(() => parties.close());
   await parties.addWorker();
@@ -39,7 +39,7 @@ describe('a cluster of three brokers of which one is killed', () => {
     const here = broker.nc.info?.server_name ?? '';
     // No connection is to break: only by that would the worker notice at once.
     if ((await leader()) === here) await broker.nc.request(`$JS.API.CONSUMER.LEADER.STEPDOWN.${stream}.${consumer}`);
-    await expect.poll(leader, { timeout: 20_000 }).toMatch(new RegExp(`^(?!${here}$).+`));
+    await until(async () => expect(await leader()).toMatch(new RegExp(`^(?!${here}$).+`)), 20_000);
     await until(async () => (await manager.consumers.info(stream, consumer)).num_waiting > 0, 10_000);
     nats.kill(await leader());
     const { state, queuedAt, endedAt } = await send({ steps: [{ write: 'x' }] }).finished;

@@ -1,7 +1,7 @@
 import { describe, expect, it, type TestContext } from 'vitest';
 import { isBegun, startParties, type Parties } from '../../helpers/broker/broker-parties.ts';
 import type { Step } from '../../helpers/broker/scripted-handler.ts';
-import { until } from '../../helpers/cluster/start-cluster.ts';
+import { until } from '../../helpers/until.ts';
 
 async function start({ onTestFinished }: TestContext): Promise<Parties> {
   const parties = await startParties();

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { FrameMemory } from '#shared/broker/worker/frame-memory.ts';
 import { startParties, type TestRequest } from '../../helpers/broker/broker-parties.ts';
-import { until } from '../../helpers/cluster/start-cluster.ts';
+import { until } from '../../helpers/until.ts';
 
 it('a worker lets go of all frames of its answers, however they ended', async () => {
   const kept = vi.spyOn(FrameMemory.prototype, 'keep');

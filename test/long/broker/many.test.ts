@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { JobHandler } from '#shared/broker/contract/job-contract.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import { startParties, type Parties } from '../../helpers/broker/broker-parties.ts';
-import { until } from '../../helpers/cluster/start-cluster.ts';
+import { until } from '../../helpers/until.ts';
 
 async function start(): Promise<Parties> {
   const parties = await startParties();

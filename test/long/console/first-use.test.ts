@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeFirstAccount, openConsolePage, settle } from '../../helpers/console/console-page.ts';
 import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
 import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
+import { until } from '../../helpers/until.ts';
 
 describe.skipIf(chromiumPath === undefined)('the first use', () => {
   let cluster: ConsoleCluster;
@@ -44,17 +45,12 @@ describe.skipIf(chromiumPath === undefined)('the first use', () => {
     const requests = page.getByRole('region', { name: 'Recent requests' });
     const row = requests.getByRole('row', { name: /first key/ });
     // What is asked for again by itself is not waited for here.
-    await expect
-      .poll(
-        async () => {
-          await page.reload();
-          await page.getByRole('heading', { name: 'Recent requests' }).waitFor();
-          await settle(page);
-          return row.count();
-        },
-        { timeout: 20_000 },
-      )
-      .toBe(1);
+    await until(async () => {
+      await page.reload();
+      await page.getByRole('heading', { name: 'Recent requests' }).waitFor();
+      await settle(page);
+      expect(await row.count()).toBe(1);
+    }, 20_000);
     await row.getByText('Served').waitFor();
     await row.getByRole('button', { name: /^Path of/ }).click();
     const facts = page.getByRole('dialog');
@@ -75,11 +71,15 @@ describe.skipIf(chromiumPath === undefined)('the first use', () => {
     await page.getByRole('menuitem', { name: 'Revoke' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke the key' }).click();
     await page.getByText('All keys are revoked or expired').waitFor();
-    await expect
-      .poll(() =>
-        client.chat.completions.create({ model: 'auto', messages }).catch((error: { status: number }) => error.status),
-      )
-      .toBe(401);
+    await until(
+      async () =>
+        expect(
+          await client.chat.completions
+            .create({ model: 'auto', messages })
+            .catch((error: { status: number }) => error.status),
+        ).toBe(401),
+      10_000,
+    );
 
     // Neither a secret nor what was said is in the pages or in the logs.
     for (const said of [apiKey, 'tulip anvil 42 harbour', 'Good morning!']) {

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { makeFirstAccount, openConsolePage, wide, type WatchedPage } from '../../helpers/console/console-page.ts';
 import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
 import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
+import { until } from '../../helpers/until.ts';
 
 /** A picture of one pixel. */
 const picture = Buffer.from(
@@ -87,7 +88,7 @@ describe.skipIf(chromiumPath === undefined)('the console does its jobs', () => {
       await page.getByText('worker.drain').waitFor();
       await added.stop();
       await page.goto('/workers');
-      await expect.poll(() => row.count()).toBe(0);
+      await until(async () => expect(await row.count()).toBe(0), 10_000);
     });
   });
 
@@ -118,7 +119,7 @@ describe.skipIf(chromiumPath === undefined)('the console does its jobs', () => {
       await answer.getByText('GPU', { exact: true }).waitFor();
       await page.getByLabel('Your message').fill('And again.');
       await page.getByRole('button', { name: 'Send' }).click();
-      await expect.poll(() => page.getByRole('article', { name: 'Model' }).count()).toBe(2);
+      await until(async () => expect(await page.getByRole('article', { name: 'Model' }).count()).toBe(2), 10_000);
       await page
         .getByRole('article', { name: 'Model' })
         .last()
@@ -264,12 +265,14 @@ describe.skipIf(chromiumPath === undefined)('the console does its jobs', () => {
       await page.getByRole('button', { name: 'Actions for laptop of Ada' }).first().click();
       await page.getByRole('menuitem', { name: 'Revoke' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Revoke the key' }).click();
-      await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
-      await expect
-        .poll(async () =>
-          [(await askWith(cluster, raw)).status, (await askWith(cluster, next)).status].sort((a, b) => a - b),
-        )
-        .toEqual([200, 401]);
+      await until(async () => expect(await page.getByRole('dialog').count()).toBe(0), 10_000);
+      await until(
+        async () =>
+          expect(
+            [(await askWith(cluster, raw)).status, (await askWith(cluster, next)).status].sort((a, b) => a - b),
+          ).toEqual([200, 401]),
+        10_000,
+      );
     });
 
     it('shows names as they are, whatever is in them', async () => {
@@ -352,7 +355,10 @@ describe.skipIf(chromiumPath === undefined)('the console does its jobs', () => {
       await page.goto('/admin/prices');
       await page.getByRole('button', { name: 'Take back the price of demo' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Take back' }).click();
-      await expect.poll(() => page.getByRole('button', { name: 'Take back the price of demo' }).count()).toBe(0);
+      await until(
+        async () => expect(await page.getByRole('button', { name: 'Take back the price of demo' }).count()).toBe(0),
+        10_000,
+      );
       await page.goto('/admin/audit');
       await page.getByText('price.change').first().waitFor();
     });
@@ -363,7 +369,10 @@ describe.skipIf(chromiumPath === undefined)('the console does its jobs', () => {
       await page.getByRole('button', { name: 'Save' }).click();
       await page.getByText('Saved.').waitFor();
       await page.reload();
-      await expect.poll(() => page.getByLabel('Days until an invitation expires').inputValue()).toBe('3');
+      await until(
+        async () => expect(await page.getByLabel('Days until an invitation expires').inputValue()).toBe('3'),
+        10_000,
+      );
     });
   });
 
@@ -395,7 +404,7 @@ async function makeKey(page: Page, name: string): Promise<string> {
   await dialog.getByRole('button', { name: 'Make the key' }).click();
   const raw = await dialog.getByRole('group', { name: 'the key' }).innerText();
   await page.getByRole('button', { name: 'I have copied it' }).click();
-  await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
+  await until(async () => expect(await page.getByRole('dialog').count()).toBe(0), 10_000);
   return raw;
 }
 

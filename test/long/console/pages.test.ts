@@ -13,6 +13,7 @@ import {
 } from '../../helpers/console/console-page.ts';
 import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
 import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
+import { until } from '../../helpers/until.ts';
 
 /** Every page, by its path and its title. */
 const pages = [
@@ -114,7 +115,7 @@ describe.skipIf(chromiumPath === undefined)("the console's pages", () => {
     await page.evaluate(
       `document.body.append(Object.assign(document.createElement('img'), { src: 'http://127.0.0.2:9/x.png' }))`,
     );
-    await expect.poll(() => troubles.length).toBeGreaterThanOrEqual(2);
+    await until(() => expect(troubles.length).toBeGreaterThanOrEqual(2), 10_000);
     await context.close();
   });
 
@@ -146,10 +147,13 @@ describe.skipIf(chromiumPath === undefined)("the console's pages", () => {
     await page.getByRole('button', { name: 'New key' }).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').getByLabel('Name').waitFor();
-    await expect.poll(() => page.evaluate('document.activeElement.closest("[role=dialog]") !== null')).toBe(true);
+    await until(
+      async () => expect(await page.evaluate('document.activeElement.closest("[role=dialog]") !== null')).toBe(true),
+      10_000,
+    );
     await page.keyboard.press('Escape');
-    await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
-    await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('New key');
+    await until(async () => expect(await page.getByRole('dialog').count()).toBe(0), 10_000);
+    await until(async () => expect(await page.evaluate('document.activeElement.textContent')).toBe('New key'), 10_000);
     await page.getByRole('link', { name: 'Workers' }).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Workers' }).waitFor();

@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasPrometheus } from '../../helpers/deploy/has-prometheus.ts';
 import { limitedIngress } from '../../helpers/cluster/limited-ingress.ts';
 import { dashboardQueries, readAlerts } from '../../helpers/deploy/observability-files.ts';
-import { startCluster, until, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { until } from '../../helpers/until.ts';
 import { startEngineProxy, type EngineProxy } from '../../helpers/upstreams/start-engine-proxy.ts';
 import { startPrometheus, type Prometheus } from '../../helpers/deploy/start-prometheus.ts';
 import { startRedis } from '../../helpers/servers/start-redis.ts';
@@ -106,8 +107,7 @@ describe.skipIf(!hasPrometheus)('a real Prometheus on a cluster with traffic', (
   });
 
   it('tells of a part that is gone, of requests that find no worker, and of a store that is away', async () => {
-    const fires = (alert: string) =>
-      expect.poll(() => prometheus.firing(), { timeout: 40_000, interval: 500 }).toContain(alert);
+    const fires = (alert: string) => until(async () => expect(await prometheus.firing()).toContain(alert), 40_000);
     expect(await prometheus.firing()).not.toContain('RtrPartDown');
     await second.kill();
     await fires('RtrPartDown');

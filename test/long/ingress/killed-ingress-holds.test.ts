@@ -3,7 +3,8 @@ import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import { createLog } from '#shared/core/log.ts';
 import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
 import { limitedIngress } from '../../helpers/cluster/limited-ingress.ts';
-import { startCluster, until, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { until } from '../../helpers/until.ts';
 
 let cluster: Cluster;
 

@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '#shared/accounts/keys/create-key.ts';
 import { limitedIngress } from '../../helpers/cluster/limited-ingress.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
-import { startCluster, until, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { until } from '../../helpers/until.ts';
 import { startRedisProgram, type RedisProgram } from '../../helpers/servers/start-redis-program.ts';
 
 let folder: string;

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { descendants, isAlive } from '../../helpers/cluster/start-cli-worker.ts';
-import { until } from '../../helpers/cluster/start-cluster.ts';
+import { until } from '../../helpers/until.ts';
 import { openCliWorker, type OpenCliWorker } from '../../helpers/clis/open-cli-worker.ts';
 
 const user = (content: string) => ({ role: 'user', content });

@@ -1,5 +1,6 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { startTestEngine, user } from './start-test-engine.ts';
+import { until } from '../../helpers/until.ts';
 
 const body = (demo: object = {}, more: object = {}) => ({ model: 'demo', messages: [user('Hi')], demo, ...more });
 
@@ -15,9 +16,9 @@ describe('the demo engine, when its clients disconnect', () => {
     const answer = post({ ...body(), ...request }, client.signal)
       .then((response) => response.text())
       .catch((error: unknown) => error);
-    await vi.waitFor(async () => expect((await state()).active).toBe(1), { interval: 5 });
+    await until(async () => expect((await state()).active).toBe(1), 1_000);
     client.abort();
-    await vi.waitFor(async () => expect(await state()).toMatchObject({ active: 0, aborted: 1 }), { interval: 5 });
+    await until(async () => expect(await state()).toMatchObject({ active: 0, aborted: 1 }), 1_000);
     expect(await answer).toBeInstanceOf(Error);
   });
 
@@ -26,12 +27,12 @@ describe('the demo engine, when its clients disconnect', () => {
     const [first, second] = [new AbortController(), new AbortController()];
     const slow = { first_token_delay_ms: 60_000 };
     const held = post(body(slow), first.signal).catch((error: unknown) => error);
-    await vi.waitFor(async () => expect((await state()).active).toBe(1), { interval: 5 });
+    await until(async () => expect((await state()).active).toBe(1), 1_000);
     const leaving = post(body(slow), second.signal).catch((error: unknown) => error);
     const staying = post(body());
-    await vi.waitFor(async () => expect((await state()).waiting).toBe(2), { interval: 5 });
+    await until(async () => expect((await state()).waiting).toBe(2), 1_000);
     second.abort();
-    await vi.waitFor(async () => expect((await state()).waiting).toBe(1), { interval: 5 });
+    await until(async () => expect((await state()).waiting).toBe(1), 1_000);
     first.abort();
     expect((await staying).status).toBe(200);
     await Promise.all([held, leaving]);
@@ -52,20 +53,18 @@ describe('the demo engine under load', () => {
     const { post, state } = await startTestEngine({ DEMO_CONTEXT_WINDOW: '1000000' });
     const client = new AbortController();
     const response = await post(body({ answer_tokens: 200_000 }, { stream: true }), client.signal);
-    let seen = -1;
+    let seen = 0;
+    let timesSeen = 0;
     // Nothing is read: the buffers fill up, and then the count of sent tokens stays the same.
-    await vi.waitFor(
-      async () => {
-        const sent = (await state()).last?.completion_tokens ?? 0;
-        const stands = sent > 0 && sent === seen;
-        seen = sent;
-        expect(stands).toBe(true);
-      },
-      { interval: 100, timeout: 10_000 },
-    );
+    await until(async () => {
+      const sent = (await state()).last?.completion_tokens ?? 0;
+      timesSeen = sent > 0 && sent === seen ? timesSeen + 1 : 0;
+      seen = sent;
+      return timesSeen >= 5;
+    }, 10_000);
     expect(seen).toBeLessThan(200_000);
     client.abort();
-    await vi.waitFor(async () => expect((await state()).active).toBe(0));
+    await until(async () => expect((await state()).active).toBe(0), 1_000);
     await response.body?.cancel().catch((error: unknown) => expect(error).toBeInstanceOf(Error));
   });
 

@@ -5,6 +5,7 @@ import { openai } from '#services/gpu-worker/engines/openai.ts';
 import { findEngine } from '#services/gpu-worker/find-engine.ts';
 import { EngineFollower, type EngineState } from '#services/gpu-worker/follow-engine.ts';
 import { startModelServer, type ModelServer } from '../../helpers/upstreams/start-model-server.ts';
+import { until } from '../../helpers/until.ts';
 
 const log = pino({ level: 'silent' });
 
@@ -31,39 +32,39 @@ afterEach(async () => {
 describe('an engine that is followed', () => {
   it('is ill when it stops, and well again when it is back', async () => {
     await server.stop();
-    await expect.poll(() => heard.at(-1)?.healthy).toBe(false);
+    await until(() => expect(heard.at(-1)?.healthy).toBe(false), 1_000);
     await server.start();
-    await expect.poll(() => heard.at(-1)?.healthy).toBe(true);
+    await until(() => expect(heard.at(-1)?.healthy).toBe(true), 1_000);
     expect(heard.map((state) => state.healthy)).toEqual([false, true]);
   });
 
   it('is ill while it answers that it is loading', async () => {
     server.status = 503;
-    await expect.poll(() => follower.state.healthy).toBe(false);
+    await until(() => expect(follower.state.healthy).toBe(false), 1_000);
     server.status = 200;
-    await expect.poll(() => follower.state.healthy).toBe(true);
+    await until(() => expect(follower.state.healthy).toBe(true), 1_000);
   });
 
   it('is ill at once when a job found nobody, until it answers', async () => {
     follower.unreachable();
     expect(heard.at(-1)?.healthy).toBe(false);
-    await expect.poll(() => heard.at(-1)?.healthy).toBe(true);
+    await until(() => expect(heard.at(-1)?.healthy).toBe(true), 1_000);
   });
 
   it('tells of new models, and says nothing while nothing changes', async () => {
-    await expect.poll(() => server.asked).toBeGreaterThan(8);
+    await until(() => expect(server.asked).toBeGreaterThan(8), 1_000);
     expect(heard).toEqual([]);
     server.models = ['one', 'two'];
-    await expect.poll(() => heard.at(-1)?.models.map(({ id }) => id)).toEqual(['one', 'two']);
+    await until(() => expect(heard.at(-1)?.models.map(({ id }) => id)).toEqual(['one', 'two']), 1_000);
     expect(heard).toHaveLength(1);
   });
 
   it('comes back with the models it has then', async () => {
     await server.stop();
-    await expect.poll(() => follower.state.healthy).toBe(false);
+    await until(() => expect(follower.state.healthy).toBe(false), 1_000);
     server.models = ['other'];
     await server.start();
-    await expect.poll(() => follower.state.healthy).toBe(true);
+    await until(() => expect(follower.state.healthy).toBe(true), 1_000);
     expect(follower.state.models.map(({ id }) => id)).toEqual(['other']);
   });
 

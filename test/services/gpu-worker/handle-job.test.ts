@@ -7,6 +7,7 @@ import { openai } from '#services/gpu-worker/engines/openai.ts';
 import type { HandleJobOptions } from '#services/gpu-worker/handle-job.ts';
 import { runJob, type JobFields } from '../../helpers/broker/run-job.ts';
 import { chunk, startScriptedEngine, type ScriptedEngine } from '../../helpers/upstreams/start-scripted-engine.ts';
+import { until } from '../../helpers/until.ts';
 
 const models = [{ id: 'm', capabilities: ['stream' as const] }];
 const streamed: JsonObject = { model: 'm', stream: true, messages: [{ role: 'user', content: 'Hi' }] };
@@ -68,7 +69,7 @@ describe('a streamed answer', () => {
       body: streamed,
     });
     expect(end.finishReason).toBe('stop');
-    await expect.poll(() => engine?.abandoned, { timeout: 3000 }).toBe(1);
+    await until(() => expect(engine?.abandoned).toBe(1), 3000);
   });
 
   it('fails when the engine drops the connection in the middle', async () => {
@@ -87,7 +88,7 @@ describe('a streamed answer', () => {
     const script = (response: ServerResponse): unknown =>
       response.writeHead(200, sse).write(`${chunk({ content: 'a' })}data: {"choices":[{"del\n\n`);
     await expect(serve(script, { body: streamed })).rejects.toMatchObject({ code: 'upstream_failed' });
-    await expect.poll(() => engine?.abandoned).toBe(1);
+    await until(() => expect(engine?.abandoned).toBe(1), 1_000);
   });
 
   it('fails at an error in the stream', async () => {
@@ -112,7 +113,7 @@ describe('time', () => {
     };
     const served = serve(script, { body: streamed }, { firstTokenMs: 150 });
     await expect(served).rejects.toMatchObject({ code: 'upstream_timeout' });
-    await expect.poll(() => engine?.abandoned).toBe(1);
+    await until(() => expect(engine?.abandoned).toBe(1), 1_000);
   });
 
   it('runs out between two tokens', async () => {
@@ -168,7 +169,7 @@ describe('an abort', () => {
     await asked;
     client.abort(new Error('the client is gone'));
     await expect(served).rejects.toThrow('the client is gone');
-    await expect.poll(() => engine?.abandoned, { timeout: 200, interval: 5 }).toBe(1);
+    await until(() => expect(engine?.abandoned).toBe(1), 200);
   });
 
   it('that came before the job asks nothing of the engine', async () => {

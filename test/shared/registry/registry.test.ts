@@ -6,6 +6,7 @@ import { createLog } from '#shared/core/log.ts';
 import { followRegistry } from '#shared/registry/follow-registry.ts';
 import { parseRegistry } from '#shared/registry/read-registry.ts';
 import { emptyRegistry } from '#shared/registry/registry.ts';
+import { until } from '../../helpers/until.ts';
 
 const good = `
 models:
@@ -66,9 +67,9 @@ describe('the registry file', () => {
     const registry = followRegistry(file, log);
     onTestFinished(() => registry.close());
     writeFileSync(file, 'models: [');
-    await vi.waitFor(() => expect(complaint).toHaveBeenCalledOnce(), { timeout: 5_000 });
+    await until(() => expect(complaint).toHaveBeenCalledOnce(), 5_000);
     expect(Object.keys(registry.current().models)).toEqual(['fast']);
     writeFileSync(file, good.replace('fast', 'faster'));
-    await vi.waitFor(() => expect(Object.keys(registry.current().models)).toEqual(['faster']), { timeout: 5_000 });
+    await until(() => expect(Object.keys(registry.current().models)).toEqual(['faster']), 5_000);
   });
 });

@@ -4,6 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
 import { TokenCounter } from '#shared/upstream/token-counter.ts';
 import { UpstreamAnswerError } from '#shared/upstream/upstream-failure.ts';
+import { until } from '../../helpers/until.ts';
 
 const { signal } = new AbortController();
 type Ask = NonNullable<ConstructorParameters<typeof TokenCounter>[0]>;
@@ -69,7 +70,7 @@ describe('counting tokens', () => {
     const short = (): Promise<number> => counter.count(asking('Hello there, how are you?'), 'm', signal);
     const before = await short();
     counter.lesson(asking(first), 'm')?.(coarseTokens(asking(first)));
-    await vi.waitFor(async () => expect(await short()).toBeGreaterThan(before), 5_000);
+    await until(async () => expect(await short()).toBeGreaterThan(before), 5_000);
     for (const text of others) {
       const counted = await counter.count(asking(text), 'm', signal);
       const truth = coarseTokens(asking(text));

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, afterAll, describe, expect, it } from 'vitest';
 import { UpstreamHttp } from '#shared/upstream/upstream-http.ts';
-import { until } from '../../helpers/cluster/start-cluster.ts';
+import { until } from '../../helpers/until.ts';
 import { startProcess } from '../../helpers/processes/start-process.ts';
 
 const hasOpenssl = (() => {

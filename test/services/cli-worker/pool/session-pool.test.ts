@@ -4,7 +4,7 @@ import { SessionPool } from '#services/cli-worker/pool/session-pool.ts';
 import type { LiveSession } from '#services/cli-worker/pool/live-session.ts';
 import { CliProcess } from '#services/cli-worker/process/cli-process.ts';
 import { ProcessGuard } from '#services/cli-worker/process/process-guard.ts';
-import { until } from '../../../helpers/cluster/start-cluster.ts';
+import { until } from '../../../helpers/until.ts';
 
 const signal = new AbortController().signal;
 let pool: SessionPool;

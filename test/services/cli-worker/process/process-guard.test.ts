@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { ProcessGuard } from '#services/cli-worker/process/process-guard.ts';
-import { until } from '../../../helpers/cluster/start-cluster.ts';
+import { until } from '../../../helpers/until.ts';
 import { startProcess } from '../../../helpers/processes/start-process.ts';
 
 const path = process.env['PATH'] ?? '';

@@ -1,6 +1,7 @@
 import type OpenAI from 'openai';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { startTestEngine, tool, user } from '../start-test-engine.ts';
+import { until } from '../../../helpers/until.ts';
 
 const ask = (demo: object, more: object = {}) => ({
   model: 'demo',
@@ -67,7 +68,7 @@ describe('faults of a stream', () => {
     expect(response.status).toBe(200);
     expect(await state()).toMatchObject({ active: 1, last: { completion_tokens: 0 } });
     client.abort();
-    await vi.waitFor(async () => expect(await state()).toMatchObject({ active: 0, aborted: 1 }));
+    await until(async () => expect(await state()).toMatchObject({ active: 0, aborted: 1 }), 1_000);
   });
 
   it.each([

@@ -7,6 +7,7 @@ import { asking, overlong, weatherTool } from '../../../helpers/upstreams/llama-
 import { startReplayEngine } from '../../../helpers/upstreams/replay-engine.ts';
 import { runJob } from '../../../helpers/broker/run-job.ts';
 import { findLlamaServer, startLlamaServer } from '../../../helpers/upstreams/start-llama-server.ts';
+import { until } from '../../../helpers/until.ts';
 
 const program = findLlamaServer();
 
@@ -139,7 +140,7 @@ describe.skipIf(program === undefined)('a real llama-server', () => {
         client.abort(new Error('the client is gone'));
       });
       await expect(running).rejects.toThrow('the client is gone');
-      await expect.poll(() => busySlots(server.url), { interval: 20, timeout: 1000 }).toBe(0);
+      await until(async () => expect(await busySlots(server.url)).toBe(0), 1000);
     } finally {
       await http.close();
       await server.stop();

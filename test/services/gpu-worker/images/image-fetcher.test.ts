@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createImageFetcher } from '#services/gpu-worker/images/image-fetcher.ts';
+import { until } from '../../../helpers/until.ts';
 
 const png = Buffer.from('89504e470d0a1a0a', 'hex');
 const never = new AbortController().signal;
@@ -77,7 +78,7 @@ describe('an image fetcher that may go to loopback', () => {
   it('ends with the job', async () => {
     const client = new AbortController();
     const fetching = fetchImage(url('/hang'), 1000, client.signal);
-    await expect.poll(() => asked).toEqual(['/hang']);
+    await until(() => expect(asked).toEqual(['/hang']), 1_000);
     client.abort(new Error('the client is gone'));
     await expect(fetching).rejects.toThrow('the client is gone');
   });

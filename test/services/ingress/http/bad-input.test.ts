@@ -4,6 +4,7 @@ import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'nod
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openRaw, readRawAnswer } from '../../../helpers/clients/raw-http.ts';
 import { chatRequest, startEdge, type Edge } from '../../../helpers/cluster/start-edge.ts';
+import { until } from '../../../helpers/until.ts';
 
 const mebibyte = 1024 * 1024;
 
@@ -181,7 +182,7 @@ describe.concurrent('a connection', () => {
     const id = headers['x-request-id'];
     expect(id).toMatch(/^req_/);
     const logged = expect.objectContaining({ requestId: id, code: 'headers_too_large' });
-    await expect.poll(() => edge.ingress.lines).toContainEqual(logged);
+    await until(() => expect(edge.ingress.lines).toContainEqual(logged), 1_000);
   });
 
   it('whose body has no end is answered with 413 as soon as it is too large, and not read for long', async () => {
@@ -230,10 +231,10 @@ describe.concurrent('a connection', () => {
   it('serves a next request after one that was refused', async () => {
     const raw = await openRaw(edge.url);
     raw.socket.write(`${head('content-length: 2\r\n\r\n')}{}`);
-    await expect.poll(raw.text).toContain('"param":"model"');
+    await until(() => expect(raw.text()).toContain('"param":"model"'), 1_000);
     const body = JSON.stringify(chatRequest([{ write: 'served' }]));
     raw.socket.write(`${head(`content-length: ${body.length}\r\n\r\n`)}${body}`);
-    await expect.poll(raw.text).toContain('served');
+    await until(() => expect(raw.text()).toContain('served'), 1_000);
     raw.socket.destroy();
   });
 
@@ -241,7 +242,7 @@ describe.concurrent('a connection', () => {
     const raw = await openRaw(edge.url);
     const body = JSON.stringify(chatRequest([{ write: 'data: 1\n\n' }, { hang: true }], { stream: true }));
     raw.socket.write(`${head(`content-length: ${body.length}\r\n\r\n`)}${body}`);
-    await expect.poll(raw.text).toContain('data: 1');
+    await until(() => expect(raw.text()).toContain('data: 1'), 1_000);
     raw.socket.write('nonsense\r\n\r\n');
     await raw.closed;
     expect(raw.text().match(/HTTP\/1\.1/g)).toHaveLength(1);
@@ -327,7 +328,10 @@ describe('the log', () => {
     const strange = await edge.post([{ write: 'x' }], {}, { headers: { 'x-request-id': 'a b"c' } });
     expect(strange.headers.get('x-request-id')).toMatch(/^req_/);
     await strange.text();
-    await expect.poll(() => edge.ingress.lines.filter((line) => line['requestId'] === requestId)).toHaveLength(1);
+    await until(
+      () => expect(edge.ingress.lines.filter((line) => line['requestId'] === requestId)).toHaveLength(1),
+      1_000,
+    );
     const about = edge.ingress.lines.filter(
       ({ msg }) => String(msg).startsWith('request ') || msg === 'client went away',
     );
@@ -347,7 +351,7 @@ describe('the log', () => {
     const wrong = { authorization: `Bearer ${edge.key}x` };
     await (await edge.post([], fields, { headers: wrong })).text();
     await (await fetch(`${edge.url}/api/openai/models?key=${edge.key}`)).text();
-    await expect.poll(() => edge.ingress.lines.at(-1)?.['code']).toBe('missing_key');
+    await until(() => expect(edge.ingress.lines.at(-1)?.['code']).toBe('missing_key'), 1_000);
     const text = JSON.stringify(edge.ingress.lines);
     for (const secret of [...Object.values(secrets), edge.key, edge.key.slice(-20)]) expect(text).not.toContain(secret);
   });

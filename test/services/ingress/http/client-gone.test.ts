@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openRaw } from '../../../helpers/clients/raw-http.ts';
 import type { Step, Tell } from '../../../helpers/broker/scripted-handler.ts';
 import { chatRequest, startEdge, type Edge } from '../../../helpers/cluster/start-edge.ts';
-import { until } from '../../../helpers/cluster/start-cluster.ts';
+import { until } from '../../../helpers/until.ts';
 
 let edge: Edge;
 const told: { event: string; requestId: string; at: number }[] = [];
@@ -49,12 +49,14 @@ describe('a client that goes away', () => {
     raw.socket.destroy();
     await until(() => when('aborted', requestId) !== undefined, 3_000);
     expect((when('aborted', requestId) ?? 0) - goneAt).toBeLessThan(1_000);
-    await expect
-      .poll(() => edge.ingress.lines.find((line) => line['requestId'] === requestId))
-      .toMatchObject({
-        msg: 'client went away',
-        outcome: 'cancelled',
-      });
+    await until(
+      () =>
+        expect(edge.ingress.lines.find((line) => line['requestId'] === requestId)).toMatchObject({
+          msg: 'client went away',
+          outcome: 'cancelled',
+        }),
+      1_000,
+    );
   });
 
   it('in the middle of its body leaves nothing behind', async () => {
@@ -62,9 +64,14 @@ describe('a client that goes away', () => {
     raw.socket.write(`${head('mid-body', 'content-length: 1000')}{"model":`);
     await new Promise((resolve) => setTimeout(resolve, 50));
     raw.socket.destroy();
-    await expect
-      .poll(() => edge.ingress.lines.find((line) => line['requestId'] === 'mid-body'))
-      .toMatchObject({ msg: 'request refused', code: 'invalid_json' });
+    await until(
+      () =>
+        expect(edge.ingress.lines.find((line) => line['requestId'] === 'mid-body')).toMatchObject({
+          msg: 'request refused',
+          code: 'invalid_json',
+        }),
+      1_000,
+    );
   });
 
   it('in the middle of a compressed body leaves nothing behind either', async () => {
@@ -72,9 +79,14 @@ describe('a client that goes away', () => {
     raw.socket.write(head('mid-gzip', 'content-encoding: gzip\r\ncontent-length: 1000'));
     await new Promise((resolve) => setTimeout(resolve, 50));
     raw.socket.destroy();
-    await expect
-      .poll(() => edge.ingress.lines.find((line) => line['requestId'] === 'mid-gzip'))
-      .toMatchObject({ msg: 'request refused', code: 'invalid_json' });
+    await until(
+      () =>
+        expect(edge.ingress.lines.find((line) => line['requestId'] === 'mid-gzip')).toMatchObject({
+          msg: 'request refused',
+          code: 'invalid_json',
+        }),
+      1_000,
+    );
   });
 
   it('at any moment of many requests leaves no job, no body and no request behind', async () => {
@@ -84,9 +96,13 @@ describe('a client that goes away', () => {
       raw.socket.write(whole(`any-${at}`, [{ count: 100, everyMs: 5 }], { ...body, stream: at % 2 === 0 }));
       setTimeout(() => raw.socket.destroy(), at % 25);
     }
-    await expect
-      .poll(leftOvers, { timeout: 10_000 })
-      .toEqual(expect.arrayContaining(['rtr_held_body_bytes 0', 'rtr_open_requests 0', ...noJobs]));
+    await until(
+      async () =>
+        expect(await leftOvers()).toEqual(
+          expect.arrayContaining(['rtr_held_body_bytes 0', 'rtr_open_requests 0', ...noJobs]),
+        ),
+      10_000,
+    );
     expect(edge.ingress.lines.filter(({ level }) => Number(level) >= 40)).toEqual([]);
   });
 });

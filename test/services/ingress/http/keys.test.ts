@@ -7,7 +7,7 @@ import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
 import { announceKeyChange } from '#shared/broker/contract/key-changes.ts';
 import { createLog } from '#shared/core/log.ts';
 import { startEdge, type Edge } from '../../../helpers/cluster/start-edge.ts';
-import { until } from '../../../helpers/cluster/start-cluster.ts';
+import { until } from '../../../helpers/until.ts';
 import { startRedis } from '../../../helpers/servers/start-redis.ts';
 
 const log = createLog({ service: 'test', level: 'silent', format: 'json' });

@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { queryObjects } from 'node:v8';
 import { expect, it, onTestFinished } from 'vitest';
 import { OpenRequests } from '#services/ingress/http/open-requests.ts';
+import { until } from '../../../helpers/until.ts';
 
 it('a connection that rests holds nothing of its last request', async () => {
   const open = new OpenRequests();
@@ -27,7 +28,7 @@ it('a connection that rests holds nothing of its last request', async () => {
     const [answer] = (await once(get({ port, agent }), 'response')) as [IncomingMessage];
     expect(await text(answer)).toBe('well');
   }
-  await expect.poll(() => [open.count, Object.keys(agent.freeSockets).length]).toEqual([0, 1]);
+  await until(() => expect([open.count, Object.keys(agent.freeSockets).length]).toEqual([0, 1]), 1_000);
   // Counting them collects all garbage first.
   queryObjects(ServerResponse, { format: 'count' });
   expect(responses.map((response) => response.deref())).toEqual([undefined, undefined, undefined]);

@@ -5,7 +5,7 @@ import { createLog } from '#shared/core/log.ts';
 import { ConsoleClient } from '../../../helpers/console/console-client.ts';
 import { everythingUnder } from '../../../helpers/processes/everything-under.ts';
 import { startEdge, type Edge } from '../../../helpers/cluster/start-edge.ts';
-import { until } from '../../../helpers/cluster/start-cluster.ts';
+import { until } from '../../../helpers/until.ts';
 import { startNats } from '../../../helpers/servers/start-nats.ts';
 
 const password = 'violet-harbour-cricket-41';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openRaw, readRawAnswer } from '../../../helpers/clients/raw-http.ts';
 import { chatRequest, startEdge, type Edge } from '../../../helpers/cluster/start-edge.ts';
-import { until } from '../../../helpers/cluster/start-cluster.ts';
+import { until } from '../../../helpers/until.ts';
 
 let edge: Edge;
 beforeAll(async () => {
@@ -97,7 +97,7 @@ describe('the metrics', () => {
     await (await edge.postRaw('{')).text();
     const streaming = await edge.post([{ write: 'data: 1\n\n' }, { hang: true }], { stream: true });
     const metrics = async (): Promise<string> => (await fetch(`${edge.adminUrl}/metrics`)).text();
-    await expect.poll(metrics).toMatch(/^rtr_jobs\{state="streaming"\} 1$/m);
+    await until(async () => expect(await metrics()).toMatch(/^rtr_jobs\{state="streaming"\} 1$/m), 1_000);
     const text = await metrics();
     for (const line of [
       /^rtr_requests_total\{format="chat",model="demo",tier="gpu",outcome="done"\} [1-9]/m,
@@ -145,14 +145,14 @@ describe("a request's body", () => {
     const filler = 'x'.repeat(8 * 1024 * 1024);
     const steps = [{ waitMs: 1_000 }, { write: 'data: 1\n\n' }, { hang: true as const }];
     const asked = Array.from({ length: 10 }, () => own.post(steps, { stream: true, filler }));
-    await expect.poll(externalBytes, { timeout: 5_000 }).toBeGreaterThan(80 * 1024 * 1024);
+    await until(async () => expect(await externalBytes()).toBeGreaterThan(80 * 1024 * 1024), 5_000);
     const streams = await Promise.all(asked);
     // Whatever is garbage is collected as further requests come.
     const collected = async (): Promise<number> => {
       await (await own.post([{ write: 'x' }], { filler })).text();
       return externalBytes();
     };
-    await expect.poll(collected, { timeout: 10_000 }).toBeLessThan(40 * 1024 * 1024);
+    await until(async () => expect(await collected()).toBeLessThan(40 * 1024 * 1024), 10_000);
     for (const { body } of streams) await body?.cancel();
   });
 
@@ -165,11 +165,11 @@ describe("a request's body", () => {
       `POST /api/openai/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${small.key}\r\ncontent-length: 900001\r\n\r\n${'x'.repeat(900_000)}`,
     );
     const metrics = async (): Promise<string> => (await fetch(`${small.adminUrl}/metrics`)).text();
-    await expect.poll(metrics).toMatch(/^rtr_held_body_bytes 900000$/m);
+    await until(async () => expect(await metrics()).toMatch(/^rtr_held_body_bytes 900000$/m), 1_000);
     const filler = 'x'.repeat(200_000);
     expect((await small.post([{ write: 'x' }], { filler })).status).toBe(503);
     raw.socket.destroy();
-    await expect.poll(async () => (await small.post([{ write: 'x' }], { filler })).status).toBe(200);
+    await until(async () => expect((await small.post([{ write: 'x' }], { filler })).status).toBe(200), 1_000);
     const running = await Promise.all(
       [1, 2, 3].map(() => small.post([{ write: 'data: 1\n\n' }, { hang: true }], { stream: true })),
     );
@@ -177,7 +177,7 @@ describe("a request's body", () => {
     expect(answer.status).toBe(503);
     expect(await answer.json()).toMatchObject({ error: { code: 'overloaded' } });
     for (const { body } of running) await body?.cancel();
-    await expect.poll(async () => (await small.post([{ write: 'x' }])).status).toBe(200);
+    await until(async () => expect((await small.post([{ write: 'x' }])).status).toBe(200), 1_000);
   });
 });
 

@@ -10,6 +10,7 @@ import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { createLog } from '#shared/core/log.ts';
 import { McpLink } from '#services/tools-worker/mcp/mcp-link.ts';
 import type { ToolOutput } from '#services/tools-worker/tool.ts';
+import { until } from '../../../helpers/until.ts';
 
 const log = createLog({ service: 'test', level: 'fatal', format: 'json' });
 const context = { signal: new AbortController().signal, progress: () => undefined };
@@ -69,12 +70,12 @@ describe('a link to a server with sessions', () => {
     server.kill('SIGKILL');
     await once(server, 'exit');
     await expect(run(link, 'echo', { message: 'hi' })).rejects.toMatchObject({ code: 'upstream_failed' });
-    await expect.poll(() => link.available).toBe(false);
+    await until(() => expect(link.available).toBe(false), 1_000);
     // Its tools stay known, so that nobody else gets their names.
     expect(link.tools.length).toBeGreaterThan(0);
 
     await startEverything(port);
-    await expect.poll(() => link.available, { timeout: 10_000 }).toBe(true);
+    await until(() => expect(link.available).toBe(true), 10_000);
     expect(await run(link, 'echo', { message: 'again' })).toMatchObject({ content: [{ text: 'Echo: again' }] });
   });
 
@@ -89,7 +90,7 @@ describe('a link to a server with sessions', () => {
     await expect(run(link, 'echo', { message: 'hi' })).rejects.toMatchObject({ code: 'upstream_failed' });
     const echo = async (): Promise<unknown> =>
       (await run(link, 'echo', { message: 'again' }).catch(() => undefined))?.content;
-    await expect.poll(echo, { timeout: 10_000 }).toEqual([{ type: 'text', text: 'Echo: again' }]);
+    await until(async () => expect(await echo()).toEqual([{ type: 'text', text: 'Echo: again' }]), 10_000);
   });
 });
 
@@ -149,7 +150,7 @@ describe('a link to a server of the newest revision', () => {
     expect(link.tools.map(({ name }) => name)).toEqual(['large', 'wait']);
     expect(changes()).toBe(1);
     more();
-    await expect.poll(() => link.tools.map(({ name }) => name)).toEqual(['large', 'wait', 'more']);
+    await until(() => expect(link.tools.map(({ name }) => name)).toEqual(['large', 'wait', 'more']), 1_000);
     expect(await run(link, 'more')).toMatchObject({ content: [{ text: 'more' }] });
   });
 
@@ -159,10 +160,10 @@ describe('a link to a server of the newest revision', () => {
     await link.firstTry;
     const call = new AbortController();
     const waiting = run(link, 'wait', {}, { signal: call.signal });
-    await expect.poll(() => asked).toEqual(['waiting']);
+    await until(() => expect(asked).toEqual(['waiting']), 1_000);
     call.abort(new Error('nobody waits'));
     await expect(waiting).rejects.toThrow('nobody waits');
-    await expect.poll(() => asked).toEqual(['waiting', 'cancelled']);
+    await until(() => expect(asked).toEqual(['waiting', 'cancelled']), 1_000);
   });
 
   it('takes no more of an answer than fits', async () => {

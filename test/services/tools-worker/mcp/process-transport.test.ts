@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { ProcessTransport } from '#services/tools-worker/mcp/process-transport.ts';
+import { until } from '../../../helpers/until.ts';
 
 /** Runs a script as a server; what it says comes as messages. */
 function transportFor(script: string, env: Record<string, string> = {}) {
@@ -41,7 +42,7 @@ describe('a server that runs as a process', () => {
     );
     await transport.start();
     await transport.send({ jsonrpc: '2.0', method: 'ask' });
-    await expect.poll(() => texts(messages)).toEqual(['{"jsonrpc":"2.0","method":"ask"}']);
+    await until(() => expect(texts(messages)).toEqual(['{"jsonrpc":"2.0","method":"ask"}']), 1_000);
     await transport.close();
     await closed;
   });
@@ -50,12 +51,12 @@ describe('a server that runs as a process', () => {
     const child = `require('node:child_process').spawn('sleep', ['60'], { stdio: 'inherit' }).pid`;
     const { transport, messages, closed } = transportFor(`process.on('SIGTERM', () => {}); ${say(child)} ${stay}`);
     await transport.start();
-    await expect.poll(() => messages.length).toBe(1);
+    await until(() => expect(messages.length).toBe(1), 1_000);
     const [pid] = texts(messages);
     expect(isAlive(pid)).toBe(true);
     await transport.close();
     await closed;
-    await expect.poll(() => isAlive(pid)).toBe(false);
+    await until(() => expect(isAlive(pid)).toBe(false), 1_000);
   });
 
   it('takes what it has started with it when it dies', async () => {
@@ -63,7 +64,7 @@ describe('a server that runs as a process', () => {
     const { transport, messages, closed } = transportFor(`${say(child)} setTimeout(() => process.exit(1), 100);`);
     await transport.start();
     await closed;
-    await expect.poll(() => isAlive(texts(messages)[0])).toBe(false);
+    await until(() => expect(isAlive(texts(messages)[0])).toBe(false), 1_000);
     await expect(transport.send({ jsonrpc: '2.0', method: 'ask' })).rejects.toThrow('the server has ended');
   });
 
@@ -71,7 +72,7 @@ describe('a server that runs as a process', () => {
     process.env['RTR_TEST_SECRET'] = 'x';
     const { transport, messages } = transportFor(`${say('Object.keys(process.env)')} ${stay}`, { GIVEN: '1' });
     await transport.start();
-    await expect.poll(() => messages.length).toBe(1);
+    await until(() => expect(messages.length).toBe(1), 1_000);
     const names = texts(messages)[0] as string[];
     expect(names).toEqual(expect.arrayContaining(['GIVEN', 'PATH']));
     expect(names).not.toContain('RTR_TEST_SECRET');
@@ -82,7 +83,7 @@ describe('a server that runs as a process', () => {
   it('may print what is no message', async () => {
     const { transport, messages, errors } = transportFor(`console.log('Welcome!'); ${say('1')} ${stay}`);
     await transport.start();
-    await expect.poll(() => texts(messages)).toEqual([1]);
+    await until(() => expect(texts(messages)).toEqual([1]), 1_000);
     expect(errors.length).toBeLessThan(2);
     await transport.close();
   });
@@ -105,9 +106,9 @@ describe('a server that runs as a process', () => {
       `console.error('oh no'); setTimeout(() => { ${say('1')} }, 50); ${stay}`,
     );
     await transport.start();
-    await expect.poll(() => transport.stderr).toBe('oh no\n');
+    await until(() => expect(transport.stderr).toBe('oh no\n'), 1_000);
     transport.forgetStderr();
-    await expect.poll(() => messages.length).toBe(1);
+    await until(() => expect(messages.length).toBe(1), 1_000);
     expect(transport.stderr).toBe('');
     await transport.close();
   });

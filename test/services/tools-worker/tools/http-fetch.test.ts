@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { httpFetch } from '#services/tools-worker/tools/http-fetch.ts';
 import type { ToolOutput } from '#services/tools-worker/tool.ts';
+import { until } from '../../../helpers/until.ts';
 
 const never = new AbortController().signal;
 const png = Buffer.from('89504e470d0a1a0a', 'hex');
@@ -144,7 +145,7 @@ describe('fetching from the public internet', () => {
   it('ends with the call', async () => {
     const call = new AbortController();
     const fetching = get('/hang', {}, call.signal);
-    await expect.poll(() => asked.length).toBe(1);
+    await until(() => expect(asked.length).toBe(1), 1_000);
     call.abort(new Error('the call is over'));
     await expect(fetching).rejects.toThrow('the call is over');
   });

@@ -4,6 +4,7 @@ import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
 import { openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 import { startRedis } from '../../../helpers/servers/start-redis.ts';
+import { until } from '../../../helpers/until.ts';
 
 const refused = { code: 'invalid_api_key' };
 
@@ -63,7 +64,7 @@ describe('KeyVerifier, of keys with an owner', () => {
       },
     });
     const verification = slow.verify(raw);
-    await expect.poll(() => reads).toBe(1);
+    await until(() => expect(reads).toBe(1), 1_000);
     // The only administrator cannot be blocked by rights: written by hand.
     await open.connection.redis.hset(`${open.prefix}user:${ada.id}`, 'blockedAt', 1);
     slow.drop(`user:${ada.id}`);
@@ -121,7 +122,7 @@ describe('KeyVerifier, of keys that expire', () => {
     const itsVerifier = new KeyVerifier(away.store);
     await itsVerifier.verify(raw);
     await server.kill();
-    await expect.poll(() => away.connection.redis.status).not.toBe('ready');
+    await until(() => expect(away.connection.redis.status).not.toBe('ready'), 1_000);
     vi.advanceTimersByTime(40_000);
     expect(await itsVerifier.verify(raw)).toMatchObject({ ownerId: user.id });
     vi.advanceTimersByTime(20_001);

@@ -4,6 +4,7 @@ import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
 import { openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 import { startRedis } from '../../../helpers/servers/start-redis.ts';
 import type { TestServer } from '../../../helpers/servers/test-server.ts';
+import { until } from '../../../helpers/until.ts';
 
 let server: TestServer;
 let open: OpenKeyStore;
@@ -25,7 +26,7 @@ beforeEach(async () => {
   await verifier.verify(known.raw);
   await server.restart();
   await server.kill();
-  await expect.poll(() => open.connection.redis.status).not.toBe('ready');
+  await until(() => expect(open.connection.redis.status).not.toBe('ready'), 1_000);
 });
 afterEach(async () => {
   vi.useRealTimers();

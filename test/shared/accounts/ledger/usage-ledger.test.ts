@@ -5,7 +5,7 @@ import type { UsageRecord, UsageViewer } from '#shared/accounts/ledger/usage-rec
 import { createLog } from '#shared/core/log.ts';
 import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 import { startPausableProxy } from '../../../helpers/servers/pausable-proxy.ts';
-import { until } from '../../../helpers/cluster/start-cluster.ts';
+import { until } from '../../../helpers/until.ts';
 import { startRedis } from '../../../helpers/servers/start-redis.ts';
 
 const day = 86_400_000;

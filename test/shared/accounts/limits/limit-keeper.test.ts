@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, inject, it } from 'vitest';
 import { keyWith, nothing, openLimitKeeper } from '../../../helpers/accounts/open-limit-keeper.ts';
-import { until } from '../../../helpers/cluster/start-cluster.ts';
+import { until } from '../../../helpers/until.ts';
 
 const open = (times = {}) => openLimitKeeper(inject('redisUrl'), times);
 const minute = 60_000;

@@ -3,6 +3,7 @@ import { ConfigError } from '#shared/core/load-config.ts';
 import { beginKeyStore, openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 import { startRedis } from '../../../helpers/servers/start-redis.ts';
 import type { TestServer } from '../../../helpers/servers/test-server.ts';
+import { until } from '../../../helpers/until.ts';
 
 let server: TestServer;
 beforeAll(async () => {
@@ -21,7 +22,7 @@ describe('connectRedis', () => {
     const { connection, store, logLines } = await openKeyStore(server.url);
     expect(await connection.ready()).toBe(true);
     await server.kill();
-    await expect.poll(() => connection.redis.status).not.toBe('ready');
+    await until(() => expect(connection.redis.status).not.toBe('ready'), 1_000);
     const asked = performance.now();
     expect(await connection.ready()).toBe(false);
     await expect(store.list()).rejects.toMatchObject({ code: 'store_unavailable', retryAfter: 2 });
@@ -36,11 +37,11 @@ describe('connectRedis', () => {
   it('begins anew when the library takes its own cut for a wish to end, and ends when it is told to', async () => {
     const { connection } = await openKeyStore(server.url);
     connection.redis.disconnect();
-    await expect.poll(() => connection.redis.status).toBe('end');
+    await until(() => expect(connection.redis.status).toBe('end'), 1_000);
     await connection.whenReady(AbortSignal.timeout(5_000));
     expect(await connection.ready()).toBe(true);
     connection.close();
-    await expect.poll(() => connection.redis.status).toBe('end');
+    await until(() => expect(connection.redis.status).toBe('end'), 1_000);
     await new Promise((resolve) => setTimeout(resolve, 600));
     expect(connection.redis.status).toBe('end');
   });
@@ -63,7 +64,7 @@ describe('connectRedis', () => {
     let failures = 0;
     connection.redis.on('error', () => failures++);
     await server.kill();
-    await expect.poll(() => failures, { timeout: 5_000 }).toBeGreaterThanOrEqual(3);
+    await until(() => expect(failures).toBeGreaterThanOrEqual(3), 5_000);
     expect(logLines.filter((line) => line.includes('redis is away'))).toHaveLength(1);
     await server.restart();
   });
@@ -74,7 +75,7 @@ describe('connectRedis', () => {
     const url = new URL(server.url);
     url.password = 'a-wrong-one';
     const { logLines, store } = beginKeyStore(url.href);
-    await expect.poll(() => logLines.join('')).toContain('WRONGPASS');
+    await until(() => expect(logLines.join('')).toContain('WRONGPASS'), 1_000);
     await expect(store.list()).rejects.toMatchObject({ code: 'store_unavailable' });
     expect(logLines.join('')).not.toContain('a-wrong-one');
     await admin.connection.redis.config('SET', 'requirepass', '');

@@ -11,6 +11,7 @@ import { encodePull } from '#shared/broker/contract/pull.ts';
 import { encodeAck } from '#shared/broker/contract/ack.ts';
 import { createLog } from '#shared/core/log.ts';
 import { startSecuredNats, type SecuredNats } from '../../../helpers/servers/start-secured-nats.ts';
+import { until } from '../../../helpers/until.ts';
 
 const log = createLog({ service: 'test', level: 'silent', format: 'json' });
 let nats: SecuredNats;
@@ -122,5 +123,5 @@ it('acks nothing of another tier for a worker', async () => {
   await broker.flush();
   expect([await waitingIn('gpu'), await waitingIn('cloud')]).toEqual(before);
   ack(own, String(ticket.reply));
-  await expect.poll(() => waitingIn('gpu')).toBe(0);
+  await until(async () => expect(await waitingIn('gpu')).toBe(0), 1_000);
 });

@@ -5,7 +5,7 @@ import { roles, type Role } from '#shared/broker/connection/credential.ts';
 import { tiers, type Tier } from '#shared/broker/contract/lane.ts';
 import { createSubjects } from '#shared/broker/contract/subjects.ts';
 import { startSecuredNats, type SecuredNats } from '../../../helpers/servers/start-secured-nats.ts';
-import { until } from '../../../helpers/cluster/start-cluster.ts';
+import { until } from '../../../helpers/until.ts';
 
 let nats: SecuredNats;
 const subjects = createSubjects('rtr');

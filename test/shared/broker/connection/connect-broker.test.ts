@@ -5,7 +5,7 @@ import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { connectBroker, type Broker } from '#shared/broker/connection/connect-broker.ts';
 import { createLog } from '#shared/core/log.ts';
 import { startNats } from '../../../helpers/servers/start-nats.ts';
-import { until } from '../../../helpers/cluster/start-cluster.ts';
+import { until } from '../../../helpers/until.ts';
 
 const log = createLog({ service: 'test', level: 'silent', format: 'json' });
 

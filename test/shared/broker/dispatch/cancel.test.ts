@@ -3,7 +3,7 @@ import { describe, expect, it, type TestContext } from 'vitest';
 import type { JobHandler } from '#shared/broker/contract/job-contract.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import { startParties, type Parties } from '../../../helpers/broker/broker-parties.ts';
-import { until } from '../../../helpers/cluster/start-cluster.ts';
+import { until } from '../../../helpers/until.ts';
 
 async function start({ onTestFinished }: Pick<TestContext, 'onTestFinished'>, offers = true): Promise<Parties> {
   const parties = await startParties({ ingress: { offers } });

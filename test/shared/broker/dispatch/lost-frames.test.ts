@@ -3,7 +3,7 @@ import { describe, expect, it, type TestContext } from 'vitest';
 import type { Broker } from '#shared/broker/connection/connect-broker.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import { startParties, untilOffersAreTaken, type Parties } from '../../../helpers/broker/broker-parties.ts';
-import { until } from '../../../helpers/cluster/start-cluster.ts';
+import { until } from '../../../helpers/until.ts';
 
 async function start(
   { onTestFinished }: Pick<TestContext, 'onTestFinished'>,

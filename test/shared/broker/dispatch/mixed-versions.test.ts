@@ -6,7 +6,7 @@ import {
   type Parties,
   type PartyOptions,
 } from '../../../helpers/broker/broker-parties.ts';
-import { until } from '../../../helpers/cluster/start-cluster.ts';
+import { until } from '../../../helpers/until.ts';
 
 async function start(options: PartyOptions = {}): Promise<Parties> {
   const parties = await startParties(options);

@@ -9,7 +9,7 @@ import {
   type TestIngress,
   type TestJob,
 } from '../../../helpers/broker/broker-parties.ts';
-import { until } from '../../../helpers/cluster/start-cluster.ts';
+import { until } from '../../../helpers/until.ts';
 
 async function start({ onTestFinished }: TestContext, options: PartyOptions = {}): Promise<Parties> {
   const parties = await startParties(options);

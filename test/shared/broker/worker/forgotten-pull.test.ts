@@ -6,7 +6,7 @@ import { priorityClasses } from '#shared/broker/contract/lane.ts';
 import { consumerName } from '#shared/broker/contract/subjects.ts';
 import { startParties, type Parties, type TestIngress } from '../../../helpers/broker/broker-parties.ts';
 import { startPausableProxy } from '../../../helpers/servers/pausable-proxy.ts';
-import { until } from '../../../helpers/cluster/start-cluster.ts';
+import { until } from '../../../helpers/until.ts';
 
 async function start(onTestFinished: TestContext['onTestFinished'], natsUrl?: string): Promise<Parties> {
   const parties = await startParties({ ...(natsUrl && { natsUrl }), ingress: { offers: false } });

@@ -5,7 +5,7 @@ import { FrameMemory } from '#shared/broker/worker/frame-memory.ts';
 import { ReplyWriter } from '#shared/broker/worker/reply-writer.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { createLog } from '#shared/core/log.ts';
-import { until } from '../../../helpers/cluster/start-cluster.ts';
+import { until } from '../../../helpers/until.ts';
 
 const log = createLog({ service: 'test', level: 'silent', format: 'json' });
 let broker: Broker;

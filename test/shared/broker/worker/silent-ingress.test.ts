@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { startParties } from '../../../helpers/broker/broker-parties.ts';
-import { until } from '../../../helpers/cluster/start-cluster.ts';
+import { until } from '../../../helpers/until.ts';
 
 it('a worker goes on when the ingress that hands its pulls on falls silent', async () => {
   const parties = await startParties({ ingress: { offers: false } });

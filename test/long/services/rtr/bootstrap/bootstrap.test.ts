@@ -7,7 +7,7 @@ import { processIdentity } from '#services/rtr/bootstrap/process-identity.mjs';
 import { serviceNodeFlags } from '#services/rtr/bootstrap/service-node-flags.mjs';
 import { takeLock } from '#services/rtr/bootstrap/take-lock.mjs';
 import { hostNode, runCommand, type RunningCommand } from '../../../../helpers/processes/run-command.ts';
-import { until } from '../../../../helpers/cluster/start-cluster.ts';
+import { until } from '../../../../helpers/until.ts';
 
 /** A stub of npm: it does what the bootstrap expects of `npm ci`, and records its runs. */
 const npm = `#!/bin/sh

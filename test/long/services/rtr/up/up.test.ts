@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { processIdentity } from '#services/rtr/bootstrap/process-identity.mjs';
 import { copyProject, type ProjectCopy } from '../../../../helpers/processes/project-copy.ts';
 import type { RunningCommand } from '../../../../helpers/processes/run-command.ts';
-import { until } from '../../../../helpers/cluster/start-cluster.ts';
+import { until } from '../../../../helpers/until.ts';
 
 /*
  * `rtr up` as a process, in a copy of the project, with real servers. The tests build on each other: a first start, then starts

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { processIdentity } from '#services/rtr/bootstrap/process-identity.mjs';
 import { spawnGuarded } from '#services/rtr/up/children/child.ts';
-import { until } from '../../../../helpers/cluster/start-cluster.ts';
+import { until } from '../../../../helpers/until.ts';
 
 describe('a guarded program', () => {
   it('ends with its whole group when its parent is killed', async () => {

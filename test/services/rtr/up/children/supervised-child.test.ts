@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { spawnGuarded } from '#services/rtr/up/children/child.ts';
 import { SupervisedChild } from '#services/rtr/up/children/supervised-child.ts';
-import { until } from '../../../../helpers/cluster/start-cluster.ts';
+import { until } from '../../../../helpers/until.ts';
 
 describe('a supervised child', () => {
   it('is restarted when it ends unexpectedly', async () => {

@@ -10,7 +10,7 @@ import { consumerName } from '#shared/broker/contract/subjects.ts';
 import { decodeTicket } from '#shared/broker/contract/ticket.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import { startParties, type Parties, type PartyOptions } from '../../../../helpers/broker/broker-parties.ts';
-import { until } from '../../../../helpers/cluster/start-cluster.ts';
+import { until } from '../../../../helpers/until.ts';
 
 async function start({ onTestFinished }: TestContext, options: PartyOptions = {}): Promise<Parties> {
   const parties = await startParties(options);

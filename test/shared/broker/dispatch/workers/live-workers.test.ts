@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { freeSlots } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { startParties, type Parties } from '../../../../helpers/broker/broker-parties.ts';
-import { until } from '../../../../helpers/cluster/start-cluster.ts';
+import { until } from '../../../../helpers/until.ts';
 
 async function start(): Promise<Parties> {
   const parties = await startParties();

@@ -1,0 +1,27 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+// Fake timers replace it.
+const now = performance.now.bind(performance);
+const pauseMs = 20;
+
+/**
+ * Repeats a check until it neither throws nor returns false. This is how tests and their helpers wait.
+ * @param ms after how long it gives up, and rejects with what the check threw last, or else with the check's source
+ */
+export async function until(check: () => Promise<boolean | void> | boolean | void, ms = 15_000): Promise<void> {
+  const isFalse = new Error(`Still false after ${ms} ms: ${check.toString()}`);
+  Error.captureStackTrace(isFalse, until);
+  const begun = now();
+  for (;;) {
+    const asked = now();
+    let failure: unknown = isFalse;
+    try {
+      if ((await check()) !== false) return;
+    } catch (error) {
+      failure = error;
+    }
+    if (now() - begun >= ms) throw failure;
+    // A check that takes long, such as a command, does not take a whole core.
+    await sleep(Math.max(pauseMs, now() - asked));
+  }
+}
