@@ -1,7 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { accountNames } from '#shared/accounts/account-names.ts';
+import { accountNames } from '#shared/accounts/redis/account-names.ts';
 import { parseKey } from '#shared/accounts/keys/parse-key.ts';
 import { limitedIngress, pricedDemo } from '../helpers/cluster/limited-ingress.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
@@ -89,7 +89,7 @@ describe('a budget', () => {
     const day = String(Math.floor(Date.now() / 86_400_000));
     const { [day]: spent } = await keyUse();
     expect(spent).toMatchObject({ cost: String(nano * 10), tokens: String((prompt + completion) * 10) });
-    expect(Number(spent?.['heldCost'])).toBe(0);
+    expect(Number(spent?.['reservedCost'])).toBe(0);
   });
 
   it('that is used up is told in both formats, with the time of its renewal and the wish not to be asked again', async () => {

@@ -3,7 +3,7 @@ import { priorityClasses, type PriorityClass } from '#shared/core/priority-class
 import { tiers, type Tier } from '#shared/core/tier.ts';
 import { keyKinds, keySpelling, type KeyKind } from './key-format.ts';
 import { limitsSchema, type Limits, type PartyLimits } from '../limits/limits.ts';
-import { storedJson } from '../redis/stored-fields.ts';
+import { storedJson } from '../redis/stored-value.ts';
 
 /** What is stored of a key. The raw key is not among it and cannot be computed from it. Times in ms since 1970. */
 export const keyRecordSchema = z.object({

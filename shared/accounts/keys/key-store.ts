@@ -1,16 +1,16 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { accountNames, type AccountNames } from '../account-names.ts';
+import { accountNames, type AccountNames } from '../redis/account-names.ts';
 import { askRedis } from '../redis/ask-redis.ts';
 import { keyRecordSchema, type FoundKey, type KeyOwner, type KeyRecord } from './key-record.ts';
 import { limitsSchema } from '../limits/limits.ts';
-import { luaScript } from '../lua-script.ts';
-import { storedFields, storedJson } from '../redis/stored-fields.ts';
+import { RedisScript } from '../redis/redis-script.ts';
+import { storedFields, storedJson } from '../redis/stored-value.ts';
 
-const changeKey = luaScript('change-key');
-const createFirstRouterKey = luaScript('create-first-router-key');
-const createKey = luaScript('create-key');
-const revokeKey = luaScript('revoke-key');
+const changeKey = new RedisScript(new URL('lua/change-key.lua', import.meta.url));
+const createFirstRouterKey = new RedisScript(new URL('lua/create-first-router-key.lua', import.meta.url));
+const createKey = new RedisScript(new URL('lua/create-key.lua', import.meta.url));
+const revokeKey = new RedisScript(new URL('lua/revoke-key.lua', import.meta.url));
 
 /** Keys of one person or team, those of no use any more included. */
 const mostKeysPerOwner = 200;
@@ -81,22 +81,22 @@ export class KeyStore {
   /** Stores a router key if none was ever made, and tells whether it did. */
   async createFirstRouterKey(record: NewKeyRecord): Promise<boolean> {
     const { firstRouterKey, key, keys } = this.#names;
+    const args = { id: record.id, createdAt: record.createdAt, fields: storedFields(record) };
     const names = [firstRouterKey, key(record.id), keys];
-    const args = [record.id, record.createdAt, ...Object.entries(storedFields(record)).flat()];
-    return (await askRedis(this.#redis.eval(createFirstRouterKey, names.length, ...names, ...args))) === 1;
+    return (await createFirstRouterKey.run(this.#redis, { keys: names, args })) === 1;
   }
 
-  /** Changes what is given; a field that is undefined goes. `over`: the key is revoked or replaced, and stays as it is. */
+  /** Changes what is given; a field that is undefined is removed. `over`: the key is revoked or replaced, and stays as it is. */
   async change(id: string, change: Partial<KeyChange>): Promise<'changed' | 'over' | 'unknown'> {
-    const going = Object.entries(change).filter(([, value]) => value === undefined);
-    const args = [going.length, ...going.map(([name]) => name), ...Object.entries(storedFields(change)).flat()];
-    const outcome = await askRedis(this.#redis.eval(changeKey, 1, this.#names.key(id), ...args));
+    const removed = Object.entries(change).flatMap(([name, value]) => (value === undefined ? [name] : []));
+    const args = { removed, fields: storedFields(change) };
+    const outcome = await changeKey.run(this.#redis, { keys: [this.#names.key(id)], args });
     return outcome as 'changed' | 'over' | 'unknown';
   }
 
   /** Revokes a key for good. */
   async revoke(id: string, now: number): Promise<Revocation> {
-    const outcome = await askRedis(this.#redis.eval(revokeKey, 1, this.#names.key(id), now));
+    const outcome = await revokeKey.run(this.#redis, { keys: [this.#names.key(id)], args: { now } });
     if (outcome === 1) return 'revoked';
     return outcome === 0 ? 'revoked before' : 'unknown';
   }
@@ -113,29 +113,22 @@ export class KeyStore {
     return times.map((time) => (time === null ? undefined : Number(time)));
   }
 
-  #create(record: NewKeyRecord, old?: { id: string; until: number }): Promise<unknown> {
+  async #create(record: NewKeyRecord, old?: { id: string; until: number }): Promise<unknown> {
     const { key, keys, keysOf, keyUses, firstRouterKey } = this.#names;
+    const { id, createdAt, kind, ownerId = '' } = record;
     const owner = this.#ownerName(record);
-    const names = [
-      key(record.id),
-      keys,
-      firstRouterKey,
-      owner ?? keys,
-      keysOf(record.ownerId ?? ''),
-      key(old?.id ?? ''),
-      keyUses,
-    ];
-    const args = [
-      record.id,
-      record.createdAt,
-      owner === undefined ? '' : '1',
-      old?.until ?? '',
-      mostKeysPerOwner,
-      key(''),
-      record.kind === 'router' ? '1' : '',
-      ...Object.entries(storedFields(record)).flat(),
-    ];
-    return askRedis(this.#redis.eval(createKey, names.length, ...names, ...args));
+    const names = [key(id), keys, firstRouterKey, keyUses, owner ?? '', keysOf(ownerId), key(old?.id ?? '')];
+    const args = {
+      id,
+      createdAt,
+      isOwned: owner !== undefined,
+      isRouter: kind === 'router',
+      oldExpiresAt: old?.until,
+      maxPerOwner: mostKeysPerOwner,
+      keyPrefix: key(''),
+      fields: storedFields(old === undefined ? record : identityFields(record)),
+    };
+    return createKey.run(this.#redis, { keys: names, args });
   }
 
   async #findOwner(record: KeyRecord): Promise<KeyOwner | undefined> {
@@ -157,4 +150,9 @@ export class KeyStore {
     const found = await Promise.all(ids.map((id) => this.find(id)));
     return found.filter((key) => key !== undefined);
   }
+}
+
+/** What of a successor's record is its own; everything else it has from the key that it succeeds. */
+function identityFields({ id, hash, firstFour, lastFour, createdAt, createdBy }: NewKeyRecord) {
+  return { id, hash, firstFour, lastFour, createdAt, createdBy };
 }

@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import type { Logger } from '#shared/core/log.ts';
 import { beginningOf, expiryOf, periodName, type Step } from '../periods.ts';
-import { RedisScript } from '../redis/redis-script.ts';
+import { RedisScript, type ScriptInput } from '../redis/redis-script.ts';
 import { addTotals, countNames, encodeRow, noTotals, other, rowOf, totalsOf, type UsageTotals } from './totals.ts';
 import type { UsageRecord } from './usage-record.ts';
 
-const write = new RedisScript(readFileSync(new URL('lua/write.lua', import.meta.url), 'utf8'));
+const write = new RedisScript(new URL('lua/write.lua', import.meta.url));
 
 /** Milliseconds that a request waits to be written. */
 const writeEveryMs = 500;
@@ -59,7 +58,7 @@ export class UsageLedger {
   /** @param prefix first part of the names in Redis; the ledger's follow as `usage:…`, see `lua/write.lua` */
   constructor(redis: Redis, prefix: string, log: Logger, bounds: UsageLedgerBounds) {
     this.#redis = redis;
-    this.#prefix = prefix;
+    this.#prefix = `${prefix}usage:`;
     this.#log = log;
     this.#bounds = { maxWaiting: 10_000, maxFields: 200_000, ...bounds };
     this.#timer = setInterval(() => void this.#write(), writeEveryMs);
@@ -109,7 +108,7 @@ export class UsageLedger {
     try {
       while (this.backlog > 0) {
         this.#batch ??= { number: ++this.#batches, records: this.#waiting.splice(0, batchSize) };
-        await write.run(this.#redis, this.#argumentsOf(this.#batch));
+        await write.run(this.#redis, this.#inputOf(this.#batch));
         this.#batch = undefined;
       }
     } catch (error) {
@@ -117,22 +116,21 @@ export class UsageLedger {
     }
   }
 
-  #argumentsOf({ number, records }: Batch): (string | number)[] {
+  #inputOf({ number, records }: Batch): ScriptInput {
     const { maxRequests, requestsKeptMs, maxFields } = this.#bounds;
-    const names = new Map(records.map(({ key }) => [key.id, key.name]));
-    return [
-      this.#prefix,
-      this.#writer,
-      number,
-      maxRequests,
-      Date.now() - requestsKeptMs,
-      maxFields,
-      records.length,
-      ...records.map((record) => JSON.stringify(record)),
-      names.size,
-      ...[...names].flat(),
-      ...rowArguments(records),
-    ];
+    return {
+      args: {
+        prefix: this.#prefix,
+        writer: this.#writer,
+        batch: number,
+        maxRequests,
+        oldest: Date.now() - requestsKeptMs,
+        maxFields,
+        keyNames: Object.fromEntries(records.map(({ key }) => [key.id, key.name])),
+        totals: totalsByRow(records),
+      },
+      texts: records.map((record) => JSON.stringify(record)),
+    };
   }
 }
 
@@ -148,25 +146,28 @@ function periodOf(step: Step, at: number): Period {
   return { name: periodName(step, beginning), beginning, expiry: expiryOf(step, beginning) };
 }
 
-/** What a batch adds to each row of each day and month, in the order that the script takes. */
-function rowArguments(records: readonly UsageRecord[]): (string | number)[] {
-  const rows = new Map<string, { head: (string | number)[]; totals: UsageTotals }>();
+/** What a batch adds to each row of each day and month, as the script takes it. */
+function totalsByRow(records: readonly UsageRecord[]) {
+  const rows = new Map<
+    string,
+    { period: string; expiresAt: number; row: string; substitute: string; sum: UsageTotals }
+  >();
   // Nearly all of a batch are of one day.
   let periods: Period[] = [];
   for (const record of records) {
-    const row = rowOf(record);
-    const text = encodeRow(row);
+    const of = rowOf(record);
+    const row = encodeRow(of);
     const day = beginningOf('day', record.at);
     if (periods[0]?.beginning !== day) periods = [periodOf('day', day), periodOf('month', record.at)];
     for (const { name, expiry } of periods) {
-      let sum = rows.get(name + text);
-      if (!sum) {
-        const substitute = encodeRow({ key: other, user: '', team: '', tier: row.tier, model: other });
-        sum = { head: [name, expiry, text, substitute], totals: noTotals() };
-        rows.set(name + text, sum);
+      let total = rows.get(name + row);
+      if (!total) {
+        const substitute = encodeRow({ key: other, user: '', team: '', tier: of.tier, model: other });
+        total = { period: name, expiresAt: expiry, row, substitute, sum: noTotals() };
+        rows.set(name + row, total);
       }
-      addTotals(sum.totals, totalsOf(record));
+      addTotals(total.sum, totalsOf(record));
     }
   }
-  return [...rows.values()].flatMap(({ head, totals }) => [...head, ...countNames.map((name) => totals[name])]);
+  return [...rows.values()].map(({ sum, ...total }) => ({ ...total, counts: countNames.map((name) => sum[name]) }));
 }

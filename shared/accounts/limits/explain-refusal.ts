@@ -3,11 +3,11 @@ import type { LimitedParty, PartyLimits } from './limits.ts';
 import { limitNames, measure, type LimitName, type Measure } from './measures.ts';
 import type { Amount, PartyUse } from './party-use.ts';
 
-/** Milliseconds after which it makes sense to look whether a running request has given something back. */
+/** Milliseconds after which a running request may have released something. */
 const busyMs = 1_000;
 
 const nobody = { buckets: { requests: 0, tokens: 0 }, active: 0 };
-const nothing = { spent: { tokens: 0, cost: 0 }, held: { tokens: 0, cost: 0 } };
+const nothing = { spent: { tokens: 0, cost: 0 }, reserved: { tokens: 0, cost: 0 } };
 
 interface Shortfall extends Measure {
   name: LimitName;
@@ -16,7 +16,7 @@ interface Shortfall extends Measure {
   set: number;
 }
 
-/** What to tell the client of a request that is larger than a limit by itself, so that waiting is in vain; else undefined. */
+/** The error for a request that is larger than a limit by itself, so that waiting does not help; undefined for any other request. */
 export function explainExcess(parties: readonly PartyLimits[], amount: Amount): RouterError | undefined {
   const unused = parties.map((party) => ({ ...party, ...nobody, at: 0, day: nothing, month: nothing }));
   const [first] = shortfalls(unused, amount);
@@ -26,7 +26,7 @@ export function explainExcess(parties: readonly PartyLimits[], amount: Amount): 
   return new RouterError('request_exceeds_limit', message);
 }
 
-/** What to tell the client of a request that was refused: of all limits in its way, the one that lasts longest. */
+/** The error for a request that was refused. It names the limit that refuses for the longest time. */
 export function explainRefusal(uses: readonly PartyUse[], amount: Amount): RouterError {
   const [worst] = shortfalls(uses, amount)
     .map((shortfall) => ({ shortfall, waitMs: waitMs(shortfall, uses[0]?.at ?? 0) }))
@@ -51,15 +51,15 @@ export function explainRefusal(uses: readonly PartyUse[], amount: Amount): Route
   );
 }
 
-/** The limits that are in a request's way, by the same rule as in `lua/reserve.lua`. */
+/** The limits that refuse a request, by the same rule as in `lua/reserve.lua`. */
 function shortfalls(uses: readonly PartyUse[], amount: Amount): Shortfall[] {
   return uses.flatMap((use) =>
     limitNames.flatMap((name) => {
       const measured = measure(name, use, amount);
       const set = use.limits[name];
       if (!measured || set === undefined) return [];
-      const { limit, spent, held, wanted } = measured;
-      return wanted > 0 && spent + held + wanted > limit ? [{ ...measured, name, party: use.party, set }] : [];
+      const { limit, spent, reserved, wanted } = measured;
+      return wanted > 0 && spent + reserved + wanted > limit ? [{ ...measured, name, party: use.party, set }] : [];
     }),
   );
 }
@@ -70,7 +70,7 @@ function waitMs(shortfall: Shortfall, now: number): number {
   return isSpent(shortfall) ? resetsAt - now : busyMs;
 }
 
-/** Whether a budget would be too small even if all that run came to nothing. */
+/** Whether a budget would be too small even if all running requests came to nothing. */
 function isSpent({ kind, spent, wanted, limit }: Measure): boolean {
   return kind === 'budget' && spent + wanted > limit;
 }

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';
 import type { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { PartyLimits } from './limits.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { explainExcess, explainRefusal } from './explain-refusal.ts';
-import { countable, partyArguments, readPartyUses, type Amount, type PartyUse } from './party-use.ts';
+import { countable, readPartyUses, scriptParty, type Amount, type PartyUse } from './party-use.ts';
 
 const scripts = {
   reserve: script('reserve'),
@@ -18,16 +17,16 @@ const scripts = {
 /** Milliseconds between two attempts to commit what could not be committed. */
 const retryMs = 1_000;
 
-/** Requests that are over and cannot be committed because Redis is away; more are left to the expiry of their reservations. */
+/** Requests that are over and wait to be committed while Redis is away. The reservations of further ones expire. */
 const maxUncommitted = 100_000;
 
-/** Reserves in one call. */
+/** Reservations that one call renews or commits. */
 const reservationsAtOnce = 500;
 
 /** Parties whose use is read in one call. */
 const partiesAtOnce = 200;
 
-/** Milliseconds for the last commits at the end. */
+/** Milliseconds that the last commits get when the keeper is closed. */
 const closeMs = 2_000;
 
 /** Times of a LimitKeeper, in milliseconds. */
@@ -38,45 +37,44 @@ export interface LimitKeeperTimes {
   renewEveryMs?: number;
 }
 
-/** What is held for one request. */
+/** What is reserved for one request. The first call of either method counts. */
 export interface Reservation {
-  /** Puts what the request came to in the place of what was held; both 0 when it died before it cost anything. Counts once. */
+  /** Counts what the request came to in place of what was reserved; both amounts are 0 when it died before it cost anything. */
   commit(spent: Amount): void;
-  /** Gives back what was reserved: the request came to nothing. */
+  /** Releases what was reserved: the request came to nothing. */
   release(): void;
 }
 
-/** The answer to a request: it goes on with a reservation, or is refused. `uses` tells how its parties stand now. */
+/** A request goes on with a reservation, or is refused. `uses` is what its parties have used now. */
 export type Verdict =
   | { granted: true; reservation: Reservation; uses: readonly PartyUse[] }
   | { granted: false; error: RouterError; uses: readonly PartyUse[] };
 
 /**
- * Keeps requests within the limits of all parties that they concern. What a request may come to is held for all of them at
- * once before the work begins, or for none; at its end the true amount takes the place. So requests at the same time can
- * never pass a limit together, on any number of nodes.
+ * Keeps requests within the limits of all parties that they concern. What a request may come to is reserved for all of them before
+ * the work begins, or for none; at its end the true amount is committed. So requests at the same time never pass a limit together, on
+ * any number of nodes.
  *
- * A reservation lasts for a minute and is renewed while its request lives: what a killed node held is free after that, and
- * counts as not used. What cannot be committed because Redis is away is committed when it is back, as long as this process lives.
+ * A reservation lasts for a minute and is renewed while its request lives: what a killed node has reserved is free after that, and
+ * counts as not used. What cannot be committed while Redis is away is committed when it is back, as long as this process lives.
  * Budgets are those of the day and the month (UTC) in which a request began. Limits per minute are buckets: as much as the
  * limit may come at once, then it refills evenly.
  *
- * A Redis that was restarted without what it held forgets use with it.
- *
- * All numbers are whole; everything lies in Redis under `<prefix>limit:`, see `lua/reservations.lua`. Redis must not evict keys.
+ * All numbers are whole. State is in Redis alone, under `<prefix>limit:` (see `lua/reservations.lua`): Redis must not evict keys, and one
+ * that loses its data loses the use with it.
  */
 export class LimitKeeper {
   readonly #redis: Redis;
   readonly #prefix: string;
   readonly #log: Logger;
   readonly #reservationMs: number;
-  /** Ids of the reservations of requests that live. */
+  /** Ids of the reservations of running requests. */
   readonly #reserved = new Set<string>();
-  /** What requests came to that are over, by their reservation's id, until Redis has it. */
+  /** What finished requests came to, by the reservation's id, until it is committed. */
   readonly #uncommitted = new Map<string, Amount>();
   readonly #timers: NodeJS.Timeout[];
   #retrying = false;
-  /** Whether that was too much once. */
+  /** Whether it was ever too much, so that use was lost. */
   #hasLost = false;
 
   constructor(redis: Redis, prefix: string, log: Logger, times: LimitKeeperTimes = {}) {
@@ -90,12 +88,12 @@ export class LimitKeeper {
     ];
   }
 
-  /** Requests in work that something is held for. */
+  /** Running requests that something is reserved for. */
   get reserved(): number {
     return this.#reserved.size;
   }
 
-  /** Requests that are over and not committed yet. */
+  /** Requests that are over and are not committed yet. */
   get uncommitted(): number {
     return this.#uncommitted.size;
   }
@@ -109,13 +107,13 @@ export class LimitKeeper {
     const excess = explainExcess(parties, amount);
     if (excess) return { granted: false, error: excess, uses: await this.read(parties) };
     const id = randomUUID();
-    const { tokens, cost } = amount;
     let reply: number[];
     const isSent = this.#redis.status === 'ready';
     try {
-      reply = await this.#run('reserve', [id, this.#reservationMs, tokens, cost, ...parties.flatMap(partyArguments)]);
+      const args = { id, keepMs: this.#reservationMs, ...amount, parties: parties.map(scriptParty) };
+      reply = await this.#run('reserve', args);
     } catch (error) {
-      // It may have been done all the same, but not what was never sent: that must not take the place of what has to be committed.
+      // What was sent may have been done all the same. What was never sent must not use up a place among the uncommitted.
       if (isSent) this.#commit(id, { tokens: 0, cost: 0 });
       throw error;
     }
@@ -138,12 +136,12 @@ export class LimitKeeper {
     const uses: PartyUse[] = [];
     for (let from = 0; from < parties.length; from += partiesAtOnce) {
       const some = parties.slice(from, from + partiesAtOnce);
-      uses.push(...readPartyUses(some, await this.#run('readUse', some.flatMap(partyArguments))));
+      uses.push(...readPartyUses(some, await this.#run('readUse', { parties: some.map(scriptParty) })));
     }
     return uses;
   }
 
-  /** Gives the last commits a moment, and ends. Reserves that are left expire. */
+  /** Commits what is left, for two seconds at most. The reservations of running requests expire. */
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
     const deadline = performance.now() + closeMs;
@@ -173,7 +171,7 @@ export class LimitKeeper {
   }
 
   async #tryCommit(id: string, { tokens, cost }: Amount): Promise<void> {
-    await this.#run('commit', [id, tokens, cost]);
+    await this.#run('commit', { id, tokens, cost });
     this.#uncommitted.delete(id);
   }
 
@@ -198,21 +196,20 @@ export class LimitKeeper {
     const ids = [...this.#reserved];
     try {
       for (let from = 0; from < ids.length; from += reservationsAtOnce) {
-        await this.#run('renew', [this.#reservationMs, ...ids.slice(from, from + reservationsAtOnce)]);
+        await this.#run('renew', { keepMs: this.#reservationMs, ids: ids.slice(from, from + reservationsAtOnce) });
       }
     } catch (error) {
       this.#log.debug({ err: error }, 'reservations could not be renewed');
     }
   }
 
-  async #run(name: keyof typeof scripts, args: readonly (string | number)[]): Promise<number[]> {
-    const reply = await scripts[name].run(this.#redis, [this.#prefix, ...args]);
+  async #run(name: keyof typeof scripts, args: Record<string, unknown>): Promise<number[]> {
+    const reply = await scripts[name].run(this.#redis, { args: { prefix: this.#prefix, ...args } });
     return Array.isArray(reply) ? reply.map(Number) : [Number(reply)];
   }
 }
 
 /** A script behind what all of them have in common. */
 function script(name: string): RedisScript {
-  const read = (file: string): string => readFileSync(new URL(`lua/${file}.lua`, import.meta.url), 'utf8');
-  return new RedisScript(`${read('reservations')}\n${read(name)}`);
+  return new RedisScript(...['reservations', name].map((file) => new URL(`lua/${file}.lua`, import.meta.url)));
 }

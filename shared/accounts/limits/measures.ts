@@ -12,17 +12,17 @@ export const limitNames = Object.keys(limitsSchema.shape) as readonly LimitName[
 /** One limit of a party beside what is used of it, all in the whole numbers that Redis counts in. */
 export interface Measure {
   readonly limit: number;
-  /** Used up for good, until it leaks away or the period ends. */
+  /** Used up until it leaks away or the period ends. */
   readonly spent: number;
-  /** Held for requests that are not over; some of it may come free any moment. */
-  readonly held: number;
+  /** Reserved for requests that are not over; some of it may be released any moment. */
+  readonly reserved: number;
   /** What a request adds. */
   readonly wanted: number;
-  /** A limit per minute leaks; a budget begins anew; what is held at once comes free. */
+  /** A rate leaks; a budget begins anew; concurrency ends with the requests. */
   readonly kind: 'rate' | 'budget' | 'concurrency';
   /** How much of it is one of what people count in: a request, a token, a dollar. */
   readonly unit: number;
-  /** When nothing is used any more, in ms since 1970; undefined when nobody can know. */
+  /** When nothing is used any more, in ms since 1970; undefined when that cannot be known. */
   readonly resetsAt: number | undefined;
 }
 
@@ -37,18 +37,18 @@ export function measure(name: LimitName, use: PartyUse, { tokens, cost }: Amount
     case 'tokensPerMinute':
       return rate(limit, buckets.tokens, tokens, at);
     case 'concurrentRequests':
-      return { kind: 'concurrency', limit, spent: 0, held: active, wanted: 1, unit: 1, resetsAt: undefined };
+      return { kind: 'concurrency', limit, spent: 0, reserved: active, wanted: 1, unit: 1, resetsAt: undefined };
     case 'tokensPerDay':
-      return budget(limit, day.spent.tokens, day.held.tokens, tokens, 1, nextBeginning('day', at));
+      return budget(limit, day.spent.tokens, day.reserved.tokens, tokens, 1, nextBeginning('day', at));
     case 'tokensPerMonth':
-      return budget(limit, month.spent.tokens, month.held.tokens, tokens, 1, nextBeginning('month', at));
+      return budget(limit, month.spent.tokens, month.reserved.tokens, tokens, 1, nextBeginning('month', at));
     case 'costPerDay':
-      return budget(costLimit(limit), day.spent.cost, day.held.cost, cost, nanoPerDollar, nextBeginning('day', at));
+      return budget(costLimit(limit), day.spent.cost, day.reserved.cost, cost, nanoPerDollar, nextBeginning('day', at));
     case 'costPerMonth':
       return budget(
         costLimit(limit),
         month.spent.cost,
-        month.held.cost,
+        month.reserved.cost,
         cost,
         nanoPerDollar,
         nextBeginning('month', at),
@@ -61,13 +61,20 @@ function rate(limit: number, level: number, wanted: number, at: number): Measure
     kind: 'rate',
     limit: limit * bucketUnit,
     spent: level,
-    held: 0,
+    reserved: 0,
     wanted: wanted * bucketUnit,
     unit: bucketUnit,
     resetsAt: at + Math.ceil(level / limit),
   };
 }
 
-function budget(limit: number, spent: number, held: number, wanted: number, unit: number, resetsAt: number): Measure {
-  return { kind: 'budget', limit, spent, held, wanted, unit, resetsAt };
+function budget(
+  limit: number,
+  spent: number,
+  reserved: number,
+  wanted: number,
+  unit: number,
+  resetsAt: number,
+): Measure {
+  return { kind: 'budget', limit, spent, reserved, wanted, unit, resetsAt };
 }

@@ -1,7 +1,7 @@
 import { toNanoDollars } from '../money.ts';
-import type { Limits, PartyLimits } from './limits.ts';
+import type { PartyLimits } from './limits.ts';
 
-/** What is held for a request, or what it came to: input and output tokens together, and nano-dollars. Whole numbers. */
+/** What is reserved for a request, or what it came to: input and output tokens together, and nano-dollars. Whole numbers. */
 export interface Amount {
   readonly tokens: number;
   readonly cost: number;
@@ -10,15 +10,15 @@ export interface Amount {
 /** A trillion tokens, a million dollars: nothing comes to more, and sums of such amounts stay within Redis' whole numbers. */
 const most: Amount = { tokens: 1e12, cost: 1e15 };
 
-/** An amount in whole numbers that the scripts can count with, whatever a client asks for or a worker tells. */
+/** An amount in whole numbers that the scripts can count with, whatever a client asks for or a worker reports. */
 export function countable({ tokens, cost }: Amount): Amount {
   return { tokens: Math.min(most.tokens, Math.ceil(tokens)), cost: Math.min(most.cost, Math.ceil(cost)) };
 }
 
-/** A party's use of a day's or a month's budget: what was spent, and what is held for requests that are not over. */
+/** A party's use of a day's or a month's budget: what was spent, and what is reserved for requests that are not over. */
 export interface PeriodUse {
   readonly spent: Amount;
-  readonly held: Amount;
+  readonly reserved: Amount;
 }
 
 /** What a party has used of its limits at one moment. */
@@ -36,24 +36,19 @@ export interface PartyUse extends PartyLimits {
 /** What one unit adds to the level of a bucket: the milliseconds of a minute, so that what leaks in one is whole. */
 export const bucketUnit = 60_000;
 
-/** Numbers that the scripts tell of each party. */
-export const numbersPerParty = 11;
+/** Numbers that the scripts return of each party. */
+const numbersPerParty = 11;
 
-/** A party and its limits as the scripts read them, in the order that `lua/reservations.lua` tells. */
-export function partyArguments({ party, limits }: PartyLimits): (string | number)[] {
-  return [
-    party,
-    limits.requestsPerMinute ?? 0,
-    limits.tokensPerMinute ?? 0,
-    limits.concurrentRequests ?? 0,
-    limits.tokensPerDay ?? 0,
-    limits.tokensPerMonth ?? 0,
-    costLimit(limits.costPerDay),
-    costLimit(limits.costPerMonth),
-  ];
+/** A party and its limits as the scripts read them: costs in nano-dollars. */
+export function scriptParty({ party, limits: { costPerDay, costPerMonth, ...others } }: PartyLimits) {
+  const costs = {
+    costPerDay: costPerDay === undefined ? undefined : costLimit(costPerDay),
+    costPerMonth: costPerMonth === undefined ? undefined : costLimit(costPerMonth),
+  };
+  return { party, limits: { ...others, ...costs } };
 }
 
-/** The parties' use, from the time and the numbers that a script answered. */
+/** The parties' use, from the time and the numbers that a script returned. */
 export function readPartyUses(parties: readonly PartyLimits[], [at = 0, ...numbers]: readonly number[]): PartyUse[] {
   return parties.map((party, index) => {
     const from = index * numbersPerParty;
@@ -63,11 +58,11 @@ export function readPartyUses(parties: readonly PartyLimits[], [at = 0, ...numbe
   });
 }
 
-/** A limit of money in nano-dollars, at least one: 0 would stand for none. */
-export function costLimit(dollars: Limits['costPerDay']): number {
-  return dollars === undefined ? 0 : Math.max(1, toNanoDollars(dollars));
+/** A limit of cost in nano-dollars, at least one. */
+export function costLimit(dollars: number): number {
+  return Math.max(1, toNanoDollars(dollars));
 }
 
-function readPeriod([tokens = 0, heldTokens = 0, cost = 0, heldCost = 0]: readonly number[]): PeriodUse {
-  return { spent: { tokens, cost }, held: { tokens: heldTokens, cost: heldCost } };
+function readPeriod([tokens = 0, reservedTokens = 0, cost = 0, reservedCost = 0]: readonly number[]): PeriodUse {
+  return { spent: { tokens, cost }, reserved: { tokens: reservedTokens, cost: reservedCost } };
 }

@@ -15,8 +15,8 @@ export function tightest(uses: readonly PartyUse[], names: readonly LimitName[])
     for (const name of names) {
       const measured = measure(name, use, { tokens: 0, cost: 0 });
       if (!measured) continue;
-      const { limit, spent, held, unit, resetsAt = use.at } = measured;
-      const remaining = Math.max(0, Math.floor((limit - spent - held) / unit));
+      const { limit, spent, reserved, unit, resetsAt = use.at } = measured;
+      const remaining = Math.max(0, Math.floor((limit - spent - reserved) / unit));
       if (!least || remaining < least.remaining) least = { limit: limit / unit, remaining, resetsAt };
     }
   }

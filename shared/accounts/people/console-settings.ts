@@ -1,8 +1,8 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { accountNames, type AccountNames } from '../account-names.ts';
+import { accountNames, type AccountNames } from '../redis/account-names.ts';
 import { askRedis } from '../redis/ask-redis.ts';
-import { storedFields } from '../redis/stored-fields.ts';
+import { storedFields } from '../redis/stored-value.ts';
 
 /** What administrators set for the console. */
 export const consoleSettingsSchema = z.strictObject({

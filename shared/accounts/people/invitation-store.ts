@@ -1,14 +1,14 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { accountNames, type AccountNames } from '../account-names.ts';
+import { accountNames, type AccountNames } from '../redis/account-names.ts';
 import { askRedis, askRedisAll } from '../redis/ask-redis.ts';
-import { luaScript } from '../lua-script.ts';
+import { RedisScript } from '../redis/redis-script.ts';
 import { mintId } from '../keys/mint-key.ts';
-import { storedFields } from '../redis/stored-fields.ts';
+import { storedFields } from '../redis/stored-value.ts';
 import { mintToken, tokenHash } from './secret-token.ts';
 import { userRoles, type UserRole } from './user.ts';
 
-const createInvitation = luaScript('create-invitation');
+const createInvitation = new RedisScript(new URL('lua/create-invitation.lua', import.meta.url));
 
 /** Invitations that may be open at once. */
 const mostOpen = 500;
@@ -64,8 +64,8 @@ export class InvitationStore {
   }
 
   /** Makes an invitation. This is the only moment at which its token is known. `email taken`: by a person who has an account. */
-  async create(wish: NewInvitation): Promise<CreatedInvitation | 'email taken' | 'no team' | 'too many'> {
-    const { email, role, teamId, invitedBy, ms } = wish;
+  async create(invited: NewInvitation): Promise<CreatedInvitation | 'email taken' | 'no team' | 'too many'> {
+    const { email, role, teamId, invitedBy, ms } = invited;
     const token = mintToken();
     const createdAt = Date.now();
     const expiresAt = createdAt + ms;
@@ -73,10 +73,16 @@ export class InvitationStore {
     const invitation = { ...facts, ...(teamId === undefined ? {} : { teamId }) };
     const { invitation: record, invitationLink, invitations, userEmails, team } = this.#names;
     const names = [record(facts.id), invitationLink(facts.linkHash), invitations, userEmails, team(teamId ?? '')];
-    const isToTeam = teamId === undefined ? '' : '1';
-    const args = [facts.id, email, createdAt, expiresAt, mostOpen, isToTeam];
-    const fields = Object.entries(storedFields(invitation)).flat();
-    const outcome = await askRedis(this.#redis.eval(createInvitation, names.length, ...names, ...args, ...fields));
+    const args = {
+      id: facts.id,
+      email,
+      now: createdAt,
+      expiresAt,
+      maxOpen: mostOpen,
+      isToTeam: teamId !== undefined,
+      fields: storedFields(invitation),
+    };
+    const outcome = await createInvitation.run(this.#redis, { keys: names, args });
     if (outcome !== 'created') return outcome as 'email taken' | 'no team' | 'too many';
     return { invitation, token };
   }

@@ -1,18 +1,18 @@
 import type { Redis } from 'ioredis';
-import { accountNames, type AccountNames } from '../account-names.ts';
+import { accountNames, type AccountNames } from '../redis/account-names.ts';
 import { askRedis } from '../redis/ask-redis.ts';
-import { luaScript } from '../lua-script.ts';
+import { RedisScript } from '../redis/redis-script.ts';
 import { mintId } from '../keys/mint-key.ts';
-import { storedFields } from '../redis/stored-fields.ts';
+import { storedFields } from '../redis/stored-value.ts';
 import type { InvitationRecord, InvitationStore } from './invitation-store.ts';
 import { isToken, mintToken, tokenHash } from './secret-token.ts';
 import type { UserRecord } from './user.ts';
 import type { UserStore } from './user-store.ts';
 
-const acceptInvitation = luaScript('accept-invitation');
-const createFirstAdmin = luaScript('create-first-admin');
-const issueFirstAdminLink = luaScript('issue-first-admin-link');
-const resetPassword = luaScript('reset-password');
+const acceptInvitation = new RedisScript(new URL('lua/accept-invitation.lua', import.meta.url));
+const createFirstAdmin = new RedisScript(new URL('lua/create-first-admin.lua', import.meta.url));
+const issueFirstAdminLink = new RedisScript(new URL('lua/issue-first-admin-link.lua', import.meta.url));
+const resetPassword = new RedisScript(new URL('lua/reset-password.lua', import.meta.url));
 
 /** Milliseconds for which the links that the command line prints can be used. */
 export const printedLinkMs = 24 * 3_600_000;
@@ -49,8 +49,8 @@ export class LinkStore {
   async issueFirstAdmin(): Promise<string | undefined> {
     const token = mintToken();
     const { firstAdminLink, admins } = this.#names;
-    const args = [tokenHash(token), printedLinkMs];
-    const issued = await askRedis(this.#redis.eval(issueFirstAdminLink, 2, firstAdminLink, admins, ...args));
+    const args = { tokenHash: tokenHash(token), usableMs: printedLinkMs };
+    const issued = await issueFirstAdminLink.run(this.#redis, { keys: [firstAdminLink, admins], args });
     return issued === 1 ? token : undefined;
   }
 
@@ -86,21 +86,21 @@ export class LinkStore {
   async createFirstAdmin(token: string, person: NewPerson): Promise<UserRecord | 'no link' | 'email taken'> {
     const user = newUser(person, 'admin');
     const { firstAdminLink, admins, userEmails, user: record, users } = this.#names;
-    const names = [firstAdminLink, admins, userEmails, record(user.id), users];
-    const args = [tokenHash(token), user.id, user.email, user.createdAt];
-    const outcome = await this.#run(createFirstAdmin, names, [...args, ...Object.entries(storedFields(user)).flat()]);
+    const keys = [firstAdminLink, admins, userEmails, record(user.id), users];
+    const args = { tokenHash: tokenHash(token), ...creationOf(user) };
+    const outcome = await createFirstAdmin.run(this.#redis, { keys, args });
     return outcome === 'created' ? user : (outcome as 'no link' | 'email taken');
   }
 
   /** Makes the account of an invited person, with the address of the invitation. */
   async acceptInvitation(
     token: string,
-    { id, email, role, teamId = '' }: InvitationRecord,
+    { id, email, role, teamId }: InvitationRecord,
     person: Omit<NewPerson, 'email'>,
   ): Promise<UserRecord | 'no link' | 'email taken'> {
     const user = newUser({ ...person, email }, role);
     const name = this.#names;
-    const names = [
+    const keys = [
       name.invitationLink(tokenHash(token)),
       name.invitation(id),
       name.invitations,
@@ -109,26 +109,28 @@ export class LinkStore {
       name.users,
       name.admins,
       name.teamsOf(user.id),
-      name.team(teamId),
-      name.membersOf(teamId),
+      name.team(teamId ?? ''),
+      name.membersOf(teamId ?? ''),
     ];
-    const args = [id, user.id, email, user.createdAt, teamId, role];
-    const outcome = await this.#run(acceptInvitation, names, [...args, ...Object.entries(storedFields(user)).flat()]);
+    const args = { invitationId: id, teamId, ...creationOf(user) };
+    const outcome = await acceptInvitation.run(this.#redis, { keys, args });
     return outcome === 'created' ? user : (outcome as 'no link' | 'email taken');
   }
 
-  /** Sets the new password of the person whom a link was made for, and ends all their sessions; undefined: it was used meanwhile. */
+  /** Sets the new password of the person whom a link was made for, and ends all their sessions; undefined: the link was used meanwhile. */
   async resetPassword(token: string, userId: string, passwordHash: string): Promise<UserRecord | undefined> {
-    const names = [this.#names.passwordLink(tokenHash(token)), this.#names.user(userId)];
-    const done = (await this.#run(resetPassword, names, [`${userId}:`, passwordHash])) === 1;
-    return done ? this.#users.find(userId) : undefined;
-  }
-
-  #run(script: string, names: string[], args: (string | number)[]): Promise<unknown> {
-    return askRedis(this.#redis.eval(script, names.length, ...names, ...args));
+    const keys = [this.#names.passwordLink(tokenHash(token)), this.#names.user(userId)];
+    const done = await resetPassword.run(this.#redis, { keys, args: { userId, newHash: passwordHash } });
+    return done === 1 ? this.#users.find(userId) : undefined;
   }
 }
 
 function newUser({ name, email, passwordHash }: NewPerson, role: UserRecord['role']): UserRecord {
   return { id: mintId(), name, email, role, passwordHash, epoch: 0, createdAt: Date.now() };
+}
+
+/** What the scripts that make a person are given of them. */
+function creationOf(user: UserRecord) {
+  const { id: userId, email, createdAt } = user;
+  return { userId, email, createdAt, fields: storedFields(user) };
 }

@@ -1,15 +1,15 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { accountNames, type AccountNames } from '../account-names.ts';
+import { accountNames, type AccountNames } from '../redis/account-names.ts';
 import { askRedis, askRedisAll } from '../redis/ask-redis.ts';
 import { limitsSchema, type Limits } from '../limits/limits.ts';
-import { luaScript } from '../lua-script.ts';
+import { RedisScript } from '../redis/redis-script.ts';
 import { mintId } from '../keys/mint-key.ts';
-import { storedFields, storedJson } from '../redis/stored-fields.ts';
+import { storedFields, storedJson } from '../redis/stored-value.ts';
 
-const changeTeam = luaScript('change-team');
-const deleteTeam = luaScript('delete-team');
-const setMember = luaScript('set-member');
+const changeTeam = new RedisScript(new URL('lua/change-team.lua', import.meta.url));
+const deleteTeam = new RedisScript(new URL('lua/delete-team.lua', import.meta.url));
+const setMember = new RedisScript(new URL('lua/set-member.lua', import.meta.url));
 
 export const teamRoles = ['owner', 'member'] as const;
 export type TeamRole = (typeof teamRoles)[number];
@@ -75,16 +75,16 @@ export class TeamStore {
 
   /** Changes what is given. False when there is no such team. */
   async change(id: string, change: { name?: string | undefined; limits?: Limits | undefined }): Promise<boolean> {
-    const fields = Object.entries(storedFields(change)).flat();
-    if (fields.length === 0) return (await this.find(id)) !== undefined;
-    return (await askRedis(this.#redis.eval(changeTeam, 1, this.#names.team(id), ...fields))) === 1;
+    const args = { fields: storedFields(change) };
+    return (await changeTeam.run(this.#redis, { keys: [this.#names.team(id)], args })) === 1;
   }
 
   /** Deletes a team and revokes its keys: tells how many these were; undefined when there is no such team. */
   async delete(id: string, now: number): Promise<number | undefined> {
     const { team, membersOf, teams, keysOf, key, teamsOf } = this.#names;
     const names = [team(id), membersOf(id), teams, keysOf(id)];
-    const revoked = await askRedis(this.#redis.eval(deleteTeam, names.length, ...names, id, now, key(''), teamsOf('')));
+    const args = { id, now, keyPrefix: key(''), teamsOfPrefix: teamsOf('') };
+    const revoked = await deleteTeam.run(this.#redis, { keys: names, args });
     return revoked === -1 ? undefined : Number(revoked);
   }
 
@@ -92,7 +92,7 @@ export class TeamStore {
   async setMember(id: string, userId: string, role: TeamRole): Promise<TeamRole | 'unknown' | undefined> {
     const { team, membersOf, user, teamsOf } = this.#names;
     const names = [team(id), membersOf(id), user(userId), teamsOf(userId)];
-    const before = await askRedis(this.#redis.eval(setMember, names.length, ...names, id, userId, role));
+    const before = await setMember.run(this.#redis, { keys: names, args: { teamId: id, userId, role } });
     return before === '' ? undefined : (before as TeamRole | 'unknown');
   }
 

@@ -1,12 +1,12 @@
 import type { Redis } from 'ioredis';
-import { accountNames, type AccountNames } from '../account-names.ts';
+import { accountNames, type AccountNames } from '../redis/account-names.ts';
 import { askRedis } from '../redis/ask-redis.ts';
 import type { Limits } from '../limits/limits.ts';
-import { luaScript } from '../lua-script.ts';
+import { RedisScript } from '../redis/redis-script.ts';
 import { userRecordSchema, type UserRecord, type UserRole } from './user.ts';
 
-const changePassword = luaScript('change-password');
-const changeUser = luaScript('change-user');
+const changePassword = new RedisScript(new URL('lua/change-password.lua', import.meta.url));
+const changeUser = new RedisScript(new URL('lua/change-user.lua', import.meta.url));
 
 /** What of a person an administrator can change. */
 export interface UserChange {
@@ -53,20 +53,20 @@ export class UserStore {
 
   /**
    * Changes what is given. Blocking ends all sessions of the person. The last administrator cannot be lost; the open
-   * invitations of another one who is lost are taken back.
+   * invitations of another one who is lost are withdrawn.
    */
   async change(id: string, { role, blocked, limits }: UserChange, now: number): Promise<UserChangeOutcome> {
     const { user, admins, invitations, invitation, invitationLink } = this.#names;
     const names = [user(id), admins, invitations];
-    const block = blocked === undefined ? '' : blocked ? now : 0;
-    const change = [id, role ?? '', block, limits === undefined ? '' : JSON.stringify(limits)];
-    const args = [...change, invitation(''), invitationLink('')];
-    return (await askRedis(this.#redis.eval(changeUser, names.length, ...names, ...args))) as UserChangeOutcome;
+    const prefixes = { invitationPrefix: invitation(''), linkPrefix: invitationLink('') };
+    const args = { id, now, role, blocked, limits: limits && JSON.stringify(limits), ...prefixes };
+    return (await changeUser.run(this.#redis, { keys: names, args })) as UserChangeOutcome;
   }
 
-  /** Sets a new password in the place of the one that was proven, and ends all sessions. False: that one was changed meanwhile. */
+  /** Replaces the password that was proven by a new one, and ends all sessions. False: it was changed meanwhile. */
   async changePassword(id: string, provenHash: string, newHash: string): Promise<boolean> {
-    return (await askRedis(this.#redis.eval(changePassword, 1, this.#names.user(id), provenHash, newHash))) === 1;
+    const keys = [this.#names.user(id)];
+    return (await changePassword.run(this.#redis, { keys, args: { provenHash, newHash } })) === 1;
   }
 
   /** Ends all sessions of a person who exists. */

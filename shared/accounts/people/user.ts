@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { limitsSchema } from '../limits/limits.ts';
-import { storedJson } from '../redis/stored-fields.ts';
+import { storedJson } from '../redis/stored-value.ts';
 
 export const userRoles = ['admin', 'member'] as const;
 export type UserRole = (typeof userRoles)[number];

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import type { Logger } from '#shared/core/log.ts';
 import type { Tier } from '#shared/core/tier.ts';
-import { storeUnavailable } from '../redis/store-unavailable.ts';
+import { storeUnavailable } from '../redis/ask-redis.ts';
 import { modelPriceSchema, type ModelPrice, type TokenPrice } from './model-price.ts';
 import { priceNames } from './price-names.ts';
 

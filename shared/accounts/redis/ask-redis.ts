@@ -1,7 +1,7 @@
-import type { ChainableCommander } from 'ioredis';
-import { storeUnavailable } from './store-unavailable.ts';
+import type { ChainableCommander, Redis } from 'ioredis';
+import { RouterError } from '#shared/core/errors.ts';
 
-/** Waits for a command's reply. @throws RouterError `store_unavailable` when Redis does not do as told in time */
+/** Waits for a command's reply. @throws RouterError `store_unavailable` when the command fails, or is not answered in time */
 export async function askRedis<T>(reply: Promise<T>): Promise<T> {
   try {
     return await reply;
@@ -17,4 +17,31 @@ export async function askRedisAll(commands: ChainableCommander): Promise<unknown
     if (error) throw storeUnavailable(error);
     return reply;
   });
+}
+
+/** The fields of a hash, none where there is no hash; undefined for a value of another type. @throws as `askRedis` does */
+export async function readHash(redis: Redis, name: string): Promise<Record<string, string> | undefined> {
+  try {
+    return await redis.hgetall(name);
+  } catch (error) {
+    if (isWrongType(error)) return undefined;
+    throw storeUnavailable(error);
+  }
+}
+
+/**
+ * The error of a command that failed. The library's errors carry the command with its arguments, which belong in no log: only the
+ * message is kept, as the cause.
+ */
+export function storeUnavailable(error: unknown): RouterError {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new RouterError('store_unavailable', 'The account store does not answer. Please try again soon.', {
+    retryAfter: 2,
+    cause: new Error(`redis: ${reason}`),
+  });
+}
+
+/** Whether a command failed because the value is not of the type that the command is for. */
+export function isWrongType(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('WRONGTYPE');
 }

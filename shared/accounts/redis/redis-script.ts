@@ -1,45 +1,51 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';
-import { storeUnavailable } from './store-unavailable.ts';
+import { storeUnavailable } from './ask-redis.ts';
+
+/** What a script is run with. */
+export interface ScriptInput {
+  /** Its KEYS. */
+  keys?: readonly string[];
+  /** Its named arguments, sent as one JSON object: the script reads them with `cjson.decode(ARGV[1])`. An undefined one is absent. */
+  args: Readonly<Record<string, unknown>>;
+  /** Texts that are sent as they are, as ARGV[2] and so on. */
+  texts?: readonly string[];
+}
 
 /**
- * A Lua script that Redis runs as one atomic operation. Its text is sent once, and then only its digest; what is sent on one
- * connection runs in that order, unless Redis was restarted and has to be sent a text again.
+ * A Lua script that Redis runs as one atomic operation. Its text is sent once, and then only its digest. Runs on one connection
+ * are done in order, unless Redis was restarted and has to be sent a text again.
  */
 export class RedisScript {
   readonly #text: string;
   readonly #digest: string;
   #isSent = false;
 
-  constructor(text: string) {
-    this.#text = text;
-    this.#digest = createHash('sha1').update(text).digest('hex');
+  /** @param files the script; of several, each goes on where the one before ends */
+  constructor(...files: readonly URL[]) {
+    this.#text = files.map((file) => readFileSync(file, 'utf8')).join('\n');
+    this.#digest = createHash('sha1').update(this.#text).digest('hex');
   }
 
-  /**
-   * Runs the script with its ARGV; it takes no KEYS.
-   * @throws RouterError `store_unavailable`; the script may have been run all the same
-   */
-  async run(redis: Redis, args: readonly (string | number)[]): Promise<unknown> {
+  /** Runs the script and returns its reply. @throws RouterError `store_unavailable`; the script may have been run all the same */
+  async run(redis: Redis, { keys = [], args, texts = [] }: ScriptInput): Promise<unknown> {
+    const sent = [...keys, JSON.stringify(args), ...texts];
     try {
-      return await (this.#isSent ? redis.evalsha(this.#digest, 0, ...args) : this.#send(redis, args));
+      if (this.#isSent) return await redis.evalsha(this.#digest, keys.length, ...sent);
     } catch (error) {
       if (!isUnknownScript(error)) throw storeUnavailable(error);
     }
+    this.#isSent = true;
     try {
-      return await this.#send(redis, args);
+      return await redis.eval(this.#text, keys.length, ...sent);
     } catch (error) {
       throw storeUnavailable(error);
     }
   }
-
-  #send(redis: Redis, args: readonly (string | number)[]): Promise<unknown> {
-    this.#isSent = true;
-    return redis.eval(this.#text, 0, ...args);
-  }
 }
 
-/** Redis has not seen the script since it was started, and has done nothing. */
+/** Redis has not been sent the script since it was started, and has done nothing. */
 function isUnknownScript(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('NOSCRIPT');
 }

@@ -1,14 +1,14 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { accountNames, type AccountNames } from '../account-names.ts';
+import { accountNames, type AccountNames } from '../redis/account-names.ts';
 import { askRedis, askRedisAll } from '../redis/ask-redis.ts';
-import { luaScript } from '../lua-script.ts';
+import { RedisScript } from '../redis/redis-script.ts';
 import { isToken, mintToken, tokenHash } from '../people/secret-token.ts';
 import type { UserRecord } from '../people/user.ts';
 import type { UserStore } from '../people/user-store.ts';
 
-const openSession = luaScript('open-session');
-const touchSession = luaScript('touch-session');
+const openSession = new RedisScript(new URL('lua/open-session.lua', import.meta.url));
+const touchSession = new RedisScript(new URL('lua/touch-session.lua', import.meta.url));
 
 /** Milliseconds after which a session ends, however much it is used. */
 const longestMs = 30 * 24 * 3_600_000;
@@ -54,13 +54,20 @@ export class SessionStore {
    */
   async open({ id: userId, epoch }: UserRecord): Promise<string | undefined> {
     const id = mintToken();
-    const hash = tokenHash(id);
+    const idHash = tokenHash(id);
     const { session, sessionsOf, user } = this.#names;
-    const args = [hash, userId, epoch, Date.now(), await this.#idleMs(), longestMs, mostPerUser, session('')];
-    const opened = await askRedis(
-      this.#redis.eval(openSession, 3, session(hash), sessionsOf(userId), user(userId), ...args),
-    );
-    return opened === 1 ? id : undefined;
+    const args = {
+      idHash,
+      userId,
+      epoch,
+      now: Date.now(),
+      idleMs: await this.#idleMs(),
+      maxMs: longestMs,
+      maxPerUser: mostPerUser,
+      sessionPrefix: session(''),
+    };
+    const keys = [session(idHash), sessionsOf(userId), user(userId)];
+    return (await openSession.run(this.#redis, { keys, args })) === 1 ? id : undefined;
   }
 
   /** Whose session this is; undefined when it has ended. Its time without a request begins anew. */
@@ -79,7 +86,7 @@ export class SessionStore {
     if (sinceMs >= idleMs) return undefined;
     const nextMs = Math.min(idleMs, leftMs);
     const isOff = Math.abs(nextMs - Number(leftToLiveMs)) >= touchEveryMs;
-    if (isOff) await this.#touch(name, nextMs, user.id, now);
+    if (isOff) await this.#touch(name, user.id, { now, idleMs: nextMs });
     return user;
   }
 
@@ -103,7 +110,7 @@ export class SessionStore {
   }
 
   /** Only prolongs what is still there: a session that has ended meanwhile does not come back. */
-  async #touch(name: string, ms: number, userId: string, now: number): Promise<void> {
-    await askRedis(this.#redis.eval(touchSession, 2, name, this.#names.user(userId), ms, now));
+  async #touch(name: string, userId: string, args: { now: number; idleMs: number }): Promise<void> {
+    await touchSession.run(this.#redis, { keys: [name, this.#names.user(userId)], args });
   }
 }

@@ -1,19 +1,18 @@
 import { hash } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import { accountNames, type AccountNames } from '../account-names.ts';
-import { askRedis } from '../redis/ask-redis.ts';
-import { luaScript } from '../lua-script.ts';
+import { accountNames, type AccountNames } from '../redis/account-names.ts';
+import { RedisScript } from '../redis/redis-script.ts';
 import { addressGroup } from './address-group.ts';
 
-const takeAttempt = luaScript('take-sign-in-attempt');
-const returnAttempt = luaScript('return-sign-in-attempt');
+const takeAttempt = new RedisScript(new URL('lua/take-sign-in-attempt.lua', import.meta.url));
+const returnAttempt = new RedisScript(new URL('lua/return-sign-in-attempt.lua', import.meta.url));
 
-const attempts = 10;
+const maxAttempts = 10;
 const windowMs = 15 * 60_000;
-const longestMs = 3_600_000;
+const maxWaitMs = 3_600_000;
 
-/** Strangers can have refusals begin as they like: more than these in an hour would push everything else out of the audit trail. */
-const toldPerHour = 10;
+/** Refusals of one hour that get an entry in the audit trail: anybody can cause as many as they like. */
+const maxNews = 10;
 
 /** Where an attempt to sign in comes from, and at which account. */
 export interface Attempt {
@@ -27,7 +26,7 @@ export interface Attempt {
 export interface Allowance {
   /** Milliseconds to wait; 0: now. */
   waitMs: number;
-  /** A refusal began with this attempt, and is one of the first ten in an hour: worth a line in the audit trail. */
+  /** A refusal began with this attempt, and is one of the first ten in an hour: it gets an entry in the audit trail. */
   isNews: boolean;
 }
 
@@ -47,21 +46,21 @@ export class SignInGuard {
 
   /** Takes an attempt from the allowances. @throws RouterError `store_unavailable` as KeyStore does */
   async take(attempt: Attempt): Promise<Allowance> {
-    const names = [...this.#subjects(attempt), this.#names.signInRefusals];
-    const args = [Date.now(), attempts, windowMs, longestMs, toldPerHour];
-    const outcome = await askRedis(this.#redis.eval(takeAttempt, names.length, ...names, ...args));
+    const keys = [...this.#subjects(attempt), this.#names.signInRefusals];
+    const args = { now: Date.now(), maxAttempts, windowMs, maxWaitMs, maxNews };
+    const outcome = await takeAttempt.run(this.#redis, { keys, args });
     const [waitMs = 0, isNews = 0] = outcome as number[];
     return { waitMs, isNews: isNews === 1 };
   }
 
-  /** The attempt was right: the address has it back, and those at the account are forgotten. */
+  /** Returns an attempt that succeeded to its address, and forgets all attempts at the account. */
   async giveBack(attempt: Attempt): Promise<void> {
-    await askRedis(this.#redis.eval(returnAttempt, 2, ...this.#subjects(attempt), 1));
+    await returnAttempt.run(this.#redis, { keys: this.#subjects(attempt), args: { succeeded: true } });
   }
 
-  /** The attempt could not be judged: it counts for nothing. */
+  /** Returns an attempt that could not be judged. */
   async withdraw(attempt: Attempt): Promise<void> {
-    await askRedis(this.#redis.eval(returnAttempt, 2, ...this.#subjects(attempt), 0));
+    await returnAttempt.run(this.#redis, { keys: this.#subjects(attempt), args: { succeeded: false } });
   }
 
   #subjects({ address, email }: Attempt): [string, string] {

@@ -45,7 +45,7 @@ it('holds of an ingress that is killed in the middle are free after a minute, an
   await until(async () => (await use())?.active === 0, 65_000);
   expect(performance.now() - killedAt).toBeLessThan(61_000);
   expect(performance.now() - killedAt).toBeGreaterThan(35_000);
-  expect((await use())?.day).toEqual({ spent: { tokens: 0, cost: 0 }, held: { tokens: 0, cost: 0 } });
+  expect((await use())?.day).toEqual({ spent: { tokens: 0, cost: 0 }, reserved: { tokens: 0, cost: 0 } });
   expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
   await keeper.close();
   connection.close();

@@ -63,8 +63,10 @@ function limitUse(use: PartyUse, name: string): LimitUse {
     const measured = measure(limitName, use, { tokens: 0, cost: 0 });
     const set = use.limits[limitName];
     if (!measured || set === undefined) return [];
-    const { spent, held, unit, resetsAt } = measured;
-    return [{ name: limitName, limit: set, used: (spent + held) / unit, ...(resetsAt !== undefined && { resetsAt }) }];
+    const { spent, reserved, unit, resetsAt } = measured;
+    return [
+      { name: limitName, limit: set, used: (spent + reserved) / unit, ...(resetsAt !== undefined && { resetsAt }) },
+    ];
   });
   return { party: use.party, name, limits };
 }

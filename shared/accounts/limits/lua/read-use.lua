@@ -1,11 +1,12 @@
--- Tells what parties have used of their limits.
+-- Returns what parties have used of their limits.
 --
--- ARGV[1]   prefix of all names
--- ARGV[2…]  eight values for each party, as readUse has them
+-- ARGV[1]  JSON:
+--   prefix   of all names
+--   parties  see reservations.lua
 -- Returns {the time in ms since 1970, then eleven numbers for each party}.
 while sweep() == sweptAtOnce do end
-local answer = { now }
-for from = 2, #ARGV, 8 do
-  reportUse(answer, readUse(from))
+local reply = { now }
+for _, party in ipairs(args.parties) do
+  addToReply(reply, readUse(party))
 end
-return answer
+return reply

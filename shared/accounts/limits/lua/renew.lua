@@ -1,13 +1,13 @@
--- Keeps reservations in force whose requests live. One that has expired, because it could not be renewed in time, is put into force
--- again: what it stands for is being used.
+-- Keeps reservations in force whose requests live. One that has expired because it was not renewed in time comes into force again:
+-- its request uses what was reserved.
 --
--- ARGV[1]   prefix of all names
--- ARGV[2]   milliseconds until they expire
--- ARGV[3…]  ids of reservations
+-- ARGV[1]  JSON:
+--   prefix  of all names
+--   ids     of the reservations
+--   keepMs  milliseconds until they expire
 -- Returns how many are in force.
 local renewed = 0
-for index = 3, #ARGV do
-  local id = ARGV[index]
+for _, id in ipairs(args.ids) do
   local reservation = readReservation(id)
   if reservation then
     if reservation.expired then
@@ -15,7 +15,7 @@ for index = 3, #ARGV do
       redis.call('PERSIST', prefix .. 'reservation:' .. id)
       book(reservation, 1)
     end
-    redis.call('ZADD', reservations, whole(now + tonumber(ARGV[2])), id)
+    redis.call('ZADD', reservations, whole(now + args.keepMs), id)
     renewed = renewed + 1
   end
 end

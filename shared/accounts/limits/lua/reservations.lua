@@ -1,19 +1,24 @@
--- What the scripts of this folder have in common: it stands in front of each. All of it lies under one prefix:
+-- What the scripts of this folder have in common: it stands before each of them. All names begin with one prefix:
 --
---   <prefix>reservations                    sorted set: ids of the reservations in force, by the time at which they expire
---   <prefix>reservation:<id>                hash: tokens, cost, day, month, parties (one a line); `expired` once it is out of force
---   <prefix><party>                  hash: active, heldTokens; requests and tokens, the levels of two buckets, each with the time
---                                    (`…At`) at which it was true
---   <prefix><party>:<day or month>   hash: tokens and cost that were spent, heldTokens and heldCost
+--   <prefix>reservations             sorted set: ids of the reservations in force, by the time at which they expire
+--   <prefix>reservation:<id>         hash: tokens, cost, day, month, parties (one a line); `expired` once it is out of force
+--   <prefix><party>                  hash: active, reservedTokens; requests and tokens, the levels of two buckets, each with the
+--                                    time (`…At`) at which it was true
+--   <prefix><party>:<day or month>   hash: tokens and cost that were spent, reservedTokens and reservedCost
 --
--- A bucket reservations what was used lately and leaks its limit in a minute. Levels are in units times 60000, so that what leaks in
--- a millisecond is a whole number, the limit itself. What is held is not in the bucket and does not leak: it counts in full
--- until the request is over, and then what it came to goes into the bucket. Costs are nano-dollars. All numbers are whole and below 2^53.
+-- A bucket contains what was used lately and leaks its limit in a minute. Levels are in units times 60000, so that what leaks in a
+-- millisecond is a whole number, the limit itself. What is reserved is not in the bucket and does not leak: it counts in full until
+-- the request is over, and then what the request came to goes into the bucket. Costs are nano-dollars. All numbers are whole and
+-- below 2^53.
 --
--- Names are made here, so the scripts do not run on a Redis cluster. The time is that of Redis, never a node's.
+-- The scripts make names themselves, so they do not run on a Redis cluster. The time is that of Redis, never a node's.
 --
--- ARGV[1]  prefix of all names
-local prefix = ARGV[1]
+-- ARGV[1]  JSON:
+--   prefix   of all names
+--   parties  where a script takes them: the parties that a request concerns, each { party, limits }; a limit that is absent
+--            does not limit, and limits of cost are in nano-dollars
+local args = cjson.decode(ARGV[1])
+local prefix = args.prefix
 local reservations = prefix .. 'reservations'
 
 local dayMs = 86400000
@@ -25,14 +30,19 @@ local today = math.floor(now / dayMs)
 local partyKeptMs = 2 * dayMs
 local dayKeptMs = 3 * dayMs
 local monthKeptMs = 40 * dayMs
--- How long a reservation that is out of force waits for the request that may still live and tell what it came to.
+-- How long a reservation that is out of force is kept: its request may live on, and be committed.
 local expiredKeptMs = 2 * dayMs
--- Reserves that are swept at once.
+-- Reservations that are swept at once.
 local sweptAtOnce = 1000
 
 -- Lua's own conversion writes large numbers with an exponent.
 local function whole(number)
   return string.format('%.0f', number)
+end
+
+-- A stored count; 0 where there is none, or one that cannot be read.
+local function number(text)
+  return tonumber(text or '') or 0
 end
 
 -- The month of a day since 1970, as 2026-11. (Days are counted from the first of March, so that leap days come last.)
@@ -48,19 +58,14 @@ local function monthOf(day)
   return string.format('%04d-%02d', year, month)
 end
 
+-- A reservation; nil where there is none, or one that cannot be read.
 local function readReservation(id)
   local fields = redis.call('HMGET', prefix .. 'reservation:' .. id, 'tokens', 'cost', 'day', 'month', 'parties', 'expired')
-  if not fields[5] then
+  local tokens, cost = tonumber(fields[1] or ''), tonumber(fields[2] or '')
+  if not (tokens and cost and fields[3] and fields[4] and fields[5]) then
     return nil
   end
-  return {
-    tokens = tonumber(fields[1]),
-    cost = tonumber(fields[2]),
-    day = fields[3],
-    month = fields[4],
-    parties = fields[5],
-    expired = fields[6] == '1',
-  }
+  return { tokens = tokens, cost = cost, day = fields[3], month = fields[4], parties = fields[5], expired = fields[6] == '1' }
 end
 
 local function addToPeriods(use, reservation, tokensField, tokens, costField, cost)
@@ -79,13 +84,13 @@ end
 -- Adds to the level of the bucket of tokens. What leaked meanwhile still counts from the time of the level, so what is
 -- added counts as used then: when a request of the party last began.
 local function addToBucket(use, tokens)
-  local level = tonumber(redis.call('HGET', use, 'tokens') or '0')
+  local level = number(redis.call('HGET', use, 'tokens'))
   redis.call('HSET', use, 'tokens', whole(level + tokens * 60000))
 end
 
 -- Adds to a count of what is in force, which is never less than nothing.
 local function addToCount(use, field, amount)
-  local count = tonumber(redis.call('HGET', use, field) or '0')
+  local count = number(redis.call('HGET', use, field))
   redis.call('HSET', use, field, whole(math.max(0, count + amount)))
 end
 
@@ -94,8 +99,8 @@ local function book(reservation, sign)
   for party in string.gmatch(reservation.parties, '[^\n]+') do
     local use = prefix .. party
     addToCount(use, 'active', sign)
-    addToCount(use, 'heldTokens', sign * reservation.tokens)
-    addToPeriods(use, reservation, 'heldTokens', sign * reservation.tokens, 'heldCost', sign * reservation.cost)
+    addToCount(use, 'reservedTokens', sign * reservation.tokens)
+    addToPeriods(use, reservation, 'reservedTokens', sign * reservation.tokens, 'reservedCost', sign * reservation.cost)
     redis.call('PEXPIRE', use, partyKeptMs)
   end
 end
@@ -109,65 +114,60 @@ local function spend(reservation, tokens, cost)
   end
 end
 
--- Puts reservations that have expired out of force; returns how many.
+local function expire(id)
+  local reservation = readReservation(id)
+  if reservation then
+    book(reservation, -1)
+    redis.call('HSET', prefix .. 'reservation:' .. id, 'expired', '1')
+    redis.call('PEXPIRE', prefix .. 'reservation:' .. id, expiredKeptMs)
+  end
+end
+
+-- Puts reservations that have expired out of force; returns how many. One that cannot be read must not keep the others in force.
 local function sweep()
   local ids = redis.call('ZRANGEBYSCORE', reservations, '-inf', whole(now), 'LIMIT', 0, sweptAtOnce)
   for _, id in ipairs(ids) do
     redis.call('ZREM', reservations, id)
-    local reservation = readReservation(id)
-    if reservation then
-      book(reservation, -1)
-      redis.call('HSET', prefix .. 'reservation:' .. id, 'expired', '1')
-      redis.call('PEXPIRE', prefix .. 'reservation:' .. id, expiredKeptMs)
-    end
+    pcall(expire, id)
   end
   return #ids
 end
 
 local function leaked(use, bucket, limit)
-  if limit == 0 then
+  if not limit then
     return 0
   end
   local fields = redis.call('HMGET', use, bucket, bucket .. 'At')
-  local elapsed = math.max(0, now - tonumber(fields[2] or whole(now)))
-  return math.max(0, tonumber(fields[1] or '0') - elapsed * limit)
+  local elapsed = math.max(0, now - (tonumber(fields[2] or '') or now))
+  return math.max(0, number(fields[1]) - elapsed * limit)
 end
 
 local function readPeriod(name)
-  local fields = redis.call('HMGET', name, 'tokens', 'heldTokens', 'cost', 'heldCost')
-  local numbers = {}
-  for index = 1, 4 do
-    numbers[index] = tonumber(fields[index] or '0')
-  end
-  return unpack(numbers)
+  local fields = redis.call('HMGET', name, 'tokens', 'reservedTokens', 'cost', 'reservedCost')
+  return number(fields[1]), number(fields[2]), number(fields[3]), number(fields[4])
 end
 
--- What a party has used now. `from` is the index in ARGV of its eight values: name, requests a minute, tokens a minute,
--- requests at once, tokens a day, tokens a month, cost a day, cost a month; 0 stands for no limit.
-local function readUse(from)
-  local name = prefix .. ARGV[from]
-  local limits = {}
-  for index = 1, 7 do
-    limits[index] = tonumber(ARGV[from + index])
-  end
-  local use = { name = name, limits = limits }
-  use.requests = leaked(name, 'requests', limits[1])
-  use.tokensLevel = leaked(name, 'tokens', limits[2])
-  local counts = redis.call('HMGET', name, 'active', 'heldTokens')
-  use.active = tonumber(counts[1] or '0')
-  use.tokens = use.tokensLevel + tonumber(counts[2] or '0') * 60000
-  use.dayTokens, use.dayHeldTokens, use.dayCost, use.dayHeldCost = readPeriod(name .. ':' .. today)
-  use.monthTokens, use.monthHeldTokens, use.monthCost, use.monthHeldCost = readPeriod(name .. ':' .. monthOf(today))
+-- What a party has used now. Without a limit of requests or tokens a minute there is no bucket of them.
+local function readUse(party)
+  local name = prefix .. party.party
+  local use = { name = name, party = party.party, limits = party.limits }
+  use.requests = leaked(name, 'requests', party.limits.requestsPerMinute)
+  use.tokensLevel = leaked(name, 'tokens', party.limits.tokensPerMinute)
+  local counts = redis.call('HMGET', name, 'active', 'reservedTokens')
+  use.active = number(counts[1])
+  use.tokens = use.tokensLevel + number(counts[2]) * 60000
+  use.dayTokens, use.dayReservedTokens, use.dayCost, use.dayReservedCost = readPeriod(name .. ':' .. today)
+  use.monthTokens, use.monthReservedTokens, use.monthCost, use.monthReservedCost = readPeriod(name .. ':' .. monthOf(today))
   return use
 end
 
--- A use as the caller gets it: eleven numbers, in the order of `party-use.ts`.
-local function reportUse(answer, use)
+-- Adds a use to the reply: eleven numbers, in the order of `party-use.ts`.
+local function addToReply(reply, use)
   for _, field in ipairs({
     'requests', 'tokens', 'active',
-    'dayTokens', 'dayHeldTokens', 'dayCost', 'dayHeldCost',
-    'monthTokens', 'monthHeldTokens', 'monthCost', 'monthHeldCost',
+    'dayTokens', 'dayReservedTokens', 'dayCost', 'dayReservedCost',
+    'monthTokens', 'monthReservedTokens', 'monthCost', 'monthReservedCost',
   }) do
-    answer[#answer + 1] = use[field]
+    reply[#reply + 1] = use[field]
   end
 end

@@ -1,39 +1,37 @@
 -- Reserves what a request may come to for all its parties, or for none.
 --
--- ARGV[1]   prefix of all names
--- ARGV[2]   id of the reservation
--- ARGV[3]   milliseconds until it expires
--- ARGV[4]   tokens, ARGV[5] cost in nano-dollars
--- ARGV[6…]  eight values for each party, as readUse has them
--- Returns {1 or 0 (held or refused), the time in ms since 1970, then eleven numbers for each party: as they are now}.
-local tokens = tonumber(ARGV[4])
-local cost = tonumber(ARGV[5])
-
-local function over(spent, held, wanted, limit)
-  return limit > 0 and wanted > 0 and spent + held + wanted > limit
+-- ARGV[1]  JSON:
+--   prefix   of all names
+--   id       of the reservation
+--   keepMs   milliseconds until it expires
+--   tokens
+--   cost     in nano-dollars
+--   parties  see reservations.lua
+-- Returns {1 or 0 (reserved or refused), the time in ms since 1970, then eleven numbers for each party: as they are now}.
+local function over(spent, reserved, wanted, limit)
+  return limit and wanted > 0 and spent + reserved + wanted > limit
 end
 
--- What is not wanted is not refused: work that costs nothing goes on when the money is spent.
+-- What is not wanted is not refused: work that costs nothing goes on when the budget is used up.
 local function fits(use)
-  local limits = use.limits
+  local limits, tokens, cost = use.limits, args.tokens, args.cost
   return not (
-    over(use.requests, 0, 60000, limits[1] * 60000)
-    or over(use.tokens, 0, tokens * 60000, limits[2] * 60000)
-    or over(use.active, 0, 1, limits[3])
-    or over(use.dayTokens, use.dayHeldTokens, tokens, limits[4])
-    or over(use.monthTokens, use.monthHeldTokens, tokens, limits[5])
-    or over(use.dayCost, use.dayHeldCost, cost, limits[6])
-    or over(use.monthCost, use.monthHeldCost, cost, limits[7])
+    over(use.requests, 0, 60000, limits.requestsPerMinute and limits.requestsPerMinute * 60000)
+    or over(use.tokens, 0, tokens * 60000, limits.tokensPerMinute and limits.tokensPerMinute * 60000)
+    or over(use.active, 0, 1, limits.concurrentRequests)
+    or over(use.dayTokens, use.dayReservedTokens, tokens, limits.tokensPerDay)
+    or over(use.monthTokens, use.monthReservedTokens, tokens, limits.tokensPerMonth)
+    or over(use.dayCost, use.dayReservedCost, cost, limits.costPerDay)
+    or over(use.monthCost, use.monthReservedCost, cost, limits.costPerMonth)
   )
 end
 
 local function readUses()
   local uses = {}
   local allFit = true
-  for from = 6, #ARGV, 8 do
-    local use = readUse(from)
-    uses[#uses + 1] = use
-    allFit = allFit and fits(use)
+  for index, party in ipairs(args.parties) do
+    uses[index] = readUse(party)
+    allFit = allFit and fits(uses[index])
   end
   return uses, allFit
 end
@@ -47,27 +45,28 @@ until granted or swept < sweptAtOnce
 if granted then
   local names = {}
   for index, use in ipairs(uses) do
-    names[index] = ARGV[6 + (index - 1) * 8]
+    names[index] = use.party
     redis.call('HSET', use.name,
       'requests', whole(use.requests + 60000), 'requestsAt', whole(now),
       'tokens', whole(use.tokensLevel), 'tokensAt', whole(now))
   end
   local reservation = {
-    tokens = tokens,
-    cost = cost,
+    tokens = args.tokens,
+    cost = args.cost,
     day = whole(today),
     month = monthOf(today),
     parties = table.concat(names, '\n'),
   }
-  redis.call('HSET', prefix .. 'reservation:' .. ARGV[2],
-    'tokens', whole(tokens), 'cost', whole(cost), 'day', reservation.day, 'month', reservation.month, 'parties', reservation.parties)
-  redis.call('ZADD', reservations, whole(now + tonumber(ARGV[3])), ARGV[2])
+  redis.call('HSET', prefix .. 'reservation:' .. args.id,
+    'tokens', whole(args.tokens), 'cost', whole(args.cost),
+    'day', reservation.day, 'month', reservation.month, 'parties', reservation.parties)
+  redis.call('ZADD', reservations, whole(now + args.keepMs), args.id)
   book(reservation, 1)
   uses = readUses()
 end
 
-local answer = { granted and 1 or 0, now }
+local reply = { granted and 1 or 0, now }
 for _, use in ipairs(uses) do
-  reportUse(answer, use)
+  addToReply(reply, use)
 end
-return answer
+return reply

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { explainRefusal } from '#shared/accounts/limits/explain-refusal.ts';
 import type { PartyUse } from '#shared/accounts/limits/party-use.ts';
 
-const nothing = { spent: { tokens: 0, cost: 0 }, held: { tokens: 0, cost: 0 } };
+const nothing = { spent: { tokens: 0, cost: 0 }, reserved: { tokens: 0, cost: 0 } };
 
 function spentInMonth(at: string): PartyUse {
   return {

@@ -122,8 +122,8 @@ describe('reserving, settling, releasing and expiring in any order', () => {
           for (const use of await keeper.read(all)) {
             const { active, tokens, cost } = model.of(use.party);
             for (const period of [use.day, use.month]) {
-              expect(period.spent.tokens + period.held.tokens).toBe(tokens);
-              expect(period.spent.cost + period.held.cost).toBe(cost);
+              expect(period.spent.tokens + period.reserved.tokens).toBe(tokens);
+              expect(period.spent.cost + period.reserved.cost).toBe(cost);
             }
             expect(use.active).toBe(active);
           }

@@ -27,13 +27,13 @@ describe('a limit of requests a minute', () => {
 });
 
 describe('a limit of tokens a minute', () => {
-  it('counts what is held, then what it came to', async () => {
+  it('counts what is reserved, then what it came to', async () => {
     const { keeper, reserve } = await open();
     const party = keyWith({ tokensPerMinute: 1_000 });
-    const held = await reserve([party], { tokens: 900, cost: 0 });
+    const reservation = await reserve([party], { tokens: 900, cost: 0 });
     const refused = await keeper.reserve([party], { tokens: 200, cost: 0 });
     expect(refused).toMatchObject({ granted: false, error: { code: 'token_limit_exceeded' } });
-    held.commit({ tokens: 100, cost: 0 });
+    reservation.commit({ tokens: 100, cost: 0 });
     expect((await keeper.reserve([party], { tokens: 900, cost: 0 })).granted).toBe(true);
   });
 
@@ -48,7 +48,7 @@ describe('a limit of tokens a minute', () => {
     expect(await keeper.reserve([party], { tokens: 900, cost: 0 })).toMatchObject({ granted: false });
   });
 
-  it('counts what came out dearer than was held', async () => {
+  it('counts what came out dearer than was reserved', async () => {
     const { keeper, reserve, use } = await open();
     const party = keyWith({ tokensPerMinute: 1_000 });
     (await reserve([party], { tokens: 10, cost: 0 })).commit({ tokens: 3_000, cost: 0 });
@@ -86,13 +86,13 @@ describe('a budget', () => {
     expect(verdicts.filter(({ granted }) => granted)).toHaveLength(10);
   });
 
-  it('tells apart that it is used up and that running requests reserve the rest', async () => {
+  it('tells apart that it is used up and that running requests have reserved the rest', async () => {
     const { keeper, reserve } = await open();
     const party = keyWith({ tokensPerDay: 100 });
-    const held = await reserve([party], { tokens: 90, cost: 0 });
+    const reservation = await reserve([party], { tokens: 90, cost: 0 });
     const busy = await keeper.reserve([party], { tokens: 20, cost: 0 });
     expect(busy).toMatchObject({ granted: false, error: { code: 'rate_limit_exceeded', retryAfter: 1 } });
-    held.commit({ tokens: 90, cost: 0 });
+    reservation.commit({ tokens: 90, cost: 0 });
     const spent = await keeper.reserve([party], { tokens: 20, cost: 0 });
     const tooLittle = expect.stringMatching(
       /^What is left of the budget is too little for this: this key may use 100 tokens/,
@@ -102,15 +102,15 @@ describe('a budget', () => {
     if (!spent.granted) expect(Math.abs((spent.error.retryAfter ?? 0) - secondsLeft)).toBeLessThan(5);
   });
 
-  it('reservations for all parties or for none', async () => {
+  it('is reserved for all parties or for none', async () => {
     const { keeper, use } = await open();
     const key = keyWith({ tokensPerDay: 100 });
     const team = { party: 'team:t1' as const, limits: { tokensPerMonth: 10 } };
     expect((await keeper.reserve([key, team], { tokens: 20, cost: 0 })).granted).toBe(false);
-    expect((await use(key)).day.held.tokens).toBe(0);
+    expect((await use(key)).day.reserved.tokens).toBe(0);
     expect((await keeper.reserve([key, team], { tokens: 10, cost: 0 })).granted).toBe(true);
-    expect((await use(key)).day.held.tokens).toBe(10);
-    expect((await use(team)).month.held.tokens).toBe(10);
+    expect((await use(key)).day.reserved.tokens).toBe(10);
+    expect((await use(team)).month.reserved.tokens).toBe(10);
   });
 
   it('does not refuse what costs nothing', async () => {
@@ -136,10 +136,10 @@ describe('an amount beyond all measure', () => {
   it('is counted as much, and harms nothing', async () => {
     const { keeper, reserve, use } = await open();
     const party = keyWith({ requestsPerMinute: 1_000 });
-    const held = await reserve([party], { tokens: 1e300, cost: Number.POSITIVE_INFINITY });
-    expect((await use(party)).day.held).toEqual({ tokens: 1e12, cost: 1e15 });
-    held.commit({ tokens: 0.5, cost: 1e30 });
-    expect((await use(party)).day).toEqual({ spent: { tokens: 1, cost: 1e15 }, held: nothing });
+    const reservation = await reserve([party], { tokens: 1e300, cost: Number.POSITIVE_INFINITY });
+    expect((await use(party)).day.reserved).toEqual({ tokens: 1e12, cost: 1e15 });
+    reservation.commit({ tokens: 0.5, cost: 1e30 });
+    expect((await use(party)).day).toEqual({ spent: { tokens: 1, cost: 1e15 }, reserved: nothing });
     expect((await keeper.reserve([party], nothing)).granted).toBe(true);
   });
 });
@@ -152,7 +152,7 @@ describe('a month', () => {
     const months = await redis.eval(
       `${text}\nlocal months = {}\nfor index = 2, #ARGV do months[index - 1] = monthOf(tonumber(ARGV[index])) end\nreturn months`,
       0,
-      'unused:',
+      JSON.stringify({ prefix: 'unused:' }),
       ...days,
     );
     expect(months).toEqual(days.map((day) => new Date(day * 86_400_000).toISOString().slice(0, 7)));
@@ -181,7 +181,7 @@ describe('a reservation', () => {
     await reserve([party], { tokens: 100, cost: 5 });
     expect((await keeper.reserve([party], { tokens: 1, cost: 0 })).granted).toBe(false);
     await expire(...(await ids()));
-    expect(await use(party)).toMatchObject({ active: 0, day: { held: nothing, spent: nothing } });
+    expect(await use(party)).toMatchObject({ active: 0, day: { reserved: nothing, spent: nothing } });
     expect((await keeper.reserve([party], { tokens: 100, cost: 0 })).granted).toBe(true);
   });
 
@@ -192,18 +192,18 @@ describe('a reservation', () => {
     const [id = ''] = await ids();
     await expire(id);
     await until(async () => (await ids()).length === 1 && (await use(party)).active === 1);
-    expect((await use(party)).day.held).toEqual({ tokens: 7, cost: 5 });
+    expect((await use(party)).day.reserved).toEqual({ tokens: 7, cost: 5 });
   });
 
   it('that has expired is committed all the same, once', async () => {
     const { reserve, use, ids, expire } = await open();
     const party = keyWith({ tokensPerDay: 100 });
-    const held = await reserve([party], { tokens: 50, cost: 5 });
+    const reservation = await reserve([party], { tokens: 50, cost: 5 });
     await expire(...(await ids()));
     await use(party);
-    held.commit({ tokens: 30, cost: 3 });
-    held.commit({ tokens: 30, cost: 3 });
-    expect((await use(party)).day).toEqual({ spent: { tokens: 30, cost: 3 }, held: nothing });
+    reservation.commit({ tokens: 30, cost: 3 });
+    reservation.commit({ tokens: 30, cost: 3 });
+    expect((await use(party)).day).toEqual({ spent: { tokens: 30, cost: 3 }, reserved: nothing });
   });
 
   it('is free as soon as it expires, however many do so together', async () => {

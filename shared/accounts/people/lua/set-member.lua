@@ -4,14 +4,17 @@
 -- KEYS[2]  its members (hash: user to role)
 -- KEYS[3]  record of the user (hash)
 -- KEYS[4]  the user's teams (hash: team to role)
--- ARGV[1]  id of the team
--- ARGV[2]  id of the user
--- ARGV[3]  role
+-- ARGV[1]  JSON:
+--   teamId
+--   userId
+--   role
 -- Returns the role before, '' for somebody new, or 'unknown' when the team or the person does not exist.
-if redis.call('EXISTS', KEYS[1]) == 0 or redis.call('EXISTS', KEYS[3]) == 0 then
+local team, members, user, teamsOfUser = unpack(KEYS)
+local args = cjson.decode(ARGV[1])
+if redis.call('EXISTS', team) == 0 or redis.call('EXISTS', user) == 0 then
   return 'unknown'
 end
-local before = redis.call('HGET', KEYS[2], ARGV[2])
-redis.call('HSET', KEYS[2], ARGV[2], ARGV[3])
-redis.call('HSET', KEYS[4], ARGV[1], ARGV[3])
+local before = redis.call('HGET', members, args.userId)
+redis.call('HSET', members, args.userId, args.role)
+redis.call('HSET', teamsOfUser, args.teamId, args.role)
 return before or ''

@@ -1,20 +1,21 @@
 -- Changes fields of a key that is neither revoked nor replaced: one that is on its way out must not come back.
 --
 -- KEYS[1]  record of the key (hash)
--- ARGV[1]  how many of the next arguments name fields that go
--- ARGV[2…] names of these fields; then fields that are set: name, value, name, value, …
+-- ARGV[1]  JSON:
+--   removed  names of fields that are removed
+--   fields   that are set
 -- Returns 'changed', 'over' or 'unknown'.
+local args = cjson.decode(ARGV[1])
 if redis.call('EXISTS', KEYS[1]) == 0 then
   return 'unknown'
 end
 if redis.call('HEXISTS', KEYS[1], 'revokedAt') == 1 or redis.call('HEXISTS', KEYS[1], 'replacedBy') == 1 then
   return 'over'
 end
-local going = tonumber(ARGV[1])
-for at = 2, going + 1 do
-  redis.call('HDEL', KEYS[1], ARGV[at])
+for _, name in ipairs(args.removed) do
+  redis.call('HDEL', KEYS[1], name)
 end
-if #ARGV > going + 1 then
-  redis.call('HSET', KEYS[1], unpack(ARGV, going + 2))
+for name, value in pairs(args.fields) do
+  redis.call('HSET', KEYS[1], name, value)
 end
 return 'changed'

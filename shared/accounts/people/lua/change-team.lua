@@ -1,10 +1,13 @@
 -- Changes fields of a team.
 --
 -- KEYS[1]  record of the team (hash)
--- ARGV[1…] fields: name, value, name, value, …
+-- ARGV[1]  JSON:
+--   fields  that are set
 -- Returns 1, or 0 when there is no such team.
 if redis.call('EXISTS', KEYS[1]) == 0 then
   return 0
 end
-redis.call('HSET', KEYS[1], unpack(ARGV))
+for name, value in pairs(cjson.decode(ARGV[1]).fields) do
+  redis.call('HSET', KEYS[1], name, value)
+end
 return 1

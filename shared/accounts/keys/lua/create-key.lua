@@ -1,0 +1,71 @@
+-- Stores a new key, if its owner exists, and lets the key that it succeeds expire, if it succeeds one. A successor has every setting of
+-- the other key, those that this release does not know too.
+-- An owner has a bounded number of keys: the oldest one that cannot be used any more makes room for a new one.
+--
+-- KEYS[1]  record of the new key (hash)
+-- KEYS[2]  index of all keys (sorted set: id by creation time)
+-- KEYS[3]  marker that a router key was made (string: id of the first one)
+-- KEYS[4]  last uses (hash: id to time)
+-- KEYS[5]  record of the owner (hash); unused for a router key
+-- KEYS[6]  index of the owner's keys (sorted set: id by creation time); unused for a router key
+-- KEYS[7]  record of the key to succeed (hash); unused without `oldExpiresAt`
+-- ARGV[1]  JSON:
+--   id
+--   createdAt     ms since 1970
+--   isOwned       whether the key has an owner
+--   isRouter      whether it is a router key
+--   oldExpiresAt  when the key to succeed expires, ms since 1970; absent when the new key succeeds none
+--   maxPerOwner   keys that an owner may have
+--   keyPrefix     of the names of keys' records
+--   fields        of the new key's record; of a successor those in which it differs
+-- Returns 'created', 'no owner', 'too many', or 'not usable' when the key to succeed is revoked, expired, replaced or unknown.
+local record, keys, routerMarker, uses, owner, keysOfOwner, old = unpack(KEYS)
+local args = cjson.decode(ARGV[1])
+
+local function isOver(key)
+  local revokedAt, expiresAt = unpack(redis.call('HMGET', key, 'revokedAt', 'expiresAt'))
+  local expiry = tonumber(expiresAt or '')
+  return revokedAt or (expiry and expiry <= args.createdAt)
+end
+
+if args.oldExpiresAt then
+  local isUnknown = redis.call('EXISTS', old) == 0
+  if isUnknown or isOver(old) or redis.call('HEXISTS', old, 'replacedBy') == 1 then
+    return 'not usable'
+  end
+end
+if args.isOwned then
+  if redis.call('EXISTS', owner) == 0 then
+    return 'no owner'
+  end
+  if redis.call('ZCARD', keysOfOwner) >= args.maxPerOwner then
+    local gone
+    for _, id in ipairs(redis.call('ZRANGE', keysOfOwner, 0, -1)) do
+      if isOver(args.keyPrefix .. id) then
+        gone = id
+        break
+      end
+    end
+    if not gone then
+      return 'too many'
+    end
+    redis.call('DEL', args.keyPrefix .. gone)
+    redis.call('ZREM', keysOfOwner, gone)
+    redis.call('ZREM', keys, gone)
+    redis.call('HDEL', uses, gone)
+  end
+  redis.call('ZADD', keysOfOwner, args.createdAt, args.id)
+end
+if args.oldExpiresAt then
+  redis.call('HSET', record, unpack(redis.call('HGETALL', old)))
+  local expiry = tonumber(redis.call('HGET', old, 'expiresAt') or '') or args.oldExpiresAt
+  redis.call('HSET', old, 'replacedBy', args.id, 'expiresAt', math.min(expiry, args.oldExpiresAt))
+end
+for name, value in pairs(args.fields) do
+  redis.call('HSET', record, name, value)
+end
+redis.call('ZADD', keys, args.createdAt, args.id)
+if args.isRouter then
+  redis.call('SET', routerMarker, args.id, 'NX')
+end
+return 'created'

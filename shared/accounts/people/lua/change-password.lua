@@ -1,0 +1,14 @@
+-- Replaces the password that was proven by a new one, and ends all sessions.
+--
+-- KEYS[1]  record of the user (hash)
+-- ARGV[1]  JSON:
+--   provenHash  hash of the old password
+--   newHash     hash of the new password
+-- Returns 1 when it was replaced, 0 when the old one is not in force any more.
+local args = cjson.decode(ARGV[1])
+if redis.call('HGET', KEYS[1], 'passwordHash') ~= args.provenHash then
+  return 0
+end
+redis.call('HSET', KEYS[1], 'passwordHash', args.newHash)
+redis.call('HINCRBY', KEYS[1], 'epoch', 1)
+return 1

@@ -1,0 +1,59 @@
+-- Changes a person's role, blocks or unblocks them, or sets their limits. The last administrator stays one.
+-- Blocking ends all sessions of the person. The open invitations of somebody who is no administrator any more, or is blocked, are
+-- withdrawn: their links would let that person, or anybody they like, in again.
+--
+-- KEYS[1]  record of the user (hash)
+-- KEYS[2]  the administrators who are not blocked (set of ids)
+-- KEYS[3]  index of the invitations (sorted set: id by expiry)
+-- ARGV[1]  JSON:
+--   id
+--   now               ms since 1970
+--   role              absent: stays
+--   blocked           true or false; absent: stays
+--   limits            as JSON; absent: stay
+--   invitationPrefix  of the names of invitations' records
+--   linkPrefix        of the names of invitations' links
+-- Returns 'changed', 'last admin' or 'unknown'.
+local user, admins, invitations = unpack(KEYS)
+local args = cjson.decode(ARGV[1])
+if redis.call('EXISTS', user) == 0 then
+  return 'unknown'
+end
+local role, blockedAt = unpack(redis.call('HMGET', user, 'role', 'blockedAt'))
+local wasBlocked = blockedAt and true or false
+local isBlocked = wasBlocked
+if args.blocked ~= nil then
+  isBlocked = args.blocked
+end
+role = args.role or role
+local serves = role == 'admin' and not isBlocked
+if not serves and redis.call('SISMEMBER', admins, args.id) == 1 and redis.call('SCARD', admins) == 1 then
+  return 'last admin'
+end
+if args.role then
+  redis.call('HSET', user, 'role', role)
+end
+if isBlocked and not wasBlocked then
+  redis.call('HSET', user, 'blockedAt', args.now)
+  redis.call('HINCRBY', user, 'epoch', 1)
+elseif not isBlocked then
+  redis.call('HDEL', user, 'blockedAt')
+end
+if args.limits then
+  redis.call('HSET', user, 'limits', args.limits)
+end
+if serves then
+  redis.call('SADD', admins, args.id)
+elseif redis.call('SREM', admins, args.id) == 1 then
+  for _, id in ipairs(redis.call('ZRANGE', invitations, 0, -1)) do
+    local invitedBy, linkHash = unpack(redis.call('HMGET', args.invitationPrefix .. id, 'invitedBy', 'linkHash'))
+    if invitedBy == args.id then
+      redis.call('DEL', args.invitationPrefix .. id)
+      redis.call('ZREM', invitations, id)
+      if linkHash then
+        redis.call('DEL', args.linkPrefix .. linkHash)
+      end
+    end
+  end
+end
+return 'changed'

@@ -1,0 +1,29 @@
+-- Deletes a team: its members leave it, and its keys are revoked.
+--
+-- KEYS[1]  record of the team (hash)
+-- KEYS[2]  its members (hash: user to role)
+-- KEYS[3]  index of all teams (sorted set)
+-- KEYS[4]  index of its keys (sorted set)
+-- ARGV[1]  JSON:
+--   id
+--   now            ms since 1970
+--   keyPrefix      of the names of keys' records
+--   teamsOfPrefix  of the names of people's teams
+-- Returns how many keys were revoked, or -1 when there is no such team.
+local team, members, teams, keys = unpack(KEYS)
+local args = cjson.decode(ARGV[1])
+if redis.call('EXISTS', team) == 0 then
+  return -1
+end
+for _, user in ipairs(redis.call('HKEYS', members)) do
+  redis.call('HDEL', args.teamsOfPrefix .. user, args.id)
+end
+local revoked = 0
+for _, id in ipairs(redis.call('ZRANGE', keys, 0, -1)) do
+  if redis.call('EXISTS', args.keyPrefix .. id) == 1 then
+    revoked = revoked + redis.call('HSETNX', args.keyPrefix .. id, 'revokedAt', args.now)
+  end
+end
+redis.call('DEL', team, members)
+redis.call('ZREM', teams, args.id)
+return revoked

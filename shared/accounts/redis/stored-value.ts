@@ -1,0 +1,43 @@
+import { z } from 'zod';
+
+/** A value of a record that is stored as JSON in one field of a hash. */
+export function storedJson<T extends z.ZodType>(schema: T) {
+  return z
+    .string()
+    .transform((text, context): unknown => {
+      try {
+        return JSON.parse(text);
+      } catch {
+        // The parser's own message quotes the text.
+        context.addIssue({ code: 'custom', message: 'no JSON' });
+        return z.NEVER;
+      }
+    })
+    .pipe(schema);
+}
+
+/** A list that is stored as JSON, of which only those of the `known` values are read: a newer release may know more. */
+export function storedList<T extends string>(known: readonly T[]) {
+  return storedJson(z.array(z.string())).transform((values) =>
+    values.filter((value): value is T => known.some((each) => each === value)),
+  );
+}
+
+/** A record as the fields of a hash: objects and lists as JSON, and no field for what is undefined. */
+export function storedFields(record: object): Record<string, string> {
+  const given = Object.entries(record).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(
+    given.map(([name, value]) => [name, typeof value === 'object' ? JSON.stringify(value) : String(value)]),
+  );
+}
+
+/**
+ * An object as JSON that takes the place of a stored one. Names of the stored one that this release does not know stay: another
+ * release has written them.
+ * @param known every name that this release knows, whether the object has it or not
+ */
+export function replaceJson(stored: string | null, value: object, known: readonly string[]): string {
+  const before = storedJson(z.record(z.string(), z.unknown())).safeParse(stored ?? '{}').data ?? {};
+  const foreign = Object.entries(before).filter(([name]) => !known.includes(name));
+  return JSON.stringify({ ...Object.fromEntries(foreign), ...value });
+}

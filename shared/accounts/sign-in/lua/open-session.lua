@@ -1,0 +1,31 @@
+-- Opens a session for a person who is not blocked and was not signed out everywhere since their password was checked.
+-- A person has a bounded number of sessions: the oldest ends.
+--
+-- KEYS[1]  the session (hash)
+-- KEYS[2]  the person's sessions, newest first (list of hashes of ids)
+-- KEYS[3]  record of the user (hash)
+-- ARGV[1]  JSON:
+--   idHash         hash of the session's id
+--   userId
+--   epoch          the user's, when the password was checked
+--   now            ms since 1970
+--   idleMs         milliseconds for which the session lives without a request
+--   maxMs          milliseconds for which it lives at most
+--   maxPerUser     sessions that a person may have
+--   sessionPrefix  of the names of sessions
+-- Returns 1 when it was opened, else 0.
+local session, sessions, user = unpack(KEYS)
+local args = cjson.decode(ARGV[1])
+if redis.call('HEXISTS', user, 'blockedAt') == 1 or tonumber(redis.call('HGET', user, 'epoch') or '') ~= args.epoch then
+  return 0
+end
+redis.call('HSET', session, 'userId', args.userId, 'epoch', args.epoch, 'startedAt', args.now, 'livesMs', args.idleMs)
+redis.call('PEXPIRE', session, args.idleMs)
+redis.call('LPUSH', sessions, args.idHash)
+redis.call('PEXPIRE', sessions, args.maxMs)
+for _, old in ipairs(redis.call('LRANGE', sessions, args.maxPerUser, -1)) do
+  redis.call('DEL', args.sessionPrefix .. old)
+end
+redis.call('LTRIM', sessions, 0, args.maxPerUser - 1)
+redis.call('HSET', user, 'lastSeenAt', args.now)
+return 1

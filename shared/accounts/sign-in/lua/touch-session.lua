@@ -1,0 +1,16 @@
+-- Prolongs a session that has not ended meanwhile.
+--
+-- KEYS[1]  the session (hash)
+-- KEYS[2]  record of its user (hash)
+-- ARGV[1]  JSON:
+--   now     ms since 1970
+--   idleMs  milliseconds for which it lives from now on without a request
+-- Returns 1, or 0 when the session has ended.
+local session, user = unpack(KEYS)
+local args = cjson.decode(ARGV[1])
+if redis.call('PEXPIRE', session, args.idleMs) == 0 then
+  return 0
+end
+redis.call('HSET', session, 'livesMs', args.idleMs)
+redis.call('HSET', user, 'lastSeenAt', args.now)
+return 1
