@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openAccounts } from '#shared/accounts/accounts.ts';
 import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
+import { logUnreadable } from '#shared/accounts/redis/stored-records.ts';
 import { KeyUseRecorder } from '#shared/accounts/keys/key-use-recorder.ts';
 import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
 import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
@@ -112,7 +113,8 @@ await runService(async (environment, releases) => {
     ca: readCertificates('REDIS_CA', config.REDIS_CA),
   });
   releases.add('redis', () => redis.close());
-  const accounts = openAccounts(redis.redis, `${prefix}:`);
+  const unreadable = logUnreadable(log);
+  const accounts = openAccounts(redis.redis, `${prefix}:`, unreadable);
   const verifier = new KeyVerifier(accounts.keys);
   const uses = new KeyUseRecorder(accounts.keys, log);
   releases.add('uses of keys', () => uses.close());
@@ -207,7 +209,9 @@ await runService(async (environment, releases) => {
     publicUrl: config.PUBLIC_URL,
     signedInRoutes: [
       live,
-      usageRoutes(usageParts({ accounts, usage: new UsageReader(redis.redis, `${prefix}:`), limits, prices, log })),
+      usageRoutes(
+        usageParts({ accounts, usage: new UsageReader(redis.redis, `${prefix}:`, unreadable), limits, prices, log }),
+      ),
     ],
   });
   const app = createApp({

@@ -6,10 +6,11 @@ import { InvitationStore } from './people/invitation-store.ts';
 import { LinkStore } from './people/link-store.ts';
 import { TeamStore } from './people/team-store.ts';
 import { UserStore } from './people/user-store.ts';
+import { warnOfUnreadable, type ReportUnreadable } from './redis/stored-records.ts';
 import { SessionStore } from './sign-in/session-store.ts';
 import { SignInGuard } from './sign-in/sign-in-guard.ts';
 
-/** Everything about accounts that is in Redis. */
+/** Everything about accounts that is in Redis. Records of a newer release are read as far as this one knows their fields. */
 export interface Accounts {
   keys: KeyStore;
   users: UserStore;
@@ -22,19 +23,22 @@ export interface Accounts {
   audit: AuditTrail;
 }
 
-/** @param prefix what all names in Redis begin with */
-export function openAccounts(redis: Redis, prefix: string): Accounts {
-  const users = new UserStore(redis, prefix);
-  const invitations = new InvitationStore(redis, prefix);
-  const settings = new ConsoleSettingsStore(redis, prefix);
+/**
+ * @param prefix what all names in Redis begin with
+ * @param report is called with every record that cannot be read
+ */
+export function openAccounts(redis: Redis, prefix: string, report: ReportUnreadable = warnOfUnreadable): Accounts {
+  const users = new UserStore(redis, prefix, report);
+  const invitations = new InvitationStore(redis, prefix, report);
+  const settings = new ConsoleSettingsStore(redis, prefix, report);
   const idleMs = async (): Promise<number> => (await settings.read()).sessionHours * 3_600_000;
   return {
-    keys: new KeyStore(redis, prefix),
+    keys: new KeyStore(redis, prefix, report),
     users,
-    teams: new TeamStore(redis, prefix),
+    teams: new TeamStore(redis, prefix, report),
     invitations,
     links: new LinkStore(redis, prefix, users, invitations),
-    sessions: new SessionStore(redis, prefix, users, idleMs),
+    sessions: new SessionStore(redis, prefix, { users, idleMs, report }),
     guard: new SignInGuard(redis, prefix),
     settings,
     audit: new AuditTrail(redis, prefix),

@@ -57,7 +57,10 @@ export async function revokeKey(context: KeyCommandContext, idOrRawKey: string):
   // The message does not repeat the text, which may be a mistyped secret.
   if (!isKeyId(id)) throw new RouterError('invalid_request', 'This is neither a key nor the id of a key.');
   const outcome = await accounts.keys.revoke(id, Date.now());
-  if (outcome === 'revoked') await accounts.audit.add(auditNote('key.revoke', await accounts.keys.find(id), {}));
+  if (outcome === 'revoked') {
+    const name = (await accounts.keys.nameOf(id)) ?? '';
+    await accounts.audit.add(auditNote('key.revoke', { id, name }, {}));
+  }
   if (outcome === 'unknown') throw new RouterError('not_found', `There is no key with the id ${id}.`);
   // Announced even when nothing changed: the announcement of the first revocation may have been lost.
   const warning = await announceChange(context, id);
@@ -89,8 +92,12 @@ function stateOf(key: FoundKey): string {
 }
 
 /** The audit record of a change made on the command line. */
-function auditNote(action: string, key: KeyRecord | undefined, details: Record<string, unknown>): AuditNote {
-  return { actor: null, action, target: key ? { kind: 'key', id: key.id, name: key.name } : null, details };
+function auditNote(
+  action: string,
+  { id, name }: { id: string; name: string },
+  details: Record<string, unknown>,
+): AuditNote {
+  return { actor: null, action, target: { kind: 'key', id, name }, details };
 }
 
 function table(records: FoundKey[]): string[] {

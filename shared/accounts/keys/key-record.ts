@@ -2,15 +2,16 @@ import { z } from 'zod';
 import { priorityClasses, type PriorityClass } from '#shared/core/priority-class.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
 import { keyKinds, keySpelling, type KeyKind } from './key-format.ts';
-import { limitsSchema, type Limits, type PartyLimits } from '../limits/limits.ts';
-import { storedJson } from '../redis/stored-value.ts';
+import { storedLimitsSchema, type Limits, type PartyLimits } from '../limits/limits.ts';
+import { storedJson, storedList } from '../redis/stored-value.ts';
 
 /** What is stored of a key. The raw key is not among it and cannot be computed from it. Times in ms since 1970. */
 export const keyRecordSchema = z.object({
   id: z.string(),
   kind: z.enum(keyKinds),
   name: z.string(),
-  class: z.enum(priorityClasses),
+  /** A class of another release counts as `normal`: every key may have that. */
+  class: z.enum(priorityClasses).catch('normal'),
   /** Argon2id of the secret, as a PHC string. */
   hash: z.string(),
   /** The first four characters of the secret, for a person to recognise the key by. */
@@ -26,9 +27,9 @@ export const keyRecordSchema = z.object({
   expiresAt: z.coerce.number().optional(),
   /** Names of models that it may ask for; absent: all. */
   models: storedJson(z.array(z.string())).optional(),
-  /** Tiers that may serve it; absent: all. */
-  tiers: storedJson(z.array(z.enum(tiers))).optional(),
-  limits: storedJson(limitsSchema).optional(),
+  /** Tiers that may serve it; absent: all. None, where all of them are of another release. */
+  tiers: storedList(tiers).optional(),
+  limits: storedLimitsSchema.optional(),
   /** The key that was made in its place. */
   replacedBy: z.string().optional(),
   revokedAt: z.coerce.number().optional(),
@@ -36,11 +37,16 @@ export const keyRecordSchema = z.object({
 
 export type KeyRecord = z.infer<typeof keyRecordSchema>;
 
-/** What matters to a key of the person or team that it belongs to. */
+/** What of a person's or a team's record matters to the keys that belong to them. */
+export const keyOwnerSchema = z
+  .object({ name: z.string(), limits: storedLimitsSchema.default({}), blockedAt: z.string().optional() })
+  .transform(({ name, limits, blockedAt }): KeyOwner => ({ name, limits, blocked: blockedAt !== undefined }));
+
+/** The person or team that a key belongs to. */
 export interface KeyOwner {
   name: string;
   limits: Limits;
-  /** A blocked person's keys are refused. */
+  /** The keys of a blocked person are refused. */
   blocked: boolean;
 }
 

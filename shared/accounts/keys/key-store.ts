@@ -1,11 +1,16 @@
 import type { Redis } from 'ioredis';
-import { z } from 'zod';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
 import { askRedis } from '../redis/ask-redis.ts';
-import { keyRecordSchema, type FoundKey, type KeyOwner, type KeyRecord } from './key-record.ts';
-import { limitsSchema } from '../limits/limits.ts';
+import { keyOwnerSchema, keyRecordSchema, type FoundKey, type KeyOwner, type KeyRecord } from './key-record.ts';
+import { limitNames } from '../limits/limits.ts';
 import { RedisScript } from '../redis/redis-script.ts';
-import { storedFields, storedJson } from '../redis/stored-value.ts';
+import {
+  StoredRecords,
+  UnreadableRecordError,
+  warnOfUnreadable,
+  type ReportUnreadable,
+} from '../redis/stored-records.ts';
+import { replaceJson, storedFields } from '../redis/stored-value.ts';
 
 const changeKey = new RedisScript(new URL('lua/change-key.lua', import.meta.url));
 const createFirstRouterKey = new RedisScript(new URL('lua/create-first-router-key.lua', import.meta.url));
@@ -14,8 +19,6 @@ const revokeKey = new RedisScript(new URL('lua/revoke-key.lua', import.meta.url)
 
 /** Keys of one person or team, those of no use any more included. */
 const mostKeysPerOwner = 200;
-
-const ownerSchema = z.tuple([z.string(), storedJson(limitsSchema).nullable(), z.string().nullable()]);
 
 /** A record that was not revoked yet. */
 export type NewKeyRecord = Omit<KeyRecord, 'revokedAt'>;
@@ -32,33 +35,48 @@ export type KeyChange = Pick<KeyRecord, 'name' | 'class' | 'expiresAt' | 'models
 /**
  * The records of all keys, in Redis. They stay when a key is revoked, so that it can still be named; only an owner of
  * very many keys loses the oldest ones that are of no use. Every method throws `store_unavailable` when Redis does not
- * do as told in time.
+ * answer in time.
  */
 export class KeyStore {
   readonly #redis: Redis;
   readonly #names: AccountNames;
+  readonly #records: StoredRecords<KeyRecord>;
+  readonly #owners: Record<'user' | 'team', StoredRecords<KeyOwner>>;
 
   /** @param prefix what all names in Redis begin with */
-  constructor(redis: Redis, prefix: string) {
+  constructor(redis: Redis, prefix: string, report: ReportUnreadable = warnOfUnreadable) {
     this.#redis = redis;
-    this.#names = accountNames(prefix);
+    const names = accountNames(prefix);
+    this.#names = names;
+    this.#records = new StoredRecords(redis, { kind: 'key', schema: keyRecordSchema, nameOf: names.key, report });
+    this.#owners = {
+      user: new StoredRecords(redis, { kind: 'user', schema: keyOwnerSchema, nameOf: names.user, report }),
+      team: new StoredRecords(redis, { kind: 'team', schema: keyOwnerSchema, nameOf: names.team, report }),
+    };
   }
 
-  /** A key, revoked or not, with its owner; undefined when there is none. */
+  /**
+   * A key, revoked or not, with its owner; undefined when there is none.
+   * @throws UnreadableRecordError when its record or its owner's cannot be read
+   */
   async find(id: string): Promise<FoundKey | undefined> {
-    const fields = await askRedis(this.#redis.hgetall(this.#names.key(id)));
-    if (Object.keys(fields).length === 0) return undefined;
-    const record = keyRecordSchema.parse(fields);
+    const record = await this.#records.find(id);
+    if (!record) return undefined;
     const owner = await this.#findOwner(record);
     return owner ? { ...record, owner } : record;
   }
 
-  /** Every key, oldest first. */
+  /** What a key is called, also when the rest of its record cannot be read; undefined when there is none. */
+  async nameOf(id: string): Promise<string | undefined> {
+    return (await askRedis(this.#redis.hget(this.#names.key(id), 'name'))) ?? undefined;
+  }
+
+  /** Every key that can be read, oldest first. */
   async list(): Promise<FoundKey[]> {
     return this.#findAll(await askRedis(this.#redis.zrange(this.#names.keys, '0', '-1')));
   }
 
-  /** The keys of a person or team, oldest first. */
+  /** The keys of a person or team that can be read, oldest first. */
   async listOf(ownerId: string): Promise<FoundKey[]> {
     return this.#findAll(await askRedis(this.#redis.zrange(this.#names.keysOf(ownerId), '0', '-1')));
   }
@@ -88,9 +106,12 @@ export class KeyStore {
 
   /** Changes what is given; a field that is undefined is removed. `over`: the key is revoked or replaced, and stays as it is. */
   async change(id: string, change: Partial<KeyChange>): Promise<'changed' | 'over' | 'unknown'> {
+    const name = this.#names.key(id);
+    const { limits } = change;
+    const stored = limits && replaceJson(await askRedis(this.#redis.hget(name, 'limits')), limits, limitNames);
     const removed = Object.entries(change).flatMap(([name, value]) => (value === undefined ? [name] : []));
-    const args = { removed, fields: storedFields(change) };
-    const outcome = await changeKey.run(this.#redis, { keys: [this.#names.key(id)], args });
+    const args = { removed, fields: storedFields({ ...change, limits: stored }) };
+    const outcome = await changeKey.run(this.#redis, { keys: [name], args });
     return outcome as 'changed' | 'over' | 'unknown';
   }
 
@@ -110,13 +131,13 @@ export class KeyStore {
   async lastUses(ids: readonly string[]): Promise<(number | undefined)[]> {
     if (ids.length === 0) return [];
     const times = await askRedis(this.#redis.hmget(this.#names.keyUses, ...ids));
-    return times.map((time) => (time === null ? undefined : Number(time)));
+    return times.map((time) => Number(time) || undefined);
   }
 
   async #create(record: NewKeyRecord, old?: { id: string; until: number }): Promise<unknown> {
     const { key, keys, keysOf, keyUses, firstRouterKey } = this.#names;
     const { id, createdAt, kind, ownerId = '' } = record;
-    const owner = this.#ownerName(record);
+    const owner = kind === 'router' || ownerId === '' ? undefined : this.#names[kind](ownerId);
     const names = [key(id), keys, firstRouterKey, keyUses, owner ?? '', keysOf(ownerId), key(old?.id ?? '')];
     const args = {
       id,
@@ -131,24 +152,24 @@ export class KeyStore {
     return createKey.run(this.#redis, { keys: names, args });
   }
 
-  async #findOwner(record: KeyRecord): Promise<KeyOwner | undefined> {
-    const name = this.#ownerName(record);
-    if (name === undefined) return undefined;
-    const values = await askRedis(this.#redis.hmget(name, 'name', 'limits', 'blockedAt'));
-    if (values[0] === null) return undefined;
-    const [called, limits, blockedAt] = ownerSchema.parse(values);
-    return { name: called, limits: limits ?? {}, blocked: blockedAt !== null };
+  /** The owner of a key; undefined when it has none, or that one is gone. @throws UnreadableRecordError */
+  async #findOwner(record: NewKeyRecord): Promise<KeyOwner | undefined> {
+    const { kind, ownerId } = record;
+    return ownerId === undefined || kind === 'router' ? undefined : this.#owners[kind].find(ownerId);
   }
 
-  /** Where the owner's record is; undefined for a key that belongs to nobody. */
-  #ownerName({ kind, ownerId }: NewKeyRecord): string | undefined {
-    if (ownerId === undefined || kind === 'router') return undefined;
-    return kind === 'user' ? this.#names.user(ownerId) : this.#names.team(ownerId);
-  }
-
+  /** Those of these keys that can be read. One whose owner cannot be read is of no use until that has changed. */
   async #findAll(ids: readonly string[]): Promise<FoundKey[]> {
-    const found = await Promise.all(ids.map((id) => this.find(id)));
-    return found.filter((key) => key !== undefined);
+    const records = await this.#records.findAll(ids);
+    return Promise.all(
+      records.map(async (record) => {
+        const owner = await this.#findOwner(record).catch((error: unknown): KeyOwner => {
+          if (error instanceof UnreadableRecordError) return { name: '', limits: {}, blocked: true };
+          throw error;
+        });
+        return owner ? { ...record, owner } : record;
+      }),
+    );
   }
 }
 

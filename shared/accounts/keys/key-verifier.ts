@@ -5,6 +5,7 @@ import { availableParallelism } from 'node:os';
 import { RouterError } from '#shared/core/errors.ts';
 import { FairQueue, QueueFullError } from './fair-queue.ts';
 import type { ParsedKey } from './key-format.ts';
+import { UnreadableRecordError } from '../redis/stored-records.ts';
 import { identityOfKey, isUsable, type FoundKey, type KeyIdentity } from './key-record.ts';
 import { parseKey } from './parse-key.ts';
 
@@ -152,8 +153,9 @@ export class KeyVerifier {
     try {
       record = await this.#store.find(id);
     } catch (error) {
-      const away = error instanceof RouterError && error.code === 'store_unavailable';
-      if (!away || now - known.seenAt >= this.#graceMs) throw error;
+      // What a record says that cannot be read may be that the key was revoked.
+      const isAway = error instanceof RouterError && !(error instanceof UnreadableRecordError);
+      if (!isAway || error.code !== 'store_unavailable' || now - known.seenAt >= this.#graceMs) throw error;
       if (Date.now() >= known.expiresAt) {
         this.#known.delete(id);
         throw invalidKey();

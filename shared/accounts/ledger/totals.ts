@@ -1,3 +1,5 @@
+import { z } from 'zod';
+import { storedJson } from '../redis/stored-value.ts';
 import type { UsageRecord } from './usage-record.ts';
 
 /** What requests came to. Cost in nano-dollars. */
@@ -67,10 +69,10 @@ export function encodeRow({ key, user, team, tier, model }: TotalsRow): string {
   return JSON.stringify([key, user, team, tier, model]);
 }
 
-/** A row from its text; undefined when it is none. */
+/** A row from its text; undefined when it is none. Parts that another release has added to a row are summed up. */
 export function decodeRow(text: string): TotalsRow | undefined {
-  const parts: unknown = JSON.parse(text);
-  if (!Array.isArray(parts)) return undefined;
-  const [key = '', user = '', team = '', tier = '', model = ''] = parts.map(String);
+  const { data } = storedJson(z.array(z.unknown())).safeParse(text);
+  if (!data) return undefined;
+  const [key = '', user = '', team = '', tier = '', model = ''] = data.map(String);
   return { key, user, team, tier, model };
 }

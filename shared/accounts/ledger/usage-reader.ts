@@ -1,5 +1,7 @@
 import type { Redis } from 'ioredis';
 import { askRedis } from '../redis/ask-redis.ts';
+import { readStored, warnOfUnreadable, type ReportUnreadable } from '../redis/stored-records.ts';
+import { storedJson } from '../redis/stored-value.ts';
 import { beginningOf, nextBeginning, periodName, type Step } from '../periods.ts';
 import {
   addTotals,
@@ -13,6 +15,8 @@ import {
 } from './totals.ts';
 import { sees, usageRecordSchema, type UsageFilter, type UsageRecord, type UsageViewer } from './usage-record.ts';
 
+const entrySchema = storedJson(usageRecordSchema);
+
 /** Entries that are read from Redis at once. */
 const pageSize = 500;
 
@@ -25,7 +29,7 @@ const maxLookedAt = 10_000;
 /** Nodes' clocks may differ from Redis' by this much. */
 const clockSkewMs = 300_000;
 
-/** What a report can be told apart by. */
+/** What a report can be grouped by. */
 export const usageGroups = ['model', 'key', 'team', 'user', 'tier'] as const;
 export type UsageGroup = (typeof usageGroups)[number];
 
@@ -50,9 +54,11 @@ export interface LedgerReport {
 export class UsageReader {
   readonly #redis: Redis;
   readonly #prefix: string;
+  readonly #report: ReportUnreadable;
 
-  constructor(redis: Redis, prefix: string) {
+  constructor(redis: Redis, prefix: string, report: ReportUnreadable = warnOfUnreadable) {
     this.#redis = redis;
+    this.#report = report;
     this.#prefix = `${prefix}usage:`;
   }
 
@@ -95,7 +101,7 @@ export class UsageReader {
       const entries = await askRedis(this.#redis.xrevrange(`${this.#prefix}requests`, start, '-', 'COUNT', pageSize));
       for (const [id, fields] of entries) {
         cursor = id;
-        const record = readEntry(fields);
+        const record = this.#readEntry(id, fields);
         if (record && isWanted(record, viewer, filter)) found.push(record);
         if (found.length === limit) return { requests: found, next: id };
       }
@@ -111,18 +117,26 @@ export class UsageReader {
       const entries = await askRedis(this.#redis.xrange(`${this.#prefix}requests`, start, '+', 'COUNT', pageSize));
       for (const [id, fields] of entries) {
         start = `(${id}`;
-        const record = readEntry(fields);
+        const record = this.#readEntry(id, fields);
         if (record && record.at >= from && record.at < to && isWanted(record, viewer, filter)) yield record;
       }
       if (entries.length < pageSize) return;
     }
   }
 
-  /** What keys were called when they were last used, by id. */
+  /** The names of keys when they were last used, by id. */
   async keyNames(ids: readonly string[]): Promise<Map<string, string>> {
     if (ids.length === 0) return new Map();
     const names = await askRedis(this.#redis.hmget(`${this.#prefix}key-names`, ...ids));
     return new Map(ids.flatMap((id, index) => (names[index] ? [[id, names[index]]] : [])));
+  }
+
+  /** The request of an entry; undefined for one that this release cannot read. */
+  #readEntry(id: string, [, text]: string[]): UsageRecord | undefined {
+    const read = readStored(entrySchema, text);
+    if ('value' in read) return read.value;
+    this.#report(`request ${id}`, read.reason);
+    return undefined;
   }
 
   /** The totals of a period, read piece by piece so that nobody else waits for long. */
@@ -140,7 +154,7 @@ export class UsageReader {
       const row = decodeRow(text);
       if (!row) return [];
       const counts = noTotals();
-      for (const name of countNames) counts[name] = Number(fields.get(countLetters[name] + text) ?? 0);
+      for (const name of countNames) counts[name] = Number(fields.get(countLetters[name] + text)) || 0;
       return [[row, counts]];
     });
   }
@@ -159,9 +173,4 @@ function passes(row: TotalsRow, filter: Omit<UsageFilter, 'outcome'>): boolean {
 function isWanted(record: UsageRecord, viewer: UsageViewer, { outcome, ...filter }: UsageFilter): boolean {
   const row = rowOf(record);
   return sees(viewer, row) && passes(row, filter) && (outcome === undefined || outcome === record.outcome);
-}
-
-/** The request of an entry; undefined when it was written by a version that this one does not understand. */
-function readEntry([, text = 'null']: string[]): UsageRecord | undefined {
-  return usageRecordSchema.safeParse(JSON.parse(text)).data;
 }

@@ -16,9 +16,11 @@ export const usageRecordSchema = z.object({
   asked: z.string(),
   /** What served it; absent when nothing did. */
   model: z.string().optional(),
-  tier: z.enum(tiers).optional(),
+  /** Absent as well for a tier of another release. */
+  tier: z.enum(tiers).optional().catch(undefined),
   worker: z.string().optional(),
-  outcome: z.enum(['done', 'failed', 'cancelled']),
+  /** Whatever is neither `done` nor `cancelled` has failed, also in the words of another release. */
+  outcome: z.enum(['done', 'failed', 'cancelled']).catch('failed'),
   /** The error's code. */
   code: z.string().optional(),
   attempts: count,

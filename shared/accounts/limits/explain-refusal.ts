@@ -1,6 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
-import type { LimitedParty, PartyLimits } from './limits.ts';
-import { limitNames, measure, type LimitName, type Measure } from './measures.ts';
+import { limitNames, type LimitedParty, type PartyLimits } from './limits.ts';
+import { measure, type LimitName, type Measure } from './measures.ts';
 import type { Amount, PartyUse } from './party-use.ts';
 
 /** Milliseconds after which a running request may have released something. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { storedJson } from '../redis/stored-value.ts';
 
 const count = z.number().int().positive();
 const dollars = z.number().positive();
@@ -21,6 +22,12 @@ export const limitsSchema = z.strictObject({
 });
 
 export type Limits = z.infer<typeof limitsSchema>;
+
+/** Every limit's name. */
+export const limitNames = Object.keys(limitsSchema.shape) as readonly (keyof Limits)[];
+
+/** Limits as they are read from the store: those that only another release knows do not count here. */
+export const storedLimitsSchema = storedJson(z.object(limitsSchema.shape));
 
 /** Whose limits they are: `key:<id>`, `user:<id>` or `team:<id>`. */
 export type LimitedParty = `${'key' | 'user' | 'team'}:${string}`;

@@ -1,13 +1,10 @@
-import { limitsSchema, type Limits } from './limits.ts';
+import type { Limits } from './limits.ts';
 import { nanoPerDollar } from '../money.ts';
 import { bucketUnit, costLimit, type Amount, type PartyUse } from './party-use.ts';
 import { nextBeginning } from '../periods.ts';
 
 /** The name of one limit. */
 export type LimitName = keyof Limits;
-
-/** Every limit's name. */
-export const limitNames = Object.keys(limitsSchema.shape) as readonly LimitName[];
 
 /** One limit of a party beside what is used of it, all in the whole numbers that Redis counts in. */
 export interface Measure {

@@ -1,7 +1,8 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
-import { askRedis } from '../redis/ask-redis.ts';
+import { askRedis, readHash } from '../redis/ask-redis.ts';
+import { readStored, type ReportUnreadable } from '../redis/stored-records.ts';
 import { storedFields } from '../redis/stored-value.ts';
 
 /** What administrators set for the console. */
@@ -16,25 +17,42 @@ export const consoleSettingsSchema = z.strictObject({
 
 export type ConsoleSettings = z.infer<typeof consoleSettingsSchema>;
 
-const stored = z.object({
-  invitationDays: z.coerce.number().default(7),
-  sessionHours: z.coerce.number().default(24),
-  membersMakeKeys: z.stringbool().default(true),
-});
+const positive = z.coerce.number().positive();
+
+/** What holds where nothing was set. */
+const defaults: ConsoleSettings = { invitationDays: 7, sessionHours: 24, membersMakeKeys: true };
+
+/** What holds in place of a setting that cannot be read. */
+const substitutes: ConsoleSettings = { ...defaults, membersMakeKeys: false };
 
 /** The settings of the console, in Redis. Every method throws `store_unavailable` as KeyStore does. */
 export class ConsoleSettingsStore {
   readonly #redis: Redis;
   readonly #names: AccountNames;
+  readonly #report: ReportUnreadable;
 
   /** @param prefix what all names in Redis begin with */
-  constructor(redis: Redis, prefix: string) {
+  constructor(redis: Redis, prefix: string, report: ReportUnreadable) {
     this.#redis = redis;
     this.#names = accountNames(prefix);
+    this.#report = report;
   }
 
   async read(): Promise<ConsoleSettings> {
-    return stored.parse(await askRedis(this.#redis.hgetall(this.#names.settings)));
+    const fields = (await readHash(this.#redis, this.#names.settings)) ?? {};
+    const read = <Name extends keyof ConsoleSettings>(name: Name, schema: z.ZodType<ConsoleSettings[Name]>) => {
+      const text = fields[name];
+      if (text === undefined) return defaults[name];
+      const setting = readStored(schema, text);
+      if ('value' in setting) return setting.value;
+      this.#report(`setting ${name}`, setting.reason);
+      return substitutes[name];
+    };
+    return {
+      invitationDays: read('invitationDays', positive),
+      sessionHours: read('sessionHours', positive),
+      membersMakeKeys: read('membersMakeKeys', z.stringbool()),
+    };
   }
 
   /** Changes what is given. */

@@ -4,6 +4,7 @@ import { accountNames, type AccountNames } from '../redis/account-names.ts';
 import { askRedis, askRedisAll } from '../redis/ask-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { mintId } from '../keys/mint-key.ts';
+import { StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
 import { storedFields } from '../redis/stored-value.ts';
 import { mintToken, tokenHash } from './secret-token.ts';
 import { userRoles, type UserRole } from './user.ts';
@@ -16,7 +17,8 @@ const mostOpen = 500;
 const invitationSchema = z.object({
   id: z.string(),
   email: z.string(),
-  role: z.enum(userRoles),
+  /** As a person's. The account gets the role that is stored. */
+  role: z.enum(userRoles).catch('member'),
   teamId: z.string().optional(),
   createdAt: z.coerce.number(),
   expiresAt: z.coerce.number(),
@@ -44,23 +46,23 @@ export interface NewInvitation {
 export class InvitationStore {
   readonly #redis: Redis;
   readonly #names: AccountNames;
+  readonly #records: StoredRecords<InvitationRecord>;
 
   /** @param prefix what all names in Redis begin with */
-  constructor(redis: Redis, prefix: string) {
+  constructor(redis: Redis, prefix: string, report: ReportUnreadable) {
+    const { invitation: nameOf } = (this.#names = accountNames(prefix));
     this.#redis = redis;
-    this.#names = accountNames(prefix);
+    this.#records = new StoredRecords(redis, { kind: 'invitation', schema: invitationSchema, nameOf, report });
   }
 
-  async find(id: string): Promise<InvitationRecord | undefined> {
-    const fields = await askRedis(this.#redis.hgetall(this.#names.invitation(id)));
-    return Object.keys(fields).length === 0 ? undefined : invitationSchema.parse(fields);
+  /** An open invitation; undefined when there is none. @throws UnreadableRecordError */
+  find(id: string): Promise<InvitationRecord | undefined> {
+    return this.#records.find(id);
   }
 
-  /** The open ones, those that expire first at the beginning. */
+  /** The open invitations that can be read, those that expire first at the beginning. */
   async list(): Promise<InvitationRecord[]> {
-    const ids = await askRedis(this.#redis.zrange(this.#names.invitations, '0', '-1'));
-    const invitations = await Promise.all(ids.map((id) => this.find(id)));
-    return invitations.filter((invitation) => invitation !== undefined);
+    return this.#records.findAll(await askRedis(this.#redis.zrange(this.#names.invitations, '0', '-1')));
   }
 
   /** Makes an invitation. This is the only moment at which its token is known. `email taken`: by a person who has an account. */
@@ -87,7 +89,7 @@ export class InvitationStore {
     return { invitation, token };
   }
 
-  /** Takes an invitation back. */
+  /** Withdraws an invitation. */
   async delete({ id, linkHash }: InvitationRecord): Promise<void> {
     const { invitation, invitationLink, invitations } = this.#names;
     const steps = this.#redis.multi();

@@ -1,11 +1,12 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
-import { askRedis, askRedisAll } from '../redis/ask-redis.ts';
-import { limitsSchema, type Limits } from '../limits/limits.ts';
+import { askRedis, askRedisAll, readHash } from '../redis/ask-redis.ts';
+import { limitNames, storedLimitsSchema, type Limits } from '../limits/limits.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { mintId } from '../keys/mint-key.ts';
-import { storedFields, storedJson } from '../redis/stored-value.ts';
+import { StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
+import { replaceJson, storedFields } from '../redis/stored-value.ts';
 
 const changeTeam = new RedisScript(new URL('lua/change-team.lua', import.meta.url));
 const deleteTeam = new RedisScript(new URL('lua/delete-team.lua', import.meta.url));
@@ -18,7 +19,7 @@ const teamRecordSchema = z.object({
   id: z.string(),
   name: z.string(),
   createdAt: z.coerce.number(),
-  limits: storedJson(limitsSchema).optional(),
+  limits: storedLimitsSchema.optional(),
 });
 
 /** What is stored of a team, its members aside. */
@@ -31,37 +32,39 @@ export type Roles = ReadonlyMap<string, TeamRole>;
 export class TeamStore {
   readonly #redis: Redis;
   readonly #names: AccountNames;
+  readonly #records: StoredRecords<TeamRecord>;
 
   /** @param prefix what all names in Redis begin with */
-  constructor(redis: Redis, prefix: string) {
+  constructor(redis: Redis, prefix: string, report: ReportUnreadable) {
+    const names = accountNames(prefix);
     this.#redis = redis;
-    this.#names = accountNames(prefix);
+    this.#names = names;
+    this.#records = new StoredRecords(redis, { kind: 'team', schema: teamRecordSchema, nameOf: names.team, report });
   }
 
-  async find(id: string): Promise<TeamRecord | undefined> {
-    const fields = await askRedis(this.#redis.hgetall(this.#names.team(id)));
-    return Object.keys(fields).length === 0 ? undefined : teamRecordSchema.parse(fields);
+  /** A team; undefined when there is none. @throws UnreadableRecordError */
+  find(id: string): Promise<TeamRecord | undefined> {
+    return this.#records.find(id);
   }
 
-  /** Every team, oldest first. */
+  /** Every team that can be read, oldest first. */
   async list(): Promise<TeamRecord[]> {
     return this.findAll(await askRedis(this.#redis.zrange(this.#names.teams, '0', '-1')));
   }
 
-  /** Those of these teams that there are. */
-  async findAll(ids: readonly string[]): Promise<TeamRecord[]> {
-    const teams = await Promise.all(ids.map((id) => this.find(id)));
-    return teams.filter((team) => team !== undefined);
+  /** Those of these teams that there are and that can be read. */
+  findAll(ids: readonly string[]): Promise<TeamRecord[]> {
+    return this.#records.findAll(ids);
   }
 
   /** The members of a team and their roles. */
   async membersOf(id: string): Promise<Roles> {
-    return rolesOf(await askRedis(this.#redis.hgetall(this.#names.membersOf(id))));
+    return rolesOf(await readHash(this.#redis, this.#names.membersOf(id)));
   }
 
   /** The teams of a person and the roles there. */
   async teamsOf(userId: string): Promise<Roles> {
-    return rolesOf(await askRedis(this.#redis.hgetall(this.#names.teamsOf(userId))));
+    return rolesOf(await readHash(this.#redis, this.#names.teamsOf(userId)));
   }
 
   /** Makes a team without members. */
@@ -75,11 +78,14 @@ export class TeamStore {
 
   /** Changes what is given. False when there is no such team. */
   async change(id: string, change: { name?: string | undefined; limits?: Limits | undefined }): Promise<boolean> {
-    const args = { fields: storedFields(change) };
-    return (await changeTeam.run(this.#redis, { keys: [this.#names.team(id)], args })) === 1;
+    const { limits } = change;
+    const name = this.#names.team(id);
+    const stored = limits && replaceJson(await askRedis(this.#redis.hget(name, 'limits')), limits, limitNames);
+    const args = { fields: storedFields({ ...change, limits: stored }) };
+    return (await changeTeam.run(this.#redis, { keys: [name], args })) === 1;
   }
 
-  /** Deletes a team and revokes its keys: tells how many these were; undefined when there is no such team. */
+  /** Deletes a team and revokes its keys. Returns how many these were; undefined when there is no such team. */
   async delete(id: string, now: number): Promise<number | undefined> {
     const { team, membersOf, teams, keysOf, key, teamsOf } = this.#names;
     const names = [team(id), membersOf(id), teams, keysOf(id)];
@@ -88,15 +94,16 @@ export class TeamStore {
     return revoked === -1 ? undefined : Number(revoked);
   }
 
-  /** Gives somebody a role in a team. Tells the role before: undefined for a new member, `unknown` when one of both does not exist. */
+  /** Gives somebody a role in a team. Returns the role before: undefined for a new member, `unknown` when one of both does not exist. */
   async setMember(id: string, userId: string, role: TeamRole): Promise<TeamRole | 'unknown' | undefined> {
     const { team, membersOf, user, teamsOf } = this.#names;
     const names = [team(id), membersOf(id), user(userId), teamsOf(userId)];
     const before = await setMember.run(this.#redis, { keys: names, args: { teamId: id, userId, role } });
-    return before === '' ? undefined : (before as TeamRole | 'unknown');
+    if (before === '') return undefined;
+    return before === 'unknown' ? before : knownRole(String(before));
   }
 
-  /** Takes somebody out of a team. False when they were not in it. */
+  /** Removes somebody from a team. False when they were not in it. */
   async removeMember(id: string, userId: string): Promise<boolean> {
     const steps = this.#redis.multi();
     steps.hdel(this.#names.membersOf(id), userId).hdel(this.#names.teamsOf(userId), id);
@@ -105,6 +112,11 @@ export class TeamStore {
   }
 }
 
-function rolesOf(fields: Record<string, string>): Roles {
-  return new Map(Object.entries(fields) as [string, TeamRole][]);
+function rolesOf(fields: Record<string, string> = {}): Roles {
+  return new Map(Object.entries(fields).map(([id, role]) => [id, knownRole(role)]));
+}
+
+/** A role of another release counts as `member`, the least that there is. */
+function knownRole(role: string): TeamRole {
+  return role === 'owner' ? role : 'member';
 }

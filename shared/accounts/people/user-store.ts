@@ -1,8 +1,10 @@
 import type { Redis } from 'ioredis';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
 import { askRedis } from '../redis/ask-redis.ts';
-import type { Limits } from '../limits/limits.ts';
+import { limitNames, type Limits } from '../limits/limits.ts';
 import { RedisScript } from '../redis/redis-script.ts';
+import { StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
+import { replaceJson } from '../redis/stored-value.ts';
 import { userRecordSchema, type UserRecord, type UserRole } from './user.ts';
 
 const changePassword = new RedisScript(new URL('lua/change-password.lua', import.meta.url));
@@ -19,17 +21,24 @@ export interface UserChange {
 export class UserStore {
   readonly #redis: Redis;
   readonly #names: AccountNames;
+  readonly #records: StoredRecords<UserRecord>;
 
   /** @param prefix what all names in Redis begin with */
-  constructor(redis: Redis, prefix: string) {
+  constructor(redis: Redis, prefix: string, report: ReportUnreadable) {
+    const names = accountNames(prefix);
     this.#redis = redis;
-    this.#names = accountNames(prefix);
+    this.#names = names;
+    this.#records = new StoredRecords(redis, { kind: 'user', schema: userRecordSchema, nameOf: names.user, report });
   }
 
-  /** A person, blocked or not; undefined when there is none. */
-  async find(id: string): Promise<UserRecord | undefined> {
-    const fields = await askRedis(this.#redis.hgetall(this.#names.user(id)));
-    return Object.keys(fields).length === 0 ? undefined : userRecordSchema.parse(fields);
+  /** A person, blocked or not; undefined when there is none. @throws UnreadableRecordError */
+  find(id: string): Promise<UserRecord | undefined> {
+    return this.#records.find(id);
+  }
+
+  /** Those of these people that there are and whose records can be read. */
+  findAll(ids: readonly string[]): Promise<UserRecord[]> {
+    return this.#records.findAll(ids);
   }
 
   /** The person with this address, in as many steps whether there is one or not. */
@@ -38,11 +47,9 @@ export class UserStore {
     return this.find(id ?? 'nobody');
   }
 
-  /** Everybody, in the order in which they came. */
+  /** Everybody whose record can be read, in the order in which they came. */
   async list(): Promise<UserRecord[]> {
-    const ids = await askRedis(this.#redis.zrange(this.#names.users, '0', '-1'));
-    const users = await Promise.all(ids.map((id) => this.find(id)));
-    return users.filter((user) => user !== undefined);
+    return this.findAll(await askRedis(this.#redis.zrange(this.#names.users, '0', '-1')));
   }
 
   /** The names of people, by id, of those there are. */
@@ -59,7 +66,8 @@ export class UserStore {
     const { user, admins, invitations, invitation, invitationLink } = this.#names;
     const names = [user(id), admins, invitations];
     const prefixes = { invitationPrefix: invitation(''), linkPrefix: invitationLink('') };
-    const args = { id, now, role, blocked, limits: limits && JSON.stringify(limits), ...prefixes };
+    const stored = limits && replaceJson(await askRedis(this.#redis.hget(user(id), 'limits')), limits, limitNames);
+    const args = { id, now, role, blocked, limits: stored, ...prefixes };
     return (await changeUser.run(this.#redis, { keys: names, args })) as UserChangeOutcome;
   }
 

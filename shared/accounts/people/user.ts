@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { limitsSchema } from '../limits/limits.ts';
-import { storedJson } from '../redis/stored-value.ts';
+import { storedLimitsSchema } from '../limits/limits.ts';
 
 export const userRoles = ['admin', 'member'] as const;
 export type UserRole = (typeof userRoles)[number];
@@ -11,14 +10,15 @@ export const userRecordSchema = z.object({
   name: z.string(),
   /** In the one form in which addresses are compared. */
   email: z.string(),
-  role: z.enum(userRoles),
+  /** A role of another release counts as `member`, the least that there is. */
+  role: z.enum(userRoles).catch('member'),
   /** Argon2id, as a PHC string. */
   passwordHash: z.string(),
   /** Counts up whenever all sessions of the person end: a session is valid in the epoch that it was opened in. */
   epoch: z.coerce.number(),
   createdAt: z.coerce.number(),
   blockedAt: z.coerce.number().optional(),
-  limits: storedJson(limitsSchema).optional(),
+  limits: storedLimitsSchema.optional(),
   /** Of the last request with a session, a minute late at most. */
   lastSeenAt: z.coerce.number().optional(),
 });

@@ -1,5 +1,6 @@
 import { Decimal } from 'decimal.js';
 import { z } from 'zod';
+import { storedJson } from '../redis/stored-value.ts';
 import type { Usage } from '#shared/core/usage.ts';
 
 const dollars = z.number().nonnegative().max(1_000_000);
@@ -18,6 +19,9 @@ export const modelPriceSchema = z.strictObject({
 });
 
 export type ModelPrice = z.infer<typeof modelPriceSchema>;
+
+/** A price as it is read from the store: what only another release knows of it does not count here. */
+export const storedPriceSchema = storedJson(z.object(modelPriceSchema.shape));
 
 /** The same where nobody may have said from which day it is known. */
 export interface TokenPrice {

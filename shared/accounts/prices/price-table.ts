@@ -3,8 +3,10 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import type { Logger } from '#shared/core/log.ts';
 import type { Tier } from '#shared/core/tier.ts';
-import { storeUnavailable } from '../redis/ask-redis.ts';
-import { modelPriceSchema, type ModelPrice, type TokenPrice } from './model-price.ts';
+import { readHash, storeUnavailable } from '../redis/ask-redis.ts';
+import { logUnreadable, readStored, type ReportUnreadable } from '../redis/stored-records.ts';
+import { replaceJson } from '../redis/stored-value.ts';
+import { modelPriceSchema, storedPriceSchema, type ModelPrice, type TokenPrice } from './model-price.ts';
 import { priceNames } from './price-names.ts';
 
 const shipped = new Map(
@@ -46,10 +48,12 @@ export interface PriceTableParts {
 export class PriceTable {
   readonly #parts: PriceTableParts;
   readonly #timer: NodeJS.Timeout;
+  readonly #report: ReportUnreadable;
   #changed = new Map<string, ModelPrice>();
 
   constructor(parts: PriceTableParts) {
     this.#parts = parts;
+    this.#report = logUnreadable(parts.log);
     this.#timer = setInterval(() => void this.refresh(), lookMs);
   }
 
@@ -88,10 +92,13 @@ export class PriceTable {
 
   /** Sets a price everywhere. @throws RouterError `store_unavailable` */
   async change(model: string, price: ModelPrice): Promise<void> {
-    await this.#store((redis, name) => redis.hset(name, model, JSON.stringify(price)));
+    await this.#store(async (redis, name) => {
+      const stored = await redis.hget(name, model);
+      return redis.hset(name, model, replaceJson(stored, price, Object.keys(modelPriceSchema.shape)));
+    });
   }
 
-  /** Takes a change back everywhere; tells whether there was one. @throws RouterError `store_unavailable` */
+  /** Removes a change everywhere. Returns whether there was one. @throws RouterError `store_unavailable` */
   async remove(model: string): Promise<boolean> {
     return (await this.#store((redis, name) => redis.hdel(name, model))) === 1;
   }
@@ -100,21 +107,19 @@ export class PriceTable {
   async refresh(): Promise<void> {
     const { redis, log } = this.#parts;
     try {
-      const fields = await redis.hgetall(this.#name);
+      const fields = (await readHash(redis, this.#name)) ?? {};
       this.#changed = new Map(Object.entries(fields).flatMap(([model, text]) => this.#read(model, text)));
     } catch (error) {
-      log.debug({ err: storeUnavailable(error) }, 'the prices could not be read');
+      log.debug({ err: error }, 'the prices could not be read');
     }
   }
 
-  /** One change. What another version has written, and this one cannot read, must not hide the others. */
+  /** One change. One that cannot be read does not hold here, and does not hide the others. */
   #read(model: string, text: string): [string, ModelPrice][] {
-    try {
-      return [[model, modelPriceSchema.parse(JSON.parse(text))]];
-    } catch (error) {
-      this.#parts.log.warn({ err: error, model }, 'a price that was set cannot be read, and does not hold here');
-      return [];
-    }
+    const read = readStored(storedPriceSchema, text);
+    if ('value' in read) return [[model, read.value]];
+    this.#report(`price ${model}`, read.reason);
+    return [];
   }
 
   async #store<T>(write: (redis: Redis, name: string) => Promise<T>): Promise<T> {

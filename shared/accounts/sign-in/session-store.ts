@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
 import { askRedis, askRedisAll } from '../redis/ask-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
+import { readStored, type ReportUnreadable } from '../redis/stored-records.ts';
 import { isToken, mintToken, tokenHash } from '../people/secret-token.ts';
 import type { UserRecord } from '../people/user.ts';
 import type { UserStore } from '../people/user-store.ts';
@@ -36,16 +37,26 @@ export class SessionStore {
   readonly #names: AccountNames;
   readonly #users: Pick<UserStore, 'find'>;
   readonly #idleMs: () => Promise<number>;
+  readonly #report: ReportUnreadable;
 
   /**
    * @param prefix what all names in Redis begin with
    * @param idleMs milliseconds without a request after which a session ends
    */
-  constructor(redis: Redis, prefix: string, users: Pick<UserStore, 'find'>, idleMs: () => Promise<number>) {
+  constructor(
+    redis: Redis,
+    prefix: string,
+    {
+      users,
+      idleMs,
+      report,
+    }: { users: Pick<UserStore, 'find'>; idleMs: () => Promise<number>; report: ReportUnreadable },
+  ) {
     this.#redis = redis;
     this.#names = accountNames(prefix);
     this.#users = users;
     this.#idleMs = idleMs;
+    this.#report = report;
   }
 
   /**
@@ -75,7 +86,7 @@ export class SessionStore {
     if (!isToken(id)) return undefined;
     const name = this.#names.session(tokenHash(id));
     const [fields, leftToLiveMs] = await askRedisAll(this.#redis.multi().hgetall(name).pttl(name));
-    const session = sessionSchema.safeParse(fields).data;
+    const session = this.#read(fields);
     if (!session) return undefined;
     const [user, idleMs] = await Promise.all([this.#users.find(session.userId), this.#idleMs()]);
     const now = Date.now();
@@ -94,7 +105,7 @@ export class SessionStore {
   async stands(id: string): Promise<boolean> {
     if (!isToken(id)) return false;
     const fields = await askRedis(this.#redis.hgetall(this.#names.session(tokenHash(id))));
-    const session = sessionSchema.safeParse(fields).data;
+    const session = this.#read(fields);
     const user = session && (await this.#users.find(session.userId));
     if (!user || user.blockedAt !== undefined || user.epoch !== session.epoch) return false;
     return session.startedAt + longestMs > Date.now();
@@ -107,6 +118,14 @@ export class SessionStore {
     const userId = await askRedis(this.#redis.hget(name, 'userId'));
     if (userId === null) return;
     await askRedisAll(this.#redis.multi().del(name).lrem(this.#names.sessionsOf(userId), 0, hash));
+  }
+
+  /** A session from its fields; undefined when there is none. One that cannot be read has ended: the person signs in again. */
+  #read(fields: unknown): z.output<typeof sessionSchema> | undefined {
+    const read = readStored(sessionSchema, fields);
+    if ('value' in read) return read.value;
+    if (Object.keys(Object(fields)).length > 0) this.#report('a session', read.reason);
+    return undefined;
   }
 
   /** Only prolongs what is still there: a session that has ended meanwhile does not come back. */

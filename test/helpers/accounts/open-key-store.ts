@@ -13,6 +13,8 @@ export interface OpenKeyStore {
   connection: RedisConnection;
   prefix: string;
   logLines: string[];
+  /** Every record that could not be read, with the reason. */
+  unreadable: string[];
 }
 
 /** Connects to a Redis server for the duration of the running test, without waiting for it. */
@@ -28,8 +30,11 @@ export function beginKeyStore(url: string, prefix = `test-${randomUUID()}:`): Op
   onTestFinished(() => {
     connection.close();
   });
-  const accounts = openAccounts(connection.redis, prefix);
-  return { store: accounts.keys, accounts, connection, prefix, logLines };
+  const unreadable: string[] = [];
+  const accounts = openAccounts(connection.redis, prefix, (record, reason) => {
+    unreadable.push(`${record}: ${reason}`);
+  });
+  return { store: accounts.keys, accounts, connection, prefix, logLines, unreadable };
 }
 
 /** As beginKeyStore, but returns when Redis can be used. */

@@ -71,7 +71,7 @@ export function teamRoutes(parts: ApiParts): Router {
     const team = await find(request.params.id, 'team.members', person);
     const id = request.params.user;
     if (!(await teams.removeMember(team.id, id))) throw notFound();
-    const name = (await users.find(id))?.name ?? '';
+    const name = (await users.namesOf([id])).get(id) ?? '';
     await note('team.member.remove', person, team, { user: { id, name } });
     response.json(await teamAnswer(accounts, team));
   });
@@ -95,14 +95,17 @@ async function teamAnswer(
   { id, name, limits = {}, createdAt }: TeamRecord,
 ): Promise<Team> {
   const roles = await teams.membersOf(id);
-  const members = await Promise.all([...roles.keys()].map((userId) => users.find(userId)));
+  const members = await users.findAll([...roles.keys()]);
   return {
     id,
     name,
     limits,
     createdAt,
-    members: members
-      .filter((user) => user !== undefined)
-      .map((user) => ({ id: user.id, name: user.name, email: user.email, role: roles.get(user.id) ?? 'member' })),
+    members: members.map((user) => ({
+      id: user.id,
+      name: user.name,
+      email: user.email,
+      role: roles.get(user.id) ?? 'member',
+    })),
   };
 }

@@ -1,7 +1,8 @@
 import { Router } from 'express';
 import { toDollars } from '#shared/accounts/money.ts';
 import type { UsageTotals } from '#shared/accounts/ledger/totals.ts';
-import { limitNames, measure } from '#shared/accounts/limits/measures.ts';
+import { limitNames } from '#shared/accounts/limits/limits.ts';
+import { measure } from '#shared/accounts/limits/measures.ts';
 import type { PartyUse } from '#shared/accounts/limits/party-use.ts';
 import type { LimitUse, Totals, UsageReport } from '../../contract/usage.ts';
 import { exportUsage } from './export-usage.ts';

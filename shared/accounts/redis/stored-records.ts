@@ -1,0 +1,103 @@
+import { LRUCache } from 'lru-cache';
+import type { Redis } from 'ioredis';
+import type { z } from 'zod';
+import { RouterError } from '#shared/core/errors.ts';
+import type { Logger } from '#shared/core/log.ts';
+import { readHash } from './ask-redis.ts';
+
+const reportedAgainMs = 600_000;
+
+/** Records that are logged within that time. One bad release may leave many. */
+const reportedAtOnce = 100;
+
+/** Is called with a record that cannot be read, as `key 0123456789ab`, and why: names of fields, and never anything of its content. */
+export type ReportUnreadable = (record: string, reason: string) => void;
+
+/** Has Node warn of a record that cannot be read, on the standard error: for a program without a log. */
+export const warnOfUnreadable: ReportUnreadable = (record, reason) => {
+  process.emitWarning(`The stored record of ${record} cannot be read by this release, and is left out (${reason}).`);
+};
+
+/** Logs records that cannot be read: each once in ten minutes, and a hundred of them at most. */
+export function logUnreadable(log: Pick<Logger, 'error'>): ReportUnreadable {
+  const reported = new LRUCache<string, true>({ max: reportedAtOnce, ttl: reportedAgainMs });
+  return (record, reason) => {
+    reported.purgeStale();
+    if (reported.has(record) || reported.size >= reportedAtOnce) return;
+    reported.set(record, true);
+    log.error({ record, reason }, 'a stored record cannot be read by this release, and is left out');
+  };
+}
+
+/**
+ * A record that is there, and that this release cannot read. Another release may have written it and be able to read it, and
+ * nodes of both run side by side during an upgrade: a client may try again.
+ */
+export class UnreadableRecordError extends RouterError {
+  override name = 'UnreadableRecordError';
+
+  /** @param record as `key 0123456789ab` */
+  constructor(record: string, reason: string) {
+    const message = `The stored record of ${record} cannot be read by this node. Please try again soon.`;
+    super('store_unavailable', message, { retryAfter: 2, cause: new Error(reason) });
+  }
+}
+
+/** One kind of records, each in a hash of its own. */
+export interface RecordKind<T> {
+  /** Stands before the id in reports, as `key`. */
+  kind: string;
+  /** The name in Redis of the record with this id. */
+  nameOf: (id: string) => string;
+  /** Reads the fields; ignores those that it does not know. */
+  schema: z.ZodType<T>;
+  report: ReportUnreadable;
+}
+
+/** Reads the records of one kind. What cannot be read is reported, and costs nobody but those who ask for this record. */
+export class StoredRecords<T> {
+  readonly #redis: Redis;
+  readonly #of: RecordKind<T>;
+
+  constructor(redis: Redis, of: RecordKind<T>) {
+    this.#redis = redis;
+    this.#of = of;
+  }
+
+  /**
+   * A record; undefined when there is none.
+   * @throws UnreadableRecordError for one that cannot be read, RouterError `store_unavailable` when Redis does not answer in time
+   */
+  async find(id: string): Promise<T | undefined> {
+    const { kind, nameOf, schema, report } = this.#of;
+    const fields = await readHash(this.#redis, nameOf(id));
+    if (fields && Object.keys(fields).length === 0) return undefined;
+    const read = readStored(schema, fields);
+    if ('value' in read) return read.value;
+    report(`${kind} ${id}`, read.reason);
+    throw new UnreadableRecordError(`${kind} ${id}`, read.reason);
+  }
+
+  /** Those of these records that there are and that can be read. @throws RouterError `store_unavailable` */
+  async findAll(ids: readonly string[]): Promise<T[]> {
+    const found = await Promise.all(ids.map((id) => skipUnreadable(this.find(id))));
+    return found.filter((record) => record !== undefined);
+  }
+}
+
+/** What is found; undefined in place of a record that cannot be read. */
+export async function skipUnreadable<T>(finding: Promise<T | undefined>): Promise<T | undefined> {
+  try {
+    return await finding;
+  } catch (error) {
+    if (error instanceof UnreadableRecordError) return undefined;
+    throw error;
+  }
+}
+
+/** Reads what is stored, or says which fields are not as expected, and nothing of what they hold. */
+export function readStored<T>(schema: z.ZodType<T>, stored: unknown): { value: T } | { reason: string } {
+  const { success, data, error } = schema.safeParse(stored);
+  if (success) return { value: data };
+  return { reason: error.issues.map(({ path, code }) => [...path.map(String), code].join(': ')).join(', ') };
+}
