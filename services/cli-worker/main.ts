@@ -1,17 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
-import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
-import { readBrokerAccess } from '#shared/broker/connection/read-broker-access.ts';
-import { startWorker, type Worker } from '#shared/broker/worker/start-worker.ts';
-import { loadConfig } from '#shared/core/load-config.ts';
-import { createLog } from '#shared/core/log.ts';
-import { runService } from '#shared/core/run-service.ts';
-import { openTracing } from '#shared/core/tracing/open-tracing.ts';
-import { openWorkerAdmin } from '#shared/worker/worker-admin.ts';
-import { version } from '#shared/core/version.ts';
+import { runWorker } from '#shared/worker/run-worker.ts';
+import { conversationUpstream } from '#shared/translate/conversation/conversation-upstream.ts';
+import { clientFormatsOn } from '#shared/translate/translation.ts';
+import { conversationTranslations } from '#shared/translate/translations.ts';
 import { Acceptance } from './acceptance.ts';
 import { cliOf } from './clis/cli-of.ts';
 import type { Cli } from './clis/cli.ts';
@@ -26,23 +20,15 @@ import { ProcessStarter } from './process/process-starter.ts';
 
 const mebibyte = 1024 * 1024;
 
-await runService(async (environment, releases) => {
-  const config = loadConfig(cliWorkerConfig, environment);
-  const id = config.WORKER_ID ?? `cli-${randomUUID().slice(0, 8)}`;
-  const settings = { service: 'cli-worker', level: config.LOG_LEVEL, format: config.LOG_FORMAT };
-  const log = createLog(settings).child({ worker: id });
-  const tracing = await openTracing({ ...settings, instance: id, environment, log });
-  if (tracing) releases.add('traces', () => tracing.close());
-  const admin = await openWorkerAdmin({ ...settings, config, log, releases });
+await runWorker('cli', cliWorkerConfig, async ({ config, environment, log, releases, admin, announce }) => {
   const { cli, program } = cliOf(config.CLI_KIND, config.CLI_COMMAND);
-
   const root = await mkdtemp(join(tmpdir(), 'rtr-cli-'));
   const guard = new ProcessGuard(root, environment['PATH']);
-  releases.add('the guard', () => guard.close());
+  releases.add('process guard', () => guard.close());
   const starter = new ProcessStarter({ command: program, guard, environment, further: config.CLI_ENV });
 
-  let worker: Worker | undefined;
-  const acceptance = new Acceptance((accepting) => worker?.update({ accepting }));
+  const acceptance = new Acceptance(announce);
+  releases.add('acceptance', () => acceptance.close());
   const sessions = { cli, starter, models: config.CLI_MODELS, root, startMs: config.START_TIMEOUT_MS, log };
   const pool = new SessionPool({
     start: (signal) => startSession(sessions, signal),
@@ -54,27 +40,18 @@ await runService(async (environment, releases) => {
     onHealth: (healthy) => acceptance.healthy(healthy),
   });
   watchProcesses(admin.registry, () => pool.counts);
-  releases.add('the CLI processes', () => pool.close());
+  releases.add('CLI processes', () => pool.close());
 
-  const broker = await connectBroker({ ...readBrokerAccess(config), name: id, prefix: config.RTR_PREFIX, log });
-  releases.add('the broker', () => broker.nc.close());
-  const started = startWorker({
-    broker,
-    log,
-    id,
-    tier: 'cli',
+  return {
     kind: cli.kind,
-    formats: ['chat', 'messages'],
-    version,
+    formats: clientFormatsOn(conversationTranslations, conversationUpstream),
     coalesceMs: config.COALESCE_MS,
-    meter: admin.metrics,
-    tracing,
     handler: createHandleJob({
       take: (signal) => pool.take(signal),
       models: config.CLI_MODELS,
       traceName: traceNameOf(config.CLI_KIND),
       takesImages: cli.capabilities.includes('vision'),
-      patience: {
+      timeouts: {
         firstMs: config.FIRST_TOKEN_TIMEOUT_MS,
         idleMs: config.IDLE_TIMEOUT_MS,
         totalMs: config.ANSWER_TIMEOUT_MS,
@@ -82,19 +59,8 @@ await runService(async (environment, releases) => {
       onLimited: (seconds) => acceptance.limited(seconds),
       log,
     }),
-    models: modelsOf(config, cli),
-    slots: config.SLOTS,
-    accepting: acceptance.accepting,
-  });
-  worker = started;
-  admin.follow(started, broker);
-  started.update({ accepting: acceptance.accepting });
-  releases.add('the worker', async () => {
-    await started.drain(config.DRAIN_MS);
-    await started.close();
-    acceptance.close();
-  });
-  log.info({ cli: cli.kind, models: config.CLI_MODELS, slots: config.SLOTS }, 'worker started');
+    facts: () => ({ models: modelsOf(config, cli), slots: config.SLOTS, accepting: acceptance.accepting }),
+  };
 });
 
 function modelsOf({ CLI_MODELS, CLI_CONTEXT_WINDOW }: CliWorkerConfig, { capabilities }: Cli): ModelInfo[] {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { setting } from '#shared/core/load-config.ts';
 import { workerSettings } from '#shared/worker/worker-settings.ts';
+import { customFormats } from './providers/custom.ts';
 import { providerNames } from './providers/provider.ts';
 
 /** Highest value of a timeout, in milliseconds. */
@@ -12,17 +13,14 @@ export const cloudWorkerConfig = z.object({
   PROVIDER_URL: z
     .url({ protocol: /^https?$/ })
     .optional()
-    .describe("Address to which `/chat/completions` or `/messages` is appended; the provider's own if unset"),
+    .describe("Address to which the format's path is appended, as `/chat/completions`; the provider's own if unset"),
   PROVIDER_KEY: setting.optionalText('Key for the provider; the one in its usual variable if unset'),
   PROVIDER_KEY_HEADER: z
     .string()
     .regex(/^[\w-]+$/)
     .optional()
     .describe("Header in which the key is sent unchanged; the provider's usual one if unset"),
-  PROVIDER_FORMAT: setting.choice('Wire format of a `custom` provider: `chat` or `messages`', 'chat', [
-    'chat',
-    'messages',
-  ]),
+  PROVIDER_FORMAT: setting.choice('Wire format of a `custom` provider', customFormats[0], customFormats),
   PROVIDER_MODELS: setting.list('Models to serve, separated by commas, the preferred first; all if empty'),
   SLOTS: setting.integer('Maximum number of jobs at once', 32, 1, 1024),
   MODELS_REFRESH_MS: setting.integer(

@@ -11,9 +11,6 @@ type ConnectConfig = Pick<
   'PROVIDER_URL' | 'PROVIDER_KEY' | 'PROVIDER_KEY_HEADER' | 'SLOTS' | 'CONNECT_TIMEOUT_MS'
 >;
 
-/** The version of the messages format's API that is spoken where the client names none. */
-const messagesVersion = '2023-06-01';
-
 /**
  * The connections to a provider, with the operator's key on every request. Nothing that a client sends decides where a
  * request goes, and redirects are not followed.
@@ -37,7 +34,7 @@ export function connectProvider(
   const common = {
     'content-type': 'application/json',
     'user-agent': `model-router/${version}`,
-    ...(provider.format === 'messages' && { 'anthropic-version': messagesVersion }),
+    ...provider.format.headers,
   };
   return new UpstreamHttp({
     url: config.PROVIDER_URL ?? provider.url(environment),

@@ -1,21 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
 import type { GrantedJob, JobEnd, JobHandler, Reply } from '#shared/broker/contract/job-contract.ts';
-import { takeBody } from '#shared/broker/contract/take-body.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { noUsage } from '#shared/core/usage.ts';
-import { chatNeeds } from '#shared/formats/chat/needs.ts';
-import type { ChatRequest } from '#shared/formats/chat/request.ts';
-import { messagesNeeds } from '#shared/formats/messages/needs.ts';
-import type { MessagesRequest } from '#shared/formats/messages/request.ts';
-import { pairFor, type FormatName } from '#shared/translate/translations.ts';
-import { dialects } from '#shared/translate/upstreams/upstream-formats.ts';
+import { findTranslation, type Translation } from '#shared/translate/translation.ts';
 import { mint } from '#shared/upstream/mint.ts';
-import { formatOf } from '#shared/upstream/model-format.ts';
-import { parseRequest } from '#shared/upstream/parse-request.ts';
-import { relayAnswer, type AnswerBounds } from '#shared/upstream/relay-answer.ts';
-import { TokenCounter } from '#shared/upstream/token-counter.ts';
+import { readRequest } from '#shared/upstream/read-request.ts';
+import { relayAnswer, type AnswerTimeouts } from '#shared/upstream/relay-answer.ts';
+import { countedFormat, TokenCounter } from '#shared/upstream/token-counter.ts';
 import { isUnreachable, upstreamFailure } from '#shared/upstream/upstream-failure.ts';
 import type { UpstreamHttp } from '#shared/upstream/upstream-http.ts';
 import { countTokens } from './count-tokens.ts';
@@ -25,45 +18,38 @@ import { applyRules } from './requests/apply-rules.ts';
 export interface HandleJobOptions {
   http: UpstreamHttp;
   provider: Provider;
+  translations: readonly Translation[];
   /** Its name in traces. */
   traceName: string;
   /** What the provider serves now. */
   models: () => readonly ModelInfo[];
-  bounds: AnswerBounds;
-  /** Hears of every answer's beginning. */
+  timeouts: AnswerTimeouts;
+  /** Called with the status and headers of every answer. */
   onHead: (status: number, headers: IncomingHttpHeaders) => void;
-  /** Called when the provider refuses work for now or cannot be reached, with the seconds to wait where it tells. */
+  /** Called when the provider refuses work for now or cannot be reached, with the seconds to wait where it names them. */
   onRefused: (seconds: number | undefined) => void;
 }
 
-const paths: Readonly<Record<FormatName, string>> = { chat: '/chat/completions', messages: '/messages' };
-
 /** A job on its way to the provider, without its body. */
-interface Asked {
-  client: FormatName;
+interface Ask {
+  /** Name of the client's format. */
+  client: string;
   model: ModelInfo;
-  /** The client's headers, where they mean something to the provider: it must be of the same format. */
+  /** The client's headers that concern an upstream. */
   headers: GrantedJob['headers'];
 }
 
-/** A request to the provider, and what will be needed of it later: it may be large, so nothing else of it is held. */
-interface Question {
+/** A request to the provider, and what is needed of it later: it may be large, so nothing else of it is kept. */
+interface ProviderRequest {
   body: Buffer;
   /** Tokens of its input, estimated. */
   inputTokens: number;
   learn: ((promptTokens: number) => void) | undefined;
 }
 
-/** Makes the handler that serves jobs with one provider: translate, fit to its rules, send, translate back. */
-export function createHandleJob({
-  http,
-  provider,
-  traceName,
-  models,
-  bounds,
-  onHead,
-  onRefused,
-}: HandleJobOptions): JobHandler {
+/** Makes the handler that serves jobs with one provider: translate, apply its rules, send, translate back. */
+export function createHandleJob(options: HandleJobOptions): JobHandler {
+  const { http, provider, translations, traceName, models, timeouts, onHead, onRefused } = options;
   const { format } = provider;
   const traced = { provider: traceName, server: http.server };
   const counter = new TokenCounter(undefined);
@@ -71,64 +57,70 @@ export function createHandleJob({
   return async function handleJob(job, reply, signal) {
     const model = models().find(({ id }) => id === job.model);
     if (!model) throw new RouterError('upstream_failed', `The provider no longer serves ${job.model}.`);
-    const client = formatOf(job.format);
-    const asked: Asked = { client, model, headers: client === format ? job.headers : undefined };
+    const ask: Ask = { client: job.format, model, headers: job.headers };
     if (job.operation === 'count_tokens') {
-      const count = countFor(asked, parseRequest(takeBody(job)), signal);
-      reply.write(JSON.stringify({ input_tokens: await told(count, signal) }));
+      const count = countFor(ask, readRequest(job), signal);
+      reply.write(JSON.stringify({ input_tokens: await explained(count, signal) }));
       return { usage: noUsage, finishReason: 'stop' };
     }
-    const question = questionOf(asked, parseRequest(takeBody(job)));
-    const end = await told(generate(asked, question, job, reply, signal), signal);
-    question.learn?.(end.usage.promptTokens);
+    const translation = findTranslation(translations, ask.client, format);
+    const request = requestOf(translation, ask, readRequest(job));
+    const end = await explained(generate(translation, ask, request, job, reply, signal), signal);
+    request.learn?.(end.usage.promptTokens);
     return end;
   };
 
-  function requestFor({ client, model }: Asked, body: JsonObject, upstream: FormatName): JsonObject {
+  function translated(translation: Translation, { model }: Ask, body: JsonObject): JsonObject {
     const target = { model: model.id, maxOutput: model.maxOutput, takesFiles: provider.takesFiles };
-    const request = applyRules(pairFor(client, upstream).request(body, target), provider.rules);
+    const request = applyRules(translation.request(body, target), provider.rules);
     return provider.adaptation?.apply(request, model) ?? request;
   }
 
-  function questionOf(asked: Asked, body: JsonObject): Question {
-    const request = requestFor(asked, body, format);
+  function requestOf(translation: Translation, ask: Ask, body: JsonObject): ProviderRequest {
+    const request = translated(translation, ask, body);
     return {
       body: Buffer.from(JSON.stringify(request)),
-      inputTokens: inputTokens(request, format),
-      learn: format === 'chat' ? counter.lesson(request, asked.model.id) : undefined,
+      inputTokens: format.estimateInput(request),
+      learn: format === countedFormat ? counter.lesson(request, ask.model.id) : undefined,
     };
   }
 
   function generate(
-    { client, model, headers }: Asked,
-    { body, inputTokens }: Question,
+    translation: Translation,
+    { model, headers }: Ask,
+    { body, inputTokens }: ProviderRequest,
     { stream, trace }: Pick<GrantedJob, 'stream' | 'trace'>,
     reply: Reply,
     signal: AbortSignal,
   ): Promise<JobEnd> {
     const relay = {
       http,
-      dialect: dialects[format],
-      pair: pairFor(client, format),
-      minted: mint(client, model.id, inputTokens),
+      upstream: format,
+      translation,
+      minted: mint(translation.client, model.id, () => inputTokens),
       stream,
-      bounds,
+      timeouts,
       write: (text: string) => reply.write(text),
       trace: trace && { parent: trace, ...traced, model: model.id, stream },
       onHead,
     };
-    return relayAnswer(relay, { path: paths[format], body, headers }, signal);
+    const passed = translation.passesHeaders ? headers : undefined;
+    return relayAnswer(relay, { path: format.path, body, headers: passed }, signal);
   }
 
-  async function countFor(asked: Asked, body: JsonObject, signal: AbortSignal): Promise<number> {
-    const { model, headers } = asked;
+  /** The provider's own count where it has a path for that; else the tokenizer's, of the request as it counts it. */
+  async function countFor(ask: Ask, body: JsonObject, signal: AbortSignal): Promise<number> {
+    const translation = findTranslation(translations, ask.client, format);
+    const headers = translation.passesHeaders ? ask.headers : undefined;
     const theirs =
-      format === 'messages' ? await countTokens(http, requestFor(asked, body, format), headers, signal) : undefined;
-    return theirs ?? counter.count(requestFor(asked, body, 'chat'), model.id, signal);
+      format.count && (await countTokens(http, format, translated(translation, ask, body), headers, signal));
+    if (theirs !== undefined) return theirs;
+    const counted = translated(findTranslation(translations, ask.client, countedFormat), ask, body);
+    return counter.count(counted, ask.model.id, signal);
   }
 
-  /** What the provider answers, or its failure in words for the client. */
-  async function told<Answer>(answer: Promise<Answer>, signal: AbortSignal): Promise<Answer> {
+  /** What the provider answers; its failures as errors for the client. */
+  async function explained<Answer>(answer: Promise<Answer>, signal: AbortSignal): Promise<Answer> {
     try {
       return await answer;
     } catch (error) {
@@ -138,12 +130,6 @@ export function createHandleJob({
       throw failure;
     }
   }
-}
-
-/** Roughly: for an upstream that does not count. */
-function inputTokens(request: JsonObject, format: FormatName): number {
-  const needs = format === 'chat' ? chatNeeds(request as ChatRequest) : messagesNeeds(request as MessagesRequest);
-  return needs.inputTokens;
 }
 
 /** Whether the provider refused because of its limits or its load, not because of the request. */

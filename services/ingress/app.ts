@@ -1,52 +1,57 @@
 import express, { type Express, type RequestHandler } from 'express';
-import { answerError, unknownPath, type AnswerErrorParts } from './http/answer-error.ts';
 import type { Tracing } from '#shared/core/tracing/tracing.ts';
-import { chatFormat } from '#shared/formats/chat/chat-format.ts';
-import { chatCompletions, chatRoutes } from './routing/chat-routes.ts';
-import { answerHealth, type HealthParts } from './http/health.ts';
-import { mcpRoutes, type McpRoutesParts } from './mcp/mcp-routes.ts';
-import { createMessage, messagesRoutes } from './routing/messages-routes.ts';
+import type { ClientApi } from '#shared/formats/client-api.ts';
+import type { ClientFormat } from '#shared/formats/client-format.ts';
+import { answerError, unknownPath } from './http/answer-error.ts';
+import { answerHealth } from './http/health.ts';
 import type { OpenRequests } from './http/open-requests.ts';
 import { assignRequestId } from './http/request-id.ts';
-import type { RequireKeyParts } from './http/require-key.ts';
-import type { ServeParts } from './routing/serve.ts';
-import { toolsRoutes } from './tools/tools-routes.ts';
 import { traceRequests } from './http/trace-request.ts';
+import { mcpRoutes, type McpRoutesParts } from './mcp/mcp-routes.ts';
+import { apiRoutes, generateRoutes, type ApiRoutesParts } from './routing/api-routes.ts';
+import { toolsRoutes } from './tools/tools-routes.ts';
 
-export interface AppParts extends ServeParts, HealthParts, McpRoutesParts, AnswerErrorParts, RequireKeyParts {
+export interface AppParts extends ApiRoutesParts, McpRoutesParts {
   open: OpenRequests;
   /** Traces, when requests are traced. */
   tracing: Tracing | undefined;
-  /** Path segments of the formats: `/api/<segment>`. */
-  segments: { chat: string; messages: string };
-  /** The web console: what is asked for at no path of the API. */
+  /** The client formats to serve; the first one writes the errors of paths that belong to none. */
+  formats: readonly [ClientFormat, ...ClientFormat[]];
+  /** The path segment of an API: `/api/<segment>`. */
+  segmentOf: (api: ClientApi) => string;
+  /** The web console: answers every path that no API has. */
   pages: RequestHandler;
-  /** Proxies that are believed who the client is and how it has connected. */
+  /** Proxies whose `X-Forwarded-*` headers are trusted. */
   trustedProxies: readonly string[];
   consoleApi: RequestHandler;
 }
 
 /** The route table of the ingress. */
 export function createApp(parts: AppParts): Express {
-  const { chat, messages } = parts.segments;
+  const { formats } = parts;
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('trust proxy', parts.trustedProxies);
   app.use(parts.open.follow, assignRequestId);
   if (parts.tracing) app.use('/api', traceRequests(parts.tracing));
-  // The busiest paths stand by themselves and ahead of all others, also of those that refuse other methods there: each
-  // router and route that a request is led through or past takes its share of what the request costs.
-  const chatBases = [`/api/${chat}/v1`, `/api/${chat}`];
-  for (const base of chatBases) app.post(`${base}/chat/completions`, chatCompletions(parts));
-  app.post(`/api/${messages}/v1/messages`, createMessage(parts));
-  app.use(chatBases, chatRoutes(parts));
-  app.use(`/api/${messages}`, messagesRoutes(parts));
+  // The busiest paths stand alone and ahead of all others: each router that a request passes through adds to its cost.
+  for (const format of formats) {
+    for (const { path, handlers } of generateRoutes(baseOf(format.api), format, parts)) app.post(path, handlers);
+  }
+  for (const [api, ofApi] of Map.groupBy(formats, (format) => format.api)) {
+    const [first, ...others] = ofApi;
+    if (first) app.use(baseOf(api), apiRoutes(api, [first, ...others], parts));
+  }
   app.use('/api/tools/v1', toolsRoutes(parts));
   app.use('/api/tools/mcp', mcpRoutes(parts));
   app.get('/health', answerHealth(parts));
   app.use('/console/api', parts.consoleApi);
   app.use(parts.pages);
-  app.use(unknownPath, answerError(chatFormat, parts));
+  app.use(unknownPath, answerError(formats[0], parts));
   return app;
+
+  function baseOf(api: ClientApi): string {
+    return `/api/${parts.segmentOf(api)}`;
+  }
 }

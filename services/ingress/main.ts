@@ -44,8 +44,9 @@ import { usageRoutes } from '../console/api/usage/usage-routes.ts';
 import { sessionIdentity } from '../console/api/session/session-identity.ts';
 import { answerBrokenRequest } from './http/answer-broken-request.ts';
 import { createApp } from './app.ts';
-import { chatFormat } from '#shared/formats/chat/chat-format.ts';
-import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
+import type { ClientApi } from '#shared/formats/client-api.ts';
+import { clientFormats } from '#shared/formats/client-formats.ts';
+import { toolsFormat } from '#shared/formats/tools/tools-format.ts';
 import { ingressConfig } from './config.ts';
 import type { PriceOf } from '#shared/serving/estimate-amount.ts';
 import { HeldBodies } from './http/held-bodies.ts';
@@ -58,9 +59,7 @@ import { watchQueue } from './metrics/watch-queue.ts';
 import { watchWorkers } from './metrics/watch-workers.ts';
 import { OpenRequests } from './http/open-requests.ts';
 import { createBodyReader } from './http/read-body.ts';
-import { recordJob } from '#shared/serving/record-job.ts';
-import { requestIdOf } from './http/request-id.ts';
-import { identityOf } from './http/require-key.ts';
+import { recordRequests } from '#shared/serving/record-request.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -96,7 +95,10 @@ await runService(async (environment, releases) => {
   const tracing = await openTracing({ service: 'ingress', instance: id, environment, log });
   if (tracing) releases.add('traces', () => tracing.close());
   const metricsRegistry = createServiceRegistry('ingress');
-  const metrics = new RequestMetrics(metricsRegistry);
+  const metrics = new RequestMetrics(
+    metricsRegistry,
+    [...clientFormats, toolsFormat].map(({ name }) => name),
+  );
   // What is known only when all parts stand. The port is open before that, to be seen alive while they are waited for.
   let standing: { health: () => Promise<Readiness>; load: () => object | undefined } | undefined;
   const admin = createAdminServer({
@@ -177,14 +179,15 @@ await runService(async (environment, releases) => {
   releases.add('stats', () => board.close());
   const feed = new LiveFeed(workers, () => board.current());
   releases.add('live feed', () => feed.close());
-  const recorded = recordJob({ log, metrics, priceOf, ledger });
-  const record: typeof recorded = (job) => {
-    recorded(job);
-    meter.countJob(requestIdOf(job.response), identityOf(job.response), job.report);
+  const recorded = recordRequests({ log, metrics, priceOf, ledger });
+  const record: typeof recorded = (request) => {
+    recorded(request);
+    meter.countJob(request.requestId, request.identity, request.report);
   };
   const mcp = createToolsMcp({ dispatcher, workers, limits: counted, record }, log);
   releases.add('MCP', () => mcp.close());
-  const segments = { chat: config.CHAT_FAMILY, messages: config.MESSAGES_FAMILY };
+  const segmentOf = ({ segment, segmentSetting }: ClientApi): string =>
+    segmentSetting === undefined ? segment : config[segmentSetting];
   const live = liveRoutes({
     accounts,
     log,
@@ -194,10 +197,7 @@ await runService(async (environment, releases) => {
     feed,
     about: {
       version,
-      formats: [
-        { name: chatFormat.name, path: `/api/${segments.chat}` },
-        { name: messagesFormat.name, path: `/api/${segments.messages}` },
-      ],
+      formats: clientFormats.map(({ name, api }) => ({ name, path: `/api/${segmentOf(api)}` })),
     },
   });
   const consoleApi = createConsoleApi({
@@ -227,7 +227,8 @@ await runService(async (environment, releases) => {
     noteUse: (keyId) => uses.note(keyId),
     trustedProxies: config.TRUSTED_PROXIES,
     consoleApi,
-    segments,
+    formats: clientFormats,
+    segmentOf,
     readBody: createBodyReader({ maxBytes: config.MAX_BODY_BYTES, timeoutMs: config.BODY_TIMEOUT_MS }),
     registry: () => registry.current(),
     held,
@@ -250,7 +251,7 @@ await runService(async (environment, releases) => {
     app,
   );
   const isAnswering = (socket: Duplex): boolean => open.isAnswering(socket);
-  server.on('clientError', answerBrokenRequest(chatFormat, { log, countRefusal, isAnswering }));
+  server.on('clientError', answerBrokenRequest(clientFormats[0], { log, countRefusal, isAnswering }));
   await listen(server, config.PORT, config.HOST, releases);
   releases.add('running answers', async () => {
     log.info({ active: dispatcher.active }, 'finishing running answers');

@@ -5,6 +5,7 @@ import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import { parseToolCall } from '#shared/formats/tools/tool-call.ts';
 import { encodeToolEvent, type ToolResult } from '#shared/formats/tools/tool-result.ts';
+import { readRequest } from '#shared/upstream/read-request.ts';
 import { failedOutput, type ToolOutput } from './tool.ts';
 import type { ToolSet } from './tool-set.ts';
 
@@ -21,7 +22,7 @@ const done: JobEnd = { usage: noUsage, finishReason: 'stop' };
 /** Makes the handler that runs tools: check the input, run within its time, answer. */
 export function createHandleJob({ tools, timeoutMs, maxOutputBytes }: HandleJobOptions): JobHandler {
   return async function handleJob(job, reply, signal) {
-    const call = parseToolCall(JSON.parse(job.body.toString()));
+    const call = parseToolCall(readRequest(job));
     const tool = tools.get(call.tool);
     tools.checkOf(tool)(call.input);
     const progress = job.stream ? progressTo(reply) : () => undefined;

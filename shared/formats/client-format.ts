@@ -1,42 +1,68 @@
 import type { RouterError } from '#shared/core/errors.ts';
-import type { Operation } from '#shared/broker/contract/job-contract.ts';
+import type { Json, JsonObject } from '#shared/core/json.ts';
+import type { Operation } from '#shared/core/operation.ts';
+import type { ClientApi } from './client-api.ts';
 import type { LimitStanding } from './limit-standing.ts';
 import type { Needs } from './needs.ts';
-import type { RelayedEvents } from './sse/relayed-events.ts';
+import type { ErrorAnswer } from './retry-headers.ts';
+import type { StreamedAnswer } from './sse/streamed-answer.ts';
 
-/** What the edge reads of a request to generate; the rest of the body is the worker's business. */
+/** What the router reads of a request to a model. The rest of the body is for the worker that translates it. */
 export interface RequestParameters {
-  /** A model's id, a registry name, or `auto`. */
+  /** A model's id, a name of the registry, or `auto`. */
   model: string;
+  /** Whether the client asks for server-sent events. */
   stream: boolean;
   needs: Needs;
-  /** Tokens that the client wants at most; undefined when it does not say. */
+  /** Most output tokens the client asks for; undefined when it sets no limit. */
   maxOutput: number | undefined;
-  /** The client's `service_tier`, which may ask for another priority than its key's. */
-  serviceTier: string | undefined;
+  /** Whether the client asks to be served after others (`flex`) or not (`priority`); undefined when it does not say. */
+  serviceTier: 'flex' | 'priority' | undefined;
 }
 
-/** How the router itself says in one wire format what it has to say. */
-export interface ClientFormat {
+/** A request's body, checked. */
+export interface ClientRequest {
+  parameters: RequestParameters;
+  /** The body with these fields added where the client left them out; the same buffer when none is missing. */
+  withDefaults: (fields: Readonly<Record<string, Json>>) => Buffer;
+}
+
+/** How the router's own answers look in one wire format: errors, limits, and what it adds to a stream. */
+export interface AnswerFormat {
+  /** Name in the broker's messages, metrics, logs and usage records. Lower case, unique in the registry. */
   name: string;
-  errorAnswer(error: RouterError, requestId: string): { status: number; headers: Record<string, string>; body: object };
-  /** The event that ends a stream which failed midway. */
-  errorEvent(error: RouterError, requestId: string): string;
-  /** What the client of a waiting stream is sent from time to time. */
-  keepAlive: string;
-  /** How a client is told where it stands with its limits. */
-  limitHeaders(standing: LimitStanding): Record<string, string>;
-  /** About how many tokens the relayed part of a broken stream has, for want of an engine that tells. */
-  tokensIn(relayed: RelayedEvents): number;
+  /** The answer to a request that failed before any of its answer was sent. */
+  errorAnswer: (error: RouterError, requestId: string) => ErrorAnswer<object>;
+  /** Headers that report how much of the key's limits is left. */
+  limitHeaders: (standing: LimitStanding) => Record<string, string>;
+  /** Follows one streamed answer on its way to the client. Called once per request, before its first byte. */
+  openStream: (requestId: string) => StreamedAnswer;
 }
 
-/** One wire format for requests to models, as the edge needs it. */
-export interface ModelFormat extends ClientFormat {
-  /** Request headers that an upstream of this format understands and clients rely on, in lower case. */
+/** One path of a format and what a request to it asks for. */
+export interface ClientRoute {
+  /** Path below the API's bases, as `/chat/completions`. */
+  path: string;
+  operation: Exclude<Operation, 'execute_tool'>;
+}
+
+/**
+ * One wire format that clients send requests to models in: everything the ingress and the batch runner know of it. How its
+ * requests reach an upstream of another format is the business of `shared/translate/<client>-<upstream>/`.
+ */
+export interface ClientFormat extends AnswerFormat {
+  /** The API its routes belong to. Formats of one API share its base URL, key headers and list of models. */
+  api: ClientApi;
+  routes: readonly ClientRoute[];
+  /** Request headers, in lower case, that an upstream of the same format receives as the client sent them. */
   passedHeaders: readonly string[];
+  /** What the ids of its answers begin with, as `msg_`. */
+  answerIdPrefix: string;
   /**
-   * Checks a body.
-   * @throws RouterError 400 that names the field
+   * Checks a request's body.
+   * @throws RouterError 400 that names the field, or `invalid_json`
    */
-  readParameters(body: unknown, operation: Operation): RequestParameters;
+  read: (body: Buffer, operation: ClientRoute['operation']) => ClientRequest;
+  /** Tokens of a checked request's input, estimated from its size. */
+  estimateInput: (request: JsonObject) => number;
 }

@@ -5,7 +5,7 @@ import { modelTiers, type Tier } from '#shared/core/tier.ts';
 import type { Needs } from '#shared/formats/needs.ts';
 import type { Registry } from '#shared/registry/registry.ts';
 import { isServing } from './is-serving.ts';
-import type { Resolved } from './resolve-model.ts';
+import type { ResolvedModel } from './resolve-model.ts';
 
 /**
  * A request's input is estimated, not counted: only a model whose context is smaller than this part of the estimate is
@@ -15,10 +15,10 @@ const surelyTooMuch = 0.8;
 
 /** What a request asks of the lanes. */
 export interface LaneRequest {
-  /** The client's format; only workers that answer in it are asked. */
-  format: string;
-  model: Resolved;
+  model: ResolvedModel;
   needs: Needs;
+  /** Name of the client's format: only workers that can translate it are chosen. */
+  format: string;
 }
 
 /** What a router and a key let requests use. */
@@ -46,7 +46,7 @@ interface Candidate extends Placement {
  * targets in order. Equals are ordered by tier, then those that think when asked to, then by free slots.
  */
 export function chooseLanes(
-  { format, model, needs }: LaneRequest,
+  { model, needs, format }: LaneRequest,
   { auto, priceOf, permits }: LaneRules,
   pools: Iterable<LivePool>,
   avoid: ReadonlySet<string>,
@@ -76,7 +76,7 @@ function largestContext(candidates: readonly Candidate[]): Candidate[] {
 function namedModel(
   pool: LivePool,
   needs: Needs,
-  targets: Extract<Resolved, { kind: 'named' }>['targets'],
+  targets: Extract<ResolvedModel, { kind: 'named' }>['targets'],
 ): Candidate | undefined {
   for (const [rank, { model: id, tier }] of targets.entries()) {
     if (tier !== undefined && tier !== pool.tier) continue;

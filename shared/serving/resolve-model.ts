@@ -5,7 +5,7 @@ import type { Registry, RegistryTarget } from '#shared/registry/registry.ts';
 export const autoModel = 'auto';
 
 /** What a request's model name stands for. */
-export type Resolved =
+export type ResolvedModel =
   | { kind: 'auto' }
   | {
       kind: 'named';
@@ -21,7 +21,11 @@ export type Resolved =
  * Drawn by weight once for each request, so that all its attempts go by the same order.
  * @param random a number from 0 up to 1
  */
-export function resolveModel(name: string, models: Registry['models'], random: () => number = Math.random): Resolved {
+export function resolveModel(
+  name: string,
+  models: Registry['models'],
+  random: () => number = Math.random,
+): ResolvedModel {
   if (name === autoModel) return { kind: 'auto' };
   const entry = Object.hasOwn(models, name) ? models[name] : undefined;
   if (!entry) return { kind: 'named', targets: [{ model: name }], isRegistered: false, defaults: {} };

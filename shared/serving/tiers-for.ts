@@ -3,7 +3,7 @@ import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { modelTiers, type Tier } from '#shared/core/tier.ts';
 import type { Registry } from '#shared/registry/registry.ts';
 import type { KeyPermits } from './key-permits.ts';
-import type { Resolved } from './resolve-model.ts';
+import type { ResolvedModel } from './resolve-model.ts';
 
 export interface TiersParts {
   auto: Registry['auto'];
@@ -19,7 +19,7 @@ export interface TiersParts {
  * `auto`: where it can be served, and each of its tiers that has no worker at all, whose models nobody knows. A model: the
  * tiers that serve it or have served it, or that the registry names for it; nothing known of it, every tier of models.
  */
-export function tiersFor(model: Resolved, { auto, workers, permits, placements }: TiersParts): Tier[] {
+export function tiersFor(model: ResolvedModel, { auto, workers, permits, placements }: TiersParts): Tier[] {
   const tiers = new Set(placements.map(({ pool }) => pool.tier));
   if (model.kind === 'auto') {
     const manned = new Set(Array.from(workers.pools(), ({ tier }) => tier));

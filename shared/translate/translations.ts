@@ -1,18 +1,17 @@
 import { chatToChat } from './chat-chat/chat-to-chat.ts';
+import { chatToConversation } from './chat-conversation/chat-to-conversation.ts';
 import { chatToMessages } from './chat-messages/chat-to-messages.ts';
+import type { Conversation } from './conversation/conversation.ts';
 import { messagesToChat } from './messages-chat/messages-to-chat.ts';
+import { messagesToConversation } from './messages-conversation/messages-to-conversation.ts';
 import { messagesToMessages } from './messages-messages/messages-to-messages.ts';
-import type { Pair } from './translation.ts';
+import type { Translation } from './translation.ts';
 
-/** The formats that models are asked in. */
-export type FormatName = 'chat' | 'messages';
+/** Every translation of a client format to an upstream's wire format. A new one is one folder and one entry here. */
+export const translations: readonly Translation[] = [chatToChat, chatToMessages, messagesToChat, messagesToMessages];
 
-const pairs: Readonly<Record<FormatName, Readonly<Record<FormatName, Pair>>>> = {
-  chat: { chat: chatToChat, messages: chatToMessages },
-  messages: { chat: messagesToChat, messages: messagesToMessages },
-};
-
-/** The translator for a client of one format on an upstream of another, or of the same. */
-export function pairFor(client: FormatName, upstream: FormatName): Pair {
-  return pairs[client][upstream];
-}
+/** Every translation of a client format to what command-line agents are asked. */
+export const conversationTranslations: readonly Translation<Conversation>[] = [
+  chatToConversation,
+  messagesToConversation,
+];

@@ -1,15 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GenerationSpan, type Generation } from './generation-span.ts';
 import type { TraceContext } from '#shared/core/tracing/tracing.ts';
-import type { Ending, Minted, Pair } from '#shared/translate/translation.ts';
-import type { Dialect } from '#shared/translate/upstreams/upstream-formats.ts';
+import type { Ending, Minted, Translation } from '#shared/translate/translation.ts';
+import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
 import type { Listener } from './exchange.ts';
 import { StreamListener } from './stream-listener.ts';
 import type { UpstreamHttp, UpstreamRequest } from './upstream-http.ts';
 import { WholeListener } from './whole-listener.ts';
 
-/** Longest waits, in milliseconds. */
-export interface AnswerBounds {
+/** Timeouts of waits, in milliseconds. */
+export interface AnswerTimeouts {
   /** For the first token of a stream. */
   firstTokenMs: number;
   /** Between two tokens of a stream. */
@@ -20,16 +20,16 @@ export interface AnswerBounds {
 
 export interface RelayOptions {
   http: Pick<UpstreamHttp, 'send'>;
-  dialect: Dialect;
-  pair: Pair;
+  upstream: HttpUpstreamFormat;
+  translation: Pick<Translation, 'reply' | 'stream'>;
   minted: Minted;
   /** Whether the upstream was asked for a stream. */
   stream: boolean;
-  bounds: AnswerBounds;
+  timeouts: AnswerTimeouts;
   write: (text: string) => void;
   /** The generation in its job's trace, when jobs are traced. */
   trace?: Generation | undefined;
-  /** Hears of every answer's beginning, whatever its status. */
+  /** Called with the status and headers of every answer. */
   onHead?: ((status: number, headers: IncomingHttpHeaders) => void) | undefined;
 }
 
@@ -64,20 +64,20 @@ function contextHeaders({ traceparent, tracestate }: TraceContext): Record<strin
 }
 
 async function relay(
-  { http, dialect, pair, minted, stream, bounds, write, onHead }: RelayOptions,
+  { http, upstream, translation, minted, stream, timeouts, write, onHead }: RelayOptions,
   request: UpstreamRequest,
   signal: AbortSignal,
 ): Promise<Ending> {
   if (stream) {
-    const listener = new StreamListener(dialect, pair.stream(minted), write);
-    const patience = { firstMs: bounds.firstTokenMs, idleMs: bounds.idleMs };
+    const listener = new StreamListener(upstream, translation.stream(minted), write);
+    const patience = { firstMs: timeouts.firstTokenMs, idleMs: timeouts.idleMs };
     await http.send(request, overheard(listener, onHead), patience, signal);
     return listener.end();
   }
-  const listener = new WholeListener(dialect);
-  const patience = { firstMs: bounds.answerMs, idleMs: bounds.answerMs };
+  const listener = new WholeListener(upstream);
+  const patience = { firstMs: timeouts.answerMs, idleMs: timeouts.answerMs };
   await http.send(request, overheard(listener, onHead), patience, signal);
-  const { body, ending } = pair.reply(listener.end(), minted);
+  const { body, ending } = translation.reply(listener.end(), minted);
   write(JSON.stringify(body));
   return ending;
 }

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Ending, StreamTranslation } from '#shared/translate/translation.ts';
 import { SseReader } from './sse-reader.ts';
 import { AnswerBody } from './answer-body.ts';
-import type { Dialect } from '#shared/translate/upstreams/upstream-formats.ts';
+import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
 import type { Listener } from './exchange.ts';
 
 /** An error's text is short; what is longer is none. */
@@ -10,7 +10,7 @@ const maxErrorBytes = 256 * 1024;
 
 /** Takes a streamed answer: each event is translated and written as soon as its last byte is here. */
 export class StreamListener implements Listener {
-  readonly #dialect: Dialect;
+  readonly #upstream: HttpUpstreamFormat;
   readonly #translation: StreamTranslation;
   readonly #write: (text: string) => void;
   readonly #reader = new SseReader();
@@ -19,8 +19,8 @@ export class StreamListener implements Listener {
   #headers: IncomingHttpHeaders = {};
   #isStream = false;
 
-  constructor(dialect: Dialect, translation: StreamTranslation, write: (text: string) => void) {
-    this.#dialect = dialect;
+  constructor(upstream: HttpUpstreamFormat, translation: StreamTranslation, write: (text: string) => void) {
+    this.#upstream = upstream;
     this.#translation = translation;
     this.#write = write;
   }
@@ -44,7 +44,7 @@ export class StreamListener implements Listener {
   end(): Ending {
     // Some engines report an error with status 200, but never as a stream.
     if (!this.#isStream) {
-      throw this.#dialect.error(this.#status === 200 ? 500 : this.#status, this.#errorBody.text(), this.#headers);
+      throw this.#upstream.readError(this.#status === 200 ? 500 : this.#status, this.#errorBody.text(), this.#headers);
     }
     this.#translate(this.#reader.end());
     const { text, ending } = this.#translation.end();
@@ -57,7 +57,7 @@ export class StreamListener implements Listener {
     for (const data of events) {
       const text = this.#translation.event(data);
       if (text !== '') this.#write(text);
-      if (this.#dialect.isLast(data)) return 'complete';
+      if (this.#upstream.isLastEvent(data)) return 'complete';
     }
     return events.length > 0 ? 'more' : 'nothing';
   }

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { JsonObject } from '#shared/core/json.ts';
+import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { countWithTokenizer } from './count-with-tokenizer.ts';
 import { UpstreamAnswerError } from './upstream-failure.ts';
 
@@ -12,6 +13,9 @@ const cached = { max: 1_000, ttl: 10 * 60_000 };
 
 /** Maximum number of answers per model that correct our counts, and maximum length of their requests. */
 const lessons = { perModel: 20, maxChars: 64 * 1024 };
+
+/** The format of the requests that are counted here. */
+export const countedFormat = chatUpstream;
 
 interface Scale {
   /** True tokens per token of our own tokenizer. */

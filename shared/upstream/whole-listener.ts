@@ -3,7 +3,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { parseUpstreamJson } from '#shared/translate/upstreams/parse-upstream-json.ts';
 import { AnswerBody } from './answer-body.ts';
-import type { Dialect } from '#shared/translate/upstreams/upstream-formats.ts';
+import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
 import type { Listener } from './exchange.ts';
 
 /** Far more than any model writes in one answer. */
@@ -11,13 +11,13 @@ const maxBytes = 64 * 1024 * 1024;
 
 /** Takes an answer that comes as one JSON object. */
 export class WholeListener implements Listener {
-  readonly #dialect: Dialect;
+  readonly #upstream: HttpUpstreamFormat;
   readonly #body = new AnswerBody(maxBytes);
   #status = 0;
   #headers: IncomingHttpHeaders = {};
 
-  constructor(dialect: Dialect) {
-    this.#dialect = dialect;
+  constructor(upstream: HttpUpstreamFormat) {
+    this.#upstream = upstream;
   }
 
   onStart(status: number, headers: IncomingHttpHeaders): void {
@@ -36,7 +36,7 @@ export class WholeListener implements Listener {
    */
   end(): JsonObject {
     const text = this.#body.text();
-    if (this.#status !== 200) throw this.#dialect.error(this.#status, text, this.#headers);
+    if (this.#status !== 200) throw this.#upstream.readError(this.#status, text, this.#headers);
     const answer = parseUpstreamJson(text);
     if (!isJsonObject(answer)) throw new RouterError('upstream_failed', "The upstream's answer cannot be read.");
     return answer;

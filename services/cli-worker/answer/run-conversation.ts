@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RouterError } from '#shared/core/errors.ts';
 import type { CliSession } from '../clis/cli.ts';
-import type { Conversation } from '../conversation/conversation.ts';
+import type { Conversation } from '#shared/translate/conversation/conversation.ts';
 import type { AnswerPart, Outcome } from './answer-part.ts';
 import { LimitedAnswer } from './limit-answer.ts';
 

@@ -1,6 +1,6 @@
 import type { Capability } from '#shared/broker/contract/announcement.ts';
 import type { AnswerPart, Outcome } from '../answer/answer-part.ts';
-import type { Conversation } from '../conversation/conversation.ts';
+import type { Conversation } from '#shared/translate/conversation/conversation.ts';
 import type { CliProcess } from '../process/cli-process.ts';
 import type { ProcessStarter } from '../process/process-starter.ts';
 import type { Workspace } from '../process/workspace.ts';

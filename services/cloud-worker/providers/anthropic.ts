@@ -1,3 +1,4 @@
+import { messagesUpstream } from '#shared/translate/upstreams/messages/messages-upstream.ts';
 import { z } from 'zod';
 import { keyHeader } from './authorize.ts';
 import type { Provider } from './provider.ts';
@@ -24,7 +25,7 @@ export const anthropicCard = z.looseObject({
 /** Messages of Anthropic. A request goes as it came, and so does the client's API version. The list is newest first. */
 export const anthropic: Provider = {
   title: 'Anthropic',
-  format: 'messages',
+  format: messagesUpstream,
   keyVariables: ['ANTHROPIC_API_KEY'],
   needs: [],
   url: () => 'https://api.anthropic.com/v1',

@@ -1,3 +1,4 @@
+import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import type { Environment } from '#shared/core/load-config.ts';
 import { bearer } from './authorize.ts';
 import { anthropic } from './anthropic.ts';
@@ -22,7 +23,7 @@ const host = ({ AWS_REGION: region }: Environment): string => `https://bedrock-m
  */
 export const bedrock: Provider = {
   title: 'Amazon Bedrock',
-  format: 'chat',
+  format: chatUpstream,
   keyVariables,
   needs,
   url: (environment) => `${host(environment)}/v1`,

@@ -1,3 +1,4 @@
+import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { bearer } from './authorize.ts';
 import { engineHints, platformHints } from '../requests/hints.ts';
 import { limitedEffort } from '../requests/limit-effort.ts';
@@ -10,7 +11,7 @@ const guess: Guess = (id) =>
 /** Cerebras (Cerebras Inference docs, "OpenAI Compatibility"). It knows no penalties, no biases and no `developer`. */
 export const cerebras: Provider = {
   title: 'Cerebras',
-  format: 'chat',
+  format: chatUpstream,
   keyVariables: ['CEREBRAS_API_KEY'],
   needs: [],
   url: () => 'https://api.cerebras.ai/v1',

@@ -1,3 +1,4 @@
+import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { bearer } from './authorize.ts';
 import { engineHints, platformHints } from '../requests/hints.ts';
 import { schemaInWords } from '../requests/schema-in-words.ts';
@@ -12,7 +13,7 @@ const guess: Guess = () => capabilitiesIf({ tools: true, thinking: true, json: t
  */
 export const deepseek: Provider = {
   title: 'DeepSeek',
-  format: 'chat',
+  format: chatUpstream,
   keyVariables: ['DEEPSEEK_API_KEY'],
   needs: [],
   url: () => 'https://api.deepseek.com',

@@ -1,3 +1,4 @@
+import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { z } from 'zod';
 import { bearer } from './authorize.ts';
 import { platformHints } from '../requests/hints.ts';
@@ -16,7 +17,7 @@ const card = z.looseObject({
 /** Fireworks (Fireworks docs, "OpenAI compatibility", "Chat completions"). It refuses hints that it does not know. */
 export const fireworks: Provider = {
   title: 'Fireworks',
-  format: 'chat',
+  format: chatUpstream,
   keyVariables: ['FIREWORKS_API_KEY'],
   needs: [],
   url: () => 'https://api.fireworks.ai/inference/v1',

@@ -1,3 +1,4 @@
+import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
 import { bearer } from './authorize.ts';
 import { engineHints, platformHints } from '../requests/hints.ts';
@@ -17,7 +18,7 @@ export const guessGemini: Guess = (id) => {
 /** The Gemini API's endpoint for the chat format (Google AI for Developers, "OpenAI compatibility"). Refuses unknown fields. */
 export const gemini: Provider = {
   title: 'Google Gemini',
-  format: 'chat',
+  format: chatUpstream,
   keyVariables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
   needs: [],
   url: () => 'https://generativelanguage.googleapis.com/v1beta/openai',

@@ -1,3 +1,4 @@
+import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { z } from 'zod';
 import { bearer } from './authorize.ts';
 import { engineHints, platformHints } from '../requests/hints.ts';
@@ -25,7 +26,7 @@ const guess: Guess = (id) =>
 /** Groq (GroqDocs, "OpenAI Compatibility", "Models"). It refuses hints that it does not know. */
 export const groq: Provider = {
   title: 'Groq',
-  format: 'chat',
+  format: chatUpstream,
   keyVariables: ['GROQ_API_KEY'],
   needs: [],
   url: () => 'https://api.groq.com/openai/v1',

@@ -1,3 +1,4 @@
+import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { z } from 'zod';
 import { bearer } from './authorize.ts';
 import { engineHints, platformHints } from '../requests/hints.ts';
@@ -23,7 +24,7 @@ const card = z.looseObject({
  */
 export const mistral: Provider = {
   title: 'Mistral',
-  format: 'chat',
+  format: chatUpstream,
   keyVariables: ['MISTRAL_API_KEY'],
   needs: [],
   url: () => 'https://api.mistral.ai/v1',

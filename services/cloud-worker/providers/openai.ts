@@ -1,3 +1,4 @@
+import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { capabilitiesIf, readNames } from './read-cards.ts';
@@ -22,7 +23,7 @@ export const guessOpenAi: Guess = (id) => {
 /** Chat completions of OpenAI (API reference, "Chat", "Models"), which list names only. */
 export const openai: Provider = {
   title: 'OpenAI',
-  format: 'chat',
+  format: chatUpstream,
   keyVariables: ['OPENAI_API_KEY'],
   needs: [],
   url: () => 'https://api.openai.com/v1',

@@ -1,3 +1,4 @@
+import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { z } from 'zod';
 import { bearer } from './authorize.ts';
 import type { Provider } from './provider.ts';
@@ -15,7 +16,7 @@ const card = z.looseObject({
 /** OpenRouter (OpenRouter docs, "Models API", "Parameters"). It takes what clients send, and leaves out what a model does not know. */
 export const openrouter: Provider = {
   title: 'OpenRouter',
-  format: 'chat',
+  format: chatUpstream,
   keyVariables: ['OPENROUTER_API_KEY'],
   needs: [],
   url: () => 'https://openrouter.ai/api/v1',

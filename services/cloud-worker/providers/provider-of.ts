@@ -1,4 +1,3 @@
-import type { FormatName } from '#shared/translate/translations.ts';
 import { anthropic } from './anthropic.ts';
 import { azure } from './azure.ts';
 import { bedrock, bedrockClaude } from './bedrock.ts';
@@ -37,8 +36,8 @@ export const presets: Readonly<Record<Exclude<ProviderName, 'custom'>, Provider>
 
 /**
  * What there is to know of a provider. To add one: its name in `providerNames`, its file, a line in `presets`.
- * @param format what a custom one speaks
+ * @param format name of the upstream format that a custom one speaks
  */
-export function providerOf(name: ProviderName, format: FormatName): Provider {
+export function providerOf(name: ProviderName, format: string): Provider {
   return name === 'custom' ? custom(format) : presets[name];
 }

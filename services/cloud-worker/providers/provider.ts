@@ -1,10 +1,10 @@
 import type { Capability, ModelInfo } from '#shared/broker/contract/announcement.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { Environment } from '#shared/core/load-config.ts';
-import type { FormatName } from '#shared/translate/translations.ts';
+import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
 import type { RequestRules } from '../requests/apply-rules.ts';
 
-/** The providers that are known by name, and `custom` for anything else that speaks one of the two formats. */
+/** The providers that are known by name, and `custom` for anything else that speaks an upstream format. */
 export const providerNames = [
   'openai',
   'anthropic',
@@ -44,12 +44,12 @@ export interface Provider {
   /** Its name as people write it. */
   readonly title: string;
   /** The format that its endpoint speaks. */
-  readonly format: FormatName;
+  readonly format: HttpUpstreamFormat;
   /** Variables that hold its key, the most usual first. The first that is set counts. */
   readonly keyVariables: readonly string[];
   /** Further variables that must be set to reach it. */
   readonly needs: readonly string[];
-  /** The address that `/chat/completions` or `/messages` is added to. Gets an environment in which all `needs` are set. */
+  /** The address that the format's path is added to. Gets an environment in which all `needs` are set. */
   readonly url: (environment: Environment) => string;
   /** Makes the proof of a key. */
   readonly authorize: (key: string | undefined) => Authorization;

@@ -1,3 +1,4 @@
+import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { z } from 'zod';
 import { bearer } from './authorize.ts';
 import { platformHints } from '../requests/hints.ts';
@@ -17,7 +18,7 @@ const guess: Guess = (id) =>
 /** Together (Together docs, "OpenAI Compatibility", "List all models", whose answer is a bare list). */
 export const together: Provider = {
   title: 'Together',
-  format: 'chat',
+  format: chatUpstream,
   keyVariables: ['TOGETHER_API_KEY', 'TOGETHERAI_API_KEY'],
   needs: [],
   url: () => 'https://api.together.xyz/v1',

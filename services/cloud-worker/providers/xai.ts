@@ -1,3 +1,4 @@
+import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { z } from 'zod';
 import { bearer } from './authorize.ts';
 import { engineHints } from '../requests/hints.ts';
@@ -11,7 +12,7 @@ const card = z.looseObject({ id: z.string().min(1), input_modalities: modalities
 /** xAI (xAI Docs, "Chat completions", "List language models"). Only its small models take a level of thinking. */
 export const xai: Provider = {
   title: 'xAI',
-  format: 'chat',
+  format: chatUpstream,
   keyVariables: ['XAI_API_KEY'],
   needs: [],
   url: () => 'https://api.x.ai/v1',

@@ -1,10 +1,14 @@
 import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
 import type { JsonObject } from '#shared/core/json.ts';
+import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import type { EngineHttp } from '../engine-http.ts';
 
 /** The engines known by name, and `openai` for any other engine of the chat format. */
 export const engineKinds = ['vllm', 'sglang', 'llama-cpp', 'ollama', 'lm-studio', 'openai'] as const;
 export type EngineKind = (typeof engineKinds)[number];
+
+/** The format that every engine is asked in. */
+export const engineFormat = chatUpstream;
 
 /** An engine's description of itself. */
 export interface Discovery {

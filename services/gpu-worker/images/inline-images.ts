@@ -91,24 +91,3 @@ function imageToFetch(part: Json, path: string): { address: URL; named: string; 
 function refused(message: string, param: string): RouterError {
   return new RouterError('invalid_request', message, { param });
 }
-
-/**
- * The path of the first image with this address in a messages request, such as `messages.0.content.1.source.url`; undefined if
- * there is none.
- */
-export function imageSourcePath({ messages }: JsonObject, address: string): string | undefined {
-  return pathIn(messages, 'messages', address);
-}
-
-/** Searches the content of messages and of the tool results in it. */
-function pathIn(items: Json | undefined, path: string, address: string): string | undefined {
-  for (const [at, item] of (Array.isArray(items) ? items : []).entries()) {
-    if (!isJsonObject(item)) continue;
-    const { type, source, content } = item;
-    const here = `${path}.${at}`;
-    if (type === 'image' && isJsonObject(source) && source['url'] === address) return `${here}.source.url`;
-    const inside = pathIn(content, `${here}.content`, address);
-    if (inside !== undefined) return inside;
-  }
-  return undefined;
-}

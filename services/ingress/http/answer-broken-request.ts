@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { errorTable, RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
-import type { ClientFormat } from '#shared/formats/client-format.ts';
+import type { AnswerFormat } from '#shared/formats/client-format.ts';
 import { mintRequestId, requestIdHeaders } from './request-id.ts';
 
 export interface BrokenRequestParts {
@@ -16,7 +16,7 @@ export interface BrokenRequestParts {
  * Answers what Node's parser refused before it was a request: headers too large, too slow, or not HTTP. Node closes
  * such connections, by default without a body.
  */
-export function answerBrokenRequest(format: ClientFormat, { log, countRefusal, isAnswering }: BrokenRequestParts) {
+export function answerBrokenRequest(format: AnswerFormat, { log, countRefusal, isAnswering }: BrokenRequestParts) {
   return (error: NodeJS.ErrnoException, socket: Duplex): void => {
     if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) {
       socket.destroy();

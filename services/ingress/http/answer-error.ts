@@ -1,10 +1,11 @@
 import type { ErrorRequestHandler, NextFunction, Request, Response } from 'express';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
-import type { ClientFormat } from '#shared/formats/client-format.ts';
+import type { AnswerFormat } from '#shared/formats/client-format.ts';
 import { asRouterError, refuse } from './refuse.ts';
 import { requestIdOf } from './request-id.ts';
-import { traceError, traceOf } from './trace-request.ts';
+import { traceError } from '#shared/serving/record-request.ts';
+import { traceOf } from './trace-request.ts';
 
 export interface AnswerErrorParts {
   log: Logger;
@@ -12,7 +13,7 @@ export interface AnswerErrorParts {
 }
 
 /** The last handler of a format's routes: whatever was thrown is answered in that format's format. */
-export function answerError(format: ClientFormat, { log, countRefusal }: AnswerErrorParts): ErrorRequestHandler {
+export function answerError(format: AnswerFormat, { log, countRefusal }: AnswerErrorParts): ErrorRequestHandler {
   return (error: unknown, request: Request, response: Response, next: NextFunction): void => {
     const told = asRouterError(error);
     const requestId = requestIdOf(response);

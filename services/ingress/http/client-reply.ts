@@ -1,8 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import type { RouterError } from '#shared/core/errors.ts';
-import type { Job, JobSink } from '#shared/broker/dispatch/job.ts';
-import { RelayedEvents } from '#shared/formats/sse/relayed-events.ts';
-import type { ClientFormat } from '#shared/formats/client-format.ts';
+import type { Job } from '#shared/broker/dispatch/job.ts';
+import type { AnswerFormat } from '#shared/formats/client-format.ts';
+import type { StreamedAnswer } from '#shared/formats/sse/streamed-answer.ts';
+import type { ModelSink } from '#shared/serving/serve-model.ts';
 import { refuse } from './refuse.ts';
 
 /** Bytes that may wait for a client that reads too slowly before it is cut off. */
@@ -15,20 +16,21 @@ const unreadMs = 30_000;
  * Writes one job's answer to the client. The status is decided by the first thing there is to say; after it, a failure
  * is an explicit error event and a closed stream.
  */
-export class ClientReply implements JobSink {
+export class ClientReply implements ModelSink {
   readonly #response: ServerResponse;
-  readonly #format: ClientFormat;
+  readonly #format: AnswerFormat;
   readonly #requestId: string;
   readonly #stream: boolean;
   readonly #onBegin: () => void;
-  readonly #relayed = new RelayedEvents();
+  readonly #answer: StreamedAnswer;
 
   /** @param onBegin called when the answer begins: from then on its request's body is not needed any more */
-  constructor(response: ServerResponse, format: ClientFormat, requestId: string, stream: boolean, onBegin: () => void) {
+  constructor(response: ServerResponse, format: AnswerFormat, requestId: string, stream: boolean, onBegin: () => void) {
     this.#response = response;
     this.#format = format;
     this.#requestId = requestId;
     this.#stream = stream;
+    this.#answer = format.openStream(requestId);
     this.#onBegin = onBegin;
   }
 
@@ -44,11 +46,11 @@ export class ClientReply implements JobSink {
 
   /** About how many tokens of a streamed answer were relayed. */
   get relayedTokens(): number {
-    return this.#format.tokensIn(this.#relayed);
+    return this.#answer.tokens;
   }
 
   data(bytes: Uint8Array): void {
-    this.#relayed.add(bytes);
+    this.#answer.relayed(bytes);
     this.#startStream();
     // The response corks its socket until all of this turn is done, so that pieces leave behind the ends of other answers,
     // unless the socket is corked already.
@@ -62,7 +64,7 @@ export class ClientReply implements JobSink {
 
   keepAlive(): void {
     this.#startStream();
-    this.#response.write(this.#format.keepAlive);
+    this.#response.write(this.#answer.keepAlive());
   }
 
   end(bytes: Uint8Array): void {
@@ -72,7 +74,7 @@ export class ClientReply implements JobSink {
   }
 
   fail(error: RouterError): void {
-    if (this.#response.headersSent) this.#end(this.#format.errorEvent(error, this.#requestId));
+    if (this.#response.headersSent) this.#end(this.#answer.errorEvent(error));
     else refuse(this.#response, this.#format, error, this.#requestId);
   }
 

@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { RouterError } from '#shared/core/errors.ts';
 import { decoderFor } from './decoder-for.ts';
@@ -70,21 +69,6 @@ export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody 
       }
     }
   };
-}
-
-/**
- * Reads a body as JSON.
- * @throws RouterError `invalid_json`
- */
-export function parseBody(body: Buffer): unknown {
-  if (body.length === 0) throw new RouterError('invalid_json', 'The request has no body; a JSON object is expected.');
-  if (!isUtf8(body)) throw new RouterError('invalid_json', 'The request body is not valid UTF-8.');
-  try {
-    return JSON.parse(body.toString());
-  } catch {
-    // The parser's own words may quote the body, so they go no further.
-    throw new RouterError('invalid_json', 'We could not parse the JSON body of your request.');
-  }
 }
 
 function tooLarge(maxBytes: number): RouterError {

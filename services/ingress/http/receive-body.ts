@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import { RouterError } from '#shared/core/errors.ts';
 import type { HeldBodies } from './held-bodies.ts';
-import { parseBody, type ReadBody } from './read-body.ts';
+import type { ReadBody } from './read-body.ts';
 
 export interface ReceiveParts {
   readBody: ReadBody;
@@ -12,14 +12,13 @@ export interface ReceiveParts {
 /** A request's body. It counts as held until its answer is over or `releaseBody` is called: keep it no longer than that. */
 export interface ReceivedBody {
   body: Buffer;
-  parsed: unknown;
   releaseBody: () => void;
 }
 
 /**
- * Reads and parses a request's body within all bounds.
+ * Reads a request's body within all bounds.
  * @returns undefined when the client has gone meanwhile
- * @throws RouterError as reading and parsing do, `overloaded`, or `shutting_down`
+ * @throws RouterError as reading does, `overloaded`, or `shutting_down`
  */
 export async function receiveBody(
   request: Request,
@@ -33,5 +32,5 @@ export async function receiveBody(
   const body = await readBody(request, holding.grow);
   if (response.destroyed) return undefined;
   if (isDraining()) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
-  return { body, parsed: parseBody(body), releaseBody: holding.releaseBody };
+  return { body, releaseBody: holding.releaseBody };
 }

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { RouterError } from '#shared/core/errors.ts';
-import type { ClientFormat } from '#shared/formats/client-format.ts';
+import type { AnswerFormat } from '#shared/formats/client-format.ts';
 
 /**
  * Milliseconds for which what a refused client is still sending is read and thrown away. Closing at once would reset
@@ -9,7 +9,7 @@ import type { ClientFormat } from '#shared/formats/client-format.ts';
 const lingerMs = 5_000;
 
 /** Answers a request that failed before anything of an answer was sent, in the client's own format. */
-export function refuse(response: ServerResponse, format: ClientFormat, error: RouterError, requestId: string): void {
+export function refuse(response: ServerResponse, format: AnswerFormat, error: RouterError, requestId: string): void {
   const { status, headers, body } = format.errorAnswer(error, requestId);
   // A client whose time for sending is up gets the answer, and no more time.
   if (error.code === 'request_timeout') response.setHeader('connection', 'close');

@@ -1,5 +1,4 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
-import { errorTable, type RouterError } from '#shared/core/errors.ts';
 import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts';
 import type { TraceSpan, Tracing } from '#shared/core/tracing/tracing.ts';
 import { requestIdOf } from './request-id.ts';
@@ -32,12 +31,6 @@ export function traceRequests(tracing: Tracing): RequestHandler {
 /** The span of a request; undefined when requests are not traced. */
 export function traceOf(response: Response): TraceSpan | undefined {
   return response.locals['trace'] as TraceSpan | undefined;
-}
-
-/** Tells in a request's span what it ended with. A client's own mistake is no failure of the server. */
-export function traceError(span: TraceSpan | undefined, { code }: RouterError): void {
-  if (errorTable[code].status >= 500) span?.fail(code);
-  else span?.set({ [names.errorType]: code });
 }
 
 function end(span: TraceSpan, request: Request, response: Response): void {

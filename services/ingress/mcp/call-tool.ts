@@ -3,13 +3,16 @@ import { ProtocolError, ProtocolErrorCode, type CallToolResult, type ContentBloc
 import { RouterError } from '#shared/core/errors.ts';
 import type { ToolCall } from '#shared/formats/tools/tool-call.ts';
 import type { ToolProgress, ToolResult } from '#shared/formats/tools/tool-result.ts';
-import { dispatchTool, type ToolParts } from '../tools/dispatch-tool.ts';
+import { serveTool, type ToolParts } from '#shared/serving/serve-tool.ts';
+import { originOf } from '../http/origin-of.ts';
+import { callerOf } from '../limits/caller-of.ts';
+import { mcpFormat } from './mcp-format.ts';
 import { ToolReply } from './tool-reply.ts';
 
 export interface McpCall extends ToolCall {
   /** Aborts when the client has cancelled the call or is gone. */
   signal: AbortSignal;
-  /** Hears how far the tool has come, where the client asked for that. */
+  /** Called with the tool's progress, where the client asked for that. */
   onProgress: ((progress: ToolProgress) => void) | undefined;
   /** The HTTP exchange that the call came with. */
   response: Response;
@@ -34,11 +37,12 @@ async function run(parts: ToolParts, { tool, input, signal, onProgress, response
   signal.throwIfAborted();
   const reply = new ToolReply(onProgress);
   const body = Buffer.from(JSON.stringify({ tool, input }));
-  const job = await dispatchTool(parts, { tool, body, stream: onProgress !== undefined, response }, reply);
-  if (!job) throw new Error('the client is gone');
+  const request = { ...originOf(response), tool, body, stream: onProgress !== undefined };
+  const running = await serveTool(parts, request, reply, callerOf(response, mcpFormat));
+  if (!running) throw new Error('the client is gone');
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const onAbort = (): void => {
-    job.cancel();
+    running.cancel();
     reject(signal.reason);
   };
   signal.addEventListener('abort', onAbort, { once: true });
@@ -48,8 +52,8 @@ async function run(parts: ToolParts, { tool, input, signal, onProgress, response
   } finally {
     signal.removeEventListener('abort', onAbort);
     // For an answer that could not be read; one that is over stays as it is.
-    job.cancel();
-    await job.finished;
+    running.cancel();
+    await running.finished;
   }
 }
 

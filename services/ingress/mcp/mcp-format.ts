@@ -1,6 +1,6 @@
 import { errorTable, type ErrorCode, type RouterError } from '#shared/core/errors.ts';
 import { chatErrorAnswer } from '#shared/formats/chat/error.ts';
-import type { ClientFormat } from '#shared/formats/client-format.ts';
+import type { AnswerFormat } from '#shared/formats/client-format.ts';
 import { toolsFormat } from '#shared/formats/tools/tools-format.ts';
 
 /** JSON-RPC 2.0, "Error object"; the last is the first of those left to servers. */
@@ -10,7 +10,7 @@ export const rpcErrors = { parse: -32_700, invalidRequest: -32_600, server: -32_
  * What the router says at the MCP endpoint before there is a JSON-RPC request to answer: the HTTP status, with a JSON-RPC
  * error that has no id (Model Context Protocol, "Streamable HTTP").
  */
-export const mcpFormat: ClientFormat = {
+export const mcpFormat: AnswerFormat = {
   ...toolsFormat,
   errorAnswer(error, requestId) {
     const { status, headers } = chatErrorAnswer(error);

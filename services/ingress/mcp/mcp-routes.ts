@@ -1,4 +1,5 @@
 import { Router } from 'express';
+import { parseJsonBody } from '#shared/formats/json-request.ts';
 import { answerError, type AnswerErrorParts } from '../http/answer-error.ts';
 import { receiveBody, type ReceiveParts } from '../http/receive-body.ts';
 import { requireKey, type RequireKeyParts } from '../http/require-key.ts';
@@ -20,7 +21,7 @@ export function mcpRoutes(parts: McpRoutesParts): Router {
   routes.use(requireKey(parts));
   routes.post('/', async (request, response) => {
     const received = await receiveBody(request, response, parts);
-    if (received) await mcp.serve(request, response, received.parsed);
+    if (received) await mcp.serve(request, response, parseJsonBody(received.body));
   });
   // What else the protocol knows, and what it does not, is for its own server to answer.
   routes.all('/', (request, response) => mcp.serve(request, response, undefined));

@@ -5,7 +5,7 @@ import type { JsonObject } from '#shared/core/json.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { version } from '#shared/core/version.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
-import type { ToolParts } from '../tools/dispatch-tool.ts';
+import type { ToolParts } from '#shared/serving/serve-tool.ts';
 import { requireToolsTier } from '#shared/serving/key-permits.ts';
 import { listTools } from '../tools/list-tools.ts';
 import { identityOf } from '../http/require-key.ts';

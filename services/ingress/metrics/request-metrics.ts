@@ -10,9 +10,6 @@ import {
 } from '#shared/core/metrics/bound-histogram.ts';
 import { BoundedNames } from '#shared/core/metrics/bounded-names.ts';
 
-/** The client formats whose counters are shown from the start. */
-const formats = ['chat', 'messages', 'tools'];
-
 /** Models, and tools, that are told apart. */
 const mostModels = 100;
 
@@ -60,7 +57,8 @@ export class RequestMetrics {
   readonly #waits = new Map<string, BoundObservations>();
   readonly #counts = new Map<string, BoundCount>();
 
-  constructor(registry: Registry) {
+  /** @param formats names of the formats whose counters are shown from the start */
+  constructor(registry: Registry, formats: readonly string[]) {
     const registers = [registry];
     this.#requests = new BoundCounter({
       name: 'rtr_requests_total',

@@ -1,13 +1,17 @@
 import { Router, type Request, type RequestHandler, type Response } from 'express';
+import { parseJsonBody } from '#shared/formats/json-request.ts';
 import { parseToolCall } from '#shared/formats/tools/tool-call.ts';
 import { answerError, unknownPath, wrongMethod, type AnswerErrorParts } from '../http/answer-error.ts';
 import { ClientReply } from '../http/client-reply.ts';
-import { dispatchTool, type ToolJob, type ToolParts } from './dispatch-tool.ts';
 import { requireToolsTier } from '#shared/serving/key-permits.ts';
 import { listTools } from './list-tools.ts';
 import { receiveBody, type ReceiveParts } from '../http/receive-body.ts';
-import { requestIdOf } from '../http/request-id.ts';
 import { identityOf, requireKey, type RequireKeyParts } from '../http/require-key.ts';
+import type { RunningRequest } from '#shared/serving/run-job.ts';
+import { serveTool, type ToolParts } from '#shared/serving/serve-tool.ts';
+import { cancelWithClient } from '../http/cancel-with-client.ts';
+import { originOf } from '../http/origin-of.ts';
+import { callerOf } from '../limits/caller-of.ts';
 import { toolsFormat } from '#shared/formats/tools/tools-format.ts';
 
 export interface ToolsRoutesParts extends ToolParts, ReceiveParts, AnswerErrorParts, RequireKeyParts {}
@@ -35,23 +39,28 @@ export function toolsRoutes(parts: ToolsRoutesParts): Router {
 
 function execute(parts: ToolsRoutesParts): RequestHandler {
   return async (request, response) => {
-    // The body stays in there: whatever this function knows lives as long as the answer does.
-    const job = await dispatchCall(request, response, parts);
-    await job?.finished;
+    // The body stays in `start`: whatever this function holds lives as long as the answer does.
+    const running = await start(request, response, parts);
+    await running?.finished;
   };
 }
 
-async function dispatchCall(
+async function start(
   request: Request,
   response: Response,
   parts: ToolsRoutesParts,
-): Promise<ToolJob | undefined> {
+): Promise<RunningRequest | undefined> {
   const received = await receiveBody(request, response, parts);
   if (!received) return undefined;
-  const { body, parsed, releaseBody } = received;
-  const { tool } = parseToolCall(parsed);
-  const sink = new ClientReply(response, toolsFormat, requestIdOf(response), false, releaseBody);
-  const job = await dispatchTool(parts, { tool, body, stream: false, response }, sink);
-  if (job) response.on('close', job.cancel);
-  return job;
+  const { body, releaseBody } = received;
+  const { tool } = parseToolCall(parseJsonBody(body));
+  const origin = originOf(response);
+  const sink = new ClientReply(response, toolsFormat, origin.requestId, false, releaseBody);
+  const running = await serveTool(
+    parts,
+    { ...origin, tool, body, stream: false },
+    sink,
+    callerOf(response, toolsFormat),
+  );
+  return cancelWithClient(running, response);
 }

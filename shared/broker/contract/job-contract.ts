@@ -25,7 +25,7 @@ export interface GrantedJob {
   headers?: Readonly<Record<string, string>> | undefined;
   /** The worker's span of this job, when jobs are traced: for the spans of what it takes to serve it. */
   trace?: TraceSpan | undefined;
-  /** The client's body as it came: JSON in UTF-8, already checked by the ingress. Better got by `takeBody`. */
+  /** The client's body as it came: JSON in UTF-8, already checked by the ingress. Read it with `readRequest`, which releases it. */
   body: Buffer;
 }
 

@@ -1,28 +1,37 @@
-import { chatErrorAnswer, chatErrorEvent } from './error.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+import { openaiApi } from '../apis/openai-api.ts';
+import type { ClientFormat, RequestParameters } from '../client-format.ts';
+import { readJsonRequest } from '../json-request.ts';
+import { StatelessStream } from '../sse/streamed-answer.ts';
+import { chatErrorAnswer } from './error.ts';
 import { chatLimitHeaders } from './limit-headers.ts';
 import { chatNeeds } from './needs.ts';
 import { parseChatRequest } from './parse-chat-request.ts';
-import { chatTokensIn } from './tokens-in-stream.ts';
-import { chatKeepAlive } from '../sse/encode.ts';
-import type { ModelFormat } from '../client-format.ts';
+import type { ChatRequest } from './request.ts';
+import { chatStreamWords } from './stream-words.ts';
 
-/** OpenAI's chat completions at the edge. */
-export const chatFormat: ModelFormat = {
+/** OpenAI's chat completions. */
+export const chatFormat: ClientFormat = {
   name: 'chat',
+  api: openaiApi,
+  routes: [{ path: '/chat/completions', operation: 'generate' }],
   passedHeaders: ['openai-beta'],
-  readParameters(body) {
-    const request = parseChatRequest(body);
-    return {
-      model: request.model,
-      stream: request.stream === true,
-      needs: chatNeeds(request),
-      maxOutput: request.max_completion_tokens ?? request.max_tokens ?? undefined,
-      serviceTier: typeof request['service_tier'] === 'string' ? request['service_tier'] : undefined,
-    };
-  },
+  answerIdPrefix: 'chatcmpl-',
+  read: (body) => readJsonRequest(body, readParameters),
+  estimateInput: (request: JsonObject) => chatNeeds(request as ChatRequest).inputTokens,
   errorAnswer: chatErrorAnswer,
-  errorEvent: chatErrorEvent,
-  keepAlive: chatKeepAlive,
   limitHeaders: chatLimitHeaders,
-  tokensIn: chatTokensIn,
+  openStream: (requestId) => new StatelessStream(chatStreamWords, requestId),
 };
+
+function readParameters(body: unknown): RequestParameters {
+  const request = parseChatRequest(body);
+  const { service_tier: tier } = request;
+  return {
+    model: request.model,
+    stream: request.stream === true,
+    needs: chatNeeds(request),
+    maxOutput: request.max_completion_tokens ?? request.max_tokens ?? undefined,
+    serviceTier: tier === 'flex' || tier === 'priority' ? tier : undefined,
+  };
+}

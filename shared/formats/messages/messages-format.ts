@@ -1,29 +1,41 @@
-import { messagesErrorAnswer, messagesErrorEvent } from './error.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+import { anthropicApi } from '../apis/anthropic-api.ts';
+import type { ClientFormat, ClientRoute, RequestParameters } from '../client-format.ts';
+import { readJsonRequest } from '../json-request.ts';
+import { StatelessStream } from '../sse/streamed-answer.ts';
+import { messagesErrorAnswer } from './error.ts';
 import { messagesLimitHeaders } from './limit-headers.ts';
 import { messagesNeeds } from './needs.ts';
 import { parseCountTokensRequest, parseMessagesRequest } from './parse-messages-request.ts';
-import { messagesTokensIn } from './tokens-in-stream.ts';
-import { messagesKeepAlive } from '../sse/encode.ts';
-import type { ModelFormat } from '../client-format.ts';
+import type { MessagesRequest } from './request.ts';
+import { messagesStreamWords } from './stream-words.ts';
 
-/** Anthropic's messages at the edge. */
-export const messagesFormat: ModelFormat = {
+/** Anthropic's messages. */
+export const messagesFormat: ClientFormat = {
   name: 'messages',
+  api: anthropicApi,
+  routes: [
+    { path: '/messages', operation: 'generate' },
+    { path: '/messages/count_tokens', operation: 'count_tokens' },
+  ],
   passedHeaders: ['anthropic-version', 'anthropic-beta'],
-  readParameters(body, operation) {
-    const request = operation === 'count_tokens' ? parseCountTokensRequest(body) : parseMessagesRequest(body);
-    return {
-      model: request.model,
-      stream: operation === 'generate' && request['stream'] === true,
-      needs: messagesNeeds(request),
-      maxOutput: typeof request['max_tokens'] === 'number' ? request['max_tokens'] : undefined,
-      // This format's word says only whether spare capacity may be used, not how soon an answer is wanted.
-      serviceTier: undefined,
-    };
-  },
+  answerIdPrefix: 'msg_',
+  read: (body, operation) => readJsonRequest(body, (parsed) => readParameters(parsed, operation)),
+  estimateInput: (request: JsonObject) => messagesNeeds(request as MessagesRequest).inputTokens,
   errorAnswer: messagesErrorAnswer,
-  errorEvent: messagesErrorEvent,
-  keepAlive: messagesKeepAlive,
   limitHeaders: messagesLimitHeaders,
-  tokensIn: messagesTokensIn,
+  openStream: (requestId) => new StatelessStream(messagesStreamWords, requestId),
 };
+
+function readParameters(body: unknown, operation: ClientRoute['operation']): RequestParameters {
+  const counts = operation === 'count_tokens';
+  const request = counts ? parseCountTokensRequest(body) : parseMessagesRequest(body);
+  return {
+    model: request.model,
+    stream: !counts && request['stream'] === true,
+    needs: messagesNeeds(request),
+    maxOutput: typeof request['max_tokens'] === 'number' ? request['max_tokens'] : undefined,
+    // This format's `service_tier` chooses between capacities of its vendor, not how soon an answer is wanted.
+    serviceTier: undefined,
+  };
+}

@@ -1,14 +1,13 @@
-import { chatErrorAnswer, chatErrorEvent } from '../chat/error.ts';
+import { chatErrorAnswer } from '../chat/error.ts';
 import { chatLimitHeaders } from '../chat/limit-headers.ts';
-import { chatKeepAlive } from '../sse/encode.ts';
-import type { ClientFormat } from '../client-format.ts';
+import { chatStreamWords } from '../chat/stream-words.ts';
+import type { AnswerFormat } from '../client-format.ts';
+import { StatelessStream } from '../sse/streamed-answer.ts';
 
-/** The tools API at the edge. Its errors have the chat format's shape. */
-export const toolsFormat: ClientFormat = {
+/** The tools API's answers. Its errors have the shape of the chat format's. */
+export const toolsFormat: AnswerFormat = {
   name: 'tools',
   errorAnswer: chatErrorAnswer,
-  errorEvent: chatErrorEvent,
-  keepAlive: chatKeepAlive,
   limitHeaders: chatLimitHeaders,
-  tokensIn: () => 0,
+  openStream: (requestId) => new StatelessStream(chatStreamWords, requestId),
 };

@@ -9,7 +9,8 @@ import { completeUsage, readChatUsage, writeChatUsage } from '#shared/formats/ch
 import { writtenText } from '../upstreams/chat/written-text.ts';
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
 import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
-import { chatDone, dataEvent } from '#shared/formats/sse/encode.ts';
+import { chatDone } from '#shared/formats/chat/stream-words.ts';
+import { dataEvent } from '#shared/formats/sse/encode.ts';
 import type { Ending, Minted, StreamTranslation } from '../translation.ts';
 
 /**

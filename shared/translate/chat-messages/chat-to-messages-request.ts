@@ -4,8 +4,8 @@ import type { TextBlock } from '#shared/formats/messages/request.ts';
 import { chatHistoryToMessages } from './chat-history-to-messages.ts';
 import { chatToolsToMessages } from './chat-tools-to-messages.ts';
 import type { Target } from '../translation.ts';
-import { chatRequestRules } from '../rules/chat-request-rules.ts';
-import { ownFields } from '../rules/field-rule.ts';
+import { ruledFields } from '../field-rule.ts';
+import { requestRules } from './field-rules.ts';
 import { unsupportedInChat } from '../unsupported.ts';
 import { pseudonym } from './pseudonym.ts';
 import { thinkingForChat } from '../vocabulary/thinking.ts';
@@ -13,10 +13,10 @@ import { thinkingForChat } from '../vocabulary/thinking.ts';
 /** Tokens of output when the client names no limit, which the messages format must have. */
 const defaultMaxTokens = 8192;
 
-const fields = ownFields(chatRequestRules);
+const fields = ruledFields(requestRules);
 
 /**
- * The messages upstream's request for a chat client's. What becomes of each field is listed in `rules/`.
+ * The messages upstream's request for a chat client's. What becomes of each field is listed in `field-rules.ts`.
  * @throws RouterError `unsupported_parameter` that names what cannot be honoured
  */
 export function chatToMessagesRequest(body: JsonObject, target: Target): JsonObject {

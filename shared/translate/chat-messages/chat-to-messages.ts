@@ -1,10 +1,18 @@
+import { chatFormat } from '#shared/formats/chat/chat-format.ts';
+import type { Translation } from '../translation.ts';
+import { messagesUpstream } from '../upstreams/messages/messages-upstream.ts';
 import { chatToMessagesReply } from './chat-to-messages-reply.ts';
 import { chatToMessagesRequest } from './chat-to-messages-request.ts';
 import { ChatToMessagesStream } from './chat-to-messages-stream.ts';
-import type { Pair } from '../translation.ts';
+import { answerRules, requestRules } from './field-rules.ts';
 
-/** Chat clients on upstreams that speak the messages format. */
-export const chatToMessages: Pair = {
+/** Chat clients on messages upstreams. */
+export const chatToMessages: Translation = {
+  client: chatFormat,
+  upstream: messagesUpstream,
+  requestRules,
+  answerRules,
+  passesHeaders: false,
   request: chatToMessagesRequest,
   reply: chatToMessagesReply,
   stream: (minted) => new ChatToMessagesStream(minted),

@@ -3,16 +3,16 @@ import type { MessagesRequest } from '#shared/formats/messages/request.ts';
 import { messagesHistoryToChat } from './messages-history-to-chat.ts';
 import { messagesToolsToChat } from './messages-tools-to-chat.ts';
 import type { Target } from '../translation.ts';
-import { ownFields } from '../rules/field-rule.ts';
-import { messagesRequestRules } from '../rules/messages-request-rules.ts';
+import { ruledFields } from '../field-rule.ts';
+import { requestRules } from './field-rules.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
 import { pseudonym } from '../chat-messages/pseudonym.ts';
 import { effortForThinking } from '../vocabulary/thinking.ts';
 
-const fields = ownFields(messagesRequestRules);
+const fields = ruledFields(requestRules);
 
 /**
- * The chat upstream's request for a messages client's. What becomes of each field is listed in `rules/`.
+ * The chat upstream's request for a messages client's. What becomes of each field is listed in `field-rules.ts`.
  * @throws RouterError `unsupported_parameter` that names what cannot be honoured
  */
 export function messagesToChatRequest(body: JsonObject, target: Target): JsonObject {

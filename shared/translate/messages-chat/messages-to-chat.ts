@@ -1,11 +1,21 @@
+import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
+import type { Translation } from '../translation.ts';
+import { chatUpstream } from '../upstreams/chat/chat-upstream.ts';
 import { messagesToChatReply } from './messages-to-chat-reply.ts';
 import { messagesToChatRequest } from './messages-to-chat-request.ts';
 import { MessagesToChatStream } from './messages-to-chat-stream.ts';
-import type { Pair } from '../translation.ts';
+import { answerRules, requestRules } from './field-rules.ts';
+import { imageSourcePath } from './image-source-path.ts';
 
-/** Messages clients on upstreams that speak the chat format. */
-export const messagesToChat: Pair = {
+/** Messages clients on chat upstreams. */
+export const messagesToChat: Translation = {
+  client: messagesFormat,
+  upstream: chatUpstream,
+  requestRules,
+  answerRules,
+  passesHeaders: false,
   request: messagesToChatRequest,
   reply: messagesToChatReply,
   stream: (minted) => new MessagesToChatStream(minted),
+  pathOfAddress: imageSourcePath,
 };

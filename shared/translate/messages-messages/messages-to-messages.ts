@@ -1,10 +1,18 @@
+import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
+import type { Translation } from '../translation.ts';
+import { messagesUpstream } from '../upstreams/messages/messages-upstream.ts';
 import { messagesToMessagesReply } from './messages-to-messages-reply.ts';
 import { messagesToMessagesRequest } from './messages-to-messages-request.ts';
 import { MessagesToMessagesStream } from './messages-to-messages-stream.ts';
-import type { Pair } from '../translation.ts';
+import { answerRules, requestRules } from './field-rules.ts';
 
-/** Messages clients on upstreams of the same format: passes everything through but what makes the answer this router's own. */
-export const messagesToMessages: Pair = {
+/** Messages clients on messages upstreams: passes everything but what makes the answer this router's own. */
+export const messagesToMessages: Translation = {
+  client: messagesFormat,
+  upstream: messagesUpstream,
+  requestRules,
+  answerRules,
+  passesHeaders: true,
   request: messagesToMessagesRequest,
   reply: messagesToMessagesReply,
   stream: (minted) => new MessagesToMessagesStream(minted),

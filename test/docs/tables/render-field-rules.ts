@@ -1,15 +1,24 @@
-import type { Effect, FieldRule } from '#shared/translate/rules/field-rule.ts';
+import type { Effect, FieldRule } from '#shared/translate/field-rule.ts';
 
-/**
- * One table of the documentation, in Markdown.
- * @param same heading of the column for the same format on the other side
- * @param other heading of the column for the other format
- */
-export function renderFieldRules(rules: readonly FieldRule[], same: string, other: string): string {
-  const rows = rules.map(
-    ({ field, sameFormat, otherFormat }) => `| ${nameOf(field)} | ${wordsFor(sameFormat)} | ${wordsFor(otherFormat)} |`,
-  );
-  return [`| Field | ${same} | ${other} |`, '| --- | --- | --- |', ...rows, ''].join('\n');
+/** One column of a table: the rules of one translation under its heading. */
+export interface RuleColumn {
+  head: string;
+  rules: readonly FieldRule[];
+}
+
+/** One table of the documentation, in Markdown: a row for each field, a column for each translation. */
+export function renderFieldRules(columns: readonly RuleColumn[]): string {
+  const fields = [...new Set(columns.flatMap(({ rules }) => rules.map(({ field }) => field)))];
+  const effects = columns.map(({ rules }) => new Map(rules.map(({ field, effect }) => [field, effect])));
+  const rows = fields.map((field) => {
+    const cells = effects.map((column) => {
+      const effect = column.get(field);
+      return effect ? wordsFor(effect) : '–';
+    });
+    return `| ${[nameOf(field), ...cells].join(' | ')} |`;
+  });
+  const heads = columns.map(({ head }) => head);
+  return [`| Field | ${heads.join(' | ')} |`, `| --- |${heads.map(() => ' --- |').join('')}`, ...rows, ''].join('\n');
 }
 
 /** The path as code, what tells its cases apart as words. */

@@ -7,7 +7,7 @@ export function providerRows(): string[][] {
   return Object.entries(presets).map(([name, { title, format, keyVariables, needs, rules, adaptation }]) => [
     `${title}: \`${name}\``,
     [keyVariables.map(code).join(' or '), needs.map(code).join(' and ')].filter((part) => part !== '').join(' with '),
-    format,
+    format.name,
     describeRules(rules, adaptation?.words),
   ]);
 }

@@ -1,11 +1,7 @@
 import type { z } from 'zod';
-import { errorTable, type ErrorCode } from '#shared/core/errors.ts';
-import { chatErrors } from '#shared/formats/chat/error.ts';
-import { messagesErrors } from '#shared/formats/messages/error.ts';
-import { chatAnswerRules } from '#shared/translate/rules/chat-answer-rules.ts';
-import { chatRequestRules } from '#shared/translate/rules/chat-request-rules.ts';
-import { messagesAnswerRules } from '#shared/translate/rules/messages-answer-rules.ts';
-import { messagesRequestRules } from '#shared/translate/rules/messages-request-rules.ts';
+import { errorTable, RouterError, type ErrorCode } from '#shared/core/errors.ts';
+import { clientFormats } from '#shared/formats/client-formats.ts';
+import { translations } from '#shared/translate/translations.ts';
 import { ingressConfig } from '#services/ingress/config.ts';
 import { cliWorkerConfig } from '#services/cli-worker/config.ts';
 import { cloudWorkerConfig } from '#services/cloud-worker/config.ts';
@@ -20,10 +16,7 @@ import { demoEngineSettings } from '#services/demo-engine/config.ts';
 /** Every table of the documentation, by the name in its marker, made from what the code really does. */
 export const tables: Record<string, () => string> = {
   errors: renderErrors,
-  'fields:chat-request': () => renderFieldRules(chatRequestRules, 'chat worker', 'messages worker'),
-  'fields:chat-answer': () => renderFieldRules(chatAnswerRules, 'chat client', 'messages client'),
-  'fields:messages-request': () => renderFieldRules(messagesRequestRules, 'messages worker', 'chat worker'),
-  'fields:messages-answer': () => renderFieldRules(messagesAnswerRules, 'messages client', 'chat client'),
+  ...fieldTables(),
   'settings:ingress': () => renderSettings(ingressConfig),
   'settings:up': () => renderSettings(upSettings),
   'settings:gpu-worker': () => renderSettings(gpuWorkerConfig),
@@ -50,25 +43,40 @@ export function withTables(page: string): string {
   );
 }
 
+/** A table of each client format's requests, by upstream, and one of each upstream format's answers, by client. */
+function fieldTables(): Record<string, () => string> {
+  const requests = Map.groupBy(translations, ({ client }) => client.name);
+  const answers = Map.groupBy(translations, ({ upstream }) => upstream.name);
+  return Object.fromEntries([
+    ...Array.from(requests, ([client, list]) => {
+      const columns = list.map(({ upstream, requestRules = [] }) => {
+        return { head: `${upstream.name} worker`, rules: requestRules };
+      });
+      return [`fields:${client}-request`, () => renderFieldRules(columns)] as const;
+    }),
+    ...Array.from(answers, ([upstream, list]) => {
+      const columns = list.map(({ client, answerRules = [] }) => ({
+        head: `${client.name} client`,
+        rules: answerRules,
+      }));
+      return [`fields:${upstream}-answer`, () => renderFieldRules(columns)] as const;
+    }),
+  ]);
+}
+
+/** Status, type and code of every error, as each client format writes it. */
 function renderErrors(): string {
-  const rows = (Object.keys(errorTable) as ErrorCode[]).map((name) => {
-    const { status, clientMayRetry } = errorTable[name];
-    const [chat, messages] = [chatErrors[name], messagesErrors[name]];
-    const messagesStatus = messages.status ?? status;
-    const statuses = status === messagesStatus ? `${status}` : `${status} / ${messagesStatus}`;
-    return [
-      `\`${name}\``,
-      statuses,
-      `\`${chat.type}\``,
-      chat.code === null ? '–' : `\`${chat.code}\``,
-      `\`${messages.type}\``,
-      clientMayRetry ? 'yes' : 'no',
-    ];
-  });
-  return renderTable(
-    ['error', 'status (chat / messages)', 'chat `type`', 'chat `code`', 'messages `type`', 'worth a retry'],
-    rows,
-  );
+  const rows = (Object.keys(errorTable) as ErrorCode[]).map((code) => [
+    `\`${code}\``,
+    ...clientFormats.map(({ errorAnswer }) => {
+      const { status, body } = errorAnswer(new RouterError(code, ''), '');
+      const { error } = body as { error: { type: string; code?: string | null } };
+      const own = typeof error.code === 'string' ? ` \`${error.code}\`` : '';
+      return `${status} \`${error.type}\`${own}`;
+    }),
+    errorTable[code].clientMayRetry ? 'yes' : 'no',
+  ]);
+  return renderTable(['error', ...clientFormats.map(({ name }) => name), 'worth a retry'], rows);
 }
 
 function renderSettings(schema: z.ZodObject): string {

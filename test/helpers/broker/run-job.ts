@@ -1,6 +1,7 @@
 import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
 import type { GrantedJob, JobEnd } from '#shared/broker/contract/job-contract.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import { translations } from '#shared/translate/translations.ts';
 import { EngineHttp } from '#services/gpu-worker/engine-http.ts';
 import type { Engine } from '#services/gpu-worker/engines/engine.ts';
 import { createHandleJob, type HandleJobOptions } from '#services/gpu-worker/handle-job.ts';
@@ -41,9 +42,8 @@ export async function runJob(
     models: () => known,
     fetchImage: () => Promise.reject(new Error('no image is expected here')),
     onUnreachable: () => undefined,
-    firstTokenMs: 5000,
-    idleMs: 5000,
-    answerMs: 5000,
+    translations,
+    timeouts: { firstTokenMs: 5000, idleMs: 5000, answerMs: 5000 },
     ...options,
   });
   const pieces: string[] = [];

@@ -76,7 +76,7 @@ export function openCliWorker(options: CliWorkerOptions = {}): OpenCliWorker {
     models,
     traceName: kind,
     takesImages: cli.capabilities.includes('vision'),
-    patience: { firstMs: 20_000, idleMs: 20_000, totalMs: 20_000, ...options.patience },
+    timeouts: { firstMs: 20_000, idleMs: 20_000, totalMs: 20_000, ...options.patience },
     onLimited: (limited) => news.push({ limited }),
     log,
   });

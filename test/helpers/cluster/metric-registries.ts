@@ -22,7 +22,7 @@ export function definedMetrics(part: 'ingress' | 'worker'): DefinedMetric[] {
   watchDependencies(registry, {});
   if (part === 'ingress') {
     const empty = { bytes: 0, count: 0, backlog: 0, dropped: 0, reserved: 0, uncommitted: 0 };
-    void new RequestMetrics(registry);
+    void new RequestMetrics(registry, []);
     watchQueue(registry, () => []);
     watchWorkers(registry, () => []);
     watchIngress(registry, { held: empty, open: empty, ledger: empty, limits: empty });

@@ -12,6 +12,7 @@ import { until } from '../../helpers/until.ts';
 const models = [{ id: 'm', capabilities: ['stream' as const] }];
 const streamed: JsonObject = { model: 'm', stream: true, messages: [{ role: 'user', content: 'Hi' }] };
 const whole: JsonObject = { ...streamed, stream: false };
+const timeouts = { firstTokenMs: 5000, idleMs: 5000, answerMs: 5000 };
 const sse = { 'content-type': 'text/event-stream' };
 const ending = `${chunk({}, 'stop')}data: [DONE]\n\n`;
 
@@ -111,19 +112,19 @@ describe('time', () => {
       const pinging = setInterval(() => response.write(': still here\n\n'), 20);
       response.on('close', () => clearInterval(pinging));
     };
-    const served = serve(script, { body: streamed }, { firstTokenMs: 150 });
+    const served = serve(script, { body: streamed }, { timeouts: { ...timeouts, firstTokenMs: 150 } });
     await expect(served).rejects.toMatchObject({ code: 'upstream_timeout' });
     await until(() => expect(engine?.abandoned).toBe(1), 1_000);
   });
 
   it('runs out between two tokens', async () => {
     const script = (response: ServerResponse): unknown => response.writeHead(200, sse).write(chunk({ content: 'a' }));
-    const served = serve(script, { body: streamed }, { idleMs: 100 });
+    const served = serve(script, { body: streamed }, { timeouts: { ...timeouts, idleMs: 100 } });
     await expect(served).rejects.toMatchObject({ code: 'upstream_timeout' });
   });
 
   it('runs out for an answer that is not streamed', async () => {
-    const served = serve(() => undefined, { body: whole }, { answerMs: 100 });
+    const served = serve(() => undefined, { body: whole }, { timeouts: { ...timeouts, answerMs: 100 } });
     await expect(served).rejects.toMatchObject({ code: 'upstream_timeout' });
   });
 
@@ -137,7 +138,11 @@ describe('time', () => {
         else response.end(ending, () => clearInterval(writing));
       }, 50);
     };
-    const { end } = await serve(script, { body: streamed }, { firstTokenMs: 200, idleMs: 200 });
+    const { end } = await serve(
+      script,
+      { body: streamed },
+      { timeouts: { ...timeouts, firstTokenMs: 200, idleMs: 200 } },
+    );
     expect(end.finishReason).toBe('stop');
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { chatTokensIn } from '#shared/formats/chat/tokens-in-stream.ts';
-import { messagesTokensIn } from '#shared/formats/messages/tokens-in-stream.ts';
+import { chatTokensIn } from '#shared/formats/chat/stream-words.ts';
+import { messagesTokensIn } from '#shared/formats/messages/stream-words.ts';
 import { RelayedEvents } from '#shared/formats/sse/relayed-events.ts';
 
 function relayed(...pieces: string[]): RelayedEvents {

@@ -1,7 +1,7 @@
 import { countTokens } from 'gpt-tokenizer';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
-import { pairFor } from '#shared/translate/translations.ts';
+import { translationBetween } from './translation-between.ts';
 import type { Minted } from '#shared/translate/translation.ts';
 import { runStream } from './run-stream.ts';
 
@@ -52,19 +52,22 @@ const messagesStream = [
 describe('the tokens of an answer that its upstream did not count', () => {
   it('are the same for every client, streamed or not', () => {
     const counts = [
-      pairFor('chat', 'chat').reply(structuredClone(chatWhole), minted),
-      pairFor('messages', 'chat').reply(structuredClone(chatWhole), minted),
-      pairFor('chat', 'messages').reply(messagesWhole, minted),
-      runStream(pairFor('chat', 'chat').stream(minted), [...chatStream, chatEnd, '[DONE]']),
-      runStream(pairFor('messages', 'chat').stream(minted), [...chatStream, chatEnd, '[DONE]']),
-      runStream(pairFor('chat', 'messages').stream(minted), messagesStream),
+      translationBetween('chat', 'chat').reply(structuredClone(chatWhole), minted),
+      translationBetween('messages', 'chat').reply(structuredClone(chatWhole), minted),
+      translationBetween('chat', 'messages').reply(messagesWhole, minted),
+      runStream(translationBetween('chat', 'chat').stream(minted), [...chatStream, chatEnd, '[DONE]']),
+      runStream(translationBetween('messages', 'chat').stream(minted), [...chatStream, chatEnd, '[DONE]']),
+      runStream(translationBetween('chat', 'messages').stream(minted), messagesStream),
     ].map(({ ending }) => ending.usage.completionTokens);
     expect(new Set(counts)).toEqual(new Set([Math.ceil(Buffer.byteLength(written) / 4)]));
   });
 
   it('are those of plain prose within a tenth or so', () => {
     const message = { content: text };
-    const { ending } = pairFor('messages', 'chat').reply({ choices: [{ message, finish_reason: 'stop' }] }, minted);
+    const { ending } = translationBetween('messages', 'chat').reply(
+      { choices: [{ message, finish_reason: 'stop' }] },
+      minted,
+    );
     const off = ending.usage.completionTokens / countTokens(text);
     expect(Math.abs(off - 1)).toBeLessThan(0.15);
   });

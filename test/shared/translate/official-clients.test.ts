@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { chatErrorEvent } from '#shared/formats/chat/error.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { messagesErrorEvent } from '#shared/formats/messages/error.ts';
-import { pairFor, type FormatName } from '#shared/translate/translations.ts';
+import { translationBetween } from './translation-between.ts';
 import { runStream } from './run-stream.ts';
 
 const minted = { id: 'id_1', model: 'served', created: 7, promptTokens: () => 11 };
@@ -15,7 +15,7 @@ function chunk(delta: object, finish: string | null = null): object {
 }
 
 /** The same answer as either format streams it: thinking, text, two parallel calls. */
-const upstream: Record<FormatName, (object | string)[]> = {
+const upstream = {
   chat: [
     chunk({ role: 'assistant', content: '' }),
     chunk({ reasoning: 'hm' }),
@@ -79,7 +79,7 @@ describe.each(formats)('streams from a %s upstream', (format) => {
     ['current', OpenAI],
     ['Node 20', OpenAI6],
   ])("are put together by OpenAI's SDK, the %s one", async (_, Client) => {
-    const { text } = runStream(pairFor('chat', format).stream(minted), upstream[format]);
+    const { text } = runStream(translationBetween('chat', format).stream(minted), upstream[format]);
     const runner = openai(Client, text).chat.completions.stream({ model: 'm', messages });
     const completion = await runner.finalChatCompletion();
     expect(completion).toMatchObject({
@@ -101,7 +101,7 @@ describe.each(formats)('streams from a %s upstream', (format) => {
   });
 
   it("are put together by Anthropic's SDK", async () => {
-    const { text } = runStream(pairFor('messages', format).stream(minted), upstream[format]);
+    const { text } = runStream(translationBetween('messages', format).stream(minted), upstream[format]);
     const message = await anthropic(text).messages.stream({ model: 'm', max_tokens: 9, messages }).finalMessage();
     expect(message).toMatchObject({
       id: 'id_1',
@@ -119,12 +119,12 @@ describe.each(formats)('streams from a %s upstream', (format) => {
 
   it('that fail midway are errors to both SDKs', async () => {
     const error = new RouterError('worker_lost', 'The worker was lost.');
-    const begun = (client: FormatName) =>
+    const begun = (client: string) =>
       upstream[format]
         .slice(0, 4)
         .map(
           (() => {
-            const stream = pairFor(client, format).stream(minted);
+            const stream = translationBetween(client, format).stream(minted);
             return (event: object | string) => stream.event(JSON.stringify(event));
           })(),
         )

@@ -5,7 +5,7 @@ import { parseChatRequest } from '#shared/formats/chat/parse-chat-request.ts';
 import { parseMessagesRequest } from '#shared/formats/messages/parse-messages-request.ts';
 import { chatToMessages } from '#shared/translate/chat-messages/chat-to-messages.ts';
 import { messagesToChat } from '#shared/translate/messages-chat/messages-to-chat.ts';
-import type { Pair, StreamTranslation } from '#shared/translate/translation.ts';
+import type { StreamTranslation, Translation } from '#shared/translate/translation.ts';
 import { assembleCompletion } from './assemble-completion.ts';
 import { assembleMessage } from './assemble-message.ts';
 import { chatConversation, messagesConversation } from './conversations.ts';
@@ -151,11 +151,11 @@ describe('an answer', () => {
     );
   });
 
-  const translations: [string, Pair, boolean][] = [
+  const translations: [string, Translation, boolean][] = [
     ['messages client, chat upstream', messagesToChat, false],
     ['chat client, messages upstream', chatToMessages, true],
   ];
-  it.each(translations)('does not depend on where its bytes are split: %s', (_, pair, named) => {
+  it.each(translations)('does not depend on where its bytes are split: %s', (_, translation, named) => {
     const given: Answer = {
       reasoning: 'é — 日本',
       content: 'Grüße 👩‍🚀!',
@@ -169,7 +169,7 @@ describe('an answer', () => {
     const chat = streamedChat(given, [2], [1, 0]);
     const events = named ? eventsOf(runStream(messagesToChat.stream(minted), chat).text) : chat;
     const bytes = bytesOf(events, named);
-    const translate = (chunks: Uint8Array[]) => runBytes(freshStream(pair), chunks);
+    const translate = (chunks: Uint8Array[]) => runBytes(freshStream(translation), chunks);
     const expected = translate([bytes]);
     for (let at = 1; at < bytes.length; at++) {
       expect(translate([bytes.subarray(0, at), bytes.subarray(at)])).toBe(expected);
@@ -178,8 +178,8 @@ describe('an answer', () => {
   });
 });
 
-function freshStream(pair: Pair): StreamTranslation {
-  return pair.stream(minted);
+function freshStream(translation: Pick<Translation, 'stream'>): StreamTranslation {
+  return translation.stream(minted);
 }
 
 function eventsOf(stream: string): JsonObject[] {

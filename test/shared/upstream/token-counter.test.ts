@@ -12,7 +12,7 @@ type Ask = NonNullable<ConstructorParameters<typeof TokenCounter>[0]>;
 /** Of each file as much as a lesson may be learnt from, however long it grows. */
 const texts = [
   'README.md',
-  'services/ingress/routing/serve.ts',
+  'services/ingress/routing/serve-model-request.ts',
   'package.json',
   'shared/broker/dispatch/dispatcher.ts',
 ].map((file) => readFileSync(file, 'utf8').slice(0, 48 * 1024));

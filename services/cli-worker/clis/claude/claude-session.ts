@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { AnswerPart, Outcome } from '../../answer/answer-part.ts';
-import type { Conversation, Turn, TurnBlock } from '../../conversation/conversation.ts';
+import type { Conversation, Turn, TurnBlock } from '#shared/translate/conversation/conversation.ts';
 import type { CliProcess } from '../../process/cli-process.ts';
 import { lineReader } from '../../process/line-reader.ts';
 import { parseProtocolLine } from '../../process/parse-protocol-line.ts';

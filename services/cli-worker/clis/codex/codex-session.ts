@@ -2,7 +2,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { version } from '#shared/core/version.ts';
 import type { AnswerPart, Outcome } from '../../answer/answer-part.ts';
-import { textOf, type Conversation, type Turn } from '../../conversation/conversation.ts';
+import { textOf, type Conversation, type Turn } from '#shared/translate/conversation/conversation.ts';
 import type { CliProcess } from '../../process/cli-process.ts';
 import { JsonRpcError, JsonRpcPeer } from '../../process/json-rpc-peer.ts';
 import type { CliSession } from '../cli.ts';

@@ -1,6 +1,6 @@
 import type { AnswerPart, Outcome } from '../../answer/answer-part.ts';
-import type { Conversation } from '../../conversation/conversation.ts';
-import { transcript } from '../../conversation/transcript.ts';
+import type { Conversation } from '#shared/translate/conversation/conversation.ts';
+import { transcript } from '../../answer/transcript.ts';
 import type { CliProcess } from '../../process/cli-process.ts';
 import type { CliSession } from '../cli.ts';
 

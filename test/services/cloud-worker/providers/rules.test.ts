@@ -128,7 +128,7 @@ describe('a chat request', () => {
 describe('a messages request', () => {
   it('goes as it came to every provider of its format', () => {
     for (const provider of Object.values(presets)) {
-      if (provider.format !== 'messages') continue;
+      if (provider.format.name !== 'messages') continue;
       expect(provider.rules).toEqual({});
       expect(provider.adaptation).toBeUndefined();
     }

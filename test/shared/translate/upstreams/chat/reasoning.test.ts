@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
 import { unifyReasoning } from '#shared/translate/upstreams/chat/reasoning.ts';
-import { pairFor } from '#shared/translate/translations.ts';
+import { translationBetween } from '../../translation-between.ts';
 
 function unified(message: JsonObject): JsonObject {
   unifyReasoning(message);
@@ -30,7 +30,7 @@ describe('thinking in the chat format', () => {
     const chunk = JSON.stringify({ choices: [{ index: 0, delta: { content: parts }, finish_reason: null }] });
     const whole = { choices: [{ index: 0, message: { role: 'assistant', content: parts }, finish_reason: 'stop' }] };
     for (const client of ['chat', 'messages'] as const) {
-      const pair = pairFor(client, 'chat');
+      const pair = translationBetween(client, 'chat');
       for (const text of [pair.stream(minted).event(chunk), JSON.stringify(pair.reply(whole, minted).body)]) {
         expect(text).toContain('Two and two.');
         expect(text).toContain('Four.');

@@ -1,0 +1,74 @@
+import { Router, type ErrorRequestHandler, type RequestHandler, type Response } from 'express';
+import type { ClientApi } from '#shared/formats/client-api.ts';
+import type { ClientFormat } from '#shared/formats/client-format.ts';
+import { permitsOf } from '#shared/serving/key-permits.ts';
+import { answerError, unknownPath, wrongMethod, type AnswerErrorParts } from '../http/answer-error.ts';
+import { answerHealth, type HealthParts } from '../http/health.ts';
+import { identityOf, requireKey, type RequireKeyParts } from '../http/require-key.ts';
+import { findModel, listModels } from './list-models.ts';
+import { serveModelRequest, type ServeParts } from './serve-model-request.ts';
+
+export interface ApiRoutesParts extends ServeParts, HealthParts, AnswerErrorParts, RequireKeyParts {}
+
+/** One path that generates answers, ready to be mounted. */
+export interface GenerateRoute {
+  path: string;
+  handlers: [RequestHandler, RequestHandler, ErrorRequestHandler];
+}
+
+/** The routes that generate answers: the busiest ones, mounted by themselves ahead of all routers. */
+export function generateRoutes(base: string, format: ClientFormat, parts: ApiRoutesParts): GenerateRoute[] {
+  const { prefixes, keyHeader } = format.api;
+  return format.routes
+    .filter(({ operation }) => operation === 'generate')
+    .flatMap(({ path, operation }) =>
+      prefixes.map((prefix) => ({
+        path: `${base}${prefix}${path}`,
+        handlers: [
+          requireKey(parts, keyHeader),
+          serveModelRequest(format, operation, parts),
+          answerError(format, parts),
+        ],
+      })),
+    );
+}
+
+/**
+ * All other routes of an API: its greetings, health, models, and what its formats have besides generating. Mounted at
+ * `/api/<segment>`.
+ * @param formats those of the API; the first one writes the errors of what belongs to no format
+ */
+export function apiRoutes(
+  api: ClientApi,
+  formats: readonly [ClientFormat, ...ClientFormat[]],
+  parts: ApiRoutesParts,
+): Router {
+  const { prefixes, keyHeader } = api;
+  const cards = (response: Response) =>
+    listModels([...parts.workers.pools()], parts.registry(), permitsOf(identityOf(response)));
+
+  const keyed = Router();
+  keyed.get('/health', answerHealth(parts));
+  keyed.use(requireKey(parts, keyHeader));
+  keyed.get('/models', (request, response) => void response.json(api.listModels(cards(response), request.query)));
+  keyed.get('/models/*id', (request, response) => {
+    response.json(api.showModel(findModel(cards(response), request.params['id'])));
+  });
+  for (const format of formats) {
+    for (const { path, operation } of format.routes) {
+      if (operation !== 'generate') keyed.post(path, serveModelRequest(format, operation, parts));
+      keyed.all(path, wrongMethod('POST'), answerError(format, parts));
+    }
+  }
+  for (const path of ['/models', '/models/*id', '/health']) keyed.all(path, wrongMethod('GET', 'HEAD'));
+
+  const routes = Router();
+  for (const [path, greeting] of Object.entries(api.greetings ?? {})) {
+    routes.get(path, (_, response) => void response.json(greeting));
+    routes.all(path, wrongMethod('GET', 'HEAD'));
+  }
+  for (const prefix of prefixes) routes.use(prefix === '' ? '/' : prefix, keyed);
+  routes.use(requireKey(parts, keyHeader), unknownPath);
+  routes.use(answerError(formats[0], parts));
+  return routes;
+}

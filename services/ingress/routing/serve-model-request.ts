@@ -1,0 +1,43 @@
+import type { Request, RequestHandler, Response } from 'express';
+import type { ClientFormat, ClientRoute } from '#shared/formats/client-format.ts';
+import type { RunningRequest } from '#shared/serving/run-job.ts';
+import { serveModel, type ServingParts } from '#shared/serving/serve-model.ts';
+import { cancelWithClient } from '../http/cancel-with-client.ts';
+import { ClientReply } from '../http/client-reply.ts';
+import { originOf } from '../http/origin-of.ts';
+import { passedHeaders } from '../http/passed-headers.ts';
+import { receiveBody, type ReceiveParts } from '../http/receive-body.ts';
+import { callerOf } from '../limits/caller-of.ts';
+
+export interface ServeParts extends ReceiveParts, ServingParts {}
+
+/** Serves one request to a model, from its body to its last byte: receive, read, serve, and cancel when the client goes. */
+export function serveModelRequest(
+  format: ClientFormat,
+  operation: ClientRoute['operation'],
+  parts: ServeParts,
+): RequestHandler {
+  return async (request, response) => {
+    // The body stays in `start`: whatever this function holds lives as long as the answer does.
+    const running = await start(request, response, format, operation, parts);
+    await running?.finished;
+  };
+}
+
+async function start(
+  request: Request,
+  response: Response,
+  format: ClientFormat,
+  operation: ClientRoute['operation'],
+  parts: ServeParts,
+): Promise<RunningRequest | undefined> {
+  const received = await receiveBody(request, response, parts);
+  if (!received) return undefined;
+  const { parameters, withDefaults } = format.read(received.body, operation);
+  const origin = originOf(response);
+  const sink = new ClientReply(response, format, origin.requestId, parameters.stream, received.releaseBody);
+  const headers = passedHeaders(request.headers, format.passedHeaders);
+  const asked = { ...origin, parameters, withDefaults, format: format.name, operation, headers };
+  const running = await serveModel(parts, asked, sink, callerOf(response, format));
+  return cancelWithClient(running, response);
+}

@@ -1,0 +1,15 @@
+import type { ClientApi } from '../client-api.ts';
+import type { ModelCard } from '../model-card.ts';
+
+/** What OpenAI's SDKs reach with one base URL, with or without `/v1` (OpenAI API reference, "Models"). */
+export const openaiApi: ClientApi = {
+  segment: 'openai',
+  segmentSetting: 'CHAT_FAMILY',
+  prefixes: ['/v1', ''],
+  listModels: (cards) => ({ object: 'list', data: cards.map(modelObject) }),
+  showModel: modelObject,
+};
+
+function modelObject({ id, created, ownedBy }: ModelCard): object {
+  return { id, object: 'model', created, owned_by: ownedBy };
+}

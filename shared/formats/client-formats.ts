@@ -1,0 +1,9 @@
+import { chatFormat } from './chat/chat-format.ts';
+import type { ClientFormat } from './client-format.ts';
+import { messagesFormat } from './messages/messages-format.ts';
+
+/**
+ * Every client format that the router serves. A new one is one folder beside the others and one entry here.
+ * Errors of requests that belong to no format are written as the first one writes them.
+ */
+export const clientFormats: readonly [ClientFormat, ...ClientFormat[]] = [chatFormat, messagesFormat];

@@ -1,0 +1,47 @@
+import { isUtf8 } from 'node:buffer';
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type Json } from '#shared/core/json.ts';
+import type { ClientRequest, RequestParameters } from './client-format.ts';
+
+/**
+ * Parses a body as JSON.
+ * @throws RouterError `invalid_json`
+ */
+export function parseJsonBody(body: Buffer): unknown {
+  if (body.length === 0) throw new RouterError('invalid_json', 'The request has no body; a JSON object is expected.');
+  if (!isUtf8(body)) throw new RouterError('invalid_json', 'The request body is not valid UTF-8.');
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    // The parser's message may quote the body, so it is dropped.
+    throw new RouterError('invalid_json', 'We could not parse the JSON body of your request.');
+  }
+}
+
+/**
+ * Reads a body that is a JSON object.
+ * @param check returns what the router reads of it
+ * @throws RouterError `invalid_json`, what `check` throws, or `invalid_request` for a body nested beyond what the stack holds
+ */
+export function readJsonRequest(body: Buffer, check: (parsed: unknown) => RequestParameters): ClientRequest {
+  const parsed = parseJsonBody(body);
+  try {
+    return { parameters: check(parsed), withDefaults: (fields) => addDefaults(body, parsed, fields) };
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new RouterError('invalid_request', 'The request is nested too deeply.', { cause: error });
+  }
+}
+
+/**
+ * Puts fields into a body that lacks them, in front of the client's own, so that the body is not written anew.
+ * @param body a JSON object's text
+ * @param parsed the same object
+ */
+export function addDefaults(body: Buffer, parsed: unknown, fields: Readonly<Record<string, Json>>): Buffer {
+  const missing = Object.entries(fields).filter(([field]) => isJsonObject(parsed) && parsed[field] === undefined);
+  if (missing.length === 0) return body;
+  const start = body.indexOf('{') + 1;
+  const added = JSON.stringify(Object.fromEntries(missing)).slice(1, -1);
+  return Buffer.concat([Buffer.from(`{${added},`), body.subarray(start)]);
+}

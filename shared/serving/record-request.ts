@@ -1,0 +1,117 @@
+import type { Reservation } from '#shared/accounts/limits/limit-keeper.ts';
+import type { UsageLedger } from '#shared/accounts/ledger/usage-ledger.ts';
+import { costOf } from '#shared/accounts/prices/model-price.ts';
+import type { JobReport } from '#shared/broker/dispatch/job.ts';
+import { errorTable, type RouterError } from '#shared/core/errors.ts';
+import type { Logger } from '#shared/core/log.ts';
+import type { Operation } from '#shared/core/operation.ts';
+import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts';
+import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
+import type { Usage } from '#shared/core/usage.ts';
+import type { PriceOf } from './estimate-amount.ts';
+import type { RequestOrigin } from './request-origin.ts';
+
+/** A request that was dispatched and is over. */
+export interface FinishedRequest extends RequestOrigin {
+  /** Name of the client's format. */
+  format: string;
+  operation: Operation;
+  /** The name that the client asked for, of a model or a tool. */
+  asked: string;
+  report: JobReport;
+  /** What it came to. */
+  usage: Usage;
+  /** What was reserved for it. */
+  reservation: Reservation | undefined;
+}
+
+export interface RecordParts {
+  log: Logger;
+  metrics: { countJob(format: string, report: JobReport): void };
+  priceOf: PriceOf;
+  ledger: Pick<UsageLedger, 'add'>;
+}
+
+/** Counts every request that is over: for its limits, in the ledger, in the metrics, in its trace, and in one log line. */
+export function recordRequests({ log, metrics, priceOf, ledger }: RecordParts) {
+  return (request: FinishedRequest): void => {
+    const { requestId, identity, trace, format, operation, asked, report, usage, reservation } = request;
+    const { served, queuedAt, claimedAt, firstByteAt, endedAt, attempts, state, error } = report;
+    const model = served?.placement.model;
+    const { id: worker, announcement } = served?.worker ?? {};
+    const tier = announcement?.tier;
+    const cost = model === undefined ? 0 : costOf(usage, priceOf(tier, model));
+    // First: a reservation that is neither committed nor released is renewed for as long as this process lives.
+    reservation?.commit({ tokens: usage.promptTokens + usage.completionTokens, cost });
+    metrics.countJob(format, report);
+
+    const { id: keyId, name, kind, ownerId } = identity;
+    const { promptTokens, cachedTokens, completionTokens, reasoningTokens } = usage;
+    const times = {
+      queueMs: since(queuedAt, claimedAt),
+      firstTokenMs: since(queuedAt, firstByteAt),
+      totalMs: since(queuedAt, endedAt) ?? 0,
+    };
+    ledger.add({
+      id: requestId,
+      at: Math.round(Date.now() - (performance.now() - queuedAt)),
+      key: { id: keyId, name },
+      ...(ownerId !== undefined && kind !== 'router' && { owner: { kind, id: ownerId } }),
+      format,
+      operation,
+      asked,
+      model,
+      tier,
+      worker,
+      outcome: state === 'cancelled' || state === 'done' ? state : 'failed',
+      code: error?.code,
+      attempts,
+      ...times,
+      promptTokens,
+      cachedTokens,
+      completionTokens,
+      reasoningTokens,
+      cost,
+    });
+
+    trace?.set({
+      'rtr.format': format,
+      'rtr.outcome': state,
+      'rtr.tier': tier,
+      'rtr.worker': worker,
+      'rtr.attempts': attempts,
+      [operation === 'execute_tool' ? names.toolName : names.requestModel]: asked,
+      [names.responseModel]: operation === 'execute_tool' ? undefined : model,
+    });
+    if (error) traceError(trace, error);
+
+    const facts = {
+      requestId,
+      traceId: trace?.traceId,
+      keyId,
+      format,
+      outcome: state,
+      code: error?.code,
+      model,
+      tier,
+      worker,
+      attempts,
+      queueMs: times.queueMs,
+      firstByteMs: times.firstTokenMs,
+      ms: times.totalMs,
+      usage,
+    };
+    if (error) log.warn({ ...facts, err: error }, 'request failed');
+    else log.info(facts, state === 'cancelled' ? 'client went away' : 'request served');
+  };
+}
+
+function since(start: number, end: number | undefined): number | undefined {
+  return end === undefined ? undefined : Math.round((end - start) * 10) / 10;
+}
+
+/** Sets in a request's span the error that it ended with. A client's own mistake does not fail the span. */
+export function traceError(span: TraceSpan | undefined, { code }: Pick<RouterError, 'code'>): void {
+  if (errorTable[code].status >= 500) span?.fail(code);
+  else span?.set({ [names.errorType]: code });
+}

@@ -1,0 +1,11 @@
+import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
+import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
+
+/** Who sends a request, and how it is known in logs, traces and usage records. */
+export interface RequestOrigin {
+  /** The client's `x-request-id`, or one of ours. */
+  requestId: string;
+  identity: KeyIdentity;
+  /** The request's span, when requests are traced. */
+  trace: TraceSpan | undefined;
+}

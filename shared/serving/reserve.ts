@@ -1,0 +1,45 @@
+import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
+import type { LimitKeeper, Reservation } from '#shared/accounts/limits/limit-keeper.ts';
+import type { Amount, PartyUse } from '#shared/accounts/limits/party-use.ts';
+import { tightest } from '#shared/accounts/limits/tightest.ts';
+import type { LimitStanding } from '#shared/formats/limit-standing.ts';
+
+/** The amount of a request that costs nothing but its place among the requests. */
+export const nothing: Amount = { tokens: 0, cost: 0 };
+
+/** Where the answer of a request goes besides its job's sink. */
+export interface Caller {
+  /** Called before the answer, and before a refusal, with how much of the tightest limits is left. */
+  onStanding(standing: LimitStanding): void;
+  /** Whether nobody waits for the answer any more. */
+  isGone(): boolean;
+}
+
+/**
+ * Reserves what a request may come to against the limits of its key and the key's owner. A key without limits asks Redis
+ * nothing and waits for nothing.
+ * @param amount called only where there are limits
+ * @returns undefined where there are none
+ * @throws RouterError when a limit is in the way, or `store_unavailable`
+ */
+export async function reserve(
+  limits: Pick<LimitKeeper, 'reserve'>,
+  { limits: parties }: Pick<KeyIdentity, 'limits'>,
+  caller: Pick<Caller, 'onStanding'>,
+  amount: () => Amount,
+): Promise<Reservation | undefined> {
+  if (parties.length === 0) return undefined;
+  const verdict = await limits.reserve(parties, amount());
+  caller.onStanding(standingOf(verdict.uses));
+  if (!verdict.granted) throw verdict.error;
+  return verdict.reservation;
+}
+
+/** Of all parties' limits the tightest ones. */
+function standingOf(uses: readonly PartyUse[]): LimitStanding {
+  return {
+    at: uses[0]?.at ?? Date.now(),
+    requests: tightest(uses, ['requestsPerMinute']),
+    tokens: tightest(uses, ['tokensPerMinute', 'tokensPerDay', 'tokensPerMonth']),
+  };
+}

@@ -1,0 +1,41 @@
+import type { Reservation } from '#shared/accounts/limits/limit-keeper.ts';
+import type { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
+import type { JobReport, JobRequest, JobSink } from '#shared/broker/dispatch/job.ts';
+import type { Caller } from './reserve.ts';
+
+/** A request in work. */
+export interface RunningRequest {
+  /** Ends it: nobody waits for its answer any more. */
+  cancel: () => void;
+  /** Resolves when it is over and recorded, however it went. */
+  finished: Promise<void>;
+}
+
+/**
+ * Dispatches one job. What was reserved for it is released when it cannot begin, and handed to `onOver` when it ends.
+ * @returns undefined when the caller is gone
+ */
+export function runJob(
+  dispatcher: Pick<Dispatcher, 'dispatch' | 'cancel'>,
+  request: JobRequest,
+  body: Buffer,
+  sink: JobSink,
+  caller: Pick<Caller, 'isGone'>,
+  reservation: Reservation | undefined,
+  onOver: (report: JobReport, reservation: Reservation | undefined) => void,
+): RunningRequest | undefined {
+  if (caller.isGone()) {
+    reservation?.release();
+    return undefined;
+  }
+  try {
+    const job = dispatcher.dispatch(request, body, sink);
+    return {
+      cancel: () => dispatcher.cancel(job),
+      finished: job.finished.then((report) => onOver(report, reservation)),
+    };
+  } catch (error) {
+    reservation?.release();
+    throw error;
+  }
+}

@@ -1,0 +1,107 @@
+import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
+import type { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
+import { nobody, type JobSink, type Placement } from '#shared/broker/dispatch/job.ts';
+import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
+import type { Operation } from '#shared/core/operation.ts';
+import type { PriorityClass } from '#shared/core/priority-class.ts';
+import type { ClientRequest, RequestParameters } from '#shared/formats/client-format.ts';
+import { modelNotFound } from '#shared/formats/model-not-found.ts';
+import type { Registry } from '#shared/registry/registry.ts';
+import { chooseLanes } from './choose-lanes.ts';
+import { estimateAmount, type PriceOf } from './estimate-amount.ts';
+import { modelDenied, permitsOf } from './key-permits.ts';
+import type { FinishedRequest } from './record-request.ts';
+import type { RequestOrigin } from './request-origin.ts';
+import { nothing, reserve, type Caller } from './reserve.ts';
+import { resolveModel, type ResolvedModel } from './resolve-model.ts';
+import { runJob, type RunningRequest } from './run-job.ts';
+import { tiersFor } from './tiers-for.ts';
+import { usedTokens } from './used-tokens.ts';
+
+/** What requests are served with. One object per process. */
+export interface ServingParts {
+  dispatcher: Pick<Dispatcher, 'dispatch' | 'cancel'>;
+  workers: LiveWorkers;
+  registry: () => Registry;
+  limits: Pick<LimitKeeper, 'reserve'>;
+  priceOf: PriceOf;
+  /** Called once for every request that was dispatched, when it is over. */
+  record: (request: FinishedRequest) => void;
+}
+
+/** A checked request to a model. */
+export interface ModelRequest extends ClientRequest, RequestOrigin {
+  /** Name of the client's format. */
+  format: string;
+  operation: Operation;
+  /** The client's headers that concern an upstream. */
+  headers: Readonly<Record<string, string>> | undefined;
+}
+
+/** Where a model's answer goes. */
+export interface ModelSink extends JobSink {
+  /** Tokens of a streamed answer that were passed on, estimated. */
+  readonly relayedTokens: number;
+}
+
+/**
+ * Serves one request to a model: resolve its name, check the key's permits, choose lanes, reserve, dispatch, record. Knows
+ * nothing of HTTP.
+ * @returns the request in work; undefined when the caller is gone
+ * @throws RouterError `model_not_found`, `permission_denied`, or as `reserve` does
+ */
+export async function serveModel(
+  { dispatcher, workers, registry, limits, priceOf, record }: ServingParts,
+  { parameters, withDefaults, requestId, identity, trace, format, operation, headers }: ModelRequest,
+  sink: ModelSink,
+  caller: Caller,
+): Promise<RunningRequest | undefined> {
+  const { model: name, needs, stream } = parameters;
+  const { models, auto } = registry();
+  const permits = permitsOf(identity);
+  if (!permits.allowsName(name)) throw modelDenied(name);
+  const model = resolveModel(name, models);
+  if (!isKnown(model, name, workers)) throw modelNotFound(name);
+  const place = (avoid: ReadonlySet<string>, allowed = permits.allowsLane): Placement[] =>
+    chooseLanes({ model, needs, format }, { auto, priceOf, permits: allowed }, workers.pools(), avoid);
+  if (permits.restricts && place(nobody).length === 0 && place(nobody, () => true).length > 0) throw modelDenied(name);
+  const body = withDefaults(model.kind === 'named' ? model.defaults : {});
+  const amount = () =>
+    operation === 'generate'
+      ? estimateAmount({ needs, maxOutput: outputLimit(parameters, model) }, place(nobody), priceOf)
+      : nothing;
+  const reservation = await reserve(limits, identity, caller, amount);
+  const job = {
+    requestId,
+    operation,
+    format,
+    stream,
+    trace,
+    headers,
+    place,
+    class: classOf(parameters, identity.class),
+    tiers: () => tiersFor(model, { auto, workers, permits, placements: place(nobody) }),
+  };
+  const { inputTokens } = needs;
+  const origin = { requestId, identity, trace };
+  return runJob(dispatcher, job, body, sink, caller, reservation, (report, reserved) => {
+    const usage = usedTokens(report, inputTokens, sink.relayedTokens);
+    record({ ...origin, format, operation, asked: name, report, usage, reservation: reserved });
+  });
+}
+
+/** The most output tokens the client asks for, or the registry sets for clients that do not say. */
+function outputLimit({ maxOutput }: RequestParameters, model: ResolvedModel): number | undefined {
+  if (maxOutput !== undefined || model.kind === 'auto') return maxOutput;
+  const preset = model.defaults['max_completion_tokens'] ?? model.defaults['max_tokens'];
+  return typeof preset === 'number' ? preset : undefined;
+}
+
+function isKnown(model: ResolvedModel, name: string, workers: LiveWorkers): boolean {
+  return model.kind === 'auto' || model.isRegistered || workers.isKnownModel(name);
+}
+
+/** The key's class is the ceiling: a client may ask to be served after others, never before them. */
+function classOf({ serviceTier }: RequestParameters, ceiling: PriorityClass): PriorityClass {
+  return serviceTier === 'flex' ? 'low' : ceiling;
+}

@@ -1,0 +1,52 @@
+import type { JobSink } from '#shared/broker/dispatch/job.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import { noUsage } from '#shared/core/usage.ts';
+import { toolsFormat } from '#shared/formats/tools/tools-format.ts';
+import { chooseToolLanes } from './choose-tool-lanes.ts';
+import { requireToolsTier } from './key-permits.ts';
+import type { RequestOrigin } from './request-origin.ts';
+import { nothing, reserve, type Caller } from './reserve.ts';
+import { runJob, type RunningRequest } from './run-job.ts';
+import type { ServingParts } from './serve-model.ts';
+
+/** What calls of tools are served with. */
+export type ToolParts = Pick<ServingParts, 'dispatcher' | 'workers' | 'limits' | 'record'>;
+
+/** A call of a tool, from the tools API or from MCP. */
+export interface ToolRequest extends RequestOrigin {
+  tool: string;
+  /** The call as the worker reads it: `{tool, input}`. */
+  body: Buffer;
+  /** Whether the answer is to come as events, progress among them. */
+  stream: boolean;
+}
+
+/**
+ * Serves one call of a tool: check the key's permits, choose lanes, reserve, dispatch, record.
+ * @returns the call in work; undefined when the caller is gone
+ * @throws RouterError `not_found` for a tool that no worker has had, `permission_denied`, or as `reserve` does
+ */
+export async function serveTool(
+  { dispatcher, workers, limits, record }: ToolParts,
+  { tool, body, stream, requestId, identity, trace }: ToolRequest,
+  sink: JobSink,
+  caller: Caller,
+): Promise<RunningRequest | undefined> {
+  requireToolsTier(identity);
+  if (!workers.isKnownTool(tool)) {
+    const message = `The tool '${tool}' does not exist, or no worker has ever had it here.`;
+    throw new RouterError('not_found', message, { param: 'tool' });
+  }
+  const reservation = await reserve(limits, identity, caller, () => nothing);
+  const operation = 'execute_tool';
+  const { name: format } = toolsFormat;
+  const job = {
+    ...({ requestId, operation, format, stream, trace, class: identity.class } as const),
+    place: (avoid: ReadonlySet<string>) => chooseToolLanes(tool, workers.pools(), avoid),
+    tiers: () => ['tools'] as const,
+  };
+  const origin = { requestId, identity, trace };
+  return runJob(dispatcher, job, body, sink, caller, reservation, (report, reserved) =>
+    record({ ...origin, format, operation, asked: tool, report, usage: noUsage, reservation: reserved }),
+  );
+}

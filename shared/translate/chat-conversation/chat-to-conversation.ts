@@ -1,0 +1,18 @@
+import { chatFormat } from '#shared/formats/chat/chat-format.ts';
+import type { ChatRequest } from '#shared/formats/chat/request.ts';
+import { chatToChat } from '../chat-chat/chat-to-chat.ts';
+import type { Conversation } from '../conversation/conversation.ts';
+import { conversationUpstream } from '../conversation/conversation-upstream.ts';
+
+import type { Translation } from '../translation.ts';
+import { readChatConversation } from './read-chat-conversation.ts';
+
+/** Chat clients on command-line agents. */
+export const chatToConversation: Translation<Conversation> = {
+  client: chatFormat,
+  upstream: conversationUpstream,
+  passesHeaders: false,
+  request: (body, { model, takesImages = false }) => readChatConversation(body as ChatRequest, model, takesImages),
+  reply: chatToChat.reply,
+  stream: chatToChat.stream,
+};

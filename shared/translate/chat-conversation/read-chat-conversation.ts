@@ -1,0 +1,67 @@
+import type { ChatMessage, ChatRequest } from '#shared/formats/chat/request.ts';
+import type { MessagesBlock } from '#shared/formats/messages/request.ts';
+import { chatContentToBlocks } from '../chat-messages/chat-content-to-blocks.ts';
+import { unsupportedInChat } from '../unsupported.ts';
+import { thinkingForChat } from '../vocabulary/thinking.ts';
+import type { Conversation, Turn, TurnBlock } from '../conversation/conversation.ts';
+import { isAsked, typeOf } from '../conversation/is-asked.ts';
+import { arrangeTurns } from '../conversation/arrange-turns.ts';
+
+/** Fields that a CLI has nothing for and that an answer is judged by. */
+const refusedFields: Readonly<Record<string, string>> = {
+  tools: 'tools of the client',
+  functions: 'tools of the client',
+  logprobs: 'log probabilities',
+  top_logprobs: 'log probabilities',
+  audio: 'audio output',
+  web_search_options: 'a search that the upstream itself runs',
+};
+
+/**
+ * The conversation that a chat request asks for. Sampling (temperature, top_p, seed, penalties) is left to the CLI,
+ * which has no setting for it.
+ * @throws RouterError `unsupported_parameter` that names what the CLI cannot do
+ */
+export function readChatConversation(request: ChatRequest, model: string, takesImages: boolean): Conversation {
+  refuseFields(request);
+  const system: string[] = [];
+  const turns: Turn[] = [];
+  for (const [at, message] of request.messages.entries()) {
+    const param = `messages[${at}]`;
+    const blocks = blocksOf(message, param, takesImages && message.role === 'user');
+    if (message.role === 'user' || message.role === 'assistant') turns.push({ role: message.role, blocks });
+    else system.push(...blocks.map((block) => (block.type === 'text' ? block.text : '')));
+  }
+  const { stop, max_completion_tokens: completion, max_tokens: older } = request;
+  const thinking = thinkingForChat(request);
+  return {
+    model,
+    system: system.join('\n\n'),
+    ...arrangeTurns(turns),
+    effort: thinking?.thinking.type === 'disabled' ? 'none' : (thinking?.effort ?? (thinking && 'high')),
+    maxTokens: completion ?? older ?? undefined,
+    stop: (typeof stop === 'string' ? [stop] : (stop ?? [])).filter((text) => text !== ''),
+  };
+}
+
+function blocksOf(message: ChatMessage, param: string, takesImages: boolean): TurnBlock[] {
+  if (message.role === 'tool') throw unsupportedInChat(param, 'results of tools');
+  if (message.role === 'assistant' && Array.isArray(message.tool_calls) && message.tool_calls.length > 0) {
+    throw unsupportedInChat(`${param}.tool_calls`, 'calls of tools');
+  }
+  const blocks: MessagesBlock[] = chatContentToBlocks(message.content, `${param}.content`);
+  return blocks.map((block) => {
+    if (block.type === 'text' || (takesImages && block.type === 'image')) return block;
+    throw unsupportedInChat(`${param}.content`, block.type === 'image' ? 'images' : `content of type '${block.type}'`);
+  });
+}
+
+/** Refuses what a CLI cannot do. Tools that the model must not use anyway are ignored. */
+function refuseFields(request: ChatRequest): void {
+  const { response_format: format, tool_choice: choice } = request;
+  for (const [field, what] of Object.entries(refusedFields)) {
+    if (isAsked(request[field]) && !(field === 'tools' && choice === 'none')) throw unsupportedInChat(field, what);
+  }
+  const type = typeOf(format ?? undefined);
+  if (type !== undefined && type !== 'text') throw unsupportedInChat('response_format', `the format '${type}'`);
+}

@@ -1,0 +1,19 @@
+import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
+import type { MessagesRequest } from '#shared/formats/messages/request.ts';
+
+import type { Conversation } from '../conversation/conversation.ts';
+import { conversationUpstream } from '../conversation/conversation-upstream.ts';
+import { messagesToChat } from '../messages-chat/messages-to-chat.ts';
+import type { Translation } from '../translation.ts';
+import { readMessagesConversation } from './read-messages-conversation.ts';
+
+/** Messages clients on command-line agents. */
+export const messagesToConversation: Translation<Conversation> = {
+  client: messagesFormat,
+  upstream: conversationUpstream,
+  passesHeaders: false,
+  request: (body, { model, takesImages = false }) =>
+    readMessagesConversation(body as MessagesRequest, model, takesImages),
+  reply: messagesToChat.reply,
+  stream: messagesToChat.stream,
+};

@@ -1,0 +1,74 @@
+import type { MessagesBlock, MessagesRequest } from '#shared/formats/messages/request.ts';
+import { unsupportedInMessages } from '../unsupported.ts';
+import { effortForThinking } from '../vocabulary/thinking.ts';
+import type { Conversation, Turn, TurnBlock } from '../conversation/conversation.ts';
+import { isAsked, typeOf } from '../conversation/is-asked.ts';
+import { arrangeTurns } from '../conversation/arrange-turns.ts';
+
+/** Fields that a CLI has nothing for and that an answer is judged by. */
+const refusedFields: Readonly<Record<string, string>> = {
+  tools: 'tools of the client',
+  output_format: 'a format of the answer',
+  mcp_servers: 'servers of tools that the upstream itself runs',
+  container: 'a container that the upstream itself runs',
+};
+
+/**
+ * The conversation that a messages request asks for. Thinking of earlier turns is left out: a CLI keeps its own. Sampling is
+ * left to the CLI, which has no setting for it.
+ * @throws RouterError `unsupported_parameter` that names what the CLI cannot do
+ */
+export function readMessagesConversation(request: MessagesRequest, model: string, takesImages: boolean): Conversation {
+  refuseFields(request);
+  const system = textsOf(request.system ?? '');
+  const turns: Turn[] = [];
+  for (const [at, { role, content }] of request.messages.entries()) {
+    const param = `messages.${at}.content`;
+    if (role === 'system') system.push(...textsOf(content));
+    else turns.push({ role, blocks: blocksOf(content, param, takesImages && role === 'user') });
+  }
+  const { thinking, output_config: output, max_tokens: maxTokens, stop_sequences: stop } = request;
+  return {
+    model,
+    system: system.join('\n\n'),
+    ...arrangeTurns(turns),
+    effort: effortForThinking(thinking, output?.effort) ?? output?.effort ?? undefined,
+    // 0 asks for nothing but a warm cache; the least a CLI can be held to is one token.
+    maxTokens: maxTokens === undefined ? undefined : Math.max(1, maxTokens),
+    stop: (stop ?? []).filter((text) => text !== ''),
+  };
+}
+
+/** Begins a system block in which Claude Code tells its version; it is none of the model's business. */
+const billingHeader = 'x-anthropic-billing-header:';
+
+function textsOf(content: string | readonly MessagesBlock[]): string[] {
+  const texts =
+    typeof content === 'string' ? [content] : content.map((block) => (block.type === 'text' ? block.text : ''));
+  return texts.filter((text) => text !== '' && !text.startsWith(billingHeader));
+}
+
+function blocksOf(content: string | MessagesBlock[], param: string, takesImages: boolean): TurnBlock[] {
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  return content.flatMap((block, at): TurnBlock[] => {
+    if (block.type === 'thinking' || block.type === 'redacted_thinking') return [];
+    // Cache hints would stand beside the CLI's own, of which there may be only so many.
+    if (block.type === 'text') return [{ type: 'text', text: block.text }];
+    if (block.type === 'image' && takesImages) return [{ type: 'image', source: block.source }];
+    throw unsupportedInMessages(
+      `${param}.${at}.type`,
+      block.type === 'image' ? 'images' : `content of type '${block.type}'`,
+    );
+  });
+}
+
+/** Refuses what a CLI cannot do. Tools that the model must not use anyway are ignored. */
+function refuseFields(request: MessagesRequest): void {
+  for (const [field, what] of Object.entries(refusedFields)) {
+    const unused = field === 'tools' && typeOf(request.tool_choice ?? undefined) === 'none';
+    if (isAsked(request[field]) && !unused) throw unsupportedInMessages(field, what);
+  }
+  if (isAsked(request.output_config?.format ?? undefined)) {
+    throw unsupportedInMessages('output_config.format', 'a format of the answer');
+  }
+}

@@ -1,0 +1,13 @@
+import { chatFormat } from '#shared/formats/chat/chat-format.ts';
+import type { HttpUpstreamFormat } from '../../upstream-format.ts';
+import { upstreamErrorFromChat } from './upstream-error.ts';
+
+/** Chat completions, as engines and most providers serve them. */
+export const chatUpstream: HttpUpstreamFormat = {
+  name: 'chat',
+  path: '/chat/completions',
+  headers: {},
+  estimateInput: (request) => chatFormat.estimateInput(request),
+  readError: upstreamErrorFromChat,
+  isLastEvent: (data) => data === '[DONE]',
+};

@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
+import type { HttpUpstreamFormat } from '../../upstream-format.ts';
+import { upstreamErrorFromMessages } from './upstream-error.ts';
+
+/** The version of the API that is asked for where the client names none. */
+const version = '2023-06-01';
+
+const counted = z.looseObject({ input_tokens: z.number().int().nonnegative() });
+
+/** Anthropic's messages, as Anthropic and some other providers serve them. */
+export const messagesUpstream: HttpUpstreamFormat = {
+  name: 'messages',
+  path: '/messages',
+  headers: { 'anthropic-version': version },
+  estimateInput: (request) => messagesFormat.estimateInput(request),
+  readError: upstreamErrorFromMessages,
+  isLastEvent: (data) => /^\{\s*"type"\s*:\s*"message_stop"/.test(data),
+  count: { path: '/messages/count_tokens', read: (body) => counted.safeParse(body).data?.input_tokens },
+};

@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import type { z } from 'zod';
+import { loadConfig, type Environment } from '#shared/core/load-config.ts';
+import { createLog, type Logger } from '#shared/core/log.ts';
+import type { Releases } from '#shared/core/release.ts';
+import { runService } from '#shared/core/run-service.ts';
+import type { Tier } from '#shared/core/tier.ts';
+import { openTracing } from '#shared/core/tracing/open-tracing.ts';
+import { version } from '#shared/core/version.ts';
+import { openWorkerAdmin, type WorkerAdmin } from './worker-admin.ts';
+import type { workerSettings } from './worker-settings.ts';
+import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
+import { readBrokerAccess } from '#shared/broker/connection/read-broker-access.ts';
+import { startWorker, type Worker } from '#shared/broker/worker/start-worker.ts';
+import type { WorkerFacts, WorkerOptions } from '#shared/broker/worker/worker-options.ts';
+
+/** The settings of a worker: those that every worker has, and its own. */
+type WorkerConfig = z.ZodObject<typeof workerSettings & { DRAIN_MS: z.ZodType<number> }>;
+
+/** What a worker is built from. */
+export interface WorkerContext<Config extends WorkerConfig> {
+  config: z.output<Config>;
+  environment: Environment;
+  log: Logger;
+  releases: Releases;
+  admin: WorkerAdmin;
+  /** Announces the worker's facts again. Call it whenever they have changed; it may be called before the worker runs. */
+  announce: () => void;
+}
+
+/** One worker, ready to be connected to the broker. */
+export interface WorkerParts extends Pick<WorkerOptions, 'kind' | 'formats' | 'handler'> {
+  /** Models, tools, slots, and whether it takes jobs: as they are now. */
+  facts: () => WorkerFacts;
+  /** Milliseconds in which pieces of a stream travel together; 0 sends each by itself. */
+  coalesceMs: number;
+}
+
+/**
+ * Runs a worker's `main.ts`: reads its settings, opens log, traces and admin port, builds it, connects it to the broker, and
+ * on SIGTERM drains and closes all of it in reverse order.
+ * @param build opens what stands behind the worker, an engine for example, and registers its releases
+ */
+export async function runWorker<Config extends WorkerConfig>(
+  tier: Tier,
+  configSchema: Config,
+  build: (context: WorkerContext<Config>) => Promise<WorkerParts>,
+): Promise<void> {
+  const service = `${tier}-worker`;
+  await runService(async (environment, releases) => {
+    const config: z.output<WorkerConfig> = loadConfig(configSchema, environment);
+    const id = config.WORKER_ID ?? `${tier}-${randomUUID().slice(0, 8)}`;
+    const log = createLog({ service, level: config.LOG_LEVEL, format: config.LOG_FORMAT }).child({ worker: id });
+    const tracing = await openTracing({ service, instance: id, environment, log });
+    if (tracing) releases.add('traces', () => tracing.close());
+    const admin = await openWorkerAdmin({ service, config, log, releases });
+
+    let worker: Worker | undefined;
+    let facts: (() => WorkerFacts) | undefined;
+    const announce = (): void => {
+      if (facts) worker?.update(facts());
+    };
+    const context = { config: config as z.output<Config>, environment, log, releases, admin, announce };
+    const parts = await build(context);
+    facts = parts.facts;
+
+    const broker = await connectBroker({ ...readBrokerAccess(config), name: id, prefix: config.RTR_PREFIX, log });
+    releases.add('broker', () => broker.close());
+    const { kind, formats, handler, coalesceMs } = parts;
+    const options = {
+      broker,
+      log,
+      id,
+      tier,
+      kind,
+      formats,
+      version,
+      handler,
+      coalesceMs,
+      tracing,
+      meter: admin.metrics,
+    };
+    const started = startWorker({ ...options, ...facts() });
+    releases.add('worker', async () => {
+      await started.drain(config.DRAIN_MS);
+      await started.close();
+    });
+    worker = started;
+    admin.follow(started, broker);
+    // What has changed while the worker started.
+    announce();
+    const { models, tools = [], slots } = facts();
+    log.info({ kind, slots, models: models.length, tools: tools.length }, `${service} is ready`);
+  });
+}

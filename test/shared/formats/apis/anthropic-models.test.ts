@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { messagesModelPage } from '#shared/formats/apis/anthropic-models.ts';
+
+const cards = ['a', 'b', 'c', 'd', 'e'].map((id) => ({ id, created: 1_700_000_000, ownedBy: 'x', contextWindow: 8 }));
+
+function ids(query: Record<string, string>): { ids: string[]; more: boolean } {
+  const page = messagesModelPage(cards, query);
+  expect(page.first_id).toBe(page.data[0]?.id ?? null);
+  expect(page.last_id).toBe(page.data.at(-1)?.id ?? null);
+  return { ids: page.data.map(({ id }) => id), more: page.has_more };
+}
+
+describe('a page of models', () => {
+  it('has the shape that messages clients read', () => {
+    expect(messagesModelPage(cards, { limit: '1' }).data[0]).toMatchObject({
+      type: 'model',
+      id: 'a',
+      created_at: '2023-11-14T22:13:20.000Z',
+      max_input_tokens: 8,
+      max_tokens: null,
+    });
+  });
+
+  it.each([
+    [{}, ['a', 'b', 'c', 'd', 'e'], false],
+    [{ limit: '2' }, ['a', 'b'], true],
+    [{ limit: '2', after_id: 'b' }, ['c', 'd'], true],
+    [{ limit: '2', after_id: 'd' }, ['e'], false],
+    [{ after_id: 'e' }, [], false],
+    [{ limit: '2', before_id: 'd' }, ['b', 'c'], true],
+    [{ limit: '5', before_id: 'c' }, ['a', 'b'], false],
+  ])('for %j is %j', (query, expected, more) => {
+    expect(ids(query)).toEqual({ ids: expected, more });
+  });
+
+  it.each([
+    { limit: '0' },
+    { limit: '1001' },
+    { limit: 'x' },
+    { after_id: 'nobody' },
+    { after_id: 'a', before_id: 'b' },
+  ])('is refused for %j', (query) => {
+    expect(() => messagesModelPage(cards, query)).toThrow(expect.objectContaining({ code: 'invalid_request' }));
+  });
+});

@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '#shared/core/json.ts';
+import { formatNames, translationBetween } from './translation-between.ts';
+import { holdRule, type Example } from './hold-rule.ts';
+
+const call = { id: 'c', type: 'function', function: { name: 'f', arguments: { a: 1 } } };
+
+function chatAnswer(message: JsonObject, choice: JsonObject = {}, more: JsonObject = {}): JsonObject {
+  return {
+    id: 'x',
+    object: 'chat.completion',
+    created: 1,
+    model: 'engine',
+    choices: [{ index: 0, message: { role: 'assistant', content: 'a', ...message }, finish_reason: 'stop', ...choice }],
+    usage: { prompt_tokens: 9, completion_tokens: 4, total_tokens: 13 },
+    ...more,
+  };
+}
+
+function chatUsage(usage: JsonObject): Example {
+  const plain = { prompt_tokens: 9, completion_tokens: 4, total_tokens: 13 };
+  return { with: chatAnswer({}, {}, { usage: { ...plain, ...usage } }), without: chatAnswer({}) };
+}
+
+const chatExamples: Record<string, Example> = {
+  id: { with: chatAnswer({}), without: chatAnswer({}) },
+  model: { with: chatAnswer({}), without: chatAnswer({}) },
+  created: { with: chatAnswer({}), without: chatAnswer({}, {}, { created: 2 }) },
+  'choices[].message.content': { with: chatAnswer({ content: 'b' }), without: chatAnswer({}) },
+  'choices[].message.content beside tool calls': {
+    with: chatAnswer({ tool_calls: [call] }),
+    without: chatAnswer({ tool_calls: [call], content: null }),
+  },
+  'choices[].message.reasoning_content': { with: chatAnswer({ reasoning_content: 'hm' }), without: chatAnswer({}) },
+  'choices[].message.reasoning': { with: chatAnswer({ reasoning: 'hm' }), without: chatAnswer({}) },
+  'choices[].message.refusal': { with: chatAnswer({ refusal: 'no' }), without: chatAnswer({}) },
+  'choices[].message.tool_calls': { with: chatAnswer({ tool_calls: [call] }), without: chatAnswer({}) },
+  'choices[].finish_reason': { with: chatAnswer({}, { finish_reason: 'length' }), without: chatAnswer({}) },
+  'choices[].stop_reason': { with: chatAnswer({}, { stop_reason: 'END' }), without: chatAnswer({}) },
+  'choices[].matched_stop': { with: chatAnswer({}, { matched_stop: 'END' }), without: chatAnswer({}) },
+  'choices[].logprobs': { with: chatAnswer({}, { logprobs: { content: [] } }), without: chatAnswer({}) },
+  'usage.prompt_tokens': chatUsage({ prompt_tokens: 7 }),
+  'usage.completion_tokens': chatUsage({ completion_tokens: 7 }),
+  'usage.prompt_tokens_details.cached_tokens': chatUsage({ prompt_tokens_details: { cached_tokens: 2 } }),
+  'usage.prompt_tokens_details.cache_write_tokens': chatUsage({ prompt_tokens_details: { cache_write_tokens: 2 } }),
+  'usage.completion_tokens_details.reasoning_tokens': chatUsage({ completion_tokens_details: { reasoning_tokens: 2 } }),
+  '*': { with: chatAnswer({}, {}, { timings: { n: 1 } }), without: chatAnswer({}), path: 'timings' },
+};
+
+function messagesAnswer(content: JsonObject[], more: JsonObject = {}): JsonObject {
+  return {
+    id: 'x',
+    type: 'message',
+    role: 'assistant',
+    model: 'engine',
+    content,
+    stop_reason: 'end_turn',
+    stop_sequence: null,
+    usage: { input_tokens: 9, output_tokens: 4 },
+    ...more,
+  };
+}
+
+const text = { type: 'text', text: 'a' };
+const use = { type: 'tool_use', id: 'c', name: 'f', input: { a: 1 } };
+const plain = messagesAnswer([text]);
+
+function added(block: JsonObject, path?: string): Example {
+  return { with: messagesAnswer([text, block]), without: plain, ...(path !== undefined && { path }) };
+}
+
+function messagesUsage(usage: JsonObject): Example {
+  return { with: messagesAnswer([text], { usage: { input_tokens: 9, output_tokens: 4, ...usage } }), without: plain };
+}
+
+const messagesExamples: Record<string, Example> = {
+  id: { with: plain, without: plain },
+  model: { with: plain, without: plain },
+  'content[].text': added({ type: 'text', text: 'b' }),
+  'content[].text beside tool calls': { with: messagesAnswer([text, use]), without: messagesAnswer([use]) },
+  'content[].citations': { with: messagesAnswer([{ ...text, citations: [{ x: 1 }] }]), without: plain },
+  'content[].thinking': added({ type: 'thinking', thinking: 'hm', signature: 's' }),
+  'content[].signature': {
+    with: messagesAnswer([{ type: 'thinking', thinking: 'hm', signature: 's' }]),
+    without: messagesAnswer([{ type: 'thinking', thinking: 'hm' }]),
+  },
+  'content[] redacted_thinking': added({ type: 'redacted_thinking', data: 'd' }, 'content[].data'),
+  'content[] tool_use': added(use, 'content[].input'),
+  'content[] of other types': added({ type: 'web_search_tool_result', content: [] }, 'content[].content'),
+  stop_reason: { with: messagesAnswer([text], { stop_reason: 'max_tokens' }), without: plain },
+  stop_sequence: { with: messagesAnswer([text], { stop_sequence: 'END' }), without: plain },
+  'stop_details.explanation': {
+    with: messagesAnswer([text], { stop_reason: 'refusal', stop_details: { explanation: 'no' } }),
+    without: messagesAnswer([text], { stop_reason: 'refusal' }),
+  },
+  'usage.input_tokens': messagesUsage({ input_tokens: 7 }),
+  'usage.output_tokens': messagesUsage({ output_tokens: 7 }),
+  'usage.cache_read_input_tokens': messagesUsage({ cache_read_input_tokens: 2 }),
+  'usage.cache_creation_input_tokens': messagesUsage({ cache_creation_input_tokens: 2 }),
+  'usage.output_tokens_details.thinking_tokens': messagesUsage({ output_tokens_details: { thinking_tokens: 2 } }),
+  '*': { with: messagesAnswer([text], { container: { id: 'c' } }), without: plain, path: 'container' },
+};
+
+describe.each([
+  ['chat', chatExamples],
+  ['messages', messagesExamples],
+] as const)("the rules for a %s upstream's answer", (upstream, examples) => {
+  describe.each(formatNames)('to a %s client', (client) => {
+    const translation = translationBetween(client, upstream);
+    const rules = translation.answerRules ?? [];
+
+    it('each have an example, and no example is without its rule', () => {
+      expect(Object.keys(examples).toSorted()).toEqual(rules.map(({ field }) => field).toSorted());
+    });
+
+    it.each(rules.map(({ field, effect }) => [field, effect] as const))('say what happens to %s', (field, effect) => {
+      let minted = 0;
+      const example: Example = examples[field] ?? { with: {}, without: {} };
+      holdRule(field, effect, example, (body) => {
+        const at = ['id', 'model'].includes(field) ? ++minted : 0;
+        const created = field === 'created' && client === upstream ? ++minted : 0;
+        return translation.reply(body, { id: `id-${at}`, model: `model-${at}`, created }).body;
+      });
+    });
+  });
+});

@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest';
+import type { Json, JsonObject } from '#shared/core/json.ts';
+import { parseChatRequest } from '#shared/formats/chat/parse-chat-request.ts';
+import { formatNames, translationBetween } from './translation-between.ts';
+import { holdRule, type Example } from './hold-rule.ts';
+
+const user = { role: 'user', content: 'hi' };
+const base: JsonObject = { model: 'm', messages: [user], max_tokens: 100 };
+const tools = [
+  { type: 'function', function: { name: 'f', parameters: { type: 'object' } } },
+  { type: 'function', function: { name: 'g' } },
+];
+
+function top(fields: JsonObject, without: JsonObject = {}): Example {
+  return { with: { ...base, ...without, ...fields }, without: { ...base, ...without } };
+}
+
+function history(added: Json[], before: Json[] = [user], without: Json[] = before): Example {
+  return { with: { ...base, messages: [...before, ...added] }, without: { ...base, messages: without } };
+}
+
+function part(part: Json, path: string): Example {
+  const said = (content: Json[]): Json => ({ role: 'user', content });
+  return {
+    with: { ...base, messages: [said([{ type: 'text', text: 'a' }, part])] },
+    without: { ...base, messages: [said([{ type: 'text', text: 'a' }])] },
+    path,
+  };
+}
+
+function assistant(fields: JsonObject, path: string): Example {
+  const message = { role: 'assistant', content: 'x' };
+  return { ...history([{ ...message, ...fields }], [user], [user, message]), path };
+}
+
+const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{"a":1}' } };
+const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,aa' } };
+
+/** An example for every rule. */
+const examples: Record<string, Example> = {
+  model: { with: base, without: base },
+  'messages[] system, developer, leading': history([user], [{ role: 'developer', content: 'd' }], [user]),
+  'messages[] system, developer, later': history([{ role: 'system', content: 'd' }]),
+  'messages[] user': history([{ role: 'user', content: 'b' }]),
+  'messages[] assistant': history([{ role: 'assistant', content: 'b' }]),
+  'messages[] tool': history(
+    [{ role: 'tool', tool_call_id: 'c', content: 'r' }],
+    [user, { role: 'assistant', tool_calls: [call] }],
+  ),
+  'messages[].name': history([{ ...user, name: 'n' }], [], [user]),
+  'messages[].content[] text': part({ type: 'text', text: 'b' }, 'messages[].content[].text'),
+  'messages[].content[] image_url': part(image, 'messages[].content[].image_url'),
+  'messages[].content[].image_url.detail': {
+    with: part({ ...image, image_url: { ...image.image_url, detail: 'low' } }, '').with,
+    without: part(image, '').with,
+  },
+  'messages[].content[] file, with data': part(
+    { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,aa' } },
+    'messages[].content[].file',
+  ),
+  'messages[].content[] file, by id': part({ type: 'file', file: { file_id: 'x' } }, 'messages[].content[].file'),
+  'messages[].content[] input_audio': part(
+    { type: 'input_audio', input_audio: { data: 'QQ==', format: 'wav' } },
+    'messages[].content[].input_audio',
+  ),
+  'messages[].content[] refusal': assistant(
+    {
+      content: [
+        { type: 'text', text: 'x' },
+        { type: 'refusal', refusal: 'no' },
+      ],
+    },
+    'messages[].content[].refusal',
+  ),
+  'messages[].content[] of other types': part({ type: 'video_url', video_url: {} }, 'messages[].content[].video_url'),
+  'messages[].content[].cache_control': {
+    with: part({ ...image, cache_control: { type: 'ephemeral' } }, '').with,
+    without: part(image, '').with,
+  },
+  'messages[].reasoning_content': assistant({ reasoning_content: 'hm' }, 'messages[].reasoning_content'),
+  'messages[].reasoning': assistant({ reasoning: 'hm' }, 'messages[].reasoning'),
+  'messages[].tool_calls[]': assistant({ tool_calls: [call] }, 'messages[].tool_calls[]'),
+  'messages[].tool_calls[] of other types': assistant(
+    { tool_calls: [{ id: 'c', type: 'custom', custom: { name: 'f', input: 'x' } }] },
+    'messages[].tool_calls[]',
+  ),
+  'messages[].function_call': assistant({ function_call: { name: 'f', arguments: '{}' } }, 'messages[].function_call'),
+  max_tokens: { with: base, without: { model: 'm', messages: [user] } },
+  max_completion_tokens: top({ max_completion_tokens: 7 }),
+  temperature: top({ temperature: 0.5 }),
+  top_p: top({ top_p: 0.5 }),
+  top_k: top({ top_k: 5 }),
+  stop: top({ stop: 'END' }),
+  stream: top({ stream: true }),
+  stream_options: {
+    with: { ...base, stream: true, stream_options: { include_usage: true, x: 1 } },
+    without: { ...base, stream: true },
+  },
+  'tools[]': top({ tools }),
+  'tools[].function.strict': top(
+    { tools: [{ type: 'function', function: { name: 'f', strict: true } }] },
+    { tools: [{ type: 'function', function: { name: 'f' } }] },
+  ),
+  'tools[] of other types': top({ tools: [{ type: 'custom', custom: { name: 'f' } }] }),
+  tool_choice: top({ tool_choice: 'required' }, { tools }),
+  'tool_choice allowed_tools': top(
+    { tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', function: { name: 'g' } }] } },
+    { tools },
+  ),
+  parallel_tool_calls: top({ parallel_tool_calls: false }, { tools }),
+  reasoning_effort: top({ reasoning_effort: 'low' }),
+  reasoning: top({ reasoning: { effort: 'low' } }),
+  thinking: top({ thinking: { type: 'enabled', budget_tokens: 2000 } }),
+  chat_template_kwargs: top({ chat_template_kwargs: { enable_thinking: false } }),
+  'response_format json_schema': top({
+    response_format: { type: 'json_schema', json_schema: { schema: { type: 'string' } } },
+  }),
+  'response_format.json_schema.name': top(
+    { response_format: { type: 'json_schema', json_schema: { schema: {}, name: 'n' } } },
+    { response_format: { type: 'json_schema', json_schema: { schema: {} } } },
+  ),
+  'response_format.json_schema.strict': top(
+    { response_format: { type: 'json_schema', json_schema: { schema: {}, strict: true } } },
+    { response_format: { type: 'json_schema', json_schema: { schema: {} } } },
+  ),
+  'response_format json_object': top({ response_format: { type: 'json_object' } }),
+  user: top({ user: 'u' }),
+  safety_identifier: top({ safety_identifier: 'u' }),
+  n: top({ n: 1 }),
+  seed: top({ seed: 1 }),
+  frequency_penalty: top({ frequency_penalty: 1 }),
+  presence_penalty: top({ presence_penalty: 1 }),
+  repetition_penalty: top({ repetition_penalty: 1 }),
+  logit_bias: top({ logit_bias: { 1: 1 } }),
+  min_p: top({ min_p: 0.1 }),
+  include_reasoning: top({ include_reasoning: true }),
+  separate_reasoning: top({ separate_reasoning: true }),
+  metadata: top({ metadata: { a: 'b' } }),
+  store: top({ store: true }),
+  service_tier: top({ service_tier: 'flex' }),
+  prediction: top({ prediction: { type: 'content', content: 'x' } }),
+  verbosity: top({ verbosity: 'low' }),
+  prompt_cache_key: top({ prompt_cache_key: 'k' }),
+  prompt_cache_retention: top({ prompt_cache_retention: '24h' }),
+  'modalities, text': top({ modalities: ['text'] }),
+  'modalities, audio': top({ modalities: ['text', 'audio'] }),
+  audio: top({ audio: { voice: 'v' } }),
+  logprobs: top({ logprobs: true }),
+  top_logprobs: top({ top_logprobs: 2 }),
+  functions: top({ functions: [{ name: 'f' }] }),
+  function_call: top({ function_call: 'auto' }),
+  web_search_options: top({ web_search_options: {} }),
+  '*': { ...top({ brand_new: { a: [1] } }), path: 'brand_new' },
+};
+
+describe.each(formatNames)("the rules for a chat client's request to a %s upstream", (upstream) => {
+  const translation = translationBetween('chat', upstream);
+  const rules = translation.requestRules ?? [];
+
+  it('each have an example, and no example is without its rule', () => {
+    expect(Object.keys(examples).toSorted()).toEqual(rules.map(({ field }) => field).toSorted());
+  });
+
+  it.each(rules.map(({ field, effect }) => [field, effect] as const))('say what happens to %s', (field, effect) => {
+    const example = examples[field] ?? { with: {}, without: {} };
+    // The model is always there; what differs is what it is called.
+    let called = 0;
+    const model = () => (field === 'model' ? `target-${++called}` : 'target');
+    holdRule(field, effect, example, (body) =>
+      translation.request(parseChatRequest(body), { model: model(), maxOutput: 4096 }),
+    );
+  });
+});

@@ -1,0 +1,71 @@
+import { expect } from 'vitest';
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import type { Effect } from '#shared/translate/field-rule.ts';
+
+/** Two bodies that differ in just the field of a rule. */
+export interface Example {
+  with: JsonObject;
+  without: JsonObject;
+  /** Where the field is, if the rule's name does not tell. */
+  path?: string;
+}
+
+/** Holds a rule's stated effect against what a translator does. */
+export function holdRule(
+  field: string,
+  effect: Effect,
+  example: Example,
+  translate: (body: JsonObject) => JsonObject,
+): void {
+  const path = example.path ?? field.split(/[ ,]/)[0] ?? '';
+  switch (effect.kind) {
+    case 'passed': {
+      const given = collect(example.with, path);
+      expect(given).not.toEqual([]);
+      expect(collect(translate(example.with), path)).toEqual(given);
+      expect(collect(translate(example.without), path)).not.toEqual(given);
+      return;
+    }
+    case 'translated': {
+      const got = collect(translate(example.with), effect.to);
+      expect(got).not.toEqual([]);
+      expect(got).not.toEqual(collect(translate(example.without), effect.to));
+      return;
+    }
+    case 'ignored':
+      expect(example.with).not.toEqual(example.without);
+      expect(translate(example.with)).toEqual(translate(example.without));
+      return;
+    case 'refused': {
+      translate(example.without);
+      const error = refusal(() => translate(example.with));
+      expect(['unsupported_parameter', 'invalid_request']).toContain(error.code);
+      expect(error.param).toBeTypeOf('string');
+      expect(error.message).toContain(error.param);
+    }
+  }
+}
+
+function refusal(attempt: () => unknown): RouterError {
+  try {
+    attempt();
+  } catch (error) {
+    if (error instanceof RouterError) return error;
+    throw error;
+  }
+  throw new Error('nothing was refused');
+}
+
+/** All values at a path, `[]` for every element. */
+function collect(body: JsonObject, path: string): Json[] {
+  let values: Json[] = [body];
+  for (const step of path.split('.')) {
+    const name = step.replace('[]', '');
+    values = values
+      .flatMap((value) => (isJsonObject(value) ? [value[name]] : []))
+      .flatMap((value) => (step.endsWith('[]') && Array.isArray(value) ? value : [value]))
+      .filter((value) => value !== undefined);
+  }
+  return values;
+}

@@ -1,0 +1,166 @@
+import { describe, expect, it } from 'vitest';
+import type { Json, JsonObject } from '#shared/core/json.ts';
+import { parseMessagesRequest } from '#shared/formats/messages/parse-messages-request.ts';
+import { formatNames, translationBetween } from './translation-between.ts';
+import { syntheticSignature } from '#shared/translate/vocabulary/synthetic-signature.ts';
+import { holdRule, type Example } from './hold-rule.ts';
+
+const user = { role: 'user', content: 'hi' };
+const base: JsonObject = { model: 'm', max_tokens: 100, messages: [user] };
+const tool = { name: 'f', input_schema: { type: 'object', $schema: 'https://x' } };
+
+function top(fields: JsonObject, without: JsonObject = {}): Example {
+  return { with: { ...base, ...without, ...fields }, without: { ...base, ...without } };
+}
+
+/** A turn with one more block than without; `path` is where the block's own field is. */
+function block(
+  block: Json,
+  path: string,
+  { role = 'user', before = [], without = [] as Json[] }: { role?: string; before?: Json[]; without?: Json[] } = {},
+): Example {
+  const text = { type: 'text', text: 'a' };
+  return {
+    with: { ...base, messages: [...before, { role, content: [text, block] }] },
+    without: { ...base, messages: [...before, { role, content: [text, ...without] }] },
+    path,
+  };
+}
+
+const called: Json[] = [user, { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'f', input: {} }] }];
+const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'aa' } };
+const result = { type: 'tool_result', tool_use_id: 't', content: 'r' };
+const source = 'messages[].content[].source';
+
+const examples: Record<string, Example> = {
+  model: { with: base, without: base },
+  system: top({ system: [{ type: 'text', text: 's', cache_control: { type: 'ephemeral' } }] }),
+  'system[] billing header': {
+    ...top(
+      {
+        system: [
+          { type: 'text', text: 'x-anthropic-billing-header: v' },
+          { type: 'text', text: 's' },
+        ],
+      },
+      { system: [{ type: 'text', text: 's' }] },
+    ),
+    path: 'system',
+  },
+  'messages[] system': top({ messages: [user, { role: 'system', content: 's' }] }),
+  'messages[] user': top({ messages: [user, { role: 'user', content: 'b' }] }),
+  'messages[] assistant': top({ messages: [user, { role: 'assistant', content: 'b' }] }),
+  'messages[].content[] text': block({ type: 'text', text: 'b' }, 'messages[].content[].text'),
+  'messages[].content[] image': block(image, source),
+  'messages[].content[] image, by file id': block({ type: 'image', source: { type: 'file', file_id: 'f' } }, source),
+  'messages[].content[] document, text': block(
+    { type: 'document', title: 't', source: { type: 'text', media_type: 'text/plain', data: 'd' } },
+    source,
+  ),
+  'messages[].content[] document, PDF': block(
+    { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'aa' } },
+    source,
+  ),
+  'messages[].content[] document, by URL': block(
+    { type: 'document', source: { type: 'url', url: 'https://x/a.pdf' } },
+    source,
+  ),
+  'messages[].content[] tool_use': block(
+    { type: 'tool_use', id: 't', name: 'f', input: { a: 1 } },
+    'messages[].content[].input',
+    { role: 'assistant' },
+  ),
+  'messages[].content[] tool_result': block(result, 'messages[].content[].tool_use_id', { before: called }),
+  'messages[].content[] tool_result, image': block({ ...result, content: [image] }, 'messages[].content[].content', {
+    before: called,
+    without: [result],
+  }),
+  'messages[].content[].is_error': block({ ...result, is_error: true }, 'messages[].content[].is_error', {
+    before: called,
+    without: [result],
+  }),
+  'messages[].content[] thinking': block(
+    { type: 'thinking', thinking: 'hm', signature: 's' },
+    'messages[].content[].thinking',
+    { role: 'assistant' },
+  ),
+  'messages[].content[] thinking, signed here': block(
+    { type: 'thinking', thinking: 'hm', signature: syntheticSignature },
+    '',
+    { role: 'assistant' },
+  ),
+  'messages[].content[] redacted_thinking': block(
+    { type: 'redacted_thinking', data: 'd' },
+    'messages[].content[].data',
+    { role: 'assistant' },
+  ),
+  'messages[].content[] of other types': block(
+    { type: 'server_tool_use', id: 's', name: 'web_search', input: {} },
+    'messages[].content[].input',
+    { role: 'assistant' },
+  ),
+  'messages[].content[].cache_control': block(
+    { ...image, cache_control: { type: 'ephemeral' } },
+    'messages[].content[].cache_control',
+    { without: [image] },
+  ),
+  max_tokens: { with: { ...base, max_tokens: 9 }, without: base },
+  'max_tokens of 0': { with: { ...base, max_tokens: 0 }, without: base },
+  temperature: top({ temperature: 0.5 }),
+  top_p: top({ top_p: 0.5 }),
+  top_k: top({ top_k: 5 }),
+  stop_sequences: top({ stop_sequences: ['END'] }),
+  stream: top({ stream: true }),
+  'tools[]': top({ tools: [tool] }),
+  'tools[].strict': top({ tools: [{ ...tool, strict: true }] }, { tools: [tool] }),
+  'tools[] run by the upstream': top({ tools: [{ type: 'web_search_20260209', name: 'web_search' }] }),
+  ...Object.fromEntries(
+    ['cache_control', 'defer_loading', 'eager_input_streaming', 'input_examples', 'allowed_callers'].map((field) => [
+      `tools[].${field}`,
+      top({ tools: [{ ...tool, [field]: [true] }] }, { tools: [tool] }),
+    ]),
+  ),
+  tool_choice: top({ tool_choice: { type: 'any' } }, { tools: [tool] }),
+  'tool_choice.disable_parallel_tool_use': top(
+    { tool_choice: { type: 'auto', disable_parallel_tool_use: true } },
+    { tools: [tool], tool_choice: { type: 'auto' } },
+  ),
+  thinking: top({ thinking: { type: 'adaptive' } }),
+  'output_config.effort': top({ output_config: { effort: 'low' } }, { thinking: { type: 'adaptive' } }),
+  'output_config.format': top({ output_config: { format: { type: 'json_schema', schema: { type: 'string' } } } }),
+  output_format: top({ output_format: { type: 'json_schema', schema: { type: 'string' } } }),
+  'metadata.user_id': top({ metadata: { user_id: 'u' } }),
+  ...Object.fromEntries(
+    [
+      'context_management',
+      'cache_control',
+      'service_tier',
+      'speed',
+      'inference_geo',
+      'fallbacks',
+      'diagnostics',
+      'betas',
+    ].map((field) => [field, top({ [field]: 'x' })]),
+  ),
+  mcp_servers: top({ mcp_servers: [{ name: 'x' }] }),
+  container: top({ container: 'x' }),
+  thread: top({ thread: { type: 'create' } }),
+  '*': { ...top({ min_p: 0.1 }), path: 'min_p' },
+};
+
+describe.each(formatNames)("the rules for a messages client's request to a %s upstream", (upstream) => {
+  const translation = translationBetween('messages', upstream);
+  const rules = translation.requestRules ?? [];
+
+  it('each have an example, and no example is without its rule', () => {
+    expect(Object.keys(examples).toSorted()).toEqual(rules.map(({ field }) => field).toSorted());
+  });
+
+  it.each(rules.map(({ field, effect }) => [field, effect] as const))('say what happens to %s', (field, effect) => {
+    const example = examples[field] ?? { with: {}, without: {} };
+    // The model is always there; what differs is what it is called.
+    let called = 0;
+    const model = () => (field === 'model' ? `target-${++called}` : 'target');
+    holdRule(field, effect, example, (body) => translation.request(parseMessagesRequest(body), { model: model() }));
+  });
+});

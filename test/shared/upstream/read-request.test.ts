@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { toolInput } from '#shared/translate/vocabulary/tool-input.ts';
+import { readRequest } from '#shared/upstream/read-request.ts';
+
+const nested = (levels: number): string => `{"x":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
+
+describe('a body that comes to a worker', () => {
+  it('may be nested as deeply as any real one', () => {
+    const text = nested(500);
+    expect(JSON.stringify(readRequest({ body: Buffer.from(text) }))).toBe(text);
+  });
+
+  it.each([501, 100_000])('is refused for good when it has %i levels', (levels) => {
+    expect(() => readRequest({ body: Buffer.from(nested(levels)) })).toThrowError(
+      expect.objectContaining({
+        code: 'invalid_request',
+        message: 'The request is nested too deeply.',
+        movable: false,
+      }),
+    );
+  });
+
+  it('is released once it was read', () => {
+    const job = { body: Buffer.from('{"model":"m"}') };
+    expect(readRequest(job)).toEqual({ model: 'm' });
+    expect(job.body).toHaveLength(0);
+  });
+
+  it('may hold deeper arguments of a tool call as text, and they stay text', () => {
+    expect(toolInput(nested(100_000))).toEqual({ _raw: nested(100_000) });
+  });
+});
