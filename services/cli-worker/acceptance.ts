@@ -1,10 +1,11 @@
-/** Seconds for which a limit is taken to hold when the CLI does not say, and at most before it is tried again. */
+/** Seconds that a limit lasts when the CLI does not report a time. */
 const usualLimitS = 10;
+
+/** Seconds after which the worker tries again at the latest. */
 const longestLimitS = 300;
 
 /**
- * Whether the worker takes jobs: while its CLI can be started and its account has met no limit. Other workers get the jobs
- * meanwhile.
+ * Whether the worker accepts jobs: while its CLI can be started and its account has reached no limit.
  */
 export class Acceptance {
   readonly #onChange: (accepting: boolean) => void;
@@ -19,13 +20,13 @@ export class Acceptance {
     return this.#healthy && this.#limit === undefined;
   }
 
-  /** Tells whether the CLI can be started. */
+  /** Sets whether the CLI can be started. */
   healthy(healthy: boolean): void {
     this.#healthy = healthy;
     this.#onChange(this.accepting);
   }
 
-  /** Tells that the upstream limits the rate of requests, and for how many seconds, where it says so. */
+  /** Reports a rate limit of the upstream. @param seconds its time, where known */
   limited(seconds: number = usualLimitS): void {
     clearTimeout(this.#limit);
     const over = (): void => {
@@ -36,7 +37,7 @@ export class Acceptance {
     this.#onChange(this.accepting);
   }
 
-  /** Stops the clock. */
+  /** Stops the timer. */
   close(): void {
     clearTimeout(this.#limit);
   }

@@ -9,11 +9,11 @@ export interface FoundCli {
   kind: KnownCliKind;
   /** Path of its program. */
   program: string;
-  /** Whether it looks as if it could ask its upstream: a key is set, or somebody has logged in. */
+  /** Whether a key is set or a login exists. An expired login counts. */
   signedIn: boolean;
-  /** What to do when it does not. */
+  /** What to do when it is not signed in. */
   hint: string;
-  /** Names of models that every version of it takes; none where they depend on the account. */
+  /** Models that every version takes; none where they depend on the account. */
   models: string[];
 }
 
@@ -25,8 +25,8 @@ const models: Readonly<Record<KnownCliKind, string[]>> = {
 };
 
 /**
- * Looks for the known command-line agents on the PATH. Looks at files and variables only: nothing is started and nobody
- * is asked, so it costs a few milliseconds, and a login that has run out counts as one.
+ * Finds the known command-line agents on the PATH. Reads files and variables only and starts no program, which takes a few
+ * milliseconds.
  */
 export async function findClis(environment: Environment): Promise<FoundCli[]> {
   const kinds = Object.keys(logins) as KnownCliKind[];

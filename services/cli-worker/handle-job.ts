@@ -10,10 +10,10 @@ import { findTranslation, type Minted, type Translation } from '#shared/translat
 import { conversationTranslations } from '#shared/translate/translations.ts';
 import { mint } from '#shared/upstream/mint.ts';
 import { readRequest } from '#shared/upstream/read-request.ts';
-import type { AnswerPart } from './answer/answer-part.ts';
+import type { AnswerPart } from './clis/cli.ts';
 import { chatDone, endChunk, partChunk, wholeAnswer } from './answer/chat-chunks.ts';
-import { runConversation, type Patience } from './answer/run-conversation.ts';
-import type { Lease } from './pool/session-pool.ts';
+import { runConversation, type AnswerTimeouts } from './answer/run-conversation.ts';
+import type { Lease } from './process-set/process-set.ts';
 
 export interface HandleJobOptions {
   /** Takes a session for one conversation. */
@@ -23,7 +23,7 @@ export interface HandleJobOptions {
   takesImages: boolean;
   /** Who generates behind it, in traces. */
   traceName: string;
-  timeouts: Patience;
+  timeouts: AnswerTimeouts;
   /** Called when the upstream limits the rate of requests, with the seconds that this lasts where it tells them. */
   onLimited: (seconds: number | undefined) => void;
   log: Logger;
@@ -110,7 +110,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       };
       const { outcome, complete } = await runConversation(lease.session, conversation, {
         onPart,
-        patience: timeouts,
+        timeouts,
         signal,
       });
       endedWell = complete;

@@ -9,13 +9,11 @@ import { conversationTranslations } from '#shared/translate/translations.ts';
 import { Acceptance } from './acceptance.ts';
 import { cliOf } from './clis/cli-of.ts';
 import type { Cli } from './clis/cli.ts';
-import { traceNameOf } from './clis/trace-name.ts';
 import { cliWorkerConfig, type CliWorkerConfig } from './config.ts';
 import { createHandleJob } from './handle-job.ts';
-import { startSession } from './pool/live-session.ts';
-import { SessionPool } from './pool/session-pool.ts';
+import { startSession } from './process-set/live-session.ts';
+import { ProcessSet, watchProcesses } from './process-set/process-set.ts';
 import { ProcessGuard } from './process/process-guard.ts';
-import { watchProcesses } from './watch-processes.ts';
 import { ProcessStarter } from './process/process-starter.ts';
 
 const mebibyte = 1024 * 1024;
@@ -30,7 +28,7 @@ await runWorker('cli', cliWorkerConfig, async ({ config, environment, log, relea
   const acceptance = new Acceptance(announce);
   releases.add('acceptance', () => acceptance.close());
   const sessions = { cli, starter, models: config.CLI_MODELS, root, startMs: config.START_TIMEOUT_MS, log };
-  const pool = new SessionPool({
+  const processes = new ProcessSet({
     start: (signal) => startSession(sessions, signal),
     size: config.SLOTS,
     singleUse: cli.singleUse,
@@ -39,17 +37,17 @@ await runWorker('cli', cliWorkerConfig, async ({ config, environment, log, relea
     log,
     onHealth: (healthy) => acceptance.healthy(healthy),
   });
-  watchProcesses(admin.registry, () => pool.counts);
-  releases.add('CLI processes', () => pool.close());
+  watchProcesses(admin.registry, () => processes.counts);
+  releases.add('CLI processes', () => processes.close());
 
   return {
     kind: cli.kind,
     formats: clientFormatsOn(conversationTranslations, conversationUpstream),
     coalesceMs: config.COALESCE_MS,
     handler: createHandleJob({
-      take: (signal) => pool.take(signal),
+      take: (signal) => processes.take(signal),
       models: config.CLI_MODELS,
-      traceName: traceNameOf(config.CLI_KIND),
+      traceName: cli.traceName,
       takesImages: cli.capabilities.includes('vision'),
       timeouts: {
         firstMs: config.FIRST_TOKEN_TIMEOUT_MS,

@@ -2,18 +2,18 @@ import type { JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
 import { writeChatUsage } from '#shared/formats/chat/usage.ts';
 import { chatUsageDetails } from '#shared/translate/vocabulary/usage-details.ts';
-import type { AnswerPart, Outcome } from './answer-part.ts';
+import type { AnswerPart, Outcome } from '../clis/cli.ts';
 
-/** Last event of a stream in the chat format. */
+/** Data of the last event of a stream in the chat format. */
 export const chatDone = '[DONE]';
 
-/** The data of the chat chunk for a piece of an answer. */
+/** Data of the chat chunk for a piece of an answer. */
 export function partChunk({ kind, text }: AnswerPart): string {
   const delta = kind === 'text' ? { content: text } : { reasoning_content: text };
   return JSON.stringify({ choices: [{ index: 0, delta, finish_reason: null }] });
 }
 
-/** The data of the chat chunk that ends an answer. */
+/** Data of the chat chunk that ends an answer. */
 export function endChunk({ finishReason, usage }: Outcome): string {
   return JSON.stringify({
     choices: [{ index: 0, delta: {}, finish_reason: finishReason }],
@@ -21,7 +21,7 @@ export function endChunk({ finishReason, usage }: Outcome): string {
   });
 }
 
-/** An answer that is not streamed, in the chat format. */
+/** The body of an answer that is not streamed, in the chat format. */
 export function wholeAnswer(parts: readonly AnswerPart[], { finishReason, usage }: Outcome): JsonObject {
   const joined = (kind: AnswerPart['kind']): string =>
     parts

@@ -1,58 +1,58 @@
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
-import type { AnswerPart } from './answer-part.ts';
+import type { AnswerPart } from '../clis/cli.ts';
 
 export interface AnswerLimits {
-  /** Tokens of text and thinking together, counted roughly. */
+  /** Tokens of text and thinking together, estimated. */
   maxTokens?: number | undefined;
-  /** Texts at which the answer ends; they are not part of it. */
+  /** Texts before which the answer ends. */
   stop: readonly string[];
 }
 
 /**
- * Ends an answer where its client wants it to end, for CLIs cannot be told. Text that may be the beginning of a stop text is
- * held back until it is clear whether it is.
+ * Ends an answer at its client's limits, which CLIs do not take. Text that may begin a stop text is kept back until it is
+ * clear whether it does.
  */
 export class LimitedAnswer {
-  /** Why the answer has ended here; undefined while it goes on. */
+  /** The limit that the answer has reached; undefined before. */
   ended: 'stop' | 'length' | undefined;
   readonly #limits: AnswerLimits;
   readonly #longestStop: number;
   #bytes = 0;
-  #held = '';
+  #keptBack = '';
 
   constructor(limits: AnswerLimits) {
     this.#limits = limits;
     this.#longestStop = Math.max(0, ...limits.stop.map(({ length }) => length));
   }
 
-  /** Takes a piece of the answer and returns what of it, and of what was held, the client gets. */
+  /** Takes a piece of the answer. Returns what the client gets now, of it and of the text kept back. */
   push(part: AnswerPart): AnswerPart[] {
     if (this.ended !== undefined) return [];
     const parts: AnswerPart[] = part.kind === 'text' ? this.#text(part.text) : [...this.end(), part];
     return parts.flatMap((each) => this.#count(each));
   }
 
-  /** What was held, for the model has written its last. */
+  /** Returns the text kept back, at the answer's end. */
   end(): AnswerPart[] {
-    const text = this.#held;
-    this.#held = '';
+    const text = this.#keptBack;
+    this.#keptBack = '';
     return text === '' || this.ended === 'stop' ? [] : [{ kind: 'text', text }];
   }
 
   #text(piece: string): AnswerPart[] {
-    const text = this.#held + piece;
+    const text = this.#keptBack + piece;
     const found = this.#limits.stop.map((stop) => text.indexOf(stop)).filter((at) => at !== -1);
     if (found.length > 0) {
       this.ended = 'stop';
-      this.#held = '';
+      this.#keptBack = '';
       return asPart(text.slice(0, Math.min(...found)));
     }
     const kept = this.#beginningOfStop(text);
-    this.#held = text.slice(text.length - kept);
+    this.#keptBack = text.slice(text.length - kept);
     return asPart(text.slice(0, text.length - kept));
   }
 
-  /** How many characters at the end may begin a stop text. */
+  /** Number of characters at the end that may begin a stop text. */
   #beginningOfStop(text: string): number {
     for (let length = Math.min(text.length, this.#longestStop - 1); length > 0; length -= 1) {
       const end = text.slice(text.length - length);
@@ -61,7 +61,7 @@ export class LimitedAnswer {
     return 0;
   }
 
-  /** The part, cut where the tokens are used up. */
+  /** The part, cut at the limit of tokens. */
   #count(part: AnswerPart): AnswerPart[] {
     const { maxTokens } = this.#limits;
     if (this.ended === 'length') return [];
@@ -71,7 +71,7 @@ export class LimitedAnswer {
       return [part];
     }
     this.ended = 'length';
-    // Never half a character: what is cut off in the middle of one is left out.
+    // A character that the limit would split is left out.
     const left = Buffer.from(part.text).subarray(0, maxTokens * 4 - this.#bytes);
     return asPart(new TextDecoder().decode(left, { stream: true })).map(({ text }) => ({ kind: part.kind, text }));
   }

@@ -1,61 +1,64 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RouterError } from '#shared/core/errors.ts';
-import type { CliSession } from '../clis/cli.ts';
+import type { AnswerPart, CliSession, Outcome } from '../clis/cli.ts';
 import type { Conversation } from '#shared/translate/conversation/conversation.ts';
-import type { AnswerPart, Outcome } from './answer-part.ts';
 import { LimitedAnswer } from './limit-answer.ts';
 
-/** How long to wait, in milliseconds: for the first piece of the answer, between two pieces, for all of it. */
-export interface Patience {
+/** Bounds of an answer's waits. */
+export interface AnswerTimeouts {
+  /** Milliseconds to the first piece. */
   firstMs: number;
+  /** Milliseconds between two pieces. */
   idleMs: number;
+  /** Milliseconds to the end. */
   totalMs: number;
 }
 
-/** Milliseconds for a CLI to stop when it was asked to; then it is killed. */
-const obeyMs = 1_000;
+/** Milliseconds between the request to stop and SIGKILL. */
+const stopMs = 1_000;
 
-/** Abort reason when the client has what it wanted. */
-const enough = new Error('the answer is long enough');
+/** Abort reason when the answer has reached a limit of the client's. */
+const limitReached = new Error('the answer has reached its limit');
 
 /**
- * Holds a conversation with a session and watches its time. When the signal aborts, time is up, or a limit of the client's is
- * met, the CLI is asked to stop, and killed when it does not obey.
- * @param onPart takes the answer as the client gets it
- * @returns how it ended, and whether the CLI itself brought it to its end
- * @throws RouterError of the CLI or for the time, and the signal's reason
+ * Holds a conversation with a session, within its timeouts. When the signal aborts, a timeout passes, or the answer reaches
+ * a limit of the client's, the CLI is asked to stop, and killed when it has not after a second.
+ * @param onPart is called with the answer as the client gets it
+ * @returns how the answer ended, and whether the CLI has ended it by itself
+ * @throws RouterError of the CLI, `upstream_timeout`, and the signal's reason
  */
 export async function runConversation(
   session: CliSession,
   conversation: Conversation,
-  { onPart, patience, signal }: { onPart: (part: AnswerPart) => void; patience: Patience; signal: AbortSignal },
+  { onPart, timeouts, signal }: { onPart: (part: AnswerPart) => void; timeouts: AnswerTimeouts; signal: AbortSignal },
 ): Promise<{ outcome: Outcome; complete: boolean }> {
   const limited = new LimitedAnswer(conversation);
   const stop = new AbortController();
-  const late = (what: string) => () => stop.abort(new RouterError('upstream_timeout', what));
-  const total = setTimeout(late(`The CLI took more than ${patience.totalMs} ms.`), patience.totalMs);
-  let idle = setTimeout(late(`The CLI gave no answer within ${patience.firstMs} ms.`), patience.firstMs);
-  let begun = false;
-  const heard = (part: AnswerPart): void => {
+  const timeOut = (what: string) => () => stop.abort(new RouterError('upstream_timeout', what));
+  const total = setTimeout(timeOut(`The CLI took more than ${timeouts.totalMs} ms.`), timeouts.totalMs);
+  let idle = setTimeout(timeOut(`The CLI gave no answer within ${timeouts.firstMs} ms.`), timeouts.firstMs);
+  let hasBegun = false;
+  const take = (part: AnswerPart): void => {
     if (stop.signal.aborted) return;
-    if (begun) idle.refresh();
+    if (hasBegun) idle.refresh();
     else {
       clearTimeout(idle);
-      idle = setTimeout(late(`The CLI stopped answering for ${patience.idleMs} ms.`), patience.idleMs);
-      begun = true;
+      idle = setTimeout(timeOut(`The CLI stopped answering for ${timeouts.idleMs} ms.`), timeouts.idleMs);
+      hasBegun = true;
     }
     for (const each of limited.push(part)) onPart(each);
-    if (limited.ended !== undefined) stop.abort(enough);
+    if (limited.ended !== undefined) stop.abort(limitReached);
   };
   const onAbort = (): void => stop.abort(signal.reason);
   signal.addEventListener('abort', onAbort, { once: true });
   if (signal.aborted) onAbort();
   try {
-    const outcome = await untilStopped(session, session.converse(conversation, heard, stop.signal), stop.signal);
+    const outcome = await untilStopped(session, session.converse(conversation, take, stop.signal), stop.signal);
     for (const part of limited.end()) onPart(part);
     return { outcome, complete: true };
   } catch (error) {
-    if (stop.signal.reason === enough) return { outcome: { finishReason: limited.ended ?? 'stop' }, complete: false };
+    if (stop.signal.reason === limitReached)
+      return { outcome: { finishReason: limited.ended ?? 'stop' }, complete: false };
     throw stop.signal.aborted ? stop.signal.reason : error;
   } finally {
     clearTimeout(total);
@@ -64,19 +67,19 @@ export async function runConversation(
   }
 }
 
-/** What the conversation comes to; once it was stopped it has a moment to obey before its process is killed. */
+/** Waits for the conversation's end. Kills the process when it runs on for `stopMs` after the stop. */
 async function untilStopped(session: CliSession, running: Promise<Outcome>, stop: AbortSignal): Promise<Outcome> {
   const settled = new AbortController();
-  const force = async (): Promise<void> => {
-    await sleep(obeyMs, undefined, { signal: settled.signal }).catch(() => undefined);
+  const kill = async (): Promise<void> => {
+    await sleep(stopMs, undefined, { signal: settled.signal }).catch(() => undefined);
     if (!settled.signal.aborted) session.process.kill();
   };
-  const onStop = (): void => void force();
+  const onStop = (): void => void kill();
   stop.addEventListener('abort', onStop, { once: true });
   if (stop.aborted) onStop();
   try {
     const outcome = await running;
-    // It ended just as it was stopped: nobody waits for the rest.
+    // It ended in the moment of the stop.
     stop.throwIfAborted();
     return outcome;
   } finally {

@@ -2,10 +2,9 @@ import { ConfigError } from '#shared/core/load-config.ts';
 import { claude } from './claude/claude.ts';
 import { codex } from './codex/codex.ts';
 import type { Cli, CliKind } from './cli.ts';
-import { commandCli } from './command/command.ts';
+import { commandCli } from './command.ts';
 import { gemini } from './gemini/gemini.ts';
 import { opencode } from './opencode/opencode.ts';
-import { splitCommand } from './command/split-command.ts';
 
 /** The CLIs that are known, each with the name of its program. */
 const clis: Readonly<Record<Exclude<CliKind, 'command'>, Cli>> = { claude, codex, gemini, opencode };
@@ -20,4 +19,14 @@ export function cliOf(kind: CliKind, command: string | undefined): { cli: Cli; p
   const [program, ...args] = splitCommand(command ?? '');
   if (program === undefined) throw new ConfigError('CLI_COMMAND must name a program when CLI_KIND is command.');
   return { cli: commandCli(args), program };
+}
+
+/**
+ * Splits a command line into words as shells do with blanks and quotes, and does nothing else that shells do: no variables,
+ * globs, escapes or pipes.
+ */
+export function splitCommand(line: string): string[] {
+  return [...line.matchAll(/(?:[^\s"']|"[^"]*"|'[^']*')+/g)].map(([word]) =>
+    word.replaceAll(/"([^"]*)"|'([^']*)'/g, (_, double?: string, single?: string) => double ?? single ?? ''),
+  );
 }

@@ -1,16 +1,17 @@
+import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CliKind } from './cli.ts';
 
 /** Reads a variable of the environment; undefined when it is unset or empty. */
 export type ReadVariable = (name: string) => string | undefined;
 
-/** How a CLI shows its upstream who asks. */
+/** How a CLI signs in to its upstream. */
 export interface Login {
-  /** Variables each of which is enough. */
+  /** Names of variables, each of which is enough. */
   keys: readonly string[];
-  /** Folder where a person's login is kept, when there is no key. */
+  /** Folder of a user's login, for use without a key. */
   folder: (variable: ReadVariable) => string;
-  /** Files in it that make up the login; the first one is there whenever there is a login. */
+  /** Files in it that make up the login. The first exists whenever there is a login. */
   files: readonly string[];
 }
 
@@ -49,6 +50,16 @@ export const logins: Readonly<Record<KnownCliKind, Login>> = {
     files: ['auth.json'],
   },
 };
+
+/**
+ * Makes a CLI's own folder with links to the user's login, and nothing else of the user's: no settings, servers, memories.
+ * Links, not copies, because a CLI that renews a login must renew the user's.
+ */
+export async function linkLogin(login: Login, variable: ReadVariable, folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const usersFolder = login.folder(variable);
+  await Promise.all(login.files.map((name) => symlink(join(usersFolder, name), join(folder, name))));
+}
 
 /** Whether one of a CLI's keys is set. */
 export function hasKey({ keys }: Login, variable: ReadVariable): boolean {

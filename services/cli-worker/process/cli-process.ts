@@ -8,7 +8,7 @@ import type { ProcessGuard } from './process-guard.ts';
 export interface ProcessEnd {
   /** As the end of a sentence: `ended with exit code 1`. */
   how: string;
-  /** Whether it says that all went well. */
+  /** Whether its exit code says that all went well. */
   ok: boolean;
 }
 
@@ -21,25 +21,25 @@ export interface ProcessOptions {
   guard: ProcessGuard;
 }
 
-/** Bytes of its standard error that are kept, the last ones. */
+/** Bytes of standard error that are kept, the last ones. */
 const tailBytes = 4096;
 
-/** Milliseconds for a process to end after it was asked to, before it is forced. */
+/** Milliseconds between SIGTERM and SIGKILL. */
 const endMs = 2_000;
 
 /**
- * A running command-line program, in a process group of its own, without a shell.
- * States: running → ended; asked by `end`, forced by `kill`, or by itself.
+ * A command-line program that runs in a process group of its own, without a shell.
+ * States: running → ended, by `end`, by `kill` or by itself.
  */
 export class CliProcess {
-  /** Resolves when it has ended. Never rejects. */
+  /** Resolves when the process has ended and all its output is read. Never rejects. */
   readonly ended: Promise<ProcessEnd>;
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
   #onOutput: ((chunk: Buffer) => void) | undefined;
   #tail = Buffer.alloc(0);
   #failure: unknown;
   #hasEnded = false;
-  #confided = false;
+  #knowsClientText = false;
 
   constructor({ command, args, cwd, environment, guard }: ProcessOptions) {
     const child = spawn(command, args, { cwd, env: environment, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
@@ -50,26 +50,26 @@ export class CliProcess {
     this.ended = promise;
     const onEnd = (how: string, ok = false): void => {
       if (this.#hasEnded) return;
-      // What it started itself must not outlive it.
+      // Programs that it has started must not outlive it.
       this.kill();
       this.#hasEnded = true;
       if (group !== undefined) guard.forget(group);
       resolve({ how, ok: ok && this.#failure === undefined });
     };
     child.once('error', (error) => onEnd(`could not be started (${error.message})`));
-    // Not `exit`: what it printed last is to be read before.
+    // Not `exit`: its last output is read first.
     child.once('close', (code, signal) => {
       onEnd(signal ? `was ended by ${signal}` : `ended with exit code ${code}`, code === 0);
     });
     child.once('exit', () => {
-      // A descendant that holds its output open would keep it from closing.
+      // A descendant that keeps its output open would delay `close` for as long.
       setTimeout(() => this.kill(), endMs).unref();
     });
-    // A pipe that breaks shows as the end of the process.
+    // A broken pipe means that the process has ended.
     child.stdin.on('error', () => undefined);
     child.stdout.on('data', (chunk: Buffer) => this.#read(chunk));
     child.stderr.on('data', (chunk: Buffer) => {
-      if (!this.#confided) this.#tail = Buffer.concat([this.#tail, chunk]).subarray(-tailBytes);
+      if (!this.#knowsClientText) this.#tail = Buffer.concat([this.#tail, chunk]).subarray(-tailBytes);
     });
   }
 
@@ -77,51 +77,51 @@ export class CliProcess {
     return this.#child.pid;
   }
 
-  /** Whether it is gone and all that it printed was read. */
+  /** Whether it has ended and all its output is read. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
 
-  /** Whether it still runs; turns false before `hasEnded` turns true. */
+  /** Whether it runs. Turns false before `hasEnded` turns true. */
   get isRunning(): boolean {
     return this.pid !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Who takes its standard output from now on, piece by piece. An error thrown ends the process, which fails with it. */
+  /** Is called with each piece of standard output from now on. What it throws ends the process, whose `failure` it is. */
   set onOutput(onOutput: (chunk: Buffer) => void) {
     this.#onOutput = onOutput;
   }
 
-  /** What it last printed to standard error, for the operator's log; nothing once it knows a client's text. */
-  get complaints(): string {
+  /** The last of its standard error, for the operator's log; empty once the process knows a client's text. */
+  get stderr(): string {
     return this.#tail.toString();
   }
 
-  /** Tells that it is given a client's text: what it prints to standard error may now be of it, and is dropped. */
-  confide(): void {
-    this.#confided = true;
+  /** Drops its standard error from now on. Called before it gets a client's text, which it may print there. */
+  dropStderr(): void {
+    this.#knowsClientText = true;
     this.#tail = Buffer.alloc(0);
   }
 
-  /** Writes text to its standard input. What cannot be written is lost: `ended` tells why. */
+  /** Writes text to its standard input. Once the process has ended, text is dropped. */
   write(text: string): void {
     if (this.#child.stdin.writable) this.#child.stdin.write(text);
   }
 
-  /** Ends its standard input. */
+  /** Closes its standard input. */
   endInput(): void {
     this.#child.stdin.end();
   }
 
-  /** The error for an answer that its end cut off. */
+  /** Waits for its end and returns the error for an answer that the end has cut off. */
   async failure(): Promise<RouterError> {
     const { how } = await this.ended;
     if (this.#failure instanceof RouterError) return this.#failure;
-    const cause = this.#failure ?? (this.complaints === '' ? undefined : this.complaints);
+    const cause = this.#failure ?? (this.stderr === '' ? undefined : this.stderr);
     return new RouterError('upstream_failed', `The CLI ${how}.`, { cause });
   }
 
-  /** Asks it to end, forces it when it does not within a bound, and resolves when it is gone. */
+  /** Ends it with SIGTERM, after two seconds with SIGKILL. Resolves when it has ended. */
   async end(): Promise<void> {
     this.endInput();
     this.#signal('SIGTERM');
@@ -132,9 +132,27 @@ export class CliProcess {
     await this.ended;
   }
 
-  /** Ends it and all it started, at once. */
+  /** Ends it and all it has started with SIGKILL. */
   kill(): void {
     if (!this.#hasEnded) this.#signal('SIGKILL');
+  }
+
+  /**
+   * Waits for something that depends on the process. When the signal aborts the process is killed, which ends the wait.
+   * @throws what `wait` throws, or the signal's reason
+   */
+  async killOnAbort<T>(signal: AbortSignal, wait: () => Promise<T>): Promise<T> {
+    const kill = (): void => this.kill();
+    signal.addEventListener('abort', kill, { once: true });
+    try {
+      if (signal.aborted) kill();
+      return await wait();
+    } catch (error) {
+      signal.throwIfAborted();
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', kill);
+    }
   }
 
   #read(chunk: Buffer): void {
@@ -153,7 +171,7 @@ export class CliProcess {
     try {
       process.kill(-group, signal);
     } catch (error) {
-      // Nobody of the group is left.
+      // The group has no process left.
       if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
     }
   }

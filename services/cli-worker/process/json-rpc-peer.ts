@@ -1,10 +1,9 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { CliProcess } from './cli-process.ts';
-import { lineReader } from './line-reader.ts';
-import { parseProtocolLine } from './parse-protocol-line.ts';
+import { jsonLineReader } from './line-reader.ts';
 
-/** The program at the other end answered a request with an error (JSON-RPC 2.0, "Error object"). */
+/** An error with which the program answered a request (JSON-RPC 2.0, "Error object"). */
 export class JsonRpcError extends Error {
   override name = 'JsonRpcError';
   readonly code: Json | undefined;
@@ -20,7 +19,7 @@ export class JsonRpcError extends Error {
 export interface JsonRpcPeerOptions {
   process: CliProcess;
   onNotification: (method: string, params: JsonObject) => void;
-  /** The answer to a request of the program's; undefined refuses it. */
+  /** Returns the answer to a request from the program; undefined refuses it. */
   onRequest: (method: string, params: JsonObject) => JsonObject | undefined;
 }
 
@@ -29,10 +28,10 @@ interface Pending {
   reject: (error: unknown) => void;
 }
 
-/** Says that a method is not there, in JSON-RPC's numbers. */
+/** JSON-RPC 2.0, "Error object". */
 const methodNotFound = -32_601;
 
-/** Speaks JSON-RPC 2.0 with a program, one message a line. */
+/** Exchanges JSON-RPC 2.0 messages with a program, one a line. */
 export class JsonRpcPeer {
   readonly #options: JsonRpcPeerOptions;
   readonly #pending = new Map<number, Pending>();
@@ -41,13 +40,13 @@ export class JsonRpcPeer {
   constructor(options: JsonRpcPeerOptions) {
     this.#options = options;
     const { process } = options;
-    process.onOutput = lineReader((line) => this.#onMessage(parseProtocolLine(line)));
+    process.onOutput = jsonLineReader((message) => this.#onMessage(message));
     void process.ended.then(async () => this.#rejectAll(await process.failure()));
   }
 
   /**
-   * Asks the program for something.
-   * @throws JsonRpcError when it answers with an error, and RouterError when it ends
+   * Sends a request and waits for its result; an empty object when that is no object.
+   * @throws JsonRpcError when the program answers with an error, RouterError when it ends
    */
   async request(method: string, params: JsonObject): Promise<JsonObject> {
     const { process } = this.#options;
@@ -72,9 +71,7 @@ export class JsonRpcPeer {
     else if (id === undefined) this.#options.onNotification(method, params);
     else {
       const result = this.#options.onRequest(method, params);
-      this.#send(
-        result ? { id, result } : { id, error: { code: methodNotFound, message: 'Nobody is there for that.' } },
-      );
+      this.#send(result ? { id, result } : { id, error: { code: methodNotFound, message: 'Method not found' } });
     }
   }
 

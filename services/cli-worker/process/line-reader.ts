@@ -1,9 +1,57 @@
-import { LineSplitter } from './line-splitter.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 
-/** Takes a program's output in pieces and hands on its lines. What `onLine` throws is thrown on. */
+/** Bytes of one line, far more than any protocol's line has. */
+const maxLineBytes = 16 * 1024 * 1024;
+
+const newline = 0x0a;
+
+/**
+ * Cuts a program's output into lines. Empty lines are left out, a line without an end is kept until its end comes.
+ * @param onLine is called with each line, without its end. What it throws is thrown on.
+ * @returns takes the output in pieces. @throws RouterError `upstream_failed` when a line is too long
+ */
 export function lineReader(onLine: (line: string) => void): (chunk: Buffer) => void {
-  const splitter = new LineSplitter();
-  return (chunk) => {
-    for (const line of splitter.push(chunk)) onLine(line);
+  let partial: Buffer[] = [];
+  let partialBytes = 0;
+  const complete = (end: Buffer): string => {
+    const line = partial.length === 0 ? end.toString() : Buffer.concat([...partial, end]).toString();
+    partial = [];
+    partialBytes = 0;
+    return line.trim();
   };
+  return (chunk) => {
+    const lines: string[] = [];
+    let start = 0;
+    for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
+      lines.push(complete(chunk.subarray(start, end)));
+      start = end + 1;
+    }
+    const rest = chunk.subarray(start);
+    partialBytes += rest.length;
+    if (partialBytes > maxLineBytes) throw new RouterError('upstream_failed', 'The CLI printed a line without end.');
+    if (rest.length > 0) partial.push(rest);
+    for (const line of lines) if (line !== '') onLine(line);
+  };
+}
+
+/**
+ * Reads output whose every line is a JSON object.
+ * @returns takes the output in pieces. @throws RouterError `upstream_failed` for a line that is none. The error does not
+ * repeat the line, which may be part of a client's answer.
+ */
+export function jsonLineReader(onMessage: (message: JsonObject) => void): (chunk: Buffer) => void {
+  return lineReader((line) => {
+    const message = parse(line);
+    if (!isJsonObject(message)) throw new RouterError('upstream_failed', 'The CLI printed a line that is not JSON.');
+    onMessage(message);
+  });
+}
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
 }

@@ -6,26 +6,26 @@ import type { Workspace } from './workspace.ts';
 export interface StarterOptions {
   command: string;
   guard: ProcessGuard;
-  /** The worker's own environment, of which a CLI gets what is named. */
+  /** The worker's own environment. A CLI gets the variables that are named, no others. */
   environment: Environment;
-  /** Names of further variables that the operator lets through. */
+  /** Names of further variables, from the operator's setting. */
   further: readonly string[];
 }
 
-/** What a kind of CLI needs of its process. */
+/** How one kind of CLI is started. */
 export interface ProcessSettings {
   args: readonly string[];
   workspace: Workspace;
-  /** Variables of the worker's environment that this kind of CLI may see: its keys and addresses. */
+  /** Names of variables of the worker's environment that this kind of CLI needs: its keys and addresses. */
   allowed: readonly string[];
-  /** Variables that are set for it. */
+  /** Variables with their values. They take precedence. */
   set: Record<string, string>;
 }
 
-/** What every program gets: where programs are, and how the terminal that it has not got writes. */
+/** Variables that every program gets. */
 const always = ['PATH', 'LANG', 'LC_ALL', 'TERM', 'TZ'];
 
-/** Starts the processes of one worker's CLI, each with an environment that holds what is named and nothing else. */
+/** Starts the processes of one worker's CLI. */
 export class ProcessStarter {
   readonly #options: StarterOptions;
 

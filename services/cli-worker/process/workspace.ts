@@ -1,21 +1,18 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Empty folders for one process: nothing of the machine's, of the user's or of another conversation is in them. */
+/** Empty folders for one process, which finds nothing of the user's or of another conversation in them. */
 export interface Workspace {
-  /** Its home folder. */
+  /** Home folder. */
   home: string;
-  /** Where it is started. */
+  /** Working folder. */
   cwd: string;
-  /** Its temporary files. */
+  /** Folder for temporary files. */
   tmp: string;
   remove(): Promise<void>;
 }
 
-/**
- * Makes a workspace.
- * @param root folder that holds the workspaces of a worker
- */
+/** Makes a workspace. @param root folder that holds the workspaces of a worker */
 export async function createWorkspace(root: string): Promise<Workspace> {
   const folder = await mkdtemp(join(root, 's-'));
   const [home, cwd, tmp] = [join(folder, 'home'), join(folder, 'work'), join(folder, 'tmp')];
@@ -24,7 +21,7 @@ export async function createWorkspace(root: string): Promise<Workspace> {
     home,
     cwd,
     tmp,
-    // What is still being written to while its process ends is tried again.
+    // Tries again while a process that ends still writes.
     remove: () => rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }),
   };
 }

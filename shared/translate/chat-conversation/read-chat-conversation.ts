@@ -18,9 +18,8 @@ const refusedFields: Readonly<Record<string, string>> = {
 };
 
 /**
- * The conversation that a chat request asks for. Sampling (temperature, top_p, seed, penalties) is left to the CLI,
- * which has no setting for it.
- * @throws RouterError `unsupported_parameter` that names what the CLI cannot do
+ * Reads the conversation of a chat request. Sampling (temperature, top_p, seed, penalties) is ignored: no CLI takes it.
+ * @throws RouterError `unsupported_parameter` with the field that a CLI cannot serve
  */
 export function readChatConversation(request: ChatRequest, model: string, takesImages: boolean): Conversation {
   refuseFields(request);

@@ -2,9 +2,9 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { Conversation, Turn, TurnBlock } from './conversation.ts';
 
 /**
- * Brings turns into the order that CLIs know: turns of one role that follow each other become one, empty ones go, and the
- * last one, which must be the user's, is the question.
- * @throws RouterError when nobody asks anything, or the answer is to go on from a beginning that the client gives
+ * Arranges turns as CLIs take them: successive turns of one role become one, empty turns are left out, and the last turn,
+ * which must be the user's, is the question.
+ * @throws RouterError `invalid_request` without a question, `unsupported_parameter` when the assistant's turn is last
  */
 export function arrangeTurns(turns: readonly Turn[]): Pick<Conversation, 'history' | 'question'> {
   const arranged: { role: Turn['role']; blocks: TurnBlock[] }[] = [];
@@ -19,13 +19,15 @@ export function arrangeTurns(turns: readonly Turn[]): Pick<Conversation, 'histor
   if (last?.role === 'assistant') {
     throw new RouterError(
       'unsupported_parameter',
-      "Unsupported value for 'messages': the model that serves this request cannot go on with an answer that the client began.",
+      "Unsupported value for 'messages': the model that serves this request cannot continue an answer that the client has begun.",
       { param: 'messages' },
     );
   }
   if (!last)
-    throw new RouterError('invalid_request', 'There is no text by the user in messages.', { param: 'messages' });
-  // No CLI takes a conversation that the assistant begins.
+    throw new RouterError('invalid_request', "Invalid value for 'messages': no message of the user has text.", {
+      param: 'messages',
+    });
+  // No CLI takes a conversation that begins with the assistant.
   if (arranged[0]?.role === 'assistant') arranged.unshift({ role: 'user', blocks: [{ type: 'text', text: '…' }] });
   return { history: arranged, question: last.blocks };
 }

@@ -3,31 +3,43 @@ import type { ImageBlock, TextBlock } from '#shared/formats/messages/request.ts'
 /** What a turn says or shows, as the messages format writes it. */
 export type TurnBlock = TextBlock | ImageBlock;
 
-/** One turn. An assistant's turn is text only. */
+/** One turn. A turn of the assistant is text only. */
 export interface Turn {
   role: 'user' | 'assistant';
   blocks: TurnBlock[];
 }
 
-/** A request as every CLI is asked it, whichever format the client speaks. */
+/** A request to a CLI, independent of the client format. */
 export interface Conversation {
   /** One of the announced models. */
   model: string;
-  /** All system text, put together; empty when there is none. */
+  /** All system text, joined; empty when there is none. */
   system: string;
-  /** What was said before: user and assistant by turns, the user first and the assistant last. */
+  /** Earlier turns: user and assistant alternate, the user first and the assistant last. */
   history: Turn[];
-  /** What the user says now. */
+  /** The last turn, which is the user's. */
   question: TurnBlock[];
-  /** How hard to think, as the client put it: `none`, `low`, `medium`, `high`, `xhigh`, `max`; absent when it does not say. */
+  /** How much to think, from the client: `none`, `low`, `medium`, `high`, `xhigh`, `max`. */
   effort?: string | undefined;
-  /** Tokens of output at most. */
+  /** Limit of output tokens. */
   maxTokens?: number | undefined;
-  /** Texts at which the answer ends; none of them is empty. */
+  /** Texts at which the answer ends. None is empty. */
   stop: string[];
 }
 
 /** The text of a turn's blocks. */
 export function textOf(blocks: readonly TurnBlock[]): string {
   return blocks.map((block) => (block.type === 'text' ? block.text : '')).join('\n\n');
+}
+
+/** A conversation as one text, for CLIs that take nothing else. Without history it is the question alone. */
+export function transcript({ history, question }: Conversation): string {
+  if (history.length === 0) return textOf(question);
+  const turns = history.map(({ role, blocks }) => `<${role}>\n${textOf(blocks)}\n</${role}>`);
+  return [
+    'The conversation so far, oldest turn first:',
+    ...turns,
+    'Answer the following, as the assistant of that conversation:',
+    textOf(question),
+  ].join('\n\n');
 }

@@ -14,9 +14,8 @@ const refusedFields: Readonly<Record<string, string>> = {
 };
 
 /**
- * The conversation that a messages request asks for. Thinking of earlier turns is left out: a CLI keeps its own. Sampling is
- * left to the CLI, which has no setting for it.
- * @throws RouterError `unsupported_parameter` that names what the CLI cannot do
+ * Reads the conversation of a messages request. Thinking of earlier turns and sampling are ignored: no CLI takes them.
+ * @throws RouterError `unsupported_parameter` with the field that a CLI cannot serve
  */
 export function readMessagesConversation(request: MessagesRequest, model: string, takesImages: boolean): Conversation {
   refuseFields(request);
@@ -33,13 +32,13 @@ export function readMessagesConversation(request: MessagesRequest, model: string
     system: system.join('\n\n'),
     ...arrangeTurns(turns),
     effort: effortForThinking(thinking, output?.effort) ?? output?.effort ?? undefined,
-    // 0 asks for nothing but a warm cache; the least a CLI can be held to is one token.
+    // 0 asks for a warm cache only; the least limit of a CLI's answer is one token.
     maxTokens: maxTokens === undefined ? undefined : Math.max(1, maxTokens),
     stop: (stop ?? []).filter((text) => text !== ''),
   };
 }
 
-/** Begins a system block in which Claude Code tells its version; it is none of the model's business. */
+/** Begins a system block with Claude Code's version, which is not for the model. */
 const billingHeader = 'x-anthropic-billing-header:';
 
 function textsOf(content: string | readonly MessagesBlock[]): string[] {
@@ -52,7 +51,7 @@ function blocksOf(content: string | MessagesBlock[], param: string, takesImages:
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   return content.flatMap((block, at): TurnBlock[] => {
     if (block.type === 'thinking' || block.type === 'redacted_thinking') return [];
-    // Cache hints would stand beside the CLI's own, of which there may be only so many.
+    // Without cache hints: the CLI sets its own, and the upstream limits their number.
     if (block.type === 'text') return [{ type: 'text', text: block.text }];
     if (block.type === 'image' && takesImages) return [{ type: 'image', source: block.source }];
     throw unsupportedInMessages(

@@ -5,12 +5,12 @@ import type { GrantedJob, JobEnd } from '#shared/broker/contract/job-contract.ts
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { Environment } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
-import type { Patience } from '#services/cli-worker/answer/run-conversation.ts';
+import type { AnswerTimeouts } from '#services/cli-worker/answer/run-conversation.ts';
 import { cliOf } from '#services/cli-worker/clis/cli-of.ts';
 import type { CliKind } from '#services/cli-worker/clis/cli.ts';
 import { createHandleJob } from '#services/cli-worker/handle-job.ts';
-import { startSession } from '#services/cli-worker/pool/live-session.ts';
-import { SessionPool } from '#services/cli-worker/pool/session-pool.ts';
+import { startSession } from '#services/cli-worker/process-set/live-session.ts';
+import { ProcessSet } from '#services/cli-worker/process-set/process-set.ts';
 import { ProcessGuard } from '#services/cli-worker/process/process-guard.ts';
 import { ProcessStarter } from '#services/cli-worker/process/process-starter.ts';
 
@@ -21,7 +21,7 @@ export interface CliWorkerOptions {
   size?: number;
   recycleAfter?: number;
   startMs?: number;
-  patience?: Partial<Patience>;
+  timeouts?: Partial<AnswerTimeouts>;
   /** The worker's own environment, beside PATH. */
   environment?: Environment;
   further?: string[];
@@ -37,7 +37,7 @@ export interface CliJobResult {
 
 /** A CLI worker without a broker: jobs are handed to its handler. */
 export interface OpenCliWorker {
-  pool: SessionPool;
+  processes: ProcessSet;
   /** What it was told of its health and of limits, in order. */
   news: (boolean | { limited: number | undefined })[];
   /** Folders of processes that there are right now. */
@@ -62,7 +62,7 @@ export function openCliWorker(options: CliWorkerOptions = {}): OpenCliWorker {
   const starter = new ProcessStarter({ command: program, guard, environment, further: options.further ?? [] });
   const news: OpenCliWorker['news'] = [];
   const settings = { cli, starter, models, root, startMs: options.startMs ?? 20_000, log };
-  const pool = new SessionPool({
+  const processes = new ProcessSet({
     start: (signal) => startSession(settings, signal),
     size: options.size ?? 1,
     singleUse: cli.singleUse,
@@ -72,16 +72,16 @@ export function openCliWorker(options: CliWorkerOptions = {}): OpenCliWorker {
     onHealth: (healthy) => news.push(healthy),
   });
   const handleJob = createHandleJob({
-    take: (signal) => pool.take(signal),
+    take: (signal) => processes.take(signal),
     models,
     traceName: kind,
     takesImages: cli.capabilities.includes('vision'),
-    timeouts: { firstMs: 20_000, idleMs: 20_000, totalMs: 20_000, ...options.patience },
+    timeouts: { firstMs: 20_000, idleMs: 20_000, totalMs: 20_000, ...options.timeouts },
     onLimited: (limited) => news.push({ limited }),
     log,
   });
   return {
-    pool,
+    processes,
     news,
     workspaces: () => (existsSync(root) ? readdirSync(root) : []),
     run: async (body, fields = {}, signal = new AbortController().signal, onPiece = () => undefined) => {
@@ -106,7 +106,7 @@ export function openCliWorker(options: CliWorkerOptions = {}): OpenCliWorker {
       return { end, text, events: eventsOf(text) };
     },
     close: async () => {
-      await pool.close();
+      await processes.close();
       await guard.close();
     },
   };

@@ -104,11 +104,11 @@ describe('a job on a CLI worker', () => {
   });
 
   it('costs nothing when the CLI dies while it stands ready', async () => {
-    await until(() => worker.pool.ready === 2);
+    await until(() => worker.processes.ready === 2);
     for (const pid of descendants(process.pid)) {
       if (readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('fake-claude')) process.kill(pid, 'SIGKILL');
     }
-    // The pool has heard of none of them yet.
+    // The processes has heard of none of them yet.
     expect((await worker.run({ messages: [user('hello')] })).text).toContain('You said: hello');
   });
 
@@ -127,7 +127,7 @@ describe('a job on a CLI worker', () => {
       await expect(running).rejects.toBe(reason);
       expect(performance.now() - began).toBeLessThan(5_000);
     }
-    await until(() => worker.pool.ready === 2 && worker.workspaces().length === 2);
+    await until(() => worker.processes.ready === 2 && worker.workspaces().length === 2);
   });
 
   it('counts tokens without asking anybody', async () => {
@@ -153,7 +153,7 @@ describe('a job on a CLI worker', () => {
 
 describe('a job whose CLI fails', () => {
   it('waits for the first piece no longer than it may', async () => {
-    const worker = openCliWorker({ patience: { idleMs: 300 } });
+    const worker = openCliWorker({ timeouts: { idleMs: 300 } });
     await expect(worker.run({ messages: [user('[hang]')], stream: true })).rejects.toMatchObject({
       code: 'upstream_timeout',
     });

@@ -3,17 +3,17 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { readMessagesUsage } from '#shared/formats/messages/usage.ts';
 import { finishReasonFor } from '#shared/translate/vocabulary/stop-reason.ts';
 import { upstreamError } from '#shared/translate/upstreams/upstream-error.ts';
-import type { AnswerPart, Outcome } from '../../answer/answer-part.ts';
+import type { AnswerPart, Outcome } from '../cli.ts';
 
 /**
- * Reads what Claude Code prints while it answers: the upstream's events under `stream_event`, whole messages under
- * `assistant`, and a `result` at the end. When the upstream breaks off, Claude Code asks it again without a stream; that is
- * taken while nothing was shown yet, and is a failure after.
+ * Reads an answer from Claude Code's output: the upstream's events under `stream_event`, whole messages under `assistant`,
+ * and a `result` at the end. When the upstream's stream breaks off, Claude Code asks again without a stream. The second
+ * answer counts as long as nothing of the first was shown; after that it is a failure.
  */
 export class ClaudeAnswer {
   readonly #onPart: (part: AnswerPart) => void;
   #shown = false;
-  /** Seconds until a limit of the account's is over, when it said that it is met. */
+  /** Seconds until the account's limit ends; undefined when none is reached. */
   #limitedFor: number | undefined;
 
   constructor(onPart: (part: AnswerPart) => void) {
@@ -21,11 +21,11 @@ export class ClaudeAnswer {
   }
 
   /**
-   * Takes a line.
-   * @returns how the answer ended, with its last line
-   * @throws RouterError when it failed
+   * Takes a message.
+   * @returns how the answer ended, for the last message
+   * @throws RouterError when the answer failed
    */
-  hear(message: JsonObject): Outcome | undefined {
+  push(message: JsonObject): Outcome | undefined {
     switch (message['type']) {
       case 'stream_event':
         if (isJsonObject(message['event'])) this.#event(message['event'], message);
@@ -55,7 +55,7 @@ export class ClaudeAnswer {
     this.#onPart({ kind, text });
   }
 
-  /** An error of the API is a `success` with `is_error` set. */
+  /** An error of the upstream is a `success` with `is_error` set. */
   #end(result: JsonObject): Outcome {
     const { subtype, is_error: isError, result: text, stop_reason: stopReason, usage } = result;
     if (isError === true || subtype !== 'success') throw this.#failure(result);
@@ -66,7 +66,7 @@ export class ClaudeAnswer {
   #failure({ api_error_status: status, result, subtype }: JsonObject): RouterError {
     const sentence = typeof result === 'string' ? result : '';
     if (typeof status !== 'number') {
-      // It refuses a prompt that it finds too long by itself.
+      // Claude Code refuses some prompts by itself.
       if (/prompt is too long/i.test(sentence)) {
         return upstreamError({ status: 400, message: sentence, retryAfter: undefined, overflow: {} });
       }
@@ -78,7 +78,7 @@ export class ClaudeAnswer {
   }
 }
 
-/** What is told of an account's limit: `{status: "rejected", resetsAt}`, in seconds since 1970. */
+/** Reads `{status: "rejected", resetsAt}`, which is in seconds since 1970. */
 function secondsOfLimit(info: Json | undefined): number | undefined {
   if (!isJsonObject(info) || info['status'] !== 'rejected' || typeof info['resetsAt'] !== 'number') return undefined;
   return Math.max(1, Math.ceil(info['resetsAt'] - Date.now() / 1000));

@@ -1,26 +1,24 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import type { AnswerPart, Outcome } from '../../answer/answer-part.ts';
 import type { Conversation, Turn, TurnBlock } from '#shared/translate/conversation/conversation.ts';
 import type { CliProcess } from '../../process/cli-process.ts';
-import { lineReader } from '../../process/line-reader.ts';
-import { parseProtocolLine } from '../../process/parse-protocol-line.ts';
-import type { CliSession } from '../cli.ts';
+import { jsonLineReader } from '../../process/line-reader.ts';
+import type { AnswerPart, CliSession, Outcome } from '../cli.ts';
 import { ClaudeAnswer } from './claude-answer.ts';
 
-/** What is waited for among the lines that it prints. */
+/** A wait for one of the process's messages. */
 interface Expectation {
-  /** Takes a line and tells whether it was what is waited for. May throw, which fails the wait. */
-  hear: (message: JsonObject) => boolean;
+  /** Returns whether the message ends the wait. An error that it throws fails the wait. */
+  match: (message: JsonObject) => boolean;
   fail: (error: unknown) => void;
 }
 
 /**
  * A conversation with a Claude Code process, over JSON lines.
  *
- * States: starting → ready (answers control requests) → told (system prompt and history are in) → asked → over. Turns of the
- * assistant are taken as they come, turns of the user are queued; so after each of the user's the line that says it was
- * taken is waited for.
+ * States: starting → ready (answers control requests) → prepared (has system prompt and history) → asked → over. Claude Code
+ * takes a turn of the assistant at once and queues a turn of the user, so each of the user's turns is followed by a wait for
+ * the message that reports it as taken.
  */
 export class ClaudeSession implements CliSession {
   readonly process: CliProcess;
@@ -31,13 +29,13 @@ export class ClaudeSession implements CliSession {
   constructor(process: CliProcess, startModel: string) {
     this.process = process;
     this.#startModel = startModel;
-    process.onOutput = lineReader((line) => this.#onMessage(parseProtocolLine(line)));
+    process.onOutput = jsonLineReader((message) => this.#onMessage(message));
     void process.failure().then((error) => {
       for (const { fail } of this.#expected) fail(error);
     });
   }
 
-  /** Resolves when it answers. */
+  /** Resolves when the process answers control requests. */
   async ready(): Promise<void> {
     await this.#control({ subtype: 'apply_flag_settings', settings: {} });
   }
@@ -51,7 +49,7 @@ export class ClaudeSession implements CliSession {
     signal.addEventListener('abort', interrupt, { once: true });
     try {
       signal.throwIfAborted();
-      // It takes what it is told in order, so nothing of this is waited for before the next is sent.
+      // Claude Code takes messages in order, so all are sent before the first is answered.
       const set = Promise.all(
         settings(system, model === this.#startModel ? undefined : model, effort).map((request) =>
           this.#control(request),
@@ -72,18 +70,18 @@ export class ClaudeSession implements CliSession {
   ): Promise<Outcome> {
     for (const { role, blocks } of history) {
       signal.throwIfAborted();
-      if (role === 'user') await this.#tell(blocks);
+      if (role === 'user') await this.#addUserTurn(blocks);
       else this.#send({ type: 'assistant', message: { role, content: blocks } });
     }
     signal.throwIfAborted();
     const answer = new ClaudeAnswer(onPart);
-    const ended = this.#expect((message) => answer.hear(message));
+    const ended = this.#expect((message) => answer.push(message));
     this.#send({ type: 'user', message: { role: 'user', content: question.map(asSpeech) } });
     return ended;
   }
 
-  /** Puts in a turn of the user's that is not to be answered. */
-  async #tell(content: TurnBlock[]): Promise<void> {
+  /** Adds a turn of the user's to the history, without an answer. */
+  async #addUserTurn(content: TurnBlock[]): Promise<void> {
     const taken = this.#expect((message) => (message['type'] === 'result' ? message : undefined));
     this.#send({ type: 'user', message: { role: 'user', content: content.map(asSpeech) }, shouldQuery: false });
     await taken;
@@ -102,18 +100,18 @@ export class ClaudeSession implements CliSession {
   }
 
   /**
-   * Waits for a line.
-   * @param hear takes each line until it returns something for one
-   * @throws what `hear` throws, and RouterError when the process ends
+   * Waits for a message.
+   * @param read is called with each message until it returns a value
+   * @throws what `read` throws, and RouterError when the process ends
    */
-  async #expect<T>(hear: (message: JsonObject) => T | undefined): Promise<T> {
+  async #expect<T>(read: (message: JsonObject) => T | undefined): Promise<T> {
     if (this.process.hasEnded) throw await this.process.failure();
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const expectation: Expectation = {
-      hear: (message) => {
-        const heard = hear(message);
-        if (heard !== undefined) resolve(heard);
-        return heard !== undefined;
+      match: (message) => {
+        const value = read(message);
+        if (value !== undefined) resolve(value);
+        return value !== undefined;
       },
       fail: reject,
     };
@@ -128,7 +126,7 @@ export class ClaudeSession implements CliSession {
     }
     for (const expectation of this.#expected) {
       try {
-        if (expectation.hear(message)) return;
+        if (expectation.match(message)) return;
       } catch (error) {
         expectation.fail(error);
         return;
@@ -136,12 +134,12 @@ export class ClaudeSession implements CliSession {
     }
   }
 
-  /** It asks for a permission, or for anything else of a person's: nobody is there. */
+  /** Refuses a permission, and everything else that needs a person. */
   #refuse({ request_id: id, request }: JsonObject): void {
     const asksPermission = isJsonObject(request) && request['subtype'] === 'can_use_tool';
     const response: JsonObject = asksPermission
-      ? { subtype: 'success', request_id: id, response: { behavior: 'deny', message: 'No tool may be used here.' } }
-      : { subtype: 'error', request_id: id, error: 'Nobody is there to answer.' };
+      ? { subtype: 'success', request_id: id, response: { behavior: 'deny', message: 'Tools are not allowed.' } }
+      : { subtype: 'error', request_id: id, error: 'Not supported.' };
     this.#send({ type: 'control_response', response });
   }
 
@@ -150,7 +148,7 @@ export class ClaudeSession implements CliSession {
   }
 }
 
-/** What sets it up for a conversation. None of it makes it ask its upstream anything. */
+/** The control requests that prepare a conversation. None of them calls the upstream. */
 function settings(
   system: string,
   model: string | undefined,
@@ -161,14 +159,14 @@ function settings(
     ...(effort !== undefined && effort !== 'none' && { effortLevel: effort === 'minimal' ? 'low' : effort }),
   };
   return [
-    // Without a field, its own prompt would be used; with an empty one, none is.
+    // Without the field Claude Code uses its own prompt; with an empty one it uses none.
     { subtype: 'initialize', systemPrompt: system },
     ...(effort === 'none' ? [{ subtype: 'set_max_thinking_tokens', max_thinking_tokens: 0 }] : []),
     ...(Object.keys(flags).length > 0 ? [{ subtype: 'apply_flag_settings', settings: flags }] : []),
   ];
 }
 
-/** A text that begins with a slash would be taken for a command to Claude Code; with a space before it is not. */
+/** Puts a space before a slash, which would begin a command to Claude Code. */
 function asSpeech(block: TurnBlock): TurnBlock {
   return block.type === 'text' && block.text.startsWith('/') ? { ...block, text: ` ${block.text}` } : block;
 }

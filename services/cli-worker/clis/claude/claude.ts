@@ -1,14 +1,13 @@
-import { killOnAbort } from '../../process/kill-on-abort.ts';
 import type { Cli, CliSession, SessionStart } from '../cli.ts';
 import { hasKey, logins } from '../logins.ts';
 import { ClaudeSession } from './claude-session.ts';
 
-/** Its keys and addresses. Without a key it goes by the login that is kept in its own folder. */
+/** Its keys and addresses. Without a key it uses the login in its own folder. */
 const allowed = [...logins.claude.keys, 'ANTHROPIC_BASE_URL', 'ANTHROPIC_CUSTOM_HEADERS'];
 
 /**
- * No tools, no MCP servers, no settings files, no skills, nothing saved: what is left is the model. What would ask a
- * person is refused.
+ * Leaves Claude Code nothing but the model: no tools, MCP servers, settings files or skills, nothing saved. Permission
+ * prompts are refused.
  */
 const args = [
   ['--print', '--verbose', '--input-format', 'stream-json', '--output-format', 'stream-json'],
@@ -16,12 +15,10 @@ const args = [
   ['--disable-slash-commands', '--no-session-persistence', '--permission-prompts', 'none'],
 ].flat();
 
-/**
- * Claude Code, driven over its streamed input. It keeps what it was told until it ends, so each process holds one
- * conversation.
- */
+/** Claude Code, driven over its streamed input. A process remembers its conversation, so it holds only one. */
 export const claude: Cli = {
   kind: 'claude',
+  traceName: 'anthropic',
   capabilities: ['stream', 'vision', 'thinking'],
   singleUse: true,
   start: startClaude,
@@ -30,7 +27,7 @@ export const claude: Cli = {
 async function startClaude({ starter, workspace, models, signal }: SessionStart): Promise<CliSession> {
   const [model] = models;
   const has = (name: string): boolean => starter.variable(name) !== undefined;
-  // With a key it needs no login, and so can leave out all that it would tell the model of this machine.
+  // Leaves out the text about this machine from the model's prompt. Only possible with a key: it also skips the login.
   const bare = has('ANTHROPIC_API_KEY') || has('ANTHROPIC_AUTH_TOKEN');
   const login = hasKey(logins.claude, starter.variable)
     ? {}
@@ -43,14 +40,14 @@ async function startClaude({ starter, workspace, models, signal }: SessionStart)
       ...login,
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
       CLAUDE_CODE_ATTRIBUTION_HEADER: '0',
-      // It would read the files of this machine that a client names with an @.
+      // Otherwise it reads files of this machine that a client names with an @.
       CLAUDE_CODE_DISABLE_ATTACHMENTS: '1',
       DISABLE_AUTOUPDATER: '1',
-      // A failure is the router's to move to another worker.
+      // A failed request moves to another worker.
       CLAUDE_CODE_MAX_RETRIES: '0',
     },
   });
   const session = new ClaudeSession(process, model);
-  await killOnAbort(process, signal, () => session.ready());
+  await process.killOnAbort(signal, () => session.ready());
   return session;
 }

@@ -2,11 +2,11 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
 import { upstreamError } from '#shared/translate/upstreams/upstream-error.ts';
-import type { AnswerPart, Outcome } from '../../answer/answer-part.ts';
+import type { AnswerPart, Outcome } from '../cli.ts';
 
-/** Reads what the app server tells of one turn: pieces, token counts, how it ended. */
+/** Reads the app server's notifications of one turn: pieces, token counts, the end. */
 export class CodexAnswer {
-  /** Known as soon as the turn has begun. */
+  /** Undefined until the turn has begun. */
   turnId: string | undefined;
   /** How the turn ended. Rejects with a RouterError when it failed. */
   readonly ended: Promise<Outcome>;
@@ -19,14 +19,15 @@ export class CodexAnswer {
   constructor(threadId: string, onPart: (part: AnswerPart) => void) {
     const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
     this.ended = promise;
-    // Nobody may wait for it yet when it fails.
+    // It may reject before anything waits for it.
     promise.catch(() => undefined);
     this.#settle = { resolve, reject };
     this.#threadId = threadId;
     this.#onPart = onPart;
   }
 
-  hear(method: string, params: JsonObject): void {
+  /** Takes a notification. Those of other threads are ignored. */
+  push(method: string, params: JsonObject): void {
     if (params['threadId'] !== this.#threadId) return;
     switch (method) {
       case 'turn/started':
@@ -41,7 +42,7 @@ export class CodexAnswer {
         this.#show('thinking', params['delta']);
         break;
       case 'item/completed':
-        // A message that came without pieces.
+        // A message without pieces.
         if (!this.#shown && isJsonObject(params['item']) && params['item']['type'] === 'agentMessage') {
           this.#show('text', params['item']['text']);
         }
@@ -81,7 +82,7 @@ function readUsage(usage: Json | undefined): Usage | undefined {
   };
 }
 
-/** Its kinds of errors, as the statuses that they stand for. */
+/** Codex's kinds of errors, each with the HTTP status that it stands for. */
 const statuses: Readonly<Record<string, number>> = {
   usageLimitExceeded: 429,
   rateLimitExceeded: 429,
@@ -100,7 +101,7 @@ function turnError({ message, codexErrorInfo: info }: JsonObject): RouterError {
   return upstreamError({ status, message: sentence, retryAfter: undefined });
 }
 
-/** Either a word, or an object with one field that has the status in it, where there was one. */
+/** The info is a word, or an object whose one field holds the status where there was one. */
 function statusOf(info: Json | undefined): number | undefined {
   if (typeof info === 'string') return statuses[info];
   const [detail] = isJsonObject(info) ? Object.values(info) : [];
@@ -108,7 +109,7 @@ function statusOf(info: Json | undefined): number | undefined {
   return typeof status === 'number' ? status : undefined;
 }
 
-/** Of a refused request (status 400) Codex tells the upstream's whole answer, and of nothing else. */
+/** Whether the message is the upstream's whole answer, which Codex passes on for status 400 only. */
 function isBody(message: Json | undefined): boolean {
   return typeof message === 'string' && message.startsWith('{');
 }

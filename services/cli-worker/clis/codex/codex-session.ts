@@ -1,34 +1,31 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { version } from '#shared/core/version.ts';
-import type { AnswerPart, Outcome } from '../../answer/answer-part.ts';
 import { textOf, type Conversation, type Turn } from '#shared/translate/conversation/conversation.ts';
 import type { CliProcess } from '../../process/cli-process.ts';
 import { JsonRpcError, JsonRpcPeer } from '../../process/json-rpc-peer.ts';
-import type { CliSession } from '../cli.ts';
+import type { AnswerPart, CliSession, Outcome } from '../cli.ts';
 import { CodexAnswer } from './codex-answer.ts';
 
-/**
- * Conversations with one Codex app server, each in a thread of its own. What comes of another thread is not heard.
- */
+/** Conversations with one Codex app server, each in a thread of its own. Notifications of other threads are ignored. */
 export class CodexSession implements CliSession {
   readonly process: CliProcess;
   readonly #peer: JsonRpcPeer;
   readonly #threadOptions: JsonObject;
   #answer: CodexAnswer | undefined;
 
-  /** @param threadOptions what each thread is started with beyond what it is told */
+  /** @param threadOptions further parameters of each `thread/start` */
   constructor(process: CliProcess, threadOptions: JsonObject) {
     this.process = process;
     this.#threadOptions = threadOptions;
     this.#peer = new JsonRpcPeer({
       process,
-      onNotification: (method, params) => this.#answer?.hear(method, params),
+      onNotification: (method, params) => this.#answer?.push(method, params),
       onRequest: refuse,
     });
   }
 
-  /** Resolves when it can take a conversation at once. Its first thread takes it four times as long as any other. */
+  /** Resolves when it can take a conversation at once: its first thread takes four times as long as any other. */
   async ready(model: string): Promise<void> {
     const clientInfo = { name: 'model-router', title: 'Model Router', version };
     await this.#peer.request('initialize', { clientInfo, capabilities: { experimentalApi: true } });
@@ -71,7 +68,7 @@ export class CodexSession implements CliSession {
     }
   }
 
-  /** Lets the server drop a thread. It need not be waited for: the thread is kept nowhere and nobody hears it any more. */
+  /** Makes the server drop a thread. Nothing waits for it: the thread is not saved and its notifications are ignored. */
   #leave(threadId: string): void {
     this.#peer.request('thread/unsubscribe', { threadId }).catch(() => undefined);
   }
@@ -80,7 +77,7 @@ export class CodexSession implements CliSession {
     const { thread } = await this.#ask('thread/start', {
       ...this.#threadOptions,
       model,
-      // Without a field, its own instructions would be used.
+      // Without the field Codex uses its own instructions.
       baseInstructions: system,
       developerInstructions: '',
       ephemeral: true,
@@ -107,7 +104,7 @@ export class CodexSession implements CliSession {
   }
 }
 
-/** It asks for a permission, or for anything else of a person's: nobody is there. */
+/** Refuses a permission, and everything else that needs a person. */
 function refuse(method: string): JsonObject | undefined {
   if (method === 'applyPatchApproval' || method === 'execCommandApproval') return { decision: 'denied' };
   return method.endsWith('/requestApproval') && !method.includes('permissions') ? { decision: 'decline' } : undefined;

@@ -2,20 +2,38 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ProcessStarter } from '../../process/process-starter.ts';
-import { killOnAbort } from '../../process/kill-on-abort.ts';
 import type { Cli, CliSession, SessionStart } from '../cli.ts';
-import { linkLogin } from '../link-login.ts';
-import { hasKey, logins } from '../logins.ts';
+import { hasKey, linkLogin, logins } from '../logins.ts';
 import { CodexSession } from './codex-session.ts';
-import { codexSettings } from './codex-settings.ts';
 
-/** The provider that it is given when it goes by a key. */
+/** The provider that Codex uses with a key. */
 const provider = 'router_upstream';
 const usualBaseUrl = 'https://api.openai.com/v1';
 
-/** Codex, driven over its app server. Each conversation is a thread of its own that is kept nowhere. */
+/** What Codex can do beyond asking its model, as far as it can be switched off. */
+const features = [
+  'shell_tool unified_exec shell_snapshot view_image image_generation sleep_tool workspace_dependencies',
+  'browser_use browser_use_external in_app_browser computer_use multi_agent goals memories',
+  'apps plugins remote_plugin tool_suggest skill_search hooks',
+].flatMap((line) => line.split(' '));
+
+/** Settings that leave Codex nothing but the model: no tools, no texts about the machine, no telemetry. */
+const modelOnly: readonly string[] = [
+  ...features.map((feature) => `features.${feature}=false`),
+  'web_search="disabled"',
+  'include_permissions_instructions=false',
+  'include_environment_context=false',
+  'include_apps_instructions=false',
+  'skills.include_instructions=false',
+  'analytics.enabled=false',
+  'check_for_update_on_startup=false',
+  'history.persistence="none"',
+];
+
+/** Codex, driven over its app server. Each conversation is a thread of its own that is not saved. */
 export const codex: Cli = {
   kind: 'codex',
+  traceName: 'openai',
   capabilities: ['stream', 'thinking'],
   singleUse: false,
   start: startCodex,
@@ -26,7 +44,7 @@ async function startCodex({ starter, workspace, models, signal }: SessionStart):
   const keyed = hasKey(logins.codex, starter.variable);
   if (keyed) await mkdir(home);
   else await linkLogin(logins.codex, starter.variable, home);
-  const settings = [...codexSettings, ...(keyed ? keyedProvider(starter) : [])];
+  const settings = [...modelOnly, ...(keyed ? keyedProvider(starter) : [])];
   const process = starter.start({
     args: ['app-server', ...settings.flatMap((setting) => ['-c', setting])],
     workspace,
@@ -35,11 +53,11 @@ async function startCodex({ starter, workspace, models, signal }: SessionStart):
   });
   const threads: JsonObject = keyed ? { modelProvider: provider } : {};
   const session = new CodexSession(process, { ...threads, cwd: workspace.cwd });
-  await killOnAbort(process, signal, () => session.ready(models[0]));
+  await process.killOnAbort(signal, () => session.ready(models[0]));
   return session;
 }
 
-/** A failure is the router's to move to another worker, so nothing is tried again. */
+/** The provider's settings. Codex retries nothing: a failed request moves to another worker. */
 function keyedProvider(starter: ProcessStarter): string[] {
   const baseUrl = JSON.stringify(starter.variable('OPENAI_BASE_URL') ?? usualBaseUrl);
   return [

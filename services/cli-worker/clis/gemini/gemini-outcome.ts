@@ -2,23 +2,24 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
 import { upstreamError } from '#shared/translate/upstreams/upstream-error.ts';
-import type { Outcome } from '../../answer/answer-part.ts';
+import type { Outcome } from '../cli.ts';
 import { JsonRpcError } from '../../process/json-rpc-peer.ts';
 
 /**
- * How an answer ended, from the result of its prompt.
- * @throws RouterError when it was cut off: Gemini CLI then says `end_turn` all the same, but has counted nothing
+ * Reads how an answer ended from the result of its prompt.
+ * @throws RouterError when it was cut off: Gemini CLI then reports `end_turn` with no token counted
  */
 export function readGeminiOutcome({ stopReason, _meta: meta }: JsonObject): Outcome {
   const usage = readCounts(meta);
-  if (stopReason === 'cancelled') throw new RouterError('upstream_failed', 'The CLI broke its answer off.');
+  if (stopReason === 'cancelled')
+    throw new RouterError('upstream_failed', 'The CLI stopped before its answer was complete.');
   if (usage === undefined) {
     throw new RouterError('upstream_failed', 'The upstream ended the answer before it was complete.');
   }
   return { finishReason: finishReasonFor(stopReason), usage };
 }
 
-/** What the router tells of an error that Gemini CLI answered with: its codes are the upstream's statuses. */
+/** The router's error for one of Gemini CLI's, whose codes are the upstream's HTTP statuses. */
 export function geminiFailure(method: string, error: unknown): unknown {
   if (!(error instanceof JsonRpcError)) return error;
   const { code, message } = error;

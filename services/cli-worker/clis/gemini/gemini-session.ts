@@ -1,31 +1,29 @@
 import { writeFile } from 'node:fs/promises';
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import type { AnswerPart, Outcome } from '../../answer/answer-part.ts';
-import type { Conversation } from '#shared/translate/conversation/conversation.ts';
-import { transcript } from '../../answer/transcript.ts';
+import { transcript, type Conversation } from '#shared/translate/conversation/conversation.ts';
 import type { CliProcess } from '../../process/cli-process.ts';
 import { JsonRpcPeer } from '../../process/json-rpc-peer.ts';
-import type { CliSession } from '../cli.ts';
+import type { AnswerPart, CliSession, Outcome } from '../cli.ts';
 import { geminiFailure, readGeminiOutcome } from './gemini-outcome.ts';
 
 export interface GeminiSessionOptions {
-  /** The file that it reads its system prompt from, each time a session begins. */
+  /** The file that Gemini CLI reads the system prompt of each session from. */
   systemFile: string;
   cwd: string;
-  /** The model that it was started with. */
+  /** The model that the process was started with. */
   startModel: string;
 }
 
-/** Instructions for conversations without a system prompt: without any, it would use its own. */
+/** Used without a system prompt of the client's; Gemini CLI has instructions of its own in place of none. */
 const noSystem = 'You are a helpful assistant.';
 
-/** Conversations with one Gemini CLI process, each in a session of its own. What comes of another session is not heard. */
+/** Conversations with one Gemini CLI process, each in a session of its own. Updates of other sessions are ignored. */
 export class GeminiSession implements CliSession {
   readonly process: CliProcess;
   readonly #options: GeminiSessionOptions;
   readonly #peer: JsonRpcPeer;
-  #hears: { sessionId: string; onPart: (part: AnswerPart) => void } | undefined;
+  #current: { sessionId: string; onPart: (part: AnswerPart) => void } | undefined;
 
   constructor(process: CliProcess, options: GeminiSessionOptions) {
     this.process = process;
@@ -39,7 +37,7 @@ export class GeminiSession implements CliSession {
     });
   }
 
-  /** Resolves when it can take a conversation at once. Its first session takes it ten times as long as any other. */
+  /** Resolves when it can take a conversation at once: its first session takes ten times as long as any other. */
   async ready(): Promise<void> {
     await this.#ask('initialize', {
       protocolVersion: 1,
@@ -59,14 +57,14 @@ export class GeminiSession implements CliSession {
     if (model !== this.#options.startModel) await this.#ask('session/set_model', { sessionId, modelId: model });
     const cancel = (): void => this.#peer.notify('session/cancel', { sessionId });
     signal.addEventListener('abort', cancel, { once: true });
-    this.#hears = { sessionId, onPart };
+    this.#current = { sessionId, onPart };
     try {
       signal.throwIfAborted();
       const text = asSpeech(transcript(conversation));
       return readGeminiOutcome(await this.#ask('session/prompt', { sessionId, prompt: [{ type: 'text', text }] }));
     } finally {
       signal.removeEventListener('abort', cancel);
-      this.#hears = undefined;
+      this.#current = undefined;
     }
   }
 
@@ -85,7 +83,7 @@ export class GeminiSession implements CliSession {
   }
 
   #onUpdate({ sessionId, update }: JsonObject): void {
-    if (!this.#hears || sessionId !== this.#hears.sessionId || !isJsonObject(update)) return;
+    if (!this.#current || sessionId !== this.#current.sessionId || !isJsonObject(update)) return;
     const { sessionUpdate, content } = update;
     if (sessionUpdate === 'agent_message_chunk') this.#show('text', content);
     else if (sessionUpdate === 'agent_thought_chunk') this.#show('thinking', content);
@@ -93,17 +91,17 @@ export class GeminiSession implements CliSession {
 
   #show(kind: AnswerPart['kind'], content: Json | undefined): void {
     if (isJsonObject(content) && typeof content['text'] === 'string' && content['text'] !== '') {
-      this.#hears?.onPart({ kind, text: content['text'] });
+      this.#current?.onPart({ kind, text: content['text'] });
     }
   }
 }
 
-/** What begins with a slash or a dollar sign would be taken for a command to the CLI. */
+/** Puts a word before a slash or a dollar sign, which would begin a command to the CLI. */
 function asSpeech(text: string): string {
   return /^\s*[/$]/.test(text) ? `User: ${text.trimStart()}` : text;
 }
 
-/** It asks for a permission, or for anything else of a person's: nobody is there. */
+/** Refuses a permission, and everything else that needs a person. */
 function refuse(method: string): JsonObject | undefined {
   return method === 'session/request_permission' ? { outcome: { outcome: 'cancelled' } } : undefined;
 }

@@ -2,30 +2,31 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
 import { upstreamError } from '#shared/translate/upstreams/upstream-error.ts';
-import type { AnswerPart, Outcome } from '../../answer/answer-part.ts';
+import type { AnswerPart, Outcome } from '../cli.ts';
 
-/** Reads what an opencode server tells of one session: parts and their pieces, token counts, how it ended. */
+/** Reads an opencode server's events of one session: parts and their pieces, token counts, the end. */
 export class OpencodeAnswer {
   /** How the answer ended. Rejects with a RouterError when it failed. */
   readonly ended: Promise<Outcome>;
   readonly #sessionId: string;
   readonly #onPart: (part: AnswerPart) => void;
   readonly #settle: { resolve: (outcome: Outcome) => void; reject: (error: RouterError) => void };
-  /** The kinds of the parts that pieces come for. */
+  /** Kinds of parts by id. */
   readonly #kinds = new Map<Json, AnswerPart['kind']>();
   #outcome: Outcome | undefined;
 
   constructor(sessionId: string, onPart: (part: AnswerPart) => void) {
     const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
     this.ended = promise;
-    // Nobody may wait for it yet when it fails.
+    // It may reject before anything waits for it.
     promise.catch(() => undefined);
     this.#settle = { resolve, reject };
     this.#sessionId = sessionId;
     this.#onPart = onPart;
   }
 
-  hear(type: string, properties: JsonObject): void {
+  /** Takes an event. Those of other sessions are ignored. */
+  push(type: string, properties: JsonObject): void {
     if (properties['sessionID'] !== this.#sessionId) return;
     switch (type) {
       case 'message.part.updated':
@@ -69,7 +70,7 @@ export class OpencodeAnswer {
     if (typeof finish !== 'string') return;
     const finishReason = finishReasonFor(finish);
     if (finishReason !== undefined) this.#outcome = { finishReason, usage: readTokens(tokens) };
-    // It would ask the upstream for more, and put that behind what it has.
+    // Otherwise opencode asks the upstream again and appends the second answer.
     else this.#settle.reject(brokenOff());
   }
 
@@ -78,7 +79,7 @@ export class OpencodeAnswer {
     else this.#settle.reject(brokenOff());
   }
 
-  /** It tries again and again what may work later; the router has better to do. */
+  /** opencode retries for a long time. Its first retry is taken as the failure, which the router can move. */
   #status({ type, message, next }: JsonObject): void {
     if (type !== 'retry') return;
     const sentence = typeof message === 'string' ? message : '';
@@ -92,7 +93,7 @@ export class OpencodeAnswer {
   }
 }
 
-/** Its words for why an answer ended are the AI SDK's; undefined for those that are no end. */
+/** Maps the AI SDK's finish reasons; undefined for those that are not an end. */
 function finishReasonFor(finish: string): string | undefined {
   switch (finish) {
     case 'stop':
@@ -109,7 +110,7 @@ function brokenOff(): RouterError {
   return new RouterError('upstream_failed', 'The upstream ended the answer before it was complete.');
 }
 
-/** Its input leaves out what was cached, its output what was thought. */
+/** opencode counts cached tokens apart from input and reasoning apart from output. */
 function readTokens(tokens: Json | undefined): Usage | undefined {
   if (!isJsonObject(tokens)) return undefined;
   const cache = isJsonObject(tokens['cache']) ? tokens['cache'] : {};

@@ -1,17 +1,17 @@
 import { ConfigError } from '#shared/core/load-config.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 
-/** The agent that every conversation is held with: it has a model and nothing else. */
+/** The agent of every conversation. It has a model and no tools. */
 export const bareAgent = 'router';
 
-/** A model that answers at once and costs nothing, with which opencode is made to load what it needs. */
+/** A local model for warming up: it makes opencode load all that a conversation needs. */
 export const warmUpModel = { providerID: 'router-warm-up', modelID: 'none' };
 
 /**
- * The settings that leave opencode nothing but its models, on top of the operator's, from which the providers come.
- * @param operators the operator's own settings, as JSON
- * @param warmUpUrl where the model for the warm-up is
- * @throws ConfigError when the operator's settings are none
+ * The settings that leave opencode nothing but its models, on top of the operator's, which name the providers.
+ * @param operators the operator's settings, as JSON
+ * @param warmUpUrl base URL of the warm-up model
+ * @throws ConfigError when the operator's settings are not a JSON object
  */
 export function opencodeConfig(operators: string | undefined, warmUpUrl: string): JsonObject {
   const given = parse(operators ?? '{}');
@@ -27,7 +27,7 @@ export function opencodeConfig(operators: string | undefined, warmUpUrl: string)
         models: { [warmUpModel.modelID]: { name: 'None' } },
       },
     },
-    // Its own prompts are replaced by the shortest one that is taken for one.
+    // Replaces opencode's own prompt; an empty one is ignored.
     agent: { [bareAgent]: { mode: 'primary', prompt: ' ', tools: { '*': false }, permission: { '*': 'deny' } } },
     permission: { '*': 'deny' },
     tools: { '*': false },

@@ -3,10 +3,10 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { parseUpstreamJson } from '#shared/translate/upstreams/parse-upstream-json.ts';
 import { SseReader } from '#shared/upstream/sse-reader.ts';
 
-/** Milliseconds for the server to answer a call; none of them waits for a model. */
+/** Milliseconds for a call. None of them waits for a model. */
 const callMs = 10_000;
 
-/** Calls an opencode server, which listens on this machine. */
+/** Client of an opencode server on this machine. */
 export class OpencodeHttp {
   readonly #address: string;
   readonly #headers: Record<string, string>;
@@ -18,7 +18,7 @@ export class OpencodeHttp {
   }
 
   /**
-   * Makes a call and returns its answer; an empty object when that is no JSON object.
+   * Makes a call and returns its answer, an empty object when that is not a JSON object.
    * @throws RouterError `upstream_failed` when the server refuses or does not answer
    */
   async call(method: 'POST' | 'DELETE', path: string, body?: JsonObject): Promise<JsonObject> {
@@ -42,13 +42,13 @@ export class OpencodeHttp {
   }
 
   /**
-   * Hears the server's events until it ends or the signal aborts.
-   * @param onStart called when events are heard from now on
+   * Reads the server's events until it ends or the signal aborts.
+   * @param onStart is called when the server has begun to send events
    */
   async events(onStart: () => void, onEvent: (event: JsonObject) => void, signal: AbortSignal): Promise<void> {
     const { 'content-type': _, ...headers } = this.#headers;
     const response = await fetch(`${this.#address}/event`, { headers, signal });
-    if (!response.ok || !response.body) throw new RouterError('upstream_failed', 'The CLI tells no events.');
+    if (!response.ok || !response.body) throw new RouterError('upstream_failed', 'The CLI sends no events.');
     onStart();
     const reader = new SseReader();
     for await (const chunk of response.body) {

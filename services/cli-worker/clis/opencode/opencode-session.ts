@@ -1,31 +1,26 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import type { AnswerPart, Outcome } from '../../answer/answer-part.ts';
-import type { Conversation } from '#shared/translate/conversation/conversation.ts';
-import { transcript } from '../../answer/transcript.ts';
+import { transcript, type Conversation } from '#shared/translate/conversation/conversation.ts';
 import type { CliProcess } from '../../process/cli-process.ts';
-import type { CliSession } from '../cli.ts';
+import type { AnswerPart, CliSession, Outcome } from '../cli.ts';
 import { OpencodeAnswer } from './opencode-answer.ts';
 import { bareAgent, warmUpModel } from './opencode-config.ts';
 import type { OpencodeHttp } from './opencode-http.ts';
 
-/** Conversations after which it has loaded what it needs and is about as quick as it gets. */
+/** Conversations after which opencode has loaded all it needs and is about as fast as it gets. */
 const warmUps = 12;
 
-/** What a prompt is sent to. */
 interface Model extends JsonObject {
   providerID: string;
   modelID: string;
 }
 
-/**
- * Conversations with one opencode server, each in a session of its own. What comes of another session is not heard.
- */
+/** Conversations with one opencode server, each in a session of its own. Events of other sessions are ignored. */
 export class OpencodeSession implements CliSession {
   readonly process: CliProcess;
   readonly #http: OpencodeHttp;
   #answer: OpencodeAnswer | undefined;
-  /** The session for the next conversation, made while nobody waits for it. */
+  /** The session for the next conversation, created ahead of it. */
   #next: Promise<string> | undefined;
 
   constructor(process: CliProcess, http: OpencodeHttp) {
@@ -33,7 +28,7 @@ export class OpencodeSession implements CliSession {
     this.#http = http;
   }
 
-  /** Resolves when it can take a conversation at once: the first ones take it several times as long as those that follow. */
+  /** Resolves when it can take a conversation at once: the first ones take several times as long as later ones. */
   async ready(signal: AbortSignal): Promise<void> {
     await this.#listen();
     for (let round = 0; round < warmUps; round += 1) {
@@ -84,7 +79,7 @@ export class OpencodeSession implements CliSession {
       if (signal.aborted) abort();
       return await Promise.race([answer.ended, this.#processFailure()]);
     } catch (error) {
-      // It would go on trying.
+      // Otherwise opencode goes on with it.
       abort();
       throw error;
     } finally {
@@ -97,34 +92,34 @@ export class OpencodeSession implements CliSession {
   }
 
   async #createSession(): Promise<string> {
-    // A title keeps it from asking a model for one.
+    // Without a title opencode asks a model for one.
     const { id } = await this.#http.call('POST', '/session', { title: 'router' });
     if (typeof id !== 'string') throw new RouterError('upstream_failed', 'The CLI started no conversation.');
     return id;
   }
 
-  /** Hears its events from now on, for as long as it runs. */
+  /** Subscribes to its events for as long as it runs. */
   async #listen(): Promise<void> {
-    const stop = new AbortController();
-    void this.process.ended.then(() => stop.abort());
+    const ended = new AbortController();
+    void this.process.ended.then(() => ended.abort());
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#http
-      .events(resolve, (event) => this.#onEvent(event), stop.signal)
+      .events(resolve, (event) => this.#onEvent(event), ended.signal)
       .catch(reject)
-      // Without its events it is of no use.
+      // Without its events the server is of no use.
       .finally(() => this.process.kill());
     await Promise.race([promise, this.#processFailure()]);
   }
 
   #onEvent({ type, properties }: JsonObject): void {
     const given = isJsonObject(properties) ? properties : {};
-    // It asks for a permission, or for anything else of a person's: nobody is there.
+    // Refuses a permission, and everything else that needs a person.
     if (type === 'permission.asked') this.#do('POST', `/permission/${idIn(given)}/reply`, { reply: 'reject' });
     else if (type === 'question.asked') this.#do('POST', `/question/${idIn(given)}/reject`);
-    else if (typeof type === 'string') this.#answer?.hear(type, given);
+    else if (typeof type === 'string') this.#answer?.push(type, given);
   }
 
-  /** Tells it something for which no answer is waited. A call that fails ends the process, because it may hang on. */
+  /** Makes a call without waiting for its answer. A failed call ends the process, whose state is then unknown. */
   #do(method: 'POST' | 'DELETE', path: string, body?: JsonObject): void {
     this.#http.call(method, path, body).catch(() => this.process.kill());
   }

@@ -2,19 +2,18 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { RouterError } from '#shared/core/errors.ts';
 import type { CliProcess } from '../../process/cli-process.ts';
-import { killOnAbort } from '../../process/kill-on-abort.ts';
 import { lineReader } from '../../process/line-reader.ts';
 import type { Cli, CliSession, SessionStart } from '../cli.ts';
-import { linkLogin } from '../link-login.ts';
-import { logins } from '../logins.ts';
+import { linkLogin, logins } from '../logins.ts';
 import { opencodeConfig } from './opencode-config.ts';
 import { OpencodeHttp } from './opencode-http.ts';
 import { OpencodeSession } from './opencode-session.ts';
 import { startWarmUpUpstream } from './warm-up-upstream.ts';
 
-/** opencode, driven over the server that it is. Each conversation is a session of its own that is deleted afterwards. */
+/** opencode, driven over its HTTP server. Each conversation is a session of its own that is deleted afterwards. */
 export const opencode: Cli = {
   kind: 'opencode',
+  traceName: 'opencode',
   capabilities: ['stream', 'thinking'],
   singleUse: false,
   start: startOpencode,
@@ -31,12 +30,12 @@ async function startOpencode({ starter, workspace, signal }: SessionStart): Prom
       workspace,
       allowed: logins.opencode.keys,
       set: {
-        // Everybody on this machine can reach its port.
+        // Every user of this machine can reach its port.
         OPENCODE_SERVER_PASSWORD: password,
         OPENCODE_CONFIG_CONTENT: JSON.stringify(
           opencodeConfig(starter.variable('OPENCODE_CONFIG_CONTENT'), warmUp.url),
         ),
-        // What is said is on no disk, and need not be waited for until it is.
+        // Conversations are never on disk, and nothing waits for the disk.
         OPENCODE_DB: ':memory:',
         OPENCODE_DISABLE_PROJECT_CONFIG: '1',
         OPENCODE_DISABLE_EXTERNAL_SKILLS: '1',
@@ -50,7 +49,7 @@ async function startOpencode({ starter, workspace, signal }: SessionStart): Prom
         XDG_STATE_HOME: join(workspace.home, '.state'),
       },
     });
-    return await killOnAbort(process, signal, async () => {
+    return await process.killOnAbort(signal, async () => {
       const http = new OpencodeHttp(await addressOf(process), password);
       const session = new OpencodeSession(process, http);
       await session.ready(signal);
@@ -61,7 +60,7 @@ async function startOpencode({ starter, workspace, signal }: SessionStart): Prom
   }
 }
 
-/** Where it listens, as it says when it does. */
+/** The address that it prints when it listens. */
 async function addressOf(process: CliProcess): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   process.onOutput = lineReader((line) => {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** An upstream on this machine that gives every request the same short answer. */
+/** An upstream that gives every request the same short answer. */
 export interface WarmUpUpstream {
   /** Base URL of its chat completions. */
   url: string;
@@ -18,7 +18,7 @@ const chunks = [{ role: 'assistant', content: 'Hello' }, {}].map((delta, at) => 
 }));
 const answer = [...chunks.map((chunk) => JSON.stringify(chunk)), '[DONE]'].map((data) => `data: ${data}\n\n`).join('');
 
-/** Starts it, on a free port that only this machine can reach. */
+/** Starts a warm-up upstream on a free port of the loopback interface. */
 export async function startWarmUpUpstream(): Promise<WarmUpUpstream> {
   const server = createServer((request, response) => {
     request.resume();

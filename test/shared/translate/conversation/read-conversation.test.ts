@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readChatConversation } from '#shared/translate/chat-conversation/read-chat-conversation.ts';
 import { readMessagesConversation } from '#shared/translate/messages-conversation/read-messages-conversation.ts';
-import { transcript } from '#services/cli-worker/answer/transcript.ts';
+import { transcript } from '#shared/translate/conversation/conversation.ts';
 
 const chat = (fields: object, takesImages = false) =>
   readChatConversation({ model: 'auto', messages: [{ role: 'user', content: 'hi' }], ...fields }, 'm', takesImages);

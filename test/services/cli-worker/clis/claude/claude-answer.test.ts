@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isJsonObject } from '#shared/core/json.ts';
-import type { AnswerPart, Outcome } from '#services/cli-worker/answer/answer-part.ts';
+import type { AnswerPart, Outcome } from '#services/cli-worker/clis/cli.ts';
 import { ClaudeAnswer } from '#services/cli-worker/clis/claude/claude-answer.ts';
 import { cliRecording } from '../../../../helpers/clis/cli-recording.ts';
 
@@ -9,7 +9,7 @@ function hear(name: string): { parts: AnswerPart[]; outcome: Outcome | undefined
   const parts: AnswerPart[] = [];
   const answer = new ClaudeAnswer((part) => parts.push(part));
   let outcome: Outcome | undefined;
-  for (const line of cliRecording(`claude/${name}`)) outcome ??= answer.hear(line);
+  for (const line of cliRecording(`claude/${name}`)) outcome ??= answer.push(line);
   return { parts, outcome };
 }
 
@@ -33,7 +33,7 @@ describe("Claude Code's recorded answers", () => {
     const parts: AnswerPart[] = [];
     const answer = new ClaudeAnswer((part) => parts.push(part));
     const lines = cliRecording('claude/429');
-    for (const line of lines.slice(0, -1)) answer.hear(line);
+    for (const line of lines.slice(0, -1)) answer.push(line);
     expect(lines.some(({ message }) => isJsonObject(message) && message['model'] === '<synthetic>')).toBe(true);
     expect(parts).toEqual([]);
   });
@@ -41,11 +41,11 @@ describe("Claude Code's recorded answers", () => {
   it("take the time until an account's limit is over from its event", () => {
     const answer = new ClaudeAnswer(() => undefined);
     const resetsAt = Math.floor(Date.now() / 1000) + 120;
-    answer.hear({ type: 'rate_limit_event', rate_limit_info: { status: 'rejected', resetsAt } });
+    answer.push({ type: 'rate_limit_event', rate_limit_info: { status: 'rejected', resetsAt } });
     const result = { type: 'result', subtype: 'success', is_error: true, api_error_status: 429, result: 'limit' };
-    expect(() => answer.hear(result)).toThrow(expect.objectContaining({ code: 'rate_limit_exceeded' }));
+    expect(() => answer.push(result)).toThrow(expect.objectContaining({ code: 'rate_limit_exceeded' }));
     try {
-      answer.hear(result);
+      answer.push(result);
     } catch (error) {
       expect((error as { retryAfter: number }).retryAfter).toBeGreaterThan(110);
     }
@@ -55,10 +55,10 @@ describe("Claude Code's recorded answers", () => {
     const answer = new ClaudeAnswer(() => undefined);
     const result = { type: 'result', subtype: 'success', is_error: true, api_error_status: 400 };
     const text = 'API Error: 400 prompt is too long: 250000 tokens > 200000 maximum';
-    expect(() => answer.hear({ ...result, result: text })).toThrow(
+    expect(() => answer.push({ ...result, result: text })).toThrow(
       expect.objectContaining({ code: 'context_length_exceeded' }),
     );
-    expect(() => answer.hear({ ...result, api_error_status: null, result: 'Prompt is too long' })).toThrow(
+    expect(() => answer.push({ ...result, api_error_status: null, result: 'Prompt is too long' })).toThrow(
       expect.objectContaining({ code: 'context_length_exceeded' }),
     );
   });

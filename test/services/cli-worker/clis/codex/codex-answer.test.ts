@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isJsonObject } from '#shared/core/json.ts';
-import type { AnswerPart } from '#services/cli-worker/answer/answer-part.ts';
+import type { AnswerPart } from '#services/cli-worker/clis/cli.ts';
 import { CodexAnswer } from '#services/cli-worker/clis/codex/codex-answer.ts';
 import { cliRecording } from '../../../../helpers/clis/cli-recording.ts';
 
@@ -12,7 +12,7 @@ function hear(name: string, threadId?: string): { parts: AnswerPart[]; answer: C
   const own = notifications.map(({ params }) => params['threadId']).findLast((id) => typeof id === 'string') ?? '';
   const parts: AnswerPart[] = [];
   const answer = new CodexAnswer(threadId ?? own, (part) => parts.push(part));
-  for (const { method, params } of notifications) answer.hear(method, params);
+  for (const { method, params } of notifications) answer.push(method, params);
   return { parts, answer };
 }
 
@@ -40,7 +40,7 @@ describe("Codex's recorded answers", () => {
   it('are context overflows when it says so', async () => {
     const answer = new CodexAnswer('t', () => undefined);
     const error = { message: 'too much', codexErrorInfo: 'contextWindowExceeded' };
-    answer.hear('turn/completed', { threadId: 't', turn: { status: 'failed', error } });
+    answer.push('turn/completed', { threadId: 't', turn: { status: 'failed', error } });
     await expect(answer.ended).rejects.toMatchObject({ code: 'context_length_exceeded' });
   });
 });

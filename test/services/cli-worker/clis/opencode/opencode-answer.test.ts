@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isJsonObject } from '#shared/core/json.ts';
-import type { AnswerPart } from '#services/cli-worker/answer/answer-part.ts';
+import type { AnswerPart } from '#services/cli-worker/clis/cli.ts';
 import { OpencodeAnswer } from '#services/cli-worker/clis/opencode/opencode-answer.ts';
 import { cliRecording } from '../../../../helpers/clis/cli-recording.ts';
 
@@ -11,7 +11,7 @@ function hear(name: string, sessionId?: string): { parts: AnswerPart[]; answer: 
   const own = events.map(({ properties }) => properties['sessionID']).find((id) => typeof id === 'string') ?? '';
   const parts: AnswerPart[] = [];
   const answer = new OpencodeAnswer(sessionId ?? own, (part) => parts.push(part));
-  for (const { type, properties } of events) answer.hear(type, properties);
+  for (const { type, properties } of events) answer.push(type, properties);
   return { parts, answer };
 }
 

@@ -8,23 +8,23 @@ export interface SessionSettings {
   cli: Cli;
   starter: ProcessStarter;
   models: readonly [string, ...string[]];
-  /** Folder that holds all workspaces. */
+  /** Folder of all workspaces. */
   root: string;
   /** Milliseconds for a process to become ready. */
   startMs: number;
   log: Logger;
 }
 
-/** A session with the folders that it lives in. */
+/** A session with its folders. */
 export interface LiveSession {
   session: CliSession;
-  /** Ends its process and removes its folders. Bounded; never rejects. */
+  /** Ends its process and removes its folders, within seconds. Never rejects. */
   close(): Promise<void>;
 }
 
 /**
  * Makes a workspace and starts a CLI in it.
- * @throws RouterError when it does not become ready in time
+ * @throws RouterError `upstream_timeout` when it is not ready in time, and that of the CLI
  */
 export async function startSession(settings: SessionSettings, signal: AbortSignal): Promise<LiveSession> {
   const { cli, starter, models, root, startMs, log } = settings;

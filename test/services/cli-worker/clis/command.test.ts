@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { openCliWorker, type OpenCliWorker } from '../../../../helpers/clis/open-cli-worker.ts';
-import { splitCommand } from '#services/cli-worker/clis/command/split-command.ts';
+import { openCliWorker, type OpenCliWorker } from '../../../helpers/clis/open-cli-worker.ts';
+import { splitCommand } from '#services/cli-worker/clis/cli-of.ts';
 
 let worker: OpenCliWorker;
 afterEach(() => worker?.close());

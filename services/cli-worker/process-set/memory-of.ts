@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 const pageBytes = 4096;
 
 /**
- * Bytes of memory that a process and all its descendants hold, as Linux tells in `/proc`. 0 where there is no such place or
- * the process is gone.
+ * Resident bytes of a process and all its descendants, from Linux's `/proc`. 0 on other systems and for a process that has
+ * ended.
  */
 export async function memoryOf(pid: number): Promise<number> {
   const [own, children] = await Promise.all([residentBytes(pid), childrenOf(pid)]);

@@ -1,30 +1,39 @@
+import { Gauge, type Registry } from 'prom-client';
 import type { Logger } from '#shared/core/log.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { CliSession } from '../clis/cli.ts';
-import { memoryOf } from '../process/memory-of.ts';
 import type { LiveSession } from './live-session.ts';
+import { memoryOf } from './memory-of.ts';
 
-export interface PoolOptions {
+export interface ProcessSetOptions {
   start: (signal: AbortSignal) => Promise<LiveSession>;
-  /** Conversations at once, and processes that stand ready when there is none. */
+  /** Conversations at once, and processes that are ready when there is none. */
   size: number;
   /** Whether a process is replaced after each conversation. */
   singleUse: boolean;
-  /** Conversations after which a process is replaced, and the bytes of memory from which on it is. */
+  /** Conversations after which a process is replaced. */
   recycleAfter: number;
+  /** Bytes of memory above which a process is replaced. */
   recycleBytes: number;
   log: Logger;
-  /** Called when it turns out that no process can be started, and when one could again. */
+  /** Is called with false when no process can be started, and with true when one has started after that. */
   onHealth: (healthy: boolean) => void;
 }
 
 /** A session that is held for one conversation. */
 export interface Lease {
   readonly session: CliSession;
-  /** Tells that the answer has begun: from now on there is time to make the next process ready. */
+  /** Reports that the answer has begun. Until it ends there is time to start the next process. */
   begun(): void;
-  /** Gives the session back. One whose conversation did not end well is not used again. */
+  /** Returns the session. After a conversation that did not end well it is closed. */
   release(endedWell: boolean): void;
+}
+
+/** How many processes there are, by state. */
+export interface ProcessCounts {
+  ready: number;
+  held: number;
+  starting: number;
 }
 
 interface Seat {
@@ -37,35 +46,35 @@ interface Waiter {
   refuse: (error: unknown) => void;
 }
 
-/** Starts in a row that say, when they fail, that no process can be started. */
+/** Failed starts in a row after which the set reports that no process can be started. */
 const failedStartsUntilIll = 2;
 
-/** Milliseconds before a start is tried again, doubled with each failure in a row. */
+/** Milliseconds before the next start after a failure, doubled with each failure in a row. */
 const firstPauseMs = 250;
 const longestPauseMs = 30_000;
 
 /**
  * Keeps as many CLI processes ready as there may be conversations, so that none waits for a start.
  *
- * A process is starting → ready → held → ready …, until it is closed: after its last conversation, after one that did
- * not end well, when it holds too much memory, or when it ends by itself. Its place is filled again at once. Processes that
- * serve one conversation have one more place, so that the next one is ready before the last has ended.
+ * A process is starting → ready → held → ready … → closed: after its last conversation, after one that did not end well,
+ * when it uses too much memory, or when it ends by itself. Another process then takes its place. A set of processes that hold
+ * one conversation each has one more place, so that the next process is ready before the last one ends.
  */
-export class SessionPool {
-  readonly #options: PoolOptions;
+export class ProcessSet {
+  readonly #options: ProcessSetOptions;
   readonly #ready: Seat[] = [];
   readonly #held = new Set<Seat>();
   readonly #closing = new Set<Promise<void>>();
   readonly #starting = new Set<Promise<void>>();
   readonly #waiters: Waiter[] = [];
   readonly #stop = new AbortController();
-  /** Failures in a row, of starts and of processes that stood ready. */
+  /** Failures in a row, of starts and of ready processes. */
   #failures = 0;
-  /** Starts in a row that failed, each begun after the one before had: what ends several at once says nothing of the next. */
+  /** Failed starts in a row, each begun after the failure before: one cause may end several starts at once. */
   #failedStarts = 0;
   #pause: NodeJS.Timeout | undefined;
 
-  constructor(options: PoolOptions) {
+  constructor(options: ProcessSetOptions) {
     this.#options = options;
     this.#fill();
   }
@@ -74,20 +83,19 @@ export class SessionPool {
     return this.#ready.length;
   }
 
-  /** How many processes there are, by what they do. */
-  get counts(): { ready: number; held: number; starting: number } {
+  get counts(): ProcessCounts {
     return { ready: this.#ready.length, held: this.#held.size, starting: this.#starting.size };
   }
 
   /**
-   * Holds a session for one conversation, waiting for a start if need be.
-   * @throws RouterError when none can be started, and the signal's reason
+   * Holds a session for one conversation, after a start where none is ready.
+   * @throws RouterError when no process can be started, and the signal's reason
    */
   async take(signal: AbortSignal): Promise<Lease> {
     signal.throwIfAborted();
     const seat = this.#takeReady() ?? (await this.#wait(signal));
     this.#held.add(seat);
-    seat.live.session.process.confide();
+    seat.live.session.process.dropStderr();
     return this.#lease(seat);
   }
 
@@ -101,7 +109,7 @@ export class SessionPool {
     await Promise.all(this.#closing);
   }
 
-  /** The session that has been ready longest, without those whose end is on its way here. */
+  /** The session that has been ready longest. A process may have ended without its `ended` having resolved yet. */
   #takeReady(): Seat | undefined {
     for (let seat = this.#ready.shift(); seat; seat = this.#ready.shift()) {
       if (seat.live.session.process.isRunning) return seat;
@@ -119,7 +127,7 @@ export class SessionPool {
         if (released) return;
         released = true;
         this.#release(seat, endedWell).catch((error: unknown) => {
-          this.#options.log.error({ err: error }, 'a session could not be given back');
+          this.#options.log.error({ err: error }, 'a CLI session could not be released');
         });
       },
     };
@@ -168,19 +176,19 @@ export class SessionPool {
     });
   }
 
-  /** Gives a ready session to whoever waits longest, or keeps it. */
+  /** Gives a ready session to the first waiter, or keeps it. */
   #offer(seat: Seat): void {
     const waiter = this.#waiters[0];
     if (!waiter) {
       this.#ready.push(seat);
       return;
     }
-    // At once, so that it is counted before the waiter runs.
+    // Counted before the waiter runs.
     this.#held.add(seat);
     waiter.take(seat);
   }
 
-  /** Starts what is missing. */
+  /** Starts the processes that are missing. */
   #fill(): void {
     if (this.#stop.signal.aborted || this.#pause !== undefined) return;
     const { size, singleUse } = this.#options;
@@ -217,24 +225,24 @@ export class SessionPool {
       log.error({ err: error }, 'the CLI could not be started');
       this.#failed();
       if (this.#failedStarts === failedBefore) this.#failedStarts += 1;
-      // Once can happen to any process; those who wait get the next one.
+      // One process may fail by chance; the waiters get the next one.
       if (this.#failedStarts < failedStartsUntilIll) return;
       for (const waiter of this.#waiters.splice(0)) waiter.refuse(error);
       if (this.#ready.length === 0 && this.#held.size === 0) onHealth(false);
     }
   }
 
-  /** A process that ends while it stands ready is replaced; one that is held fails its conversation, which gives it back. */
+  /** Replaces a ready process that has ended. The end of a held one fails its conversation, which releases it. */
   #onEnded(seat: Seat, how: string): void {
     const at = this.#ready.indexOf(seat);
     if (at === -1) return;
     this.#ready.splice(at, 1);
-    this.#options.log.warn({ how, stderr: seat.live.session.process.complaints }, 'a CLI process ended by itself');
+    this.#options.log.warn({ how, stderr: seat.live.session.process.stderr }, 'a CLI process has ended by itself');
     this.#close(seat);
     this.#failed();
   }
 
-  /** Nothing is started for a while, the longer the more often it failed. */
+  /** Pauses starts, for longer with each failure in a row. */
   #failed(): void {
     clearTimeout(this.#pause);
     const ms = Math.min(longestPauseMs, firstPauseMs * 2 ** this.#failures);
@@ -250,4 +258,17 @@ export class SessionPool {
     this.#closing.add(closing);
     void closing.finally(() => this.#closing.delete(closing));
   }
+}
+
+/** Adds the processes of a worker's CLI to its metrics. */
+export function watchProcesses(registry: Registry, read: () => ProcessCounts): void {
+  const processes: Gauge<'state'> = new Gauge({
+    name: 'rtr_cli_processes',
+    help: "Processes of a cli worker's CLI: ready for a conversation, held by one, or starting",
+    labelNames: ['state'],
+    registers: [registry],
+    collect: () => {
+      for (const [state, count] of Object.entries(read())) processes.set({ state }, count);
+    },
+  });
 }

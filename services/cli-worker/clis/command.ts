@@ -1,0 +1,74 @@
+import { transcript, type Conversation } from '#shared/translate/conversation/conversation.ts';
+import type { CliProcess } from '../process/cli-process.ts';
+import type { AnswerPart, Cli, CliSession, Outcome, SessionStart } from './cli.ts';
+
+/**
+ * Any program that reads a prompt from its standard input until that ends, and prints its answer as text.
+ * @param args its arguments; `{model}` in them stands for the model's name
+ */
+export function commandCli(args: readonly string[]): Cli {
+  return {
+    kind: 'command',
+    traceName: 'command',
+    capabilities: ['stream'],
+    singleUse: true,
+    start: ({ starter, workspace, models }: SessionStart) => {
+      const startFor = (model: string): CliProcess =>
+        starter.start({ args: args.map((arg) => arg.replaceAll('{model}', model)), workspace, allowed: [], set: {} });
+      // Starts before there is a prompt, for the first model: the program may be slow to start.
+      return Promise.resolve(new CommandSession(startFor, models[0]));
+    },
+  };
+}
+
+/** A conversation with a program that answers one prompt and ends. */
+class CommandSession implements CliSession {
+  readonly #startFor: (model: string) => CliProcess;
+  readonly #model: string;
+  #process: CliProcess;
+
+  constructor(startFor: (model: string) => CliProcess, model: string) {
+    this.#startFor = startFor;
+    this.#model = model;
+    this.#process = startFor(model);
+  }
+
+  get process(): CliProcess {
+    return this.#process;
+  }
+
+  async converse(
+    conversation: Conversation,
+    onPart: (part: AnswerPart) => void,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    signal.throwIfAborted();
+    if (conversation.model !== this.#model) {
+      await this.#process.end();
+      this.#process = this.#startFor(conversation.model);
+      this.#process.dropStderr();
+    }
+    const process = this.#process;
+    return process.killOnAbort(signal, async () => {
+      signal.throwIfAborted();
+      const text = new TextDecoder();
+      let blanks = '';
+      process.onOutput = (chunk) => {
+        const known = blanks + text.decode(chunk, { stream: true });
+        // The line break after the last line is the terminal's, not part of the answer.
+        const shown = known.trimEnd();
+        blanks = known.slice(shown.length);
+        if (shown !== '') onPart({ kind: 'text', text: shown });
+      };
+      process.write(promptOf(conversation));
+      process.endInput();
+      if (!(await process.ended).ok) throw await process.failure();
+      return { finishReason: 'stop' };
+    });
+  }
+}
+
+function promptOf(conversation: Conversation): string {
+  const asked = transcript(conversation);
+  return `${conversation.system === '' ? asked : `${conversation.system}\n\n${asked}`}\n`;
+}
