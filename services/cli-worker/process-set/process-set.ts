@@ -68,6 +68,8 @@ export class ProcessSet {
   readonly #starting = new Set<Promise<void>>();
   readonly #waiters: Waiter[] = [];
   readonly #stop = new AbortController();
+  /** What was last reported. */
+  #healthy = true;
   /** Failures in a row, of starts and of ready processes. */
   #failures = 0;
   /** Failed starts in a row, each begun after the failure before: one cause may end several starts at once. */
@@ -206,7 +208,7 @@ export class ProcessSet {
 
   /** Starts one process. Never rejects. */
   async #start(): Promise<void> {
-    const { start, log, onHealth } = this.#options;
+    const { start, log } = this.#options;
     const failedBefore = this.#failedStarts;
     try {
       const live = await start(this.#stop.signal);
@@ -214,9 +216,9 @@ export class ProcessSet {
         await live.close();
         return;
       }
-      if (this.#failures > 0) onHealth(true);
       this.#failures = 0;
       this.#failedStarts = 0;
+      this.#report(true);
       const seat: Seat = { live, conversations: 0 };
       void live.session.process.ended.then(({ how }) => this.#onEnded(seat, how));
       this.#offer(seat);
@@ -228,8 +230,14 @@ export class ProcessSet {
       // One process may fail by chance; the waiters get the next one.
       if (this.#failedStarts < failedStartsUntilIll) return;
       for (const waiter of this.#waiters.splice(0)) waiter.refuse(error);
-      if (this.#ready.length === 0 && this.#held.size === 0) onHealth(false);
+      if (this.#ready.length === 0 && this.#held.size === 0) this.#report(false);
     }
+  }
+
+  #report(healthy: boolean): void {
+    if (healthy === this.#healthy) return;
+    this.#healthy = healthy;
+    this.#options.onHealth(healthy);
   }
 
   /** Replaces a ready process that has ended. The end of a held one fails its conversation, which releases it. */

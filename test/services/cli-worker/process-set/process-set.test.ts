@@ -7,6 +7,8 @@ import { ProcessGuard } from '#services/cli-worker/process/process-guard.ts';
 import { until } from '../../../helpers/until.ts';
 
 const signal = new AbortController().signal;
+/** What the set has reported of its health. */
+let health: boolean[];
 let processes: ProcessSet;
 afterEach(() => processes.close());
 
@@ -21,6 +23,7 @@ interface TestSetOptions {
 
 /** A set of real processes that do nothing. Returns the ids of those that run. */
 function openSet({ beforeStart = () => Promise.resolve(), ...options }: TestSetOptions) {
+  health = [];
   const guard = new ProcessGuard('/nonexistent', process.env['PATH']);
   const alive = new Set<number>();
   let starts = 0;
@@ -47,7 +50,7 @@ function openSet({ beforeStart = () => Promise.resolve(), ...options }: TestSetO
     ...options,
     start,
     log,
-    onHealth: () => undefined,
+    onHealth: (healthy) => health.push(healthy),
   });
   return alive;
 }
@@ -142,5 +145,30 @@ describe('a process set', () => {
     await expect(waiting).rejects.toThrow('gone');
     lease.release(true);
     await until(() => processes.ready === 1);
+  });
+
+  it('reports its health when it changes, and only then', async () => {
+    openSet({
+      size: 1,
+      singleUse: false,
+      beforeStart: (nth) => (nth <= 2 ? Promise.reject(new Error(`start ${nth} failed`)) : Promise.resolve()),
+    });
+    await until(() => processes.ready === 1);
+    expect(health).toEqual([false, true]);
+  });
+
+  it('reports nothing of a failure after which it has never been ill', async () => {
+    openSet({
+      size: 1,
+      singleUse: false,
+      beforeStart: (nth) => (nth === 1 ? Promise.reject(new Error('the first start failed')) : Promise.resolve()),
+    });
+    const lease = await processes.take(signal);
+    lease.release(true);
+    await until(() => processes.ready === 1);
+    process.kill(lease.session.process.pid ?? 0, 'SIGKILL');
+    await until(() => processes.ready === 0);
+    await until(() => processes.ready === 1);
+    expect(health).toEqual([]);
   });
 });
