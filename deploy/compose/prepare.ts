@@ -4,11 +4,10 @@ import { chownSync, existsSync, readFileSync, readdirSync, writeFileSync } from 
 import { join } from 'node:path';
 
 /*
- * The first service of docker-compose.yml: makes the secrets of the cluster and the configuration that holds them, each
- * part's own in a volume of its own, and gives the volumes to the user that all containers run as. On later starts secrets
- * stay as they are. `prepare single` is for one NATS and one Redis; `prepare ha`, which runs after it, for three nodes of
- * NATS and a Redis with a replica, watched by three sentinels. `prepare trust` only gives the nodes of NATS, however many,
- * what they know of credentials that were revoked.
+ * The first service of docker-compose.yml: creates the secrets of the cluster and the configuration that holds them, each
+ * part's in a separate volume, and makes the user of all containers the owner of the volumes. Later starts keep the secrets.
+ * `prepare single` configures one NATS and one Redis; `prepare ha`, which runs after it, three NATS nodes and a Redis with a
+ * replica and three sentinels. `prepare trust` only gives the NATS nodes the current list of revoked credentials.
  */
 
 const user = 1000;
@@ -17,14 +16,14 @@ const sentinels = ['sentinel-1', 'sentinel-2', 'sentinel-3'];
 const task = process.argv[2];
 const isHa = task === 'ha';
 
-/** Lines that Redis and its sentinels write into their configuration by themselves, with the password of that moment. */
+/** Lines that Redis and its sentinels write into their own configuration, with the current password. */
 const passwordLine = /^(?:requirepass|masterauth|user default|sentinel auth-pass|sentinel sentinel-pass) /;
 
 const secret = (name: string, given = ''): string => given || (kept(name) ?? randomBytes(24).toString('hex'));
 const redisPassword = secret('redis/password', process.env['REDIS_PASSWORD']);
-// A sentinel writes it down without quotes, and cannot read again what needs them.
+// A sentinel stores it without quotes, and cannot read back what needs them.
 if (!/^[\w!#$%&()*+,./:;<=>?@[\]^{|}~-]+$/.test(redisPassword)) {
-  process.stderr.write('REDIS_PASSWORD must be of ASCII characters, without spaces, quotes and backslashes.\n');
+  process.stderr.write('REDIS_PASSWORD must consist of ASCII characters other than spaces, quotes and backslashes.\n');
   process.exit(78);
 }
 const routePassword = secret('trust/route-password');
@@ -41,7 +40,7 @@ if (task === 'trust') {
 }
 for (const folder of readdirSync(volumes)) chownSync(join(volumes, folder), user, user);
 
-/** NATS takes nobody without a credential, and every kind of part has its own. */
+/** NATS refuses connections without a credential, and each kind of part has its own. */
 function writeNats(nodes: readonly string[]): void {
   execFileSync('rtr', ['credentials', 'init', '--out', `${volumes}/trust`], { stdio: ['ignore', 'ignore', 'inherit'] });
   write('trust/route-password', routePassword);
@@ -51,7 +50,7 @@ function writeNats(nodes: readonly string[]): void {
     'server_name: $NATS_NAME',
     'client_advertise: $NATS_ADDRESS',
     'http: "127.0.0.1:8222"',
-    // For workers outside: the profile `outside` leads to it.
+    // For workers on other machines, through the profile `outside`.
     'websocket { port: 8080, no_tls: true }',
     'jetstream { store_dir: /data, max_memory_store: 256M, max_file_store: 1G }',
     'include ./nats-auth.conf',
@@ -72,12 +71,12 @@ function writeNats(nodes: readonly string[]): void {
     write(`${part}/nats.creds`, needed(`trust/${part}.creds`));
   }
   const password = encodeURIComponent(redisPassword);
-  const watched = `redis+sentinel://:${password}@${sentinels.map((name) => `${name}:26379`).join(',')}/rtr`;
+  const bySentinel = `redis+sentinel://:${password}@${sentinels.map((name) => `${name}:26379`).join(',')}/rtr`;
   const alone = `redis://:${password}@redis:6379`;
-  write('ingress/redis-url', isHa ? `${watched}?sentinel-password=${password}` : alone);
+  write('ingress/redis-url', isHa ? `${bySentinel}?sentinel-password=${password}` : alone);
 }
 
-/** Whom NATS trusts; it is read again on SIGHUP. */
+/** The credentials that NATS accepts; the servers reread the file on SIGHUP. */
 function writeTrust(): void {
   write('nats/nats-auth.conf', needed('trust/nats-auth.conf'));
 }
@@ -90,17 +89,17 @@ function writeRedis(name: string, primary?: string): void {
     'appendonly yes',
     'appendfsync everysec',
     'maxmemory-policy noeviction',
-    // Containers keep their names, not their addresses.
+    // A container keeps its name, but not its address.
     `replica-announce-ip ${name}`,
     `requirepass ${redisPassword}`,
     `masterauth ${redisPassword}`,
   ]);
-  // Redis writes into this one who the primary is, when sentinels have chosen another.
+  // Redis records in this file which node is the primary after a failover.
   const first = ['include /config/base.conf', ...(primary ? [`replicaof ${primary} 6379`] : [])];
   write(`${name}/redis.conf`, keptWithoutPassword(`${name}/redis.conf`) ?? first);
 }
 
-/** A sentinel keeps what it has learned in its configuration. */
+/** A sentinel stores its state in its configuration. */
 function writeSentinel(name: string): void {
   write(`${name}/password`, redisPassword);
   const first = [
@@ -122,23 +121,23 @@ function writeSentinel(name: string): void {
   ]);
 }
 
-/** The lines of a configuration that its server has written into, but those that hold a password. */
+/** The lines of a configuration that its server rewrites, without those that hold a password. */
 function keptWithoutPassword(name: string): string[] | undefined {
   return kept(name)
     ?.split('\n')
     .filter((line) => !passwordLine.test(line));
 }
 
-/** What is in a file of a volume; undefined when there is none. */
+/** The content of a file of a volume; undefined when there is none. */
 function kept(name: string): string | undefined {
   const file = join(volumes, name);
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
 }
 
-/** What must be in a file of a volume: without the one that says who may connect, NATS would let everybody in. */
+/** The content of a required file of a volume: without its authorization file NATS would accept every connection. */
 function needed(name: string): string {
   const content = kept(name);
-  if (!content) throw new Error(`${join(volumes, name)} is missing: the volume does not hold what it did`);
+  if (!content) throw new Error(`${join(volumes, name)} is missing from its volume`);
   return content;
 }
 

@@ -1,8 +1,8 @@
 import { serviceNodeFlags } from '../../services/rtr/bootstrap/service-node-flags.mjs';
 
 /*
- * Prints the image's entry point: one process, so that it hears the signals itself, with the flags that `rtr up` gives its
- * services too.
+ * Prints the image's entry point: a single process, which receives the signals itself, with the Node flags that `rtr up` gives
+ * its services.
  */
 
 process.stdout.write(`#!/bin/sh

@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
 
 /*
- * Prints the dependencies that only the console's pages and their build need: those that no source of a service names. When
- * the pages are built, nothing needs them any more.
+ * Prints the dependencies that only the console's pages and their build need: those that no source of a service names. Once the
+ * pages are built, they can be removed.
  */
 
 const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));

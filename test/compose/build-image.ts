@@ -7,8 +7,8 @@ import { runCommand } from './run-command.ts';
 const buildMs = 600_000;
 
 /**
- * Builds the image as the README says. Packages come from where this machine's npm gets them; what npm needs for that is
- * lent to the build and stays out of the image.
+ * Builds the image as docs/configuration.md describes. Packages come from the registry of this machine's npm; its credentials are
+ * passed as build secrets, which stay out of the image.
  */
 export async function buildImage(tag: string): Promise<void> {
   const setting = async (name: string): Promise<string> =>

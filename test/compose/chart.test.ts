@@ -16,7 +16,7 @@ jetstream { store_dir: /tmp/jetstream }
 include nats-auth.conf
 `;
 
-/** The pods of the chart's small example, run as containers with just what their specifications give them. */
+/** The pods of the chart's small example, run as containers with exactly what their specifications give them. */
 describe.skipIf(chartTools === undefined)(`the chart's pods (skipped where ${noChartTools})`, () => {
   const { env = {} } = inject('composeOptions');
   const folder = mkdtempSync(join(tmpdir(), 'rtr-pods-'));
@@ -52,7 +52,7 @@ describe.skipIf(chartTools === undefined)(`the chart's pods (skipped where ${noC
     rmSync(folder, { recursive: true });
   });
 
-  it('become ready by their own probes, and tell that they live', async () => {
+  it('become ready by their own probes, and answer their liveness probes', async () => {
     const probed = objects.flatMap(({ kind, metadata, spec }) => {
       const [main] = spec?.template?.spec.containers ?? [];
       return kind === 'Deployment' && main ? [{ name: metadata.name, main }] : [];
@@ -67,7 +67,7 @@ describe.skipIf(chartTools === undefined)(`the chart's pods (skipped where ${noC
     }
   });
 
-  it('make a key, serve with it, and pass the test of the chart', async () => {
+  it('create a key, serve with it, and pass the test of the chart', async () => {
     const setup = await compose.run('run', '--rm', 'rtr-model-router-setup');
     const apiKey = /rtr_\w+_\w+/.exec(setup)?.[0];
     expect(setup).toContain('to become the first administrator');
@@ -83,7 +83,7 @@ describe.skipIf(chartTools === undefined)(`the chart's pods (skipped where ${noC
     expect(health).toContain('"gpu":1');
   });
 
-  /** Keeps what a Secret or ConfigMap has, readable for the user of the containers. */
+  /** Writes the content of a Secret or ConfigMap, readable for the containers' user. */
   function keep(name: string, keys: Record<string, string>): void {
     mkdirSync(join(folder, name));
     for (const [key, value] of Object.entries(keys)) writeFileSync(join(folder, name, key), value, { mode: 0o644 });

@@ -7,7 +7,7 @@ import { startProcess } from '../helpers/processes/start-process.ts';
 import { count, crash, restart, whileTrafficRuns } from './break-things.ts';
 import { ComposeProject } from './compose-project.ts';
 import { runCommand } from './run-command.ts';
-import { tell } from './tell.ts';
+import { report } from './report.ts';
 import { Traffic } from './traffic.ts';
 import { describeUse } from './describe-use.ts';
 import { until } from '../helpers/until.ts';
@@ -21,7 +21,7 @@ beforeAll(() => compose.up());
 afterAll(() => compose.run('rm', '--stop', '--force', 'worker-cloud', 'upstream'));
 
 describe('the cluster of the Compose file', () => {
-  it('answers through the load balancer, which streams and says who asked', async () => {
+  it('answers through the load balancer, which streams and passes on the address of the client', async () => {
     const answer = await fetch(`${url}/api/openai/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
@@ -37,7 +37,7 @@ describe('the cluster of the Compose file', () => {
     expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(1_000);
   });
 
-  it('serves tools, the console and a provider in the cloud', async () => {
+  it('serves tools, the console and a cloud provider', async () => {
     const authorization = `Bearer ${key}`;
     const tool = await fetch(`${url}/api/tools/v1/execute`, {
       method: 'POST',
@@ -54,7 +54,7 @@ describe('the cluster of the Compose file', () => {
     expect([cloud.status, cloud.headers.get('x-rtr-tier')]).toEqual([200, 'cloud']);
   });
 
-  it('shows the key only at the first start', async () => {
+  it('prints the key only at the first start', async () => {
     await compose.run('up', '--detach', '--no-build', 'setup');
     await until(async () => expect(await compose.logs('setup')).toContain('Set up already'), 20_000);
     expect(await compose.key()).toBe(key);
@@ -83,7 +83,7 @@ describe('the cluster of the Compose file', () => {
     expect(await compose.containers('ingress')).toHaveLength(3);
   });
 
-  it('is watched by Prometheus, which finds every replica', async () => {
+  it('is scraped by Prometheus, which finds every replica', async () => {
     await compose.run('--profile', 'observability', 'up', '--detach', '--no-build', 'prometheus');
     const targets = async (): Promise<string[]> => {
       const answer = await fetch(`http://127.0.0.1:${options.env?.['PROMETHEUS_PORT']}/api/v1/query?query=up==1`);
@@ -95,7 +95,7 @@ describe('the cluster of the Compose file', () => {
     await compose.run('--profile', 'observability', 'rm', '--stop', '--force', 'prometheus');
   });
 
-  it('lets a worker of another machine in by one address and one file, until its credential is revoked', async () => {
+  it('accepts a worker from another machine with one address and one file, until its credential is revoked', async () => {
     await compose.run('--profile', 'outside', 'up', '--detach', '--wait', '--no-build', 'gate');
     const folder = await mkdtemp(join(tmpdir(), 'rtr-test-gate-'));
     onTestFinished(() => rm(folder, { recursive: true }));
@@ -137,7 +137,7 @@ describe('the cluster of the Compose file', () => {
       return answer.headers.get('x-rtr-worker') ?? String(answer.status);
     };
     await until(async () => expect(await whoServes()).toBe('joes-box.w1'), 20_000);
-    // As its address stays the same, it comes back by itself.
+    // Its address stays the same, so it reconnects by itself.
     await compose.run('restart', 'gate');
     await worker.line('broker connection is back');
     await until(async () => expect(await whoServes()).toBe('joes-box.w1'), 10_000);
@@ -151,25 +151,25 @@ describe('the cluster of the Compose file', () => {
     await compose.run('rm', '--stop', '--force', 'gate');
   });
 
-  it('tells what it takes, idle and under load', async () => {
-    tell(`idle: ${await describeUse(compose)}`);
+  it('reports its resource use, idle and under load', async () => {
+    report(`idle: ${await describeUse(compose)}`);
     const running = new Traffic({ ...where, clients: 64 });
     await sleep(8_000);
-    tell(`with 64 streams: ${await describeUse(compose)}`);
+    report(`with 64 streams: ${await describeUse(compose)}`);
     expect(count(await running.stop(), 'whole')).toBeGreaterThan(64);
   });
 
-  it('moves on when a worker is killed mid-stream', async () => {
+  it('continues when a worker is killed mid-stream', async () => {
     const outcomes = await whileTrafficRuns('a worker killed', where, async () => {
       const [worker = ''] = await compose.containers('worker-gpu');
       await crash(worker, 3_000);
     });
-    // Only what that worker had begun to stream is lost, and its clients hear so.
-    expect(count(outcomes, 'told', 'cut', 'refused')).toBeLessThanOrEqual(8);
-    expect(count(outcomes, 'whole')).toBeGreaterThan(count(outcomes, 'told', 'cut', 'refused'));
+    // Only streams of that worker are lost, and their clients receive an error.
+    expect(count(outcomes, 'failed', 'cut', 'refused')).toBeLessThanOrEqual(8);
+    expect(count(outcomes, 'whole')).toBeGreaterThan(count(outcomes, 'failed', 'cut', 'refused'));
   });
 
-  it('goes on with the other ingress nodes when one is killed', async () => {
+  it('continues with the other ingress nodes when one is killed', async () => {
     const outcomes = await whileTrafficRuns('an ingress killed', where, async () => {
       const [ingress = ''] = await compose.containers('ingress');
       await crash(ingress, 3_000);
@@ -177,15 +177,15 @@ describe('the cluster of the Compose file', () => {
     expect(count(outcomes, 'cut', 'refused')).toBeLessThanOrEqual(16);
   });
 
-  it('lets running answers end when an ingress is stopped', async () => {
+  it('completes running answers when an ingress is stopped', async () => {
     const outcomes = await whileTrafficRuns('an ingress stopped', where, async () => {
       const [ingress = ''] = await compose.containers('ingress');
       await restart(ingress);
     });
-    expect(outcomes.filter(({ ending }) => ending === 'cut' || ending === 'told')).toEqual([]);
+    expect(outcomes.filter(({ ending }) => ending === 'cut' || ending === 'failed')).toEqual([]);
   });
 
-  it('lets running answers end when a worker is stopped', async () => {
+  it('completes running answers when a worker is stopped', async () => {
     const outcomes = await whileTrafficRuns('a worker stopped', where, async () => {
       const [worker = ''] = await compose.containers('worker-gpu');
       await restart(worker);
@@ -193,18 +193,18 @@ describe('the cluster of the Compose file', () => {
     expect(outcomes.filter(({ ending }) => ending !== 'whole')).toEqual([]);
   });
 
-  it('comes back when NATS was killed', async () => {
+  it('recovers after NATS was killed', async () => {
     await whileTrafficRuns('NATS killed', where, async () => crash(await compose.container('nats'), 2_000));
   });
 
-  it('goes on with keys that it knows while Redis is away', async () => {
+  it('continues with cached keys while Redis is down', async () => {
     const outcomes = await whileTrafficRuns('Redis killed', where, async () =>
       crash(await compose.container('redis'), 3_000),
     );
     expect(outcomes.filter(({ ending }) => ending !== 'whole')).toEqual([]);
   });
 
-  it('keeps keys and refuses nobody when all of it was stopped and started', async () => {
+  it('keeps keys and refuses no request after everything was stopped and started', async () => {
     await compose.run('down', '--timeout', '20');
     await compose.up();
     const answer = await fetch(`${url}/api/openai/v1/models`, { headers: { authorization: `Bearer ${key}` } });

@@ -1,14 +1,14 @@
 import { docker, runCommand } from './run-command.ts';
 
 export interface ComposeOptions {
-  /** What all containers, networks and volumes of it are named after. */
+  /** The prefix of its containers, networks and volumes. */
   name: string;
-  /** Port of this machine at which the load balancer listens. */
+  /** Port of the load balancer on this machine. */
   port: number;
   profiles?: readonly string[];
-  /** The Compose file, docker-compose.yml if nothing else is said. */
+  /** The Compose file; docker-compose.yml by default. */
   file?: string;
-  /** Compose files besides it. */
+  /** Additional Compose files. */
   files?: readonly string[];
   /** Values of variables in the Compose files. */
   env?: Record<string, string>;
@@ -36,17 +36,17 @@ export class ComposeProject {
     this.#env = { RTR_PORT: String(port), ...env };
   }
 
-  /** Runs `docker compose` with these words. */
+  /** Runs `docker compose` with these arguments. */
   run(...args: readonly string[]): Promise<string> {
     return runCommand('docker', [...this.#words, ...args], { env: this.#env, timeoutMs: 240_000 });
   }
 
-  /** Starts what does not run, and waits until everything is healthy. */
+  /** Starts what is not running, and waits until everything is healthy. */
   async up(...args: readonly string[]): Promise<void> {
     await this.run('up', '--detach', '--wait', '--no-build', ...args);
   }
 
-  /** Ends and removes all of it, volumes included. */
+  /** Stops and removes everything, including volumes. */
   async down(): Promise<void> {
     await this.run('--profile', '*', 'down', '--volumes', '--remove-orphans', '--timeout', '5');
   }
@@ -56,32 +56,32 @@ export class ComposeProject {
     return (await this.run('ps', '--quiet', service)).split('\n').filter((id) => id !== '');
   }
 
-  /** Id of a service's only, or first, running container. */
+  /** Id of a service's first running container. */
   async container(service: string): Promise<string> {
     const [id] = await this.containers(service);
     if (id === undefined) throw new Error(`no container of ${service} runs`);
     return id;
   }
 
-  /** What a service's containers have printed. */
+  /** The output of a service's containers. */
   logs(service: string): Promise<string> {
     return this.run('logs', '--no-log-prefix', service);
   }
 
-  /** The first router key, as `setup` has shown it. */
+  /** The first router key, as `setup` printed it. */
   async key(): Promise<string> {
     const key = /rtr_\w+_\w+/.exec(await this.logs('setup'))?.[0];
     if (key === undefined) throw new Error('setup has shown no key');
     return key;
   }
 
-  /** Address of a container in a network of the project, which this machine can reach. */
+  /** Address of a container in a network of the project; reachable from this machine. */
   async address(container: string, network: string): Promise<string> {
     const template = `{{(index .NetworkSettings.Networks "${this.name}_${network}").IPAddress}}`;
     return (await docker('inspect', '--format', template, container)).trim();
   }
 
-  /** Names of the containers, networks and volumes that there are of it. */
+  /** Names of its existing containers, networks and volumes. */
   async leftovers(): Promise<string[]> {
     const ours = ['--filter', `label=com.docker.compose.project=${this.name}`, '--format'];
     const [containers, networks, volumes] = await Promise.all([

@@ -6,7 +6,7 @@ interface Use {
   CPUPerc: string;
 }
 
-/** Memory and processor of each container now, as `ingress-1 84.6MiB 2%`. */
+/** Current memory and CPU of each container, such as `ingress-1 84.6MiB 2%`. */
 export async function describeUse(compose: ComposeProject): Promise<string> {
   const lines = (await compose.run('stats', '--no-stream', '--format', 'json')).split('\n').filter(Boolean);
   return lines

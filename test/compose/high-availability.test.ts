@@ -5,7 +5,7 @@ import { freePort } from '#services/rtr/up/servers/free-port.ts';
 import { count, crash, whileTrafficRuns } from './break-things.ts';
 import { ComposeProject, type ComposeOptions } from './compose-project.ts';
 import { docker } from './run-command.ts';
-import { tell } from './tell.ts';
+import { report } from './report.ts';
 import { until } from '../helpers/until.ts';
 
 const { env = {} } = inject('composeOptions');
@@ -25,13 +25,13 @@ afterAll(async () => {
   expect(await compose.leftovers()).toEqual([]);
 });
 
-/** What a redis node is now: `master` or `slave`. */
+/** The current role of a redis node: `master` or `slave`. */
 async function roleOf(node: string): Promise<string> {
   const ask = 'REDISCLI_AUTH=$(cat /config/password) redis-cli role | head -n 1';
   return (await docker('exec', await compose.container(node), 'sh', '-c', ask)).trim();
 }
 
-/** What NATS tells of its streams. Alpine has wget, Debian has bash. */
+/** NATS' report on its streams. Alpine has wget, Debian has bash. */
 async function streams(): Promise<string> {
   const path = '/jsz?accounts=true&streams=true&config=true';
   const ask = `exec 3<>/dev/tcp/127.0.0.1/8222; printf 'GET ${path} HTTP/1.0\\r\\n\\r\\n' >&3; cat <&3`;
@@ -53,11 +53,11 @@ async function makeKey(name: string): Promise<string> {
 }
 
 describe('with the profile ha', () => {
-  it('three nodes of NATS keep the queue', async () => {
+  it('three NATS nodes replicate the queue', async () => {
     await until(async () => expect(await streams()).toMatch(/"num_replicas": ?3/), 15_000);
   });
 
-  it.each(['nats', 'nats-2', 'nats-3'])('nothing is lost silently when %s is killed', async (node) => {
+  it.each(['nats', 'nats-2', 'nats-3'])('no answer is silently wrong when %s is killed', async (node) => {
     await whileTrafficRuns(`${node} of three killed`, where, async () => crash(await compose.container(node), 4_000));
   });
 
@@ -69,9 +69,9 @@ describe('with the profile ha', () => {
       const began = performance.now();
       await until(async () => expect(await roleOf('redis-2')).toBe('master'), 30_000);
       await until(async () => expect(await statusWith(before)).toBe(200), 30_000);
-      tell(`the Redis replica took over after ${((performance.now() - began) / 1000).toFixed(1)} s`);
+      report(`the Redis replica took over after ${((performance.now() - began) / 1000).toFixed(1)} s`);
     });
-    expect(count(outcomes, 'told', 'refused', 'cut')).toBe(0);
+    expect(count(outcomes, 'failed', 'refused', 'cut')).toBe(0);
     const after = await makeKey('after');
     expect(await statusWith(after)).toBe(200);
     await docker('start', primary);
@@ -79,15 +79,15 @@ describe('with the profile ha', () => {
     expect(await statusWith(after)).toBe(200);
   });
 
-  it('goes on when a sentinel is killed', async () => {
+  it('continues when a sentinel is killed', async () => {
     const outcomes = await whileTrafficRuns('a sentinel killed', where, async () => {
       await crash(await compose.container('sentinel-1'), 2_000);
       await sleep(1_000);
     });
-    expect(count(outcomes, 'told', 'refused', 'cut')).toBe(0);
+    expect(count(outcomes, 'failed', 'refused', 'cut')).toBe(0);
   });
 
-  it('takes another password of Redis, also when sentinels have chosen another primary meanwhile', async () => {
+  it('accepts a new Redis password, also after the sentinels chose another primary', async () => {
     const key = await makeKey('of the time before');
     compose = new ComposeProject({ ...options, env: { ...env, REDIS_PASSWORD: 'an0ther/p@ss#w%rd' } });
     await compose.up('--force-recreate');

@@ -1,7 +1,7 @@
 import { inject, afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ComposeProject } from './compose-project.ts';
 import { containerLogs, docker } from './run-command.ts';
-import { tell } from './tell.ts';
+import { report } from './report.ts';
 import { until } from '../helpers/until.ts';
 
 const mebibyte = 1024 * 1024;
@@ -18,7 +18,7 @@ afterAll(async () => {
   if (started.length > 0) await docker('rm', '--force', ...started);
 });
 
-/** Starts a part on its own in a container that may do nothing, beside the cluster; resolves when its log says this. */
+/** Starts a single part in a fully restricted container beside the cluster; resolves when its log contains this text. */
 async function start(words: readonly string[], ready: string, env: readonly string[] = []): Promise<string> {
   const settings = ['NATS_URL_FILE=/secrets/nats-url', 'NATS_CREDENTIALS=/secrets/nats.creds', ...env].flatMap(
     (setting) => ['--env', setting],
@@ -30,7 +30,7 @@ async function start(words: readonly string[], ready: string, env: readonly stri
   return id;
 }
 
-/** Milliseconds from the start of a part's container until its log said that it is ready. */
+/** Milliseconds from the start of a part's container until its log line `ready`. */
 async function startTime(words: readonly string[], ready: string, env: readonly string[] = []): Promise<number> {
   const id = await start(words, ready, env);
   const began = Date.parse((await docker('inspect', '--format', '{{.State.StartedAt}}', id)).trim());
@@ -40,18 +40,18 @@ async function startTime(words: readonly string[], ready: string, env: readonly 
 }
 
 describe('the image', () => {
-  it('is below 250 MB, of one user without rights, and says what it is', async () => {
+  it('is below 250 MB, runs as one unprivileged user, and carries its labels', async () => {
     const [{ Size, Config }] = JSON.parse(await docker('image', 'inspect', image)) as [
       { Size: number; Config: { User: string; Labels: Record<string, string>; Healthcheck?: object } },
     ];
-    tell(`image: ${(Size / 1e6).toFixed(0)} MB`);
+    report(`image: ${(Size / 1e6).toFixed(0)} MB`);
     expect(Size).toBeLessThan(250e6);
     expect(Config.User).toBe('1000:1000');
     expect(Config.Labels['org.opencontainers.image.title']).toBe('Model Router');
     expect(Config.Healthcheck).toBeDefined();
   });
 
-  it('has nothing in it that only builds or tests', async () => {
+  it('contains nothing that only builds or tests need', async () => {
     const list = await docker('run', '--rm', '--entrypoint', 'ls', image, '/app', '/app/node_modules');
     expect(list.split('\n')).toEqual(expect.arrayContaining(['services', 'shared', 'express', 'ioredis']));
     for (const name of ['test', 'deploy/image', 'vite', 'react', 'vitest', 'typescript']) {
@@ -71,11 +71,11 @@ describe('the image', () => {
     expect((await docker('inspect', '--format', '{{.State.ExitCode}}', id)).trim()).toBe('0');
   });
 
-  it('says which setting is wrong', async () => {
+  it('names the invalid setting', async () => {
     await expect(docker('run', '--rm', ...confined, image, 'worker', 'gpu')).rejects.toThrow('NATS_URL');
   });
 
-  it('uses the compiled code that it brings, and starts sooner for it', async () => {
+  it('uses its precompiled code, and starts sooner with it', async () => {
     const id = await start(['demo-engine'], 'demo engine is ready', ['NODE_DEBUG_NATIVE=COMPILE_CACHE']);
     expect((await containerLogs(id)).split('was accepted').length).toBeGreaterThan(50);
     const times = { with: Infinity, without: Infinity };
@@ -84,13 +84,13 @@ describe('the image', () => {
       times.with = Math.min(times.with, await startTime(...part));
       times.without = Math.min(times.without, await startTime(...part, ['NODE_DISABLE_COMPILE_CACHE=1']));
     }
-    tell(`start of a worker: ${times.with} ms, without compiled code ${times.without} ms`);
+    report(`start of a worker: ${times.with} ms, without compiled code ${times.without} ms`);
     expect(times.with).toBeLessThan(times.without);
   });
 });
 
 describe('the parts in their containers', () => {
-  it('run without rights, and only the load balancer can be reached from outside', async () => {
+  it('run without privileges, and only the load balancer is reachable from outside', async () => {
     for (const id of (await compose.run('ps', '--quiet')).split('\n').filter(Boolean)) {
       const [{ Name, Config, HostConfig, NetworkSettings }] = JSON.parse(await docker('inspect', id)) as [
         {
@@ -111,12 +111,12 @@ describe('the parts in their containers', () => {
       expect(Config.User, Name).toBe('1000:1000');
       expect(HostConfig.Memory, Name).toBeGreaterThan(128 * mebibyte);
       const published = Object.values(NetworkSettings.Ports).filter(Boolean).length;
-      // The demo engine's port is published for the SDKs' tests alone.
+      // The demo engine's port is published only for the tests of the SDKs.
       if (!Name.includes('-demo-engine-')) expect(published, Name).toBe(Name.includes('-lb-') ? 1 : 0);
     }
   });
 
-  it('cannot reach what is none of their business', async () => {
+  it('cannot reach parts that they do not use', async () => {
     const reach = async (from: string, target: string): Promise<string> => {
       const script = `require('net').connect(${target}).on('connect',()=>{console.log('reached');process.exit()}).on('error',()=>{console.log('not');process.exit()});setTimeout(()=>{console.log('not');process.exit()},2000)`;
       return (await compose.run('exec', '-T', from, 'node', '-e', script)).trim();

@@ -2,18 +2,18 @@ import { join } from 'node:path';
 import type { Container, PodSpec, Rendered } from '../helpers/deploy/kubernetes-objects.ts';
 import { chooses } from '../helpers/deploy/network-policies.ts';
 
-/** Where what the pods mount stands on this machine. */
+/** What the pods mount, on this machine. */
 export interface MountSources {
-  /** Folder of folders, one for each Secret or ConfigMap, with a file for each of its keys. */
+  /** Folder with a folder per Secret or ConfigMap, which has a file per key. */
   folder: string;
   /** Namespace of the release, for the names of its Services. */
   namespace: string;
 }
 
 /**
- * Services of a Compose file that run what pods would, as far as a container can tell: command, environment, mounted files,
- * user, read-only root, capabilities, memory, the Services' names and the readiness probe. What Jobs and single pods run stands
- * in the profile `hooks`, named after them.
+ * Services of a Compose file with the properties of pods that containers have too: command, environment, mounted files, user,
+ * read-only root, capabilities, memory, the Services' names and the readiness probe. Jobs and single pods are in the profile
+ * `hooks`, under their names.
  */
 export function podsAsServices(objects: readonly Rendered[], sources: MountSources): Record<string, object> {
   const services = objects.filter(({ kind }) => kind === 'Service');
@@ -54,7 +54,7 @@ function asService(container: Container, pod: PodSpec, { folder }: MountSources)
   return {
     image: container.image,
     ...(container.command ? { entrypoint: container.command } : { command: container.args }),
-    // A $ is Compose's own.
+    // Compose interpolates a single $.
     environment: Object.fromEntries(
       (container.env ?? []).map(({ name, value }) => [name, value?.replaceAll('$', '$$$$') ?? 'rtr-pod']),
     ),
@@ -72,7 +72,7 @@ function asService(container: Container, pod: PodSpec, { folder }: MountSources)
 
 function healthCheck({ readinessProbe, ports = [] }: Container): object {
   const port = ports.find(({ name }) => name === readinessProbe?.httpGet.port)?.containerPort;
-  // Like a container without a probe: ready as soon as it runs. The image's own check is for the router's parts alone.
+  // A container without a probe is ready as soon as it runs. The image's own check fits only the router's parts.
   if (readinessProbe === undefined || port === undefined) return { test: ['CMD', 'node', '--version'], interval: '2s' };
   const url = `http://127.0.0.1:${port}${readinessProbe.httpGet.path}`;
   const script = `fetch('${url}').then(({ status }) => process.exit(status === 200 ? 0 : 1), () => process.exit(1))`;

@@ -5,8 +5,8 @@ import { promisify } from 'node:util';
 const root = join(import.meta.dirname, '..', '..');
 
 /**
- * Runs a program in the project's folder and gives what it printed, both outputs in one when it fails.
- * @throws Error with all that it said, when it fails or takes longer than this many milliseconds
+ * Runs a program in the project's folder and resolves with its output.
+ * @throws Error with both of its outputs, when it fails or exceeds the timeout in milliseconds
  */
 export async function runCommand(
   program: string,
@@ -22,12 +22,12 @@ export async function runCommand(
   }
 }
 
-/** Runs `docker` with these words. */
+/** Runs `docker` with these arguments. */
 export function docker(...args: readonly string[]): Promise<string> {
   return runCommand('docker', args);
 }
 
-/** What a container has printed, both outputs together. */
+/** Both outputs of a container. */
 export function containerLogs(container: string): Promise<string> {
   return runCommand('sh', ['-c', 'docker logs "$0" 2>&1', container]);
 }

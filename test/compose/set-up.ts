@@ -7,14 +7,14 @@ import { ComposeProject, type ComposeOptions } from './compose-project.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** How the cluster that all tests of the Compose file share was made. */
+    /** The cluster that all tests of the Compose file share. */
     composeOptions: ComposeOptions;
   }
 }
 
 const image = 'model-router:test';
 
-/** Builds the image and brings up the cluster that all tests of the Compose file share; takes it down after them. */
+/** Builds the image and starts the cluster that all tests of the Compose file share; removes it after them. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   await buildImage(image);
   const demoPort = String(await freePort());

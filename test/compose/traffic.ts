@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * How a request ended: with its whole answer; refused with an error that clients can read; told of an error within the
- * stream; cut, which every client notices; or silently wrong, which must never be.
+ * How a request ended: with its whole answer; refused with a readable error; failed with an error within the stream; cut, which
+ * every client notices; or silently wrong, which must never happen.
  */
-export type Ending = 'whole' | 'refused' | 'told' | 'cut' | 'silent';
+export type Ending = 'whole' | 'refused' | 'failed' | 'cut' | 'silent';
 
 export interface Outcome {
   ending: Ending;
-  /** What was seen, where it was not the whole answer. */
+  /** What was received, unless it was the whole answer. */
   seen: string;
   /** When it began and ended, on the clock of `performance.now()`. */
   began: number;
@@ -18,7 +18,7 @@ export interface Outcome {
 export interface TrafficOptions {
   url: string;
   key: string;
-  /** Clients at once; every other one speaks the messages format. */
+  /** Number of concurrent clients; every other one uses the messages format. */
   clients: number;
   model?: string;
 }
@@ -26,7 +26,7 @@ export interface TrafficOptions {
 const tokens = 60;
 const prompt = `Go on.\n[demo tokens=${tokens} rate=40]`;
 
-/** Clients that ask for streams of a second and a half, one after the other, and look closely at how each ends. */
+/** Clients that request streams of a second and a half, one after the other, and classify how each ends. */
 export class Traffic {
   readonly outcomes: Outcome[] = [];
   readonly #stop = new AbortController();
@@ -39,28 +39,28 @@ export class Traffic {
     );
   }
 
-  /** When the last request ended that had not its whole answer; 0 when there was none. */
+  /** When the last request without a whole answer ended; 0 when there was none. */
   get lastTrouble(): number {
     return Math.max(0, ...this.outcomes.filter(({ ending }) => ending !== 'whole').map(({ ended }) => ended));
   }
 
   /**
-   * Resolves when, from now on, there was a row of this many milliseconds in which all requests had their whole answer.
-   * @throws when that takes longer than `withinMs`
+   * Resolves once, from now on, all requests of this many consecutive milliseconds had their whole answer.
+   * @throws when that takes longer than `timeoutMs`
    */
-  async untilWhole(rowMs: number, withinMs: number): Promise<void> {
+  async untilWhole(rowMs: number, timeoutMs: number): Promise<void> {
     const called = performance.now();
     for (;;) {
       const from = Math.max(called, this.lastTrouble);
       const row = this.outcomes.filter(({ began }) => began > from);
       if (row.length >= 4 && performance.now() - from > rowMs) return;
-      if (performance.now() - called > withinMs)
+      if (performance.now() - called > timeoutMs)
         throw new Error(`no row of whole answers: ${JSON.stringify(this.outcomes.slice(-8))}`);
       await sleep(100);
     }
   }
 
-  /** Lets running requests end, begins no more. */
+  /** Starts no more requests, and waits for running ones. */
   async stop(): Promise<Outcome[]> {
     this.#stop.abort();
     await Promise.all(this.#clients);
@@ -72,7 +72,7 @@ export class Traffic {
       const began = performance.now();
       const { ending, seen } = await this.#one(format, where);
       this.outcomes.push({ ending, seen, began, ended: performance.now() });
-      // A client that is refused comes again, but not at once.
+      // A refused client retries after a pause.
       if (ending !== 'whole') await sleep(250);
     }
   }
@@ -88,13 +88,13 @@ export class Traffic {
       });
       text = await answer.text();
       if (answer.status !== 200) {
-        const told = /"message":"[^"]/.test(text);
-        return { ending: told ? 'refused' : 'silent', seen: `${answer.status} ${text.slice(0, 300)}` };
+        const isError = /"message":"[^"]/.test(text);
+        return { ending: isError ? 'refused' : 'silent', seen: `${answer.status} ${text.slice(0, 300)}` };
       }
     } catch (error) {
       return { ending: 'cut', seen: String(error) };
     }
-    if (format.error.test(text)) return { ending: 'told', seen: text.slice(-300) };
+    if (format.error.test(text)) return { ending: 'failed', seen: text.slice(-300) };
     const said = [...text.matchAll(format.piece)].map(([, piece]) => JSON.parse(`"${piece}"`)).join('');
     const complete = format.end.test(text) && said.length > tokens;
     if (complete) this.#text ??= said;
@@ -109,7 +109,7 @@ interface Where {
   model: string;
 }
 
-/** How one format asks for a stream, and how its pieces, errors and ends look. */
+/** The request of a format for a stream, and patterns of its pieces, errors and end. */
 interface Format {
   path: string;
   body: (model: string) => object;

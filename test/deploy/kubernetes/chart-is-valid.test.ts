@@ -18,22 +18,22 @@ import { valuesSchema, valuesSchemaText } from './values-schema.ts';
 
 const readYaml = (file: string): unknown => parse(readFileSync(file, 'utf8'));
 
-/** `name=text` with the text as JSON, numbers as they are. */
+/** `name=text` with the text as JSON, numbers unquoted. */
 function asJson(setting: string): string {
   const [name = '', value = ''] = setting.split('=');
   return `${name}=${/^[0-9.]+$/.test(value) ? value : JSON.stringify(value)}`;
 }
 
 describe('the chart', () => {
-  it('has a schema for its values that knows the settings there are (else run `npm run chart`)', () => {
+  it('has a values schema that matches the settings of the services (else run `npm run chart`)', () => {
     expect(readFileSync(join(chartFolder, 'values.schema.json'), 'utf8')).toBe(valuesSchemaText());
   });
 
-  it('has values that fit it', () => {
+  it('has values that match the schema', () => {
     expect(() => valuesSchema.parse(readYaml(join(chartFolder, 'values.yaml')))).not.toThrow();
   });
 
-  it('is of the version that it installs', () => {
+  it('has the version that it installs', () => {
     const chart = readYaml(join(chartFolder, 'Chart.yaml'));
     expect(chart).toMatchObject({ version, appVersion: version });
   });
@@ -63,11 +63,11 @@ describe.skipIf(chartTools === undefined)(`the chart, by its tools (skipped wher
     expect(result).toMatchObject({ succeeded: true, out: '' });
   });
 
-  it.each(cases)('makes only objects that Kubernetes knows, field by field: $name', async ({ args }) => {
+  it.each(cases)('renders only valid Kubernetes objects: $name', async ({ args }) => {
     const { text, objects } = await renderChart(...args);
     const found = await validate(text);
     expect(found.resources ?? []).toEqual([]);
-    // All were looked at: one whose kind has no schema would be skipped otherwise.
+    // None was skipped for want of a schema.
     expect(found.summary).toEqual({ valid: objects.length, invalid: 0, errors: 0, skipped: 0 });
     expect(objects.length).toBeGreaterThan(10);
   });
@@ -82,15 +82,15 @@ describe.skipIf(chartTools === undefined)(`the chart, by its tools (skipped wher
     ['a tier that does not exist', 'workers.demo.tier=tpu', '/tier'],
     ['a name that is none', 'workers.Demo_1.tier=gpu', 'Demo_1'],
     ['a value that does not exist', 'ingres.replicas=3', 'ingres'],
-  ])('refuses %s', async (_, wrong, told) => {
-    await expect(renderChart('-f', exampleFile('small'), '--set-json', asJson(wrong))).rejects.toThrow(told);
+  ])('refuses %s', async (_, wrong, message) => {
+    await expect(renderChart('-f', exampleFile('small'), '--set-json', asJson(wrong))).rejects.toThrow(message);
   });
 
-  it('says what is missing when nothing is given', async () => {
+  it('names what is missing when no values are set', async () => {
     await expect(renderChart()).rejects.toThrow('redis.urlSecret or redis.url must say where Redis is');
   });
 
-  it('would not pass with a field that does not exist', async () => {
+  it('is found invalid with an unknown field', async () => {
     const { text } = await renderChart('-f', exampleFile('small'));
     const found = await validate(text.replace('terminationGracePeriodSeconds', 'terminationGraceSeconds'));
     expect(found.summary).toMatchObject({ invalid: 1 });

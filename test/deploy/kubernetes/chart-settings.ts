@@ -7,7 +7,7 @@ import { gpuWorkerConfig } from '#services/gpu-worker/config.ts';
 import { ingressConfig } from '#services/ingress/config.ts';
 import { toolsWorkerConfig } from '#services/tools-worker/config.ts';
 
-/** The settings of what `rtr worker <tier>` runs. */
+/** The settings of `rtr worker <tier>`. */
 export const workerConfigs: Record<Tier, z.ZodObject> = {
   gpu: gpuWorkerConfig,
   cli: cliWorkerConfig,
@@ -15,31 +15,31 @@ export const workerConfigs: Record<Tier, z.ZodObject> = {
   tools: toolsWorkerConfig,
 };
 
-/** Settings that are never written into values: the chart makes them from other values, or they are the pod's own. */
+/** Settings that values never contain: the chart derives them from other values, or they belong to the pod. */
 const setByTheChart = new Set(
   `PORT HOST ADMIN_PORT ADMIN_HOST WORKER_ID DRAIN_MS PUBLIC_URL TRUSTED_PROXIES ROUTER_CONFIG
   NATS_URL NATS_CREDENTIALS NATS_CA REDIS_URL REDIS_CA`.split(/\s+/),
 );
 
-/** Settings that are secrets: values only refer to them. */
+/** Settings that are secrets: values only reference them. */
 const secrets = new Set(['ENGINE_API_KEY', 'PROVIDER_KEY']);
 
-/** What a cloud provider needs besides its key; it reads these itself. */
+/** Variables that a cloud provider reads in addition to its key. */
 const providerVariables = Object.values(presets).flatMap(({ needs }) => needs);
 
-/** Names that a part's `settings` may have in the chart's values. */
+/** Names that a part's `settings` accept in the chart's values. */
 export function plainSettings(part: Tier | 'ingress'): string[] {
   const names = configuredNames(part).filter((name) => !setByTheChart.has(name) && !secrets.has(name));
   const further = part === 'cloud' ? [...providerVariables, 'GOOGLE_APPLICATION_CREDENTIALS'] : [];
   return [...new Set([...names, ...further])].toSorted();
 }
 
-/** Names that a part's `secrets` may have. */
+/** Names that a part's `secrets` accept. */
 export function secretSettings(part: Tier): string[] {
   return configuredNames(part).filter((name) => secrets.has(name));
 }
 
-/** Settings that all parts know. */
+/** Settings of all parts. */
 export function commonSettings(): string[] {
   const [first = [], ...others] = (['ingress', 'gpu', 'cli', 'cloud', 'tools'] as const).map(plainSettings);
   return first.filter((name) => others.every((names) => names.includes(name)));

@@ -22,7 +22,7 @@ describe.skipIf(chartTools === undefined)(`the chart's network policies (skipped
     policies = objects.filter(({ kind }) => kind === 'NetworkPolicy');
   });
 
-  /** A pod of the release by its component, or by its group of workers. */
+  /** A pod of the release, by component or by group of workers. */
   function pod(component: string): Peer {
     const isIt = ({ labels = {} }: { labels?: Record<string, string> }): boolean =>
       labels['model-router/worker'] === component || labels['app.kubernetes.io/component'] === component;

@@ -22,7 +22,7 @@ import { workerConfigs } from './chart-settings.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
 
 interface Pod {
-  /** Of the object that makes it. */
+  /** Name of the object that creates it. */
   name: string;
   metadata: Metadata;
   spec: PodSpec;
@@ -32,7 +32,7 @@ const defaults = loadConfig(ingressConfig, {});
 const maxBodyMiB = defaults.MAX_BODY_BYTES / 1024 ** 2;
 const totalTimeoutSeconds = defaults.TOTAL_TIMEOUT_MS / 1000;
 
-describe.skipIf(chartTools === undefined)(`what the chart makes (skipped where ${noChartTools})`, () => {
+describe.skipIf(chartTools === undefined)(`the rendered objects of the chart (skipped where ${noChartTools})`, () => {
   let rendered: Record<string, Rendered[]>;
   beforeAll(async () => {
     const all = await Promise.all(
@@ -47,7 +47,7 @@ describe.skipIf(chartTools === undefined)(`what the chart makes (skipped where $
   const everyContainer = (): { pod: Pod; container: Container }[] =>
     everyPod().flatMap((pod) => containersOf(pod).map((container) => ({ pod, container })));
 
-  it('gives every part settings that it has, with values that it takes', () => {
+  it('give every part settings that it has, with valid values', () => {
     for (const { pod, container } of everyContainer()) {
       const config = configOf(container);
       if (!config) continue;
@@ -57,7 +57,7 @@ describe.skipIf(chartTools === undefined)(`what the chart makes (skipped where $
     }
   });
 
-  it('starts only commands that there are', async () => {
+  it('start only existing commands', async () => {
     const commands = new Set(
       everyContainer().flatMap(({ container: { args } }) => (isOurs(args) ? [args.join(' ')] : [])),
     );
@@ -77,7 +77,7 @@ describe.skipIf(chartTools === undefined)(`what the chart makes (skipped where $
     }
   });
 
-  it('listens where its ports, probes and Services point', () => {
+  it('listen where ports, probes and Services point', () => {
     const listening: Record<string, string> = { http: 'PORT', admin: 'ADMIN_PORT' };
     for (const { pod, container } of everyContainer()) {
       const environment = environmentOf(container);
@@ -96,7 +96,7 @@ describe.skipIf(chartTools === undefined)(`what the chart makes (skipped where $
     }
   });
 
-  it('asks for paths that an admin port answers', async () => {
+  it('probe paths that an admin port answers', async () => {
     const pages = {
       log: createLog({ service: 'test', level: 'fatal', format: 'json' }),
       registry: new Registry(),
@@ -121,7 +121,7 @@ describe.skipIf(chartTools === undefined)(`what the chart makes (skipped where $
     for (const path of paths) expect((await fetch(`${server.url}${path}`)).status, path).toBe(200);
   });
 
-  it('chooses pods that there are', () => {
+  it('select existing pods', () => {
     for (const example of examples) {
       for (const { kind, metadata, spec } of objects(example)) {
         const selectors = [
@@ -143,7 +143,7 @@ describe.skipIf(chartTools === undefined)(`what the chart makes (skipped where $
     }
   });
 
-  it('lets no more than one pod of a group be evicted at a time', () => {
+  it('allow one pod of a group at most to be evicted at a time', () => {
     for (const example of examples) {
       const budgets = ofKind(example, 'PodDisruptionBudget').map(({ metadata, spec }) => [metadata.name, spec]);
       for (const { metadata, spec } of ofKind(example, 'Deployment'))
@@ -154,13 +154,13 @@ describe.skipIf(chartTools === undefined)(`what the chart makes (skipped where $
     }
   });
 
-  it('has one owner for every pod: no two Deployments choose the same', () => {
+  it('have one owner for every pod: no two Deployments select the same', () => {
     for (const example of examples)
       for (const { metadata, spec } of ofKind(example, 'Deployment'))
         expect(podsChosenBy(example, spec.selector ?? {}).map(({ name }) => name)).toEqual([metadata.name]);
   });
 
-  it('scales what there is, and does not also fix its number of pods', () => {
+  it('scale existing Deployments, and do not fix their number of replicas as well', () => {
     for (const example of examples) {
       const scalers = [...ofKind(example, 'ScaledObject'), ...ofKind(example, 'HorizontalPodAutoscaler')];
       for (const { spec } of scalers) {
@@ -174,7 +174,7 @@ describe.skipIf(chartTools === undefined)(`what the chart makes (skipped where $
     expect(ofKind('scale-to-zero', 'ScaledObject').map(({ spec }) => spec.minReplicaCount)).toEqual([0]);
   });
 
-  it('asks the ingress for the load of the tier that it scales', () => {
+  it('read the load of the scaled tier from the ingress', () => {
     for (const example of ['production', 'scale-to-zero']) {
       for (const { metadata, spec } of ofKind(example, 'ScaledObject')) {
         const tier = metadata.name.endsWith('-qwen') ? 'gpu' : 'cloud';
@@ -197,7 +197,7 @@ describe.skipIf(chartTools === undefined)(`what the chart makes (skipped where $
     }
   });
 
-  it('scales the ingress on a metric that it has', () => {
+  it('scale the ingress by a metric that it exports', () => {
     const [hpa] = ofKind('production', 'HorizontalPodAutoscaler');
     const name = hpa?.spec.metrics?.find(({ pods }) => pods)?.pods?.metric.name ?? '';
     const registry = new Registry();
@@ -207,7 +207,7 @@ describe.skipIf(chartTools === undefined)(`what the chart makes (skipped where $
     expect(readFileSync('deploy/kubernetes/servers/prometheus-adapter.yaml', 'utf8')).toContain(`'${name}{`);
   });
 
-  it('has the alerts and dashboards of the observability beside it, for the jobs that they are about', () => {
+  it('include the alerts and dashboards, for the jobs that they refer to', () => {
     const [rule] = ofKind('production', 'PrometheusRule');
     const alerts = readFileSync('deploy/observability/alerts.yml', 'utf8');
     expect(rule?.spec).toEqual(parse(alerts));
@@ -224,13 +224,13 @@ describe.skipIf(chartTools === undefined)(`what the chart makes (skipped where $
       for (const text of Object.values(data)) expect(JSON.parse(text)).toHaveProperty('panels');
   });
 
-  it('refuses to scale to zero while requests would not wait for a pod', async () => {
+  it('are refused with scaling to zero while requests would not wait for a pod', async () => {
     const scaling = 'workers.demo.autoscaling={"enabled":true,"minReplicas":0}';
     const args = ['-f', exampleFile('small'), '--set-json', scaling];
     await expect(renderChart(...args)).rejects.toThrow('set ingress.settings.NO_WORKER_TIMEOUT_MS');
   });
 
-  it('waits for longer than a pod drains', () => {
+  it('have a grace period longer than the drain', () => {
     for (const { pod, container } of everyContainer()) {
       const drainMs = environmentOf(container)['DRAIN_MS'];
       if (drainMs === undefined) continue;
@@ -239,7 +239,7 @@ describe.skipIf(chartTools === undefined)(`what the chart makes (skipped where $
     }
   });
 
-  it('fulfils the restricted Pod Security Standard, with no token for the API server', () => {
+  it('meet the restricted Pod Security Standard, without a token for the API server', () => {
     for (const { pod, container } of everyContainer()) {
       expect(pod.spec).toMatchObject({
         automountServiceAccountToken: false,
@@ -253,13 +253,13 @@ describe.skipIf(chartTools === undefined)(`what the chart makes (skipped where $
     }
   });
 
-  it('bounds the memory of every container of ours', () => {
+  it('limit the memory of every container of the router', () => {
     for (const { pod, container } of everyContainer()) {
       expect(container.resources?.limits?.['memory'], `${pod.name} ${container.name}`).toBeDefined();
     }
   });
 
-  it('mounts every file that a setting names, and every volume once', () => {
+  it('mount every file that a setting names, and every volume once', () => {
     for (const { pod, container } of everyContainer()) {
       const volumes = new Map((pod.spec.volumes ?? []).map((volume) => [volume.name, volume]));
       expect(volumes.size, pod.name).toBe(pod.spec.volumes?.length ?? 0);
@@ -274,7 +274,7 @@ describe.skipIf(chartTools === undefined)(`what the chart makes (skipped where $
     }
   });
 
-  it('has no secret in it: each comes from a Secret that is there already', () => {
+  it('contain no secret: each comes from an existing Secret', () => {
     for (const { kind } of everything()) expect(kind).not.toBe('Secret');
     for (const { pod, container } of everyContainer()) {
       for (const [name, value] of Object.entries(environmentOf(container))) {
@@ -284,7 +284,7 @@ describe.skipIf(chartTools === undefined)(`what the chart makes (skipped where $
     }
   });
 
-  it('gives the router a file of names and rules that it can read', () => {
+  it('give the router a readable file of names and rules', () => {
     for (const example of ['production', 'scale-to-zero']) {
       const file = ofKind(example, 'ConfigMap').find(({ metadata }) => metadata.name.endsWith('-config'));
       const { models } = parseRegistry(file?.data?.['router.yaml'] ?? '', 'router.yaml');
@@ -292,7 +292,7 @@ describe.skipIf(chartTools === undefined)(`what the chart makes (skipped where $
     }
   });
 
-  it('sends clients of the gateway to the router, without a limit of time', () => {
+  it('route clients of the gateway to the router, without a timeout', () => {
     const [route] = ofKind('production', 'HTTPRoute');
     const [rule] = route?.spec.rules ?? [];
     expect(rule?.timeouts).toEqual({ request: '0s', backendRequest: '0s' });
@@ -302,7 +302,7 @@ describe.skipIf(chartTools === undefined)(`what the chart makes (skipped where $
     }
   });
 
-  it('does not let an Ingress buffer or hurry streams, or refuse large bodies', async () => {
+  it('keep an Ingress from buffering or timing out streams, and from refusing large bodies', async () => {
     const { objects } = await renderChart(
       '-f',
       exampleFile('small'),
@@ -321,7 +321,7 @@ describe.skipIf(chartTools === undefined)(`what the chart makes (skipped where $
     });
   });
 
-  it('ends an engine after the worker beside it, and begins none before an old one has gone', () => {
+  it('stop an engine after the worker beside it, and start none before the old one has stopped', () => {
     const deployment = ofKind('scale-to-zero', 'Deployment').find(({ metadata }) => metadata.name.endsWith('-qwen'));
     expect(deployment?.spec.strategy?.rollingUpdate).toEqual({ maxUnavailable: 1, maxSurge: 0 });
     expect(deployment?.spec.template?.spec.initContainers).toMatchObject([{ name: 'engine', restartPolicy: 'Always' }]);
@@ -334,7 +334,7 @@ describe.skipIf(chartTools === undefined)(`what the chart makes (skipped where $
   }
 });
 
-/** What a path with dots between its names leads to. */
+/** The value at a path of names with dots between them. */
 function valueAt(value: unknown, path: string): unknown {
   return path.split('.').reduce((inner, name) => (inner as Record<string, unknown> | undefined)?.[name], value);
 }
@@ -366,12 +366,12 @@ function environmentOf({ env = [] }: Container): Environment {
   return Object.fromEntries(env.map(({ name, value, valueFrom }) => [name, valueFrom ? 'rtr-worker-0' : value]));
 }
 
-/** Whether these are arguments of the router's own image. */
+/** Whether these are arguments of the router's image. */
 function isOurs(args: readonly string[] | undefined): args is readonly string[] {
   return args !== undefined && !args.some((arg) => arg.startsWith('-'));
 }
 
-/** The settings of what a container runs; undefined when it is not the router. */
+/** The settings of a container's command; undefined when it is not the router's. */
 function configOf({ args }: Container) {
   if (!isOurs(args)) return undefined;
   const [command, tier] = args;
@@ -384,7 +384,7 @@ function knownNames({ shape }: { shape: object }): string[] {
   return Object.keys(shape).flatMap((name) => [name, `${name}_FILE`]);
 }
 
-/** As if the files of secrets had been read: what is in them is not the chart's. */
+/** Replaces the files of secrets by sample values; their content is not the chart's. */
 function withSecretsRead(environment: Environment): Environment {
   const contents: Environment = {
     REDIS_URL_FILE: 'redis://redis:6379',

@@ -3,11 +3,11 @@ import { tiers, type Tier } from '#shared/core/tier.ts';
 import { commonSettings, plainSettings, secretSettings } from './chart-settings.ts';
 
 /*
- * The shape of the chart's values, of which values.schema.json is made. It knows the settings of every part by name, so a
- * slip of the pen is refused before anything is installed.
+ * The schema of the chart's values, from which values.schema.json is generated. It lists the settings of every part by name, so a
+ * misspelled name is refused before the installation.
  */
 
-/** A part of an object of Kubernetes, which is passed on as it is and judged there. */
+/** Part of a Kubernetes object, passed on unchanged and validated there. */
 const passedOn = z.record(z.string(), z.unknown());
 const passedOnList = z.array(passedOn);
 const labels = z.record(z.string(), z.string());
@@ -16,10 +16,10 @@ const natural = z.int().nonnegative();
 const secretKey = z.strictObject({ name: z.string().min(1), key: z.string().min(1) });
 const optionalSecretKey = z.union([z.strictObject({}), secretKey]);
 const variable = z.string().regex(/^[A-Z_][A-Z0-9_]*$/);
-/** Where no password can be: those belong into secrets. */
+/** An address without a password; passwords belong in secrets. */
 const bareAddress = z.string().regex(/^[^@\s]*$/);
 
-/** OpenTelemetry's own variables are settings of every part. */
+/** OpenTelemetry's own variables, settings of every part. */
 const telemetry = 'OTEL_[A-Z0-9_]+';
 
 function settings(names: readonly string[]) {
@@ -69,7 +69,7 @@ const ingress = z.strictObject({
   podAnnotations: labels,
 });
 
-/** What every group of workers may say, and `workerDefaults`. */
+/** Fields of every group of workers and of `workerDefaults`. */
 const groupFields = {
   image: z.string().optional(),
   replicas: natural.optional(),
@@ -110,7 +110,7 @@ function group(tier: Tier) {
 
 const groupName = z.string().regex(/^[a-z]([a-z0-9-]{0,18}[a-z0-9])?$/);
 
-/** Of values.yaml and what is laid over it. */
+/** values.yaml, and what overrides it. */
 export const valuesSchema = z.strictObject({
   image: z.strictObject({
     repository: z.string().min(1),
@@ -144,11 +144,11 @@ export const valuesSchema = z.strictObject({
     rules: z.boolean(),
     dashboards: z.boolean(),
   }),
-  /** Given to every chart by one that includes it. */
+  /** Set by a parent chart. */
   global: passedOn.optional(),
 });
 
-/** The text of values.schema.json. Draft 7 is what every Helm understands. */
+/** The text of values.schema.json, in draft 7, which every Helm supports. */
 export function valuesSchemaText(): string {
   return `${JSON.stringify(z.toJSONSchema(valuesSchema, { target: 'draft-7', io: 'input', reused: 'ref' }), null, 2)}\n`;
 }

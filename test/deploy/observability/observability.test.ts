@@ -15,11 +15,11 @@ import { promqlNames } from '../../helpers/deploy/promql-names.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
 import { adminOf } from '../../helpers/cluster/worker-admin.ts';
 
-/** What Prometheus itself adds to every series. */
+/** Labels that Prometheus itself adds to every series. */
 const added = ['job', 'instance'];
 
 let cluster: Cluster;
-/** The labels of every metric that the parts of a running cluster show. */
+/** The labels of every metric that the parts of a running cluster export. */
 const shown = new Map<string, Set<string>>([['up', new Set(added)]]);
 
 beforeAll(async () => {
@@ -49,7 +49,7 @@ beforeAll(async () => {
 
 afterAll(() => cluster?.stop());
 
-/** What an expression names that no part shows. */
+/** Names in an expression that no part exports. */
 function unknownNames(where: string, expr: string): string[] {
   const { metrics, groupedBy } = promqlNames(expr);
   const missing = metrics.filter(({ name }) => !shown.has(name)).map(({ name }) => `${where}: no metric ${name}`);
@@ -65,25 +65,25 @@ function unknownNames(where: string, expr: string): string[] {
 }
 
 describe('the dashboards', () => {
-  it('ask for nothing but metrics and labels that a running cluster shows', () => {
+  it('use only metrics and labels that a running cluster exports', () => {
     const queries = dashboardQueries();
     expect(queries.length).toBeGreaterThan(60);
     expect(queries.flatMap(({ where, expr }) => unknownNames(where, expr))).toEqual([]);
   });
 
-  it('would be found out if they did', () => {
+  it('are found to use others, where they do', () => {
     expect(
       unknownNames('x', 'sum by (nobody) (rate(rtr_request_total{tear="gpu"}[5m])) / rtr_jobs{stat="queued"}'),
     ).toEqual(['x: no metric rtr_request_total', 'x: rtr_jobs has no stat', 'x: nothing has nobody']);
   });
 
-  it('show every metric of the router in some panel', () => {
+  it('cover every metric of the router', () => {
     const used = new Set(dashboardQueries().flatMap(({ expr }) => promqlNames(expr).metrics.map(({ name }) => name)));
     const defined = [...definedMetrics('ingress'), ...definedMetrics('worker')].map(({ name }) => name);
     expect(defined.filter((name) => !used.has(name) && !used.has(`${name}_bucket`))).toEqual([]);
   });
 
-  it('have panels with units that lie side by side, and a data source to choose', () => {
+  it('have panels with units that do not overlap, and a selectable data source', () => {
     for (const [file, { uid, templating, panels }] of readDashboards()) {
       expect(uid, file).toMatch(/^rtr-/);
       expect(templating.list[0], file).toMatchObject({ name: 'datasource', type: 'datasource' });
@@ -103,11 +103,11 @@ describe('the dashboards', () => {
 });
 
 describe('the alerts', () => {
-  it('ask for nothing but metrics and labels that a running cluster shows', () => {
+  it('use only metrics and labels that a running cluster exports', () => {
     expect(readAlerts().flatMap(({ alert, expr }) => unknownNames(alert, expr))).toEqual([]);
   });
 
-  it('are each explained in the operations guide, where their runbook points', () => {
+  it('are each explained in the operations guide, at their runbook link', () => {
     const guide = readFileSync('docs/operations.md', 'utf8');
     const headings = [...guide.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading);
     for (const { alert, annotations } of readAlerts()) {
@@ -116,7 +116,7 @@ describe('the alerts', () => {
     }
   });
 
-  it("take every error for one that is not the client's own", () => {
+  it("count every error code that is not the client's fault", () => {
     const { expr } = readAlerts().find(({ alert }) => alert === 'RtrErrorRate') ?? { expr: '' };
     const codes = (/code=~"([^"]*)"/.exec(expr)?.[1] ?? '').split('|');
     const ours = Object.entries(errorTable).filter(([code, { status }]) => status >= 500 && code !== 'shutting_down');
@@ -124,7 +124,7 @@ describe('the alerts', () => {
     expect(codes.toSorted()).toEqual(ours.map(([code]) => code).toSorted());
   });
 
-  it('are each tried', () => {
+  it('are each tested', () => {
     const tried = readFileSync(join(import.meta.dirname, 'alerts.test.yml'), 'utf8');
     for (const { alert } of readAlerts()) expect(tried).toContain(`alertname: ${alert}\n`);
   });

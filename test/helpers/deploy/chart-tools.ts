@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '..', '..', '..');
 /** The chart's folder. */
 export const chartFolder = join(root, 'deploy', 'kubernetes', 'model-router');
 
-/** Whole values files for the chart. */
+/** Complete example values files of the chart. */
 export const examples = ['small', 'production', 'scale-to-zero'] as const;
 
 /** The file of an example. */
@@ -18,13 +18,13 @@ export function exampleFile(name: string): string {
   return join(root, 'deploy', 'kubernetes', 'examples', `${name}.yaml`);
 }
 
-/** The folder of helm, kubeconform and the descriptions of objects; undefined where nobody has got them. */
+/** The folder of helm, kubeconform and the object descriptions; undefined where they are not installed. */
 export const chartTools: string | undefined =
   execFileSync('bash', [join(root, 'test/helpers/deploy/get-kubernetes-tools.sh'), '--look'], {
     encoding: 'utf8',
   }).trim() || undefined;
 
-/** What to say where the tools are missing. */
+/** The reason shown where the tools are missing. */
 export const noChartTools = 'test/helpers/deploy/get-kubernetes-tools.sh has not got helm and kubeconform here';
 
 /** How one of the tools ended. */
@@ -49,7 +49,7 @@ export async function runChartTool(tool: 'helm' | 'kubeconform', args: readonly 
 
 /**
  * The chart as `helm template rtr --namespace llm` renders it.
- * @throws Error with what helm said
+ * @throws Error with helm's output
  */
 export async function renderChart(...args: readonly string[]): Promise<{ text: string; objects: Rendered[] }> {
   const words = ['template', 'rtr', chartFolder, '--namespace', 'llm', ...args];

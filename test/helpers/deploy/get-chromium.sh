@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Gets a Chromium for the tests of the console, where the system's package manager may be used without a password.
-# Without one those tests are skipped, and say so.
+# Installs Chromium for the tests of the console, if the system's package manager needs no password. Without it those tests are
+# reported as skipped.
 set -euo pipefail
 if command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null; then
   exit 0

@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
-# get-kubernetes-tools: helm, kubeconform and the descriptions of all objects that the chart makes, for its tests.
+# get-kubernetes-tools: helm, kubeconform and the descriptions of all objects of the chart, for its tests.
 #
-#   test/helpers/deploy/get-kubernetes-tools.sh          gets what is missing, and prints the folder that has all of it
-#   test/helpers/deploy/get-kubernetes-tools.sh --look   prints the folder if everything is there, else nothing
+#   test/helpers/deploy/get-kubernetes-tools.sh          installs what is missing, and prints the folder
+#   test/helpers/deploy/get-kubernetes-tools.sh --look   prints the folder if it is complete, else nothing
 #
-# All of it comes as Go modules: programs are compiled, which takes some minutes once, and the OpenAPI description of
-# Kubernetes and the CRDs of KEDA, the Gateway API and Prometheus' operator are files of their modules. It is kept in the
-# user's cache, for every copy of the project. Where there is no Go or no module proxy it says so and exits 0: those tests
-# are then skipped.
+# Everything comes as Go modules: the programs are compiled, which takes some minutes once, and the OpenAPI description of
+# Kubernetes and the CRDs of KEDA, the Gateway API and Prometheus' operator are files of their modules. The user's cache keeps it
+# for every copy of the project. Without Go or a module proxy the script says so and exits 0; the tests are then skipped.
 set -euo pipefail
 
 helm=v4.3.1

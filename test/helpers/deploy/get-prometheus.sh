@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Gets Prometheus for the tests of alerts and dashboards, where the system's package manager may be used without a password.
-# Without it those tests are skipped, and say so.
+# Installs Prometheus for the tests of alerts and dashboards, if the system's package manager needs no password. Without it those
+# tests are reported as skipped.
 set -euo pipefail
 if command -v prometheus >/dev/null && command -v promtool >/dev/null; then
   exit 0

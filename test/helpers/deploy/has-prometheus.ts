@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 
-/** Whether Prometheus and its tool are on this machine. */
+/** Whether Prometheus and promtool are installed. */
 export const hasPrometheus = ['prometheus', 'promtool'].every(
   (program) => spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0,
 );

@@ -1,6 +1,6 @@
 /*
- * As much of Kubernetes' objects as the tests of the chart look at. Whether the rest of an object is right is for its
- * schema to say; here every field may be missing, so that a test names the one that is.
+ * The parts of Kubernetes objects that the tests of the chart read. Schemas validate the rest; here every field is optional, so that
+ * a test names the missing one.
  */
 
 /** An object as the chart renders it. */
@@ -17,7 +17,7 @@ export interface Metadata {
   annotations?: Record<string, string>;
 }
 
-/** What chooses objects by their labels. */
+/** A label selector. */
 export interface Selector {
   matchLabels?: Record<string, string>;
   matchExpressions?: { key: string; operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist'; values?: string[] }[];
@@ -60,7 +60,7 @@ export interface Spec extends PodSpec {
   groups?: object[];
 }
 
-/** What a ServiceMonitor or PodMonitor scrapes. */
+/** A scrape endpoint of a ServiceMonitor or PodMonitor. */
 export interface ScrapedEndpoint {
   port: string;
   path: string;

@@ -2,7 +2,7 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 
-/** As much of a JSON schema as is looked at here. */
+/** The parts of a JSON schema that are read here. */
 interface Schema {
   $ref?: string;
   type?: string;
@@ -23,7 +23,7 @@ interface CustomResourceDefinition {
   spec: { group: string; names: { kind: string }; versions: { name: string; schema: { openAPIV3Schema: Schema } }[] };
 }
 
-/** Where kubeconform finds the schema of an object in a folder that `writeKubernetesSchemas` has filled. */
+/** The file of an object's schema in the folder that `writeKubernetesSchemas` fills, for kubeconform. */
 export const schemaPath = '{{ .Group }}_{{ .ResourceAPIVersion }}_{{ .ResourceKind }}.json';
 
 const objectMeta = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
@@ -31,9 +31,9 @@ const quantity = 'io.k8s.apimachinery.pkg.api.resource.Quantity';
 const textOrNumber: Schema = { anyOf: [{ type: 'string' }, { type: 'number' }] };
 
 /**
- * Writes a JSON schema for every kind of object that Kubernetes' OpenAPI description and the CRDs describe. They are strict:
- * a field that is not described is an error, as the API server would warn of it and drop it.
- * @param tools the folder that get-kubernetes-tools.sh has filled
+ * Writes a JSON schema for every kind of object in Kubernetes' OpenAPI description and the CRDs. The schemas are strict: an unknown
+ * field is an error, because the API server would drop it with a warning.
+ * @param tools the folder that get-kubernetes-tools.sh fills
  */
 export function writeKubernetesSchemas(tools: string, folder: string): void {
   const { definitions } = JSON.parse(readFileSync(join(tools, 'kubernetes.json'), 'utf8')) as {
@@ -47,13 +47,13 @@ export function writeKubernetesSchemas(tools: string, folder: string): void {
     const properties = { ...schema.properties, apiVersion, kind: { type: 'string', enum: [kind] } };
     const required = [...new Set([...(schema.required ?? []), 'apiVersion', 'kind', 'metadata'])];
     const whole = { ...schema, properties, required };
-    // For kubeconform the group of what has none is its version.
+    // For kubeconform, a kind without a group has its version in place of the group.
     const file = join(folder, `${group || version}_${version}_${kind.toLowerCase()}.json`);
     writeFileSync(file, JSON.stringify({ ...whole, definitions: reachable(whole, strict) }));
   };
   for (const [name, schema] of Object.entries(strict)) {
     const known = definitions[name]?.['x-kubernetes-group-version-kind'] ?? [];
-    // What belongs to many kinds is an option of calls, not an object.
+    // A definition of many kinds is a call's option, not an object.
     if (known.length === 1) for (const { group, version, kind } of known) write(group, version, kind, schema);
   }
   for (const file of globSync(join(tools, 'crds', '*.yaml'))) {
@@ -81,7 +81,7 @@ function strictly(schema: Schema): Schema {
   };
 }
 
-/** The definitions that a schema leads to. */
+/** The definitions that a schema references. */
 function reachable(schema: Schema, all: Record<string, Schema>): Record<string, Schema> {
   const found: Record<string, Schema> = {};
   const queue: unknown[] = [schema];

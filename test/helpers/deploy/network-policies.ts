@@ -1,10 +1,10 @@
 import { BlockList, isIPv6 } from 'node:net';
 import type { Direction, PolicyPeer, PolicyRule, Rendered, Selector } from './kubernetes-objects.ts';
 
-/** One end of a connection: a pod of some namespace, or an address outside of the cluster. */
+/** One end of a connection: a pod in a namespace, or an address outside the cluster. */
 export type Peer = { namespace: string; labels: Record<string, string> } | { address: string };
 
-/** A port by its number, and by the name that its container gives it. */
+/** A port by number, and by its name in the container. */
 export interface Port {
   number: number;
   name?: string;
@@ -12,9 +12,9 @@ export interface Port {
 }
 
 /**
- * Whether policies let a connection through, by the rules of networking.k8s.io/v1: a pod that no policy chooses for a
- * direction is open in it, one that is chosen gets what any of its policies allows, and both ends must agree.
- * @param policies those of one namespace
+ * Whether policies allow a connection, by the rules of networking.k8s.io/v1: a pod that no policy selects for a direction is open in
+ * it, a selected pod is open to what any of its policies allows, and both ends must allow the connection.
+ * @param policies the policies of one namespace
  */
 export function letsThrough(
   policies: readonly Rendered[],
@@ -39,7 +39,7 @@ export function letsThrough(
   return allows(from, 'Egress', to) && allows(to, 'Ingress', from);
 }
 
-/** Whether a selector chooses what has these labels. An empty one chooses everything. */
+/** Whether a selector matches these labels. An empty one matches everything. */
 export function chooses(
   { matchLabels = {}, matchExpressions = [] }: Selector,
   labels: Record<string, string>,

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
 
-/** Where the dashboards and alerts are. */
+/** The folder of the dashboards and alerts. */
 export const observabilityFolder = join(import.meta.dirname, '..', '..', '..', 'deploy', 'observability');
 
 const panel = z.looseObject({
@@ -46,7 +46,7 @@ export function readDashboards(): Map<string, Dashboard> {
   );
 }
 
-/** Every query of every dashboard as Prometheus gets it, with its place for messages. */
+/** Every query of every dashboard, as sent to Prometheus, with its location for messages. */
 export function dashboardQueries(): { where: string; expr: string }[] {
   return [...readDashboards()].flatMap(([file, { panels }]) =>
     panels.flatMap(({ title, targets }) =>
@@ -64,7 +64,7 @@ export function readAlerts(): AlertRule[] {
     .groups.flatMap(({ rules }) => rules);
 }
 
-/** With values in the place of Grafana's variables: everything, and a minute. */
+/** Replaces Grafana's variables: by a match for everything, and by a minute. */
 function filledIn(expr: string): string {
   return expr.replaceAll('$__rate_interval', '1m').replaceAll(/\$(?:tier|model|instance)\b/g, '.*');
 }

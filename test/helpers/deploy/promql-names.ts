@@ -1,4 +1,4 @@
-/** What a PromQL expression asks for: each metric with the labels that its selector has, and the labels it groups by. */
+/** The names in a PromQL expression: each metric with the labels of its selector, and the labels of groupings. */
 export interface PromqlNames {
   metrics: { name: string; labels: string[] }[];
   groupedBy: string[];
@@ -6,7 +6,7 @@ export interface PromqlNames {
 
 const keywords = new Set(['and', 'or', 'unless', 'bool', 'offset', 'on', 'ignoring', 'by', 'without']);
 
-/** Reads the names in an expression. Enough for expressions without comments, subqueries' durations aside. */
+/** Reads the names in an expression. Supports expressions without comments. */
 export function promqlNames(expression: string): PromqlNames {
   const groupedBy: string[] = [];
   const withoutGroups = expression.replaceAll(

@@ -8,13 +8,13 @@ import { freePort } from '#services/rtr/up/servers/free-port.ts';
 import { observabilityFolder } from './observability-files.ts';
 import { until } from '../until.ts';
 
-/** A Prometheus that looks every second, with the alerts of the project. */
+/** A Prometheus that scrapes every second, with the project's alerts. */
 export interface Prometheus {
-  /** How many series an expression has had over the last so many seconds. @throws what Prometheus says against it */
+  /** The number of series of an expression over the last seconds. @throws Prometheus' error message */
   seriesOf(expr: string, seconds: number): Promise<number>;
-  /** The alerts that fire now, by name. */
+  /** The firing alerts, by name. */
   firing(): Promise<string[]>;
-  /** The targets that were reached. */
+  /** The reachable targets. */
   targetsUp(): Promise<number>;
   stop(): Promise<void>;
 }
@@ -29,9 +29,9 @@ const alerts = z.object({
 });
 
 /**
- * Starts Prometheus on these parts.
+ * Starts Prometheus for these targets.
  * @param targets addresses `host:port` by job
- * @param holdFor how long a condition must hold before its alert fires, in place of the minutes of the rules
+ * @param holdFor time that a condition must hold before its alert fires, in place of the minutes of the rules
  */
 export async function startPrometheus(targets: Record<string, string[]>, holdFor: string): Promise<Prometheus> {
   const folder = mkdtempSync(join(tmpdir(), 'rtr-prometheus-'));
@@ -45,7 +45,7 @@ export async function startPrometheus(targets: Record<string, string[]>, holdFor
       static_configs: [{ targets: addresses }],
     })),
   };
-  // JSON is YAML too.
+  // JSON is valid YAML.
   writeFileSync(join(folder, 'prometheus.yml'), JSON.stringify(config));
   const address = `127.0.0.1:${await freePort()}`;
   const child = spawn(

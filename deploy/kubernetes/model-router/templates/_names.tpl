@@ -1,4 +1,4 @@
-{{/* The first part of every object's name: the release, and what it is a release of. */}}
+{{/* The prefix of every object's name: the release and the chart. */}}
 {{- define "model-router.name" -}}
 {{- if contains .Chart.Name .Release.Name -}}
 {{- .Release.Name | trunc 35 | trimSuffix "-" -}}
@@ -7,7 +7,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* What all parts run. */}}
+{{/* The image of all parts. */}}
 {{- define "model-router.image" -}}
 {{- with .Values.image -}}
 {{- if .digest -}}
@@ -18,7 +18,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Labels that choose pods. They never change in the life of a release. Takes {root, component, worker?}. */}}
+{{/* Labels that select pods. They never change during a release's life. Takes {root, component, worker?}. */}}
 {{- define "model-router.selector" -}}
 app.kubernetes.io/name: {{ .root.Chart.Name }}
 app.kubernetes.io/instance: {{ .root.Release.Name }}
@@ -37,7 +37,7 @@ app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" }}
 {{- end -}}
 
-{{/* The address of the ingress's admin port, where /load tells the whole cluster's load. */}}
+{{/* The address of the ingress's admin port, where /load reports the load of the whole cluster. */}}
 {{- define "model-router.admin-url" -}}
 http://{{ include "model-router.name" . }}-ingress-admin.{{ .Release.Namespace }}.svc:8485
 {{- end -}}

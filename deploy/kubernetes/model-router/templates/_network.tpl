@@ -1,4 +1,4 @@
-{{/* A rule of a NetworkPolicy that lets TCP out. Takes {to, ports}; anywhere when `to` is empty. */}}
+{{/* An egress rule of a NetworkPolicy for TCP. Takes {to, ports}; to anywhere when `to` is empty. */}}
 {{- define "model-router.reach" -}}
 {{- with .to -}}
 to:

@@ -1,11 +1,11 @@
-{{/* A value of a setting as text. Numbers of a values file may come as floats, which would print as 2.68e+08. */}}
+{{/* The value of a setting as text. Numbers in a values file may be floats, which would print as 2.68e+08. */}}
 {{- define "model-router.text" -}}
 {{- if kindIs "float64" . -}}{{ printf "%.0f" . }}{{- else -}}{{ toString . }}{{- end -}}
 {{- end -}}
 
 {{/*
-Settings of a part as environment variables, sorted. What the part's own values say goes before what all parts have, and
-that before what the chart sets. Takes {root, part, common, chart}: `part` with settings, secrets, natsCredentials.
+Settings of a part as environment variables, sorted. The part's own values override those of all parts, which override the
+chart's. Takes {root, part, common, chart}: `part` with settings, secrets, natsCredentials.
 */}}
 {{- define "model-router.env" -}}
 {{- $env := dict "NATS_URL" .root.Values.nats.url -}}
@@ -40,13 +40,13 @@ that before what the chart sets. Takes {root, part, common, chart}: `part` with 
 - name: {{ .name }}
   secret:
     secretName: {{ .secret.name }}
-    # 0440: the group of the pod may read it, nobody else.
+    # 0440: readable by the pod's group only.
     defaultMode: 288
     items:
       - { key: {{ .secret.key | quote }}, path: {{ .file }} }
 {{- end -}}
 
-{{/* Volumes that settings point at. Takes {root, part, redis}. */}}
+{{/* The volumes that settings refer to. Takes {root, part, redis}. */}}
 {{- define "model-router.volumes" -}}
 - name: tmp
   emptyDir: { sizeLimit: 256Mi }
@@ -69,7 +69,7 @@ that before what the chart sets. Takes {root, part, common, chart}: `part` with 
 {{- end }}
 {{- end -}}
 
-{{/* Where they are mounted. Takes the same. */}}
+{{/* The mounts of these volumes. Takes the same. */}}
 {{- define "model-router.mounts" -}}
 - { name: tmp, mountPath: /tmp }
 {{- if .part.natsCredentials }}
@@ -91,7 +91,7 @@ that before what the chart sets. Takes {root, part, common, chart}: `part` with 
 {{- end }}
 {{- end -}}
 
-{{/* What every pod has: the restricted Pod Security Standard, and no token for the API server, which no part asks. */}}
+{{/* Common to all pods: the restricted Pod Security Standard, and no token for the API server, which no part uses. */}}
 {{- define "model-router.pod" -}}
 serviceAccountName: {{ include "model-router.name" . }}
 automountServiceAccountToken: false
@@ -118,9 +118,9 @@ capabilities: { drop: [ALL] }
 {{- end -}}
 
 {{/*
-Probes of a part, on its admin port. Starting may take a minute: NATS and Redis may come up at the same time. An ingress is
-ready until it leaves, whatever is away: it serves what it can, and says honestly what not. A worker is ready while it takes
-jobs. Neither is started anew for what it waits for: it comes back by itself.
+Probes of a part, on its admin port. Starting may take a minute, because NATS and Redis may start at the same time. An ingress
+is ready until it drains, even while a dependency is down: it serves what it can and refuses the rest. A worker is ready while
+it takes jobs. Neither is restarted for a dependency that is down: both reconnect.
 */}}
 {{- define "model-router.probes" -}}
 startupProbe:
@@ -139,7 +139,7 @@ livenessProbe:
   failureThreshold: 6
 {{- end -}}
 
-{{/* Spreads alike pods over zones and machines, where there are several with room. Takes the pod's selector. */}}
+{{/* Spreads the pods of a group over zones and nodes where possible. Takes the pod's selector. */}}
 {{- define "model-router.spread" -}}
 topologySpreadConstraints:
   {{- range list "topology.kubernetes.io/zone" "kubernetes.io/hostname" }}
