@@ -21,7 +21,6 @@ import { type ClusterAddress, clusterAddresses, localUrl } from './up/cluster-ad
 import { ServerMissingError } from './up/servers/install-server.ts';
 import { createLogRelay } from './up/log-relay.ts';
 import { planWorkers, type Findings } from './up/workers/plan-workers.ts';
-import { stopSignals } from './up/stop-signals.ts';
 import { UpError } from './up/up-error.ts';
 import { up } from './up/up.ts';
 
@@ -37,6 +36,8 @@ const workers = {
   cloud: () => import('../cloud-worker/main.ts'),
   tools: () => import('../tools-worker/main.ts'),
 };
+/** A further signal within this time counts as part of the first. */
+const repeatAfterMs = 1_000;
 const json = new Option('--json', 'print JSON instead of sentences');
 
 const program = new Command('rtr')
@@ -200,4 +201,23 @@ async function runService(load: () => Promise<unknown>, needed: readonly Cluster
 async function findAll(registryFile: string | undefined): Promise<Findings> {
   const registry = readRegistry(registryFile);
   return { providers: findProviders(process.env), clis: await findClis(process.env), registry };
+}
+
+/**
+ * Turns signals into two abort signals for a running cluster: `stop` at the first Ctrl-C, SIGTERM, hang-up of the terminal, or
+ * end of the parent process with an IPC channel; `kill` at a later one.
+ */
+function stopSignals(): { stop: AbortSignal; kill: AbortSignal } {
+  const stop = new AbortController();
+  const kill = new AbortController();
+  let stoppedAt: number | undefined;
+  const onSignal = () => {
+    if (stoppedAt !== undefined && performance.now() - stoppedAt > repeatAfterMs) kill.abort();
+    stoppedAt ??= performance.now();
+    stop.abort();
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'disconnect'] as const) process.on(signal, onSignal);
+  // Writing to a closed terminal fails; the children must be stopped even so.
+  for (const output of [process.stdout, process.stderr]) output.on('error', onSignal);
+  return { stop: stop.signal, kill: kill.signal };
 }

@@ -7,9 +7,8 @@ import { startProcess } from '../helpers/processes/start-process.ts';
 import { count, crash, restart, whileTrafficRuns } from './break-things.ts';
 import { ComposeProject } from './compose-project.ts';
 import { runCommand } from './run-command.ts';
-import { report } from './report.ts';
+import { describeUse, report } from './report.ts';
 import { Traffic } from './traffic.ts';
-import { describeUse } from './describe-use.ts';
 import { until } from '../helpers/until.ts';
 
 const options = inject('composeOptions');

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorTable, isErrorCode } from '#shared/core/errors.ts';
-import { hasPrometheus } from '../../helpers/deploy/has-prometheus.ts';
+import { hasPrometheus } from '../../helpers/deploy/start-prometheus.ts';
 import { definedMetrics } from '../../helpers/cluster/metric-registries.ts';
 import {
   dashboardQueries,

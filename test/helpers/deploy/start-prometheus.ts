@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -84,4 +84,13 @@ export async function startPrometheus(targets: Record<string, string[]>, holdFor
       return found.data?.result.length ?? 0;
     },
   };
+}
+
+/** Whether Prometheus and promtool are installed. */
+export const hasPrometheus = ['prometheus', 'promtool'].every(
+  (program) => spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0,
+);
+
+if (!hasPrometheus) {
+  console.warn('There is no Prometheus here, so its tests are skipped: bash test/helpers/deploy/get-prometheus.sh');
 }
