@@ -6,16 +6,16 @@ import type { Logger } from '#shared/core/log.ts';
 export interface FollowOptions {
   read: () => Promise<ModelInfo[]>;
   log: Logger;
-  /** Milliseconds between two looks; each is varied, so that many workers do not ask in step. */
+  /** Interval of reading the models in milliseconds; varied by 20 % either way, so that many workers do not run in step. */
   everyMs: number;
-  /** Called with all models whenever they have changed. */
+  /** Called with all models when they change. */
   onChange: (models: ModelInfo[]) => void;
 }
 
-/** Milliseconds before the first new try of a list that could not be read, doubled with each further one. */
+/** Delay of the first retry after a failure in milliseconds, doubled with each further one. */
 const firstRetryMs = 1000;
 
-/** Follows what a provider serves for as long as the worker lives. While it does not tell, what it told last holds. */
+/** Follows the models that a provider serves while the worker runs. While they cannot be read, the last ones stay. */
 export class ModelFollower {
   readonly #options: FollowOptions;
   readonly #stop = new AbortController();
@@ -23,7 +23,7 @@ export class ModelFollower {
   #models: ModelInfo[];
   #failures = 0;
 
-  /** @param models what is known before the first look, which comes at once */
+  /** @param models the models known before the first read, which starts at once */
   constructor(options: FollowOptions, models: ModelInfo[]) {
     this.#options = options;
     this.#models = models;
@@ -34,7 +34,7 @@ export class ModelFollower {
     return this.#models;
   }
 
-  /** Stops looking. Settles when the last look is over, which is bounded by its time-out. */
+  /** Stops. Settles when the current read ends, within its timeout. */
   async close(): Promise<void> {
     this.#stop.abort();
     await this.#loop;
@@ -46,18 +46,18 @@ export class ModelFollower {
     while (!signal.aborted) {
       if (!isFirst) await sleep(this.#pauseMs(), undefined, { signal }).catch(() => undefined);
       isFirst = false;
-      if (!signal.aborted) await this.#look();
+      if (!signal.aborted) await this.#poll();
     }
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const { read, log, onChange } = this.#options;
     try {
       const models = await read();
       this.#failures = 0;
       if (isDeepStrictEqual(models, this.#models)) return;
       this.#models = models;
-      log.info({ models: models.length }, 'models read');
+      log.info({ models: models.length }, 'the models have changed');
       onChange(models);
     } catch (error) {
       this.#failures += 1;

@@ -1,6 +1,6 @@
 import type { RateLimit } from './rate-limits.ts';
 
-/** What a worker may take on. */
+/** The jobs that a worker may take. */
 export interface Allowance {
   slots: number;
   accepting: boolean;
@@ -9,27 +9,27 @@ export interface Allowance {
 export interface PaceOptions {
   /** Jobs at once while no limit is near. */
   slots: number;
-  /** Called whenever the allowance has changed. */
+  /** Called when the allowance changes. */
   onChange: (allowance: Allowance) => void;
 }
 
-/** Longest pause, in milliseconds: however long the provider wants to be left alone, it is tried again after this. */
-const longestMs = 60_000;
+/** Maximum pause in milliseconds; afterwards the provider is tried again, even if it asked for a longer one. */
+const maxPauseMs = 60_000;
 
-/** Pause when the provider names none, in milliseconds, doubled with each further one in a row. */
+/** First and maximum pause in milliseconds if the provider names none; doubled with each further refusal in a row. */
 const firstPauseMs = 1000;
-const longestUnaskedMs = 30_000;
+const maxDefaultPauseMs = 30_000;
 
-/** A limit of which less than this part is left narrows the worker. */
+/** Share of a limit below which the worker takes fewer jobs. */
 const nearlyExhausted = 0.1;
 
 /**
- * How fast a worker may go. Two things slow it down:
+ * The pace of a worker. Two things slow it down:
  *
- * - a pause: the provider refused for now, so nothing is taken on until its time is over;
- * - a narrowing: what is left of a limit allows fewer jobs at once, or none, until the limit's window begins anew.
+ * - a pause, after the provider refused a request for now: no jobs until the pause ends;
+ * - a nearly exhausted rate limit: fewer jobs at once, or none, until the limit's window resets.
  *
- * States: `open` ⇄ `paused`, by `pause` and the pause's end; each with the narrowest of the limits that were heard of.
+ * States: `open` ⇄ `paused`, by `pause` and the end of the pause; in both, the strictest of the reported limits applies.
  */
 export class Pace {
   readonly #options: PaceOptions;
@@ -49,34 +49,34 @@ export class Pace {
   }
 
   /**
-   * The provider has refused a request for now, or cannot be reached.
-   * @param seconds how long it wants to be left alone, where it tells
+   * Called when the provider refuses a request for now, or cannot be reached.
+   * @param seconds the pause that it asks for, if any
    */
   pause(seconds: number | undefined): void {
     const now = performance.now();
-    // Jobs that ran side by side are refused together: that is one refusal.
+    // Jobs that ran at the same time are refused together, which counts as one refusal.
     if (now >= this.#pausedUntil) this.#refusals += 1;
-    const unasked = Math.min(longestUnaskedMs, firstPauseMs * 2 ** (this.#refusals - 1));
-    const ms = seconds === undefined ? unasked : Math.min(longestMs, seconds * 1000);
+    const byDefault = Math.min(maxDefaultPauseMs, firstPauseMs * 2 ** (this.#refusals - 1));
+    const ms = seconds === undefined ? byDefault : Math.min(maxPauseMs, seconds * 1000);
     this.#pausedUntil = Math.max(this.#pausedUntil, now + ms);
-    this.#settle();
+    this.#apply();
   }
 
-  /** The provider has taken on a request: its next refusal is the first again. */
+  /** Called when the provider accepts a request, which ends a row of refusals. */
   accepted(): void {
     this.#refusals = 0;
   }
 
-  /** The provider has told what is left of its limits. */
+  /** Called with the limits that an answer of the provider reports. */
   heard(limits: readonly RateLimit[]): void {
     const now = performance.now();
     for (const limit of limits) {
       const slots = this.#allowedBy(limit);
-      const until = now + Math.min(longestMs, limit.resetMs);
+      const until = now + Math.min(maxPauseMs, limit.resetMs);
       if (slots < this.#options.slots) this.#narrowed.set(limit.name, { slots, until });
       else this.#narrowed.delete(limit.name);
     }
-    this.#settle();
+    this.#apply();
   }
 
   close(): void {
@@ -91,8 +91,8 @@ export class Pace {
     return of === 'requests' ? Math.min(share, remaining) : share;
   }
 
-  /** Takes on what holds now, and comes back when the next of the limits is over. */
-  #settle(): void {
+  /** Applies the current pause and limits, and sets a timer for the first of them to end. */
+  #apply(): void {
     clearTimeout(this.#timer);
     const now = performance.now();
     const ends: number[] = [];
@@ -106,7 +106,7 @@ export class Pace {
     }
     const paused = this.#pausedUntil > now;
     if (paused) ends.push(this.#pausedUntil);
-    if (ends.length > 0) this.#timer = setTimeout(() => this.#settle(), Math.ceil(Math.min(...ends) - now));
+    if (ends.length > 0) this.#timer = setTimeout(() => this.#apply(), Math.ceil(Math.min(...ends) - now));
     this.#become({ slots: Math.max(1, slots), accepting: !paused && slots > 0 });
   }
 

@@ -1,29 +1,29 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** What is left of one of a provider's limits. */
+/** The state of one of a provider's rate limits. */
 export interface RateLimit {
   /** The provider's name for it. */
   name: string;
   of: 'requests' | 'tokens';
-  /** What a whole window allows, where it is told. */
+  /** Allowance of a whole window, if reported. */
   limit: number | undefined;
   remaining: number;
-  /** Milliseconds until the window begins anew. */
+  /** Milliseconds until the window resets. */
   resetMs: number;
 }
 
-/** How long a window is taken to be whose end is not told: limits are by the minute, most of them. */
+/** Assumed length of a window whose end is not reported, in milliseconds: most limits are per minute. */
 const defaultWindowMs = 60_000;
 
-/** `anthropic-ratelimit-input-tokens-remaining`: first which limit, then what of it. */
+/** For example `anthropic-ratelimit-input-tokens-remaining`: the limit, then the property. */
 const messagesName = /^anthropic-ratelimit-(.+)-(limit|remaining|reset)$/;
 
-/** `x-ratelimit-remaining-tokens`: first what of it, then which limit. Some have one limit, without a name. */
+/** For example `x-ratelimit-remaining-tokens`: the property, then the limit. Some providers have one limit without a name. */
 const chatName = /^x-ratelimit-(limit|remaining|reset)(?:-(.+))?$/;
 
 /**
- * The limits that an answer's headers tell of, in the names of both formats (Anthropic API reference, "Rate limits";
- * OpenAI API reference, "Rate limits", which Azure, Groq, Cerebras, Together, Mistral and others have taken over).
+ * Reads the rate limits in an answer's headers, by the names of both formats (Anthropic API reference, "Rate limits"; OpenAI API
+ * reference, "Rate limits", adopted by Azure, Groq, Cerebras, Together, Mistral and others).
  * @param now milliseconds since 1970
  */
 export function readRateLimits(headers: IncomingHttpHeaders, now: number): RateLimit[] {
@@ -61,7 +61,7 @@ function windowOf(name: string): number {
 
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** A date (RFC 3339), a length as `6m0s` or `12ms`, seconds to go, or a point in time in seconds or milliseconds since 1970. */
+/** Reads a date (RFC 3339), a duration such as `6m0s` or `12ms`, a number of seconds, or a Unix time in seconds or milliseconds. */
 function readReset(text: string | undefined, now: number): number | undefined {
   if (text === undefined) return undefined;
   const seconds = readCount(text);

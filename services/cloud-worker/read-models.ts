@@ -5,30 +5,30 @@ import type { UpstreamHttp } from '#shared/upstream/upstream-http.ts';
 import type { Provider } from './providers/provider.ts';
 import { allCapabilities, guessed } from './providers/read-cards.ts';
 
-/** Milliseconds that a list may take; some are long. */
+/** Timeout of reading a list in milliseconds; some lists are long. */
 const timeoutMs = 20_000;
 
-/** Where models come from: a provider's list, and the names that the operator wants of it. */
+/** The source of models: a provider's list, and the names that the operator selects. */
 export interface ModelSource {
   provider: Pick<Provider, 'list' | 'guess'>;
   http: Pick<UpstreamHttp, 'get'>;
-  /** Names in the order in which they are announced; all that the provider lists when empty. */
+  /** Names in the order of their announcement; if empty, all that the provider lists. */
   names: readonly string[];
-  /** Hears of the status of the list's answer. */
+  /** Called with the status of the list's answer. */
   onStatus: (status: number) => void;
 }
 
 /**
- * What the provider serves now. Names that it does not list are served all the same: providers have models that they do not
- * list, and say themselves when there is no such one.
- * @throws UpstreamAnswerError when it does not tell, and the errors of the connection
+ * Reads the models that the provider serves. Selected names that it does not list are included: providers serve unlisted
+ * models, and refuse unknown ones themselves.
+ * @throws UpstreamAnswerError for an unknown answer; the connection's errors
  */
 export async function readModels({ provider, http, names, onStatus }: ModelSource): Promise<ModelInfo[]> {
   const listed = provider.list ? await readList(provider.list, http, onStatus) : [];
   return names.length === 0 ? listed : namedModels({ provider, names }, listed);
 }
 
-/** The named models, with what is known of them: from a list, or by their names alone. */
+/** The selected models, described by the list, or by their names alone. */
 export function namedModels(
   { provider, names }: Pick<ModelSource, 'provider' | 'names'>,
   listed: readonly ModelInfo[],
@@ -52,6 +52,6 @@ async function readList(
     return list.read(body);
   } catch (error) {
     if (!(error instanceof z.ZodError)) throw error;
-    throw new UpstreamAnswerError(`the provider answered ${list.path} in a shape that is not known`, { cause: error });
+    throw new UpstreamAnswerError(`the provider answered ${list.path} in an unknown shape`, { cause: error });
   }
 }

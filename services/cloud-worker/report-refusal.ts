@@ -1,33 +1,33 @@
 import type { Logger } from '#shared/core/log.ts';
 import type { Provider } from './providers/provider.ts';
 
-/** Milliseconds between two lines about one and the same trouble. */
+/** Minimum interval between two log lines about the same problem, in milliseconds. */
 const quietMs = 60_000;
 
 /**
- * Makes the function that tells the operator of answers that only the operator can mend: a key that is not taken, an
- * account that is empty. Clients are told no more than that the upstream failed. Each trouble is told once a minute.
+ * Creates a function that logs answers which only the operator can act on, such as a refused key or an empty account. Clients
+ * see no more than a failed upstream. Each problem is logged once a minute.
  */
 export function createRefusalReport({ title }: Pick<Provider, 'title'>, log: Logger): (status: number) => void {
-  const toldAt = new Map<string, number>();
+  const loggedAt = new Map<string, number>();
   return (status) => {
-    const trouble = troubleOf(status);
-    if (trouble === undefined) return;
+    const problem = problemOf(status);
+    if (problem === undefined) return;
     const now = performance.now();
-    if (now - (toldAt.get(trouble) ?? -Infinity) < quietMs) return;
-    toldAt.set(trouble, now);
-    log.error({ status }, `${title} ${trouble}`);
+    if (now - (loggedAt.get(problem) ?? -Infinity) < quietMs) return;
+    loggedAt.set(problem, now);
+    log.error({ status }, `${title} ${problem}`);
   };
 }
 
-function troubleOf(status: number): string | undefined {
+function problemOf(status: number): string | undefined {
   switch (status) {
     case 401:
       return "refuses the router's key: check the variable that holds it";
     case 402:
-      return 'wants to be paid first: check the account';
+      return 'demands payment: check the account';
     case 403:
-      return "does not let the router's key do this: check what the key and the account are allowed";
+      return "does not permit this: check the permissions of the router's key and of its account";
     default:
       return undefined;
   }

@@ -61,25 +61,25 @@ describe('the connections to a provider', () => {
     [presets.azure, { AZURE_OPENAI_API_KEY: 'k3' }, { 'api-key': 'k3' }],
     [presets['bedrock-claude'], { AWS_BEARER_TOKEN_BEDROCK: 'k4' }, { authorization: 'Bearer k4' }],
     [providerOf('custom', 'messages'), { OPENAI_API_KEY: 'not for you' }, { authorization: undefined }],
-  ])('carry the key as the provider wants it: $title', async (provider, environment, headers) => {
+  ])('send the key the way $title expects it', async (provider, environment, headers) => {
     const seen = await ask(provider, environment);
     expect(seen.path).toBe('/base/models');
     expect({ authorization: undefined, ...seen.headers }).toMatchObject(headers);
     expect(seen.headers['user-agent']).toMatch(/^model-router\//);
   });
 
-  it("take the operator's own key and header over the usual ones", async () => {
+  it("prefer the operator's own key and header", async () => {
     const config = { PROVIDER_KEY: 'mine', PROVIDER_KEY_HEADER: 'X-Gateway-Key' };
     const { headers } = await ask(presets.openai, { OPENAI_API_KEY: 'usual' }, config);
     expect(headers['x-gateway-key']).toBe('mine');
     expect(headers.authorization).toBeUndefined();
   });
 
-  it('do not follow where an answer points', async () => {
+  it('do not follow redirects', async () => {
     await expect(ask(presets.openai, { OPENAI_API_KEY: 'k' }, { PROVIDER_URL: url }, '/moved')).rejects.toThrow('302');
   });
 
-  it('cannot be made without what the provider needs, and the sentence says what that is', () => {
+  it('are refused with a sentence that names the missing variables', () => {
     const connect = (provider: Provider, environment: Environment) =>
       ask(provider, environment, { PROVIDER_URL: undefined });
     return Promise.all([
@@ -148,7 +148,7 @@ describe("a provider's address", () => {
     expect(provider.url(environment)).toBe(expected);
   });
 
-  it('is an https address without a slash at its end where the provider has one of its own', () => {
+  it('is https and has no slash at its end', () => {
     for (const provider of Object.values(presets)) {
       if (provider.needs.length > 0) continue;
       expect(provider.url({})).toMatch(/^https:\/\/.*[^/]$/);

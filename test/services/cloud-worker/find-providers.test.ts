@@ -3,7 +3,7 @@ import { findProviders } from '#services/cloud-worker/find-providers.ts';
 import { presets } from '#services/cloud-worker/providers/provider-of.ts';
 
 describe('the providers found in an environment', () => {
-  it('are those whose usual variable holds a key', () => {
+  it('are those with a key in their usual variable', () => {
     const environment = { OPENAI_API_KEY: 'sk-x', ANTHROPIC_API_KEY: ' ', GOOGLE_API_KEY: 'AIza', PATH: '/bin' };
     expect(findProviders(environment)).toEqual([
       { name: 'openai', title: 'OpenAI', keyVariable: 'OPENAI_API_KEY', missing: [] },
@@ -11,7 +11,7 @@ describe('the providers found in an environment', () => {
     ]);
   });
 
-  it('are told with what they still need', () => {
+  it('name the variables that are still missing', () => {
     const found = findProviders({
       AWS_BEARER_TOKEN_BEDROCK: 'x',
       AZURE_OPENAI_API_KEY: 'y',
@@ -24,7 +24,7 @@ describe('the providers found in an environment', () => {
     ]);
   });
 
-  it("are none where the variable holds one of the router's own keys, as its clients' environments have it", () => {
+  it("exclude variables with one of the router's own keys, as its clients have", () => {
     expect(findProviders({ OPENAI_API_KEY: 'rtr_abc_def', ANTHROPIC_API_KEY: 'user.abc.def' })).toEqual([]);
   });
 

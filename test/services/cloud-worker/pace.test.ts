@@ -40,7 +40,7 @@ describe('a pause', () => {
     expect(pace.allowance).toEqual(full);
   });
 
-  it('grows from one second to thirty when the provider names no time, and begins anew once it accepts', () => {
+  it('grows from one second to thirty if the provider names no time, and starts over once it accepts', () => {
     for (const seconds of [1, 2, 4, 8, 16, 30, 30]) {
       pace.pause(undefined);
       vi.advanceTimersByTime(seconds * 1000 - 1);
@@ -54,7 +54,7 @@ describe('a pause', () => {
     expect(pace.allowance).toEqual(full);
   });
 
-  it('is one, however many jobs were refused together; the longest time counts', () => {
+  it('is one for all jobs that are refused together, and as long as the longest', () => {
     pace.pause(undefined);
     pace.pause(3);
     pace.pause(undefined);
@@ -71,14 +71,14 @@ describe('a limit', () => {
     expect(changes).toEqual([]);
   });
 
-  it('allows no more jobs than requests are left, until its window begins anew', () => {
+  it('allows only as many jobs as requests are left, until its window resets', () => {
     pace.heard([requests(4, 2000, undefined)]);
     expect(pace.allowance).toEqual({ slots: 4, accepting: true });
     vi.advanceTimersByTime(2001);
     expect(pace.allowance).toEqual(full);
   });
 
-  it('narrows by what is left of its last tenth, but not to nothing', () => {
+  it('reduces the slots in its last tenth, but not to zero', () => {
     pace.heard([tokens(50, 1000)]);
     expect(pace.allowance.slots).toBe(5);
     pace.heard([tokens(1, 1000)]);
@@ -92,7 +92,7 @@ describe('a limit', () => {
     expect(pace.allowance).toEqual(full);
   });
 
-  it('is forgotten when there is enough again, and the narrowest of several counts', () => {
+  it('stops applying when enough is left again, and the strictest of several applies', () => {
     pace.heard([requests(2, 5000), tokens(35, 1000)]);
     expect(pace.allowance.slots).toBe(2);
     pace.heard([requests(90, 5000)]);

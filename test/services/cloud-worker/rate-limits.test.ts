@@ -4,7 +4,7 @@ import { readRateLimits } from '#services/cloud-worker/rate-limits.ts';
 const now = Date.parse('2026-11-21T12:00:00Z');
 
 describe('rate limits in headers', () => {
-  it('are read in the names of the messages format', () => {
+  it('are read by the names of the messages format', () => {
     const headers = {
       'anthropic-ratelimit-requests-limit': '50',
       'anthropic-ratelimit-requests-remaining': '0',
@@ -31,7 +31,7 @@ describe('rate limits in headers', () => {
     [String(now + 5000), 5000],
     ['2026-11-21T12:00:05Z', 5000],
     ['nonsense', 60_000],
-  ])('are read in the names of the chat format, reset %s', (reset, resetMs) => {
+  ])('are read by the names of the chat format, reset %s', (reset, resetMs) => {
     const headers = {
       'x-ratelimit-limit-tokens': '1000',
       'x-ratelimit-remaining-tokens': '10.5',
@@ -42,14 +42,14 @@ describe('rate limits in headers', () => {
     ]);
   });
 
-  it('may have no name, no limit and no reset', () => {
+  it('may lack name, limit and reset', () => {
     expect(readRateLimits({ 'x-ratelimit-remaining': '4', 'x-ratelimit-reset': '2' }, now)).toEqual([
       { name: 'requests', of: 'requests', limit: undefined, remaining: 4, resetMs: 2000 },
     ]);
     expect(readRateLimits({ 'x-ratelimit-remaining-req-second': '4' }, now)).toMatchObject([{ resetMs: 1000 }]);
   });
 
-  it('are none where nothing is told of what is left', () => {
+  it('are ignored without a remaining count', () => {
     expect(readRateLimits({ 'x-ratelimit-limit-requests': '4', 'content-type': 'text/plain' }, now)).toEqual([]);
     expect(readRateLimits({ 'x-ratelimit-remaining-requests': '' }, now)).toEqual([]);
   });

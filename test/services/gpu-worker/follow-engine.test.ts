@@ -12,14 +12,14 @@ const log = pino({ level: 'silent' });
 let server: ModelServer;
 let http: EngineHttp;
 let follower: EngineFollower;
-let heard: EngineState[];
+let states: EngineState[];
 
 beforeEach(async () => {
   server = await startModelServer(['one']);
   http = new EngineHttp({ url: server.url, connections: 2, connectTimeoutMs: 500 });
-  heard = [];
+  states = [];
   const found = await openai.discover(http, []);
-  const onChange = (state: EngineState): unknown => heard.push(state);
+  const onChange = (state: EngineState): unknown => states.push(state);
   follower = new EngineFollower({ http, engine: openai, log, found, onChange, healthEveryMs: 30, modelsEveryMs: 60 });
 });
 
@@ -29,37 +29,37 @@ afterEach(async () => {
   await server.stop();
 });
 
-describe('an engine that is followed', () => {
-  it('is ill when it stops, and well again when it is back', async () => {
+describe('a followed engine', () => {
+  it('is ill when it stops, and healthy again when it is back', async () => {
     await server.stop();
-    await until(() => expect(heard.at(-1)?.healthy).toBe(false), 1_000);
+    await until(() => expect(states.at(-1)?.healthy).toBe(false), 1_000);
     await server.start();
-    await until(() => expect(heard.at(-1)?.healthy).toBe(true), 1_000);
-    expect(heard.map((state) => state.healthy)).toEqual([false, true]);
+    await until(() => expect(states.at(-1)?.healthy).toBe(true), 1_000);
+    expect(states.map((state) => state.healthy)).toEqual([false, true]);
   });
 
-  it('is ill while it answers that it is loading', async () => {
+  it('is ill while it answers 503', async () => {
     server.status = 503;
     await until(() => expect(follower.state.healthy).toBe(false), 1_000);
     server.status = 200;
     await until(() => expect(follower.state.healthy).toBe(true), 1_000);
   });
 
-  it('is ill at once when a job found nobody, until it answers', async () => {
+  it('is ill at once when a job cannot connect, until it answers again', async () => {
     follower.unreachable();
-    expect(heard.at(-1)?.healthy).toBe(false);
-    await until(() => expect(heard.at(-1)?.healthy).toBe(true), 1_000);
+    expect(states.at(-1)?.healthy).toBe(false);
+    await until(() => expect(states.at(-1)?.healthy).toBe(true), 1_000);
   });
 
-  it('tells of new models, and says nothing while nothing changes', async () => {
+  it('reports changes of its models, and nothing else', async () => {
     await until(() => expect(server.asked).toBeGreaterThan(8), 1_000);
-    expect(heard).toEqual([]);
+    expect(states).toEqual([]);
     server.models = ['one', 'two'];
-    await until(() => expect(heard.at(-1)?.models.map(({ id }) => id)).toEqual(['one', 'two']), 1_000);
-    expect(heard).toHaveLength(1);
+    await until(() => expect(states.at(-1)?.models.map(({ id }) => id)).toEqual(['one', 'two']), 1_000);
+    expect(states).toHaveLength(1);
   });
 
-  it('comes back with the models it has then', async () => {
+  it('has its new models when it is healthy again', async () => {
     await server.stop();
     await until(() => expect(follower.state.healthy).toBe(false), 1_000);
     server.models = ['other'];
@@ -68,7 +68,7 @@ describe('an engine that is followed', () => {
     expect(follower.state.models.map(({ id }) => id)).toEqual(['other']);
   });
 
-  it('is not asked any more after the end', async () => {
+  it('is not queried after close', async () => {
     await follower.close();
     const { asked } = server;
     await new Promise((resolve) => setTimeout(resolve, 120));
@@ -76,15 +76,15 @@ describe('an engine that is followed', () => {
   });
 });
 
-describe('an engine that is looked for', () => {
-  it('is waited for', async () => {
+describe('the search for an engine', () => {
+  it('waits until the engine answers', async () => {
     await server.stop();
     const finding = findEngine({ http, kind: 'auto', log, signal: new AbortController().signal, retryMs: 20 });
     await server.start();
     expect(await finding).toMatchObject({ engine: { kind: 'openai' }, found: { models: [{ id: 'one' }] } });
   });
 
-  it('is no longer waited for when the worker stops', async () => {
+  it('ends when the worker stops', async () => {
     await server.stop();
     const stopping = new AbortController();
     const finding = findEngine({ http, kind: 'auto', log, signal: stopping.signal, retryMs: 20 });

@@ -38,7 +38,7 @@ async function serve(
 }
 
 describe('a streamed answer', () => {
-  it('comes out piece by piece, while the engine goes on', async () => {
+  it('is relayed piece by piece while the engine generates', async () => {
     let next = (): void => undefined;
     const seen: string[] = [];
     const script = (response: ServerResponse): void => {
@@ -54,7 +54,7 @@ describe('a streamed answer', () => {
     expect(end.finishReason).toBe('stop');
   });
 
-  it('carries an id of ours and the model that served', async () => {
+  it("has the router's own id and the model that served", async () => {
     const { events } = await serve((response) => response.writeHead(200, sse).end(chunk({ content: 'a' }) + ending), {
       body: { ...streamed, model: 'auto' },
       model: 'm',
@@ -80,12 +80,12 @@ describe('a streamed answer', () => {
     await expect(serve(script, { body: streamed })).rejects.toMatchObject({ code: 'upstream_failed' });
   });
 
-  it('fails when the engine ends it without a finish', async () => {
+  it('fails when the engine ends it without a finish reason', async () => {
     const script = (response: ServerResponse): unknown => response.writeHead(200, sse).end(chunk({ content: 'a' }));
     await expect(serve(script, { body: streamed })).rejects.toMatchObject({ code: 'upstream_failed' });
   });
 
-  it('fails at a chunk that is not JSON, and leaves the engine', async () => {
+  it('fails at a chunk that is not JSON, and closes the connection', async () => {
     const script = (response: ServerResponse): unknown =>
       response.writeHead(200, sse).write(`${chunk({ content: 'a' })}data: {"choices":[{"del\n\n`);
     await expect(serve(script, { body: streamed })).rejects.toMatchObject({ code: 'upstream_failed' });
@@ -105,8 +105,8 @@ describe('a streamed answer', () => {
   });
 });
 
-describe('time', () => {
-  it('runs out when no first token comes, comments notwithstanding', async () => {
+describe('a timeout', () => {
+  it('ends the wait for the first token, even while comments arrive', async () => {
     const script = (response: ServerResponse): void => {
       response.writeHead(200, sse);
       const pinging = setInterval(() => response.write(': still here\n\n'), 20);
@@ -117,18 +117,18 @@ describe('time', () => {
     await until(() => expect(engine?.abandoned).toBe(1), 1_000);
   });
 
-  it('runs out between two tokens', async () => {
+  it('ends the wait between two tokens', async () => {
     const script = (response: ServerResponse): unknown => response.writeHead(200, sse).write(chunk({ content: 'a' }));
     const served = serve(script, { body: streamed }, { timeouts: { ...timeouts, idleMs: 100 } });
     await expect(served).rejects.toMatchObject({ code: 'upstream_timeout' });
   });
 
-  it('runs out for an answer that is not streamed', async () => {
+  it('ends the wait for an answer that is not streamed', async () => {
     const served = serve(() => undefined, { body: whole }, { timeouts: { ...timeouts, answerMs: 100 } });
     await expect(served).rejects.toMatchObject({ code: 'upstream_timeout' });
   });
 
-  it('is not up while tokens come, however long that takes in all', async () => {
+  it('does not end an answer whose tokens keep arriving', async () => {
     const script = (response: ServerResponse): void => {
       response.writeHead(200, sse);
       let count = 0;
@@ -158,14 +158,14 @@ describe('an abort', () => {
     { name: 'of an answer that is not streamed', script: () => undefined, body: whole },
   ])('$name reaches the engine within 200 ms', async ({ script, body }) => {
     const client = new AbortController();
-    let heard = (): void => undefined;
+    let onAsked = (): void => undefined;
     const asked = new Promise<void>((resolve) => {
-      heard = resolve;
+      onAsked = resolve;
     });
     const served = serve(
       (response) => {
         script(response);
-        heard();
+        onAsked();
       },
       { body },
       {},
@@ -177,7 +177,7 @@ describe('an abort', () => {
     await until(() => expect(engine?.abandoned).toBe(1), 200);
   });
 
-  it('that came before the job asks nothing of the engine', async () => {
+  it('before the job starts keeps the request from the engine', async () => {
     let asked = 0;
     const served = serve(() => (asked += 1), { body: streamed }, {}, AbortSignal.abort(new Error('gone before')));
     await expect(served).rejects.toThrow('gone before');
@@ -185,7 +185,7 @@ describe('an abort', () => {
   });
 });
 
-describe('an engine that refuses', () => {
+describe('a refusal by the engine', () => {
   it.each([
     { status: 429, headers: { 'retry-after': '7' }, code: 'rate_limit_exceeded', retryAfter: 7 },
     { status: 503, headers: {}, code: 'overloaded', retryAfter: undefined },
@@ -207,8 +207,8 @@ describe('an engine that refuses', () => {
   });
 });
 
-describe('an engine that is not there', () => {
-  it('is reported at once', async () => {
+describe('an engine that cannot serve', () => {
+  it('is reported at once if it is unreachable', async () => {
     const gone = await startScriptedEngine(() => undefined);
     await gone.stop();
     let unreachable = 0;
@@ -218,13 +218,13 @@ describe('an engine that is not there', () => {
     expect(unreachable).toBe(1);
   });
 
-  it('no longer has the model: the job may go elsewhere', async () => {
+  it('lets the job move if it no longer has the model', async () => {
     const served = serve(() => undefined, { body: streamed, model: 'gone' });
     await expect(served).rejects.toMatchObject({ code: 'upstream_failed', movable: true });
   });
 });
 
-describe('an image that is not to be had', () => {
+describe('an image that cannot be fetched', () => {
   const asking = (url: string): JsonObject => {
     const image = { type: 'image', source: { type: 'url', url } };
     const call = { type: 'tool_use', id: 't', name: 'look', input: {} };
@@ -237,20 +237,23 @@ describe('an image that is not to be had', () => {
     return { model: 'm', max_tokens: 9, messages };
   };
 
-  it.each(['http://10.0.0.1/a.png', 'file:///etc/passwd'])('from %s is named as its client knows it', async (url) => {
-    const fetchImage = (): Promise<string> => Promise.reject(new PublicFetchError('its address is not public'));
-    const served = serve(() => undefined, { body: asking(url), format: 'messages' }, { fetchImage });
-    const param = 'messages.2.content.0.content.1.source.url';
-    await expect(served).rejects.toMatchObject({
-      code: 'invalid_request',
-      param,
-      message: expect.stringContaining(param),
-    });
-  });
+  it.each(['http://10.0.0.1/a.png', 'file:///etc/passwd'])(
+    "from %s is named by its path in the client's request",
+    async (url) => {
+      const fetchImage = (): Promise<string> => Promise.reject(new PublicFetchError('its address is not public'));
+      const served = serve(() => undefined, { body: asking(url), format: 'messages' }, { fetchImage });
+      const param = 'messages.2.content.0.content.1.source.url';
+      await expect(served).rejects.toMatchObject({
+        code: 'invalid_request',
+        param,
+        message: expect.stringContaining(param),
+      });
+    },
+  );
 });
 
 describe('connections', () => {
-  it('are used again by later jobs', async () => {
+  it('are reused by later jobs', async () => {
     const sockets = new Set<unknown>();
     engine = await startScriptedEngine((response, request) => {
       sockets.add(request.socket);

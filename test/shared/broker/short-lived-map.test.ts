@@ -3,8 +3,8 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { ShortLivedMap } from '#shared/broker/short-lived-map.ts';
 
-describe('a map of what comes and goes', () => {
-  it('knows what was set until it is deleted', () => {
+describe('a short-lived map', () => {
+  it('keeps an entry until it is deleted', () => {
     const map = new ShortLivedMap<{ name: string }>();
     const one = { name: 'one' };
     map.set('1', one);
@@ -17,7 +17,7 @@ describe('a map of what comes and goes', () => {
     expect(Array.from(map.values(), ({ name }) => name)).toEqual(['two']);
   });
 
-  it('gives what is there while entries are deleted and added', () => {
+  it('can be iterated over while entries are deleted and added', () => {
     const map = new ShortLivedMap<{ id: string }>();
     for (const id of ['1', '2', '3']) map.set(id, { id });
     const seen: string[] = [];
@@ -29,7 +29,7 @@ describe('a map of what comes and goes', () => {
     expect(seen).toEqual(['1', '3', '4']);
   });
 
-  it('stays as it is when many entries have come and gone, also for who looks at it', () => {
+  it('keeps its entries after many others were added and deleted, also during an iteration', () => {
     const map = new ShortLivedMap<{ id: number }>();
     const ids = Array.from({ length: 1_000 }, (_, id) => id);
     for (const id of ids) map.set(`${id}`, { id });
@@ -49,7 +49,7 @@ describe('a map of what comes and goes', () => {
   });
 
   // With V8's own map some 50 MiB of the 60 that pass through are left behind.
-  it('leaves no garbage behind in the old generation of the heap', async () => {
+  it('leaves no garbage in the old generation of the heap', async () => {
     expect(await leftBehind('new ShortLivedMap()')).toBeLessThan(2);
     expect(await leftBehind('new Map()')).toBeGreaterThan(20);
   });

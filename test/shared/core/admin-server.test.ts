@@ -16,7 +16,7 @@ async function open(pages: Partial<AdminPages>): Promise<(path: string) => Promi
 }
 
 describe('the admin server', () => {
-  it('is healthy only when its part is ready, and alive all the same', async () => {
+  it('is healthy only while its service is ready, and live in any case', async () => {
     let ready = false;
     const ask = await open({ health: () => ({ ready, facts: { status: ready ? 'serving' : 'starting' } }) });
     expect((await ask('/health')).status).toBe(503);
@@ -27,7 +27,7 @@ describe('the admin server', () => {
     expect(await healthy.json()).toEqual({ status: 'serving' });
   });
 
-  it('says on a page of its part that nothing is known yet', async () => {
+  it("answers 503 on a service's page without a value yet", async () => {
     let load: object | undefined;
     const ask = await open({ further: { '/load': () => load } });
     expect((await ask('/load')).status).toBe(503);
@@ -35,7 +35,7 @@ describe('the admin server', () => {
     expect(await (await ask('/load')).json()).toEqual({ tiers: {} });
   });
 
-  it('answers when a metric cannot be read, and at a path that it does not have', async () => {
+  it('answers 500 if a metric fails, and 404 at an unknown path', async () => {
     const registry = new Registry();
     const collect = (): never => {
       throw new Error('no');

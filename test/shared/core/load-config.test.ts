@@ -7,13 +7,13 @@ import { loadConfig, setting } from '#shared/core/load-config.ts';
 
 const schema = z.object({ PORT: setting.integer('the port', 8484, 1, 65_535) });
 
-describe('a whole number among the settings', () => {
+describe('a setting that is a whole number', () => {
   it('is read from decimal digits', () => {
     expect(loadConfig(schema, { PORT: '8080' })).toEqual({ PORT: 8080 });
     expect(loadConfig(schema, { PORT: '' })).toEqual({ PORT: 8484 });
   });
 
-  it.each([' ', '0x1F90', 'abc', '1e3', '8080.0', '-1', '0', '65536'])('is not %j', (value) => {
+  it.each([' ', '0x1F90', 'abc', '1e3', '8080.0', '-1', '0', '65536'])('cannot be %j', (value) => {
     const sentence = `PORT=${JSON.stringify(value)} is not valid: must be a whole number from 1 to 65535 (the port)`;
     expect(() => loadConfig(schema, { PORT: value })).toThrow(sentence);
   });
@@ -28,24 +28,24 @@ describe('a setting in a file', () => {
     return file;
   }
 
-  it('is read as if the variable held it, without the line break at its end', () => {
+  it('has the value of the variable, without the line break at its end', () => {
     expect(loadConfig(schema, { PORT_FILE: fileWith('8080\n') })).toEqual({ PORT: 8080 });
     expect(loadConfig(schema, { PORT_FILE: '' })).toEqual({ PORT: 8484 });
   });
 
-  it('is not repeated when it is wrong', () => {
+  it('is not quoted if it is invalid', () => {
     const read = () => loadConfig(schema, { PORT_FILE: fileWith('hunter2') });
     expect(read).toThrow('PORT is not valid: must be a whole number');
     expect(read).not.toThrow('hunter2');
   });
 
-  it('cannot be read: the error names variable and file', () => {
+  it('that cannot be read is an error that names variable and file', () => {
     expect(() => loadConfig(schema, { PORT_FILE: '/nowhere/secret' })).toThrow(
       'PORT_FILE=/nowhere/secret cannot be read',
     );
   });
 
-  it('and its variable besides: which is meant?', () => {
+  it('and in its variable at once is refused', () => {
     expect(() => loadConfig(schema, { PORT: '1', PORT_FILE: fileWith('2') })).toThrow(
       'PORT and PORT_FILE are both set',
     );

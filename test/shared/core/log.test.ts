@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 
-/** What Node is told to run code that has a JSON logger `log`. */
+/** Node's arguments to run code that has a JSON logger `log`. */
 function programOf(code: string): string[] {
   const program = `
     import { createLog } from '#shared/core/log.ts';
@@ -12,7 +12,7 @@ function programOf(code: string): string[] {
   return ['--input-type=module', '-e', program];
 }
 
-/** Runs code that has a JSON logger `log`, in a process of its own; gives its log lines, however it ended. */
+/** Runs code that has a JSON logger `log` in a process of its own; returns its log lines, however it ended. */
 async function linesOf(code: string): Promise<Record<string, unknown>[]> {
   const run = promisify(execFile)(process.execPath, programOf(code));
   const { stdout } = await run.catch((error: unknown) => error as { stdout: string });
@@ -23,27 +23,27 @@ async function linesOf(code: string): Promise<Record<string, unknown>[]> {
 }
 
 describe('the JSON log', () => {
-  it('has every line of a process that ends by itself', async () => {
+  it('keeps every line of a process that ends by itself', async () => {
     const lines = await linesOf(`for (let count = 0; count < 1_000; count += 1) log.info({ count }, 'counted');`);
     expect(lines.map(({ count }) => count)).toEqual(Array.from({ length: 1_000 }, (_, count) => count));
   });
 
-  it('has the last line of a process that exits or fails', async () => {
+  it('keeps the last line of a process that exits or fails', async () => {
     expect(await linesOf(`log.info('last'); process.exit(1);`)).toMatchObject([{ msg: 'last', service: 'test' }]);
     expect(await linesOf(`log.info('last'); throw new Error('a bug');`)).toMatchObject([{ msg: 'last' }]);
   });
 
-  it('shows a line of a process that goes on', async () => {
+  it('writes a line while the process runs', async () => {
     const lines = await linesOf(`log.info('seen'); setTimeout(() => process.kill(process.pid, 'SIGKILL'), 1_000);`);
     expect(lines).toMatchObject([{ msg: 'seen' }]);
   });
 
-  it('hides fields that carry secrets', async () => {
+  it('redacts fields that carry secrets', async () => {
     const [line] = await linesOf(`log.info({ key: 'rtr_a_b', authorization: 'Bearer c', requestId: 'd' }, 'hidden');`);
     expect(line).toMatchObject({ key: '[redacted]', authorization: '[redacted]', requestId: 'd' });
   });
 
-  it('goes on, and keeps nothing, when nobody reads any more', async () => {
+  it('keeps working without leaking memory when its reader is gone', async () => {
     const program = programOf(`
       const held = () => { gc(); const { heapUsed, external } = process.memoryUsage(); return heapUsed + external; };
       const write = async () => {
@@ -58,8 +58,8 @@ describe('the JSON log', () => {
       console.error(JSON.stringify({ grown: held() - before }));`);
     const child = spawn(process.execPath, ['--expose-gc', ...program], { stdio: ['ignore', 'pipe', 'pipe'] });
     child.stdout.destroy();
-    const told = JSON.parse(await text(child.stderr)) as { grown: number };
+    const result = JSON.parse(await text(child.stderr)) as { grown: number };
     // 100,000 lines have 28 MB.
-    expect(told.grown).toBeLessThan(5_000_000);
+    expect(result.grown).toBeLessThan(5_000_000);
   });
 });

@@ -18,13 +18,13 @@ describe('an error in a log line', () => {
     ['an upstream’s refusal', new RouterError('invalid_request', `Failed to parse: ${secret}`)],
     ['one whose cause is a sentence', new RouterError('upstream_failed', 'The upstream failed.', { cause: secret })],
     ['one whose cause quotes', new RouterError('internal', 'The router failed.', { cause: parseFailure() })],
-  ])('says nothing of what was said: %s', (_, error) => {
+  ])('does not quote a client or a model: %s', (_, error) => {
     const line = JSON.stringify(loggableError(error));
     expect(line).not.toContain(secret.slice(0, 8));
     expect(line).toContain('"type"');
   });
 
-  it('says what an operator needs', () => {
+  it('has the facts that an operator needs', () => {
     const refused = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), { code: 'ECONNREFUSED' });
     const logged = loggableError(new RouterError('upstream_failed', 'The engine is away.', { cause: refused }));
     expect(logged).toMatchObject({

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 
-/** A service that waits for something when it starts, and gives up waiting when it is told to stop. */
+/** A service that waits while it starts, until it is stopped. */
 const waiting = `
   import { setTimeout as sleep } from 'node:timers/promises';
   import { runService } from '#shared/core/run-service.ts';
@@ -17,13 +17,13 @@ const waiting = `
 `;
 
 describe('a service', () => {
-  it('that is stopped while it starts ends in good order, and calls that no failure', async () => {
+  it('that is stopped while it starts exits with 0 and reports no failure', async () => {
     const child = spawn(process.execPath, ['--input-type=module', '--eval', waiting]);
-    const told = text(child.stderr);
+    const errors = text(child.stderr);
     const ended = once(child, 'exit');
     await once(child.stdout, 'data');
     child.kill('SIGTERM');
     expect(await ended).toEqual([0, null]);
-    expect(await told).toBe('');
+    expect(await errors).toBe('');
   });
 });

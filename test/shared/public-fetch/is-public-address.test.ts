@@ -10,7 +10,7 @@ describe('isPublicAddress', () => {
     '192.169.0.1',
     '2606:4700:4700::1111',
     '2a00:1450::1',
-  ])('lets %s through', (address) => expect(isPublicAddress(address)).toBe(true));
+  ])('accepts %s', (address) => expect(isPublicAddress(address)).toBe(true));
 
   it.each([
     '0.0.0.0',
@@ -43,5 +43,5 @@ describe('isPublicAddress', () => {
     { address: '2001:0:7f00:1::', what: 'Teredo' },
   ])('refuses $address ($what)', ({ address }) => expect(isPublicAddress(address)).toBe(false));
 
-  it('refuses what is no address', () => expect(isPublicAddress('localhost')).toBe(false));
+  it('refuses a name', () => expect(isPublicAddress('localhost')).toBe(false));
 });

@@ -22,7 +22,7 @@ auto:
 `;
 
 describe('the registry file', () => {
-  it('is read with its defaults filled in', () => {
+  it('is read with its defaults', () => {
     expect(parseRegistry(good, 'r.yaml')).toMatchObject({
       models: {
         fast: { targets: [{ model: 'qwen3-8b', tier: 'gpu' }, { weight: 2 }], defaults: { temperature: 0.2 } },
@@ -32,7 +32,7 @@ describe('the registry file', () => {
     });
   });
 
-  it('that is shipped as an example is a good one', () => {
+  it('that is shipped as an example is valid', () => {
     const example = parseRegistry(readFileSync('deploy/router.example.yaml', 'utf8'), 'deploy/router.example.yaml');
     expect(Object.keys(example.models)).toEqual(['fast']);
   });
@@ -48,16 +48,16 @@ describe('the registry file', () => {
     ['auto: { tiers: [tools] }', 'r.yaml: auto.tiers.0: '],
     ['modles: {}', 'Unrecognized key: "modles"'],
     ['models: [', 'at line 1'],
-  ])('is refused with a sentence that says what is wrong: %s', (text, sentence) => {
+  ])('is refused with a sentence that names the mistake: %s', (text, sentence) => {
     expect(() => parseRegistry(text, 'r.yaml')).toThrow(sentence);
   });
 
-  it('that is missing is a sentence, too', () => {
+  it('that is missing is refused with a sentence', () => {
     const log = createLog({ service: 'test', level: 'fatal', format: 'json' });
     expect(() => followRegistry('/nowhere/r.yaml', log)).toThrow('/nowhere/r.yaml cannot be read');
   });
 
-  it('is followed; a bad edit keeps the old one and says why', async () => {
+  it('is followed, and an invalid edit keeps the previous one and logs the mistake', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'rtr-registry-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const file = join(folder, 'r.yaml');

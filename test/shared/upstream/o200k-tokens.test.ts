@@ -5,17 +5,17 @@ import { countTokens } from '#shared/upstream/o200k-tokens.ts';
 const { signal } = new AbortController();
 
 describe('counting tokens', () => {
-  it('counts a long text in slices as it would count it whole', async () => {
+  it('counts a long text in slices like the whole text', async () => {
     const text =
       'It’s 3.14 o’clock — don’t\n\n  panic:  größer… 世界 is (really) [good]; e.g. x_y/z\tand so on. '.repeat(200);
     expect(await countTokens(text, signal)).toBe(encode(text).length);
   });
 
-  it('takes what looks like a special token for text', async () => {
+  it('counts text that looks like a special token as text', async () => {
     expect(await countTokens('<|endoftext|>', signal)).toBeGreaterThan(1);
   });
 
-  it('stops when the client has gone', async () => {
+  it('stops when the signal aborts', async () => {
     const client = new AbortController();
     const counting = countTokens('a'.repeat(1_000_000), client.signal);
     client.abort();

@@ -13,13 +13,13 @@ describe('the reader of server-sent events', () => {
   );
   const events = ['{"t":"Grüße 👩‍🚀"}', 'two\nlines', '日本語', '[DONE]'];
 
-  it('gives one result at every split point, multi-byte characters and CRLF included', () => {
+  it('returns the same events at every split point, multi-byte characters and CRLF included', () => {
     for (let at = 0; at <= stream.length; at++) {
       expect(read([stream.subarray(0, at), stream.subarray(at)])).toEqual(events);
     }
   });
 
-  it('gives one result for every chunking', () => {
+  it('returns the same events for every chunking', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: stream.length })), (cuts) => {
         const borders = [0, ...cuts.sort((a, b) => a - b), stream.length];
@@ -29,7 +29,7 @@ describe('the reader of server-sent events', () => {
     );
   });
 
-  it('refuses an event that outgrows its limit, in one line or in many', () => {
+  it('refuses an event that exceeds the limit, in one line or in many', () => {
     const one = () => read([Buffer.from('data: '), Buffer.from('x'.repeat(100)), Buffer.from('x')], 100);
     const many = () => read([Buffer.from('data: 0123456789\n'.repeat(20))], 100);
     for (const attempt of [one, many]) {

@@ -9,7 +9,7 @@ import { until } from '../../helpers/until.ts';
 const { signal } = new AbortController();
 type Ask = NonNullable<ConstructorParameters<typeof TokenCounter>[0]>;
 
-/** Of each file as much as a lesson may be learnt from, however long it grows. */
+/** The beginnings of some files, short enough to learn from. */
 const texts = [
   'README.md',
   'services/ingress/routing/serve-model-request.ts',
@@ -39,7 +39,7 @@ function llamaTokens({ messages }: JsonObject): number {
 const coarseTokens = (request: JsonObject): number => Math.round(llamaTokens(request) * 1.3);
 
 describe('counting tokens', () => {
-  it('asks an upstream that can count, once for the same content', async () => {
+  it('asks an upstream that can count, once per content', async () => {
     const asked = vi.fn<Ask>(() => Promise.resolve(42));
     const counter = new TokenCounter(asked);
     expect(await counter.count(asking('Hi'), 'm', signal)).toBe(42);
@@ -50,12 +50,12 @@ describe('counting tokens', () => {
     expect(asked).toHaveBeenCalledTimes(3);
   });
 
-  it('counts by itself when the upstream turns out not to know how', async () => {
+  it('counts by itself if the upstream turns out not to count', async () => {
     const counter = new TokenCounter(() => Promise.reject(new UpstreamAnswerError('no such path')));
     expect(await counter.count(asking('Hello there, how are you?'), 'm', signal)).toBeGreaterThan(10);
   });
 
-  it('is within ten per cent of a real tokenizer that it does not know', async () => {
+  it('is within ten per cent of an unknown tokenizer', async () => {
     const counter = new TokenCounter(undefined);
     for (const text of texts) {
       const counted = await counter.count(asking(text), 'm', signal);
@@ -64,7 +64,7 @@ describe('counting tokens', () => {
     }
   });
 
-  it('is so for a far coarser tokenizer too, once an answer has told', async () => {
+  it('is so for a far coarser tokenizer too, after one answer', async () => {
     const counter = new TokenCounter(undefined);
     const [first = '', ...others] = texts;
     const short = (): Promise<number> => counter.count(asking('Hello there, how are you?'), 'm', signal);
@@ -78,7 +78,7 @@ describe('counting tokens', () => {
     }
   });
 
-  it('lets other work have its turn, whatever the text is', async () => {
+  it('does not block the event loop, whatever the text is', async () => {
     const counting = new TokenCounter(undefined).count(
       asking('漢'.repeat(100_000) + 'x'.repeat(3_000_000)),
       'm',
@@ -93,7 +93,7 @@ describe('counting tokens', () => {
     const counted = await counting;
     clearInterval(timer);
     expect(counted).toBeGreaterThan(100_000);
-    // It was 20 seconds when the tokenizer was given all of it at once.
+    // The tokenizer blocks for 20 seconds when it gets the whole text at once.
     expect(longest).toBeLessThan(1_000);
   });
 

@@ -65,7 +65,7 @@ describe.skipIf(!hasOpenssl)('an upstream that speaks HTTP/2', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('is asked over one connection, and hears of an abort without losing that', async () => {
+  it('is reached over one connection, which an abort does not close', async () => {
     const script = startProcess('test/helpers/clients/ask-over-h2.ts', {
       UPSTREAM: url,
       NODE_EXTRA_CA_CERTS: join(folder, 'cert.pem'),
@@ -78,7 +78,7 @@ describe.skipIf(!hasOpenssl)('an upstream that speaks HTTP/2', () => {
     expect(sessions).toBe(2);
   });
 
-  it('is refused when nobody vouches for its certificate', async () => {
+  it('is refused if its certificate is not trusted', async () => {
     const http = new UpstreamHttp({ url, connections: 1, connectTimeoutMs: 1000, headers: () => ({}), allowH2: true });
     await expect(http.get('/models')).rejects.toMatchObject({ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
     await http.close();

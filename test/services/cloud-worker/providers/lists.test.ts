@@ -11,7 +11,7 @@ function read(name: ProviderName, answer: unknown): ModelInfo[] {
 const all = ['stream', 'tools', 'vision', 'thinking', 'json'];
 
 describe('a list of models', () => {
-  it('tells of Anthropic what each can do and hold, without those that are retired', () => {
+  it('of Anthropic has capabilities and context windows, without retired models', () => {
     const list: unknown = JSON.parse(readFileSync('test/fixtures/providers/anthropic/models.json', 'utf8'));
     const models = read('anthropic', list);
     expect(models[0]).toEqual({ id: 'claude-think', capabilities: all, contextWindow: 1_000_000, maxOutput: 128_000 });
@@ -35,11 +35,11 @@ describe('a list of models', () => {
     ['text-embedding-3-large', undefined],
     ['gpt-4o-realtime-preview', undefined],
     ['gpt-image-1', undefined],
-  ])('tells of OpenAI only names, which say what %s can do', (id, capabilities) => {
+  ])('of OpenAI has names only, from which the capabilities of %s are guessed', (id, capabilities) => {
     expect(read('openai', { data: [{ id, created: 1 }] })).toEqual(capabilities ? [{ id, capabilities }] : []);
   });
 
-  it('has the newest first', () => {
+  it('has the newest models first', () => {
     const data = [
       { id: 'gpt-4o', created: 1 },
       { id: 'gpt-5', created: 3 },
@@ -48,7 +48,7 @@ describe('a list of models', () => {
     expect(read('openai', { data }).map(({ id }) => id)).toEqual(['gpt-5', 'gpt-4.1', 'gpt-4o']);
   });
 
-  it('has Gemini’s names without what stands before them', () => {
+  it('has the names of Gemini without their prefix', () => {
     const data = [
       'models/gemini-2.5-pro',
       'models/gemini-2.0-flash',
@@ -173,16 +173,16 @@ describe('a list of models', () => {
       { data: [{ id: 'openai.gpt-oss-120b' }, { id: 'anthropic.claude-haiku-4-5' }] },
       [{ id: 'anthropic.claude-haiku-4-5', capabilities: ['stream', 'tools', 'vision', 'thinking', 'json'] }],
     ],
-  ])('is read as %s answers it', (name, answer, models) => {
+  ])('of %s is read', (name, answer, models) => {
     expect(read(name, answer)).toEqual(models);
   });
 
-  it('may have odd cards, which hide no others', () => {
+  it('may have unreadable entries, which are skipped', () => {
     const data = [null, 7, { id: '' }, { name: 'x' }, { id: 'good', context_length: 'much' }];
     expect(read('openrouter', { data })).toMatchObject([{ id: 'good' }]);
   });
 
-  it('is not one when it has no list in it', () => {
+  it('is refused without a list in it', () => {
     for (const answer of [undefined, {}, { data: 'x' }, { error: {} }]) expect(() => read('openai', answer)).toThrow();
   });
 });

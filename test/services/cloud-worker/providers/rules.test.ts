@@ -20,7 +20,7 @@ function sent(name: ProviderName, request: JsonObject, id = 'model', capabilitie
 const hello = [{ role: 'user', content: 'hi' }];
 
 describe('a chat request', () => {
-  it('goes as it came to a provider of which nothing is known', () => {
+  it('is sent unchanged to an unknown provider', () => {
     const request = { messages: hello, max_tokens: 5, top_k: 3, store: true, anything: [1] };
     expect(sent('custom', request)).toEqual(request);
   });
@@ -32,7 +32,7 @@ describe('a chat request', () => {
     ['deepseek', 'max_tokens'],
     ['together', 'max_tokens'],
     ['fireworks', 'max_tokens'],
-  ] as const)('has its limit of tokens under the name that %s reads, and the newer one counts', (name, field) => {
+  ] as const)('has its token limit in the field that %s reads, and the newer field wins', (name, field) => {
     expect(sent(name, { max_tokens: 5 })).toEqual({ [field]: 5 });
     expect(sent(name, { max_completion_tokens: 6, max_tokens: 5 })).toEqual({ [field]: 6 });
     expect(sent(name, { max_tokens: null })).toEqual({});
@@ -46,7 +46,7 @@ describe('a chat request', () => {
     },
   );
 
-  it('keeps the tier for providers that have tiers', () => {
+  it('keeps service_tier for providers that have tiers', () => {
     for (const name of ['openai', 'azure', 'openrouter', 'xai'] as const) {
       expect(sent(name, { service_tier: 'flex', user: 'u', store: false })).toEqual({
         service_tier: 'flex',
@@ -56,7 +56,7 @@ describe('a chat request', () => {
     }
   });
 
-  it('does not ask a model to think that cannot', () => {
+  it('asks no model to think that cannot', () => {
     for (const name of ['openai', 'azure', 'gemini', 'groq', 'cerebras'] as const) {
       expect(sent(name, { reasoning_effort: 'high' }, 'm', ['stream'])).toEqual({});
       expect(sent(name, { reasoning_effort: 'high' })).toEqual({ reasoning_effort: 'high' });
@@ -67,7 +67,7 @@ describe('a chat request', () => {
     expect(sent('xai', { reasoning_effort: 'low' }, 'grok-3-mini')).toEqual({ reasoning_effort: 'low' });
   });
 
-  it('has earlier thinking under the name that the provider reads, or without it', () => {
+  it('has earlier thinking in the field that the provider reads, or without it', () => {
     const messages = [{ role: 'assistant', content: 'a', reasoning_content: 'hm' }];
     const replayed = (name: ProviderName) => sent(name, { messages }).messages;
     expect(replayed('openai')).toEqual([{ role: 'assistant', content: 'a' }]);
@@ -76,7 +76,7 @@ describe('a chat request', () => {
     expect(replayed('custom')).toEqual(messages);
   });
 
-  it('is strict for Mistral: short ids, no empty fields, its own name for the seed', () => {
+  it('for Mistral has short ids, no empty fields, and its name for the seed', () => {
     const call = (id: string) => ({ id, type: 'function', function: { name: 'f', arguments: '{}' } });
     const request = {
       seed: 7,
@@ -107,7 +107,7 @@ describe('a chat request', () => {
     expect(second?.tool_call_id).toBe('abcDEF123');
   });
 
-  it('tells DeepSeek its schema in words, and thinking as a switch', () => {
+  it('for DeepSeek has its schema as text and thinking as a switch', () => {
     const schema = { type: 'object', properties: { a: { type: 'number' } } };
     const request = { messages: hello, response_format: { type: 'json_schema', json_schema: { name: 'x', schema } } };
     const given = sent('deepseek', request) as { messages: { role: string; content: string }[] };
@@ -118,7 +118,7 @@ describe('a chat request', () => {
     expect(sent('deepseek', { reasoning_effort: 'high' })).toEqual({ thinking: { type: 'enabled' } });
   });
 
-  it('loses penalties for Cerebras', () => {
+  it('for Cerebras has no penalties', () => {
     expect(sent('cerebras', { frequency_penalty: 0, presence_penalty: 0, logit_bias: {}, seed: 1 })).toEqual({
       seed: 1,
     });
@@ -126,7 +126,7 @@ describe('a chat request', () => {
 });
 
 describe('a messages request', () => {
-  it('goes as it came to every provider of its format', () => {
+  it('is sent unchanged to every provider of its format', () => {
     for (const provider of Object.values(presets)) {
       if (provider.format.name !== 'messages') continue;
       expect(provider.rules).toEqual({});

@@ -12,7 +12,7 @@ function adapt(kind: EngineKind, request: JsonObject, capabilities = thinker, id
   return engineOf(kind).adapt({ model: id, messages: [], ...request }, { id, capabilities });
 }
 
-/** The fields by which an engine is told to think, or not. */
+/** The fields of a request that switch thinking on or off. */
 function thinkingFields(request: JsonObject): JsonObject {
   const names = new Set([
     'reasoning_effort',
@@ -27,7 +27,7 @@ function thinkingFields(request: JsonObject): JsonObject {
 const on = { enable_thinking: true, thinking: true };
 const off = { enable_thinking: false, thinking: false };
 
-describe('a wish to think, in each dialect', () => {
+describe('a request about thinking, adapted to each engine', () => {
   it.each([
     { kind: 'vllm', fields: { reasoning_effort: 'high', chat_template_kwargs: on } },
     { kind: 'sglang', fields: { reasoning_effort: 'high', chat_template_kwargs: on } },
@@ -35,7 +35,7 @@ describe('a wish to think, in each dialect', () => {
     { kind: 'ollama', fields: { reasoning_effort: 'high' } },
     { kind: 'lm-studio', fields: { reasoning_effort: 'high' } },
     { kind: 'openai', fields: { reasoning_effort: 'xhigh' } },
-  ] as const)('$kind: effort', ({ kind, fields }) => {
+  ] as const)('$kind: with an effort', ({ kind, fields }) => {
     expect(thinkingFields(adapt(kind, { reasoning_effort: 'xhigh' }))).toEqual(fields);
   });
 
@@ -46,48 +46,48 @@ describe('a wish to think, in each dialect', () => {
     { kind: 'ollama', fields: { reasoning_effort: 'none' } },
     { kind: 'lm-studio', fields: { reasoning_effort: 'none' } },
     { kind: 'openai', fields: { reasoning_effort: 'none' } },
-  ] as const)('$kind: not at all', ({ kind, fields }) => {
+  ] as const)('$kind: without thinking', ({ kind, fields }) => {
     expect(thinkingFields(adapt(kind, { reasoning_effort: 'none' }))).toEqual(fields);
   });
 
   it.each(['vllm', 'sglang', 'llama-cpp', 'ollama', 'lm-studio'] as const)(
-    '%s: nothing said, nothing added',
+    '%s: adds nothing when the request says nothing',
     (kind) => {
       expect(thinkingFields(adapt(kind, {}))).toEqual({});
     },
   );
 
   it.each([
-    { said: { thinking: { type: 'enabled', budget_tokens: 1024 } }, effort: 'low' },
-    { said: { thinking: { type: 'enabled', budget_tokens: 8192 } }, effort: 'medium' },
-    { said: { thinking: { type: 'enabled', budget_tokens: 20_000 } }, effort: 'high' },
-    { said: { reasoning: { effort: 'low' } }, effort: 'low' },
-    { said: { reasoning_effort: 'minimal' }, effort: 'low' },
-    { said: { reasoning_effort: 0.5 }, effort: 'medium' },
-    { said: { reasoning_effort: 'max' }, effort: 'high' },
-  ])('$said is effort $effort', ({ said, effort }) => {
-    for (const kind of ['vllm', 'ollama'] as const) expect(adapt(kind, said)['reasoning_effort']).toBe(effort);
+    { asked: { thinking: { type: 'enabled', budget_tokens: 1024 } }, effort: 'low' },
+    { asked: { thinking: { type: 'enabled', budget_tokens: 8192 } }, effort: 'medium' },
+    { asked: { thinking: { type: 'enabled', budget_tokens: 20_000 } }, effort: 'high' },
+    { asked: { reasoning: { effort: 'low' } }, effort: 'low' },
+    { asked: { reasoning_effort: 'minimal' }, effort: 'low' },
+    { asked: { reasoning_effort: 0.5 }, effort: 'medium' },
+    { asked: { reasoning_effort: 'max' }, effort: 'high' },
+  ])('$asked is effort $effort', ({ asked, effort }) => {
+    for (const kind of ['vllm', 'ollama'] as const) expect(adapt(kind, asked)['reasoning_effort']).toBe(effort);
   });
 
   it.each([
     { thinking: { type: 'disabled' } },
     { reasoning: { enabled: false } },
     { chat_template_kwargs: { enable_thinking: false } },
-  ])('%s turns it off', (said) => {
-    expect(adapt('ollama', said)['reasoning_effort']).toBe('none');
-    expect(adapt('vllm', said)['chat_template_kwargs']).toMatchObject({ enable_thinking: false });
+  ])('%s switches thinking off', (asked) => {
+    expect(adapt('ollama', asked)['reasoning_effort']).toBe('none');
+    expect(adapt('vllm', asked)['chat_template_kwargs']).toMatchObject({ enable_thinking: false });
   });
 
-  it('that nobody understands stays for the engine', () => {
+  it('keeps an unknown value for the engine to judge', () => {
     expect(thinkingFields(adapt('vllm', { thinking: 'hard' }))).toEqual({ thinking: 'hard' });
   });
 
-  it('gives llama.cpp the budget itself', () => {
+  it('passes the budget to llama.cpp', () => {
     const adapted = adapt('llama-cpp', { thinking: { type: 'enabled', budget_tokens: 3000 } });
     expect(adapted).toMatchObject({ thinking_budget_tokens: 3000, reasoning_effort: 'medium' });
   });
 
-  it('keeps what the client told the template', () => {
+  it("keeps the client's own template settings", () => {
     const adapted = adapt('sglang', {
       reasoning_effort: 'high',
       chat_template_kwargs: { thinking: false, lang: 'fr' },
@@ -95,12 +95,12 @@ describe('a wish to think, in each dialect', () => {
     expect(adapted['chat_template_kwargs']).toEqual({ enable_thinking: true, thinking: false, lang: 'fr' });
   });
 
-  it('tells a template nothing where vLLM serves a model without one', () => {
+  it('sets no template settings for a vLLM model without a template', () => {
     const adapted = adapt('vllm', { reasoning_effort: 'high' }, thinker, 'mistralai/Magistral-Small-2509');
     expect(thinkingFields(adapted)).toEqual({ reasoning_effort: 'high' });
   });
 
-  it.each(['ollama', 'lm-studio'] as const)('is not told to a model of %s that cannot think', (kind) => {
+  it.each(['ollama', 'lm-studio'] as const)('is dropped for a model of %s that cannot think', (kind) => {
     expect(thinkingFields(adapt(kind, { reasoning_effort: 'high' }, ['stream']))).toEqual({});
   });
 });
@@ -118,7 +118,7 @@ describe('earlier messages', () => {
     { kind: 'llama-cpp', thinking: { reasoning_content: 'They greet.' } },
     { kind: 'ollama', thinking: { reasoning: 'They greet.' } },
     { kind: 'lm-studio', thinking: { reasoning_content: 'They greet.' } },
-  ] as const)('$kind: thinking by the name it reads, and developer as system', ({ kind, thinking }) => {
+  ] as const)('$kind: get thinking in the field that it reads, and developer as system', ({ kind, thinking }) => {
     expect(adapt(kind, { messages })['messages']).toEqual([
       { role: 'system', content: 'Be brief.' },
       { role: 'user', content: 'Hi' },
@@ -126,14 +126,14 @@ describe('earlier messages', () => {
     ]);
   });
 
-  it.each(['vllm', 'sglang'] as const)('%s: goes on with the beginning of an answer', (kind) => {
+  it.each(['vllm', 'sglang'] as const)('%s: are continued when the last one begins the answer', (kind) => {
     const prefilled = [...messages, { role: 'user', content: 'More' }, { role: 'assistant', content: 'More is' }];
     const going = { continue_final_message: true, add_generation_prompt: false };
     expect(adapt(kind, { messages: prefilled })).toMatchObject(going);
     expect(adapt(kind, { messages: [{ role: 'user', content: 'Hi' }] })).not.toHaveProperty('continue_final_message');
   });
 
-  it('ollama: parts of text become one text, parts with images stay', () => {
+  it('ollama: have their text parts joined, but not next to images', () => {
     const parts = [
       { type: 'text', text: 'a' },
       { type: 'text', text: 'b' },
@@ -152,33 +152,36 @@ describe('earlier messages', () => {
   });
 });
 
-describe('what an engine rejects', () => {
-  it('vllm: options of a stream without a stream, and a choice without tools', () => {
+describe('a field that an engine rejects', () => {
+  it('vllm: stream options without a stream and a tool choice without tools are removed', () => {
     const adapted = adapt('vllm', { stream_options: { include_usage: true }, tools: [], tool_choice: 'auto' });
     expect(adapted).toEqual({ model: 'some-model', messages: [] });
   });
 
-  it('vllm: the same with a stream and tools stays', () => {
+  it('vllm: stream options with a stream and a tool choice with tools stay', () => {
     const request = { stream: true, stream_options: { include_usage: true }, tools: [tool('a')], tool_choice: named };
     expect(adapt('vllm', request)).toMatchObject(request);
   });
 
-  it.each(['llama-cpp', 'lm-studio', 'ollama'] as const)('%s: a tool named by an object', (kind) => {
-    const adapted = adapt(kind, { tools: [tool('a'), tool('b')], tool_choice: named });
-    expect(adapted).toMatchObject({ tools: [tool('b')], tool_choice: 'required' });
-  });
+  it.each(['llama-cpp', 'lm-studio', 'ollama'] as const)(
+    '%s: a named tool becomes the only one, and required',
+    (kind) => {
+      const adapted = adapt(kind, { tools: [tool('a'), tool('b')], tool_choice: named });
+      expect(adapted).toMatchObject({ tools: [tool('b')], tool_choice: 'required' });
+    },
+  );
 
-  it.each(['llama-cpp', 'lm-studio', 'ollama'] as const)('%s: the newer name of max_tokens', (kind) => {
+  it.each(['llama-cpp', 'lm-studio', 'ollama'] as const)('%s: max_completion_tokens becomes max_tokens', (kind) => {
     const adapted = adapt(kind, { max_completion_tokens: 7, max_tokens: 9 });
     expect(adapted).toMatchObject({ max_tokens: 7 });
     expect(adapted).not.toHaveProperty('max_completion_tokens');
   });
 
-  it('ollama: tools that must not be called', () => {
+  it('ollama: tools are removed with tool_choice none', () => {
     expect(adapt('ollama', { tools: [tool('a')], tool_choice: 'none' })).not.toHaveProperty('tools');
   });
 
-  it('lm-studio: a JSON object without a schema', () => {
+  it('lm-studio: json_object becomes a schema of any object', () => {
     expect(adapt('lm-studio', { response_format: { type: 'json_object' } })).toMatchObject({
       response_format: { type: 'json_schema', json_schema: { schema: { type: 'object' } } },
     });

@@ -107,11 +107,11 @@ describe.each(cases)('the engine of $folder', ({ folder, kind, discovery, answer
     await server.stop();
   });
 
-  it(`is recognised as ${kind}`, async () => {
+  it(`is detected as ${kind}`, async () => {
     expect(await detectEngine(http)).toBe(kind);
   });
 
-  it('tells its models and slots', async () => {
+  it('reports its models and slots', async () => {
     expect(await engine.discover(http, [])).toEqual(discovery);
   });
 
@@ -125,26 +125,23 @@ describe.each(cases)('the engine of $folder', ({ folder, kind, discovery, answer
   });
 });
 
-describe('an engine whose models come and go', () => {
-  it.each(['ollama', 'lm-studio'] as const)(
-    '%s: the context of a model is remembered when it is unloaded',
-    async (kind) => {
-      const server = await startReplayEngine(`test/fixtures/engines/${kind}`);
-      const http = new EngineHttp({ url: server.url, connections: 2, connectTimeoutMs: 1000 });
-      try {
-        const { models } = await engineOf(kind).discover(http, []);
-        const unloaded = models.find((model) => model.contextWindow === undefined);
-        const before = models.map((model) => (model === unloaded ? { ...model, contextWindow: 8192 } : model));
-        expect((await engineOf(kind).discover(http, before)).models).toEqual(before);
-      } finally {
-        await http.close();
-        await server.stop();
-      }
-    },
-  );
+describe('an engine that unloads a model', () => {
+  it.each(['ollama', 'lm-studio'] as const)('%s: keeps the context window that the model had', async (kind) => {
+    const server = await startReplayEngine(`test/fixtures/engines/${kind}`);
+    const http = new EngineHttp({ url: server.url, connections: 2, connectTimeoutMs: 1000 });
+    try {
+      const { models } = await engineOf(kind).discover(http, []);
+      const unloaded = models.find((model) => model.contextWindow === undefined);
+      const before = models.map((model) => (model === unloaded ? { ...model, contextWindow: 8192 } : model));
+      expect((await engineOf(kind).discover(http, before)).models).toEqual(before);
+    } finally {
+      await http.close();
+      await server.stop();
+    }
+  });
 });
 
-describe('the tokens of an input', () => {
+describe('the input tokens of a request', () => {
   const body = { messages: [{ role: 'user', content: 'Hello, how many tokens may this be?' }] };
 
   it.each([
@@ -154,7 +151,7 @@ describe('the tokens of an input', () => {
     expect(await count(folder, body)).toBe(tokens);
   });
 
-  it('are counted by a tokenizer of ours where the engine offers no way', async () => {
+  it('are counted by our own tokenizer if the engine cannot count', async () => {
     const text = await count('ollama', body);
     expect(text).toBeGreaterThan(8);
     expect(text).toBeLessThan(20);
@@ -177,7 +174,7 @@ describe('the tokens of an input', () => {
 });
 
 describe('the demo engine', () => {
-  it('counts as vLLM, and sees images', async () => {
+  it('counts like vLLM and sees images', async () => {
     const demo = await startDemoEngine({ ...loadConfig(demoEngineSettings, {}), PORT: 0 }, () => undefined);
     const http = new EngineHttp({ url: demo.url, connections: 2, connectTimeoutMs: 1000 });
     try {
@@ -191,7 +188,7 @@ describe('the demo engine', () => {
   });
 });
 
-describe('what engines say when they refuse', () => {
+describe('the refusal of an engine', () => {
   const refusals = [
     { folder: 'vllm', text: 'Too long', code: 'context_length_exceeded', message: '40960' },
     { folder: 'sglang', text: 'Too long', code: 'context_length_exceeded', message: '40960' },
@@ -214,7 +211,7 @@ describe('what engines say when they refuse', () => {
 });
 
 describe.each(['vllm', 'ollama'] as const)('parallel tool calls of %s', (kind) => {
-  it('come out with an index each, however the engine numbers them', async () => {
+  it('have one index each, however the engine numbers them', async () => {
     const server = await startReplayEngine(`test/fixtures/engines/${kind}`);
     const body = { stream: true, messages: [{ role: 'user', content: 'Compare the weather' }] };
     try {

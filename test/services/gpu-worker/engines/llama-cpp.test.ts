@@ -24,7 +24,7 @@ const silent = { reasoning_effort: 'none' };
 const tools = { tools: [weatherTool], tool_choice: { type: 'function', function: { name: 'get_weather' } } };
 
 describe.each(engines)('llama.cpp, by $name', ({ start, absent }) => {
-  describe.skipIf(absent)('when it is there', () => {
+  describe.skipIf(absent)('if available', () => {
     let server: Awaited<ReturnType<typeof start>>;
     let http: EngineHttp;
     const run = (body: JsonObject) => runJob({ engine: llamaCpp, url: server.url }, { body });
@@ -39,11 +39,11 @@ describe.each(engines)('llama.cpp, by $name', ({ start, absent }) => {
       await server.stop();
     });
 
-    it('is recognised', async () => {
+    it('is detected', async () => {
       expect(await detectEngine(http)).toBe('llama-cpp');
     });
 
-    it('tells its model, the context of one slot, what the model can do, and its slots', async () => {
+    it('reports its model, the context of one slot, the capabilities and its slots', async () => {
       expect(await llamaCpp.discover(http, [])).toEqual({
         models: [{ id: 'tiny', capabilities: ['stream', 'json', 'tools', 'thinking'], contextWindow: 8192 }],
         slots: 2,
@@ -69,7 +69,7 @@ describe.each(engines)('llama.cpp, by $name', ({ start, absent }) => {
       expect(end.usage.completionTokens).toBeGreaterThan(0);
     });
 
-    it('answers whole', async () => {
+    it('answers without a stream', async () => {
       const { pieces } = await run({
         model: 'tiny',
         max_tokens: 40,
@@ -84,7 +84,7 @@ describe.each(engines)('llama.cpp, by $name', ({ start, absent }) => {
       });
     });
 
-    it('thinks unless told not to', async () => {
+    it('thinks unless the request switches it off', async () => {
       const { events } = await run({
         model: 'tiny',
         stream: true,
@@ -94,7 +94,7 @@ describe.each(engines)('llama.cpp, by $name', ({ start, absent }) => {
       expect(textOf(events, 'reasoning_content')).toMatch(/\w+ \w+/);
     });
 
-    it('calls the tool that was named, with arguments that are JSON', async () => {
+    it('calls the named tool with JSON arguments', async () => {
       const { events, end } = await run({
         model: 'tiny',
         stream: true,
@@ -110,14 +110,14 @@ describe.each(engines)('llama.cpp, by $name', ({ start, absent }) => {
       expect(JSON.parse(text)).toMatchObject({ city: expect.stringMatching(/Paris|Rome/), days: expect.any(Number) });
     });
 
-    it('tells a request that is too long by its numbers', async () => {
+    it('refuses a request that is too long with its token counts', async () => {
       await expect(run({ model: 'tiny', messages: asking(overlong) })).rejects.toMatchObject({
         code: 'context_length_exceeded',
         message: expect.stringContaining('8192'),
       });
     });
 
-    it('counts the tokens that it will then use', async () => {
+    it('counts as many tokens as it then uses', async () => {
       const messages = asking('Say something whole.');
       const body = { model: 'tiny', ...silent, messages };
       const [whole, counted] = await Promise.all([

@@ -54,10 +54,10 @@ beforeEach(() => {
 
 const url = (path: string, host = '127.0.0.1'): URL => new URL(`http://${host}:${port}${path}`);
 
-describe('an image fetcher that may go to loopback', () => {
+describe('an image fetcher that may connect to loopback', () => {
   const fetchImage = createImageFetcher((address) => address === '127.0.0.1');
 
-  it('makes a data URL of the image', async () => {
+  it('returns the image as a data URL', async () => {
     const image = `data:image/png;base64,${png.toString('base64')}`;
     expect(await fetchImage(url('/png'), 1000, never)).toBe(image);
     expect(await fetchImage(url('/redirect'), 1000, never)).toBe(image);
@@ -75,7 +75,7 @@ describe('an image fetcher that may go to loopback', () => {
     await expect(fetchImage(url(path), 1000, never)).rejects.toThrow(reason);
   });
 
-  it('ends with the job', async () => {
+  it('stops when the job is aborted', async () => {
     const client = new AbortController();
     const fetching = fetchImage(url('/hang'), 1000, client.signal);
     await until(() => expect(asked).toEqual(['/hang']), 1_000);

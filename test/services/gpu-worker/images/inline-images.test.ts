@@ -21,17 +21,17 @@ const showing = (url: unknown): { messages: never } =>
   };
 
 describe('inlineImages', () => {
-  it('puts the image in the place of its address', async () => {
+  it('replaces an address by its image', async () => {
     const request = showing({ url: 'https://example.com/cat', detail: 'high' });
     expect(await inlineImages(request, fetchImage, signal)).toEqual(showing({ url: 'data:image/png;base64,cat' }));
   });
 
-  it('leaves data as it is', async () => {
+  it('keeps data URLs', async () => {
     const data = showing({ url: 'data:image/png;base64,AAAA' });
     expect(await inlineImages(data, unused, signal)).toEqual(data);
   });
 
-  it('does not touch a request without images', async () => {
+  it('returns a request without images unchanged', async () => {
     const request = { messages: [{ role: 'user', content: 'Hi' }] };
     expect(await inlineImages(request, unused, signal)).toBe(request);
   });
@@ -59,7 +59,7 @@ describe('inlineImages', () => {
       'another address beside',
       { type: 'image_url', image_url: { url: 'data:,' }, video_url: { url: 'file:///etc/passwd' } },
     ],
-  ])('refuses an address under %s', async (_, part) => {
+  ])('refuses an address in a part with %s', async (_, part) => {
     const request = { messages: [{ role: 'user', content: [part] }] };
     await expect(inlineImages(request, unused, signal)).rejects.toMatchObject({
       code: 'invalid_request',
@@ -67,7 +67,7 @@ describe('inlineImages', () => {
     });
   });
 
-  it('tells why an image was not fetched', async () => {
+  it('names the reason why an image was not fetched', async () => {
     const failing = (): Promise<string> => Promise.reject(new PublicFetchError('its address is not public'));
     await expect(inlineImages(showing({ url: 'http://10.0.0.1/' }), failing, signal)).rejects.toMatchObject({
       code: 'invalid_request',

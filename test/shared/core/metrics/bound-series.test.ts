@@ -8,7 +8,7 @@ const values = [0, 0.05, 0.1, 0.1000001, 0.3, 0.5, 2, 400];
 const shape = { name: 'h', help: 'h', labelNames: ['model'] };
 
 describe('a bound histogram', () => {
-  it("writes what the library's own writes", async () => {
+  it("writes the same text as the library's own", async () => {
     const theirs = new Registry();
     const ours = new Registry();
     const buckets = [0.1, 0.5, 1];
@@ -23,7 +23,7 @@ describe('a bound histogram', () => {
 });
 
 describe('a bound counter', () => {
-  it("writes what the library's own writes, at every look", async () => {
+  it("writes the same text as the library's own, at every scrape", async () => {
     const theirs = new Registry();
     const ours = new Registry();
     const counter = new Counter({ ...shape, registers: [theirs] });
@@ -40,7 +40,7 @@ describe('a bound counter', () => {
 });
 
 describe('bounded names', () => {
-  it('tells as many names apart as it may, and counts later ones together', () => {
+  it('keep the first names and count later ones as other', () => {
     const names = new BoundedNames(2);
     expect(['a', 'b', 'c', 'a', 'd', 'b'].map((name) => names.of(name))).toEqual([
       'a',

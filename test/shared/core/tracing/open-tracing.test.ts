@@ -5,7 +5,7 @@ import { openTracing } from '#shared/core/tracing/open-tracing.ts';
 const log = { warn: vi.fn(), info: vi.fn() };
 
 describe('tracing', () => {
-  it('is off unless the environment says where traces go', async () => {
+  it('is off unless the environment names a collector', async () => {
     const off = [
       {},
       { OTEL_EXPORTER_OTLP_ENDPOINT: '' },
@@ -35,11 +35,11 @@ describe('tracing', () => {
       registerHooks({ resolve: (name, context, next) => { const found = next(name, context); hooked.push(found.url); return found; } });
     `;
     const asUrl = (code: string): string => `data:text/javascript,${encodeURIComponent(code)}`;
-    const told = execFileSync(process.execPath, ['--import', asUrl(hook), '--input-type=module', '-e', look], {
+    const output = execFileSync(process.execPath, ['--import', asUrl(hook), '--input-type=module', '-e', look], {
       encoding: 'utf8',
     });
-    // The metrics library brings the API's own types of traces along, which do nothing by themselves.
-    const loaded = (JSON.parse(told) as string[]).filter((name) => !name.includes('@opentelemetry/api/'));
+    // The metrics library loads the API, which does nothing by itself.
+    const loaded = (JSON.parse(output) as string[]).filter((name) => !name.includes('@opentelemetry/api/'));
     expect(loaded).toEqual([]);
   });
 });

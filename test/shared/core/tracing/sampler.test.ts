@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Environment } from '#shared/core/load-config.ts';
 import { samplerOf } from '#shared/core/tracing/sampler.ts';
 
-/** Whether a request is traced whose client has decided so, or not, or has not decided. */
+/** Whether a request is traced, given its client's decision. */
 function decide(
   environment: Environment,
   parent: 'sampled' | 'not sampled' | 'none',
@@ -20,23 +20,23 @@ function decide(
 }
 
 describe('sampling', () => {
-  it('is by default what the client decided, and every trace that begins here', () => {
+  it("follows the client's decision by default, and samples every trace that starts here", () => {
     expect([decide({}, 'sampled'), decide({}, 'not sampled'), decide({}, 'none')]).toEqual([true, false, true]);
   });
 
-  it('takes a part of those that begin here', () => {
+  it('can sample a share of the traces that start here', () => {
     const environment = { OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.5' };
     expect(decide(environment, 'none', '0'.repeat(31) + '1')).toBe(true);
     expect(decide(environment, 'none', 'f'.repeat(8) + '0'.repeat(24))).toBe(false);
     expect(decide(environment, 'sampled')).toBe(true);
   });
 
-  it('may go over the heads of clients', () => {
+  it("can override the client's decision", () => {
     expect(decide({ OTEL_TRACES_SAMPLER: 'always_off' }, 'sampled')).toBe(false);
     expect(decide({ OTEL_TRACES_SAMPLER: 'always_on' }, 'not sampled')).toBe(true);
   });
 
-  it('is refused where it is not understood', () => {
+  it('with an invalid setting is refused', () => {
     expect(() => samplerOf({ OTEL_TRACES_SAMPLER: 'sometimes' })).toThrow('OTEL_TRACES_SAMPLER=sometimes');
     const half = { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: 'half' };
     expect(() => samplerOf(half)).toThrow('OTEL_TRACES_SAMPLER_ARG=half');
