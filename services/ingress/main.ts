@@ -284,7 +284,7 @@ await runService(async (environment, releases) => {
   function dispatchSettings(ingress: string) {
     return {
       ingress,
-      bounds: {
+      timeouts: {
         queueMs: config.QUEUE_TIMEOUT_MS,
         noWorkerMs: config.NO_WORKER_TIMEOUT_MS,
         firstTokenMs: config.FIRST_TOKEN_TIMEOUT_MS,

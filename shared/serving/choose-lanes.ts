@@ -1,6 +1,5 @@
 import type { Capability, ModelInfo } from '#shared/broker/contract/announcement.ts';
-import type { Placement } from '#shared/broker/dispatch/job.ts';
-import { freeSlots, type LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { freeSlots, type LivePool, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { modelTiers, type Tier } from '#shared/core/tier.ts';
 import type { Needs } from '#shared/formats/needs.ts';
 import type { Registry } from '#shared/registry/registry.ts';
@@ -103,7 +102,7 @@ function anyModel(
     .map((model) => judged(model, needs));
   const able = capable.filter((each) => each.able);
   const chosen = able.find(({ prefers }) => prefers) ?? able[0] ?? largest(capable);
-  return chosen && { pool, ...chosen, rank, patienceMs: auto.max_wait_ms[auto.tiers[rank] ?? 'gpu'] };
+  return chosen && { pool, ...chosen, rank, maxWaitMs: auto.max_wait_ms[auto.tiers[rank] ?? 'gpu'] };
 }
 
 function largest<Model extends { contextWindow: number }>(models: readonly Model[]): Model | undefined {

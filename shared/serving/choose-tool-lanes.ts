@@ -1,5 +1,4 @@
-import type { Placement } from '#shared/broker/dispatch/job.ts';
-import { freeSlots, type LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { freeSlots, type LivePool, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { isServing } from './is-serving.ts';
 
 /** The pools that have a tool right now, those with the most free slots first. The tool stands in the model's place. */

@@ -1,6 +1,6 @@
 import type { Amount } from '#shared/accounts/limits/party-use.ts';
 import { highestCostOf, type TokenPrice } from '#shared/accounts/prices/model-price.ts';
-import type { Placement } from '#shared/broker/dispatch/job.ts';
+import type { Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import type { RequestParameters } from '#shared/formats/client-format.ts';
 

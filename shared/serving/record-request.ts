@@ -36,9 +36,9 @@ export interface RecordParts {
 export function recordRequests({ log, metrics, priceOf, ledger }: RecordParts) {
   return (request: FinishedRequest): void => {
     const { requestId, identity, trace, format, operation, asked, report, usage, reservation } = request;
-    const { served, queuedAt, claimedAt, firstByteAt, endedAt, attempts, state, error } = report;
-    const model = served?.placement.model;
-    const { id: worker, announcement } = served?.worker ?? {};
+    const { attempt, queuedAt, claimedAt, firstByteAt, endedAt, attempts, state, error } = report;
+    const model = attempt?.placement.model;
+    const { id: worker, announcement } = attempt?.worker ?? {};
     const tier = announcement?.tier;
     const cost = model === undefined ? 0 : costOf(usage, priceOf(tier, model));
     // First: a reservation that is neither committed nor released is renewed for as long as this process lives.

@@ -1,6 +1,7 @@
 import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import type { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
-import { nobody, type JobSink, type Placement } from '#shared/broker/dispatch/job.ts';
+import type { JobSink } from '#shared/broker/dispatch/job.ts';
+import { nobody, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import type { Operation } from '#shared/core/operation.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';

@@ -10,12 +10,12 @@ const mostTokens = 1e9;
  * input. What failed before that, or was never begun, came to nothing.
  */
 export function usedTokens(
-  { end, state, served, firstByteAt }: Pick<JobReport, 'end' | 'state' | 'served' | 'firstByteAt'>,
+  { end, state, attempt, firstByteAt }: Pick<JobReport, 'end' | 'state' | 'attempt' | 'firstByteAt'>,
   inputTokens: number,
   relayedTokens: number,
 ): Usage {
   if (end) return bounded(end.usage);
-  const wasBegun = served !== undefined && (firstByteAt !== undefined || state === 'cancelled');
+  const wasBegun = attempt !== undefined && (firstByteAt !== undefined || state === 'cancelled');
   return wasBegun ? { ...noUsage, promptTokens: inputTokens, completionTokens: relayedTokens } : noUsage;
 }
 

@@ -1,8 +1,7 @@
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import { ownContract } from '#shared/broker/contract/contract-range.ts';
 import type { Job, JobReport } from '#shared/broker/dispatch/job.ts';
-import { waitingByLane } from '#shared/broker/dispatch/waiting-by-lane.ts';
-import { waitingByTier } from '#shared/broker/dispatch/waiting-by-tier.ts';
+import { waitingByLane, waitingByTier } from '#shared/broker/dispatch/waiting-counts.ts';
 import type { Tier } from '#shared/broker/contract/lane.ts';
 import { firstTokenBoundsMs, type Failure, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import { RecentSums } from './recent-sums.ts';
@@ -33,12 +32,12 @@ export class StatsMeter {
 
   /** Counts a finished job. Of an error it keeps the code and the place, never the message: an upstream's may quote the prompt. */
   countJob(requestId: string, { kind, ownerId }: Pick<KeyIdentity, 'kind' | 'ownerId'>, report: JobReport): void {
-    const { queuedAt, firstByteAt, endedAt, served, state, end, error } = report;
+    const { queuedAt, firstByteAt, endedAt, attempt, state, end, error } = report;
     const second = secondOf(endedAt);
     this.#requests.add(second, 1);
     if (firstByteAt !== undefined) this.#firstToken[classOf(firstByteAt - queuedAt)]?.add(second, 1);
     if (end) this.#countTokens(end.usage.completionTokens, secondOf(firstByteAt ?? endedAt), second);
-    const tier = served?.worker.announcement.tier;
+    const tier = attempt?.worker.announcement.tier;
     if (state === 'done' && tier) this.#countServed(tier, Math.floor(second / 60));
     if (!error) return;
     this.#errors.add(second, 1);
@@ -47,8 +46,8 @@ export class StatsMeter {
       requestId,
       code: error.code,
       ...(kind === 'user' && ownerId !== undefined ? { userId: ownerId } : {}),
-      ...(served ? { model: served.placement.model } : {}),
-      ...(served && tier ? { tier, worker: served.worker.id } : {}),
+      ...(attempt ? { model: attempt.placement.model } : {}),
+      ...(attempt && tier ? { tier, worker: attempt.worker.id } : {}),
     });
     if (this.#failures.length > maxFailures) this.#failures.pop();
   }

@@ -34,14 +34,14 @@ export class ClientReply implements ModelSink {
     this.#onBegin = onBegin;
   }
 
-  begin({ served, attempt, claimedAt, queuedAt }: Job): void {
+  begin({ attempt, attempts, queuedAt }: Job): void {
     this.#onBegin();
-    if (!served || this.#response.headersSent) return;
-    const { id, announcement } = served.worker;
+    if (!attempt || this.#response.headersSent) return;
+    const { id, announcement } = attempt.worker;
     this.#response.setHeader('x-rtr-tier', announcement.tier);
     this.#response.setHeader('x-rtr-worker', id);
-    this.#response.setHeader('x-rtr-attempts', attempt);
-    this.#response.setHeader('x-rtr-queue-ms', Math.round((claimedAt ?? queuedAt) - queuedAt));
+    this.#response.setHeader('x-rtr-attempts', attempts);
+    this.#response.setHeader('x-rtr-queue-ms', Math.round(attempt.claimedAt - queuedAt));
   }
 
   /** About how many tokens of a streamed answer were relayed. */

@@ -128,8 +128,8 @@ export class RequestMetrics {
 
   /** Counts a dispatched job that is over. */
   countJob(format: string, report: JobReport): void {
-    const { served, queuedAt, claimedAt, firstByteAt, endedAt, state, end, error, moves } = report;
-    const series = this.#of(format, served?.placement.model, served?.worker.announcement.tier ?? 'none');
+    const { attempt, queuedAt, claimedAt, firstByteAt, endedAt, state, end, error, moves } = report;
+    const series = this.#of(format, attempt?.placement.model, attempt?.worker.announcement.tier ?? 'none');
     series.outcomes[state === 'done' || state === 'cancelled' ? state : 'failed'].add();
     series.duration.observe((endedAt - queuedAt) / 1000);
     if (claimedAt !== undefined) series.queueWait.observe((claimedAt - queuedAt) / 1000);

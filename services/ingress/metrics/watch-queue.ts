@@ -1,6 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
-import { waitingByLane } from '#shared/broker/dispatch/waiting-by-lane.ts';
-import { waitingByTier } from '#shared/broker/dispatch/waiting-by-tier.ts';
+import { waitingByLane, waitingByTier } from '#shared/broker/dispatch/waiting-counts.ts';
 import type { Job } from '#shared/broker/dispatch/job.ts';
 import { tiers } from '#shared/core/tier.ts';
 

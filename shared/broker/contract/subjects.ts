@@ -82,6 +82,14 @@ export function parseFrameAddress(rest: string): FrameAddress | undefined {
   return { grant, kind, seq: Number(seq) };
 }
 
+/**
+ * Whether a subject that a worker wants to be answered at is its own. The broker lets it name any, and an ingress may
+ * publish where a worker may not.
+ */
+export function isInboxOf(subjects: Subjects, worker: WorkerAddress | undefined, replyTo: string): boolean {
+  return worker !== undefined && replyTo.startsWith(`${subjects.inbox(worker)}.`);
+}
+
 /** The end of a reply subject, which names the grant: what a worker knows its jobs by. */
 export function grantOf(reply: string): string {
   return reply.slice(reply.lastIndexOf('.') + 1);

@@ -1,20 +1,19 @@
 import type { ErrorCode } from '#shared/core/errors.ts';
 import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts';
 import type { TraceContext, TraceSpan } from '#shared/core/tracing/tracing.ts';
-import type { Served } from './job.ts';
-import type { LivePool } from './workers/live-pool.ts';
+import type { Attempt } from './attempt.ts';
 
-/** What of a job its trace tells. */
+/** What of a job its trace shows. */
 interface TracedJob {
-  id: string;
-  attempt: number;
-  waitingSince: number;
-  served: Served | undefined;
+  readonly id: string;
+  readonly attempts: number;
+  readonly waitingSince: number;
+  readonly attempt: Pick<Attempt, 'worker' | 'placement'> | undefined;
 }
 
 /**
  * A job in its request's trace: a span for each attempt, from the queue to its end, and in it one for the wait in the queue,
- * which the worker's own span hangs on. An attempt whose worker dies is told by its ingress alone.
+ * which the worker's own span hangs on. An attempt whose worker dies is known from its ingress alone.
  */
 export class JobTrace {
   readonly #request: TraceSpan;
@@ -28,10 +27,11 @@ export class JobTrace {
     return this.#request.traceId;
   }
 
-  /** A worker has been granted the job. @returns what the worker is to be sent */
-  claimed(job: TracedJob, { tier, pool }: Pick<LivePool, 'tier' | 'pool'>): TraceContext {
+  /** The job is offered or granted to a worker. @returns the trace context for the worker */
+  claimed(job: TracedJob, { worker, isOffered }: Attempt): TraceContext {
     this.#attempt = this.#begin(job);
-    const to = job.served?.offered ? 'offer' : 'jobs';
+    const { tier, pool } = worker.pool;
+    const to = isOffered ? 'offer' : 'jobs';
     const queued = this.#attempt.child(`publish ${to}.${tier}`, 'producer', {
       startedAt: job.waitingSince,
       attributes: {
@@ -53,7 +53,7 @@ export class JobTrace {
     this.#attempt = undefined;
   }
 
-  /** The worker that the job was offered to does not take it: this was no attempt. */
+  /** The worker refuses the offered job: this was no attempt. */
   refused(): void {
     this.#attempt?.rename('refused offer');
     this.#attempt?.end();
@@ -67,15 +67,15 @@ export class JobTrace {
     attempt.end();
   }
 
-  #begin({ attempt, waitingSince, served }: TracedJob): TraceSpan {
-    const { id: worker, announcement } = served?.worker ?? {};
+  #begin({ attempts, waitingSince, attempt }: TracedJob): TraceSpan {
+    const { id: worker, announcement } = attempt?.worker ?? {};
     return this.#request.child('attempt', 'internal', {
       startedAt: waitingSince,
       attributes: {
-        'rtr.attempt': attempt,
+        'rtr.attempt': attempts,
         'rtr.worker': worker,
         'rtr.tier': announcement?.tier,
-        'rtr.model': served?.placement.model,
+        'rtr.model': attempt?.placement.model,
       },
     });
   }

@@ -1,60 +1,18 @@
 import type { ErrorCode, RouterError } from '#shared/core/errors.ts';
-import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
+import type { TraceContext, TraceSpan } from '#shared/core/tracing/tracing.ts';
 import type { JobEnd, Operation } from '../contract/job-contract.ts';
 import type { PriorityClass, Tier } from '../contract/lane.ts';
+import type { Attempt } from './attempt.ts';
+import { nextState, type JobEvent, type JobState } from './job-state.ts';
 import { JobTrace } from './job-trace.ts';
-import type { LivePool, LiveWorker } from './workers/live-pool.ts';
+import { JobTickets } from './queue/job-tickets.ts';
+import { nobody, type Placement } from './workers/live-pool.ts';
 
-/**
- * A job's life, as its ingress sees it:
- *
- * ```
- * queued ──claim──▶ claimed ──output──▶ streaming ──end──▶ done
- *   ▲      offer      │ └─────────────end────────────────▶ done
- *   └──lose, refuse───┘        any of the three ──fail──▶ failed, ──cancel──▶ cancelled
- * ```
- *
- * A worker that is known to wait is offered the job, else its tickets find one that claims it.
- * `streaming` means that the client has seen a part of the answer: from there a job cannot be moved any more.
- */
-export type JobState = 'queued' | 'claimed' | 'streaming' | 'done' | 'failed' | 'cancelled';
-export type JobEvent = 'claim' | 'offer' | 'refuse' | 'output' | 'lose' | 'end' | 'fail' | 'cancel';
-
-const transitions: Record<JobState, Partial<Record<JobEvent, JobState>>> = {
-  queued: { claim: 'claimed', offer: 'claimed', fail: 'failed', cancel: 'cancelled' },
-  claimed: {
-    output: 'streaming',
-    lose: 'queued',
-    refuse: 'queued',
-    end: 'done',
-    fail: 'failed',
-    cancel: 'cancelled',
-  },
-  streaming: { end: 'done', fail: 'failed', cancel: 'cancelled' },
-  done: {},
-  failed: {},
-  cancelled: {},
-};
-
-/** The state after an event. Throws on an event that the state does not know: that is a bug, not bad luck. */
-export function nextState(state: JobState, event: JobEvent): JobState {
-  const next = transitions[state][event];
-  if (next === undefined) throw new Error(`a ${state} job cannot ${event}`);
-  return next;
-}
-
-/** A pool that can serve a job, and the model it would serve it with. */
-export interface Placement {
-  pool: LivePool;
-  model: string;
-  /** Milliseconds that a job waits for this tier before it may go to the next one, even when that one is free. */
-  patienceMs?: number | undefined;
-}
-
-/** What the edge asks the dispatcher to get done, all but the body: that is let go of earlier. */
+/** What the owner of a request asks the dispatcher to get done. The body comes apart from it, because it is released earlier. */
 export interface JobRequest {
   requestId: string;
   operation: Operation;
+  /** The client format. */
   format: string;
   stream: boolean;
   class: PriorityClass;
@@ -64,17 +22,20 @@ export interface JobRequest {
   headers?: Readonly<Record<string, string>> | undefined;
   /** The pools that can serve it right now, best first. Workers to avoid count as absent. */
   place(avoid: ReadonlySet<string>): Placement[];
-  /** The tiers that may serve it, those too that have no worker right now. Asked only while it waits. */
+  /** The tiers that may serve it, those too that have no worker right now. Called only while it waits. */
   tiers(): readonly Tier[];
 }
 
-/** Where a job's answer goes. One of `end` and `fail` is called, once, unless the job is cancelled before. */
+/**
+ * Where a job's answer goes. One of `end` and `fail` is called, once, unless the job is cancelled before. A method that throws
+ * fails the job: `fail` is called then, unless it is the one that threw.
+ */
 export interface JobSink {
   /** Called once, before the first bytes of the answer: it is decided who serves the job. */
   begin(job: Job): void;
   /** A piece of a streamed answer, ready for the client's socket. */
   data(bytes: Uint8Array): void;
-  /** The client of a stream has heard nothing for a while. */
+  /** The client of a stream has got nothing for a while. */
   keepAlive(): void;
   /** The last bytes of a streamed answer, or the whole of one that is not streamed. */
   end(bytes: Uint8Array): void;
@@ -91,142 +52,202 @@ export interface JobReport {
   claimedAt: number | undefined;
   firstByteAt: number | undefined;
   endedAt: number;
-  served: Served | undefined;
+  /** The attempt that it ended in; undefined when no worker had the job then. */
+  attempt: Pick<Attempt, 'worker' | 'placement'> | undefined;
   end: JobEnd | undefined;
   error: RouterError | undefined;
 }
 
-/** Who serves a job. */
-export interface Served {
-  worker: LiveWorker;
-  placement: Placement;
-  /** What only this worker knows, and its frames come under. */
-  grant: string;
-  /** Whether the job was offered: until the worker is heard of it, it may be refused. */
-  offered: boolean;
-}
-
 const none: readonly ErrorCode[] = [];
 
-/** No worker is to be avoided. */
-export const nobody: ReadonlySet<string> = new Set();
-
-/** One request on its way through the cluster. Fields change only in the dispatcher. */
+/** One request on its way through the cluster. Times are milliseconds of `performance.now()`. */
 export class Job {
   readonly id: string;
   readonly request: JobRequest;
   readonly sink: JobSink;
   readonly finished: Promise<JobReport>;
-  readonly trace: JobTrace | undefined;
   readonly queuedAt = performance.now();
-  /** Workers that failed on this job. */
-  avoid = nobody;
-  /** Pools that a ticket was published to, with the model each would serve. */
-  readonly placed = new Map<LivePool, PlacedTicket>();
-  /** Tickets published for it so far. */
-  tickets = 0;
-  /** Whether the broker has taken a ticket of it once. From then on it waits, also when the queue is full. */
-  admitted = false;
-  /** Kept until the client has seen something of the answer: until then another worker may need it. */
-  body: Buffer | undefined;
-  state: JobState = 'queued';
-  attempt = 0;
-  moves = none;
-  served: Served | undefined;
-  nextSeq = 0;
-  /** How often a worker that it was offered to did not take it. */
-  refusals = 0;
-  /** Whether its worker was heard of it. */
-  heard = false;
-  /** Parts of an answer that is not streamed. */
-  parts: Uint8Array[] = [];
-  partsBytes = 0;
-  claimedAt: number | undefined;
-  firstByteAt: number | undefined;
-  lastFrameAt = 0;
-  lastDataAt = 0;
-  /** When its worker was last asked for frames that are missing, or for a sign of life. */
-  askedAt = 0;
-  /** When the client last got anything, keep-alives included. */
-  lastWriteAt = this.queuedAt;
-  /** Since when the job waits in the queue for this attempt. */
-  waitingSince = this.queuedAt;
-  /** Since when no live worker could serve it. */
-  noWorkerSince: number | undefined;
-  /** When a ticket goes to the next lane too. */
-  spillAt = Number.POSITIVE_INFINITY;
-  #tiers: readonly Tier[] | undefined;
+  readonly tickets = new JobTickets();
+  readonly #trace: JobTrace | undefined;
   readonly #finish: (report: JobReport) => void;
+  #state: JobState = 'queued';
+  #body: Buffer | undefined;
+  #attempt: Attempt | undefined;
+  #attempts = 0;
+  #avoid = nobody;
+  #moves = none;
+  #refusals = 0;
+  #waitingSince = this.queuedAt;
+  #noWorkerSince: number | undefined;
+  #firstByteAt: number | undefined;
+  #lastWriteAt = this.queuedAt;
+  #tiers: readonly Tier[] | undefined;
 
   constructor(id: string, request: JobRequest, body: Buffer, sink: JobSink) {
     this.id = id;
     this.request = request;
-    this.body = body;
+    this.#body = body;
     this.sink = sink;
-    this.trace = request.trace && new JobTrace(request.trace);
+    this.#trace = request.trace && new JobTrace(request.trace);
     const { promise, resolve } = Promise.withResolvers<JobReport>();
     this.finished = promise;
     this.#finish = resolve;
   }
 
-  get isOver(): boolean {
-    return this.state === 'done' || this.state === 'failed' || this.state === 'cancelled';
+  get state(): JobState {
+    return this.#state;
   }
 
-  /** The tiers that may serve it, those too that have no worker right now. Settled when it is first asked for. */
+  get isOver(): boolean {
+    return this.#state === 'done' || this.#state === 'failed' || this.#state === 'cancelled';
+  }
+
+  /** Kept until the client has seen something of the answer: until then another worker may need it. */
+  get body(): Buffer | undefined {
+    return this.#body;
+  }
+
+  /** The attempt of the worker that has the job, or had it when the job ended. */
+  get attempt(): Attempt | undefined {
+    return this.#attempt;
+  }
+
+  /** Attempts so far, without refused offers. */
+  get attempts(): number {
+    return this.#attempts;
+  }
+
+  /** Workers that failed on this job. */
+  get avoid(): ReadonlySet<string> {
+    return this.#avoid;
+  }
+
+  /** How often a worker refused it. */
+  get refusals(): number {
+    return this.#refusals;
+  }
+
+  /** Since when the job waits in the queue for this attempt. */
+  get waitingSince(): number {
+    return this.#waitingSince;
+  }
+
+  /** Since when no live worker could serve it. */
+  get noWorkerSince(): number | undefined {
+    return this.#noWorkerSince;
+  }
+
+  /** When the client of a stream last got anything, keep-alives included. */
+  get lastWriteAt(): number {
+    return this.#lastWriteAt;
+  }
+
+  get traceId(): string | undefined {
+    return this.#trace?.traceId;
+  }
+
+  /** The tiers that may serve it, those too that have no worker right now. Decided at the first call. */
   get tiers(): readonly Tier[] {
     this.#tiers ??= this.request.tiers();
     return this.#tiers;
   }
 
-  on(event: JobEvent): void {
-    this.state = nextState(this.state, event);
+  /** Workers were looked for that can serve it. */
+  foundWorkers(some: boolean): void {
+    if (some) this.#noWorkerSince = undefined;
+    else this.#noWorkerSince ??= performance.now();
   }
 
-  /** A worker has it from now on. */
-  give(served: Served): void {
-    const now = performance.now();
-    this.attempt += 1;
-    this.nextSeq = 0;
-    this.heard = false;
-    this.served = served;
-    this.claimedAt = now;
-    this.lastFrameAt = now;
-    this.lastDataAt = now;
+  /** The job is offered to a worker, or granted to one that claimed it. @returns the trace context for the worker */
+  give(attempt: Attempt): TraceContext | undefined {
+    this.#on(attempt.isOffered ? 'offer' : 'claim');
+    this.#attempt = attempt;
+    this.#attempts += 1;
+    return this.#trace?.claimed(this, attempt);
   }
 
-  /** Its worker does not have it any more, and nothing that came from there counts. */
-  takeBack(): void {
-    this.served = undefined;
-    this.claimedAt = undefined;
-    this.parts = [];
-    this.partsBytes = 0;
+  /** The worker that it was offered to refuses it: this was no attempt. */
+  refused(): void {
+    this.#on('refuse');
+    this.#trace?.refused();
+    this.#attempts -= 1;
+    this.#refusals += 1;
+    this.#attempt = undefined;
   }
 
-  /** Tells whoever waits for the job how it went. */
-  report(end: JobEnd | undefined, error: RouterError | undefined): void {
-    const { state, attempt: attempts, moves, queuedAt, claimedAt, firstByteAt, served } = this;
+  /** Its worker failed on it, and is to be avoided as long as there are others. */
+  avoidWorker(): void {
+    if (this.#attempt) this.#avoid = new Set(this.#avoid).add(this.#attempt.worker.id);
+  }
+
+  /** Its attempt is over, and the job waits for another worker. */
+  lost(reason: ErrorCode): void {
+    this.#on('lose');
+    this.#trace?.lost(reason);
+    this.#moves = [...this.#moves, reason];
+    this.#attempt = undefined;
+    this.#waitingSince = performance.now();
+  }
+
+  /** A piece of a streamed answer has come. The job cannot move after the first one, and its body is released. */
+  write(piece: Uint8Array, now: number): void {
+    this.#lastWriteAt = now;
+    if (this.#state === 'claimed') {
+      this.#on('output');
+      this.sink.begin(this);
+      this.#firstByteAt = now;
+      this.#body = undefined;
+    }
+    if (!this.isOver) this.sink.data(piece);
+  }
+
+  /** The client of a stream is shown that its request is alive. */
+  keepAlive(now: number): void {
+    this.#lastWriteAt = now;
+    this.sink.keepAlive();
+  }
+
+  /** The answer is complete: the client gets what is left of it. */
+  writeEnd(lastBytes: Uint8Array, now: number): void {
+    if (this.#state === 'claimed') {
+      this.sink.begin(this);
+      this.#firstByteAt = now;
+    }
+    if (!this.isOver) this.sink.end(this.#attempt?.whole(lastBytes) ?? lastBytes);
+  }
+
+  complete(end: JobEnd): void {
+    this.#over('end', end, undefined);
+  }
+
+  fail(error: RouterError): void {
+    this.#over('fail', undefined, error);
+  }
+
+  cancel(): void {
+    this.#over('cancel', undefined, undefined);
+  }
+
+  #on(event: JobEvent): void {
+    this.#state = nextState(this.#state, event);
+  }
+
+  #over(event: 'end' | 'fail' | 'cancel', end: JobEnd | undefined, error: RouterError | undefined): void {
+    this.#on(event);
+    this.#body = undefined;
+    this.#attempt?.dropParts();
+    this.#trace?.over(this, error?.code ?? (event === 'cancel' ? 'cancelled' : undefined));
     this.#finish({
-      state,
-      attempts,
-      moves,
-      queuedAt,
-      claimedAt,
-      firstByteAt,
-      served,
+      state: this.#state,
+      attempts: this.#attempts,
+      moves: this.#moves,
+      queuedAt: this.queuedAt,
+      claimedAt: this.#attempt?.claimedAt,
+      firstByteAt: this.#firstByteAt,
+      endedAt: performance.now(),
+      attempt: this.#attempt,
       end,
       error,
-      endedAt: performance.now(),
     });
   }
-}
-
-/** A ticket that stands for a job in one pool's lane. */
-export interface PlacedTicket {
-  model: string;
-  /** Counts the job's tickets, so that the broker's answers can be told apart. */
-  number: number;
-  publishedAt: number;
-  /** What the broker has said to the ticket. */
-  answer: 'none' | 'stored' | 'full';
 }

@@ -1,16 +1,13 @@
 import type { Logger } from '#shared/core/log.ts';
 import type { TraceContext } from '#shared/core/tracing/tracing.ts';
-import { encodeClaimAnswer, type Grant } from '../contract/claim.ts';
+import { bodyPartBytes, encodeClaimAnswer, type Grant } from '../contract/claim.ts';
 import type { Broker } from '../connection/connect-broker.ts';
-import { sendGrant } from './send-claim-answer.ts';
-import type { Job, Served } from './job.ts';
-
-/** Milliseconds between two requests for missing frames of one job. */
-const askAgainMs = 500;
+import type { Attempt } from './attempt.ts';
+import type { Job } from './job.ts';
 
 const nothing = Buffer.alloc(0);
 
-/** What an ingress says to the workers that serve its jobs. */
+/** The messages of an ingress to the workers that serve its jobs. */
 export class WorkerLink {
   readonly #broker: Broker;
   readonly #ingress: string;
@@ -22,45 +19,64 @@ export class WorkerLink {
     this.#log = log;
   }
 
+  /** Refuses a claim. */
+  refuse(replyTo: string, answer: 'gone' | 'taken' | 'later'): void {
+    this.#broker.publish(replyTo, encodeClaimAnswer({ answer }, nothing));
+  }
+
   /** Grants a job that was just claimed, body and all, in answer to that claim and in its version of the contract. */
-  grant(job: Job, served: Served, { v, replyTo }: { v: number; replyTo: string }, trace?: TraceContext): void {
-    const { attempt } = job;
-    const body = job.body ?? nothing;
+  grant(job: Job, attempt: Attempt, { v, replyTo }: { v: number; replyTo: string }, trace?: TraceContext): void {
     const isWanted = (): boolean => job.state === 'claimed' && job.attempt === attempt;
-    sendGrant(this.#broker, replyTo, this.#grantOf(job, served, v, trace), body, isWanted).catch((error: unknown) => {
-      // A connection lost between two parts: the worker will say so, or fall silent.
+    const body = job.body ?? nothing;
+    this.#sendGrant(replyTo, this.#grantOf(job, attempt, v, trace), body, isWanted).catch((error: unknown) => {
+      // The connection was lost between two parts: the worker reports it, or falls silent.
       this.#log.warn({ err: error, requestId: job.request.requestId }, 'sending a body was interrupted');
     });
   }
 
   /**
-   * Offers a job, with a body of one part at most, to a worker that has not asked for it. A worker that does not take it says so
+   * Offers a job, with a body of one part at most, to a worker that has not asked for it. A worker that does not take it answers
    * with an empty frame; so does the broker when the worker is gone.
    */
-  offer(job: Job, served: Served, { v, at }: { v: number; at: string }, trace?: TraceContext): void {
-    const grant = this.#grantOf(job, served, v, trace);
+  offer(job: Job, attempt: Attempt, { v, at }: { v: number; at: string }, trace?: TraceContext): void {
+    const grant = this.#grantOf(job, attempt, v, trace);
     this.#broker.publish(at, encodeClaimAnswer(grant, job.body ?? nothing), `${grant.reply}.r.0`);
   }
 
-  /** Tells the worker that nobody waits for this attempt any more. */
-  stop({ served }: Job): void {
-    if (!served) return;
-    this.#broker.publish(this.#broker.subjects.cancel(served.worker.address), this.#replySubject(served.grant));
+  /** Cancels the job's attempt at its worker, if there is one: nobody waits for it any more. */
+  cancel({ attempt }: Job): void {
+    if (!attempt) return;
+    const { subjects } = this.#broker;
+    this.#broker.publish(subjects.cancel(attempt.worker.address), this.#replySubject(attempt.grant));
   }
 
   /**
-   * Asks the worker for the frames from `job.nextSeq` on, and so for a sign of life; one that cannot give either says
-   * so. No more than twice a second.
+   * Asks the job's worker for the frames that come next, and so for a sign of life; one that has none of them reports that. No
+   * more than twice a second.
    */
-  askAgain(job: Job, now: number): void {
-    const { served } = job;
-    if (!served || now - job.askedAt < askAgainMs) return;
-    job.askedAt = now;
-    const range = `${this.#replySubject(served.grant)} ${job.nextSeq}`;
-    this.#broker.publish(this.#broker.subjects.retransmit(served.worker.address), range);
+  askAgain({ attempt }: Job, now: number): void {
+    if (!attempt?.askAgain(now)) return;
+    const range = `${this.#replySubject(attempt.grant)} ${attempt.nextSeq}`;
+    this.#broker.publish(this.#broker.subjects.retransmit(attempt.worker.address), range);
   }
 
-  #grantOf({ id, request, body }: Job, { placement, grant }: Served, v: number, trace?: TraceContext): Grant {
+  /**
+   * The answer with the first part of the body, then the other parts to the same subject, in order. Every second part waits for
+   * the connection to drain, so that a large body does not stand before other jobs' frames.
+   * @param isWanted whether the rest is still to be sent, called after each such wait
+   */
+  async #sendGrant(to: string, grant: Grant, body: Uint8Array, isWanted: () => boolean): Promise<void> {
+    this.#broker.publish(to, encodeClaimAnswer(grant, body.subarray(0, bodyPartBytes)));
+    for (let start = bodyPartBytes, part = 1; start < body.length; start += bodyPartBytes, part += 1) {
+      if (part % 2 === 0) {
+        await this.#broker.flush();
+        if (!isWanted()) return;
+      }
+      this.#broker.publish(to, body.subarray(start, start + bodyPartBytes));
+    }
+  }
+
+  #grantOf({ id, request, body }: Job, { placement, grant }: Attempt, v: number, trace?: TraceContext): Grant {
     const { requestId, operation, format, stream, headers } = request;
     return {
       answer: 'grant',

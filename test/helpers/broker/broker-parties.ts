@@ -2,29 +2,31 @@ import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
 import { connectBroker, type Broker } from '#shared/broker/connection/connect-broker.ts';
 import type { ContractRange } from '#shared/broker/contract/contract-range.ts';
-import type { Bounds } from '#shared/broker/dispatch/exceeded-bound.ts';
+import type { Timeouts } from '#shared/broker/dispatch/sweep/exceeded-timeout.ts';
 import { Dispatcher, type DispatchSettings } from '#shared/broker/dispatch/dispatcher.ts';
-import type { Job, JobReport, JobRequest, Placement } from '#shared/broker/dispatch/job.ts';
+import type { Job, JobReport, JobRequest, JobSink } from '#shared/broker/dispatch/job.ts';
+import type { Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import { startWorker, type Worker } from '#shared/broker/worker/start-worker.ts';
 import type { WorkerOptions } from '#shared/broker/worker/worker-options.ts';
 import type { RouterError } from '#shared/core/errors.ts';
-import { createLog } from '#shared/core/log.ts';
+import { createLog, type Logger } from '#shared/core/log.ts';
 import { noMeter } from './no-meter.ts';
 import { scriptedHandler, type Step } from './scripted-handler.ts';
 import { startProcess, type ServiceProcess } from '../processes/start-process.ts';
 import { until } from '../until.ts';
 
-const log = createLog({ service: 'test', level: process.env['TEST_LOG'] ?? 'silent', format: 'json' });
+const silent = createLog({ service: 'test', level: process.env['TEST_LOG'] ?? 'silent', format: 'json' });
 
 export interface PartyOptions {
   /** Default: the server that all test files share. */
   natsUrl?: string;
-  ingress?: Partial<Omit<DispatchSettings, 'bounds'>> & {
-    bounds?: Partial<Bounds>;
+  ingress?: Partial<Omit<DispatchSettings, 'timeouts'>> & {
+    timeouts?: Partial<Timeouts>;
     contract?: ContractRange;
     /** False: all workers seem to be of a release that takes no offers, so that every job goes by ticket. Default true. */
     offers?: boolean;
+    log?: Logger;
   };
 }
 
@@ -40,7 +42,8 @@ export interface TestJob {
   cancel: () => void;
 }
 
-export type TestRequest = Partial<JobRequest> & { steps?: Step[]; body?: Buffer };
+/** @property sink what of the job's sink a test does itself; the rest collects the answer */
+export type TestRequest = Partial<JobRequest> & { steps?: Step[]; body?: Buffer; sink?: Partial<JobSink> };
 
 /** The ingress's side of the broker contract, without HTTP. */
 export interface TestIngress {
@@ -70,7 +73,7 @@ export async function startParties({ natsUrl = inject('natsUrl'), ingress = {} }
   const prefix = `t${randomBytes(6).toString('hex')}`;
   const releases: (() => Promise<unknown>)[] = [];
   const connect = async (name: string): Promise<Broker> => {
-    const broker = await connectBroker({ url: natsUrl, name, prefix, log });
+    const broker = await connectBroker({ url: natsUrl, name, prefix, log: silent });
     releases.push(() => broker.close());
     return broker;
   };
@@ -92,7 +95,7 @@ export async function startParties({ natsUrl = inject('natsUrl'), ingress = {} }
       const broker = await connect(id);
       const worker = startWorker({
         broker,
-        log,
+        log: silent,
         id,
         tier: 'gpu',
         kind: 'test',
@@ -134,16 +137,16 @@ export async function untilOffersAreTaken({ workers, send }: TestIngress): Promi
     await until(async () => {
       for (const worker of workers.workers()) worker.hasRefused = worker !== wanted;
       const { finished, job } = send({});
-      const { served } = await finished;
-      return served?.worker === wanted && job.tickets === 0;
+      const { attempt } = await finished;
+      return attempt?.worker === wanted && job.tickets.count === 0;
     }, 5_000);
   }
   for (const worker of workers.workers()) worker.hasRefused = false;
 }
 
-/** Whether a worker has told that it works on a job: until then an offered one counts as not begun, and not as an attempt. */
+/** Whether a frame of a job has come: until then an offered one counts as not begun, and not as an attempt. */
 export function isBegun({ job }: TestJob): boolean {
-  return job.state === 'claimed' && job.heard;
+  return job.state === 'claimed' && job.attempt?.hasBegun === true;
 }
 
 /** Takes out of what workers announce where they take offers. */
@@ -160,7 +163,7 @@ function hideOffers(broker: Broker): void {
 }
 
 async function startIngress(broker: Broker, settings: NonNullable<PartyOptions['ingress']>): Promise<TestIngress> {
-  const { bounds, contract, offers = true, ...rest } = settings;
+  const { timeouts, contract, offers = true, log = silent, ...rest } = settings;
   if (!offers) hideOffers(broker);
   const workers = new LiveWorkers(broker, log, contract);
   const id = randomBytes(6).toString('hex');
@@ -169,14 +172,14 @@ async function startIngress(broker: Broker, settings: NonNullable<PartyOptions['
     workers,
     {
       ingress: id,
-      bounds: {
+      timeouts: {
         queueMs: 60_000,
         noWorkerMs: 15_000,
         firstTokenMs: 60_000,
         idleMs: 60_000,
         totalMs: 120_000,
         silenceMs: 10_000,
-        ...bounds,
+        ...timeouts,
       },
       queue: { maxQueued: 10_000, maxAgeMs: 60_000 },
       spillMs: 500,
@@ -201,7 +204,11 @@ async function startIngress(broker: Broker, settings: NonNullable<PartyOptions['
   };
 }
 
-function send(dispatcher: Dispatcher, workers: LiveWorkers, { steps = [], body, ...fields }: TestRequest): TestJob {
+function send(
+  dispatcher: Dispatcher,
+  workers: LiveWorkers,
+  { steps = [], body, sink, ...fields }: TestRequest,
+): TestJob {
   const pieces: Uint8Array[] = [];
   let failure: RouterError | undefined;
   let keepAlives = 0;
@@ -227,6 +234,7 @@ function send(dispatcher: Dispatcher, workers: LiveWorkers, { steps = [], body, 
       fail: (error) => {
         failure = error;
       },
+      ...sink,
     },
   );
   return {

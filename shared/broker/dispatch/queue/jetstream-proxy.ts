@@ -2,9 +2,8 @@ import { nanos, type Msg } from '@nats-io/transport-node';
 import type { Broker } from '../../connection/connect-broker.ts';
 import { decodePull } from '../../contract/pull.ts';
 import { decodeAck, isTicketOf, ackPayloads, type AckKind } from '../../contract/ack.ts';
-import { consumerName } from '../../contract/subjects.ts';
+import { consumerName, isInboxOf } from '../../contract/subjects.ts';
 import { addressAtEnd, type WorkerAddress } from '../../contract/worker-address.ts';
-import { isInboxOf } from '../is-inbox-of.ts';
 
 /**
  * Hands workers' wishes on to the queues. A worker has no permission to speak to JetStream itself: the server answers a

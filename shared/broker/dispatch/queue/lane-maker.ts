@@ -3,8 +3,8 @@ import type { Logger } from '#shared/core/log.ts';
 import type { Broker } from '../../connection/connect-broker.ts';
 import { ensurePoolConsumers } from './jobs-stream.ts';
 import type { Tier } from '../../contract/lane.ts';
+import { isInboxOf } from '../../contract/subjects.ts';
 import { addressAtEnd } from '../../contract/worker-address.ts';
-import { isInboxOf } from '../is-inbox-of.ts';
 import type { LiveWorkers } from '../workers/live-workers.ts';
 
 /** All ingresses share these requests: one of them answers each. */

@@ -1,10 +1,10 @@
 import type { Msg } from '@nats-io/transport-node';
 import type { Logger } from '#shared/core/log.ts';
-import type { ShortLivedMap } from '../../short-lived-map.ts';
 import type { Broker } from '../../connection/connect-broker.ts';
 import type { QueueSettings } from './jobs-stream.ts';
 import type { Tier } from '../../contract/lane.ts';
 import type { Job } from '../job.ts';
+import type { JobTable } from '../job-table.ts';
 import { LaneMaker } from './lane-maker.ts';
 import type { LiveWorkers } from '../workers/live-workers.ts';
 import { readTicketAnswer } from './ticket-answer.ts';
@@ -14,12 +14,11 @@ import { Tickets } from './tickets.ts';
 export interface QueueOptions {
   /** This ingress, as a subject token. */
   ingress: string;
-  bounds: QueueSettings;
+  settings: QueueSettings;
   spillMs: number;
   log: Logger;
-  /** All jobs of this ingress by id. */
-  jobs: ShortLivedMap<Job>;
-  /** Told when the broker has no room for any ticket of a job. */
+  jobs: JobTable;
+  /** Called when the broker has no room for any ticket of a job. */
   onFull: (job: Job) => void;
 }
 
@@ -27,18 +26,18 @@ export interface QueueOptions {
 export class Queue {
   readonly tickets: Tickets;
   readonly #log: Logger;
-  readonly #jobs: ShortLivedMap<Job>;
+  readonly #jobs: JobTable;
   readonly #onFull: (job: Job) => void;
   readonly #streams: TicketStreams;
   readonly #lanes: LaneMaker;
   readonly #stopListening: () => void;
 
-  constructor(broker: Broker, workers: LiveWorkers, { ingress, bounds, spillMs, log, jobs, onFull }: QueueOptions) {
+  constructor(broker: Broker, workers: LiveWorkers, { ingress, settings, spillMs, log, jobs, onFull }: QueueOptions) {
     this.#log = log;
     this.#jobs = jobs;
     this.#onFull = onFull;
     this.tickets = new Tickets(broker, ingress, spillMs);
-    this.#streams = new TicketStreams(broker, bounds, log, (tier) => this.#publishAgain(tier));
+    this.#streams = new TicketStreams(broker, settings, log, (tier) => this.#publishAgain(tier));
     this.#lanes = new LaneMaker(broker, workers, { ingress, log, onFailure: (tier) => this.#streams.suspect(tier) });
     const answers = broker.subscribe(this.tickets.answers, (message) => this.#onAnswer(message));
     this.#stopListening = () => answers.unsubscribe();
@@ -54,10 +53,10 @@ export class Queue {
     this.#streams.suspectAll();
   }
 
-  /** What a waiting job needs from time to time. */
-  attend(job: Job, now: number): void {
-    this.tickets.attend(job, now);
-    for (const { tier } of job.placed.keys()) this.#streams.attend(tier, now);
+  /** Maintains what a waiting job needs: its tickets, and the streams that they are in. */
+  maintain(job: Job, now: number): void {
+    this.tickets.maintain(job, now);
+    for (const { tier } of job.tickets.placed.keys()) this.#streams.maintain(tier, now);
   }
 
   close(): void {
@@ -70,9 +69,9 @@ export class Queue {
     const job = this.#jobs.get(id);
     if (job?.state !== 'queued') return;
     const answer = readTicketAnswer(message);
-    if (answer === 'no-stream') for (const { tier } of job.placed.keys()) this.#streams.suspect(tier);
+    if (answer === 'no-stream') for (const { tier } of job.tickets.placed.keys()) this.#streams.suspect(tier);
     else if (answer === 'unknown') this.#log.warn({ requestId: job.request.requestId }, 'the broker refused a ticket');
-    else if (this.tickets.onAnswer(job, Number(number), answer)) this.#onFull(job);
+    else if (job.tickets.answered(Number(number), answer)) this.#onFull(job);
   }
 
   #publishAgain(tier: Tier): void {

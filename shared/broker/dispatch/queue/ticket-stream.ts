@@ -38,11 +38,11 @@ export class TicketStream {
   suspect(): void {
     this.#suspected = true;
     this.#nextLook = 0;
-    this.attend(performance.now());
+    this.maintain(performance.now());
   }
 
-  /** Call now and then while jobs wait. */
-  attend(now: number): void {
+  /** Call from time to time while jobs wait. */
+  maintain(now: number): void {
     if (this.#looking || now < this.#nextLook || !this.#broker.connected) return;
     this.#looking = true;
     this.#nextLook = now + lookMs;

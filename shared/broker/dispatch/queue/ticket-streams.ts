@@ -8,7 +8,7 @@ import { TicketStream } from './ticket-stream.ts';
 export class TicketStreams {
   readonly #streams: ReadonlyMap<Tier, TicketStream>;
 
-  /** @param onGone told when tickets of a tier are gone and its stream stands again */
+  /** @param onGone called when tickets of a tier are gone and its stream stands again */
   constructor(broker: Broker, queue: QueueSettings, log: Logger, onGone: (tier: Tier) => void) {
     this.#streams = new Map(
       tiers.map((tier) => [tier, new TicketStream(broker, tier, queue, log, () => onGone(tier))]),
@@ -30,8 +30,8 @@ export class TicketStreams {
     for (const stream of this.#streams.values()) stream.suspect();
   }
 
-  /** Call now and then while jobs wait in a tier. */
-  attend(tier: Tier, now: number): void {
-    this.#streams.get(tier)?.attend(now);
+  /** Call from time to time while jobs wait in a tier. */
+  maintain(tier: Tier, now: number): void {
+    this.#streams.get(tier)?.maintain(now);
   }
 }

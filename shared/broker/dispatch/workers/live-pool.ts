@@ -36,6 +36,17 @@ export interface LivePool {
   waiting: number;
 }
 
+/** A pool that can serve a job, and the model it would serve it with. */
+export interface Placement {
+  pool: LivePool;
+  model: string;
+  /** Milliseconds that a job waits for this tier before it may go to the next one, even when that one is free. */
+  maxWaitMs?: number | undefined;
+}
+
+/** No worker is to be avoided. */
+export const nobody: ReadonlySet<string> = new Set();
+
 /** Slots of a pool that nobody uses and no ticket of this ingress is on its way to. Negative when requests wait. */
 export function freeSlots(pool: LivePool): number {
   let free = -pool.waiting;

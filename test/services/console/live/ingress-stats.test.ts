@@ -8,7 +8,7 @@ import { overviewOf, queueOf } from '#services/console/live/overview-of.ts';
 import { StatsMeter } from '#services/console/live/stats-meter.ts';
 
 const worker = { id: 'w1', announcement: { worker: 'w1', tier: 'gpu' } } as unknown as LiveWorker;
-const served = { worker, placement: { pool: worker.pool, model: 'demo' }, offered: false, grant: 'g' };
+const attempt = { worker, placement: { pool: worker.pool, model: 'demo' } };
 
 function report(change: Partial<JobReport>): JobReport {
   const now = performance.now();
@@ -20,7 +20,7 @@ function report(change: Partial<JobReport>): JobReport {
     claimedAt: now,
     firstByteAt: now,
     endedAt: now,
-    served,
+    attempt,
     end: { usage: noUsage, finishReason: 'stop' },
     error: undefined,
     ...change,
@@ -92,7 +92,7 @@ describe("an ingress's stats", () => {
 
   it('count what waits in each lane, and how many answers stream', () => {
     const pool = { tier: 'gpu', pool: 'p' };
-    const waiting = { state: 'queued', placed: new Map([[pool, {}]]), request: { class: 'low' } };
+    const waiting = { state: 'queued', tickets: { placed: new Map([[pool, {}]]) }, request: { class: 'low' } };
     const meter = meterWithClock([waiting, waiting, { ...waiting, state: 'streaming' }] as unknown as Job[]);
     const stats = meter.read();
     expect(queueOf([stats, stats])).toEqual([{ tier: 'gpu', pool: 'p', class: 'low', waiting: 4 }]);

@@ -26,10 +26,10 @@ beforeAll(async () => {
   const credential = parseCredential(readFileSync(nats.files.ingress, 'utf8'));
   broker = await connectBroker({ url: `nats://127.0.0.1:${nats.port}`, credential, name: 'in', prefix: 'rtr', log });
   workers = new LiveWorkers(broker, log);
-  const bounds = { queueMs: 0, noWorkerMs: 0, firstTokenMs: 0, idleMs: 0, totalMs: 0, silenceMs: 0 };
+  const timeouts = { queueMs: 0, noWorkerMs: 0, firstTokenMs: 0, idleMs: 0, totalMs: 0, silenceMs: 0 };
   const queue = { maxQueued: 100, maxAgeMs: 60_000 };
   const rest = { spillMs: 500, keepAliveMs: 10_000, maxAttempts: 3 };
-  dispatcher = new Dispatcher(broker, workers, { ingress: 'in', bounds, queue, ...rest }, log);
+  dispatcher = new Dispatcher(broker, workers, { ingress: 'in', timeouts, queue, ...rest }, log);
   await dispatcher.prepare();
   for (const tier of ['gpu', 'cloud'] as const) await ensurePoolConsumers(broker, tier, 'p');
   worker = await connect({

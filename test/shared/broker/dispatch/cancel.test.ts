@@ -38,7 +38,7 @@ describe('a client that goes away', () => {
     const { handler, started } = watched();
     const { worker } = await addWorker({ slots: 0, handler });
     const sent = ingress.send({});
-    await until(() => sent.job.admitted);
+    await until(() => sent.job.tickets.isAdmitted);
     sent.cancel();
     expect((await sent.finished).state).toBe('cancelled');
     worker.update({ slots: 1 });
@@ -72,10 +72,10 @@ describe('a client that goes away', () => {
     const { handler, aborted } = watched();
     const { worker } = await addWorker({ handler });
     const sent = ingress.send({});
-    const on = sent.job.on.bind(sent.job);
-    sent.job.on = (event) => {
-      on(event);
-      if (event === 'claim') queueMicrotask(() => sent.cancel());
+    const give = sent.job.give.bind(sent.job);
+    sent.job.give = (attempt) => {
+      queueMicrotask(() => sent.cancel());
+      return give(attempt);
     };
     await until(() => aborted() !== undefined, 1_000);
     await until(() => worker.busy === 0, 1_000);

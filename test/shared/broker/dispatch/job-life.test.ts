@@ -20,8 +20,8 @@ describe.each([
     const report = await finished;
     expect(text()).toBe('Hello');
     expect(report).toMatchObject({ state: 'done', attempts: 1, end: { finishReason: 'stop' }, error: undefined });
-    expect(report.served?.worker.announcement.worker).toBe('one');
-    expect(job.tickets).toBe(offers ? 0 : 1);
+    expect(report.attempt?.worker.announcement.worker).toBe('one');
+    expect(job.tickets.count).toBe(offers ? 0 : 1);
     expect(parties.ingress.dispatcher.active).toBe(0);
   });
 

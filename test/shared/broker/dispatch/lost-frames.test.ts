@@ -7,10 +7,10 @@ import { until } from '../../../helpers/until.ts';
 
 async function start(
   { onTestFinished }: Pick<TestContext, 'onTestFinished'>,
-  bounds = {},
+  timeouts = {},
   offers = true,
 ): Promise<Parties> {
-  const parties = await startParties({ ingress: { bounds, offers } });
+  const parties = await startParties({ ingress: { timeouts, offers } });
   onTestFinished(() => parties.close());
   return parties;
 }

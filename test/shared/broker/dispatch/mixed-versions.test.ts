@@ -76,7 +76,7 @@ describe('a cluster that is being upgraded', () => {
   });
 
   it('gives a worker that is too far ahead nothing, shows it, and says why', async () => {
-    const { ingress, addWorker } = await start({ ingress: { bounds: { noWorkerMs: 300 } } });
+    const { ingress, addWorker } = await start({ ingress: { timeouts: { noWorkerMs: 300 } } });
     await addWorker({ id: 'ahead', contract: newest });
     const worker = ingress.workers.get('ahead');
     expect(worker).toMatchObject({ announcement: { accepting: false }, pool: { contract: undefined } });

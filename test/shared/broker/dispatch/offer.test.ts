@@ -36,7 +36,7 @@ describe.concurrent('a job that is offered', () => {
     const jobs = Array.from({ length: 3 }, () => ingress.send({ steps: [{ waitMs: 50 }, { whoami: true }] }));
     for (const { finished, job, text } of jobs) {
       expect(await finished).toMatchObject({ state: 'done', attempts: 1, moves: [] });
-      expect([text(), job.tickets]).toEqual(['large', 0]);
+      expect([text(), job.tickets.count]).toEqual(['large', 0]);
     }
     expect(await ticketsAt(ingress)).toBe(before);
   });
@@ -55,8 +55,8 @@ describe.concurrent('a job that is offered', () => {
     const second = other.send(whoami);
     expect(second.job.state).toBe('claimed');
     await until(() => second.job.state === 'queued');
-    expect(second.job.tickets).toBe(1);
-    expect(second.job.attempt).toBe(0);
+    expect(second.job.tickets.count).toBe(1);
+    expect(second.job.attempts).toBe(0);
     expect(other.workers.get('one')?.held).toBe(0);
     for (const { cancel } of first) cancel();
     expect(await second.finished).toMatchObject({ state: 'done', attempts: 1, moves: [] });
@@ -70,7 +70,7 @@ describe.concurrent('a job that is offered', () => {
     await dead.process.kill();
     expect(ingress.workers.get('dead')).toBeDefined();
     const jobs = Array.from({ length: 8 }, () => ingress.send(whoami));
-    expect(jobs.map(({ job }) => job.served?.worker.id)).toContain('dead');
+    expect(jobs.map(({ job }) => job.attempt?.worker.id)).toContain('dead');
     for (const { finished, text } of jobs) {
       const { state, attempts, queuedAt, endedAt } = await finished;
       expect([state, attempts, text()]).toEqual(['done', 1, 'living']);
@@ -86,7 +86,7 @@ describe.concurrent('a job that is offered', () => {
     await until(() => worker.busy === 4);
     const send = (): TestJob => ingress.send({ steps: [{ waitMs: 5 }] });
     const waiting = Array.from({ length: 12 }, send);
-    await until(() => waiting.every(({ job }) => job.admitted));
+    await until(() => waiting.every(({ job }) => job.tickets.isAdmitted));
     for (const { cancel } of running) cancel();
     // Slots become free again and again while they have their turns, and each time somebody else would like one.
     const later: TestJob[] = [];
@@ -106,9 +106,9 @@ describe.concurrent('a job that is offered', () => {
     await until(() => [...busy.workers.workers()].length === 8);
     await untilOffersAreTaken(busy);
     const running = Array.from({ length: 32 }, () => busy.send(hang));
-    await until(() => running.every(({ job }) => job.heard));
+    await until(() => running.every(({ job }) => job.attempt?.hasBegun));
     const waiting = ingress.send(whoami);
-    await until(() => waiting.job.admitted && waiting.job.state === 'queued');
+    await until(() => waiting.job.tickets.isAdmitted && waiting.job.state === 'queued');
     let others = 0;
     const goOn = async (): Promise<void> => {
       while (!waiting.job.isOver) {
@@ -133,7 +133,7 @@ describe.concurrent('a job that is offered', () => {
       await untilOffersAreTaken(ingress);
       still.process.child.kill('SIGSTOP');
       const jobs = Array.from({ length: 6 }, () => ingress.send(whoami));
-      expect(jobs.filter(({ job }) => job.served?.worker.id === 'still').length).toBeGreaterThan(0);
+      expect(jobs.filter(({ job }) => job.attempt?.worker.id === 'still').length).toBeGreaterThan(0);
       for (const { finished, text } of jobs) {
         const { state, attempts, queuedAt, endedAt } = await finished;
         expect([state, attempts, text()]).toEqual(['done', 1, 'living']);
@@ -183,7 +183,7 @@ describe.concurrent('a job that is offered', () => {
     const most: number[] = [];
     for (let round = 0; round < 10; round += 1) {
       const jobs = edges.map((edge) => edge.send(hang));
-      await until(() => jobs.every(({ job }) => job.heard));
+      await until(() => jobs.every(({ job }) => job.attempt?.hasBegun));
       most.push(Math.max(...workers.map(({ worker }) => worker.busy)));
       for (const { cancel } of jobs) cancel();
       await until(() => workers.every(({ worker }) => worker.busy === 0));
@@ -211,7 +211,7 @@ describe.concurrent('a job that is offered', () => {
       steps: [{ only: 'bad', fail: 'upstream_failed' }, { whoami: true }],
     });
     expect(await finished).toMatchObject({ state: 'done', attempts: 2, moves: ['upstream_failed'] });
-    expect([text(), job.tickets]).toEqual(['good', 0]);
+    expect([text(), job.tickets.count]).toEqual(['good', 0]);
   });
 });
 
@@ -261,6 +261,6 @@ describe.concurrent('a worker', () => {
     const { job, finished } = ingress.send(whoami);
     expect(job.state).toBe('claimed');
     expect((await finished).state).toBe('done');
-    expect(job.tickets).toBe(1);
+    expect(job.tickets.count).toBe(1);
   });
 });

@@ -45,7 +45,7 @@ describe('a worker that an operator drains', () => {
     tell(one.id, 'drain');
     await until(() => isDraining(one.id));
     const reports = await Promise.all(Array.from({ length: 20 }, () => ingress.send({}).finished));
-    expect(new Set(reports.map(({ served }) => served?.worker.announcement.worker))).toEqual(new Set([two.id]));
+    expect(new Set(reports.map(({ attempt }) => attempt?.worker.announcement.worker))).toEqual(new Set([two.id]));
   });
 
   it('passes over what it does not understand', async () => {

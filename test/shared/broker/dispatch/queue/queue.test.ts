@@ -47,7 +47,7 @@ describe.concurrent('the queue', () => {
       return ingress.send({ class: name, requestId: name });
     });
     // All tickets are in the stream before the worker takes one.
-    await until(() => jobs.every(({ job }) => job.admitted));
+    await until(() => jobs.every(({ job }) => job.tickets.isAdmitted));
     gate.resolve();
     await Promise.all(jobs.map(({ finished }) => finished));
     const lastOf = (name: string): number => order.lastIndexOf(name);
@@ -89,7 +89,7 @@ describe.concurrent('the queue', () => {
     const jobs = Array.from({ length: 4 }, () => ingress.send({}));
     await until(() => jobs.every(({ job }) => job.state === 'claimed'), 200);
     const reports = await Promise.all(jobs.map(({ finished }) => finished));
-    const servers = reports.map(({ served }) => served?.worker.announcement.worker);
+    const servers = reports.map(({ attempt }) => attempt?.worker.announcement.worker);
     expect(servers.filter((id) => id === 'one')).toHaveLength(2);
   });
 
@@ -102,7 +102,7 @@ describe.concurrent('the queue', () => {
       ingress.send({ place, steps: [{ write: 'x' }] }),
       ingress.send({ place, steps: [{ write: 'x' }] }),
     ];
-    await until(() => waiting.every(({ job }) => job.admitted));
+    await until(() => waiting.every(({ job }) => job.tickets.isAdmitted));
     const tooMuch = ingress.send({ place });
     expect(await tooMuch.finished).toMatchObject({ state: 'failed', error: { code: 'overloaded', retryAfter: 5 } });
     worker.update({ accepting: true });
@@ -110,7 +110,7 @@ describe.concurrent('the queue', () => {
   });
 
   it('tells after its bound that there is no worker', async (context) => {
-    const { ingress } = await start(context, { ingress: { bounds: { noWorkerMs: 300 } } });
+    const { ingress } = await start(context, { ingress: { timeouts: { noWorkerMs: 300 } } });
     const { finished } = ingress.send({});
     const { error, queuedAt, endedAt } = await finished;
     expect(error?.code).toBe('no_worker_available');
@@ -119,7 +119,7 @@ describe.concurrent('the queue', () => {
   });
 
   it('tells the same when the only worker there is stops taking jobs', async (context) => {
-    const { ingress, addWorker } = await start(context, { ingress: { bounds: { noWorkerMs: 300 } } });
+    const { ingress, addWorker } = await start(context, { ingress: { timeouts: { noWorkerMs: 300 } } });
     const { worker } = await addWorker({ slots: 0 });
     const { finished } = ingress.send({});
     worker.update({ accepting: false });
@@ -127,7 +127,7 @@ describe.concurrent('the queue', () => {
   });
 
   it('waits for a worker that comes in time', async (context) => {
-    const { ingress, addWorker } = await start(context, { ingress: { bounds: { noWorkerMs: 5_000 } } });
+    const { ingress, addWorker } = await start(context, { ingress: { timeouts: { noWorkerMs: 5_000 } } });
     const { finished } = ingress.send({});
     await addWorker();
     expect(await finished).toMatchObject({ state: 'done', attempts: 1 });
@@ -138,10 +138,10 @@ describe.concurrent('the queue', () => {
     const { worker, id } = await addWorker({ slots: 0 });
     const before = poolOf({ ingress } as Parties, id);
     const jobs = Array.from({ length: 5 }, () => ingress.send({ steps: [{ write: 'x' }] }));
-    await until(() => jobs.every(({ job }) => job.admitted));
+    await until(() => jobs.every(({ job }) => job.tickets.isAdmitted));
     worker.update({ slots: 2, models: [{ id: 'other', capabilities: [] }] });
     for (const { finished } of jobs)
-      expect(await finished).toMatchObject({ state: 'done', served: { placement: { model: 'other' } } });
+      expect(await finished).toMatchObject({ state: 'done', attempt: { placement: { model: 'other' } } });
     expect(before.waiting).toBe(0);
     expect(poolOf({ ingress } as Parties, id).waiting).toBe(0);
   });
@@ -155,14 +155,14 @@ describe.concurrent('the queue', () => {
     // Its announcement still says that it has a free slot.
     busy.worker.drain(0).catch(() => undefined);
     const report = await ingress.send({ place }).finished;
-    expect(report.served?.worker.announcement.worker).toBe('free');
+    expect(report.attempt?.worker.announcement.worker).toBe('free');
   });
 
   it('forgets no job when somebody deletes its stream', async (context) => {
     const { ingress, addWorker } = await start(context);
     const { worker } = await addWorker({ slots: 0 });
     const jobs = Array.from({ length: 5 }, () => ingress.send({ steps: [{ write: 'x' }] }));
-    await until(() => jobs.every(({ job }) => job.admitted));
+    await until(() => jobs.every(({ job }) => job.tickets.isAdmitted));
     const manager = await jetstreamManager(ingress.broker.nc);
     await manager.streams.delete(ingress.broker.subjects.stream('gpu'));
     worker.update({ slots: 2 });

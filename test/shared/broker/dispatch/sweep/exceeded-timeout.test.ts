@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { exceededBound, type Bounds } from '#shared/broker/dispatch/exceeded-bound.ts';
-import { Job, type JobState } from '#shared/broker/dispatch/job.ts';
+import type { JobState } from '#shared/broker/dispatch/job-state.ts';
+import { exceededTimeout, type TimedJob, type Timeouts } from '#shared/broker/dispatch/sweep/exceeded-timeout.ts';
 
-const bounds: Bounds = {
+const timeouts: Timeouts = {
   queueMs: 1_000,
   noWorkerMs: 500,
   firstTokenMs: 2_000,
@@ -11,44 +11,42 @@ const bounds: Bounds = {
   silenceMs: 1_500,
 };
 
+/** Milliseconds of `performance.now()` at which the job began. */
+const start = 50_000;
+
 interface Case {
   state: JobState;
-  /** The job's times, in milliseconds after its begin. */
-  times?: Partial<Pick<Job, 'lastFrameAt' | 'lastDataAt' | 'waitingSince' | 'noWorkerSince' | 'claimedAt'>>;
+  /** The job's times, in milliseconds after its begin. Those that are not given are its begin. */
+  times?: Partial<Record<'lastFrameAt' | 'lastDataAt' | 'waitingSince' | 'noWorkerSince', number>>;
   stream?: boolean;
   now: number;
   disconnectedSince?: number;
 }
 
 function verdict({ state, times = {}, stream = true, now, disconnectedSince }: Case): string | undefined {
-  const sink = { begin() {}, data() {}, keepAlive() {}, end() {}, fail() {} };
-  const job = new Job(
-    'job',
-    {
-      requestId: 'r',
-      operation: 'generate',
-      format: 'chat',
-      stream,
-      class: 'normal',
-      place: () => [],
-      tiers: () => ['gpu'],
-    },
-    Buffer.alloc(0),
-    sink,
-  );
-  const start = job.queuedAt;
-  Object.assign(job, { state, waitingSince: start, lastFrameAt: start, lastDataAt: start, claimedAt: start });
-  for (const [name, at = 0] of Object.entries(times)) Object.assign(job, { [name]: start + at });
+  const { lastFrameAt = 0, lastDataAt = 0, waitingSince = 0, noWorkerSince } = times;
+  const job: TimedJob = {
+    state,
+    isOver: ['done', 'failed', 'cancelled'].includes(state),
+    request: { stream },
+    queuedAt: start,
+    waitingSince: start + waitingSince,
+    noWorkerSince: noWorkerSince === undefined ? undefined : start + noWorkerSince,
+    attempt:
+      state === 'queued'
+        ? undefined
+        : { claimedAt: start, lastFrameAt: start + lastFrameAt, lastDataAt: start + lastDataAt },
+  };
   const since = disconnectedSince === undefined ? undefined : start + disconnectedSince;
-  const exceeded = exceededBound(job, bounds, start + now, since);
+  const exceeded = exceededTimeout(job, timeouts, start + now, since);
   return exceeded instanceof Error ? exceeded.code : exceeded;
 }
 
 const alive = { lastFrameAt: 1e6 };
 
-describe('the bound that a job has exceeded', () => {
+describe('the timeout that a job has exceeded', () => {
   it.each<[string, string | undefined, Case]>([
-    ['in the queue, before any bound', undefined, { state: 'queued', now: 999 }],
+    ['in the queue, before any timeout', undefined, { state: 'queued', now: 999 }],
     ['in the queue for too long', 'queue_timeout', { state: 'queued', now: 1_001 }],
     [
       'in the queue again, after a worker was lost',
@@ -96,7 +94,10 @@ describe('the bound that a job has exceeded', () => {
       'total_timeout',
       { state: 'streaming', times: { ...alive, lastDataAt: 9_999 }, now: 10_001 },
     ],
-    ['over', undefined, { state: 'done', now: 5_000 }],
+    ['done', undefined, { state: 'done', now: 5_000 }],
+    ['done, its total passed at the same moment', undefined, { state: 'done', now: 10_001 }],
+    ['failed, its total passed at the same moment', undefined, { state: 'failed', now: 10_001 }],
+    ['cancelled, its total passed at the same moment', undefined, { state: 'cancelled', now: 10_001 }],
   ])('%s: %s', (_, expected, given) => {
     expect(verdict(given)).toBe(expected);
   });

@@ -1,22 +1,24 @@
-import { bodyPartBytes } from '../contract/claim.ts';
-import { awaitedTickets } from '../contract/pull.ts';
-import type { Job, Placement } from './job.ts';
-import { freeSlots, type LivePool, type LiveWorker } from './workers/live-pool.ts';
+import { bodyPartBytes } from '../../contract/claim.ts';
+import { awaitedTickets } from '../../contract/pull.ts';
+import type { Job } from '../job.ts';
+import { freeSlots, type LivePool, type LiveWorker, type Placement } from '../workers/live-pool.ts';
 import { openPlacements } from './placements.ts';
 
-/** Whom a job is offered to. */
+/** The worker that a job is offered to. */
 export interface Offer {
   worker: LiveWorker;
   placement: Placement;
-  /** Subject that the worker takes it at. */
+  /** The worker's subject for offers. */
   at: string;
+  /** Version of the contract that is spoken with it. */
+  v: number;
 }
 
 /**
  * The worker that a new job can be offered to without a ticket, in the pool that its ticket would go to. None
  *
  * - when jobs of this ingress wait for that pool already: they come first;
- * - for a tool: once it is offered nobody knows for sure whether it was begun, and it must not be done twice;
+ * - for a tool: once it is offered nobody knows for sure whether it has begun, and it must not run twice;
  * - for a body so large that a refusal would cost more than the offer saves.
  */
 export function chooseOffer(job: Job, placements: readonly Placement[]): Offer | undefined {
@@ -25,7 +27,8 @@ export function chooseOffer(job: Job, placements: readonly Placement[]): Offer |
   if (!placement || placement.pool.waiting > 0) return undefined;
   const worker = chooseWorker(placement.pool, job.avoid);
   const at = worker?.announcement.offersAt;
-  return worker && at !== undefined ? { worker, placement, at } : undefined;
+  const v = placement.pool.contract;
+  return worker && at !== undefined && v !== undefined ? { worker, placement, at, v } : undefined;
 }
 
 /**

@@ -1,13 +1,13 @@
-import type { Job, Placement } from './job.ts';
-import type { LiveWorker } from './workers/live-pool.ts';
+import type { Job } from '../job.ts';
+import type { LiveWorker, Placement } from '../workers/live-pool.ts';
 
-/** What an ingress says to a claim: the placement that is granted, or why it is refused (see `ClaimAnswer`). */
+/** An ingress's answer to a claim: the placement that is granted, or why it is refused (see `ClaimAnswer`). */
 export type Verdict = Placement | 'gone' | 'taken' | 'later';
 
 /**
  * Judges a worker's claim for a job.
  * @param job undefined when it is over or was never here
- * @param worker undefined when this ingress has not heard of it yet
+ * @param worker undefined when this ingress has no announcement of it yet
  * @param version of the contract that the claim is made in
  */
 export function judgeClaim(job: Job | undefined, worker: LiveWorker | undefined, version: number): Verdict {
@@ -15,8 +15,8 @@ export function judgeClaim(job: Job | undefined, worker: LiveWorker | undefined,
   if (job.state !== 'queued') return 'taken';
   if (worker?.pool.contract !== version || (job.avoid.has(worker.id) && hasAlternative(job, worker))) return 'later';
   const { pool } = worker;
-  const placed = job.placed.get(pool);
-  if (placed) return { pool, model: placed.model };
+  const ticket = job.tickets.placed.get(pool);
+  if (ticket) return { pool, model: ticket.model };
   // A worker whose pool can no longer serve the job; its other tickets, or new ones, still stand.
   return job.request.place(job.avoid).find((placement) => placement.pool === pool) ?? 'gone';
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nextState, type JobEvent, type JobState } from '#shared/broker/dispatch/job.ts';
+import { nextState, type JobEvent, type JobState } from '#shared/broker/dispatch/job-state.ts';
 
 const allowed: [JobState, JobEvent, JobState][] = [
   ['queued', 'claim', 'claimed'],

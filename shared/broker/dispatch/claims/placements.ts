@@ -1,4 +1,5 @@
-import { nobody, type Job, type Placement } from './job.ts';
+import type { Job } from '../job.ts';
+import { nobody, type Placement } from '../workers/live-pool.ts';
 
 /** Where a job may be served right now, best first. Workers that failed on it are avoided, unless there is nobody else. */
 export function placementsOf({ request, avoid }: Job): Placement[] {
@@ -7,8 +8,8 @@ export function placementsOf({ request, avoid }: Job): Placement[] {
 }
 
 /**
- * The placements that a job may use by now, and when the next one opens: those behind a tier that asks for patience
- * wait until the job has waited that long.
+ * The placements that a job may use by now, and when the next one opens: those behind a tier that a job is to wait for open
+ * when the job has waited that long.
  */
 export function openPlacements(
   job: Pick<Job, 'waitingSince'>,
@@ -17,12 +18,12 @@ export function openPlacements(
 ): { open: readonly Placement[]; nextAt: number } {
   let opensAt = job.waitingSince;
   let tier = placements[0]?.pool.tier;
-  let patienceMs = 0;
+  let maxWaitMs = 0;
   for (const [at, placement] of placements.entries()) {
-    if (placement.pool.tier !== tier) opensAt += patienceMs;
+    if (placement.pool.tier !== tier) opensAt += maxWaitMs;
     if (opensAt > now) return { open: placements.slice(0, at), nextAt: opensAt };
     tier = placement.pool.tier;
-    patienceMs = placement.patienceMs ?? 0;
+    maxWaitMs = placement.maxWaitMs ?? 0;
   }
   return { open: placements, nextAt: Number.POSITIVE_INFINITY };
 }

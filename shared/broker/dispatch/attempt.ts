@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import type { FrameKind } from '../contract/subjects.ts';
+import type { LiveWorker, Placement } from './workers/live-pool.ts';
+
+/** Milliseconds between two requests for missing frames. */
+const askAgainMs = 500;
+
+/** Bytes of an answer that is not streamed, at most. */
+const maxWholeAnswerBytes = 64 * 1024 * 1024;
+
+/** One grant of a job to a worker, and how far the worker's answer has come. Times are milliseconds of `performance.now()`. */
+export class Attempt {
+  readonly worker: LiveWorker;
+  readonly placement: Placement;
+  /** Whether the job was offered: until its first frame, the worker may refuse it. */
+  readonly isOffered: boolean;
+  /** The token that frames of this attempt come under. Only its worker knows it. */
+  readonly grant = randomUUID();
+  readonly claimedAt = performance.now();
+  #nextSeq = 0;
+  #hasBegun = false;
+  #lastFrameAt = this.claimedAt;
+  #lastDataAt = this.claimedAt;
+  #askedAt = 0;
+  #parts: Uint8Array[] = [];
+  #partsBytes = 0;
+
+  constructor(worker: LiveWorker, placement: Placement, isOffered: boolean) {
+    this.worker = worker;
+    this.placement = placement;
+    this.isOffered = isOffered;
+  }
+
+  /** The number of the frame that comes next. */
+  get nextSeq(): number {
+    return this.#nextSeq;
+  }
+
+  /** Whether a frame of it has come. */
+  get hasBegun(): boolean {
+    return this.#hasBegun;
+  }
+
+  /** When the last frame came, or the worker's silence last began to count anew. */
+  get lastFrameAt(): number {
+    return this.#lastFrameAt;
+  }
+
+  /** When the last piece of the answer came. */
+  get lastDataAt(): number {
+    return this.#lastDataAt;
+  }
+
+  /** The next frame has come. A keep-alive has no number of its own. */
+  received(kind: FrameKind, now: number): void {
+    this.#hasBegun = true;
+    this.#lastFrameAt = now;
+    if (kind === 'k') return;
+    this.#nextSeq += 1;
+    if (kind === 'd') this.#lastDataAt = now;
+  }
+
+  /** Keeps a part of an answer that is not streamed. @returns false when the answer is too large */
+  keep(part: Uint8Array): boolean {
+    this.#parts.push(part);
+    this.#partsBytes += part.length;
+    return this.#partsBytes <= maxWholeAnswerBytes;
+  }
+
+  /** The parts kept so far and the last bytes, as one. */
+  whole(lastBytes: Uint8Array): Uint8Array {
+    return this.#parts.length === 0 ? lastBytes : Buffer.concat([...this.#parts, lastBytes]);
+  }
+
+  /** Releases the parts kept. */
+  dropParts(): void {
+    this.#parts = [];
+    this.#partsBytes = 0;
+  }
+
+  /** Notes that the worker is asked for missing frames. @returns false when it was asked less than half a second ago */
+  askAgain(now: number): boolean {
+    if (now - this.#askedAt < askAgainMs) return false;
+    this.#askedAt = now;
+    return true;
+  }
+
+  /** Counts the worker's silence from now on: frames that were sent before may be lost. */
+  restartSilence(now: number): void {
+    this.#lastFrameAt = now;
+  }
+}

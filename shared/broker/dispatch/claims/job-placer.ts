@@ -1,0 +1,87 @@
+import type { Msg } from '@nats-io/transport-node';
+import type { Broker } from '../../connection/connect-broker.ts';
+import { decodeClaim } from '../../contract/claim.ts';
+import { isInboxOf } from '../../contract/subjects.ts';
+import { addressAtEnd } from '../../contract/worker-address.ts';
+import { Attempt } from '../attempt.ts';
+import type { Job } from '../job.ts';
+import type { JobTable } from '../job-table.ts';
+import type { JetStreamProxy } from '../queue/jetstream-proxy.ts';
+import type { Tickets } from '../queue/tickets.ts';
+import type { WorkerLink } from '../worker-link.ts';
+import type { LiveWorkers } from '../workers/live-workers.ts';
+import { chooseOffer } from './choose-offer.ts';
+import { judgeClaim } from './judge-claim.ts';
+import { placementsOf } from './placements.ts';
+
+/** A job that as many workers refused goes by ticket from then on. */
+const maxRefusals = 2;
+
+export interface JobPlacerParts {
+  broker: Broker;
+  workers: LiveWorkers;
+  jobs: JobTable;
+  tickets: Tickets;
+  link: WorkerLink;
+  jetStreamProxy: JetStreamProxy;
+}
+
+/** Finds a worker for each job: offers it to one that waits, or has its tickets claimed. At most one worker has a job at a time. */
+export class JobPlacer {
+  readonly #parts: JobPlacerParts;
+
+  constructor(parts: JobPlacerParts) {
+    this.#parts = parts;
+  }
+
+  /** Offers a job to a worker that is known to wait for one; where there is none, its tickets find who comes first. */
+  place(job: Job): void {
+    const { broker, tickets, link } = this.#parts;
+    const placements = placementsOf(job);
+    const mayBeOffered = broker.connected && job.refusals < maxRefusals;
+    const offer = mayBeOffered ? chooseOffer(job, placements) : undefined;
+    if (!offer) return tickets.place(job, placements);
+    const attempt = new Attempt(offer.worker, offer.placement, true);
+    link.offer(job, attempt, offer, this.#give(job, attempt));
+  }
+
+  /** The worker has filled up since its last heartbeat, looks through its lanes first, or is gone. */
+  onRefusal(job: Job): void {
+    const { attempt } = job;
+    // Whoever has begun cannot refuse any more.
+    if (!attempt?.isOffered || attempt.hasBegun) return;
+    attempt.worker.hasRefused = true;
+    this.#parts.jobs.takeBack(job);
+    job.refused();
+    this.place(job);
+  }
+
+  /** The subject names the worker that claims, and so the inboxes that it may be answered at. */
+  onClaim({ subject, data, reply: replyTo = '' }: Msg): void {
+    const { broker, workers, jobs, tickets, link, jetStreamProxy } = this.#parts;
+    const claim = decodeClaim(data);
+    const address = addressAtEnd(subject);
+    if (!claim || !address || !isInboxOf(broker.subjects, address, replyTo)) return;
+    const job = jobs.get(claim.job);
+    const worker = workers.at(address);
+    const verdict = judgeClaim(job, worker, claim.v);
+    if (job && worker && typeof verdict !== 'string') {
+      const attempt = new Attempt(worker, verdict, false);
+      const context = this.#give(job, attempt);
+      job.tickets.withdrawAll();
+      link.grant(job, attempt, { v: claim.v, replyTo }, context);
+      return jetStreamProxy.ack(address, claim.ticket, 'done');
+    }
+    link.refuse(replyTo, typeof verdict === 'string' ? verdict : 'gone');
+    jetStreamProxy.ack(address, claim.ticket, verdict === 'later' ? 'later' : 'done');
+    if (verdict !== 'gone' || !job || !worker) return;
+    job.tickets.withdraw(worker.pool);
+    if (job.tickets.placed.size === 0) tickets.place(job);
+  }
+
+  #give(job: Job, attempt: Attempt): ReturnType<Job['give']> {
+    const context = job.give(attempt);
+    this.#parts.jobs.give(job, attempt);
+    return context;
+  }
+}

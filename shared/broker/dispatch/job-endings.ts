@@ -1,0 +1,116 @@
+import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
+import type { Logger } from '#shared/core/log.ts';
+import type { JobEnd } from '../contract/job-contract.ts';
+import type { JobPlacer } from './claims/job-placer.ts';
+import type { Job } from './job.ts';
+import type { JobTable } from './job-table.ts';
+import type { WorkerLink } from './worker-link.ts';
+
+export interface JobEndingsParts {
+  jobs: JobTable;
+  placer: JobPlacer;
+  link: WorkerLink;
+  log: Logger;
+  /** How often a job is given to a worker at most. */
+  maxAttempts: number;
+}
+
+/** Ends jobs, each once, and moves those whose worker failed to another one. A job that is over is left as it is. */
+export class JobEndings {
+  readonly #parts: JobEndingsParts;
+
+  constructor(parts: JobEndingsParts) {
+    this.#parts = parts;
+  }
+
+  /** The answer is complete and with the client. */
+  complete(job: Job, end: JobEnd): void {
+    if (job.isOver) return;
+    job.complete(end);
+    this.#release(job);
+  }
+
+  /** The client is gone: queued work will be refused, running work is cancelled. */
+  cancel(job: Job): void {
+    if (job.isOver) return;
+    this.#parts.link.cancel(job);
+    job.cancel();
+    this.#release(job);
+  }
+
+  /** Fails a job that its worker may still be busy with. */
+  abandon(job: Job, error: RouterError): void {
+    if (job.isOver) return;
+    this.#parts.link.cancel(job);
+    this.fail(job, error);
+  }
+
+  /** Fails a job that no worker is busy with. */
+  fail(job: Job, error: RouterError): void {
+    if (job.isOver) return;
+    job.fail(error);
+    this.#release(job);
+    this.guard(job, reportFailure, error);
+  }
+
+  /** The job's worker or frames are lost: it moves to another worker, unless the client has seen a part of the answer. */
+  lose(job: Job, message: string): void {
+    if (job.isOver) return;
+    this.#parts.link.cancel(job);
+    if (!this.#mayMove(job)) return this.fail(job, new RouterError('worker_lost', message));
+    job.avoidWorker();
+    this.#move(job, 'worker_lost');
+  }
+
+  /** The worker reports an error: where another worker may do better, the job moves there. */
+  onError(job: Job, error: RouterError): void {
+    if (error.code === 'worker_lost') return this.lose(job, error.message);
+    if (error.movable && this.#mayMove(job)) {
+      job.avoidWorker();
+      if (job.request.place(job.avoid).length > 0) return this.#move(job, error.code);
+    }
+    this.fail(job, error);
+  }
+
+  /** Does something for a job. What is thrown fails this job, and concerns no other. */
+  guard<T>(job: Job, act: (job: Job, argument: T) => void, argument: T): void {
+    try {
+      act(job, argument);
+    } catch (error) {
+      this.onThrown(job, error);
+    }
+  }
+
+  /** The job's sink, or its choice of lanes, has thrown. */
+  onThrown(job: Job, thrown: unknown): void {
+    const { requestId } = job.request;
+    this.#parts.log.error(
+      { err: thrown, requestId, traceId: job.traceId, state: job.state },
+      'an error was thrown while a request was served',
+    );
+    this.abandon(job, new RouterError('internal', 'The router failed.', { cause: thrown }));
+  }
+
+  /** A tool may have done its work before it was lost, and must not do it twice. */
+  #mayMove({ state, attempts, request }: Job): boolean {
+    return state === 'claimed' && request.operation !== 'execute_tool' && attempts < this.#parts.maxAttempts;
+  }
+
+  #move(job: Job, reason: ErrorCode): void {
+    const { jobs, placer, log } = this.#parts;
+    const { requestId } = job.request;
+    jobs.takeBack(job);
+    job.lost(reason);
+    log.warn({ requestId, traceId: job.traceId, attempt: job.attempts, reason }, 'job goes to another worker');
+    placer.place(job);
+  }
+
+  #release(job: Job): void {
+    this.#parts.jobs.delete(job);
+    job.tickets.withdrawAll();
+  }
+}
+
+function reportFailure(job: Job, error: RouterError): void {
+  job.sink.fail(error);
+}

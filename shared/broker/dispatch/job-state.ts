@@ -1,0 +1,37 @@
+/**
+ * A job's life, as its ingress sees it:
+ *
+ * ```
+ * queued ──claim──▶ claimed ──output──▶ streaming ──end──▶ done
+ *   ▲      offer      │ └─────────────end────────────────▶ done
+ *   └──lose, refuse───┘        any of the three ──fail──▶ failed, ──cancel──▶ cancelled
+ * ```
+ *
+ * A worker that is known to wait is offered the job; otherwise its tickets find one that claims it.
+ * `streaming` means that the client has seen a part of the answer: from there a job cannot move to another worker.
+ */
+export type JobState = 'queued' | 'claimed' | 'streaming' | 'done' | 'failed' | 'cancelled';
+export type JobEvent = 'claim' | 'offer' | 'refuse' | 'output' | 'lose' | 'end' | 'fail' | 'cancel';
+
+const transitions: Record<JobState, Partial<Record<JobEvent, JobState>>> = {
+  queued: { claim: 'claimed', offer: 'claimed', fail: 'failed', cancel: 'cancelled' },
+  claimed: {
+    output: 'streaming',
+    lose: 'queued',
+    refuse: 'queued',
+    end: 'done',
+    fail: 'failed',
+    cancel: 'cancelled',
+  },
+  streaming: { end: 'done', fail: 'failed', cancel: 'cancelled' },
+  done: {},
+  failed: {},
+  cancelled: {},
+};
+
+/** The state after an event. @throws Error for an event that the state does not allow, which is a bug */
+export function nextState(state: JobState, event: JobEvent): JobState {
+  const next = transitions[state][event];
+  if (next === undefined) throw new Error(`a ${state} job cannot ${event}`);
+  return next;
+}

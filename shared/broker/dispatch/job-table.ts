@@ -1,0 +1,47 @@
+import { ShortLivedMap } from '../short-lived-map.ts';
+import type { Attempt } from './attempt.ts';
+import type { Job } from './job.ts';
+
+/** The jobs of this ingress: all of them by id, and those that a worker has by the grant of their attempt. */
+export class JobTable {
+  readonly #jobs = new ShortLivedMap<Job>();
+  readonly #granted = new ShortLivedMap<Job>();
+
+  get size(): number {
+    return this.#jobs.size;
+  }
+
+  get(id: string): Job | undefined {
+    return this.#jobs.get(id);
+  }
+
+  /** The job that a worker has by this grant. */
+  byGrant(grant: string): Job | undefined {
+    return this.#granted.get(grant);
+  }
+
+  /** Jobs may end meanwhile, and are left out then; those that are added meanwhile may be left out, too. */
+  values(): Iterable<Job> {
+    return this.#jobs.values();
+  }
+
+  add(job: Job): void {
+    this.#jobs.set(job.id, job);
+  }
+
+  /** A worker has the job from now on. */
+  give(job: Job, { grant, worker }: Attempt): void {
+    worker.held += 1;
+    this.#granted.set(grant, job);
+  }
+
+  /** The worker of the job's attempt, if there is one, does not have it any more. */
+  takeBack({ attempt }: Job): void {
+    if (attempt && this.#granted.delete(attempt.grant)) attempt.worker.held -= 1;
+  }
+
+  delete(job: Job): void {
+    this.takeBack(job);
+    this.#jobs.delete(job.id);
+  }
+}

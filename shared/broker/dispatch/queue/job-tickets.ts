@@ -1,0 +1,81 @@
+import type { LivePool } from '../workers/live-pool.ts';
+
+/** A ticket that stands for a job in one pool's lane. */
+export interface PlacedTicket {
+  model: string;
+  /** Counts the job's tickets, so that the broker's answers can be told apart. */
+  number: number;
+  publishedAt: number;
+  /** The broker's answer to the ticket. */
+  answer: 'none' | 'stored' | 'full';
+}
+
+/** The tickets of one job. Each counts as waiting in its pool until it is withdrawn. */
+export class JobTickets {
+  readonly #placed = new Map<LivePool, PlacedTicket>();
+  #count = 0;
+  #isAdmitted = false;
+  #spillAt = Number.POSITIVE_INFINITY;
+
+  /** Pools that a ticket stands in. */
+  get placed(): ReadonlyMap<LivePool, Readonly<PlacedTicket>> {
+    return this.#placed;
+  }
+
+  /** Tickets placed so far, withdrawn ones included. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Whether the broker has stored one of them. From then on the job waits, also when the queue is full. */
+  get isAdmitted(): boolean {
+    return this.#isAdmitted;
+  }
+
+  /** When a ticket goes to the next lane too, a time of `performance.now()`. */
+  get spillAt(): number {
+    return this.#spillAt;
+  }
+
+  /** Plans the next lane for this time. */
+  spillsAt(time: number): void {
+    this.#spillAt = time;
+  }
+
+  place(pool: LivePool, model: string): void {
+    pool.waiting += 1;
+    this.#placed.set(pool, { model, number: this.#count, publishedAt: 0, answer: 'none' });
+    this.#count += 1;
+  }
+
+  /** The ticket of a pool goes to the broker, for the first time or again. */
+  publish(pool: LivePool): Readonly<PlacedTicket> | undefined {
+    const ticket = this.#placed.get(pool);
+    if (!ticket) return undefined;
+    ticket.publishedAt = performance.now();
+    ticket.answer = 'none';
+    return ticket;
+  }
+
+  /** The broker has answered a ticket. @returns whether all tickets of a job that was never admitted are refused */
+  answered(number: number, answer: 'stored' | 'full'): boolean {
+    if (answer === 'stored') this.#isAdmitted = true;
+    const tickets = [...this.#placed.values()];
+    const answered = tickets.find((ticket) => ticket.number === number);
+    // The answer may be to a ticket that was withdrawn meanwhile.
+    if (!answered) return false;
+    answered.answer = answer;
+    return !this.#isAdmitted && tickets.every((ticket) => ticket.answer === 'full');
+  }
+
+  /** Forgets the ticket of a pool. A claim for it is still answered rightly. */
+  withdraw(pool: LivePool): void {
+    if (this.#placed.delete(pool)) pool.waiting -= 1;
+  }
+
+  withdrawAll(): void {
+    if (this.#placed.size === 0) return;
+    for (const pool of this.#placed.keys()) pool.waiting -= 1;
+    this.#placed.clear();
+  }
+}

@@ -1,0 +1,83 @@
+import type { Msg } from '@nats-io/transport-node';
+import { RouterError } from '#shared/core/errors.ts';
+import type { Broker } from '../connection/connect-broker.ts';
+import { decodeEnd, decodeError } from '../contract/frame.ts';
+import { parseFrameAddress, type FrameAddress } from '../contract/subjects.ts';
+import type { JobPlacer } from './claims/job-placer.ts';
+import type { Job } from './job.ts';
+import type { JobEndings } from './job-endings.ts';
+import type { JobTable } from './job-table.ts';
+import type { WorkerLink } from './worker-link.ts';
+
+export interface ReplyReceiverParts {
+  broker: Broker;
+  /** This ingress, as a subject token. */
+  ingress: string;
+  jobs: JobTable;
+  placer: JobPlacer;
+  endings: JobEndings;
+  link: WorkerLink;
+}
+
+/** Takes the frames of all answers. This is the hot path: message, map look-up, sink. */
+export class ReplyReceiver {
+  readonly #parts: ReplyReceiverParts;
+  readonly #prefixLength: number;
+
+  constructor(parts: ReplyReceiverParts) {
+    this.#parts = parts;
+    this.#prefixLength = parts.broker.subjects.reply(parts.ingress, '').length;
+  }
+
+  onReply(message: Msg): void {
+    const { jobs, endings } = this.#parts;
+    const frame = parseFrameAddress(message.subject.slice(this.#prefixLength));
+    const job = frame && jobs.byGrant(frame.grant);
+    if (!job) return this.#onUnwanted(message, frame?.grant);
+    try {
+      this.#onFrame(job, frame, message.data);
+    } catch (error) {
+      endings.onThrown(job, error);
+    }
+  }
+
+  #onFrame(job: Job, { kind, seq }: FrameAddress, payload: Uint8Array): void {
+    const { attempt } = job;
+    // What was retransmitted may have come already.
+    if (!attempt || seq < attempt.nextSeq) return;
+    const { link, placer, endings } = this.#parts;
+    const now = performance.now();
+    if (seq > attempt.nextSeq) return link.askAgain(job, now);
+    if (kind === 'r') return placer.onRefusal(job);
+    attempt.received(kind, now);
+    if (kind === 'd') {
+      if (job.request.stream) job.write(payload, now);
+      else if (!attempt.keep(payload)) endings.abandon(job, answerTooLarge());
+    } else if (kind === 'e') this.#onEnd(job, payload, now);
+    else if (kind === 'x') endings.onError(job, decodeError(payload));
+  }
+
+  #onEnd(job: Job, payload: Uint8Array, now: number): void {
+    const { endings } = this.#parts;
+    const decoded = decodeEnd(payload);
+    if (!decoded) return endings.abandon(job, unreadableEnd());
+    job.writeEnd(decoded.lastBytes, now);
+    endings.complete(job, decoded.end);
+  }
+
+  /** Answers a worker that asks whether it is to go on: a keep-alive says that nobody waits for this answer any more. */
+  #onUnwanted({ reply }: Msg, grant: string | undefined): void {
+    const { broker } = this.#parts;
+    // The broker lets a worker name any subject to be answered at: only who knows a grant learns that it is over.
+    const isOwn = reply?.startsWith(broker.subjects.allInboxes) === true && reply.endsWith(`.alive.${grant}`);
+    if (isOwn) broker.publish(reply, '');
+  }
+}
+
+function answerTooLarge(): RouterError {
+  return new RouterError('upstream_failed', 'The answer is too large.');
+}
+
+function unreadableEnd(): RouterError {
+  return new RouterError('internal', 'The end of the answer cannot be read.');
+}

@@ -1,0 +1,95 @@
+import { RouterError } from '#shared/core/errors.ts';
+import type { Attempt } from '../attempt.ts';
+import type { Job } from '../job.ts';
+
+/** How long each kind of wait may last, in milliseconds. */
+export interface Timeouts {
+  /** In the queue, until a worker claims the job. */
+  queueMs: number;
+  /** In the queue while no live worker could serve it (one may be starting). */
+  noWorkerMs: number;
+  /** From the claim or offer to the first piece of a streamed answer. */
+  firstTokenMs: number;
+  /** Between two pieces of a streamed answer. */
+  idleMs: number;
+  /** From the request to its end. */
+  totalMs: number;
+  /** Without any frame, keep-alives included: the worker is taken for lost. */
+  silenceMs: number;
+}
+
+/** What of a job its timeouts depend on. */
+export type TimedJob = Pick<Job, 'state' | 'isOver' | 'queuedAt' | 'waitingSince' | 'noWorkerSince'> & {
+  readonly request: Pick<Job['request'], 'stream'>;
+  readonly attempt: Pick<Attempt, 'claimedAt' | 'lastFrameAt' | 'lastDataAt'> | undefined;
+};
+
+/**
+ * The timeout that a job has exceeded, as the error it means for the client; `lost` when its worker fell silent. None for a job
+ * that is over.
+ * @param disconnectedSince when the connection to the broker was lost, while it is. Silence then says nothing about the
+ * worker, and a short outage ends no job.
+ */
+export function exceededTimeout(
+  job: TimedJob,
+  timeouts: Timeouts,
+  now: number,
+  disconnectedSince: number | undefined,
+): RouterError | 'lost' | undefined {
+  if (job.isOver) return undefined;
+  if (now - job.queuedAt > timeouts.totalMs) {
+    return new RouterError('total_timeout', `The request took longer than ${seconds(timeouts.totalMs)} in all.`);
+  }
+  return job.attempt
+    ? exceededInWork(job, job.attempt, timeouts, now, disconnectedSince)
+    : exceededInQueue(job, timeouts, now, disconnectedSince);
+}
+
+function exceededInWork(
+  { state, request }: TimedJob,
+  { claimedAt, lastFrameAt, lastDataAt }: NonNullable<TimedJob['attempt']>,
+  timeouts: Timeouts,
+  now: number,
+  disconnectedSince: number | undefined,
+): RouterError | 'lost' | undefined {
+  if (now - Math.max(lastFrameAt, disconnectedSince ?? 0) > timeouts.silenceMs) {
+    return disconnectedSince === undefined ? 'lost' : brokerUnavailable();
+  }
+  if (!request.stream) return undefined;
+  if (state === 'claimed' && now - claimedAt > timeouts.firstTokenMs) {
+    const message = `The model gave no first token within ${seconds(timeouts.firstTokenMs)}.`;
+    return new RouterError('first_token_timeout', message);
+  }
+  if (state === 'streaming' && now - lastDataAt > timeouts.idleMs) {
+    return new RouterError('idle_timeout', `The model gave no further token within ${seconds(timeouts.idleMs)}.`);
+  }
+  return undefined;
+}
+
+function exceededInQueue(
+  { waitingSince, noWorkerSince }: TimedJob,
+  { noWorkerMs, queueMs }: Timeouts,
+  now: number,
+  disconnectedSince: number | undefined,
+): RouterError | undefined {
+  if (disconnectedSince !== undefined && now - Math.max(waitingSince, disconnectedSince) > noWorkerMs) {
+    return brokerUnavailable();
+  }
+  if (noWorkerSince !== undefined && now - noWorkerSince > noWorkerMs) {
+    return new RouterError('no_worker_available', 'No worker that can serve this request is connected.', {
+      retryAfter: 10,
+    });
+  }
+  if (now - waitingSince > queueMs) {
+    return new RouterError('queue_timeout', `No worker was free within ${seconds(queueMs)}.`, { retryAfter: 10 });
+  }
+  return undefined;
+}
+
+function brokerUnavailable(): RouterError {
+  return new RouterError('broker_unavailable', 'The router cannot reach its message broker.', { retryAfter: 5 });
+}
+
+function seconds(ms: number): string {
+  return `${ms / 1000} seconds`;
+}

@@ -1,0 +1,84 @@
+import type { RouterError } from '#shared/core/errors.ts';
+import type { Broker } from '../../connection/connect-broker.ts';
+import type { Job } from '../job.ts';
+import type { JobTable } from '../job-table.ts';
+import { exceededTimeout, type Timeouts } from './exceeded-timeout.ts';
+
+/** Milliseconds between two sweeps. */
+const sweepMs = 100;
+
+/**
+ * Milliseconds without a frame after which a worker is asked for a sign of life. A worker sends one every three seconds while
+ * a job runs; one that does not know the job, because its grant was lost, reports that.
+ */
+const askAfterMs = 4_000;
+
+/** Milliseconds for the first frame of the worker that a job was offered to, if only a keep-alive. */
+const offerBegunMs = 1_500;
+
+/** Milliseconds between two sweeps after which this process must have stood still itself. */
+const stoodStillMs = 1_000;
+
+export interface JobSweepOptions {
+  broker: Broker;
+  jobs: JobTable;
+  timeouts: Timeouts;
+  /** Milliseconds without a byte after which the client of a stream gets a keep-alive. */
+  keepAliveMs: number;
+  /** Calls back for a job; what is thrown concerns this job alone. */
+  guard: (job: Job, act: (job: Job, now: number) => void, now: number) => void;
+  /** The worker of a job fell silent. */
+  onLost: (job: Job) => void;
+  /** A job has waited for something for longer than it may. */
+  onExceeded: (job: Job, error: RouterError) => void;
+  /** The worker that a job was offered to has sent no frame in time. */
+  onIgnored: (job: Job) => void;
+  /** A running job's worker has sent no frame for a while, and the broker is connected. */
+  onQuiet: (job: Job, now: number) => void;
+  /** A job waits in the queue, and the broker is connected. Called at every sweep. */
+  onWaiting: (job: Job, now: number) => void;
+}
+
+/** Looks at all jobs ten times a second: at their timeouts, at the keep-alives that are due, and at silent workers. */
+export class JobSweep {
+  readonly #options: JobSweepOptions;
+  readonly #timer: NodeJS.Timeout;
+  #lastSweep = performance.now();
+
+  constructor(options: JobSweepOptions) {
+    this.#options = options;
+    this.#timer = setInterval(() => this.#sweep(), sweepMs);
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** Counts the silence of every worker from now on: frames may be lost that they have sent. */
+  restartSilence(): void {
+    const now = performance.now();
+    for (const { attempt } of this.#options.jobs.values()) attempt?.restartSilence(now);
+  }
+
+  #sweep(): void {
+    const now = performance.now();
+    const { jobs, guard } = this.#options;
+    if (now - this.#lastSweep > stoodStillMs) this.restartSilence();
+    this.#lastSweep = now;
+    for (const job of jobs.values()) guard(job, this.#look, now);
+  }
+
+  readonly #look = (job: Job, now: number): void => {
+    const { broker, timeouts, keepAliveMs, onLost, onExceeded, onIgnored, onQuiet, onWaiting } = this.#options;
+    const exceeded = exceededTimeout(job, timeouts, now, broker.disconnectedSince);
+    if (exceeded === 'lost') return onLost(job);
+    if (exceeded) return onExceeded(job, exceeded);
+    if (job.request.stream && now - job.lastWriteAt > keepAliveMs) job.keepAlive(now);
+    if (!broker.connected || job.isOver) return undefined;
+    const { attempt } = job;
+    if (!attempt) return onWaiting(job, now);
+    const quietMs = now - attempt.lastFrameAt;
+    if (attempt.isOffered && !attempt.hasBegun && quietMs > offerBegunMs) onIgnored(job);
+    else if (quietMs > askAfterMs) onQuiet(job, now);
+  };
+}

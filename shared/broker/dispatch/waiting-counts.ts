@@ -1,0 +1,47 @@
+import type { Lane, Tier } from '../contract/lane.ts';
+import type { Job } from './job.ts';
+
+/** The requests that wait in one lane. */
+export interface WaitingLane extends Lane {
+  waiting: number;
+  /** Since when the one that waits longest does, a time of `performance.now()`. */
+  since: number;
+}
+
+/** Lanes reported at most; those where most requests wait come first. */
+const maxLanes = 200;
+
+/** How many of these jobs wait in each lane, and for how long. One that waits in several lanes counts in each. */
+export function waitingByLane(
+  jobs: Iterable<Pick<Job, 'state' | 'tickets' | 'request' | 'waitingSince'>>,
+): WaitingLane[] {
+  const lanes = new Map<string, WaitingLane>();
+  for (const { state, tickets, request, waitingSince } of jobs) {
+    if (state !== 'queued') continue;
+    for (const { tier, pool } of tickets.placed.keys()) {
+      const name = `${tier}.${pool}.${request.class}`;
+      const lane = lanes.get(name);
+      if (lane) {
+        lane.waiting += 1;
+        lane.since = Math.min(lane.since, waitingSince);
+      } else lanes.set(name, { tier, pool, class: request.class, waiting: 1, since: waitingSince });
+    }
+  }
+  return [...lanes.values()].sort((a, b) => b.waiting - a.waiting).slice(0, maxLanes);
+}
+
+/**
+ * How many of these jobs wait for each tier: one counts in every tier that may serve it, with workers or without. An autoscaler
+ * goes by this, so a tier without a worker must not look as if no request waited for it.
+ */
+export function waitingByTier(jobs: Iterable<Pick<Job, 'state' | 'tickets' | 'tiers'>>): Partial<Record<Tier, number>> {
+  const counts: Partial<Record<Tier, number>> = {};
+  for (const { state, tickets, tiers } of jobs) {
+    if (state !== 'queued') continue;
+    // What it waits for now may have come after its tiers were decided.
+    const all = new Set(tiers);
+    for (const { tier } of tickets.placed.keys()) all.add(tier);
+    for (const tier of all) counts[tier] = (counts[tier] ?? 0) + 1;
+  }
+  return counts;
+}

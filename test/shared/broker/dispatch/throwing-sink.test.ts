@@ -1,0 +1,179 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { JobSink } from '#shared/broker/dispatch/job.ts';
+import type { RouterError } from '#shared/core/errors.ts';
+import { createLog, type Logger } from '#shared/core/log.ts';
+import { startParties, type Parties, type TestIngress } from '../../../helpers/broker/broker-parties.ts';
+import type { Step } from '../../../helpers/broker/scripted-handler.ts';
+import { until } from '../../../helpers/until.ts';
+
+const totalMs = 500;
+
+/** A log that keeps the request ids of what it reports as an error. */
+function errorLog(): { log: Logger; requestIds: unknown[] } {
+  const requestIds: unknown[] = [];
+  const silent = createLog({ service: 'test', level: 'silent', format: 'json' });
+  const error = (facts: { requestId?: string }): void => void requestIds.push(facts.requestId);
+  return { log: Object.assign(Object.create(silent) as Logger, { error }), requestIds };
+}
+
+async function start(log?: Logger): Promise<Parties> {
+  const timeouts = { totalMs, noWorkerMs: 60_000 };
+  const parties = await startParties({ ingress: { timeouts, keepAliveMs: 50, spillMs: 50, ...(log && { log }) } });
+  onTestFinished(() => parties.close());
+  return parties;
+}
+
+/** Waits until the sweep has looked at every job that was there at its total timeout. */
+async function totalTimeoutPasses(): Promise<void> {
+  await sleep(totalMs + 300);
+}
+
+async function expectServing({ send, dispatcher }: TestIngress): Promise<void> {
+  const next = send({ steps: [{ whoami: true }] });
+  expect(await next.finished).toMatchObject({ state: 'done', error: undefined });
+  expect(next.text()).toBe('one');
+  expect(dispatcher.active).toBe(0);
+}
+
+const hang: Step[] = [{ write: 'x' }, { hang: true }];
+
+describe('a sink that throws', () => {
+  it.each<[keyof JobSink, Step[], string]>([
+    ['begin', hang, 'internal'],
+    ['data', hang, 'internal'],
+    ['keepAlive', hang, 'internal'],
+    ['end', [{ write: 'x' }], 'internal'],
+    ['fail', [{ write: 'x' }, { waitMs: 20 }, { fail: 'upstream_failed' }], 'upstream_failed'],
+  ])('in %s fails its job alone, once', async (method, steps, code) => {
+    const { log, requestIds } = errorLog();
+    const { ingress, addWorker } = await start(log);
+    const { worker } = await addWorker({ id: 'one' });
+    const failures: RouterError[] = [];
+    const sink: Partial<JobSink> = {
+      fail: (error) => void failures.push(error),
+      [method]: (argument: unknown) => {
+        if (method === 'fail') failures.push(argument as RouterError);
+        throw new Error(`${method} is broken`);
+      },
+    };
+    const sent = ingress.send({ steps, sink });
+    expect(await sent.finished).toMatchObject({ state: 'failed', error: { code } });
+    expect(failures.map((error) => error.code)).toEqual([code]);
+    expect(requestIds).toEqual([sent.job.request.requestId]);
+    expect(ingress.dispatcher.active).toBe(0);
+    expect(ingress.workers.get('one')?.held).toBe(0);
+    await until(() => worker.busy === 0, 1_000);
+    await totalTimeoutPasses();
+    expect(failures).toHaveLength(1);
+    await expectServing(ingress);
+  });
+
+  it('in fail when the total timeout passes fails its job alone, once', async () => {
+    const { ingress, addWorker } = await start();
+    const { worker } = await addWorker({ id: 'one' });
+    let failures = 0;
+    const fail = (): never => {
+      failures += 1;
+      throw new Error('fail is broken');
+    };
+    const broken = [ingress.send({ steps: hang, sink: { fail } }), ingress.send({ steps: hang, sink: { fail } })];
+    for (const { finished } of broken)
+      expect(await finished).toMatchObject({ state: 'failed', error: { code: 'total_timeout' } });
+    await until(() => worker.busy === 0, 1_000);
+    await totalTimeoutPasses();
+    expect(failures).toBe(2);
+    await expectServing(ingress);
+  });
+
+  it('in fail while the ingress drains keeps no other job from its end', async () => {
+    const { ingress, addWorker } = await start();
+    await addWorker({ id: 'one' });
+    const fail = (): never => {
+      throw new Error('fail is broken');
+    };
+    const jobs = [ingress.send({ steps: hang, sink: { fail } }), ingress.send({ steps: hang })];
+    await ingress.dispatcher.drain(0);
+    for (const { finished } of jobs)
+      expect(await finished).toMatchObject({ state: 'failed', error: { code: 'shutting_down' } });
+    expect(ingress.dispatcher.active).toBe(0);
+  });
+});
+
+describe('a total timeout', () => {
+  it.each<[string, Error | undefined, string]>([
+    ['ends nothing that has ended', undefined, 'done'],
+    ['ends nothing that has failed', new Error('end is broken'), 'failed'],
+  ])('that passes in the turn of the end frame %s', async (_, thrown, state) => {
+    const { ingress, addWorker } = await start();
+    const { worker } = await addWorker({ id: 'one' });
+    let endings = 0;
+    const sent = ingress.send({
+      steps: [{ write: 'x' }],
+      sink: {
+        end: () => {
+          endings += 1;
+          while (performance.now() - sent.job.queuedAt <= totalMs + 200);
+          if (thrown) throw thrown;
+        },
+      },
+    });
+    expect((await sent.finished).state).toBe(state);
+    await totalTimeoutPasses();
+    expect(endings).toBe(1);
+    expect(ingress.workers.get('one')?.held).toBe(0);
+    expect(worker.busy).toBe(0);
+    await expectServing(ingress);
+  });
+});
+
+describe('a sink that cancels its job', () => {
+  it.each<keyof JobSink>(['begin', 'data', 'keepAlive', 'end'])('in %s has it cancelled, once', async (method) => {
+    const { ingress, addWorker } = await start();
+    const { worker } = await addWorker({ id: 'one' });
+    const failures: RouterError[] = [];
+    const steps: Step[] = method === 'end' ? [{ write: 'x' }] : hang;
+    const sink = { fail: (error: RouterError) => void failures.push(error), [method]: () => sent.cancel() };
+    const sent = ingress.send({ steps, sink });
+    expect((await sent.finished).state).toBe('cancelled');
+    await until(() => worker.busy === 0, 1_000);
+    await totalTimeoutPasses();
+    expect(failures).toEqual([]);
+    expect(ingress.workers.get('one')?.held).toBe(0);
+    await expectServing(ingress);
+  });
+});
+
+describe('a request whose lanes cannot be chosen', () => {
+  it('at first fails alone', async () => {
+    const { ingress, addWorker } = await start();
+    await addWorker({ id: 'one' });
+    const place = (): never => {
+      throw new Error('place is broken');
+    };
+    const sent = ingress.send({ place });
+    expect(await sent.finished).toMatchObject({ state: 'failed', error: { code: 'internal' } });
+    await expectServing(ingress);
+  });
+
+  it('while it waits fails alone', async () => {
+    const { ingress, addWorker } = await start();
+    const { worker } = await addWorker({ id: 'one', slots: 0 });
+    await addWorker({ id: 'two', slots: 0, kind: 'other' });
+    const pools = [...ingress.workers.pools()];
+    let calls = 0;
+    const place = () => {
+      calls += 1;
+      if (calls > 1) throw new Error('place is broken');
+      // The third pool is one that the job may use later.
+      return pools.map((pool) => ({ pool, model: 'demo', maxWaitMs: 100 }));
+    };
+    const sent = ingress.send({ place });
+    expect(sent.job.state).toBe('queued');
+    const changed = ingress.send({});
+    worker.update({ slots: 1 });
+    expect(await sent.finished).toMatchObject({ state: 'failed', error: { code: 'internal' } });
+    expect(await changed.finished).toMatchObject({ state: 'done' });
+    await expectServing(ingress);
+  });
+});
