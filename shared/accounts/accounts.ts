@@ -41,6 +41,6 @@ export function openAccounts(redis: Redis, prefix: string, report: ReportUnreada
     sessions: new SessionStore(redis, prefix, { users, idleMs, report }),
     guard: new SignInGuard(redis, prefix),
     settings,
-    audit: new AuditTrail(redis, prefix),
+    audit: new AuditTrail(redis, prefix, report),
   };
 }

@@ -10,8 +10,7 @@ import { signedInOf } from './session/signed-in.ts';
 const page = z.object({
   before: z
     .string()
-    // Two numbers of 64 bits, after the first id that there can be: Redis takes no other.
-    .regex(/^[1-9]\d{0,18}-\d{1,19}$/, 'This is no id of an entry.')
+    .regex(/^\d{1,16}$/, 'This is no id of an entry.')
     .optional(),
 });
 const change = consoleSettingsSchema.partial();

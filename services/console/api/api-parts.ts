@@ -18,20 +18,20 @@ export interface ApiParts {
 }
 
 /**
- * Writes down what somebody did: in the audit trail, and, with ids alone, in the log. The trail is bounded, so that whoever changes
- * something often enough could push other changes out of it; the log's keeping is for whoever runs the router to decide.
- * The change stands already: a trail that cannot be written to is told to the log as well.
+ * Records what somebody did in the audit trail and, with ids alone, in the log. The trail keeps a bounded number of each member's
+ * changes; how long the log is kept is for whoever runs the router to decide. The change stands already: that the trail cannot be
+ * written to is logged too.
  */
 export async function record(
   { accounts, log }: Pick<ApiParts, 'accounts' | 'log'>,
-  actor: Pick<SignedIn, 'id' | 'name'> | null,
+  actor: Pick<SignedIn, 'id' | 'name' | 'role'> | null,
   note: Omit<AuditNote, 'actor'>,
 ): Promise<void> {
   const { action, target } = note;
   const facts = { action, actor: actor?.id, target: target && { kind: target.kind, id: target.id } };
   log.info(facts, 'an entry for the audit trail');
   try {
-    await accounts.audit.add({ actor: actor && { id: actor.id, name: actor.name }, ...note });
+    await accounts.audit.add({ actor: actor && { id: actor.id, name: actor.name, role: actor.role }, ...note });
   } catch (error) {
     log.error({ err: error, ...facts }, 'the audit trail has a gap');
   }

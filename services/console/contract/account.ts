@@ -127,6 +127,9 @@ export interface AuditEntry {
   target: { kind: string; id: string; name: string } | null;
   /** Old and new values, never a secret. */
   details: Record<string, unknown>;
+  /** Of several changes of the same fields of the same thing: how many there were from `since` to `at`. */
+  count?: number;
+  since?: number;
 }
 
 /** `GET /settings`, `PATCH /settings` (admins). */

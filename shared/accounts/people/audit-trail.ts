@@ -1,53 +1,136 @@
+import { hash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
 import { askRedis } from '../redis/ask-redis.ts';
+import { RedisScript } from '../redis/redis-script.ts';
+import { skipUnreadable, StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
+import { storedJson } from '../redis/stored-value.ts';
+import { quotaOf } from './audit-quota.ts';
+import type { UserRole } from './user.ts';
 
-/** Entries that are kept, or a few more: Redis cuts the stream in whole blocks. */
-const mostEntries = 10_000;
+const addEntry = new RedisScript(new URL('lua/add-audit-entry.lua', import.meta.url));
+
+/** Milliseconds for which an entry is kept: 400 days. */
+const keptMs = 400 * 86_400_000;
+
+/** Milliseconds in which a member's changes of the same fields of the same thing are one entry. */
+const mergeMs = 600_000;
+
 const entriesPerPage = 100;
 
-const entrySchema = z.object({
-  /** Who did it; null for the command line. */
+/** Characters of an entry's details. Of longer ones only the names of the fields are kept. */
+const maxDetails = 4_096;
+
+const details = z.record(z.string(), z.unknown());
+const target = z.object({ kind: z.string(), id: z.string(), name: z.string() });
+const noteSchema = z.object({
   actor: z.object({ id: z.string(), name: z.string() }).nullable(),
-  /** As `key.create`, `user.block`. */
   action: z.string(),
-  /** What was changed. */
-  target: z.object({ kind: z.string(), id: z.string(), name: z.string() }).nullable(),
-  /** Old and new values, never a secret. */
-  details: z.record(z.string(), z.unknown()),
+  target: target.nullable(),
+  details,
+});
+const entrySchema = z.object({
+  note: storedJson(noteSchema),
+  first: storedJson(noteSchema).optional(),
+  at: z.coerce.number(),
+  since: z.coerce.number(),
+  count: z.coerce.number(),
 });
 
-/** One change of an account, as it is told to the trail. */
-export type AuditNote = z.infer<typeof entrySchema>;
+/** One change of an account, as it goes into the trail. */
+export interface AuditNote {
+  /** Who did it; null for the command line, and for somebody who is not signed in. */
+  actor: { id: string; name: string; role: UserRole } | null;
+  /** As `key.create`, `user.block`. */
+  action: string;
+  /** What was changed. */
+  target: z.output<typeof target> | null;
+  /** Old and new values, never a secret. */
+  details: z.output<typeof details>;
+}
 
-/** One change of an account, with the time, in ms since 1970, and its place in the trail. */
-export type AuditEntry = AuditNote & { id: string; at: number };
+/**
+ * One change, or several of the same fields of the same thing: then `count` says how many since `since`, and the details have the
+ * values before the first and after the last of them. Times in ms since 1970; the id is its place in the trail.
+ */
+export type AuditEntry = z.output<typeof noteSchema> & { id: string; at: number; count?: number; since?: number };
 
-/** Who changed what, in a stream of Redis of bounded length. Every method throws `store_unavailable` as KeyStore does. */
+/**
+ * Who changed what. Entries are kept for 400 days within quotas (see `quotaOf`), so that nobody can push out what others did; what
+ * members do time and again is merged. Every method throws `store_unavailable` as KeyStore does.
+ */
 export class AuditTrail {
   readonly #redis: Redis;
   readonly #names: AccountNames;
+  readonly #entries: StoredRecords<z.output<typeof entrySchema>>;
 
   /** @param prefix what all names in Redis begin with */
-  constructor(redis: Redis, prefix: string) {
+  constructor(redis: Redis, prefix: string, report: ReportUnreadable) {
+    const names = accountNames(prefix);
     this.#redis = redis;
-    this.#names = accountNames(prefix);
+    this.#names = names;
+    this.#entries = new StoredRecords(redis, {
+      kind: 'audit entry',
+      schema: entrySchema,
+      nameOf: names.auditEntry,
+      report,
+    });
   }
 
   async add(note: AuditNote): Promise<void> {
-    const entry = JSON.stringify(note);
-    await askRedis(this.#redis.xadd(this.#names.audit, 'MAXLEN', '~', mostEntries, '*', 'entry', entry));
+    const { auditIndex, auditQuota, auditLatest, auditEntry } = this.#names;
+    const quota = quotaOf(note);
+    await addEntry.run(this.#redis, {
+      keys: [auditIndex, auditQuota(quota.name), auditLatest(actionHash(quota.name, note))],
+      args: {
+        entryPrefix: auditEntry(''),
+        note: JSON.stringify({ ...note, details: bounded(note.details) }),
+        maxEntries: quota.maxEntries,
+        keptMs,
+        mergeMs: quota.merges ? mergeMs : undefined,
+      },
+    });
   }
 
-  /** A hundred entries, newest first: the newest ones, or those before an entry. */
+  /** A hundred entries, newest first: the newest ones, or those before an entry. There are fewer only at the end of the trail. */
   async list(before?: string): Promise<AuditEntry[]> {
-    const end = before === undefined ? '+' : `(${before}`;
-    const found = await askRedis(this.#redis.xrevrange(this.#names.audit, end, '-', 'COUNT', entriesPerPage));
-    return found.map(([id, [, entry = '']]) => ({
-      id,
-      at: Number(id.split('-')[0]),
-      ...entrySchema.parse(JSON.parse(entry)),
-    }));
+    const page: AuditEntry[] = [];
+    let from = before;
+    while (page.length < entriesPerPage) {
+      const start = from === undefined ? '+inf' : `(${from}`;
+      const range = [this.#names.auditIndex, start, '-inf', 'BYSCORE', 'REV', 'LIMIT', 0, entriesPerPage] as const;
+      const ids = await askRedis(this.#redis.zrange(...range));
+      from = ids.at(-1);
+      if (from === undefined) return page;
+      const found = await Promise.all(ids.map((id) => skipUnreadable(this.#find(id))));
+      page.push(...found.filter((entry) => entry !== undefined));
+    }
+    return page.slice(0, entriesPerPage);
   }
+
+  async #find(id: string): Promise<AuditEntry | undefined> {
+    const stored = await this.#entries.find(id);
+    if (!stored) return undefined;
+    const { note, first, at, since, count } = stored;
+    if (!first) return { ...note, id, at };
+    const start = 'before' in first.details ? { before: first.details['before'] } : {};
+    return { ...note, details: { ...note.details, ...start }, id, at, count, since };
+  }
+}
+
+/** The same for changes of the same fields of the same thing, whatever their values are. */
+function actionHash(
+  quota: string,
+  { action, target: changed, details: { before, after, ...others } }: AuditNote,
+): string {
+  const fields = typeof after === 'object' && after !== null ? Object.keys(after).sort() : typeof before;
+  return hash('sha256', JSON.stringify([quota, action, changed?.kind, changed?.id, others, fields]), 'base64url');
+}
+
+function bounded(given: AuditNote['details']): AuditNote['details'] {
+  const { length } = JSON.stringify(given);
+  if (length <= maxDetails) return given;
+  const { after } = given;
+  return { tooLong: length, fields: Object.keys(typeof after === 'object' && after !== null ? after : given) };
 }

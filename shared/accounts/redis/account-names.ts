@@ -10,7 +10,9 @@
  * - `invitation:<id>` hash that expires; `invitations` sorted set by expiry; `invitation-link:<hash>`, `password-link:<hash>` and
  *   `first-admin-link` strings that expire
  * - `session:<hash>` hash that expires; `sessions-of:<user>` list of the newest ones
- * - `sign-ins:<subject>` hash that expires; `sign-in-refusals` string that expires; `audit` stream, capped; `console-settings` hash
+ * - `sign-ins:<subject>` hash that expires; `sign-in-refusals` string that expires; `console-settings` hash
+ * - `audit-entry:<id>` hash that expires; `audit-index` sorted set of all entries, `audit-quota:<name>` of those of one quota;
+ *   `audit-latest:<hash>` string that expires, the id of the latest entry of an action
  */
 export function accountNames(prefix: string) {
   return {
@@ -36,7 +38,10 @@ export function accountNames(prefix: string) {
     sessionsOf: (userId: string) => `${prefix}sessions-of:${userId}`,
     signIns: (subject: string) => `${prefix}sign-ins:${subject}`,
     signInRefusals: `${prefix}sign-in-refusals`,
-    audit: `${prefix}audit`,
+    auditEntry: (id: string) => `${prefix}audit-entry:${id}`,
+    auditIndex: `${prefix}audit-index`,
+    auditQuota: (quota: string) => `${prefix}audit-quota:${quota}`,
+    auditLatest: (hash: string) => `${prefix}audit-latest:${hash}`,
     settings: `${prefix}console-settings`,
   };
 }

@@ -46,7 +46,10 @@ export function Audit() {
         columns={[
           { label: 'Time', render: ({ at }) => formatDateTime(at) },
           { label: 'Who', render: ({ actor }) => <span className="break">{actor?.name ?? 'nobody'}</span> },
-          { label: 'What', render: ({ action }) => <Code>{action}</Code> },
+          {
+            label: 'What',
+            render: ({ action, count }) => <Code>{count === undefined ? action : `${action} × ${count}`}</Code>,
+          },
           {
             label: 'Whom',
             render: ({ target }) => <span className="break">{target ? target.name || target.id : ''}</span>,

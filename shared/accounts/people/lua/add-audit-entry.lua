@@ -1,0 +1,51 @@
+-- Adds an entry to the audit trail, or merges it with the entry of the same action a short time before, which then is the newest one
+-- and counts one more. Every entry counts against one quota: when the quota is full, its oldest entry makes room, and no other.
+--
+-- KEYS[1]  index of all entries (sorted set: an id is its own score)
+-- KEYS[2]  index of the entries of the quota (the same)
+-- KEYS[3]  the latest entry of this action (string: its id, expires); unused without `mergeMs`
+-- ARGV[1]  JSON:
+--   entryPrefix  of the names of entries (hash that expires: note, at, since, count; `first`, the first note, where several are merged)
+--   note         JSON of what happened
+--   maxEntries   of the quota
+--   keptMs       milliseconds for which an entry is kept
+--   mergeMs      milliseconds after the first of several merged actions in which others are merged with it; absent: none is
+-- Returns the entry's id: the time in ms since 1970 and three more digits, larger than every id before.
+local index, quota, latest = unpack(KEYS)
+local args = cjson.decode(ARGV[1])
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+
+local newest = tonumber(redis.call('ZREVRANGE', index, 0, 0)[1] or '0')
+local id = string.format('%.0f', math.max(now * 1000, newest + 1))
+local entry = args.entryPrefix .. id
+
+local before = args.mergeMs and redis.call('GET', latest)
+if before and redis.call('EXISTS', args.entryPrefix .. before) == 1 then
+  redis.call('RENAME', args.entryPrefix .. before, entry)
+  redis.call('HSETNX', entry, 'first', redis.call('HGET', entry, 'note'))
+  redis.call('ZREM', index, before)
+  redis.call('ZREM', quota, before)
+  redis.call('SET', latest, id, 'KEEPTTL')
+else
+  redis.call('HSET', entry, 'since', now)
+  if args.mergeMs then
+    redis.call('SET', latest, id, 'PX', args.mergeMs)
+  end
+end
+redis.call('HINCRBY', entry, 'count', 1)
+redis.call('HSET', entry, 'note', args.note, 'at', now)
+redis.call('PEXPIRE', entry, args.keptMs)
+
+local tooOld = string.format('%.0f', (now - args.keptMs) * 1000)
+for _, set in ipairs({ index, quota }) do
+  redis.call('ZREMRANGEBYSCORE', set, '-inf', tooOld)
+  redis.call('ZADD', set, id, id)
+end
+redis.call('PEXPIRE', quota, args.keptMs)
+while redis.call('ZCARD', quota) > args.maxEntries do
+  local oldest = redis.call('ZPOPMIN', quota)[1]
+  redis.call('ZREM', index, oldest)
+  redis.call('DEL', args.entryPrefix .. oldest)
+end
+return id

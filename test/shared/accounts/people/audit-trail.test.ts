@@ -1,0 +1,189 @@
+import { beforeEach, describe, expect, inject, it } from 'vitest';
+import type { AuditEntry, AuditNote, AuditTrail } from '#shared/accounts/people/audit-trail.ts';
+import { openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
+
+const day = 86_400_000;
+const admin = { id: 'ada', name: 'Ada', role: 'admin' as const };
+const bob = { id: 'bob', name: 'Bob', role: 'member' as const };
+const eve = { id: 'eve', name: 'Eve', role: 'member' as const };
+
+let open: OpenKeyStore;
+let audit: AuditTrail;
+beforeEach(async () => {
+  open = await openKeyStore(inject('redisUrl'));
+  ({ audit } = open.accounts);
+});
+
+/** A change of a key from one value to another. */
+function change(actor: AuditNote['actor'], id: string, before: unknown, after: unknown, field = 'name'): AuditNote {
+  const details = { before: { [field]: before }, after: { [field]: after } };
+  return { actor, action: 'key.change', target: { kind: 'key', id, name: id }, details };
+}
+
+/** The whole trail, newest first. */
+async function everything(): Promise<AuditEntry[]> {
+  const entries: AuditEntry[] = [];
+  for (;;) {
+    const page = await audit.list(entries.at(-1)?.id);
+    entries.push(...page);
+    if (page.length < 100) return entries;
+  }
+}
+
+const of = (entries: readonly AuditEntry[], actor: { id: string } | null): AuditEntry[] =>
+  entries.filter((entry) => entry.actor?.id === actor?.id);
+
+describe('the audit trail', () => {
+  it('is not washed out by 10,000 changes of one member', { timeout: 60_000 }, async () => {
+    await audit.add({ ...change(admin, 'k1', 1, 2), action: 'user.role' });
+    await audit.add({ actor: null, action: 'key.revoke', target: null, details: {} });
+    await audit.add({ ...change(bob, 't1', 'a', 'b'), action: 'team.change' });
+    await audit.add({ ...change(eve, 't1', 'a', 'b'), action: 'team.change' });
+    await audit.add(change(bob, 'k2', 'a', 'b'));
+    for (let from = 0; from < 10_200; from += 200) {
+      const some = Array.from({ length: 200 }, (_, index) => change(eve, `k${from + index}`, 'a', 'b'));
+      await Promise.all(some.map((note) => audit.add(note)));
+    }
+    const entries = await everything();
+    expect(of(entries, admin)).toMatchObject([{ action: 'user.role' }]);
+    expect(of(entries, null)).toMatchObject([{ action: 'key.revoke' }]);
+    expect(of(entries, bob)).toMatchObject([{ action: 'key.change' }, { action: 'team.change' }]);
+    expect(of(entries, eve)).toHaveLength(201);
+    expect(of(entries, eve).at(-1)).toMatchObject({ action: 'team.change' });
+    const names = await open.connection.redis.keys(`${open.prefix}audit-entry:*`);
+    expect(names).toHaveLength(entries.length);
+  });
+
+  it('keeps the last 1,000 of a member about teams and people', { timeout: 60_000 }, async () => {
+    const notes = Array.from({ length: 1_100 }, (_, index) => change(bob, `t${index}`, 'a', 'b'));
+    for (const note of notes) await audit.add({ ...note, action: 'team.change' });
+    const kept = await everything();
+    expect(kept).toHaveLength(1_000);
+    expect(kept.at(-1)?.target?.id).toBe('t100');
+  });
+
+  it('keeps the making of an account, and every change by an administrator, beside those of members', async () => {
+    await audit.add({ ...change(bob, 'bob', 'a', 'b'), action: 'user.create' });
+    for (let count = 0; count < 300; count++) await audit.add(change(admin, 'k1', count, count + 1));
+    for (let count = 0; count < 300; count++) await audit.add(change(bob, `k${count}`, 'a', 'b'));
+    const entries = await everything();
+    expect(of(entries, admin)).toHaveLength(300);
+    expect(of(entries, bob)).toHaveLength(201);
+    expect(of(entries, bob).at(-1)).toMatchObject({ action: 'user.create' });
+  });
+
+  it('bounds refused sign-ins by themselves', { timeout: 60_000 }, async () => {
+    await audit.add(change(bob, 'k1', 'a', 'b'));
+    for (let count = 0; count < 1_100; count++)
+      await audit.add({
+        actor: null,
+        action: 'session.refused',
+        target: null,
+        details: { address: `10.0.0.${count}` },
+      });
+    const entries = await everything();
+    expect(of(entries, null)).toHaveLength(1_000);
+    expect(of(entries, bob)).toHaveLength(1);
+  });
+});
+
+describe('repeated changes of a member', () => {
+  it('are one entry with a count, the value before the first and the one after the last, at the place of the last', async () => {
+    await audit.add(change(bob, 'k1', 'a', 'b'));
+    await audit.add(change(eve, 'k9', 'a', 'b'));
+    await audit.add(change(bob, 'k1', 'b', 'c'));
+    await audit.add(change(bob, 'k1', 'c', 'd'));
+    const [merged, other, ...rest] = await everything();
+    expect(rest).toEqual([]);
+    expect(merged).toMatchObject({
+      actor: { id: 'bob' },
+      count: 3,
+      details: { before: { name: 'a' }, after: { name: 'd' } },
+    });
+    expect(merged?.since).toBeLessThanOrEqual(merged?.at ?? 0);
+    expect(other).toMatchObject({ actor: { id: 'eve' } });
+    expect(other).not.toHaveProperty('count');
+  });
+
+  it('of other fields, other things, other people or with other facts are entries of their own', async () => {
+    await audit.add(change(bob, 'k1', 'a', 'b'));
+    await audit.add(change(bob, 'k1', 'low', 'normal', 'class'));
+    await audit.add(change(bob, 'k2', 'a', 'b'));
+    await audit.add(change(eve, 'k1', 'a', 'b'));
+    const rotation = { ...change(bob, 'k1', 'a', 'b'), action: 'key.rotate' };
+    await audit.add({ ...rotation, details: { newId: 'k3' } });
+    await audit.add({ ...rotation, details: { newId: 'k4' } });
+    expect(await everything()).toHaveLength(6);
+  });
+
+  it('are merged for ten minutes from the first one on', async () => {
+    const { redis } = open.connection;
+    await audit.add(change(bob, 'k1', 'a', 'b'));
+    const [latest = ''] = await redis.keys(`${open.prefix}audit-latest:*`);
+    expect(await redis.pttl(latest)).toBeGreaterThan(590_000);
+    await redis.pexpire(latest, 300_000);
+    await audit.add(change(bob, 'k1', 'b', 'c'));
+    expect(await redis.pttl(latest)).toBeLessThanOrEqual(300_000);
+    await redis.del(latest);
+    await audit.add(change(bob, 'k1', 'c', 'd'));
+    expect(await everything()).toMatchObject([{ details: { before: { name: 'c' } } }, { count: 2 }]);
+  });
+});
+
+describe('an entry', () => {
+  it('is kept for 400 days, and leaves nothing behind', async () => {
+    const { redis } = open.connection;
+    await audit.add(change(admin, 'k1', 'a', 'b'));
+    const [id = ''] = await redis.zrange(`${open.prefix}audit-index`, '0', '-1');
+    expect((await redis.pttl(`${open.prefix}audit-entry:${id}`)) / day).toBeCloseTo(400, 1);
+    expect((await redis.pttl(`${open.prefix}audit-quota:privileged`)) / day).toBeCloseTo(400, 1);
+    // As if it had been made 401 days ago.
+    const old = String((Date.now() - 401 * day) * 1_000);
+    for (const set of ['audit-index', 'audit-quota:privileged'])
+      await redis.multi().zrem(`${open.prefix}${set}`, id).zadd(`${open.prefix}${set}`, old, old).exec();
+    await redis.del(`${open.prefix}audit-entry:${id}`);
+    expect(await everything()).toEqual([]);
+    await audit.add(change(admin, 'k2', 'a', 'b'));
+    for (const set of ['audit-index', 'audit-quota:privileged'])
+      expect(await redis.zrange(`${open.prefix}${set}`, '0', '-1')).toHaveLength(1);
+  });
+
+  it('has a place of its own among those of the same millisecond', async () => {
+    await Promise.all(Array.from({ length: 250 }, (_, index) => audit.add(change(admin, `k${index}`, 'a', 'b'))));
+    const entries = await everything();
+    expect(new Set(entries.map(({ id }) => id)).size).toBe(250);
+    expect(entries.map(({ target }) => target?.id)).toEqual(
+      Array.from({ length: 250 }, (_, index) => `k${249 - index}`),
+    );
+  });
+
+  it('with very long details keeps the names of the fields', async () => {
+    const models = Array.from({ length: 100 }, (_, index) => `${'m'.repeat(190)}${index}`);
+    await audit.add(change(bob, 'k1', models, models, 'models'));
+    expect((await everything())[0]?.details).toEqual({ tooLong: expect.any(Number), fields: ['models'] });
+  });
+
+  it('that cannot be read is left out, and does not end a page early', async () => {
+    const { redis } = open.connection;
+    for (let count = 0; count < 150; count++) await audit.add(change(admin, `k${count}`, 'a', 'b'));
+    const ids = await redis.zrange(`${open.prefix}audit-index`, '-30', '-1');
+    for (const id of ids) await redis.hset(`${open.prefix}audit-entry:${id}`, 'note', 'hunter2');
+    expect(await audit.list()).toHaveLength(100);
+    expect(await everything()).toHaveLength(120);
+    expect(open.unreadable.join()).not.toContain('hunter2');
+    expect(open.unreadable.length).toBeGreaterThan(0);
+  });
+
+  it('of a newer release is read without what this release does not know', async () => {
+    const { redis } = open.connection;
+    await audit.add(change(admin, 'k1', 'a', 'b'));
+    const [id = ''] = await redis.zrange(`${open.prefix}audit-index`, '0', '-1');
+    const note = {
+      ...change(admin, 'k1', 'a', 'b'),
+      actor: { id: 'ada', name: 'Ada', role: 'owner' },
+      from: '10.0.0.1',
+    };
+    await redis.hset(`${open.prefix}audit-entry:${id}`, { note: JSON.stringify(note), signature: 'x' });
+    expect(await everything()).toMatchObject([{ actor: { id: 'ada', name: 'Ada' }, action: 'key.change' }]);
+  });
+});
