@@ -1,6 +1,10 @@
 import { globSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { clientFormats } from '#shared/formats/client-formats.ts';
+import { toolsFormat } from '#shared/formats/tools/tools-format.ts';
+import { translations } from '#shared/translate/translations.ts';
+import { namedFormats } from './helpers/named-formats.ts';
 import { readSource, type Source } from './helpers/read-source.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -40,6 +44,9 @@ const mayReadEnvironment = [
   /^shared\/core\/run-service\.ts$/,
 ];
 
+/** The console's pages cannot import the formats: they have a file for each of their own. */
+const webFormats = 'services/console/web/formats';
+
 describe('the architecture', () => {
   it('has imports that go one way: services to shared, shared to shared/core', () => {
     const wrong = imports().filter(({ from, to }) => {
@@ -73,8 +80,32 @@ describe('the architecture', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('has no cycles among the files that are loaded at run time', () => {
+  it('has no cycles of imports, those of types included', () => {
     expect(findCycle()).toBeUndefined();
+  });
+
+  it('decides nothing by the name of a wire format outside of the format', () => {
+    const names = new Set([...clientFormats, ...translations.map(({ upstream }) => upstream)].map(({ name }) => name));
+    const isHome = (file: string): boolean =>
+      [...names].some((name) => file.startsWith(`shared/formats/${name}/`) || file === `${webFormats}/${name}.ts`) ||
+      file.startsWith('shared/translate/');
+    const files = [...sources.keys()].filter((file) => !isHome(file));
+    expect(files.length).toBeGreaterThan(300);
+    expect(files.flatMap((file) => namedFormats(file, names))).toEqual([]);
+    expect(globSync('test/docs/**/*.ts').flatMap((file) => namedFormats(file, names))).toEqual([]);
+  });
+
+  it('sees where something is decided by a name', () => {
+    // Which this file does, so that the test above cannot pass by seeing nothing.
+    const decide = (format: string): boolean => format === 'chat' || format === toolsFormat.name;
+    expect(decide('chat')).toBe(true);
+    expect(namedFormats('test/architecture.test.ts', new Set(['chat']))).not.toEqual([]);
+  });
+
+  it('knows only parts that exist', () => {
+    const parts = new Set([...sources.keys()].map(partOf));
+    const known = [...Object.keys(mayImport), ...Object.values(mayImport).flat(), ...Object.values(homes).flat()];
+    expect(known.filter((part) => !parts.has(part))).toEqual([]);
   });
 
   it('never imports from the tests, and only files that exist', () => {
@@ -89,9 +120,9 @@ describe('the architecture', () => {
 });
 
 /** Every import of one file of the project by another, data aside. */
-function imports(kind: 'imports' | 'loads' = 'imports'): { from: string; to: string }[] {
+function imports(): { from: string; to: string }[] {
   return [...sources].flatMap(([from, source]) =>
-    source[kind].flatMap((written) => {
+    source.imports.flatMap((written) => {
       if (/\.(?:json|css)$/.test(written)) return [];
       if (/^#(?:services|shared)\//.test(written)) return { from, to: written.slice(1) };
       return written.startsWith('.') ? { from, to: normalize(join(dirname(from), written)) } : [];
@@ -105,7 +136,7 @@ function partOf(file: string): string {
 
 /** The first chain of imports that comes back to where it began. */
 function findCycle(): string[] | undefined {
-  const next = Map.groupBy(imports('loads'), ({ from }) => from);
+  const next = Map.groupBy(imports(), ({ from }) => from);
   const finished = new Set<string>();
   const visit = (file: string, path: string[]): string[] | undefined => {
     if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];

@@ -7,6 +7,7 @@ import { answerHealth } from './http/health.ts';
 import type { OpenRequests } from './http/open-requests.ts';
 import { assignRequestId } from './http/request-id.ts';
 import { traceRequests } from './http/trace-request.ts';
+import { welcome } from './http/welcome.ts';
 import { mcpRoutes, type McpRoutesParts } from './mcp/mcp-routes.ts';
 import { apiRoutes, generateRoutes, type ApiRoutesParts } from './routing/api-routes.ts';
 import { toolsRoutes } from './tools/tools-routes.ts';
@@ -24,6 +25,8 @@ export interface AppParts extends ApiRoutesParts, McpRoutesParts {
   /** Proxies whose `X-Forwarded-*` headers are trusted. */
   trustedProxies: readonly string[];
   consoleApi: RequestHandler;
+  /** Address at which people reach the router; that of each request if unset. */
+  publicUrl: string | undefined;
 }
 
 /** The route table of the ingress. */
@@ -47,6 +50,8 @@ export function createApp(parts: AppParts): Express {
   app.use('/api/tools/mcp', mcpRoutes(parts));
   app.get('/health', answerHealth(parts));
   app.use('/console/api', parts.consoleApi);
+  const apis = Array.from(new Set(formats.map(({ api }) => api)), (api) => ({ name: api.segment, path: baseOf(api) }));
+  app.get('/', welcome(parts.publicUrl, apis));
   app.use(parts.pages);
   app.use(unknownPath, answerError(formats[0], parts));
   return app;

@@ -236,6 +236,7 @@ await runService(async (environment, releases) => {
     priceOf,
     record,
     countRefusal,
+    publicUrl: config.PUBLIC_URL,
     pages: servePages(join(root, pagesFolder)),
   });
 

@@ -5,8 +5,6 @@ import { parseSync } from 'vite';
 export interface Source {
   /** What it imports and re-exports, types included, as written. */
   imports: string[];
-  /** Those of them that are there at run time too. */
-  loads: string[];
   /** Whether it reads the environment of the process. */
   readsEnvironment: boolean;
 }
@@ -16,19 +14,14 @@ export function readSource(file: string): Source {
   const text = readFileSync(file, 'utf8');
   const { module, program } = parseSync(file, text);
   const written = [
-    ...module.staticImports.map(({ start, moduleRequest }) => ({ start, to: moduleRequest.value })),
-    ...module.staticExports.flatMap(({ start, entries }) =>
-      entries.flatMap(({ moduleRequest }) => (moduleRequest ? [{ start, to: moduleRequest.value }] : [])),
+    ...module.staticImports.map(({ moduleRequest }) => moduleRequest.value),
+    ...module.staticExports.flatMap(({ entries }) =>
+      entries.flatMap(({ moduleRequest }) => moduleRequest?.value ?? []),
     ),
-    ...module.dynamicImports.map(({ start, moduleRequest }) => ({
-      start,
-      to: text.slice(moduleRequest.start + 1, moduleRequest.end - 1),
-    })),
+    ...module.dynamicImports.map(({ moduleRequest }) => text.slice(moduleRequest.start + 1, moduleRequest.end - 1)),
   ];
-  const isType = ({ start }: { start: number }) => /^(import|export) type\b/.test(text.slice(start, start + 20));
   return {
-    imports: written.map(({ to }) => to),
-    loads: written.filter((each) => !isType(each)).map(({ to }) => to),
+    imports: written,
     readsEnvironment: contains(program, isProcessEnvironment),
   };
 }

@@ -1,5 +1,5 @@
-import { messagesUpstream } from '#shared/translate/upstreams/messages/messages-upstream.ts';
 import { z } from 'zod';
+import { messagesUpstream } from '#shared/translate/upstreams/messages/messages-upstream.ts';
 import { keyHeader } from './authorize.ts';
 import type { Provider } from './provider.ts';
 import { allCapabilities, capabilitiesIf, readCards, tokens } from './read-cards.ts';

@@ -1,5 +1,5 @@
-import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import type { Environment } from '#shared/core/load-config.ts';
+import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { bearer } from './authorize.ts';
 import { anthropic } from './anthropic.ts';
 import { engineHints } from '../requests/hints.ts';

@@ -1,5 +1,5 @@
-import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { z } from 'zod';
+import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { bearer } from './authorize.ts';
 import { engineHints, platformHints } from '../requests/hints.ts';
 import { plainAssistants } from '../requests/plain-assistants.ts';

@@ -1,6 +1,6 @@
-import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
 import type { JsonObject } from '#shared/core/json.ts';
+import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { capabilitiesIf, readNames } from './read-cards.ts';
 import { bearer } from './authorize.ts';
 import { engineHints } from '../requests/hints.ts';

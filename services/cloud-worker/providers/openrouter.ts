@@ -1,5 +1,5 @@
-import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { z } from 'zod';
+import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { bearer } from './authorize.ts';
 import type { Provider } from './provider.ts';
 import { allCapabilities, capabilitiesIf, readCards, tokens } from './read-cards.ts';

@@ -1,11 +1,14 @@
-import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { z } from 'zod';
+import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { bearer } from './authorize.ts';
 import { platformHints } from '../requests/hints.ts';
 import type { Guess, Provider } from './provider.ts';
 import { capabilitiesIf, readCards, tokens } from './read-cards.ts';
 
 const card = z.looseObject({ id: z.string().min(1), type: z.string(), context_length: tokens });
+
+/** The type, in Together's list, of models that answer requests. */
+const answering = 'chat';
 
 const guess: Guess = (id) =>
   capabilitiesIf({
@@ -26,7 +29,7 @@ export const together: Provider = {
   list: {
     path: '/models',
     read: readCards(card, ({ id, type, context_length: contextWindow }) => {
-      const capabilities = type === 'chat' ? guess(id) : undefined;
+      const capabilities = type === answering ? guess(id) : undefined;
       return capabilities && { id, capabilities: [...capabilities], contextWindow };
     }),
   },

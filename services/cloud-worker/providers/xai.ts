@@ -1,5 +1,5 @@
-import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { z } from 'zod';
+import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { bearer } from './authorize.ts';
 import { engineHints } from '../requests/hints.ts';
 import { limitEffort } from '../requests/limit-effort.ts';

@@ -1,0 +1,157 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
+import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
+import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
+import { limitedIngress, pricedDemo } from '../../helpers/cluster/limited-ingress.ts';
+import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { until } from '../../helpers/until.ts';
+
+/*
+ * A third client format, added by one object and one folder: served by the real ingress, broker, worker and engine, none of
+ * whose files know of it.
+ */
+
+const withToy = `--import=${pathToFileURL(join(import.meta.dirname, 'add-toy.ts')).href}`;
+let cluster: Cluster;
+
+beforeAll(async () => {
+  cluster = await startCluster({
+    ingress: { ...pricedDemo(), NODE_OPTIONS: withToy, KEEP_ALIVE_MS: '200' },
+    worker: { NODE_OPTIONS: withToy },
+  });
+});
+
+afterAll(() => cluster.stop());
+
+function talk(fields: object, url = cluster.url, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(`${url}/api/toy/v9/talk`, {
+    method: 'POST',
+    body: JSON.stringify({ engine: 'demo', say: 'Hello!', ...fields }),
+    headers: { 'x-toy-key': cluster.key, 'content-type': 'application/json', ...headers },
+  });
+}
+
+interface ToyEvent {
+  name: string;
+  n: number;
+  [field: string]: unknown;
+}
+
+async function eventsOf(answer: Response): Promise<ToyEvent[]> {
+  return Array.from((await answer.text()).matchAll(/event: (\w+)\ndata: (.*)\n\n/g), ([, name = '', data = '']) => ({
+    name,
+    ...(JSON.parse(data) as { n: number }),
+  }));
+}
+
+async function recordOf(requestId: string): Promise<UsageRecord> {
+  const { connection } = await openKeyStore(inject('redisUrl'));
+  const usage = new UsageReader(connection.redis, `${cluster.prefix}:`);
+  const admin = { userId: '', isAdmin: true, keyIds: [], teamIds: [] };
+  let found: UsageRecord | undefined;
+  await until(async () => {
+    found = (await usage.requests(admin, {}, 200)).requests.find(({ id }) => id === requestId);
+    return found !== undefined;
+  });
+  if (!found) throw new Error('unreachable');
+  return found;
+}
+
+describe('a format that was added by one object and one folder', () => {
+  it('is served whole, counted and billed', async () => {
+    const answer = await talk({ say: 'Hi!\n[demo tokens=17]' }, cluster.url, { 'x-request-id': 'toy-whole' });
+    expect(answer.status).toBe(200);
+    const body = (await answer.json()) as { id: string; said: string; in: number; out: number };
+    expect(body).toMatchObject({ id: expect.stringMatching(/^toy-/) as string, out: 17 });
+    expect(body.said).not.toBe('');
+    const record = await recordOf('toy-whole');
+    expect(record).toMatchObject({ format: 'toy', outcome: 'done', promptTokens: body.in, completionTokens: 17 });
+    expect(record.cost).toBe(body.in * 1_000 + 17 * 2_000);
+  });
+
+  it('is served as a stream whose numbers have no gap', async () => {
+    const events = await eventsOf(await talk({ live: true }));
+    expect(events.map(({ n }) => n)).toEqual(events.map((_, at) => at + 1));
+    expect(events.filter(({ name }) => name === 'piece').length).toBeGreaterThan(1);
+    expect(events.at(-1)).toMatchObject({ name: 'over', id: expect.stringMatching(/^toy-/) as string });
+  });
+
+  it('has its own keep-alives while a client waits', async () => {
+    const events = await eventsOf(await talk({ live: true, say: 'Hi!\n[demo delay=700]' }));
+    expect(events[0]).toMatchObject({ name: 'wait', n: 1 });
+    expect(events.at(-1)).toMatchObject({ name: 'over' });
+  });
+
+  it('fails before its answer in its own words', async () => {
+    const refused = await talk({ say: 7 });
+    expect(refused.status).toBe(400);
+    expect(await refused.json()).toEqual({
+      wrong: { code: 'invalid_request', message: 'toy: say is wrong', param: 'say' },
+    });
+    const failed = await talk({ say: 'Hi!\n[demo fault=500]' });
+    expect(failed.status).toBe(502);
+    expect(await failed.json()).toMatchObject({ wrong: { code: 'upstream_failed' } });
+    const unknown = await talk({ engine: 'nobody-has-it' });
+    expect(unknown.status).toBe(404);
+    expect(await unknown.json()).toMatchObject({ wrong: { code: 'model_not_found' } });
+  });
+
+  it('fails in the midst of a stream with an event of its own, and the relayed part is billed', async () => {
+    const answer = await talk({ live: true, say: 'Hi!\n[demo fault=drop after=6 rate=100]' }, cluster.url, {
+      'x-request-id': 'toy-broken',
+    });
+    expect(answer.status).toBe(200);
+    const events = await eventsOf(answer);
+    const pieces = events.filter(({ name }) => name === 'piece').length;
+    expect(pieces).toBeGreaterThan(0);
+    expect(events.at(-1)).toEqual({ name: 'broke', n: events.length, code: 'upstream_failed' });
+    const record = await recordOf('toy-broken');
+    expect(record).toMatchObject({ format: 'toy', outcome: 'failed', code: 'upstream_failed' });
+    expect(record.completionTokens).toBeGreaterThanOrEqual(pieces);
+  });
+
+  it('lists models, answers its greeting without a key, and refuses keys and methods in its own words', async () => {
+    const at = (path: string, init: RequestInit = {}) => fetch(`${cluster.url}/api/toy${path}`, init);
+    const keyed = { headers: { 'x-toy-key': cluster.key } };
+    expect(await (await at('/v9/models', keyed)).json()).toEqual({ engines: ['auto', 'demo'] });
+    expect(await (await at('/v9/models/demo', keyed)).json()).toEqual({ engine: 'demo' });
+    expect(await (await at('/ping')).json()).toEqual({ pong: true });
+    const missing = await at('/v9/models');
+    expect([missing.status, await missing.json()]).toMatchObject([401, { wrong: { code: 'missing_key' } }]);
+    const wrong = await at('/v9/talk', keyed);
+    expect([wrong.status, await wrong.json()]).toMatchObject([405, { wrong: { code: 'method_not_allowed' } }]);
+    const nowhere = await at('/v9/nowhere', keyed);
+    expect([nowhere.status, await nowhere.json()]).toMatchObject([404, { wrong: { code: 'not_found' } }]);
+  });
+
+  it('is limited, and says in its own headers what is left', async () => {
+    const limited = limitedIngress({ requestsPerMinute: 1 });
+    const { process, url } = await cluster.addIngress({
+      ...limited,
+      NODE_OPTIONS: `${limited['NODE_OPTIONS'] ?? ''} ${withToy}`,
+    });
+    onTestFinished(async () => void (await process.stop()));
+    const first = await talk({}, url);
+    expect([first.status, first.headers.get('toy-requests-left')]).toEqual([200, '0']);
+    const second = await talk({}, url);
+    expect([second.status, await second.json()]).toMatchObject([429, { wrong: { code: 'rate_limit_exceeded' } }]);
+  });
+
+  it('is counted in the metrics under its name', async () => {
+    const metrics = await (await fetch(`${cluster.adminUrl}/metrics`)).text();
+    expect(metrics).toMatch(/rtr_requests_total\{[^}]*format="toy"[^}]*outcome="done"[^}]*\} [1-9]/);
+    expect(metrics).toMatch(/rtr_refusals_total\{[^}]*format="toy"[^}]*code="model_not_found"[^}]*\} 1/);
+  });
+
+  it('is never given to a worker that cannot translate it', async () => {
+    await cluster.addWorker({ NODE_OPTIONS: '' });
+    const id = cluster.ingress.lines.findLast(({ msg }) => msg === 'worker joined')?.['worker'];
+    expect(id).toBeTypeOf('string');
+    const served = await Promise.all(Array.from({ length: 20 }, () => talk({})));
+    expect(served.map(({ status }) => status)).toEqual(served.map(() => 200));
+    expect(served.map(({ headers }) => headers.get('x-rtr-worker'))).not.toContain(id);
+    await Promise.all(served.map((answer) => answer.text()));
+  });
+});

@@ -1,0 +1,75 @@
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import { namedEvent } from '#shared/formats/sse/encode.ts';
+import { chatToChat } from '#shared/translate/chat-chat/chat-to-chat.ts';
+import type { Ending, Minted, StreamTranslation, Translation } from '#shared/translate/translation.ts';
+import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
+import { upstreamErrorFromChatEvent } from '#shared/translate/upstreams/chat/upstream-error.ts';
+import { toyFormat, type ToyRequest } from './toy-format.ts';
+
+/** Toy clients on chat upstreams. */
+export const toyToChat: Translation = {
+  client: toyFormat,
+  upstream: chatUpstream,
+  passesHeaders: false,
+  request: (body, { model }) => {
+    const { say, live, most } = body as ToyRequest & JsonObject;
+    return {
+      model,
+      messages: [{ role: 'user', content: say }],
+      ...(most !== undefined && { max_tokens: most }),
+      ...(live && { stream: true, stream_options: { include_usage: true } }),
+    };
+  },
+  reply: (body, minted) => {
+    const { body: chat, ending } = chatToChat.reply(body, minted);
+    const [choice] = Array.isArray(chat['choices']) ? chat['choices'] : [];
+    const message = isJsonObject(choice) && isJsonObject(choice['message']) ? choice['message'] : {};
+    const { promptTokens, completionTokens } = ending.usage;
+    return {
+      body: { id: minted.id, said: message['content'] ?? '', in: promptTokens, out: completionTokens },
+      ending,
+    };
+  },
+  stream: (minted) => new ToyToChatStream(minted),
+};
+
+class ToyToChatStream implements StreamTranslation {
+  readonly #minted: Minted;
+  /** Reads the upstream's stream to its end for usage and finish reason. */
+  readonly #chat: StreamTranslation;
+  #events = 0;
+
+  constructor(minted: Minted) {
+    this.#minted = minted;
+    this.#chat = chatToChat.stream(minted);
+  }
+
+  event(data: string): string {
+    const parsed: unknown = data === '[DONE]' ? undefined : JSON.parse(data);
+    this.#chat.event(data);
+    if (!isJsonObject(parsed)) return '';
+    const failure = upstreamErrorFromChatEvent(parsed);
+    if (failure) throw failure;
+    const [choice] = Array.isArray(parsed['choices']) ? parsed['choices'] : [];
+    const delta = isJsonObject(choice) && isJsonObject(choice['delta']) ? choice['delta'] : {};
+    return typeof delta['content'] === 'string' && delta['content'] !== ''
+      ? this.#next('piece', { text: delta['content'] })
+      : '';
+  }
+
+  end(): { text: string; ending: Ending } {
+    const { ending } = this.#chat.end();
+    if (this.#events === 0) throw new RouterError('upstream_failed', 'Nothing was said.');
+    const { promptTokens, completionTokens } = ending.usage;
+    return {
+      text: this.#next('over', { id: this.#minted.id, in: promptTokens, out: completionTokens }),
+      ending,
+    };
+  }
+
+  #next(name: string, fields: object): string {
+    this.#events += 1;
+    return namedEvent(name, JSON.stringify({ n: this.#events, ...fields }));
+  }
+}

@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
+import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
+import type { JobRequest } from '#shared/broker/dispatch/job.ts';
+import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import { chatFormat } from '#shared/formats/chat/chat-format.ts';
+import { registrySchema } from '#shared/registry/registry.ts';
+import { serveModel, type ModelRequest, type ModelSink, type ServingParts } from '#shared/serving/serve-model.ts';
+import { serveTool } from '#shared/serving/serve-tool.ts';
+import { livePool } from '../../helpers/broker/live-pool.ts';
+
+const models = [{ id: 'm', capabilities: ['stream' as const] }];
+const pools = [livePool({ tier: 'gpu', pool: 'p', models }, [{ id: 'w' }])];
+const workers = { pools: () => pools, isKnownModel: () => true, isKnownTool: () => true } as unknown as LiveWorkers;
+const sink: ModelSink = {
+  relayedTokens: 0,
+  begin: () => undefined,
+  data: () => undefined,
+  keepAlive: () => undefined,
+  end: () => undefined,
+  fail: () => undefined,
+};
+
+/** What serves a request, up to the dispatcher, and what became of its reservation. */
+function parts(onDispatch: (request: JobRequest) => void = () => undefined) {
+  const reservations: string[] = [];
+  const reserve: LimitKeeper['reserve'] = () => {
+    reservations.push('reserved');
+    const reservation = {
+      commit: () => void reservations.push('committed'),
+      release: () => void reservations.push('released'),
+    };
+    return Promise.resolve({ granted: true, uses: [], reservation });
+  };
+  const dispatch: ServingParts['dispatcher']['dispatch'] = (request) => {
+    onDispatch(request);
+    throw new RouterError('internal', 'The dispatcher is broken.');
+  };
+  const served: ServingParts = {
+    dispatcher: { dispatch, cancel: () => undefined },
+    workers,
+    registry: () => registrySchema.parse({}),
+    limits: { reserve },
+    priceOf: () => undefined,
+    record: () => undefined,
+  };
+  return { served, reservations };
+}
+
+function identity(fields: Partial<KeyIdentity> = {}): KeyIdentity {
+  const limits = [{ party: 'key:k', limits: { requestsPerMinute: 10 } }];
+  return { id: 'k', name: 'k', kind: 'router', class: 'normal', limits, ...fields } as KeyIdentity;
+}
+
+function ask(served: ServingParts, who: KeyIdentity, fields: object = {}, isGone = false) {
+  const body = { model: 'm', messages: [{ role: 'user', content: 'hi' }], ...fields };
+  const request: ModelRequest = {
+    ...chatFormat.read(Buffer.from(JSON.stringify(body)), 'generate'),
+    requestId: 'r',
+    identity: who,
+    trace: undefined,
+    format: chatFormat.name,
+    operation: 'generate',
+    headers: undefined,
+  };
+  return serveModel(served, request, sink, { onStanding: () => undefined, isGone: () => isGone });
+}
+
+describe('the class of a request', () => {
+  it.each([
+    ['low', undefined, 'low'],
+    ['low', 'priority', 'low'],
+    ['normal', undefined, 'normal'],
+    ['normal', 'priority', 'normal'],
+    ['normal', 'flex', 'low'],
+    ['normal', 'auto', 'normal'],
+    ['high', undefined, 'high'],
+    ['high', 'priority', 'high'],
+    ['high', 'flex', 'low'],
+  ] as const)('of a key of class %s with service_tier %s is %s', async (ceiling, tier, expected) => {
+    const classes: string[] = [];
+    const { served } = parts((request) => classes.push(request.class));
+    await expect(ask(served, identity({ class: ceiling }), { service_tier: tier })).rejects.toThrow('broken');
+    expect(classes).toEqual([expected]);
+  });
+});
+
+describe('what was reserved for a request', () => {
+  it('is released when the request cannot be dispatched', async () => {
+    const { served, reservations } = parts();
+    await expect(ask(served, identity())).rejects.toMatchObject({ code: 'internal' });
+    expect(reservations).toEqual(['reserved', 'released']);
+  });
+
+  it('is released when its client has gone meanwhile', async () => {
+    const { served, reservations } = parts();
+    expect(await ask(served, identity(), {}, true)).toBeUndefined();
+    expect(reservations).toEqual(['reserved', 'released']);
+  });
+
+  it('is released when a call of a tool cannot be dispatched', async () => {
+    const { served, reservations } = parts();
+    const call = {
+      requestId: 'r',
+      identity: identity(),
+      trace: undefined,
+      tool: 't',
+      body: Buffer.from('{}'),
+      stream: false,
+    };
+    const caller = { onStanding: () => undefined, isGone: () => false };
+    await expect(serveTool(served, call, sink, caller)).rejects.toMatchObject({ code: 'internal' });
+    expect(reservations).toEqual(['reserved', 'released']);
+  });
+
+  it('is nothing for a key without limits, for which nobody is asked', async () => {
+    const { served, reservations } = parts();
+    await expect(ask(served, identity({ limits: [] }))).rejects.toMatchObject({ code: 'internal' });
+    expect(reservations).toEqual([]);
+  });
+});
