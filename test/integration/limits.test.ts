@@ -1,10 +1,11 @@
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accountNames } from '#shared/accounts/redis/account-names.ts';
-import { parseKey } from '#shared/accounts/keys/parse-key.ts';
-import { limitedIngress, pricedDemo } from '../helpers/cluster/limited-ingress.ts';
+import { createOwnedKey } from '#shared/accounts/keys/create-key.ts';
+import type { Limits } from '#shared/accounts/limits/limits.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
+import { pricedDemo } from '../helpers/cluster/priced-demo.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
 import { until } from '../helpers/until.ts';
 import { startRedis } from '../helpers/servers/start-redis.ts';
@@ -23,60 +24,60 @@ afterAll(async () => {
   await redis.stop();
 });
 
-const ask = (url: string, fields: object = {}, init: RequestInit = {}): Promise<Response> =>
+const ask = (
+  key: string,
+  fields: object = {},
+  init: RequestInit = {},
+  { url }: { url: string } = cluster,
+): Promise<Response> =>
   fetch(`${url}/api/openai/chat/completions`, {
     method: 'POST',
     body: JSON.stringify({ model: 'demo', max_tokens: 50, messages: [{ role: 'user', content: 'Hello!' }], ...fields }),
-    headers: { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     ...init,
   });
 
-const askMessages = (url: string, fields: object = {}): Promise<Response> =>
-  fetch(`${url}/api/anthropic/v1/messages`, {
+const askMessages = (key: string, fields: object = {}): Promise<Response> =>
+  fetch(`${cluster.url}/api/anthropic/v1/messages`, {
     method: 'POST',
     body: JSON.stringify({ model: 'demo', max_tokens: 50, messages: [{ role: 'user', content: 'Hello!' }], ...fields }),
-    headers: { 'x-api-key': cluster.key, 'content-type': 'application/json' },
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
   });
 
-/** Starts an ingress on which the key has these limits. */
-async function limited(...given: Parameters<typeof limitedIngress>): Promise<string> {
-  const { process, url } = await cluster.addIngress(limitedIngress(...given));
-  onTestFinished(async () => void (await process.stop()));
-  return url;
-}
-
-/** What is written of the key's limits in Redis, after the test forgets all of it. */
-async function keyUse(): Promise<Record<string, Record<string, string>>> {
+/** What is written in Redis of the limits of a key, by period. */
+async function useOf(id: string): Promise<Record<string, Record<string, string>>> {
   const { connection } = await openKeyStore(redis.url, `${cluster.prefix}:`);
-  const names = await connection.redis.keys(`${cluster.prefix}:limit:key:*`);
+  const names = await connection.redis.keys(`${cluster.prefix}:limit:key:${id}:*`);
   const uses = await Promise.all(names.map(async (name) => [name, await connection.redis.hgetall(name)] as const));
   return Object.fromEntries(uses.map(([name, use]) => [name.split(':').slice(4).join(':'), use]));
 }
 
-async function forgetUse(): Promise<void> {
-  const { connection } = await openKeyStore(redis.url, `${cluster.prefix}:`);
-  const names = await connection.redis.keys(`${cluster.prefix}:limit:*`);
-  if (names.length > 0) await connection.redis.del(...names);
+/** Makes a key with limits of its own, of a team that has limits too. */
+async function keyOfTeam(own: Limits, shared: Limits): Promise<string> {
+  const { store, accounts } = await openKeyStore(redis.url, `${cluster.prefix}:`);
+  const team = await accounts.teams.create('Blue');
+  await accounts.teams.change(team.id, { limits: shared });
+  const settings = { kind: 'team', name: 'shared', class: 'normal', limits: own, ownerId: team.id } as const;
+  const key = await createOwnedKey(store, settings);
+  if (typeof key === 'string') throw new Error(key);
+  return key.raw;
 }
 
 describe('a budget', () => {
   it('for ten is spent by exactly ten of 200 requests at once, on two nodes', { timeout: 60_000 }, async () => {
-    await forgetUse();
-    const answer = (await (await ask(cluster.url)).json()) as { usage: Record<string, number> };
+    const answer = (await (await ask(cluster.key)).json()) as { usage: Record<string, number> };
     const { prompt_tokens: prompt = 0, completion_tokens: completion = 0 } = answer.usage;
     const nano = prompt * 1_000 + completion * 2_000;
     // What the tenth is held for when nine are settled, and half of what one comes to: too little for an eleventh.
     const held = 8 * 1_000 + 50 * 2_000;
     const costPerDay = (nano * 9.5 + held) / 1e9;
-    const environment = limitedIngress({ costPerDay });
-    const nodes = await Promise.all([cluster.addIngress(environment), cluster.addIngress(environment)]);
-    onTestFinished(async () => void (await Promise.all(nodes.map(({ process }) => process.stop()))));
+    const nodes = [cluster, await cluster.addIngress()];
+    const { raw, id } = await cluster.addKey({ limits: { costPerDay } });
 
     const outcomes = await Promise.all(
       Array.from({ length: 200 }, async (_, index) => {
-        const { url } = nodes[index % 2] ?? { url: '' };
         for (;;) {
-          const got = await ask(url);
+          const got = await ask(raw, {}, {}, nodes[index % 2]);
           const body = (await got.json()) as { error?: { code: string } };
           // Others hold what is left of the budget until it is known what they come to.
           if (got.status === 429 && body.error?.code === 'rate_limit_exceeded') continue;
@@ -87,31 +88,30 @@ describe('a budget', () => {
     expect(outcomes.filter((outcome) => outcome === 'served')).toHaveLength(10);
     expect(outcomes.filter((outcome) => outcome === 'insufficient_quota')).toHaveLength(190);
     const day = String(Math.floor(Date.now() / 86_400_000));
-    const { [day]: spent } = await keyUse();
+    const { [day]: spent } = await useOf(id);
     expect(spent).toMatchObject({ cost: String(nano * 10), tokens: String((prompt + completion) * 10) });
     expect(Number(spent?.['reservedCost'])).toBe(0);
   });
 
   it('that is used up is told in both formats, with the time of its renewal and the wish not to be asked again', async () => {
-    await forgetUse();
-    const url = await limited({ tokensPerMonth: 120 });
-    expect((await ask(url)).status).toBe(200);
-    await until(async () => Number((await keyUse())[new Date().toISOString().slice(0, 7)]?.['tokens'] ?? 0) > 0);
-    await ask(url, { max_tokens: 30 });
-    const chat = await ask(url, { max_tokens: 90 });
+    const { raw, id } = await cluster.addKey({ limits: { tokensPerMonth: 120 } });
+    expect((await ask(raw)).status).toBe(200);
+    await until(async () => Number((await useOf(id))[new Date().toISOString().slice(0, 7)]?.['tokens'] ?? 0) > 0);
+    await ask(raw, { max_tokens: 30 });
+    const chat = await ask(raw, { max_tokens: 90 });
     expect(chat.status).toBe(429);
     expect(chat.headers.get('x-should-retry')).toBe('false');
     expect(Number(chat.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(await chat.json()).toMatchObject({ error: { type: 'insufficient_quota', code: 'insufficient_quota' } });
-    const messages = await askMessages(url, { max_tokens: 90 });
+    const messages = await askMessages(raw, { max_tokens: 90 });
     expect(messages.status).toBe(429);
     expect(messages.headers.get('x-should-retry')).toBe('false');
     expect(await messages.json()).toMatchObject({ type: 'error', error: { type: 'rate_limit_error' } });
   });
 
   it('says at once when a request alone is larger than it', async () => {
-    const url = await limited({ tokensPerDay: 60 });
-    const refused = await ask(url, { max_tokens: 100 });
+    const { raw } = await cluster.addKey({ limits: { tokensPerDay: 60 } });
+    const refused = await ask(raw, { max_tokens: 100 });
     expect(refused.status).toBe(400);
     expect(refused.headers.get('x-should-retry')).toBe('false');
     expect(refused.headers.has('retry-after')).toBe(false);
@@ -126,15 +126,14 @@ describe('a limit of requests a minute', () => {
     'refuses with the time after which it works again, and the official SDKs keep to it',
     { timeout: 40_000 },
     async () => {
-      await forgetUse();
-      const url = await limited({ requestsPerMinute: 12 });
-      await Promise.all(Array.from({ length: 12 }, () => ask(url)));
-      const refused = await ask(url);
+      const { raw } = await cluster.addKey({ limits: { requestsPerMinute: 12 } });
+      await Promise.all(Array.from({ length: 12 }, () => ask(raw)));
+      const refused = await ask(raw);
       expect(refused.status).toBe(429);
       expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(2);
       expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(5);
       expect(await refused.json()).toMatchObject({ error: { type: 'requests', code: 'rate_limit_exceeded' } });
-      const client = new OpenAI({ baseURL: `${url}/api/openai/v1`, apiKey: cluster.key });
+      const client = new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: raw });
       const answer = await client.chat.completions.create({
         model: 'demo',
         messages: [{ role: 'user', content: 'Hi' }],
@@ -144,17 +143,11 @@ describe('a limit of requests a minute', () => {
   );
 
   it('is told to both official SDKs in headers, with the tightest of all parties', async () => {
-    await forgetUse();
-    const url = await limited(
-      {},
-      {
-        limits: [
-          { party: 'key:KEY', limits: { requestsPerMinute: 100, tokensPerDay: 1_000_000 } },
-          { party: 'team:t1', limits: { requestsPerMinute: 60, tokensPerMinute: 60_000 } },
-        ],
-      },
+    const raw = await keyOfTeam(
+      { requestsPerMinute: 100, tokensPerDay: 1_000_000 },
+      { requestsPerMinute: 60, tokensPerMinute: 60_000 },
     );
-    const openai = new OpenAI({ baseURL: `${url}/api/openai/v1`, apiKey: cluster.key });
+    const openai = new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: raw });
     const chat = await openai.chat.completions
       .create({ model: 'demo', max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }] })
       .withResponse();
@@ -164,7 +157,7 @@ describe('a limit of requests a minute', () => {
     expect(chat.response.headers.get('x-ratelimit-limit-tokens')).toBe('60000');
     expect(Number(chat.response.headers.get('x-ratelimit-remaining-tokens'))).toBeGreaterThan(59_000);
 
-    const anthropic = new Anthropic({ baseURL: `${url}/api/anthropic`, apiKey: cluster.key });
+    const anthropic = new Anthropic({ baseURL: `${cluster.url}/api/anthropic`, apiKey: raw });
     const messages = await anthropic.messages
       .create({ model: 'demo', max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }] })
       .withResponse();
@@ -180,30 +173,28 @@ describe('a limit of requests a minute', () => {
 
 describe('a limit of requests at the same time', () => {
   it('is free again when the client has gone', async () => {
-    await forgetUse();
-    const url = await limited({ concurrentRequests: 1 });
+    const { raw } = await cluster.addKey({ limits: { concurrentRequests: 1 } });
     const gone = new AbortController();
     const endless = {
       stream: true,
       max_tokens: 5_000,
       messages: [{ role: 'user', content: 'Hi\n[demo tokens=5000 rate=20]' }],
     };
-    const first = await ask(url, endless, { signal: gone.signal });
+    const first = await ask(raw, endless, { signal: gone.signal });
     await first.body?.getReader().read();
-    expect((await ask(url)).status).toBe(429);
+    expect((await ask(raw)).status).toBe(429);
     gone.abort();
-    await until(async () => (await ask(url)).status === 200);
+    await until(async () => (await ask(raw)).status === 200);
   });
 });
 
 describe('while Redis is away', () => {
   it('requests with limits get a 503, and those without go on', { timeout: 40_000 }, async () => {
-    await forgetUse();
-    const url = await limited({ requestsPerMinute: 1_000 });
-    expect((await ask(url)).status).toBe(200);
-    expect((await ask(cluster.url)).status).toBe(200);
+    const { raw, id } = await cluster.addKey({ limits: { requestsPerMinute: 1_000 } });
+    expect((await ask(raw)).status).toBe(200);
+    expect((await ask(cluster.key)).status).toBe(200);
     await redis.kill();
-    const [chat, messages, free] = await Promise.all([ask(url), askMessages(url), ask(cluster.url)]);
+    const [chat, messages, free] = await Promise.all([ask(raw), askMessages(raw), ask(cluster.key)]);
     expect(chat.status).toBe(503);
     expect(Number(chat.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(await chat.json()).toMatchObject({ error: { code: 'store_unavailable' } });
@@ -211,31 +202,33 @@ describe('while Redis is away', () => {
     expect(await messages.json()).toMatchObject({ type: 'error', error: { type: 'api_error' } });
     expect(free.status).toBe(200);
     await redis.restart();
-    await until(async () => (await ask(url)).status === 200);
+    await until(async () => (await ask(raw)).status === 200);
     const month = new Date().toISOString().slice(0, 7);
-    const { [month]: use } = await keyUse();
+    const { [month]: use } = await useOf(id);
     expect(Number(use?.['tokens'])).toBeGreaterThan(0);
   });
 });
 
 describe('a request without limits', () => {
   it('asks nothing of Redis', async () => {
-    expect((await ask(cluster.url)).status).toBe(200);
+    expect((await ask(cluster.key)).status).toBe(200);
     const { connection } = await openKeyStore(redis.url, `${cluster.prefix}:`);
-    const { id = '' } = parseKey(cluster.key) ?? {};
     const monitor = await connection.redis.monitor();
     const commands: string[] = [];
     monitor.on('monitor', (_time: string, [command = '', ...args]: string[], source: string) => {
       if (source !== 'lua' && args.some((arg) => arg.includes(cluster.prefix))) commands.push(`${command} ${args[0]}`);
     });
-    for (let count = 0; count < 50; count++) await ask(cluster.url);
-    await connection.redis.ping();
+    for (let count = 0; count < 50; count++) await ask(cluster.key);
+    // The last command that the monitor has to report.
+    const last = `get ${cluster.prefix}:last`;
+    await connection.redis.get(`${cluster.prefix}:last`);
+    await until(() => commands.at(-1) === last);
     monitor.disconnect();
     // What the ledger writes, a batch at a time, behind the requests.
-    const others = commands.filter((command) => !command.startsWith('evalsha '));
+    const others = commands.slice(0, -1).filter((command) => !/^eval(sha)? /.test(command));
     // What is read or written every 30 or 60 seconds, so once at most meanwhile, however many requests there are.
     const names = accountNames(`${cluster.prefix}:`);
-    const timed = [`hgetall ${cluster.prefix}:prices`, `hgetall ${names.key(id)}`, `hset ${names.keyUses}`];
+    const timed = [`hgetall ${cluster.prefix}:prices`, `hgetall ${names.key(cluster.keyId)}`, `hset ${names.keyUses}`];
     expect(timed).toEqual(expect.arrayContaining(others));
     expect(new Set(others).size).toBe(others.length);
     expect(commands.length).toBeLessThan(10);
@@ -244,22 +237,23 @@ describe('a request without limits', () => {
 
 describe("a key's models and tiers", () => {
   it('leaves nothing else to ask for', async () => {
-    const url = await limited({}, { limits: [], models: ['other'] });
-    const refused = await ask(url);
+    const { raw } = await cluster.addKey({ models: ['other'] });
+    const refused = await ask(raw);
     expect(refused.status).toBe(403);
     expect(await refused.json()).toMatchObject({ error: { code: 'permission_denied', param: 'model' } });
-    const auto = await askMessages(url, { model: 'auto' });
+    const auto = await askMessages(raw, { model: 'auto' });
     expect(auto.status).toBe(403);
     expect(await auto.json()).toMatchObject({ error: { type: 'permission_error' } });
-    const list = await fetch(`${url}/api/openai/models`, { headers: { authorization: `Bearer ${cluster.key}` } });
+    const list = await fetch(`${cluster.url}/api/openai/models`, { headers: { authorization: `Bearer ${raw}` } });
     expect(await list.json()).toMatchObject({ data: [] });
   });
 
   it('lets through what it names', async () => {
-    const url = await limited({}, { limits: [], models: ['demo'], tiers: ['gpu'] });
-    expect((await ask(url)).status).toBe(200);
-    expect((await ask(url, { model: 'auto' })).status).toBe(200);
-    const headers = { authorization: `Bearer ${cluster.key}` };
+    const { url } = cluster;
+    const { raw } = await cluster.addKey({ models: ['demo'], tiers: ['gpu'] });
+    expect((await ask(raw)).status).toBe(200);
+    expect((await ask(raw, { model: 'auto' })).status).toBe(200);
+    const headers = { authorization: `Bearer ${raw}` };
     const list = (await (await fetch(`${url}/api/openai/models`, { headers })).json()) as { data: { id: string }[] };
     expect(list.data.map(({ id }) => id)).toEqual(['auto', 'demo']);
     for (const [method, path] of [
@@ -272,8 +266,8 @@ describe("a key's models and tiers", () => {
   });
 
   it('keeps requests from tiers that it does not name', async () => {
-    const url = await limited({}, { limits: [], tiers: ['cloud', 'tools'] });
-    expect((await ask(url)).status).toBe(403);
-    expect((await ask(url, { model: 'auto' })).status).toBe(403);
+    const { raw } = await cluster.addKey({ tiers: ['cloud', 'tools'] });
+    expect((await ask(raw)).status).toBe(403);
+    expect((await ask(raw, { model: 'auto' })).status).toBe(403);
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
-import { pricedDemo } from '../helpers/cluster/limited-ingress.ts';
+import { pricedDemo } from '../helpers/cluster/priced-demo.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
 import { until } from '../helpers/until.ts';

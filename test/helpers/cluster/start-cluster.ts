@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { inject } from 'vitest';
 import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
-import { createKey } from '#shared/accounts/keys/create-key.ts';
+import { createKey, type NewKey } from '#shared/accounts/keys/create-key.ts';
 import { KeyStore } from '#shared/accounts/keys/key-store.ts';
 import { createLog } from '#shared/core/log.ts';
 import { until } from '../until.ts';
@@ -22,7 +22,12 @@ export interface ClusterOptions {
   workers?: number;
   /** Another engine's URL instead of the demo engine. */
   engineUrl?: string;
+  /** Settings of the cluster's key. Default: a router key of class normal, without limits. */
+  key?: KeySettings;
 }
+
+/** What a test may decide of a key that belongs to nobody. */
+export type KeySettings = Partial<Omit<NewKey, 'ownerId'>>;
 
 const fakeClaude = {
   CLI_KIND: 'claude',
@@ -52,6 +57,8 @@ export interface Cluster {
   addCliWorker: (environment?: Record<string, string>) => Promise<ServiceProcess>;
   /** Starts a cloud-worker for a provider and waits until clients can name its models. */
   addCloudWorker: (environment: Record<string, string>) => Promise<ServiceProcess>;
+  /** Makes one more key that belongs to nobody. */
+  addKey: (settings: KeySettings) => Promise<{ raw: string; id: string }>;
   /** Starts one more ingress on the same broker and accounts. */
   addIngress: (environment?: Record<string, string>) => Promise<{ process: ServiceProcess; url: string }>;
   stop(): Promise<void>;
@@ -109,7 +116,8 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     const addCliWorker = (environment: Record<string, string> = {}) =>
       startWorker('services/cli-worker/main.ts', { ...fakeClaude, ...environment });
     for (let count = options.workers ?? 1; count > 0; count -= 1) await addWorker();
-    const { raw: key, id: keyId } = await makeKey(common.REDIS_URL, prefix);
+    const addKey = (settings: KeySettings) => makeKey(common.REDIS_URL, prefix, settings);
+    const { raw: key, id: keyId } = await addKey(options.key ?? {});
     const addCloudWorker = async (environment: Record<string, string>): Promise<ServiceProcess> => {
       const before = await listModels(url, key);
       const worker = start('services/cloud-worker/main.ts', environment);
@@ -117,7 +125,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       await until(async () => (await listModels(url, key)) !== before);
       return worker;
     };
-    const starters = { addWorker, addToolsWorker, addCliWorker, addCloudWorker, addIngress };
+    const starters = { addKey, addWorker, addToolsWorker, addCliWorker, addCloudWorker, addIngress };
     return { url, adminUrl, key, keyId, prefix, engineUrl, ingress, workers, engine, ...starters, stop };
   } catch (error) {
     await stop();
@@ -148,7 +156,7 @@ function urlOf({ address, port }: AddressInfo): string {
   return `http://${address}:${port}`;
 }
 
-async function makeKey(redisUrl: string, prefix: string): Promise<{ raw: string; id: string }> {
+async function makeKey(redisUrl: string, prefix: string, settings: KeySettings): Promise<{ raw: string; id: string }> {
   const connection = connectRedis(redisUrl, {
     log: createLog({ service: 'test', level: 'fatal', format: 'json' }),
     name: 'test',
@@ -159,6 +167,7 @@ async function makeKey(redisUrl: string, prefix: string): Promise<{ raw: string;
       kind: 'router',
       name: 'test',
       class: 'normal',
+      ...settings,
     });
     return { raw, id: record.id };
   } finally {

@@ -5,7 +5,6 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasPrometheus, type Prometheus, startPrometheus } from '../../helpers/deploy/start-prometheus.ts';
-import { limitedIngress } from '../../helpers/cluster/limited-ingress.ts';
 import { dashboardQueries, readAlerts } from '../../helpers/deploy/observability-files.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
 import { until } from '../../helpers/until.ts';
@@ -19,7 +18,8 @@ let redis: TestServer;
 let proxy: EngineProxy;
 let cluster: Cluster;
 let second: ServiceProcess;
-let limited: { process: ServiceProcess; url: string };
+let other: { process: ServiceProcess; url: string };
+let limitedKey: string;
 let prometheus: Prometheus;
 let folder: string | undefined;
 
@@ -39,8 +39,9 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'mcp.json'), JSON.stringify({ mcpServers: { test: server } }));
   const tools = await cluster.addToolsWorker({ ADMIN_PORT: '0', MCP_CONFIG: join(folder, 'mcp.json') });
   const cli = await cluster.addCliWorker({ ADMIN_PORT: '0' });
-  limited = await cluster.addIngress(limitedIngress({ requestsPerMinute: 1 }));
-  const { admin } = await limited.process.line('ingress is ready');
+  other = await cluster.addIngress();
+  limitedKey = (await cluster.addKey({ limits: { requestsPerMinute: 1 } })).raw;
+  const { admin } = await other.process.line('ingress is ready');
   const workers = [cluster.workers[0], second, tools, cli].map(adminOf);
   prometheus = await startPrometheus(
     {
@@ -64,8 +65,12 @@ function hostOf(url: string): string {
   return new URL(url).host;
 }
 
-async function ask(path: string, fields: object, url = cluster.url): Promise<number> {
-  const headers = { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json' };
+async function ask(
+  path: string,
+  fields: object,
+  { url, key }: { url: string; key: string } = cluster,
+): Promise<number> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   const answer = await fetch(`${url}/api/${path}`, { method: 'POST', headers, body: JSON.stringify(fields) });
   await answer.text();
   return answer.status;
@@ -84,7 +89,7 @@ async function everything(): Promise<void> {
     ask('tools/v1/execute', { tool: 'calculator', input: { expression: '1+1' } }),
     chat({ model: 'nothing' }),
     chat({ temperature: 9 }),
-    ask('openai/chat/completions', { model: 'demo', messages }, limited.url),
+    ask('openai/chat/completions', { model: 'demo', messages }, { url: other.url, key: limitedKey }),
   ]);
 }
 
@@ -122,7 +127,7 @@ describe.skipIf(!hasPrometheus)('a real Prometheus on a cluster with traffic', (
     await redis.kill();
     await fires('RtrDependencyDown');
 
-    await Promise.all([cluster.ingress.kill(), limited.process.kill()]);
+    await Promise.all([cluster.ingress.kill(), other.process.kill()]);
     await fires('RtrNoIngress');
   });
 });

@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '#shared/accounts/keys/create-key.ts';
-import { limitedIngress } from '../../helpers/cluster/limited-ingress.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
 import { until } from '../../helpers/until.ts';
 import { startRedisProgram, type RedisProgram } from '../../helpers/servers/start-redis-program.ts';
+
+const limits = { tokensPerDay: 100_000 };
 
 let folder: string;
 let primary: RedisProgram;
@@ -47,7 +48,7 @@ beforeAll(async () => {
   url = `redis+sentinel://:pw@${hosts}/rtr?sentinel-password=sp`;
   await until(replicaFollows, 20_000);
   await until(sentinelsAgree, 20_000);
-  cluster = await startCluster({ redisUrl: url, ingress: limitedIngress({ tokensPerDay: 100_000 }) });
+  cluster = await startCluster({ redisUrl: url, key: { limits } });
 }, 60_000);
 
 afterAll(async () => {
@@ -98,7 +99,7 @@ async function usedOf(redis: Redis, id: string): Promise<number> {
 describe('an ingress whose Redis is watched by sentinels', () => {
   it('goes on with the new primary: keys verified, budgets as they were', { timeout: 60_000 }, async () => {
     const { connection, store } = await openKeyStore(url, `${cluster.prefix}:`);
-    const { raw, record } = await createKey(store, { kind: 'router', name: 'second', class: 'normal' });
+    const { raw, record } = await createKey(store, { kind: 'router', name: 'second', class: 'normal', limits });
     for (let count = 0; count < 3; count += 1) expect((await ask(raw)).status).toBe(200);
     await until(async () => (await usedOf(connection.redis, record.id)) > 0);
     const before = await usedOf(connection.redis, record.id);
@@ -110,7 +111,7 @@ describe('an ingress whose Redis is watched by sentinels', () => {
     expect(connection.redis.stream).toMatchObject({ remotePort: replica.port });
     // One that was made before the failover and never used is found on the new primary, and so is one that is new.
     expect((await ask(cluster.key)).status).toBe(200);
-    const { raw: fresh } = await createKey(store, { kind: 'router', name: 'fresh', class: 'normal' });
+    const { raw: fresh } = await createKey(store, { kind: 'router', name: 'fresh', class: 'normal', limits });
     expect((await ask(fresh)).status).toBe(200);
     expect((await ask(`${fresh}x`)).status).toBe(401);
     await until(async () => (await usedOf(connection.redis, record.id)) > before);

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
 import { createLog } from '#shared/core/log.ts';
 import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
-import { limitedIngress } from '../../helpers/cluster/limited-ingress.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
 import { until } from '../../helpers/until.ts';
 
@@ -14,14 +13,15 @@ beforeAll(async () => {
 
 afterAll(() => cluster.stop());
 
-it('holds of an ingress that is killed in the middle are free after a minute, and no earlier', async () => {
+it('reservations of an ingress that is killed in the middle are free after a minute, and no earlier', async () => {
   const limits = { concurrentRequests: 20, tokensPerDay: 1_000_000 };
-  const { process, url } = await cluster.addIngress(limitedIngress(limits));
+  const { process, url } = await cluster.addIngress();
+  const { raw, id } = await cluster.addKey({ limits });
   const log = createLog({ service: 'test', level: 'silent', format: 'json' });
   const connection = connectRedis(inject('redisUrl'), { log, name: 'test' });
   await connection.whenReady(AbortSignal.timeout(5_000));
   const keeper = new LimitKeeper(connection.redis, `${cluster.prefix}:`, log);
-  const party = { party: `key:${cluster.keyId}` as const, limits };
+  const party = { party: `key:${id}` as const, limits };
   const use = async () => (await keeper.read([party]))[0];
 
   const long = { role: 'user', content: 'Hi!\n[demo tokens=9000 rate=20]' };
@@ -31,12 +31,12 @@ it('holds of an ingress that is killed in the middle are free after a minute, an
     const answer = await fetch(`${url}/api/openai/chat/completions`, {
       method: 'POST',
       body: JSON.stringify({ model: 'demo', stream: true, max_tokens: 9_000, messages: [long] }),
-      headers: { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${raw}`, 'content-type': 'application/json' },
     });
     answers.push(answer);
   }
   await until(async () => (await use())?.active === 20);
-  // Holds are renewed every twenty seconds: they outlast their first minute while the ingress lives.
+  // Reservations are renewed every twenty seconds: they outlast their first minute while the ingress lives.
   await new Promise((resolve) => setTimeout(resolve, 70_000));
   expect((await use())?.active).toBe(20);
   await process.kill();
