@@ -8,7 +8,7 @@ const maxListed = 12;
 export function describeRequest(request: ChatRequest, messages: readonly ChatMessage[], turn: Turn): string {
   const said = turn.userText === '' ? 'nothing in words' : quote(turn.userText, 240);
   return [
-    `You said ${said}. This is the demo engine: it has no weights, and tells what it was given.`,
+    `You said ${said}. This is the demo engine: it has no weights, and describes the request.`,
     describeConversation(messages),
     list('Images', messages.flatMap(imagesOf).map(describeImage)),
     list(

@@ -110,7 +110,7 @@ describe.skipIf(!hasPrometheus)('a real Prometheus on a cluster with traffic', (
     }
   });
 
-  it('tells of a part that is gone, of requests that find no worker, and of a store that is away', async () => {
+  it('fires alerts for a stopped part, for requests without a worker, and for a store that is down', async () => {
     const fires = (alert: string) => until(async () => expect(await prometheus.firing()).toContain(alert), 40_000);
     expect(await prometheus.firing()).not.toContain('RtrPartDown');
     await second.kill();

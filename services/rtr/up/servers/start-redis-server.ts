@@ -30,7 +30,7 @@ export function startRedisServer({ program, folder, wantedPort, password }: Redi
         writeFileSync(configFile, redisConfig(port, folder, password), { mode: 0o600 });
         return spawnGuarded(program, [configFile]);
       },
-      // PONG means that the data are loaded; the process id tells this Redis from another.
+      // PONG means that the data are loaded; the process id identifies this Redis.
       isReady: async (port, child) => {
         const answer = await askPort(
           { host: '127.0.0.1', port },
