@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import { openKeyStore } from '../../helpers/accounts/open-key-store.ts';
-import { limitedIngress, pricedDemo } from '../../helpers/cluster/limited-ingress.ts';
+import { pricedDemo } from '../../helpers/cluster/priced-demo.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
 import { until } from '../../helpers/until.ts';
 
@@ -127,15 +127,10 @@ describe('a format that was added by one object and one folder', () => {
   });
 
   it('is limited, and says in its own headers what is left', async () => {
-    const limited = limitedIngress({ requestsPerMinute: 1 });
-    const { process, url } = await cluster.addIngress({
-      ...limited,
-      NODE_OPTIONS: `${limited['NODE_OPTIONS'] ?? ''} ${withToy}`,
-    });
-    onTestFinished(async () => void (await process.stop()));
-    const first = await talk({}, url);
+    const { raw } = await cluster.addKey({ limits: { requestsPerMinute: 1 } });
+    const first = await talk({}, cluster.url, { 'x-toy-key': raw });
     expect([first.status, first.headers.get('toy-requests-left')]).toEqual([200, '0']);
-    const second = await talk({}, url);
+    const second = await talk({}, cluster.url, { 'x-toy-key': raw });
     expect([second.status, await second.json()]).toMatchObject([429, { wrong: { code: 'rate_limit_exceeded' } }]);
   });
 
