@@ -11,11 +11,13 @@ import { upSettings } from '#services/rtr/config.ts';
 import { providerRows } from './render-providers.ts';
 import { metricRows } from './render-metrics.ts';
 import { renderFieldRules } from './render-field-rules.ts';
+import { renderRequestPath } from './request-path.ts';
 import { demoEngineSettings } from '#services/demo-engine/config.ts';
 
 /** Every table of the documentation, by the name in its marker, made from what the code really does. */
 export const tables: Record<string, () => string> = {
   errors: renderErrors,
+  'request-path': renderRequestPath,
   ...fieldTables(),
   'settings:ingress': () => renderSettings(ingressConfig),
   'settings:up': () => renderSettings(upSettings),

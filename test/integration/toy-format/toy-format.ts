@@ -33,7 +33,7 @@ export const toyFormat: ClientFormat = {
   passedHeaders: [],
   answerIdPrefix: 'toy-',
   read: (body) => readJsonRequest(body, readParameters),
-  estimateInput: (request) => estimateTokens(String(request['say'])),
+  estimateInput: (request) => estimateTokens(typeof request['say'] === 'string' ? request['say'] : ''),
   errorAnswer: ({ code, message, param = null }) => ({
     status: errorTable[code].status,
     headers: {},

@@ -1,0 +1,64 @@
+/** One file on the path of a streamed chat completion. */
+export interface PathStep {
+  file: string;
+  /** What it does there, in eight words at most. */
+  job: string;
+  /** How it is reached where no file before it imports it: by a message over NATS, or as `main.ts` or a registry wires it. */
+  reachedBy?: 'message' | 'wiring';
+}
+
+/**
+ * The files that a reader opens to follow one streamed chat completion from the client's socket to the engine's and back, in
+ * order. A file that the answer passes again on its way back stands once.
+ */
+export const requestPath: readonly PathStep[] = [
+  { file: 'services/ingress/app.ts', job: 'route table' },
+  { file: 'services/ingress/routing/api-routes.ts', job: "handlers of the formats' routes" },
+  { file: 'services/ingress/http/require-key.ts', job: 'admits requests with a valid key' },
+  { file: 'shared/accounts/keys/key-verifier.ts', job: 'looks the key up, cached for seconds', reachedBy: 'wiring' },
+  { file: 'services/ingress/routing/serve-model-request.ts', job: 'from the body to the last byte' },
+  { file: 'services/ingress/http/receive-body.ts', job: 'bounds bodies in number and sum' },
+  { file: 'services/ingress/http/read-body.ts', job: 'reads and decompresses one body' },
+  { file: 'shared/formats/chat/chat-format.ts', job: 'all the edge knows of this format', reachedBy: 'wiring' },
+  { file: 'shared/formats/chat/parse-chat-request.ts', job: 'checks the fields, names the wrong one' },
+  { file: 'shared/serving/serve-model.ts', job: 'serves the request, without HTTP' },
+  { file: 'shared/serving/resolve-model.ts', job: "what the model's name stands for" },
+  { file: 'shared/serving/key-permits.ts', job: 'which models and tiers the key allows' },
+  { file: 'shared/serving/choose-lanes.ts', job: 'pools that can serve it, best first' },
+  { file: 'shared/serving/reserve.ts', job: 'reserves the most it may cost' },
+  { file: 'shared/serving/run-job.ts', job: 'dispatches, and records when it is over' },
+  { file: 'shared/broker/dispatch/dispatcher.ts', job: 'owns every job of this ingress' },
+  { file: 'shared/broker/dispatch/job.ts', job: "the job's life, a state machine" },
+  { file: 'shared/broker/dispatch/claims/job-placer.ts', job: 'offers it, or publishes tickets' },
+  { file: 'shared/broker/dispatch/claims/choose-offer.ts', job: 'picks a worker known to be free' },
+  { file: 'shared/broker/dispatch/worker-link.ts', job: 'sends the offer with the body' },
+  { file: 'shared/broker/connection/connect-broker.ts', job: 'the connection to NATS' },
+  { file: 'shared/broker/worker/start-worker.ts', job: 'takes the offer if a slot is free', reachedBy: 'message' },
+  { file: 'shared/broker/worker/job-runner.ts', job: 'runs the handler, keeps in touch' },
+  { file: 'services/gpu-worker/handle-job.ts', job: 'translates, adapts, asks the engine', reachedBy: 'wiring' },
+  { file: 'shared/upstream/read-request.ts', job: 'parses the body and releases it' },
+  { file: 'shared/translate/translation.ts', job: 'finds client format to upstream format' },
+  { file: 'shared/translate/chat-chat/chat-to-chat.ts', job: 'the translation in use', reachedBy: 'wiring' },
+  { file: 'shared/translate/chat-chat/chat-to-chat-request.ts', job: "writes the engine's request" },
+  { file: 'shared/upstream/relay-answer.ts', job: 'sends it, relays what comes back' },
+  { file: 'shared/upstream/upstream-http.ts', job: 'connection pool of the engine' },
+  { file: 'shared/upstream/exchange.ts', job: 'one request and answer, with its timeouts' },
+  { file: 'shared/upstream/stream-listener.ts', job: 'hands each event to the translation' },
+  { file: 'shared/upstream/sse-reader.ts', job: 'splits bytes into events' },
+  { file: 'shared/translate/chat-chat/chat-to-chat-stream.ts', job: "writes the client's events" },
+  { file: 'shared/broker/worker/reply-writer.ts', job: 'packs pieces into numbered frames' },
+  { file: 'shared/broker/dispatch/reply-receiver.ts', job: 'from a frame to its job' },
+  { file: 'shared/broker/dispatch/attempt.ts', job: 'one grant: sequence, times, parts' },
+  { file: 'services/ingress/http/client-reply.ts', job: 'writes the bytes to the socket unread' },
+  { file: 'shared/formats/sse/streamed-answer.ts', job: 'keep-alives, error events, relayed tokens' },
+  { file: 'shared/serving/record-request.ts', job: 'commits, counts, logs the finished request' },
+];
+
+/** The path as a numbered list in Markdown, with links relative to `docs/`. */
+export function renderRequestPath(): string {
+  const ways = { message: ' *(by a message over NATS)*', wiring: ' *(as `main.ts` or a registry wires it)*' };
+  const lines = requestPath.map(({ file, job, reachedBy }, at) => {
+    return `${at + 1}. [${file}](../${file}): ${job}${reachedBy === undefined ? '' : ways[reachedBy]}`;
+  });
+  return `${lines.join('\n')}\n`;
+}
