@@ -42,7 +42,7 @@ describe('live news', () => {
     const [here, there] = [await listenLive(admin), await listenLive(admin, otherUrl)];
     await until(() => here.news.workers?.length === 1 && there.news.overview !== undefined);
     expect(here.response.headers.get('cache-control')).toContain('no-store');
-    expect(here.news.workers).toMatchObject([{ tier: 'gpu', models: ['demo'], state: 'serving', missedBeats: 0 }]);
+    expect(here.news.workers).toMatchObject([{ tier: 'gpu', models: ['demo'], state: 'serving', missedHeartbeats: 0 }]);
     expect(here.news.queue).toEqual([]);
     await Promise.all([ask(cluster.url), ask(cluster.url), ask(otherUrl)]);
     const sum = (overview: Overview | undefined) =>

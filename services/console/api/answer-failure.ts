@@ -6,15 +6,15 @@ import { ApiFailure } from './api-failure.ts';
 /** The last handler of the API: whatever was thrown is answered as `{ error: { code, message, field? } }`. */
 export function answerFailure(log: Logger): ErrorRequestHandler {
   return (error: unknown, request: Request, response: Response, next: NextFunction): void => {
-    const told = asApiFailure(error);
+    const failure = asApiFailure(error);
     // No path: it may hold the token of a link.
-    const facts = { requestId: response.getHeader('x-request-id'), method: request.method, code: told.code };
-    if (told.status >= 500) log.error({ ...facts, err: error }, 'the console failed');
+    const facts = { requestId: response.getHeader('x-request-id'), method: request.method, code: failure.code };
+    if (failure.status >= 500) log.error({ ...facts, err: error }, 'the console failed');
     else log.info(facts, 'the console refused a request');
     if (response.headersSent) return next(error);
-    if (told.retryAfter !== undefined) response.setHeader('retry-after', String(told.retryAfter));
-    const { code, message, field } = told;
-    response.status(told.status).json({ error: { code, message, ...(field === undefined ? {} : { field }) } });
+    if (failure.retryAfter !== undefined) response.setHeader('retry-after', String(failure.retryAfter));
+    const { code, message, field } = failure;
+    response.status(failure.status).json({ error: { code, message, ...(field === undefined ? {} : { field }) } });
   };
 }
 

@@ -52,18 +52,18 @@ function viewerOf({ id, role }: UserRecord): Viewer {
   return { userId: id, isAdmin: role === 'admin' };
 }
 
-function steer(wish: 'drain' | 'undrain', parts: LiveRoutesParts): RequestHandler<{ id: string }> {
+function steer(command: 'drain' | 'undrain', parts: LiveRoutesParts): RequestHandler<{ id: string }> {
   const { broker, workers } = parts;
   return async ({ params: { id } }, response): Promise<void> => {
     const person = signedInOf(response);
     requireAccess('worker.steer', person);
     if (!workers.get(id)) throw new ApiFailure(404, 'not_found', `No worker ${id} is connected.`);
-    const worker = await drainWorker(broker, workers, id, wish);
+    const worker = await drainWorker(broker, workers, id, command);
     if (!worker) {
       throw new ApiFailure(504, 'worker_silent', `The worker ${id} did not answer. Is it of an older version?`);
     }
     await record(parts, person, {
-      action: `worker.${wish}`,
+      action: `worker.${command}`,
       target: { kind: 'worker', id, name: id },
       details: {},
     });

@@ -55,7 +55,7 @@ export interface LiveWorkerFacts {
   busy: number;
   state: WorkerState;
   /** Seconds for which nothing has been heard of it; after three it counts as lost. */
-  missedBeats: number;
+  missedHeartbeats: number;
   startedAt: number;
   version: string;
   host?: string;

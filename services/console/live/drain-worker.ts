@@ -13,15 +13,15 @@ export async function drainWorker(
   broker: Broker,
   workers: LiveWorkers,
   id: string,
-  wish: 'drain' | 'undrain',
+  command: 'drain' | 'undrain',
 ): Promise<LiveWorker | undefined> {
   const address = workers.get(id)?.address;
   if (!address) return undefined;
-  broker.publish(broker.subjects.drain(address), wish);
+  broker.publish(broker.subjects.drain(address), command);
   const deadline = performance.now() + obeyMs;
   while (performance.now() < deadline) {
     const worker = workers.get(id);
-    if (worker && (worker.announcement.draining ?? false) === (wish === 'drain')) return worker;
+    if (worker && (worker.announcement.draining ?? false) === (command === 'drain')) return worker;
     await sleep(lookMs);
   }
   return undefined;

@@ -2,7 +2,7 @@ import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { LiveWorkerFacts, WorkerState } from '../contract/live.ts';
 
 /** Part of a second that a beat may be late before it counts as missed. */
-const lateBeat = 0.5;
+const lateHeartbeat = 0.5;
 
 /**
  * What the pages show of a worker.
@@ -23,7 +23,7 @@ export function workerFacts(
     slots,
     busy,
     state: pool.contract === undefined ? 'incompatible' : stateOf(announcement, busy),
-    missedBeats: Math.max(0, Math.floor((now - lastHeartbeatAt) / 1000 - lateBeat)),
+    missedHeartbeats: Math.max(0, Math.floor((now - lastHeartbeatAt) / 1000 - lateHeartbeat)),
     startedAt,
     version,
     ...(host === undefined ? {} : { host }),

@@ -31,7 +31,7 @@ const settings = z.strictObject({
   tiers: z.array(z.enum(tiers)).min(1).max(tiers.length).optional(),
   limits: limitsSchema.default({}),
 });
-const wish = settings.extend({ kind: z.enum(keyKinds), teamId: z.string().optional() });
+const newKey = settings.extend({ kind: z.enum(keyKinds), teamId: z.string().optional() });
 /** As the settings, each only if it is to change; null takes a restriction away. */
 const change = z.strictObject({
   name: displayNameSchema.optional(),
@@ -53,7 +53,7 @@ export function keyRoutes(parts: ApiParts): Router {
   });
   routes.post('/keys', async (request, response) => {
     const person = signedInOf(response);
-    const created = await makeKey(parts, person, parse(wish, request.body));
+    const created = await makeKey(parts, person, parse(newKey, request.body));
     await note('key.create', person, created.record, {
       kind: created.record.kind,
       ownerId: created.record.ownerId,
@@ -129,7 +129,7 @@ async function visibleKeys({ accounts: { keys } }: ApiParts, person: SignedIn): 
   return (await Promise.all(owners.map((owner) => keys.listOf(owner)))).flat();
 }
 
-async function makeKey(parts: ApiParts, person: SignedIn, wanted: z.output<typeof wish>): Promise<CreatedKey> {
+async function makeKey(parts: ApiParts, person: SignedIn, wanted: z.output<typeof newKey>): Promise<CreatedKey> {
   const { keys, settings: consoleSettings } = parts.accounts;
   const { kind, teamId, ...facts } = wanted;
   if (facts.class === 'high') requireAccess('key.class.high', person);

@@ -11,7 +11,7 @@ import { signedInOf } from '../session/signed-in.ts';
 
 const dayMs = 24 * 3_600_000;
 
-const wish = z.strictObject({ email: emailSchema, role: z.enum(userRoles), teamId: z.string().optional() });
+const newInvitation = z.strictObject({ email: emailSchema, role: z.enum(userRoles), teamId: z.string().optional() });
 
 /** The open invitations, for administrators. */
 export function invitationRoutes(parts: ApiParts): Router {
@@ -25,7 +25,7 @@ export function invitationRoutes(parts: ApiParts): Router {
     response.json((await invitations.list()).map(invitationAnswer));
   });
   routes.post('/invitations', async (request, response) => {
-    const wanted = parse(wish, request.body);
+    const wanted = parse(newInvitation, request.body);
     const { invitationDays } = await settings.read();
     const person = signedInOf(response);
     const created = await invitations.create({ ...wanted, invitedBy: person.id, ms: invitationDays * dayMs });

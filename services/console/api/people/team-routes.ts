@@ -11,7 +11,7 @@ import { record, type ApiParts } from '../api-parts.ts';
 import { parse } from '../parse.ts';
 import { signedInOf, type SignedIn } from '../session/signed-in.ts';
 
-const wish = z.strictObject({ name: displayNameSchema });
+const newTeam = z.strictObject({ name: displayNameSchema });
 const change = z.strictObject({ name: displayNameSchema.optional(), limits: limitsSchema.optional() });
 const membership = z.strictObject({ role: z.enum(teamRoles) });
 
@@ -28,7 +28,7 @@ export function teamRoutes(parts: ApiParts): Router {
   routes.post('/teams', async (request, response) => {
     const person = signedInOf(response);
     requireAccess('team.make', person);
-    const team = await teams.create(parse(wish, request.body).name);
+    const team = await teams.create(parse(newTeam, request.body).name);
     await note('team.create', person, team, {});
     response.status(201).json(await teamAnswer(accounts, team));
   });

@@ -7,7 +7,7 @@ import { forbidden, notFound } from '../api-failure.ts';
 import { parse } from '../parse.ts';
 import type { UsageParts } from './usage-parts.ts';
 
-const wish = modelPriceSchema.partial({ asOf: true });
+const newPrice = modelPriceSchema.partial({ asOf: true });
 
 /** A model's id: ids have slashes and colons in them, and no spaces. */
 const modelName = z.object({ model: z.string().regex(/^[\w.:/@+-]{1,200}$/, 'This is not the name of a model.') });
@@ -30,7 +30,7 @@ export function priceRoutes({
   routes.put('/prices/*model', async (request, response) => {
     await requireAdmin(response);
     const model = modelOf(request);
-    const { asOf = new Date().toISOString().slice(0, 10), ...given } = parse(wish, request.body);
+    const { asOf = new Date().toISOString().slice(0, 10), ...given } = parse(newPrice, request.body);
     const price = { ...given, asOf };
     const before = prices.changed(model);
     await prices.change(model, price);

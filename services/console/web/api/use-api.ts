@@ -37,11 +37,11 @@ export function useApi<Answer>(
  * Something that changes what the API knows.
  * @param changes beginnings of the paths whose answers are different afterwards
  */
-export function useChange<Wish, Answer>(
-  change: (wish: Wish) => Promise<Answer>,
+export function useChange<Input, Answer>(
+  change: (input: Input) => Promise<Answer>,
   changes: readonly string[],
-): UseMutationResult<Answer, ApiFailure, Wish> {
-  return useMutation<Answer, ApiFailure, Wish>({
+): UseMutationResult<Answer, ApiFailure, Input> {
+  return useMutation<Answer, ApiFailure, Input>({
     mutationFn: change,
     onSuccess: () => refresh(changes),
   });

@@ -50,7 +50,7 @@ export function Account() {
         title="Sign out everywhere?"
         action="Sign out everywhere"
         change={signOut}
-        wish={asks}
+        input={asks}
         onClose={() => setAsks(undefined)}
       >
         You will have to sign in again here too.
@@ -63,7 +63,7 @@ function Password({ email }: { email: string }) {
   const [current, setCurrent] = useState('');
   const [next, setNext] = useState('');
   const change = useChange(
-    (wish: { current: string; next: string }) => callApi<Session>('POST', '/password', wish),
+    (input: { current: string; next: string }) => callApi<Session>('POST', '/password', input),
     [],
   );
   const onSubmit = (event: SyntheticEvent): void => {

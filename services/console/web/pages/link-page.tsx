@@ -51,7 +51,7 @@ function NewAccount({ path, link: { kind, email: invited } }: { path: string; li
   const [email, setEmail] = useState(invited ?? '');
   const [password, setPassword] = useState('');
   const open = useChange(
-    (wish: { name: string; email: string; password: string }) => callApi<Session>('POST', path, wish),
+    (input: { name: string; email: string; password: string }) => callApi<Session>('POST', path, input),
     [],
   );
   const onSubmit = (event: SyntheticEvent): void => {

@@ -12,7 +12,7 @@ export function SignIn() {
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
   const signIn = useChange(
-    (wish: { email: string; password: string }) => callApi<Session>('POST', '/session', wish),
+    (input: { email: string; password: string }) => callApi<Session>('POST', '/session', input),
     [],
   );
   const onSubmit = (event: SyntheticEvent): void => {

@@ -4,26 +4,26 @@ import type { ReactNode } from 'react';
 import type { ApiFailure } from '../api/call-api.ts';
 import { Failure } from './failure.tsx';
 
-export interface ConfirmProps<Wish> {
+export interface ConfirmProps<Input> {
   title: string;
   /** What will come of it. */
   children: ReactNode;
   /** What the button does, as `Revoke the key`. */
   action: string;
-  change: UseMutationResult<unknown, ApiFailure, Wish>;
+  change: UseMutationResult<unknown, ApiFailure, Input>;
   /** What to do; undefined while nothing is asked. */
-  wish: Wish | undefined;
+  input: Input | undefined;
   onClose: () => void;
 }
 
 /** Asks before something that cannot be undone, shows that it is under way, and why it did not work. */
-export function Confirm<Wish>({ title, children, action, change, wish, onClose }: ConfirmProps<Wish>) {
+export function Confirm<Input>({ title, children, action, change, input, onClose }: ConfirmProps<Input>) {
   const close = (): void => {
     change.reset();
     onClose();
   };
   return (
-    <Modal opened={wish !== undefined} onClose={close} title={title}>
+    <Modal opened={input !== undefined} onClose={close} title={title}>
       <Stack>
         <Text component="div" size="sm">
           {children}
@@ -36,7 +36,7 @@ export function Confirm<Wish>({ title, children, action, change, wish, onClose }
           <Button
             color="red.8"
             loading={change.isPending}
-            onClick={() => wish !== undefined && change.mutate(wish, { onSuccess: close })}
+            onClick={() => input !== undefined && change.mutate(input, { onSuccess: close })}
           >
             {action}
           </Button>

@@ -119,7 +119,7 @@ export function LiveMark() {
   return (
     <Tooltip label={sentence} multiline maw="18rem">
       <Group gap={6} wrap="nowrap" role="status" tabIndex={0} aria-label={`${word}. ${sentence}`}>
-        <span className="pulse-dot" data-connection={connection} aria-hidden="true" />
+        <span className="live-dot" data-connection={connection} aria-hidden="true" />
         <Text size="xs" c="dimmed" visibleFrom="xs">
           {word}
         </Text>

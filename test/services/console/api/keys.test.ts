@@ -224,10 +224,10 @@ describe('a team’s key', () => {
   it('is made and changed by owners, seen by members, and unknown to others', async () => {
     const { ada, bob, eve, join, teamId, verifier } = await openTeam();
     const mallory = await join(ada, 'mallory@example.com');
-    const wish = { kind: 'team', teamId, ...plain };
-    expect(await eve.post('/keys', wish)).toMatchObject(denied);
-    expect(await mallory.post('/keys', wish)).toMatchObject(notFound);
-    const { body } = await bob.post('/keys', wish);
+    const wanted = { kind: 'team', teamId, ...plain };
+    expect(await eve.post('/keys', wanted)).toMatchObject(denied);
+    expect(await mallory.post('/keys', wanted)).toMatchObject(notFound);
+    const { body } = await bob.post('/keys', wanted);
     expect(body).toMatchObject({ key: { owner: { id: teamId, name: 'Blue' }, createdBy: 'bob' } });
     expect(await verifier.verify(body.raw)).toMatchObject({ kind: 'team', ownerId: teamId });
     const path = `/keys/${body.key.id}`;
@@ -236,7 +236,7 @@ describe('a team’s key', () => {
     expect(await eve.delete(path)).toMatchObject(denied);
     expect(await mallory.delete(path)).toMatchObject(notFound);
     expect((await bob.patch(path, { name: 'renamed' })).body).toMatchObject({ name: 'renamed' });
-    expect(await ada.post('/keys', { ...wish, teamId: '000000000000' })).toMatchObject(notFound);
+    expect(await ada.post('/keys', { ...wanted, teamId: '000000000000' })).toMatchObject(notFound);
   });
 
   it('carries the limits of the team, and goes with it', async () => {
@@ -259,9 +259,9 @@ describe('a team’s key', () => {
 describe('a router key', () => {
   it('is made, seen and revoked by administrators alone', async () => {
     const { ada, bob, verifier } = await openTeam();
-    const wish = { kind: 'router', ...plain };
-    expect(await bob.post('/keys', wish)).toMatchObject(denied);
-    const { body } = await ada.post('/keys', wish);
+    const wanted = { kind: 'router', ...plain };
+    expect(await bob.post('/keys', wanted)).toMatchObject(denied);
+    const { body } = await ada.post('/keys', wanted);
     expect(await verifier.verify(body.raw)).toMatchObject({ kind: 'router', ownerId: undefined, limits: [] });
     expect((await bob.get('/keys')).body).toEqual([]);
     expect(await bob.delete(`/keys/${body.key.id}`)).toMatchObject(notFound);

@@ -91,8 +91,8 @@ describe('an invitation', () => {
     const { firstAdmin, browser } = await openConsole({ publicUrl: 'https://llm.example.com' });
     const ada = await firstAdmin();
     const { body: team } = await ada.post('/teams', { name: 'Blue' });
-    const wish = { email: 'Bob@Example.com', role: 'member', teamId: team.id };
-    const { status, body } = await ada.post('/invitations', wish);
+    const wanted = { email: 'Bob@Example.com', role: 'member', teamId: team.id };
+    const { status, body } = await ada.post('/invitations', wanted);
     expect(status).toBe(201);
     expect(body.link).toMatch(/^https:\/\/llm\.example\.com\/link\/[\w-]{43}$/);
     expect(body.invitation.expiresAt - body.invitation.createdAt).toBe(7 * 24 * 3_600_000);
@@ -107,7 +107,7 @@ describe('an invitation', () => {
     });
     expect((await browser().post(path, { name: 'Bob', password: goodPassword })).status).toBe(404);
     expect((await ada.get('/invitations')).body).toEqual([]);
-    expect(await ada.post('/invitations', wish)).toMatchObject({
+    expect(await ada.post('/invitations', wanted)).toMatchObject({
       status: 409,
       body: { error: { code: 'email_taken', field: 'email' } },
     });

@@ -70,7 +70,7 @@ export function Invitations() {
         title="Withdraw the invitation?"
         action="Withdraw"
         change={withdrawal}
-        wish={withdrawn}
+        input={withdrawn}
         onClose={() => withdraw(undefined)}
       >
         The link that {withdrawn?.email} got stops working.
@@ -85,8 +85,8 @@ function Invite({ onDone }: { onDone: () => void }) {
   const [role, setRole] = useState<UserRole>('member');
   const [teamId, setTeamId] = useState<string | null>(null);
   const invite = useChange(
-    (wish: { email: string; role: UserRole; teamId?: string }) =>
-      callApi<{ invitation: Invitation; link: string }>('POST', '/invitations', wish),
+    (input: { email: string; role: UserRole; teamId?: string }) =>
+      callApi<{ invitation: Invitation; link: string }>('POST', '/invitations', input),
     ['/invitations'],
   );
   const onSubmit = (event: SyntheticEvent): void => {

@@ -106,7 +106,7 @@ export function Prices() {
         title="Take the price back?"
         action="Take back"
         change={removal}
-        wish={dropped}
+        input={dropped}
         onClose={() => drop(undefined)}
       >
         {dropped?.model} costs again what the shipped table says, if it is in there. What was used already keeps its

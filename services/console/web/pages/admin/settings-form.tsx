@@ -18,7 +18,7 @@ export function SettingsForm() {
 
 function Form({ found }: { found: Settings }) {
   const [settings, setSettings] = useState(found);
-  const save = useChange((wish: Settings) => callApi<Settings>('PATCH', '/settings', wish), ['/settings']);
+  const save = useChange((input: Settings) => callApi<Settings>('PATCH', '/settings', input), ['/settings']);
   const onSubmit = (event: SyntheticEvent): void => {
     event.preventDefault();
     save.mutate(settings);

@@ -29,8 +29,8 @@ export function Teams() {
     ['/teams', '/keys', '/users'],
   );
   const limits = useChange(
-    (wish: { id: string; limits: Limits }) =>
-      callApi('PATCH', `/teams/${encodeURIComponent(wish.id)}`, { limits: wish.limits }),
+    (input: { id: string; limits: Limits }) =>
+      callApi('PATCH', `/teams/${encodeURIComponent(input.id)}`, { limits: input.limits }),
     ['/teams'],
   );
   return (
@@ -99,7 +99,7 @@ export function Teams() {
         title={`Delete ${deleted?.name ?? ''}?`}
         action="Delete the team"
         change={removal}
-        wish={deleted}
+        input={deleted}
         onClose={() => remove(undefined)}
       >
         Its keys are revoked within a second, for good. Its members keep their accounts and personal keys.
@@ -111,10 +111,10 @@ export function Teams() {
 function NameForm({ team, onDone }: { team?: Team; onDone: () => void }) {
   const [name, setName] = useState(team?.name ?? '');
   const save = useChange(
-    (wish: string) =>
+    (input: string) =>
       team
-        ? callApi<Team>('PATCH', `/teams/${encodeURIComponent(team.id)}`, { name: wish })
-        : callApi<Team>('POST', '/teams', { name: wish }),
+        ? callApi<Team>('PATCH', `/teams/${encodeURIComponent(team.id)}`, { name: input })
+        : callApi<Team>('POST', '/teams', { name: input }),
     ['/teams', '/keys'],
   );
   const onSubmit = (event: SyntheticEvent): void => {

@@ -24,7 +24,7 @@ interface Question {
   title: string;
   action: string;
   about: string;
-  wish: UserChange | { id: string; signOut: true };
+  input: UserChange | { id: string; signOut: true };
 }
 
 /** Everybody who has an account. */
@@ -35,15 +35,15 @@ export function Users() {
   const [question, ask] = useState<Question>();
   const [, go] = useLocation();
   const change = useChange(
-    (wish: Question['wish']) =>
-      'signOut' in wish
-        ? callApi('POST', `/users/${encodeURIComponent(wish.id)}/sign-out`)
-        : callApi('PATCH', `/users/${encodeURIComponent(wish.id)}`, wish.change),
+    (input: Question['input']) =>
+      'signOut' in input
+        ? callApi('POST', `/users/${encodeURIComponent(input.id)}/sign-out`)
+        : callApi('PATCH', `/users/${encodeURIComponent(input.id)}`, input.change),
     ['/users'],
   );
   const limits = useChange(
-    (wish: { id: string; limits: Limits }) =>
-      callApi('PATCH', `/users/${encodeURIComponent(wish.id)}`, { limits: wish.limits }),
+    (input: { id: string; limits: Limits }) =>
+      callApi('PATCH', `/users/${encodeURIComponent(input.id)}`, { limits: input.limits }),
     ['/users'],
   );
   return (
@@ -91,7 +91,7 @@ export function Users() {
         title={question?.title ?? ''}
         action={question?.action ?? ''}
         change={change}
-        wish={question?.wish}
+        input={question?.input}
         onClose={() => ask(undefined)}
       >
         {question?.about}
@@ -124,33 +124,33 @@ function questionsFor({ id, name, role, blocked }: User): Question[] {
           title: `Make ${name} a member?`,
           action: 'Make a member',
           about: 'They keep their keys and teams, and can no longer change what concerns others.',
-          wish: { id, change: { role: 'member' } },
+          input: { id, change: { role: 'member' } },
         }
       : {
           title: `Make ${name} an administrator?`,
           action: 'Make an administrator',
           about: 'They can then change everything: people, teams, keys, limits and prices.',
-          wish: { id, change: { role: 'admin' } },
+          input: { id, change: { role: 'admin' } },
         },
     {
       title: `Sign ${name} out?`,
       action: 'Sign out everywhere',
       about: 'All their sessions end. Their keys go on working.',
-      wish: { id, signOut: true },
+      input: { id, signOut: true },
     },
     blocked
       ? {
           title: `Let ${name} in again?`,
           action: 'Unblock',
           about: 'They can sign in again, and their keys work again.',
-          wish: { id, change: { blocked: false } },
+          input: { id, change: { blocked: false } },
         }
       : {
           title: `Block ${name}?`,
           action: 'Block',
           about:
             'They are signed out, and their personal keys are refused within a second, until you let them in again.',
-          wish: { id, change: { blocked: true } },
+          input: { id, change: { blocked: true } },
         },
   ];
 }

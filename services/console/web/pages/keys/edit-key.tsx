@@ -18,7 +18,7 @@ export function EditKey({ editing, onClose }: { editing: Key | undefined; onClos
 function Form({ editing, onClose }: { editing: Key; onClose: () => void }) {
   const [settings, setSettings] = useState<KeySettings>(settingsOf(editing));
   const change = useChange(
-    (wish: KeyChange) => callApi<Key>('PATCH', `/keys/${encodeURIComponent(editing.id)}`, wish),
+    (input: KeyChange) => callApi<Key>('PATCH', `/keys/${encodeURIComponent(editing.id)}`, input),
     ['/keys'],
   );
   const onSubmit = (event: SyntheticEvent): void => {

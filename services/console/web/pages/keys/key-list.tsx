@@ -93,7 +93,7 @@ export function KeyList({ keys, label }: { keys: readonly Key[]; label: string }
         title={`Revoke ${revoked?.name ?? ''}?`}
         action="Revoke the key"
         change={revocation}
-        wish={revoked}
+        input={revoked}
         onClose={() => revoke(undefined)}
       >
         Whoever uses it is refused within a second, and it cannot be undone. To exchange it without an interruption,

@@ -30,7 +30,7 @@ export function NewKey({ opened, kinds, onClose }: NewKeyProps) {
   const [settings, setSettings] = useState(blank);
   const [kind, setKind] = useState(kinds[0]);
   const [teamId, setTeamId] = useState<string | null>(null);
-  const create = useChange((wish: NewKey) => callApi<{ key: Key; raw: string }>('POST', '/keys', wish), ['/keys']);
+  const create = useChange((input: NewKey) => callApi<{ key: Key; raw: string }>('POST', '/keys', input), ['/keys']);
   // An administrator may make keys for every team, others for those that they own.
   const all = useApi<Team[]>('/teams', { enabled: isAdmin && opened && kinds.includes('team') });
   const teams = isAdmin ? (all.data ?? []) : user.teams.filter(({ role }) => role === 'owner');

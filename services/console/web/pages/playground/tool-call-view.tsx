@@ -12,7 +12,7 @@ export interface ToolCallViewProps {
   onResult: (call: ToolCall, result: NonNullable<ToolCall['result']>) => void;
 }
 
-/** A model's wish to have a tool run: run here, or answered by hand. */
+/** A model's input to have a tool run: run here, or answered by hand. */
 export function ToolCallView({ call, canAnswer, isRunnable, onResult }: ToolCallViewProps) {
   const [typed, type] = useState('');
   const [isRunning, setRunning] = useState(false);

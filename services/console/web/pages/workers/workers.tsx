@@ -58,8 +58,8 @@ export function Workers() {
 function WorkerList({ workers, sought }: { workers: readonly LiveWorkerFacts[]; sought: string }) {
   const isAdmin = useIsAdmin();
   const steer = useChange(
-    ({ id, wish }: { id: string; wish: 'drain' | 'undrain' }) =>
-      callApi<LiveWorkerFacts>('POST', `/workers/${encodeURIComponent(id)}/${wish}`),
+    ({ id, command }: { id: string; command: 'drain' | 'undrain' }) =>
+      callApi<LiveWorkerFacts>('POST', `/workers/${encodeURIComponent(id)}/${command}`),
     [],
   );
   if (workers.length === 0) {
@@ -97,16 +97,16 @@ function WorkerList({ workers, sought }: { workers: readonly LiveWorkerFacts[]; 
         {...(isAdmin
           ? {
               actions: ({ id, state }: LiveWorkerFacts) => {
-                const wish = state === 'draining' ? 'undrain' : 'drain';
+                const command = state === 'draining' ? 'undrain' : 'drain';
                 return (
                   <Button
                     size="xs"
                     variant="default"
                     loading={steer.isPending && steer.variables.id === id}
-                    aria-label={`${wish === 'drain' ? 'Drain' : 'Undrain'} ${id}`}
-                    onClick={() => steer.mutate({ id, wish })}
+                    aria-label={`${command === 'drain' ? 'Drain' : 'Undrain'} ${id}`}
+                    onClick={() => steer.mutate({ id, command })}
                   >
-                    {wish === 'drain' ? 'Drain' : 'Undrain'}
+                    {command === 'drain' ? 'Drain' : 'Undrain'}
                   </Button>
                 );
               },
@@ -144,16 +144,16 @@ function Serves({ worker: { models, tools } }: { worker: LiveWorkerFacts }) {
   );
 }
 
-function State({ worker: { state, missedBeats } }: { worker: LiveWorkerFacts }) {
+function State({ worker: { state, missedHeartbeats } }: { worker: LiveWorkerFacts }) {
   const { word, color, sentence } = states[state];
   return (
     <Group gap={6} wrap="nowrap">
       <Badge color={color} variant="dot" title={sentence}>
         {word}
       </Badge>
-      {missedBeats > 0 ? (
+      {missedHeartbeats > 0 ? (
         <Text size="xs" c="var(--mantine-color-error)">
-          silent for {missedBeats} s
+          silent for {missedHeartbeats} s
         </Text>
       ) : null}
     </Group>
