@@ -2,10 +2,10 @@ import type { TeamRole } from '#shared/accounts/people/team-store.ts';
 import type { UserRole } from '#shared/accounts/people/user.ts';
 import { forbidden, notFound } from './api-failure.ts';
 
-/** What a person is to what they act on: an administrator is that to everything; the others are its owner, members of its team, or nothing to it. */
+/** A person's relation to a resource: administrators are `admin` to everything; others own it, are in its team, or `nobody`. */
 export type Relation = 'admin' | 'self' | 'team owner' | 'team member' | 'nobody';
 
-/** `hidden`: the person is not to know that it exists. */
+/** `hidden`: the person must not learn that the resource exists. */
 export type Verdict = 'yes' | 'no' | 'hidden';
 
 const forAdmins = { admin: 'yes', self: 'no', 'team owner': 'no', 'team member': 'no', nobody: 'no' } as const;
@@ -18,7 +18,7 @@ const forTeamOwners = {
 } as const;
 const forOwners = { ...forTeamOwners, self: 'yes' } as const;
 
-/** Who may do what. Everything that the API does after the sign-in is asked for here, by one of these names. */
+/** Who may do what. The API checks every action of a signed-in person against one of these rows. */
 export const access = {
   'key.see': { ...forOwners, 'team member': 'yes' },
   /** Make a personal or team key. */
@@ -26,7 +26,7 @@ export const access = {
   'key.make.router': forAdmins,
   /** Change, rotate, revoke. */
   'key.change': forOwners,
-  /** Give a key the class `high`, which goes before everybody else's. */
+  /** Give a key the class `high`, which is served before all others. */
   'key.class.high': forAdmins,
   'user.manage': forAdmins,
   'team.see': { ...forTeamOwners, 'team member': 'yes' },
@@ -36,7 +36,7 @@ export const access = {
   'team.delete': { ...forAdmins, nobody: 'hidden' },
   'team.members': forTeamOwners,
   'invitation.manage': forAdmins,
-  /** Drain and resume workers. */
+  /** Drain and undrain workers. */
   'worker.steer': forAdmins,
   'audit.read': forAdmins,
   'settings.manage': forAdmins,
@@ -44,14 +44,14 @@ export const access = {
 
 export type Action = keyof typeof access;
 
-/** Who asks, as far as access goes. */
+/** The facts about a person that access depends on. */
 export interface Person {
   id: string;
   role: UserRole;
   teams: ReadonlyMap<string, TeamRole>;
 }
 
-/** What a person is to something that belongs to a person, to a team, or (undefined) to nobody. */
+/** A person's relation to a resource of a person, of a team, or (undefined) of nobody. */
 export function relationTo(person: Person, owner?: { kind: 'user' | 'team'; id: string }): Relation {
   if (person.role === 'admin') return 'admin';
   if (owner?.kind === 'user') return owner.id === person.id ? 'self' : 'nobody';
@@ -60,7 +60,7 @@ export function relationTo(person: Person, owner?: { kind: 'user' | 'team'; id: 
   return role === 'owner' ? 'team owner' : 'team member';
 }
 
-/** Lets pass who may do this. @throws ApiFailure 403, or 404 to whom it is hidden */
+/** Checks that a person may do this. @throws ApiFailure 403, or 404 where the resource is hidden from them */
 export function requireAccess(action: Action, person: Person, owner?: { kind: 'user' | 'team'; id: string }): void {
   const verdict: Verdict = access[action][relationTo(person, owner)];
   if (verdict === 'hidden') throw notFound();

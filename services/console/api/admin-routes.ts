@@ -10,12 +10,12 @@ import { signedInOf } from './session/signed-in.ts';
 const page = z.object({
   before: z
     .string()
-    .regex(/^\d{1,16}$/, 'This is no id of an entry.')
+    .regex(/^\d{1,16}$/, 'This is not the id of an entry.')
     .optional(),
 });
 const change = consoleSettingsSchema.partial();
 
-/** The audit trail and the settings of the console, for administrators. */
+/** The audit trail and the console's settings, for administrators. */
 export function adminRoutes(parts: ApiParts): Router {
   const { audit, settings } = parts.accounts;
   const routes = Router();

@@ -3,11 +3,11 @@ import { errorTable, RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { ApiFailure } from './api-failure.ts';
 
-/** The last handler of the API: whatever was thrown is answered as `{ error: { code, message, field? } }`. */
+/** The last handler of the API: answers every thrown error as `{ error: { code, message, field? } }`. */
 export function answerFailure(log: Logger): ErrorRequestHandler {
   return (error: unknown, request: Request, response: Response, next: NextFunction): void => {
     const failure = asApiFailure(error);
-    // No path: it may hold the token of a link.
+    // No path: it may contain the token of a link.
     const facts = { requestId: response.getHeader('x-request-id'), method: request.method, code: failure.code };
     if (failure.status >= 500) log.error({ ...facts, err: error }, 'the console failed');
     else log.info(facts, 'the console refused a request');
@@ -28,10 +28,10 @@ function asApiFailure(error: unknown): ApiFailure {
     };
     return new ApiFailure(errorTable[code].status, code, message, details);
   }
-  // Express's own errors, as for a body that is no JSON, carry a status. Their messages quote what was sent.
+  // Express's own errors, as for a body that is not JSON, carry a status. Their messages quote the request.
   if (error instanceof Error && 'status' in error && typeof error.status === 'number' && error.status < 500) {
     return error.status === 413
-      ? new ApiFailure(413, 'body_too_large', 'This is more than can be taken at once.')
+      ? new ApiFailure(413, 'body_too_large', 'The request is too large.')
       : new ApiFailure(400, 'invalid_request', 'The request could not be understood.');
   }
   return new ApiFailure(500, 'internal', 'The router failed. Its log says why.');

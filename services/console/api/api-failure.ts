@@ -1,11 +1,11 @@
-/** What the API has to say when it does not do as asked: a status of HTTP, a code, and a sentence that is fit to be shown. */
+/** A refusal or failure of the API: an HTTP status, a code, and a sentence for the person. */
 export class ApiFailure extends Error {
   override name = 'ApiFailure';
   readonly status: number;
   readonly code: string;
-  /** The input that is wrong, by the contract's name. */
+  /** The invalid input, by its name in the contract. */
   readonly field: string | undefined;
-  /** Seconds after which another try makes sense. */
+  /** Seconds after which a retry makes sense. */
   readonly retryAfter: number | undefined;
 
   constructor(
@@ -22,12 +22,12 @@ export class ApiFailure extends Error {
   }
 }
 
-/** There is no such thing, or none that this person may know of. */
+/** 404: the thing does not exist, or the person may not know that it does. */
 export function notFound(): ApiFailure {
-  return new ApiFailure(404, 'not_found', 'There is no such thing, or you cannot see it.');
+  return new ApiFailure(404, 'not_found', 'This does not exist, or you cannot see it.');
 }
 
-/** The person may know of it, and may not do that to it. */
+/** 403: the person may know that the thing exists, but may not do this to it. */
 export function forbidden(message = 'You are not allowed to do this.'): ApiFailure {
   return new ApiFailure(403, 'permission_denied', message);
 }

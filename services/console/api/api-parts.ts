@@ -4,23 +4,23 @@ import type { Passwords } from '#shared/accounts/sign-in/passwords.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { SignedIn } from './session/signed-in.ts';
 
-/** What the API works with. */
+/** The dependencies of the API. */
 export interface ApiParts {
   accounts: Accounts;
   passwords: Passwords;
-  /** Judges a password for a client's address: undefined, or what is wrong with it. */
+  /** Returns what is wrong with a password, undefined for a good one. Queued by the client's address. */
   judgePassword: (owner: string, password: string, known: readonly string[]) => Promise<string | undefined>;
-  /** Has every ingress know of a change: of a key, by its id, or of all keys of `user:<id>` or `team:<id>`. Must not throw. */
+  /** Announces to every ingress that a key (by its id) or all keys of `user:<id>` or `team:<id>` have changed. Never throws. */
   announce: (changed: string) => Promise<void>;
   log: Logger;
-  /** Where people reach the router, as `https://llm.example.com`; undefined: where the request has come to. */
+  /** The address at which people reach the router, as `https://llm.example.com`; undefined: the host of the request. */
   publicUrl: string | undefined;
 }
 
 /**
- * Records what somebody did in the audit trail and, with ids alone, in the log. The trail keeps a bounded number of each member's
- * changes; how long the log is kept is for whoever runs the router to decide. The change stands already: that the trail cannot be
- * written to is logged too.
+ * Records a change in the audit trail and, with ids only, in the log. The trail keeps a limited number of each member's changes;
+ * how long the log is kept, the operator decides. The change itself is already made: a trail that cannot be written is reported
+ * in the log.
  */
 export async function record(
   { accounts, log }: Pick<ApiParts, 'accounts' | 'log'>,

@@ -14,11 +14,11 @@ import { userRoutes } from './people/user-routes.ts';
 const maxBodyBytes = 64 * 1024;
 
 export interface ConsoleApiParts extends ApiParts {
-  /** Further routes, behind the sign-in. */
+  /** Further routes, for signed-in people only. */
   signedInRoutes: readonly RequestHandler[];
 }
 
-/** What the console's pages talk to, mounted at `/console/api`: everything of `contract/account.ts`. */
+/** The API of the console's pages, mounted at `/console/api`: everything in `contract/account.ts`, and the further routes. */
 export function createConsoleApi(parts: ConsoleApiParts): Router {
   const routes = Router();
   routes.use((_, response, next) => {

@@ -22,14 +22,14 @@ export interface LiveRoutesParts extends Pick<ApiParts, 'accounts' | 'log'> {
   about: About;
 }
 
-/** What the pages need of the running cluster: everything of `contract/live.ts`. Behind the sign-in. */
+/** The routes of `contract/live.ts`, for signed-in people. */
 export function liveRoutes(parts: LiveRoutesParts): Router {
   const { accounts, workers, registry, feed, about } = parts;
   const routes = Router();
   routes.get('/live', (_, response) => {
     const { sessionId, user } = signedInOf(response);
     if (!feed.hasRoom(sessionId)) {
-      throw new ApiFailure(429, 'too_many_streams', 'Too many pages are open: close some of them.', { retryAfter: 5 });
+      throw new ApiFailure(429, 'too_many_streams', 'Too many pages are open. Close some of them.', { retryAfter: 5 });
     }
     const currentViewer = async (): Promise<Viewer | undefined> => {
       const [stands, now] = await Promise.all([accounts.sessions.stands(sessionId), accounts.users.find(user.id)]);
@@ -60,7 +60,7 @@ function steer(command: 'drain' | 'undrain', parts: LiveRoutesParts): RequestHan
     if (!workers.get(id)) throw new ApiFailure(404, 'not_found', `No worker ${id} is connected.`);
     const worker = await drainWorker(broker, workers, id, command);
     if (!worker) {
-      throw new ApiFailure(504, 'worker_silent', `The worker ${id} did not answer. Is it of an older version?`);
+      throw new ApiFailure(504, 'worker_silent', `The worker ${id} did not answer in time.`);
     }
     await record(parts, person, {
       action: `worker.${command}`,

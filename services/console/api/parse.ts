@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { ApiFailure } from './api-failure.ts';
 
-/** What was sent, as the schema has it. @throws ApiFailure 400 that names the first field that is wrong */
+/** The input as the schema reads it. @throws ApiFailure 400 that names the first invalid field */
 export function parse<T extends z.ZodType>(schema: T, sent: unknown): z.output<T> {
   const { success, data, error } = schema.safeParse(sent ?? {});
   if (success) return data;

@@ -6,13 +6,12 @@ import react from '@vitejs/plugin-react';
 import { build } from 'vite';
 import { pagesFolder, pagesSource, pagesStamp, stampFile } from './pages-stamp.ts';
 
-/** Files below this size are sent as they are: to compress them saves no packet. */
+/** Bytes below which a file is not compressed: it fits one packet anyway. */
 const smallBytes = 1_400;
 
 /**
- * Builds the console's pages, each file also in compressed form, and puts them where the ingress serves them from: all at
- * once, when they are complete.
- * @param root folder of the project
+ * Builds the console's pages, each file also in compressed form, and then replaces the served folder at once.
+ * @param root the project's folder
  */
 export async function buildPages(root: string): Promise<void> {
   const stamp = pagesStamp(root);
@@ -27,16 +26,16 @@ export async function buildPages(root: string): Promise<void> {
       build: {
         outDir: draft,
         target: 'es2023',
-        // A file in a style or page would need another source than 'self' in the policy.
+        // An inlined file would need another source than 'self' in the page's policy.
         assetsInlineLimit: 0,
-        // The browsers that can run these pages load modules ahead by themselves.
+        // All browsers that can run these pages support module preloading.
         modulePreload: { polyfill: false },
-        rolldownOptions: { onLog: (level, log, tell) => log.code !== 'MODULE_LEVEL_DIRECTIVE' && tell(level, log) },
+        rolldownOptions: { onLog: (level, log, report) => log.code !== 'MODULE_LEVEL_DIRECTIVE' && report(level, log) },
       },
     });
     await compressAll(draft);
     await writeFile(join(draft, stampFile), stamp);
-    // A draft is made for its maker's eyes only; who serves the pages may be somebody else.
+    // mkdtemp makes a folder that only its owner can read; the ingress may run as another user.
     await chmod(draft, 0o755);
     await replaceFolder(draft, join(root, pagesFolder));
   } finally {
@@ -60,7 +59,7 @@ async function compressAll(folder: string): Promise<void> {
   );
 }
 
-/** Two renames: whoever reads in between finds nothing and looks again. */
+/** Replaces a folder by two renames. A reader in between finds nothing and tries again. */
 async function replaceFolder(draft: string, folder: string): Promise<void> {
   const old = `${draft}-old`;
   try {

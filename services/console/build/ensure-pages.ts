@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { pagesAreBuilt } from './pages-stamp.ts';
 
-/** Milliseconds that a build may take, on a slow machine too. */
+/** Milliseconds that a build may take, even on a slow machine. */
 const buildMs = 120_000;
 
 /**
- * Sees to it that the console's pages are built, in a process of its own that ends with the signal.
- * @returns a sentence that says why they are not, when they are not
+ * Builds the console's pages unless they are up to date, in a process of its own that ends with the signal.
+ * @returns undefined, or a sentence that says why they are not built
  */
 export async function ensurePages(root: string, signal: AbortSignal): Promise<string | undefined> {
   if (pagesAreBuilt(root)) return undefined;

@@ -2,16 +2,16 @@ import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Where the pages' sources are, from the project's folder. */
+/** The folder of the pages' sources, below the project's. */
 export const pagesSource = join('services', 'console', 'web');
 
-/** Where the built pages are, from the project's folder. */
+/** The folder of the built pages, below the project's. */
 export const pagesFolder = join(pagesSource, 'dist');
 
-/** The file among the built pages that says what they were built from. */
+/** The file among the built pages with the digest of what they were built from. */
 export const stampFile = 'stamp';
 
-/** What the pages would be built from now: a digest of all their sources and of the versions of all packages. */
+/** A digest of everything that a build depends on: the pages' sources and the versions of all packages. */
 export function pagesStamp(root: string): string {
   const digest = createHash('sha256');
   for (const folder of [pagesSource, join('services', 'console', 'build')]) {
@@ -23,7 +23,7 @@ export function pagesStamp(root: string): string {
   return digest.update(readFileSync(join(root, 'package-lock.json'))).digest('hex');
 }
 
-/** Whether the built pages are those of the sources as they are now. */
+/** Whether the built pages match the present sources. */
 export function pagesAreBuilt(root: string): boolean {
   try {
     return readFileSync(join(root, pagesFolder, stampFile), 'utf8') === pagesStamp(root);

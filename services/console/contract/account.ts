@@ -3,20 +3,20 @@ import type { PriorityClass } from '#shared/core/priority-class.ts';
 import type { Tier } from '#shared/core/tier.ts';
 
 /*
- * What the console's pages and its API say to each other about people, teams and keys. Every path is below
- * `/console/api`. Times are milliseconds since 1970. A failure is `{ error: { code, message, field? } }` with a status
- * of HTTP; `field` names the input that is wrong.
+ * The contract between the console's pages and its API: people, teams and keys. All paths are below `/console/api`.
+ * Times are milliseconds since 1970. A failure is `{ error: { code, message, field? } }` with an HTTP status; `field`
+ * names the invalid input.
  *
- * Whatever is not a GET carries the header `x-csrf-token` with the session's token.
+ * Every request but a GET carries the header `x-csrf-token` with the session's token.
  */
 
 export type UserRole = 'admin' | 'member';
 export type TeamRole = 'owner' | 'member';
 
 /**
- * `GET /session`: who is signed in (401: nobody). `POST /session` signs in with `{ email, password }` and answers the
- * same; `DELETE /session` signs out, `DELETE /sessions` everywhere. `POST /password` `{ current, next }` changes the
- * password, signs out everywhere else, and answers the same with a new token. Too many attempts: 429 with `retry-after`.
+ * `GET /session`: who is signed in (401: nobody). `POST /session` `{ email, password }` signs in and answers a Session;
+ * `DELETE /session` signs out, `DELETE /sessions` signs out everywhere. `POST /password` `{ current, next }` changes the
+ * password, signs out everywhere else, and answers a Session with a new token. Too many attempts: 429 with `retry-after`.
  */
 export interface Session {
   user: {
@@ -30,10 +30,10 @@ export interface Session {
 }
 
 /**
- * `GET /links/<token>`: what a one-time link is for (404: unknown, used or too old). `POST /links/<token>`
- * `{ name, email, password }` makes the account, uses the link up, signs in, and answers a Session. Of an invitation
- * the address is given, and the one that is sent counts for nothing. A link of the kind `password` is for somebody who
- * has an account: it sets a new password, and name and address count for nothing.
+ * `GET /links/<token>`: what a one-time link is for (404: unknown, used or expired). `POST /links/<token>`
+ * `{ name, email, password }` creates the account, uses the link up, signs in, and answers a Session. An invitation has its
+ * own address, so that `email` is ignored. A link of the kind `password` sets a new password of an existing account: `name`
+ * and `email` are ignored.
  */
 export interface Link {
   kind: 'first-admin' | 'invitation' | 'password';
@@ -41,29 +41,28 @@ export interface Link {
 }
 
 /**
- * `GET /keys`: the keys that the signed-in person may see: the own ones, those of the own teams, for an admin all.
- * `POST /keys` with a NewKey answers `{ key, raw }`; `PATCH /keys/<id>` with a part of KeySettings answers the key
- * (null takes `expiresAt`, `models` or `tiers` away);
- * `POST /keys/<id>/rotate` `{ overlapMs }` makes a successor with the same settings and lets the old one expire after
- * that time: `{ key, raw }`; `DELETE /keys/<id>` revokes for good.
+ * `GET /keys`: the keys that the signed-in person may see: their own and those of their teams; for an admin, all.
+ * `POST /keys` with a NewKey answers `{ key, raw }`. `PATCH /keys/<id>` with a part of KeySettings answers the key; null
+ * removes `expiresAt`, `models` or `tiers`. `POST /keys/<id>/rotate` `{ overlapMs }` creates a successor with the same
+ * settings, lets the old key expire after that time, and answers `{ key, raw }`. `DELETE /keys/<id>` revokes the key.
  */
 export interface Key extends KeySettings {
   id: string;
   kind: 'router' | 'user' | 'team';
   /** The person or team it belongs to; absent for a router key. */
   owner?: { id: string; name: string };
-  /** As shown for recognition: everything but the middle of the secret. */
+  /** The key as it is displayed: everything but the middle of the secret. */
   masked: string;
   createdAt: number;
-  /** The name of the person who made it. */
+  /** The name of the person who created it. */
   createdBy?: string;
   expiresAt?: number;
   revokedAt?: number;
-  /** Of the last request, to the minute. */
+  /** Time of the last request, to the minute. */
   lastUsedAt?: number;
 }
 
-/** What of a key can be changed. */
+/** The settings of a key that can be changed. */
 export interface KeySettings {
   name: string;
   class: PriorityClass;
@@ -74,7 +73,7 @@ export interface KeySettings {
   limits: Limits;
 }
 
-/** Router keys only for admins, a team's for its owners; a member may not choose the class `high`. */
+/** Admins may create router keys, a team's owners its keys. Members may not choose the class `high`. */
 export interface NewKey extends KeySettings {
   kind: 'router' | 'user' | 'team';
   /** For a team key. */
@@ -94,7 +93,7 @@ export interface User {
 }
 
 /**
- * `GET /teams`: the own ones, for an admin all; `POST /teams` `{ name }` (admins); `PATCH /teams/<id>`
+ * `GET /teams`: one's own; for an admin, all; `POST /teams` `{ name }` (admins); `PATCH /teams/<id>`
  * `{ name?, limits? }` (limits: admins; name: owners too); `DELETE /teams/<id>` (admins) revokes its keys;
  * `PUT /teams/<id>/members/<user>` `{ role }` and `DELETE` the same (owners).
  */
@@ -123,7 +122,7 @@ export interface AuditEntry {
   actor: { id: string; name: string } | null;
   /** As `key.create`, `user.block`, `team.member.add`, `price.change`, `session.refused`. */
   action: string;
-  /** What was changed. */
+  /** The changed resource. */
   target: { kind: string; id: string; name: string } | null;
   /** Old and new values, never a secret. */
   details: Record<string, unknown>;
@@ -136,8 +135,8 @@ export interface AuditEntry {
 export interface Settings {
   /** Days until an invitation's link expires. */
   invitationDays: number;
-  /** Hours without a request after which a session ends. */
+  /** Hours without a request after which a session expires. */
   sessionHours: number;
-  /** Whether members may make personal keys. */
+  /** Whether members may create personal keys. */
   membersMakeKeys: boolean;
 }

@@ -3,13 +3,13 @@ import type { PriorityClass } from '#shared/core/priority-class.ts';
 import type { Tier } from '#shared/core/tier.ts';
 
 /*
- * What the console's pages and its API say to each other about the running cluster, as in `account.ts`.
+ * The contract between the console's pages and its API: the running cluster. The rules of `account.ts` apply.
  *
  * `GET /live` is a stream of server-sent events, `event: overview|workers|queue|failures`, each with the whole of its kind,
  * at once and then on change, once a second at most.
  */
 
-/** The cluster in the last minute, second by second: all ingress nodes together. */
+/** The cluster in the last minute, second by second, over all ingress nodes. */
 export interface Overview {
   /** Values of the last 60 seconds, oldest first. */
   requestsPerSecond: number[];
@@ -20,7 +20,7 @@ export interface Overview {
   activeStreams: number;
   /** Requests served in the last hour. */
   servedByTier: Partial<Record<Tier, number>>;
-  /** A request that waits in two tiers counts in both. */
+  /** A request that waits for two tiers counts in both. */
   queuedByTier: Partial<Record<Tier, number>>;
 }
 
@@ -38,12 +38,12 @@ export interface Failure {
   worker?: string | undefined;
 }
 
-/** `incompatible`: its release and the ingress's speak no common version of the broker contract. */
+/** `incompatible`: the worker and the ingress share no version of the broker contract. */
 export type WorkerState = 'serving' | 'full' | 'paused' | 'draining' | 'incompatible';
 
 /**
- * `POST /workers/<id>/drain` has a worker finish what it runs and take nothing new until `/resume`, or until it is
- * started anew (admins). The answer, a LiveWorkerFacts, comes when the worker has obeyed.
+ * `POST /workers/<id>/drain` (admins): the worker finishes its jobs and takes no new ones until `POST
+ * /workers/<id>/undrain` or its next start. Both answer the worker's new state, a LiveWorkerFacts.
  */
 export interface LiveWorkerFacts {
   id: string;
@@ -54,14 +54,14 @@ export interface LiveWorkerFacts {
   slots: number;
   busy: number;
   state: WorkerState;
-  /** Seconds for which nothing has been heard of it; after three it counts as lost. */
+  /** Heartbeats, one a second, that have not arrived; after three the worker counts as lost. */
   missedHeartbeats: number;
   startedAt: number;
   version: string;
   host?: string;
 }
 
-/** Tickets that wait, by lane. */
+/** Waiting tickets of one lane. */
 export interface QueuedLane {
   tier: Tier;
   pool: string;
@@ -79,7 +79,7 @@ export interface ServedModel {
   servedBy: { tier: Tier; workers: number; models: string[] }[];
 }
 
-/** `GET /about`: which release this is, and the client formats that it serves. */
+/** `GET /about`: the router's release and the client formats that it serves. */
 export interface About {
   version: string;
   /** Each with its name and the path that its own paths are below, as `/api/openai`. */

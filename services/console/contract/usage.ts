@@ -1,11 +1,11 @@
 import type { Tier } from '#shared/core/tier.ts';
 
 /*
- * What the console's pages and its API say to each other about use and its price, as in `account.ts`. A member sees
- * the own keys and teams; an admin sees everything.
+ * The contract between the console's pages and its API: usage and prices. The rules of `account.ts` apply. A member sees
+ * their own requests and those of their teams, an admin sees all.
  */
 
-/** What requests came to. Money in US dollars. */
+/** Sums over requests. Costs are in US dollars. */
 export interface Totals {
   requests: number;
   failed: number;
@@ -22,21 +22,21 @@ export interface Totals {
 export type UsageGroup = 'model' | 'key' | 'team' | 'user' | 'tier';
 
 /**
- * `GET /usage?from=<ms>&to=<ms>&step=day|month&by=<UsageGroup>` and, each at most once, a filter
- * `model=`, `key=`, `team=`, `user=`, `tier=`. Days and months of UTC; `from` and `to` are rounded outwards to them.
+ * `GET /usage?from=<ms>&to=<ms>&step=day|month&by=<UsageGroup>`, with the optional filters `model=`, `key=`, `team=`,
+ * `user=` and `tier=`. Days and months are those of UTC; `from` and `to` are rounded outwards to them.
  */
 export interface UsageReport {
   step: 'day' | 'month';
-  /** The beginnings of the steps, oldest first. */
+  /** The start of each step, oldest first. */
   times: number[];
   groups: { id: string; name: string; totals: Totals; steps: Totals[] }[];
   totals: Totals;
 }
 
 /**
- * `GET /usage/requests?before=<cursor>&limit=50` with the same filters and `outcome=`: single requests, newest first,
+ * `GET /usage/requests?before=<cursor>&limit=50` with the same filters and `outcome=`: single requests, newest first, as
  * `{ requests: UsageRequest[], next?: cursor }`. `GET /usage/export?format=csv|json` with `from`, `to` and the same
- * filters: all of them, streamed.
+ * filters streams all of them.
  */
 export interface UsageRequest {
   id: string;
@@ -45,7 +45,7 @@ export interface UsageRequest {
   owner?: { kind: 'user' | 'team'; id: string; name: string };
   format: string;
   operation: string;
-  /** The name that the client asked for, and the model that served. */
+  /** The name that the client asked for; `model` is the one that served. */
   asked: string;
   model?: string | undefined;
   tier?: Tier | undefined;
@@ -64,21 +64,21 @@ export interface UsageRequest {
   cost: number;
 }
 
-/** `GET /usage/now`: what is used of each limit that concerns the signed-in person's keys. */
+/** `GET /usage/now`: how much is used of each limit that applies to the signed-in person's keys. */
 export interface LimitUse {
   party: string;
   name: string;
   limits: { name: string; limit: number; used: number; resetsAt?: number }[];
 }
 
-/** US dollars for a million tokens. `GET /prices`; `PUT /prices/<model>` and `DELETE` it (admins) put one above the shipped table. */
+/** US dollars per million tokens. `GET /prices`; `PUT /prices/<model>` overrides the shipped table, `DELETE` undoes that (admins). */
 export interface Price {
   model: string;
   input: number;
   cachedInput?: number;
   cacheWrite?: number;
   output: number;
-  /** Day from which the price is known, `2026-11-01`; absent where the registry file does not say. */
+  /** The day as of which the price is known, as `2026-11-01`; absent where the registry file has none. */
   asOf?: string;
   source: 'shipped' | 'changed';
 }

@@ -3,12 +3,12 @@ import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Milliseconds for a worker to obey. */
-const obeyMs = 3_000;
+/** Milliseconds within which a worker must announce its new state. */
+const answerMs = 3_000;
 
-const lookMs = 20;
+const pollMs = 20;
 
-/** Tells a worker to take nothing new, or to take jobs again, and waits until it says that it does. Undefined: it did not. */
+/** Drains or undrains a worker and waits until it announces the new state; undefined when it does not in time. */
 export async function drainWorker(
   broker: Broker,
   workers: LiveWorkers,
@@ -18,11 +18,11 @@ export async function drainWorker(
   const address = workers.get(id)?.address;
   if (!address) return undefined;
   broker.publish(broker.subjects.drain(address), command);
-  const deadline = performance.now() + obeyMs;
+  const deadline = performance.now() + answerMs;
   while (performance.now() < deadline) {
     const worker = workers.get(id);
     if (worker && (worker.announcement.draining ?? false) === (command === 'drain')) return worker;
-    await sleep(lookMs);
+    await sleep(pollMs);
   }
   return undefined;
 }

@@ -5,8 +5,8 @@ import type { Overview, QueuedLane } from '../contract/live.ts';
 const seconds = 60;
 
 /**
- * All ingress nodes' stats in one. Each tells of the seconds before it was sent, and all were sent within the last few,
- * so that no clock has to agree with another.
+ * The stats of all ingress nodes, added up. Seconds are counted back from when each message was sent, and all were sent
+ * within the last few, so that the nodes' clocks need not agree.
  */
 export function overviewOf(stats: readonly IngressStats[]): Overview {
   const firstTokenMs = percentiles(stats.map(({ firstToken }) => firstToken));
@@ -21,7 +21,7 @@ export function overviewOf(stats: readonly IngressStats[]): Overview {
   };
 }
 
-/** All ingress nodes' waiting requests, by lane. */
+/** The waiting requests of all ingress nodes, by lane. */
 export function queueOf(stats: readonly IngressStats[]): QueuedLane[] {
   const lanes = new Map<string, QueuedLane>();
   for (const lane of stats.flatMap((stats) => stats.lanes)) {
@@ -53,7 +53,7 @@ function percentiles(counts: readonly (readonly number[])[]): Overview['firstTok
   return total === 0 ? undefined : { p50: quantile(sums, total * 0.5), p95: quantile(sums, total * 0.95) };
 }
 
-/** Where in the classes this many of the smallest values end, taking those of a class as evenly spread. */
+/** The value below which `rank` values lie, with those of a class taken as evenly spread. */
 function quantile(sums: readonly number[], rank: number): number {
   let below = 0;
   for (const [index, count] of sums.entries()) {

@@ -1,18 +1,18 @@
 /**
- * Sums by unit of time (second, minute) over the last so many units. Adding costs the same however much there is; units
- * that are too old are forgotten when their place is needed.
+ * Sums per unit of time (second, minute) over a fixed number of past units, in a ring: adding takes constant time, and a
+ * new unit overwrites the oldest.
  */
 export class RecentSums {
   readonly #sums: number[];
   readonly #units: number[];
 
-  /** @param length how many units are kept, besides the one that is running */
+  /** @param length how many units are kept besides the current one */
   constructor(length: number) {
     this.#sums = Array.from({ length: length + 1 }, () => 0);
     this.#units = Array.from({ length: length + 1 }, () => -1);
   }
 
-  /** Adds to a unit, numbered since 1970; one that is older than all that are kept is passed over. */
+  /** Adds to a unit, numbered since 1970. Ignores one that is older than all kept. */
   add(unit: number, amount: number): void {
     const place = unit % this.#sums.length;
     const there = this.#units[place] ?? -1;

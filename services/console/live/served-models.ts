@@ -8,7 +8,7 @@ interface Offer {
   model: LivePool['models'][number];
 }
 
-/** The models that clients can ask for, as the pages show them: `auto`, the registry's names, then the rest by name. */
+/** The models that clients can ask for: `auto`, the registry's names, then all others by name. */
 export function servedModels(
   pools: Iterable<LivePool>,
   { models, auto }: Pick<Registry, 'models' | 'auto'>,
@@ -57,7 +57,7 @@ function byName(a: ServedModel, b: ServedModel): number {
   return a.id.localeCompare(b.id);
 }
 
-/** Of those that are known. */
+/** The largest known value. */
 function largest(values: readonly (number | undefined)[]): number | undefined {
   const known = values.filter((value) => value !== undefined);
   return known.length === 0 ? undefined : Math.max(...known);

@@ -3,21 +3,21 @@ import { onIngressStats, publishIngressStats, type IngressStats } from '#shared/
 
 const statsMs = 1_000;
 
-/** Milliseconds after which an ingress that tells nothing is gone: three missed stats and a little. */
+/** Milliseconds without stats after which an ingress counts as gone: three missed messages and some slack. */
 const goneAfterMs = 3_300;
 
-/** Ingress nodes that are listened to at most. */
+/** The most ingress nodes whose stats are kept. */
 const maxIngresses = 1_000;
 
-/** Tells everyone each second what this ingress has counted, and keeps the last that every ingress has told. */
+/** Publishes this ingress's stats every second and keeps the last stats of every ingress. */
 export class StatsBoard {
-  readonly #heard = new Map<string, { stats: IngressStats; at: number }>();
+  readonly #received = new Map<string, { stats: IngressStats; at: number }>();
   readonly #stop: () => void;
 
   constructor(broker: Broker, ingress: string, read: () => IngressStats) {
     const unsubscribe = onIngressStats(broker, (from, stats) => {
-      if (this.#heard.has(from) || this.#heard.size < maxIngresses) {
-        this.#heard.set(from, { stats, at: performance.now() });
+      if (this.#received.has(from) || this.#received.size < maxIngresses) {
+        this.#received.set(from, { stats, at: performance.now() });
       }
     });
     const timer = setInterval(() => publishIngressStats(broker, ingress, read()), statsMs);
@@ -27,11 +27,11 @@ export class StatsBoard {
     };
   }
 
-  /** The last stats of each ingress that lives. */
+  /** The last stats of each live ingress. */
   current(): IngressStats[] {
     const oldest = performance.now() - goneAfterMs;
-    for (const [ingress, { at }] of this.#heard) if (at < oldest) this.#heard.delete(ingress);
-    return Array.from(this.#heard.values(), ({ stats }) => stats);
+    for (const [ingress, { at }] of this.#received) if (at < oldest) this.#received.delete(ingress);
+    return Array.from(this.#received.values(), ({ stats }) => stats);
   }
 
   close(): void {

@@ -6,15 +6,15 @@ import type { Tier } from '#shared/broker/contract/lane.ts';
 import { firstTokenBoundsMs, type Failure, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
 import { RecentSums } from './recent-sums.ts';
 
-/** Failures remembered. */
+/** The most failures that are kept. */
 const maxFailures = 20;
 
 const seconds = 60;
 const minutes = 60;
 
 /**
- * Counts what this ingress serves: per request a few additions, whatever the load. Times that come in are milliseconds of
- * `performance.now()`, those that go out milliseconds since 1970.
+ * Counts what this ingress serves, with a few additions per request. Input times are milliseconds of `performance.now()`,
+ * output times are milliseconds since 1970.
  */
 export class StatsMeter {
   readonly #jobs: () => Iterable<Job>;
@@ -25,7 +25,7 @@ export class StatsMeter {
   readonly #served = new Map<Tier, RecentSums>();
   readonly #failures: Failure[] = [];
 
-  /** @param jobs those in the hands of the ingress */
+  /** @param jobs the ingress's current jobs */
   constructor(jobs: () => Iterable<Job>) {
     this.#jobs = jobs;
   }
@@ -52,7 +52,7 @@ export class StatsMeter {
     if (this.#failures.length > maxFailures) this.#failures.pop();
   }
 
-  /** What there is to tell right now. */
+  /** The stats as of now. */
   read(): IngressStats {
     const second = secondOf(performance.now());
     const minute = Math.floor(second / 60);
@@ -73,7 +73,7 @@ export class StatsMeter {
     };
   }
 
-  /** An answer's tokens are told at its end; they came while it streamed. */
+  /** Spreads an answer's tokens, whose count is known at its end, over the seconds in which it streamed. */
   #countTokens(tokens: number, from: number, to: number): void {
     const begin = Math.max(from, to - seconds);
     const share = tokens / (to - from + 1);
@@ -90,9 +90,9 @@ export class StatsMeter {
   }
 }
 
-/** The index of the class that a time to the first byte belongs to. */
+/** The index of the histogram class of a time to the first byte. */
 function classOf(milliseconds: number): number {
-  // The bounds are powers of ten, 12 to each: their logarithm is the index.
+  // The classes have 12 upper bounds per power of ten, so that the logarithm gives the index.
   const index = Math.ceil(Math.log10(Math.max(1, milliseconds)) * 12 - 1e-9);
   return Math.min(index, firstTokenBoundsMs.length);
 }

@@ -1,11 +1,11 @@
 import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { LiveWorkerFacts, WorkerState } from '../contract/live.ts';
 
-/** Part of a second that a beat may be late before it counts as missed. */
+/** The part of a second by which a heartbeat may be late before it counts as missed. */
 const lateHeartbeat = 0.5;
 
 /**
- * What the pages show of a worker.
+ * A worker as the pages show it.
  * @param now a time of `performance.now()`
  */
 export function workerFacts(

@@ -1,10 +1,10 @@
 import { readFile, readdir, stat } from 'node:fs/promises';
 import { extname, join, sep } from 'node:path';
 
-/** A file of the built pages, in memory, as it is and compressed. */
+/** A file of the built pages, in memory, plain and compressed. */
 export interface PageFile {
   type: string;
-  /** Its name changes with its content, so it may be kept for ever. */
+  /** Its name changes with its content, so that browsers may cache it forever. */
   isHashed: boolean;
   plain: Buffer;
   br: Buffer | undefined;
@@ -14,7 +14,7 @@ export interface PageFile {
 export interface Pages {
   /** By path, as `/assets/index-a1b2.js`. */
   files: ReadonlyMap<string, PageFile>;
-  /** The page that all paths of the console begin with. */
+  /** The HTML page of every path of the console. */
   index: string;
 }
 
@@ -27,20 +27,20 @@ const types: Record<string, string> = {
 };
 
 /**
- * The built pages, read into memory: about a megabyte. They are read again when they were built anew; while there are
- * none, each call looks whether there are some now.
+ * The built pages in memory, about a megabyte. They are read again after a new build; while none exist, every call checks
+ * for them.
  */
 export class PageFolder {
   readonly #folder: string;
   #pages: Pages | undefined;
-  /** Which file the page was read from, and when that was written. */
+  /** Inode and modification time of the index that was read last. */
   #read = '';
 
   constructor(folder: string) {
     this.#folder = folder;
   }
 
-  /** The pages as they are now, or undefined when they are not built. */
+  /** The current pages; undefined when they are not built. */
   async current(): Promise<Pages | undefined> {
     try {
       const { ino, mtimeMs } = await stat(join(this.#folder, 'index.html'));
@@ -50,13 +50,13 @@ export class PageFolder {
         this.#read = found;
       }
     } catch (error) {
-      // While the folder is being replaced, what was read before goes on serving.
+      // While the folder is being replaced, the pages in memory keep serving.
       if (!isMissing(error)) throw error;
     }
     return this.#pages;
   }
 
-  /** A file of the pages that were last read. */
+  /** A file of the pages in memory. */
   get(path: string): PageFile | undefined {
     return this.#pages?.files.get(path);
   }

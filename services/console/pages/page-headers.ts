@@ -1,6 +1,6 @@
 /**
- * The headers of the console's page. Scripts come from files alone, styles from files and from elements that carry this
- * answer's nonce; nothing comes from another host, and no other page may frame this one.
+ * The headers of the console's page. Scripts load from files only, styles from files and from elements with this answer's
+ * nonce, nothing from another host, and no page may frame this one.
  */
 export function pageHeaders(nonce: string): Record<string, string> {
   const policy = [

@@ -3,16 +3,15 @@ import { Router, type Request, type RequestHandler, type Response } from 'expres
 import { PageFolder, type PageFile } from './page-files.ts';
 import { pageHeaders } from './page-headers.ts';
 
-/** What stands in the built page where each answer gets a nonce of its own for its styles. */
+/** The placeholder in the built page for each answer's style nonce. */
 export const nonceMark = '__STYLE_NONCE__';
 
-/** Paths that are never a page: a mistyped one of the API is to get the API's 404. */
+/** Paths that are never a page, so that a mistyped API path gets the API's 404. */
 const notPages = /^\/(?:api|console\/api|health|metrics)(?:\/|$)/;
 
 /**
- * The console's pages: its files, and for every other path the page that holds all of them, which finds out by its
- * address what to show.
- * @param folder where the built pages are
+ * Serves the console: its files, and for every other path the single HTML page, which routes by its address.
+ * @param folder the built pages
  */
 export function servePages(folder: string): Router {
   const pages = new PageFolder(folder);
@@ -29,7 +28,7 @@ export function servePages(folder: string): Router {
 function sendFile(pages: PageFolder): RequestHandler {
   return async (request, response, next) => {
     const file = pages.get(request.path) ?? (await pages.current())?.files.get(request.path);
-    // What looks like a file is none of the pages.
+    // A path with a file extension is never a page.
     if (!file) return next(/\.\w{1,8}$/.test(request.path) ? 'router' : undefined);
     return writeFile(request, response, file);
   };
@@ -52,7 +51,7 @@ function writeFile(request: Request, response: Response, { type, isHashed, plain
 
 function sendPage(pages: PageFolder): RequestHandler {
   return async (request, response, next) => {
-    // Browsers ask for HTML by name. A program that asks for anything has mistyped a path of the API, and is to hear so.
+    // Browsers ask for HTML by name. A program that accepts anything has mistyped an API path and gets the API's 404.
     if (!request.get('accept')?.includes('text/html')) return next('router');
     const current = await pages.current();
     if (!current) {

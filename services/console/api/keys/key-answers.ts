@@ -2,7 +2,7 @@ import type { Accounts } from '#shared/accounts/accounts.ts';
 import { maskedKey, type FoundKey } from '#shared/accounts/keys/key-record.ts';
 import type { Key } from '../../contract/account.ts';
 
-/** Keys as the pages are told of them: no hash, and of the secret only its ends. */
+/** Keys as the pages see them: without the hash, and with only the ends of the secret. */
 export async function keyAnswers({ keys, users }: Pick<Accounts, 'keys' | 'users'>, found: FoundKey[]): Promise<Key[]> {
   const makers = new Set(found.flatMap(({ createdBy }) => createdBy ?? []));
   const [uses, names] = await Promise.all([keys.lastUses(found.map(({ id }) => id)), users.namesOf([...makers])]);

@@ -15,14 +15,14 @@ import { keyAnswers } from './key-answers.ts';
 import { parse } from '../parse.ts';
 import { signedInOf, type SignedIn } from '../session/signed-in.ts';
 
-/** Thirty days. */
+/** Milliseconds: 30 days. */
 const longestOverlapMs = 30 * 24 * 3_600_000;
 
 const future = z
   .number()
   .int()
   .max(8.64e15)
-  .refine((time) => time > Date.now(), 'This time is over.');
+  .refine((time) => time > Date.now(), 'Choose a time in the future.');
 const settings = z.strictObject({
   name: displayNameSchema,
   class: z.enum(priorityClasses).default('normal'),
@@ -32,7 +32,7 @@ const settings = z.strictObject({
   limits: limitsSchema.default({}),
 });
 const newKey = settings.extend({ kind: z.enum(keyKinds), teamId: z.string().optional() });
-/** As the settings, each only if it is to change; null takes a restriction away. */
+/** The settings to change; null removes a restriction. */
 const change = z.strictObject({
   name: displayNameSchema.optional(),
   class: z.enum(priorityClasses).optional(),
@@ -43,7 +43,7 @@ const change = z.strictObject({
 });
 const rotation = z.strictObject({ overlapMs: z.number().int().min(0).max(longestOverlapMs) });
 
-/** The keys that a person may see, and what they may do with them. */
+/** The keys that a person may see, and their actions on them. */
 export function keyRoutes(parts: ApiParts): Router {
   const { accounts, announce } = parts;
   const { keys } = accounts;
@@ -92,14 +92,14 @@ export function keyRoutes(parts: ApiParts): Router {
     const person = signedInOf(response);
     const key = await find(request.params.id, 'key.change', person);
     const outcome = await keys.revoke(key.id, Date.now());
-    // Announced in any case: whoever revokes a key twice may do so because the first announcement was lost.
+    // Always announced: a second revocation may be an attempt to repair a lost first announcement.
     await announce(key.id);
     if (outcome === 'revoked') await note('key.revoke', person, key, {});
     response.status(204).end();
   });
   return routes;
 
-  /** A key that this person may see and do this to. */
+  /** A key that this person may see and act on. @throws ApiFailure 403 or 404 */
   async function find(id: string, action: Action, person: SignedIn): Promise<FoundKey> {
     const key = isKeyId(id) ? await keys.find(id) : undefined;
     if (!key) throw notFound();
@@ -139,12 +139,12 @@ async function makeKey(parts: ApiParts, person: SignedIn, wanted: z.output<typeo
     return createKey(keys, made);
   }
   if (kind === 'team' && teamId === undefined) {
-    throw new ApiFailure(400, 'invalid_request', 'A team is needed.', { field: 'teamId' });
+    throw new ApiFailure(400, 'invalid_request', 'Choose a team.', { field: 'teamId' });
   }
   const owner = { kind, id: kind === 'team' ? (teamId ?? '') : person.id };
   requireAccess('key.make', person, owner);
   if (kind === 'user' && person.role !== 'admin' && !(await consoleSettings.read()).membersMakeKeys) {
-    throw forbidden('Personal keys are made by administrators here.');
+    throw forbidden('Only administrators may create personal keys here.');
   }
   const created = await createOwnedKey(keys, { ...made, ownerId: owner.id });
   if (typeof created === 'string') throw notCreated(created);
@@ -157,9 +157,9 @@ function ownerOf({ kind, ownerId }: FoundKey): { kind: 'user' | 'team'; id: stri
 
 function notCreated(outcome: 'no owner' | 'too many'): ApiFailure {
   if (outcome === 'no owner') return notFound();
-  return new ApiFailure(409, 'too_many_keys', 'There are 200 keys already. Revoke those that are not needed.');
+  return new ApiFailure(409, 'too_many_keys', 'There are 200 keys already. Revoke some that are no longer needed.');
 }
 
 function notUsable(): ApiFailure {
-  return new ApiFailure(409, 'key_not_usable', 'This key was revoked or replaced, or has expired.');
+  return new ApiFailure(409, 'key_not_usable', 'This key is revoked, replaced or expired.');
 }

@@ -13,7 +13,7 @@ const dayMs = 24 * 3_600_000;
 
 const newInvitation = z.strictObject({ email: emailSchema, role: z.enum(userRoles), teamId: z.string().optional() });
 
-/** The open invitations, for administrators. */
+/** Open invitations, for administrators. */
 export function invitationRoutes(parts: ApiParts): Router {
   const { invitations, settings } = parts.accounts;
   const routes = Router();
@@ -56,11 +56,11 @@ function invitationAnswer({ id, email, role, teamId, createdAt, expiresAt }: Inv
 function notInvited(why: 'email taken' | 'no team' | 'too many'): ApiFailure {
   switch (why) {
     case 'email taken':
-      return new ApiFailure(409, 'email_taken', 'Somebody has an account with this e-mail address.', {
+      return new ApiFailure(409, 'email_taken', 'An account with this e-mail address exists already.', {
         field: 'email',
       });
     case 'no team':
-      return new ApiFailure(400, 'invalid_request', 'There is no such team.', { field: 'teamId' });
+      return new ApiFailure(400, 'invalid_request', 'This team does not exist.', { field: 'teamId' });
     case 'too many':
       return new ApiFailure(409, 'too_many_invitations', 'There are 500 open invitations already.');
   }

@@ -15,7 +15,7 @@ const newTeam = z.strictObject({ name: displayNameSchema });
 const change = z.strictObject({ name: displayNameSchema.optional(), limits: limitsSchema.optional() });
 const membership = z.strictObject({ role: z.enum(teamRoles) });
 
-/** The teams that a person may see, and what they may do with them. */
+/** The teams that a person may see, and their actions on them. */
 export function teamRoutes(parts: ApiParts): Router {
   const { accounts, announce } = parts;
   const { teams, users } = accounts;
@@ -77,7 +77,7 @@ export function teamRoutes(parts: ApiParts): Router {
   });
   return routes;
 
-  /** A team that this person may see and do this to. */
+  /** A team that this person may see and act on. @throws ApiFailure 403 or 404 */
   async function find(id: string, action: Action, person: SignedIn): Promise<TeamRecord> {
     requireAccess(action, person, { kind: 'team', id });
     const team = await teams.find(id);

@@ -15,7 +15,7 @@ const change = z.strictObject({
   limits: limitsSchema.optional(),
 });
 
-/** The people, for administrators. */
+/** Accounts, for administrators. */
 export function userRoutes(parts: ApiParts): Router {
   const { users } = parts.accounts;
   const routes = Router();
@@ -32,7 +32,11 @@ export function userRoutes(parts: ApiParts): Router {
     const before = await users.find(id);
     const outcome = await users.change(id, wanted, Date.now());
     if (outcome === 'last admin') {
-      throw new ApiFailure(409, 'last_admin', 'This is the last administrator. Make somebody else one first.');
+      throw new ApiFailure(
+        409,
+        'last_admin',
+        'This is the last administrator. Make someone else an administrator first.',
+      );
     }
     const after = await users.find(id);
     if (outcome === 'unknown' || !before || !after) throw notFound();
@@ -51,7 +55,7 @@ export function userRoutes(parts: ApiParts): Router {
   return routes;
 }
 
-/** One entry for everything that has changed, under the name of what it was. */
+/** Writes one audit entry for each fact that has changed. */
 async function noteChanges(parts: ApiParts, actor: SignedIn, before: UserRecord, after: UserRecord): Promise<void> {
   const target = { kind: 'user', id: after.id, name: after.name };
   const notes = [];

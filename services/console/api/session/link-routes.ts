@@ -13,7 +13,7 @@ const firstAdminForm = z.object({ name: displayNameSchema, email: emailSchema, p
 const invitedForm = firstAdminForm.omit({ email: true });
 const passwordForm = firstAdminForm.pick({ password: true });
 
-/** What one-time links allow: making an account, or setting a new password. The token is all that is asked for. */
+/** One-time links: they create an account or set a new password. The token alone gives access. */
 export function linkRoutes(parts: ApiParts): Router {
   const { links } = parts.accounts;
   const routes = Router();
@@ -72,11 +72,11 @@ async function useLink(parts: ApiParts, request: Request, link: FoundLink, token
 function made(outcome: UserRecord | 'no link' | 'email taken'): UserRecord {
   if (outcome === 'no link') return gone();
   if (outcome === 'email taken') {
-    throw new ApiFailure(409, 'email_taken', 'Somebody has an account with this e-mail address.', { field: 'email' });
+    throw new ApiFailure(409, 'email_taken', 'An account with this e-mail address exists already.', { field: 'email' });
   }
   return outcome;
 }
 
 function gone(): never {
-  throw new ApiFailure(404, 'no_link', 'This link is unknown, was used before, or is too old. Ask for a new one.');
+  throw new ApiFailure(404, 'no_link', 'This link is unknown, already used or expired. Ask for a new one.');
 }

@@ -6,8 +6,8 @@ import { ApiFailure } from '../api-failure.ts';
 import type { ApiParts } from '../api-parts.ts';
 
 /**
- * The hash of a password that somebody has chosen.
- * @param field the contract's name for it
+ * Checks a newly chosen password and returns its hash.
+ * @param field its name in the contract
  * @throws ApiFailure 400 for one that is too short, too long, or easy to guess
  */
 export async function newPasswordHash(
@@ -16,8 +16,8 @@ export async function newPasswordHash(
   { password, known, field }: { password: string; known: readonly string[]; field: string },
 ): Promise<string> {
   const { min, max } = passwordLength;
-  if (password.length < min) throw weak(`A password has ${min} characters at least.`, field);
-  if (password.length > max) throw weak(`A password has ${max} characters at most.`, field);
+  if (password.length < min) throw weak(`Use at least ${min} characters.`, field);
+  if (password.length > max) throw weak(`Use at most ${max} characters.`, field);
   const address = request.ip ?? '';
   const weakness = await judgePassword(address, password, known).catch((error: unknown) => {
     if (!(error instanceof QueueFullError)) throw error;

@@ -7,8 +7,8 @@ import { sessionIdOf, setSessionCookie } from './session-cookie.ts';
 import { sessionAnswer } from './signed-in.ts';
 
 /**
- * Signs somebody in: always under a new session's id, so that nobody can have known it before (OWASP Session Management
- * Cheat Sheet, "Renew the Session ID After Any Privilege Level Change"). The session that the browser had ends.
+ * Signs a person in, always under a new session id that nobody can have known before (OWASP Session Management Cheat
+ * Sheet, "Renew the Session ID After Any Privilege Level Change"). The browser's previous session ends.
  */
 export async function openSession(
   { accounts }: Pick<ApiParts, 'accounts'>,
@@ -19,7 +19,7 @@ export async function openSession(
   const before = sessionIdOf(request);
   if (before !== undefined) await accounts.sessions.end(before);
   const sessionId = await accounts.sessions.open(user);
-  if (sessionId === undefined) throw new ApiFailure(401, 'signed_out', 'You were signed out meanwhile. Sign in again.');
+  if (sessionId === undefined) throw new ApiFailure(401, 'signed_out', 'You were signed out. Sign in again.');
   setSessionCookie(request, response, sessionId);
   return sessionAnswer(accounts.teams, user, sessionId);
 }

@@ -1,17 +1,17 @@
 import type { CookieOptions, Request, Response } from 'express';
 
-/** The browser forgets the cookie when the session ends in any case. */
+/** Milliseconds: the longest that a session can last. */
 const maxAge = 30 * 24 * 3_600_000;
 
 /**
- * The cookie's name. Over TLS the prefix has browsers take it only from this host, with `Secure` and for all paths
- * (draft-ietf-httpbis-rfc6265bis, "The __Host- Prefix"); without TLS, as on the own machine, they would not store it.
+ * The cookie's name. Over TLS, browsers accept a name with this prefix only from this host, with `Secure` and for all paths
+ * (draft-ietf-httpbis-rfc6265bis, "The __Host- Prefix"). Without TLS, as on localhost, they would not store it.
  */
 function cookieName(request: Request): string {
   return request.secure ? '__Host-rtr' : 'rtr';
 }
 
-/** The session's id that a request carries. */
+/** The session id that a request carries. */
 export function sessionIdOf(request: Request): string | undefined {
   const start = `${cookieName(request)}=`;
   const cookies = (request.get('cookie') ?? '').split(';').map((cookie) => cookie.trim());

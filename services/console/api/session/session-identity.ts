@@ -7,8 +7,8 @@ import { sessionIdOf } from './session-cookie.ts';
 import { isSameOrigin } from './signed-in.ts';
 
 /**
- * Whom a request to the formats stands for that comes from a page of the console: the signed-in person, as if with a key
- * of theirs. Every method asks for the CSRF token, so that no other page can spend what the person has.
+ * The identity of an API request that a page of the console sends: the signed-in person, as if with one of their keys.
+ * Every method needs the CSRF token, so that no other page can use the person's budget.
  * @returns undefined for a request without a session or without the token
  * @throws RouterError `permission_denied` for a wrong token or another origin, `invalid_api_key` when the session has ended
  */

@@ -10,11 +10,11 @@ import { parse } from '../parse.ts';
 import { clearSessionCookie } from './session-cookie.ts';
 import { requireSession, sessionAnswer, signedInOf } from './signed-in.ts';
 
-const givenPassword = z.string().min(1, 'A password is needed.').max(passwordLength.max, 'No password is that long.');
+const givenPassword = z.string().min(1, 'Enter a password.').max(passwordLength.max, 'The password is too long.');
 const credentials = z.strictObject({ email: emailSchema, password: givenPassword });
 const passwordChange = z.strictObject({ current: givenPassword, next: z.string() });
 
-/** Signing in and out, and the own password. */
+/** Signing in and out, and changing one's password. */
 export function sessionRoutes(parts: ApiParts): Router {
   const { accounts } = parts;
   const signedIn = requireSession(accounts);
@@ -52,8 +52,8 @@ export function sessionRoutes(parts: ApiParts): Router {
 }
 
 /**
- * The person whose password this is. The answer, and the time until it comes, are the same for an address that nobody
- * has, a wrong password, and somebody who is blocked.
+ * Checks a password and returns its person. The answer and the time it takes are the same for an unknown address, a wrong
+ * password and a blocked person.
  */
 async function prove(parts: ApiParts, request: Request, { email, password, find, field }: Claim): Promise<UserRecord> {
   const { accounts, passwords } = parts;
@@ -69,7 +69,7 @@ async function prove(parts: ApiParts, request: Request, { email, password, find,
   }
   const user = await find();
   const matches = await passwords.matches(address, user?.passwordHash, password).catch(async (error: unknown) => {
-    // Else whoever keeps this busy would lock out everybody who tries meanwhile.
+    // An overload counts against nobody: otherwise a flood would lock out everyone who signs in meanwhile.
     await accounts.guard.withdraw({ address, email });
     throw error;
   });

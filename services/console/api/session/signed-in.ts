@@ -7,7 +7,7 @@ import type { Person } from '../access.ts';
 import { ApiFailure, forbidden } from '../api-failure.ts';
 import { sessionIdOf } from './session-cookie.ts';
 
-/** Whose request it is. */
+/** The person who sends a request. */
 export interface SignedIn extends Person {
   name: string;
   user: UserRecord;
@@ -17,8 +17,8 @@ export interface SignedIn extends Person {
 const safeMethods = new Set(['GET', 'HEAD']);
 
 /**
- * Whether a request comes from a page of this origin, or from no page at all. A browser that says so itself is believed
- * (Fetch Metadata, `Sec-Fetch-Site`); from one that does not, as over plain HTTP, `Origin` must name the host that was asked.
+ * Whether a request comes from a page of this origin, or from no page at all: by `Sec-Fetch-Site` (Fetch Metadata) where
+ * the browser sends it; otherwise, as over plain HTTP, `Origin` must name the requested host.
  */
 export function isSameOrigin(request: Request): boolean {
   const site = request.get('sec-fetch-site');
@@ -27,7 +27,7 @@ export function isSameOrigin(request: Request): boolean {
   return origin === undefined || (URL.parse(origin)?.host ?? 'none') === request.get('host');
 }
 
-/** Refuses what pages of other origins want to change, sign-ins included. */
+/** Refuses changes that pages of other origins request, sign-ins included. */
 export function requireSameOrigin(request: Request, _: Response, next: NextFunction): void {
   if (!safeMethods.has(request.method) && !isSameOrigin(request)) {
     throw forbidden('Pages of other origins may not do this.');
@@ -35,7 +35,7 @@ export function requireSameOrigin(request: Request, _: Response, next: NextFunct
   next();
 }
 
-/** Lets pass who is signed in; what changes something only with the session's CSRF token. */
+/** Lets only signed-in people pass, and changes only with the session's CSRF token. */
 export function requireSession({ sessions, teams }: Pick<Accounts, 'sessions' | 'teams'>) {
   return async (request: Request, response: Response, next: NextFunction): Promise<void> => {
     const sessionId = sessionIdOf(request);
@@ -53,12 +53,12 @@ export function requireSession({ sessions, teams }: Pick<Accounts, 'sessions' | 
   };
 }
 
-/** Whose request this is. Only behind `requireSession`. */
+/** The person who sends this request. Only behind `requireSession`. */
 export function signedInOf(response: Response): SignedIn {
   return response.locals['signedIn'] as SignedIn;
 }
 
-/** What the pages are told of the person. */
+/** The session as the pages see it. */
 export async function sessionAnswer(
   teams: Accounts['teams'],
   { id, name, email, role }: UserRecord,

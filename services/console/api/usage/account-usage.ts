@@ -6,7 +6,7 @@ import { record, type ApiParts } from '../api-parts.ts';
 import { signedInOf } from '../session/signed-in.ts';
 import type { UsageParts } from './usage-parts.ts';
 
-/** What the pages about use need to know of people, teams and keys. */
+/** The usage routes' view of people, teams and keys. */
 export function usageParts({
   accounts,
   log,
@@ -21,7 +21,7 @@ export function usageParts({
 
   return {
     ...parts,
-    // What the person's keys and teams used is known by its owner, whatever has become of the key.
+    // Usage is recorded by owner, so it stays visible after a key is gone.
     viewerOf: (response) => {
       const { id, role, teams: memberships } = signedInOf(response);
       return { userId: id, isAdmin: role === 'admin', keyIds: [], teamIds: [...memberships.keys()] };

@@ -4,13 +4,13 @@ import { csvLine, type CsvCell } from '#shared/accounts/ledger/csv-line.ts';
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import type { UsageRequest } from '../../contract/usage.ts';
 
-/** Requests that are named and written at once. */
+/** Requests that are given names and written at once. */
 const atOnce = 200;
 
-/** Milliseconds without progress after which a client that does not read is cut off. */
+/** Milliseconds without progress after which a client that does not read is disconnected. */
 const unreadMs = 30_000;
 
-/** The columns of a table of requests. */
+/** The columns of the CSV file. */
 const columns: Record<string, (request: UsageRequest) => CsvCell> = {
   id: ({ id }) => id,
   at: ({ at }) => new Date(at).toISOString(),
@@ -53,7 +53,7 @@ const formats = {
   },
 };
 
-/** Sends requests as a file, as they are read, no faster than the client takes them. What breaks midway is cut off. */
+/** Streams requests as a file, no faster than the client reads it. A failure midway closes the connection. */
 export async function exportUsage(
   response: Response,
   format: keyof typeof formats,
@@ -94,7 +94,7 @@ export async function exportUsage(
   }
 }
 
-/** Waits until a response takes more, or is closed: as it is when its client reads nothing for too long. */
+/** Waits until a response accepts more or is closed, which happens when its client reads nothing for too long. */
 async function drained(response: Response): Promise<void> {
   const over = new AbortController();
   const { signal } = over;

@@ -9,10 +9,10 @@ import type { UsageParts } from './usage-parts.ts';
 
 const newPrice = modelPriceSchema.partial({ asOf: true });
 
-/** A model's id: ids have slashes and colons in them, and no spaces. */
+/** A model's id: it may contain slashes and colons, but no spaces. */
 const modelName = z.object({ model: z.string().regex(/^[\w.:/@+-]{1,200}$/, 'This is not the name of a model.') });
 
-/** What models cost. Whoever is signed in may read it, admins change it. */
+/** The prices of models. Everyone who is signed in may read them, admins may change them. */
 export function priceRoutes({
   prices,
   viewerOf,

@@ -4,7 +4,7 @@ import { toDollars } from '#shared/accounts/money.ts';
 import type { UsageGroup, UsageRequest } from '../../contract/usage.ts';
 import type { UsageParts } from './usage-parts.ts';
 
-/** Names of what totals were added up by: of people, teams and keys those they have, of models and tiers their own. */
+/** The names of a report's groups: those of people, teams and keys are looked up, models and tiers are their own. */
 export async function groupNames(
   { usage, namesOf }: Pick<UsageParts, 'usage' | 'namesOf'>,
   by: UsageGroup,
@@ -20,7 +20,7 @@ export async function groupNames(
   return (id) => (id === '' ? 'none' : (names.get(`${by}:${id}`) ?? id));
 }
 
-/** Turns requests as the ledger has them into those of the contract; remembers the names it has asked for. */
+/** Converts the ledger's records to the contract's requests. Looks up each name once. */
 export function requestAnswers({ namesOf }: Pick<UsageParts, 'namesOf'>) {
   const known = new Map<LimitedParty, string>();
   return async (records: readonly UsageRecord[]): Promise<UsageRequest[]> => {

@@ -6,18 +6,18 @@ import type { LimitedParty, PartyLimits } from '#shared/accounts/limits/limits.t
 import type { TokenPrice } from '#shared/accounts/prices/model-price.ts';
 import type { PriceTable } from '#shared/accounts/prices/price-table.ts';
 
-/** What the pages about use and prices work with. */
+/** The dependencies of the routes for usage and prices. */
 export interface UsageParts {
   usage: Pick<UsageReader, 'report' | 'requests' | 'export' | 'keyNames'>;
   limits: Pick<LimitKeeper, 'read'>;
   prices: Pick<PriceTable, 'list' | 'change' | 'remove' | 'changed'>;
-  /** Whose request it is, and whose use that person may see. */
+  /** Who sends the request, and whose usage they may see. */
   viewerOf: (response: Response) => UsageViewer | Promise<UsageViewer>;
-  /** What people and teams are called; those that are gone may be missing. */
+  /** The names of people and teams; deleted ones may be missing. */
   namesOf: (parties: readonly LimitedParty[]) => Promise<ReadonlyMap<LimitedParty, string>>;
-  /** Everybody with limits whose use concerns a person: the own and their keys, the own teams and theirs; for an admin all. */
+  /** Every limited party that a person may see: themselves and their teams, with the keys of both; for an admin, all. */
   limitedParties: (viewer: UsageViewer) => Promise<readonly (PartyLimits & { name: string })[]>;
-  /** Writes a changed price into the audit trail; an absent price is the one that holds by itself. */
+  /** Records a changed price in the audit trail. Undefined stands for the price of the shipped table. */
   notePriceChange: (
     response: Response,
     model: string,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { usageGroups } from '#shared/accounts/ledger/usage-reader.ts';
 import { beginningOf, nextBeginning } from '#shared/accounts/periods.ts';
 
-/** Steps of one report at most: more than a year of days, ten years of months. */
+/** The most steps of one report: more than a year of days. */
 const maxSteps = 400;
 
 const time = z.coerce.number({ error: 'must be milliseconds since 1970' }).int().min(0).max(8.64e15);
@@ -26,7 +26,7 @@ export const reportQuery = z
 export const requestsQuery = z.object({
   before: z
     .string()
-    // After the first id that there can be: Redis takes no other.
+    // Redis refuses an id before the first possible one.
     .regex(/^[1-9]\d{0,15}-\d{1,16}$/)
     .optional(),
   limit: z.coerce.number().int().min(1).max(200).default(50),

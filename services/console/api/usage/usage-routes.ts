@@ -12,7 +12,7 @@ import { groupNames, requestAnswers } from './usage-names.ts';
 import type { UsageParts } from './usage-parts.ts';
 import { exportQuery, reportQuery, requestsQuery } from './usage-query.ts';
 
-/** Everything of `contract/usage.ts`. Mounted behind the sign-in, where bodies are parsed and failures answered. */
+/** The routes of `contract/usage.ts`, for signed-in people. The caller parses bodies and answers failures. */
 export function usageRoutes(parts: UsageParts): Router {
   const { usage, limits, viewerOf, limitedParties } = parts;
   const routes = Router();
@@ -58,7 +58,7 @@ function inDollars(totals: UsageTotals): Totals {
   return { ...totals, cost: toDollars(totals.cost) };
 }
 
-/** A party's use of each of its limits, in what people count in. What running requests hold counts as used. */
+/** A party's use of each of its limits, in the units that people count in. Reservations of running requests count as used. */
 function limitUse(use: PartyUse, name: string): LimitUse {
   const limits = limitNames.flatMap((limitName) => {
     const measured = measure(limitName, use, { tokens: 0, cost: 0 });
