@@ -13,7 +13,7 @@ import { cssVariables, theme } from './theme.ts';
 const LinkPage = lazy(() => import('./pages/link-page.tsx').then(({ LinkPage }) => ({ default: LinkPage })));
 const SignIn = lazy(() => import('./pages/sign-in.tsx').then(({ SignIn }) => ({ default: SignIn })));
 
-/** The whole console. @param nonce marks the style elements that are made while it runs */
+/** The console. @param nonce for style elements that are made at run time */
 export function App({ nonce }: { nonce: string }) {
   return (
     <MantineProvider
@@ -42,7 +42,7 @@ export function App({ nonce }: { nonce: string }) {
   );
 }
 
-/** The pages for who is signed in; for everybody else the sign-in, after which the page that was asked for is shown. */
+/** The pages; without a session the sign-in, which then leads to the requested page. */
 function SignedIn() {
   const {
     data: session,

@@ -6,15 +6,15 @@ import { queryClient } from './api/use-api.ts';
 import { App } from './app.tsx';
 import { isAt, places } from './shell/places.ts';
 
-/** What libraries that make style elements while they run must mark them with: the page's policy allows no others. */
+/** The nonce that style elements made at run time must carry: the page's policy allows no others. */
 export function styleNonce(): string {
   const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.nonce ?? '';
-  // Where the library that keeps the page from scrolling behind a dialog looks for it.
+  // The library that locks scrolling behind dialogs reads it here.
   Object.assign(globalThis, { __webpack_nonce__: nonce });
   return nonce;
 }
 
-// Who is signed in and the page that was asked for are fetched side by side, before there is anything to show.
+// The session and the requested page's code load in parallel, before anything is rendered.
 void queryClient.prefetchQuery({ queryKey: sessionKey, queryFn: fetchSession });
 places.find((place) => isAt(place, window.location.pathname))?.preload();
 

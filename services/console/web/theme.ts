@@ -28,7 +28,7 @@ export const theme = createTheme({
     sizes: { h1: { fontSize: '1.35rem' }, h2: { fontSize: '1.05rem' }, h3: { fontSize: '0.95rem' } },
   },
   components: {
-    // Words stay as they are written, and whole.
+    // Badges keep their case and are never truncated.
     Badge: { defaultProps: { tt: 'none', fw: 500, style: { flex: 'none', maxWidth: '100%' } } },
     Button: { defaultProps: { size: 'sm' } },
     Modal: { defaultProps: { centered: true, closeButtonProps: { 'aria-label': 'Close' } } },
@@ -37,7 +37,7 @@ export const theme = createTheme({
   },
 });
 
-/** Quiet text as dark (or light) as it must be to be read by everyone: the library's own falls short of WCAG's 4.5 : 1. */
+/** Colours with enough contrast for WCAG's 4.5 : 1, which the library's dimmed text and placeholders do not reach. */
 export const cssVariables: CSSVariablesResolver = ({ colors: { gray, dark, red } }) => ({
   variables: {},
   light: {

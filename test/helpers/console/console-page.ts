@@ -83,6 +83,6 @@ export async function makeFirstAccount(page: Page, link: string): Promise<void> 
   await page.getByLabel('Your name').fill('Ada Lovelace');
   await page.getByLabel('E-mail').fill('ada@example.com');
   await page.getByRole('textbox', { name: 'Password' }).fill('tulip anvil 42 harbour');
-  await page.getByRole('button', { name: 'Make the account' }).click();
+  await page.getByRole('button', { name: 'Create account' }).click();
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
 }

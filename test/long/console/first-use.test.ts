@@ -25,11 +25,11 @@ describe.skipIf(chromiumPath === undefined)('the first use', () => {
     await makeFirstAccount(page, cluster.firstLink);
 
     await page.getByRole('link', { name: 'API keys' }).click();
-    await page.getByText('No key yet').waitFor();
+    await page.getByText('No keys yet').waitFor();
     await page.getByRole('button', { name: 'New key' }).click();
     await page.getByRole('dialog').getByLabel('Name').fill('first key');
     await page.getByRole('dialog').getByLabel('Tokens a day').fill('100000');
-    await page.getByRole('dialog').getByRole('button', { name: 'Make the key' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click();
     const apiKey = await page.getByRole('dialog').getByRole('group', { name: 'the key' }).innerText();
     expect(apiKey).toMatch(/^user\./);
     await page.getByRole('button', { name: 'I have copied it' }).click();
@@ -52,7 +52,7 @@ describe.skipIf(chromiumPath === undefined)('the first use', () => {
       expect(await row.count()).toBe(1);
     }, 20_000);
     await row.getByText('Served').waitFor();
-    await row.getByRole('button', { name: /^Path of/ }).click();
+    await row.getByRole('button', { name: /^Details of/ }).click();
     const facts = page.getByRole('dialog');
     await facts
       .getByText(/asked for|auto, generate/)
@@ -69,7 +69,7 @@ describe.skipIf(chromiumPath === undefined)('the first use', () => {
     await page.getByRole('link', { name: 'API keys' }).click();
     await page.getByRole('button', { name: 'Actions for first key' }).click();
     await page.getByRole('menuitem', { name: 'Revoke' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Revoke the key' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke key' }).click();
     await page.getByText('All keys are revoked or expired').waitFor();
     await until(
       async () =>

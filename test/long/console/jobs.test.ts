@@ -144,7 +144,7 @@ describe.skipIf(chromiumPath === undefined)('the console does its jobs', () => {
       await page.keyboard.press('Enter');
       await page.getByRole('article', { name: 'Model' }).locator('.prose').waitFor();
       await page.getByRole('button', { name: 'Stop' }).click();
-      await page.getByText('You stopped the answer here.').waitFor();
+      await page.getByText('You stopped the answer.').waitFor();
       await page.goto('/');
       await page.getByRole('region', { name: 'Active streams' }).getByText('0', { exact: true }).waitFor();
     });
@@ -226,7 +226,7 @@ describe.skipIf(chromiumPath === undefined)('the console does its jobs', () => {
 
     it('says what is wrong with the input, and takes raw JSON too', async () => {
       await page.goto('/tools/calculator');
-      await page.getByRole('switch', { name: 'Write it as JSON' }).click();
+      await page.getByRole('switch', { name: 'Write JSON' }).click();
       await page.getByLabel('JSON', { exact: true }).fill('{"expression": ');
       await page.getByRole('button', { name: 'Run', exact: true }).click();
       await page.getByText('This is not JSON').waitFor();
@@ -255,7 +255,7 @@ describe.skipIf(chromiumPath === undefined)('the console does its jobs', () => {
 
       await page.getByRole('button', { name: 'Actions for laptop of Ada' }).click();
       await page.getByRole('menuitem', { name: 'Rotate' }).click();
-      await page.getByRole('dialog').getByRole('button', { name: 'Make the new key' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Create new key' }).click();
       const next = await page.getByRole('dialog').getByRole('group', { name: 'the key' }).innerText();
       await page.getByRole('button', { name: 'I have copied it' }).click();
       expect(next).not.toBe(raw);
@@ -264,7 +264,7 @@ describe.skipIf(chromiumPath === undefined)('the console does its jobs', () => {
 
       await page.getByRole('button', { name: 'Actions for laptop of Ada' }).first().click();
       await page.getByRole('menuitem', { name: 'Revoke' }).click();
-      await page.getByRole('dialog').getByRole('button', { name: 'Revoke the key' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Revoke key' }).click();
       await until(async () => expect(await page.getByRole('dialog').count()).toBe(0), 10_000);
       await until(
         async () =>
@@ -288,7 +288,7 @@ describe.skipIf(chromiumPath === undefined)('the console does its jobs', () => {
       await page.getByRole('button', { name: 'New key' }).click();
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('Name').fill('   ');
-      await dialog.getByRole('button', { name: 'Make the key' }).click();
+      await dialog.getByRole('button', { name: 'Create key' }).click();
       await dialog.getByText(/name/i).nth(1).waitFor();
       expect(await dialog.getByLabel('Name').getAttribute('aria-invalid')).toBe('true');
     });
@@ -299,15 +299,15 @@ describe.skipIf(chromiumPath === undefined)('the console does its jobs', () => {
       await page.goto('/admin/teams');
       await page.getByRole('button', { name: 'New team' }).click();
       await page.getByRole('dialog').getByLabel('Name').fill('Engines');
-      await page.getByRole('dialog').getByRole('button', { name: 'Make the team' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Create team' }).click();
       await page.getByText('Engines').waitFor();
 
       await page.goto('/admin/invitations');
-      await page.getByRole('button', { name: 'Invite somebody' }).click();
+      await page.getByRole('button', { name: 'Invite someone' }).click();
       await page.getByRole('dialog').getByLabel('E-mail').fill('grace@example.com');
       await page.getByRole('dialog').getByRole('combobox', { name: 'Team' }).click();
       await page.getByRole('option', { name: 'Engines' }).click();
-      await page.getByRole('dialog').getByRole('button', { name: 'Make the link' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Create link' }).click();
       const link = await page.getByRole('dialog').getByRole('group', { name: 'the link' }).innerText();
       await page.getByRole('button', { name: 'I have copied it' }).click();
       await page.getByRole('row', { name: /grace@example\.com.*Engines/ }).waitFor();
@@ -316,7 +316,7 @@ describe.skipIf(chromiumPath === undefined)('the console does its jobs', () => {
       await guest.page.goto(new URL(link).pathname);
       await guest.page.getByLabel('Your name').fill('Grace Hopper');
       await guest.page.getByRole('textbox', { name: 'Password' }).fill('cobol moth ledger 1906');
-      await guest.page.getByRole('button', { name: 'Make the account' }).click();
+      await guest.page.getByRole('button', { name: 'Create account' }).click();
       await guest.page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
       expect(await guest.page.getByRole('link', { name: 'Admin' }).count()).toBe(0);
       await guest.page.goto('/workers');
@@ -353,10 +353,10 @@ describe.skipIf(chromiumPath === undefined)('the console does its jobs', () => {
         // The page looks again every ten seconds, should it have been quicker than the ledger.
         .waitFor({ timeout: 15_000 });
       await page.goto('/admin/prices');
-      await page.getByRole('button', { name: 'Take back the price of demo' }).click();
-      await page.getByRole('dialog').getByRole('button', { name: 'Take back' }).click();
+      await page.getByRole('button', { name: 'Reset the price of demo' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Reset price' }).click();
       await until(
-        async () => expect(await page.getByRole('button', { name: 'Take back the price of demo' }).count()).toBe(0),
+        async () => expect(await page.getByRole('button', { name: 'Reset the price of demo' }).count()).toBe(0),
         10_000,
       );
       await page.goto('/admin/audit');
@@ -381,10 +381,10 @@ describe.skipIf(chromiumPath === undefined)('the console does its jobs', () => {
       await page.goto('/account');
       await page.getByLabel('Current password').fill('wrong');
       await page.getByRole('textbox', { name: 'New password' }).fill('walnut orbit 17 gravel');
-      await page.getByRole('button', { name: 'Change the password' }).click();
+      await page.getByRole('button', { name: 'Change password' }).click();
       await page.getByText('This is not your password.').waitFor();
       await page.getByLabel('Current password').fill('tulip anvil 42 harbour');
-      await page.getByRole('button', { name: 'Change the password' }).click();
+      await page.getByRole('button', { name: 'Change password' }).click();
       await page.getByText('The password is changed').waitFor();
       await page.getByRole('button', { name: /^Account of/ }).click();
       await page.getByRole('menuitem', { name: 'Sign out' }).click();
@@ -401,7 +401,7 @@ async function makeKey(page: Page, name: string): Promise<string> {
   await page.getByRole('button', { name: 'New key' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill(name);
-  await dialog.getByRole('button', { name: 'Make the key' }).click();
+  await dialog.getByRole('button', { name: 'Create key' }).click();
   const raw = await dialog.getByRole('group', { name: 'the key' }).innerText();
   await page.getByRole('button', { name: 'I have copied it' }).click();
   await until(async () => expect(await page.getByRole('dialog').count()).toBe(0), 10_000);

@@ -175,7 +175,7 @@ describe.skipIf(chromiumPath === undefined)("the console's pages", () => {
   it('keeps a chosen colour scheme', async () => {
     const { page, context } = await openConsolePage(browser, cluster.url, wide, signedIn);
     await page.goto('/');
-    await page.getByRole('button', { name: 'Colours: As the system' }).click();
+    await page.getByRole('button', { name: 'Colours: System' }).click();
     await page.getByRole('menuitemradio', { name: 'Dark' }).click();
     await page.reload();
     await page.getByRole('button', { name: 'Colours: Dark' }).waitFor();

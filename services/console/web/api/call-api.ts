@@ -1,13 +1,13 @@
-/** Where the console's own API is. */
+/** The base path of the console's API. */
 export const apiBase = '/console/api';
 
-/** What went wrong, in a sentence that is fit to be shown. */
+/** A failed request, with a sentence for the person. */
 export class ApiFailure extends Error {
   override name = 'ApiFailure';
   /** The HTTP status; 0 when there was no answer. */
   readonly status: number;
   readonly code: string;
-  /** The input that is wrong, by the contract's name. */
+  /** The invalid input, by its name in the contract. */
   readonly field: string | undefined;
 
   constructor(status: number, code: string, message: string, field?: string) {
@@ -18,7 +18,7 @@ export class ApiFailure extends Error {
   }
 }
 
-/** What shows that a request comes from these pages; known while somebody is signed in. */
+/** The session's token, which proves that a request comes from these pages; undefined while nobody is signed in. */
 let csrfToken: string | undefined;
 
 export function setCsrfToken(token: string | undefined): void {
@@ -32,13 +32,13 @@ export function csrfHeaders(): Record<string, string> {
 
 let onSignedOut = (): void => undefined;
 
-/** Calls back whenever an answer says that nobody is signed in any more. */
+/** Sets the listener that is called when an answer shows that the session has ended. */
 export function whenSignedOut(listener: () => void): void {
   onSignedOut = listener;
 }
 
 /**
- * Asks the console's API.
+ * Calls the console's API.
  * @throws ApiFailure
  */
 export async function callApi<Answer>(
@@ -63,7 +63,7 @@ export async function callApi<Answer>(
   throw failure;
 }
 
-/** Fetches from the own host. @throws ApiFailure when there is no answer */
+/** Fetches from this page's host. @throws ApiFailure when there is no answer */
 export async function reach(path: string, init: RequestInit): Promise<Response> {
   try {
     return await fetch(path, { credentials: 'same-origin', ...init });
@@ -72,24 +72,24 @@ export async function reach(path: string, init: RequestInit): Promise<Response> 
     throw new ApiFailure(
       0,
       'unreachable',
-      'The router does not answer. Check that it runs and that you are connected, then try again.',
+      'The router does not answer. Check that it is running and that you are connected, then try again.',
     );
   }
 }
 
-/** What a failed answer says, in the form of the console's API or of one of the formats. */
+/** Reads a failed answer of the console's API or of a client format. */
 export async function readFailure(response: Response): Promise<ApiFailure> {
   const { status, headers } = response;
-  const told = ((await readJson(response).catch(() => undefined)) as { error?: Record<string, unknown> } | undefined)
+  const error = ((await readJson(response).catch(() => undefined)) as { error?: Record<string, unknown> } | undefined)
     ?.error;
   const message =
-    typeof told?.['message'] === 'string' ? told['message'] : `The router answered with status ${status}.`;
+    typeof error?.['message'] === 'string' ? error['message'] : `The router answered with status ${status}.`;
   const wait = headers.get('retry-after');
   return new ApiFailure(
     status,
-    typeof told?.['code'] === 'string' ? told['code'] : String(status),
+    typeof error?.['code'] === 'string' ? error['code'] : String(status),
     wait !== null && /^\d+$/.test(wait) ? `${message} Try again in ${wait} s.` : message,
-    typeof told?.['field'] === 'string' ? told['field'] : undefined,
+    typeof error?.['field'] === 'string' ? error['field'] : undefined,
   );
 }
 

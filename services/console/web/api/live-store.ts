@@ -2,9 +2,9 @@ import type { Failure, LiveWorkerFacts, Overview, QueuedLane } from '../../contr
 import { apiBase } from './call-api.ts';
 import { createContext, useContext, useSyncExternalStore } from 'react';
 
-/** What the live stream has told so far. */
+/** The last event of each kind from the live feed. */
 export interface LiveState {
-  /** `live`: news come as they happen; `lost`: they do not, it is being tried again. */
+  /** `lost`: the connection failed and is being retried. */
   connection: 'connecting' | 'live' | 'lost';
   overview?: Overview;
   workers?: LiveWorkerFacts[];
@@ -14,10 +14,10 @@ export interface LiveState {
 
 const retryMs = 2_000;
 
-/** A page that nobody sees gives its connection back after this time: browsers allow only a few to one host. */
+/** Milliseconds after which a hidden page disconnects: browsers allow only a few connections to one host. */
 const hiddenMs = 5_000;
 
-/** The one live stream of this page, shared by all that show something of it. It connects again for as long as it is wanted. */
+/** This page's connection to the live feed, shared by all components. It reconnects for as long as it runs. */
 export class LiveStore {
   #state: LiveState = { connection: 'connecting' };
   #source: EventSource | undefined;
@@ -31,7 +31,7 @@ export class LiveStore {
     return () => this.#listeners.delete(listener);
   };
 
-  /** Connects until the returned call. */
+  /** Connects, until the returned function is called. */
   readonly run = (): (() => void) => {
     document.addEventListener('visibilitychange', this.#onVisibility);
     this.#connect();
@@ -60,7 +60,7 @@ export class LiveStore {
     source.addEventListener('failures', ({ data }) => this.#change({ failures: JSON.parse(data) as Failure[] }));
     source.addEventListener('error', () => {
       this.#change({ connection: 'lost' });
-      // A refusal ends it for good, where a broken connection is tried again by the browser.
+      // The browser retries a broken connection by itself, but not one that was refused.
       if (source.readyState !== EventSource.CLOSED) return;
       window.clearTimeout(this.#timer);
       this.#timer = window.setTimeout(() => this.#connect(), retryMs);
@@ -73,15 +73,15 @@ export class LiveStore {
     this.#source = undefined;
   }
 
-  #change(news: Partial<LiveState>): void {
-    this.#state = { ...this.#state, ...news };
+  #change(change: Partial<LiveState>): void {
+    this.#state = { ...this.#state, ...change };
     for (const listener of this.#listeners) listener();
   }
 }
 
 export const LiveContext = createContext(new LiveStore());
 
-/** What goes on in the cluster right now; renders again with every piece of news. */
+/** The live state of the cluster; renders again on every event. */
 export function useLive(): LiveState {
   const store = useContext(LiveContext);
   return useSyncExternalStore(store.subscribe, store.state);

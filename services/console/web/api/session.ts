@@ -3,7 +3,7 @@ import type { Session } from '../../contract/account.ts';
 import { ApiFailure, callApi, setCsrfToken, whenSignedOut } from './call-api.ts';
 import { queryClient } from './use-api.ts';
 
-/** Who is signed in; there is always somebody where it is used. */
+/** The signed-in person's session. Set wherever `useSession` is called. */
 export const SessionContext = createContext<Session | undefined>(undefined);
 
 export function useSession(): Session {
@@ -20,7 +20,7 @@ export const sessionKey = ['/session'];
 
 whenSignedOut(() => setSession(null));
 
-/** Takes note of who is signed in: on another one, or none, all that was known is forgotten. */
+/** Sets the session. A change of person, or a sign-out, clears all cached answers. */
 export function setSession(session: Session | null): void {
   const before = queryClient.getQueryData<Session | null>(sessionKey);
   setCsrfToken(session?.csrfToken);
@@ -29,7 +29,7 @@ export function setSession(session: Session | null): void {
   queryClient.setQueryData(sessionKey, session);
 }
 
-/** Who is signed in, as the API says it; null: nobody. */
+/** Reads the session from the API; null when nobody is signed in. */
 export async function fetchSession(): Promise<Session | null> {
   try {
     const session = await callApi<Session>('GET', '/session');

@@ -8,18 +8,18 @@ import {
 } from '@tanstack/react-query';
 import { ApiFailure, callApi } from './call-api.ts';
 
-/** What the pages know of the API's answers. What the live stream tells is not asked for again and again here. */
+/** The cache of the API's answers. Live data does not pass through it. */
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 10_000,
-      // Only what may be different the next time is asked for again.
+      // Only failures that may pass are retried.
       retry: (count, error) => count < 2 && error instanceof ApiFailure && (error.status === 0 || error.status >= 502),
     },
   },
 });
 
-/** What the API answers at a path; kept, and asked for again when it is old or was changed. */
+/** The API's answer at a path: cached, and fetched again when it is stale or was changed. */
 export function useApi<Answer>(
   path: string,
   options: { enabled?: boolean; everyMs?: number } = {},
@@ -34,8 +34,8 @@ export function useApi<Answer>(
 }
 
 /**
- * Something that changes what the API knows.
- * @param changes beginnings of the paths whose answers are different afterwards
+ * A request that changes something.
+ * @param changes prefixes of the paths whose answers it changes
  */
 export function useChange<Input, Answer>(
   change: (input: Input) => Promise<Answer>,
@@ -47,7 +47,7 @@ export function useChange<Input, Answer>(
   });
 }
 
-/** Has answers asked for again where they are shown. */
+/** Fetches shown answers again whose paths begin so. */
 export async function refresh(beginnings: readonly string[]): Promise<void> {
   await queryClient.invalidateQueries({
     predicate: ({ queryKey: [path] }) => beginnings.some((begin) => String(path).startsWith(begin)),

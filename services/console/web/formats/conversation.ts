@@ -75,7 +75,7 @@ export type Piece =
   | { kind: 'text'; text: string }
   | { kind: 'thinking'; text: string }
   | { kind: 'signature'; text: string }
-  /** The call of this place: its name and id when it begins, its input as it comes. */
+  /** A part of the tool call at this index: its name and id at first, then its input in pieces. */
   | { kind: 'tool'; index: number; id?: string | undefined; name?: string | undefined; input?: string | undefined }
   | { kind: 'end'; isCut: boolean }
   | { kind: 'served'; served: Partial<Served> }
@@ -110,7 +110,7 @@ function withCall(calls: readonly ToolCall[], piece: Extract<Piece, { kind: 'too
   return next;
 }
 
-/** The tool calls that still need a result before the conversation can go on. */
+/** The tool calls that need a result before the conversation can continue. */
 export function openCalls(turns: readonly Turn[]): ToolCall[] {
   const last = turns.at(-1);
   return last?.role === 'assistant' ? last.toolCalls.filter(({ result }) => result === undefined) : [];

@@ -14,10 +14,10 @@ export const messages: WebFormat = {
   snippets,
 };
 
-/** The format needs a bound; this one leaves room for most answers. */
+/** The format requires a limit; this one leaves room for most answers. */
 const defaultMaxTokens = 4_096;
 
-/** The least that the format lets a model think. */
+/** A thinking budget above the format's minimum of 1,024 tokens. */
 const thinkingTokens = 2_048;
 
 /** The conversation as a request of the messages format (Anthropic API reference, "Create a message"). */
@@ -27,7 +27,7 @@ function buildRequest(turns: readonly Turn[], settings: Settings): JsonObject {
   return {
     model,
     stream: true,
-    // What is thought counts as output.
+    // Thinking counts as output.
     max_tokens: thinking ? Math.max(most, thinkingTokens + 1) : most,
     ...(system.trim() === '' ? {} : { system }),
     messages: turns.flatMap(messagesOf),
@@ -63,7 +63,7 @@ function messagesOf(turn: Turn): JsonObject[] {
   return [{ role: 'assistant', content }, ...(results.length === 0 ? [] : [{ role: 'user', content: results }])];
 }
 
-/** Only thinking that carries a signature can be given back. */
+/** Only thinking with a signature can be sent back. */
 function thinkingBlocks({ thinking, signature }: AssistantTurn): JsonObject[] {
   return signature === '' ? [] : [{ type: 'thinking', thinking, signature }];
 }
@@ -89,8 +89,8 @@ function parseInput(input: string): JsonObject {
 }
 
 /**
- * Reads the messages format's stream. Content blocks are numbered together there, tool calls among texts; here the calls
- * are numbered by themselves.
+ * A reader of the messages format's stream. The format numbers all content blocks together; the reader numbers tool calls
+ * by themselves.
  */
 function openReader(): (data: string) => Piece[] {
   const calls = new Map<number, number>();
@@ -153,7 +153,7 @@ function readEnd(event: JsonObject): Piece[] {
   ];
 }
 
-/** The format counts what was read from and written to a cache beside the other input. */
+/** The format counts input that was read from or written to a cache apart from the rest. */
 function inputTokens(usage: JsonObject): { promptTokens: number } {
   const parts = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'];
   return { promptTokens: parts.reduce((sum, part) => sum + Number(usage[part] ?? 0), 0) };

@@ -8,7 +8,7 @@ import { Confirm } from '../parts/confirm.tsx';
 import { Failure } from '../parts/failure.tsx';
 import { Page } from '../parts/page.tsx';
 
-/** The own account: who one is here, the password, and the way out everywhere. */
+/** The signed-in person's account: details, password, and signing out everywhere. */
 export function Account() {
   const { user } = useSession();
   const [asks, setAsks] = useState<'all'>();
@@ -40,7 +40,7 @@ export function Account() {
           Sign out everywhere
         </Title>
         <Text size="sm" mb="sm">
-          Ends all your sessions, on this and every other device. Your keys go on working.
+          Ends all your sessions, on this and every other device. Your keys keep working.
         </Text>
         <Button variant="default" onClick={() => setAsks('all')}>
           Sign out everywhere
@@ -53,7 +53,7 @@ export function Account() {
         input={asks}
         onClose={() => setAsks(undefined)}
       >
-        You will have to sign in again here too.
+        You have to sign in again, on this device too.
       </Confirm>
     </Page>
   );
@@ -102,15 +102,15 @@ function Password({ email }: { email: string }) {
           error={error?.field === 'next' ? error.message : undefined}
           onChange={({ currentTarget }) => setNext(currentTarget.value)}
         />
-        {error && error.field === undefined ? <Failure title="The password is as before" error={error} /> : null}
+        {error && error.field === undefined ? <Failure title="The password was not changed" error={error} /> : null}
         {change.isSuccess ? (
           <Text size="sm" role="status">
-            The password is changed, and you are signed out everywhere else.
+            The password is changed. You are signed out everywhere else.
           </Text>
         ) : null}
         <Group>
           <Button type="submit" loading={change.isPending}>
-            Change the password
+            Change password
           </Button>
         </Group>
       </Stack>

@@ -9,7 +9,7 @@ import { Failure } from '../parts/failure.tsx';
 import { Loading } from '../parts/loaded.tsx';
 import { Frame } from '../shell/frame.tsx';
 
-/** What a one-time link leads to: a new account, and its password. */
+/** The page of a one-time link: a new account, or a new password. */
 export function LinkPage({ token }: { token: string }) {
   const path = `/links/${encodeURIComponent(token)}`;
   const link = useApi<Link>(path);
@@ -26,13 +26,13 @@ export function LinkPage({ token }: { token: string }) {
           error={
             link.error.status === 404
               ? new Error(
-                  'It was used already, or it is too old. Ask who sent it for a new one; the first administrator gets one with: npx rtr admin link',
+                  'It was already used or has expired. Ask the sender for a new one; the first administrator gets one with: npx rtr admin link',
                 )
               : link.error
           }
           onRetry={link.error.status === 404 ? undefined : () => void link.refetch()}
         >
-          <Anchor href="/">Go to the sign-in</Anchor>
+          <Anchor href="/">Go to sign-in</Anchor>
         </Failure>
       ) : null}
     </Frame>
@@ -40,8 +40,8 @@ export function LinkPage({ token }: { token: string }) {
 }
 
 const sentences: Record<Link['kind'], string> = {
-  'first-admin': 'You make the first account: it can invite others and change everything.',
-  invitation: 'You were invited: choose your name and a password.',
+  'first-admin': 'This is the first account. It can invite others and change everything.',
+  invitation: 'You are invited. Choose your name and a password.',
   password: 'Choose a new password for your account. You are signed out everywhere else.',
 };
 
@@ -98,7 +98,7 @@ function NewAccount({ path, link: { kind, email: invited } }: { path: string; li
         />
         <PasswordInput
           label="Password"
-          description="At least 10 characters; a few words that do not belong together are best"
+          description="At least 10 characters; a few unrelated words are best"
           autoComplete="new-password"
           required
           withAsterisk={false}
@@ -108,9 +108,14 @@ function NewAccount({ path, link: { kind, email: invited } }: { path: string; li
           error={problemOf('password')}
           onChange={({ currentTarget }) => setPassword(currentTarget.value)}
         />
-        {open.error && open.error.field === undefined ? <Failure title="That did not work" error={open.error} /> : null}
+        {open.error && open.error.field === undefined ? (
+          <Failure
+            title={kind === 'password' ? 'The password was not set' : 'The account was not created'}
+            error={open.error}
+          />
+        ) : null}
         <Button type="submit" loading={open.isPending}>
-          {kind === 'password' ? 'Set the password' : 'Make the account'}
+          {kind === 'password' ? 'Set password' : 'Create account'}
         </Button>
       </Stack>
     </form>

@@ -7,7 +7,7 @@ import { useChange } from '../api/use-api.ts';
 import { Failure } from '../parts/failure.tsx';
 import { Frame } from '../shell/frame.tsx';
 
-/** The way in; the page that was asked for is shown behind it. */
+/** The sign-in form. It then shows the requested page. */
 export function SignIn() {
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
@@ -46,8 +46,8 @@ export function SignIn() {
             Sign in
           </Button>
           <Text size="xs" c="dimmed">
-            No account yet? Open the link of your invitation. The first account is made with the link that the router
-            prints when it starts; another one comes from <code>npx rtr admin link</code>, also when a password is lost.
+            No account yet? Open the link of your invitation. The router prints a link for the first account when it
+            starts. <code>npx rtr admin link</code> prints a new one, also for a lost password.
           </Text>
         </Stack>
       </form>

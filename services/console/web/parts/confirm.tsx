@@ -6,17 +6,17 @@ import { Failure } from './failure.tsx';
 
 export interface ConfirmProps<Input> {
   title: string;
-  /** What will come of it. */
+  /** The consequences. */
   children: ReactNode;
-  /** What the button does, as `Revoke the key`. */
+  /** The button's label, as `Revoke key`. */
   action: string;
   change: UseMutationResult<unknown, ApiFailure, Input>;
-  /** What to do; undefined while nothing is asked. */
+  /** The input of the change; undefined while the dialog is closed. */
   input: Input | undefined;
   onClose: () => void;
 }
 
-/** Asks before something that cannot be undone, shows that it is under way, and why it did not work. */
+/** Asks for confirmation of a change, shows its progress, and shows why it failed. */
 export function Confirm<Input>({ title, children, action, change, input, onClose }: ConfirmProps<Input>) {
   const close = (): void => {
     change.reset();

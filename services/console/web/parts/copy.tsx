@@ -1,7 +1,7 @@
 import { ActionIcon, CopyButton, Tooltip } from '@mantine/core';
 import { Icon } from './icon.tsx';
 
-/** Copies a text; says so when it has. */
+/** A button that copies a text and confirms it. */
 export function Copy({ value, label }: { value: string; label: string }) {
   return (
     <CopyButton value={value} timeout={2_000}>
@@ -21,7 +21,7 @@ export function Copy({ value, label }: { value: string; label: string }) {
   );
 }
 
-/** Code that is there to be copied. */
+/** Code with a copy button. */
 export function CodeBlock({ code, label, wrap = false }: { code: string; label: string; wrap?: boolean }) {
   return (
     <div className="code-place">

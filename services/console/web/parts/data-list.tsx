@@ -5,24 +5,24 @@ import { useMediaQuery } from '@mantine/hooks';
 export interface Column<Row> {
   label: string;
   render: (row: Row) => ReactNode;
-  /** Numbers stand at the right, digits below digits. */
+  /** Aligns numbers to the right. */
   isNumber?: boolean;
-  /** Leaves it out on a phone. */
+  /** Hides the column on a phone. */
   wideOnly?: boolean;
 }
 
 export interface DataListProps<Row> {
-  /** What the list is, for who cannot see it. */
+  /** The list's name for screen readers. */
   label: string;
   rows: readonly Row[];
   idOf: (row: Row) => string;
   /** The first column names the row. */
   columns: readonly [Column<Row>, ...Column<Row>[]];
-  /** What can be done with a row. */
+  /** The buttons of a row. */
   actions?: (row: Row) => ReactNode;
 }
 
-/** A table, or on a phone a list in which each row is a small card. */
+/** A table; on a phone, a list with a card for each row. */
 export function DataList<Row>({ label, rows, idOf, columns, actions }: DataListProps<Row>) {
   const isPhone = useIsPhone();
   const [first, ...rest] = columns;
@@ -82,7 +82,7 @@ export function DataList<Row>({ label, rows, idOf, columns, actions }: DataListP
   );
 }
 
-/** Whether there is room for one column only. */
+/** Whether the screen has room for one column only. */
 export function useIsPhone(): boolean {
   return useMediaQuery('(max-width: 47.99em)', undefined, { getInitialValueInEffect: false });
 }

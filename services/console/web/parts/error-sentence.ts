@@ -1,6 +1,6 @@
 import type { ErrorCode } from '#shared/core/errors.ts';
 
-/** What each code means to the person who reads it. Pages have these alone: an upstream's own sentence may quote a prompt. */
+/** A fixed sentence per error code. Pages show no other text about a failure: an upstream's own may quote a prompt. */
 const sentences: Record<ErrorCode, string> = {
   missing_key: 'The request carried no API key.',
   invalid_api_key: 'The API key is unknown, expired or revoked.',
@@ -36,7 +36,7 @@ const sentences: Record<ErrorCode, string> = {
   total_timeout: 'The answer took too long.',
 };
 
-/** The sentence for an error code; for a code of another release, that the request failed. */
+/** The sentence for an error code; a general one for a code of another release. */
 export function errorSentence(code: string): string {
   return Object.hasOwn(sentences, code) ? sentences[code as ErrorCode] : 'The request failed.';
 }

@@ -2,15 +2,15 @@ import { Alert, Button, Group, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 
 export interface FailureProps {
-  /** What did not work, as `The key was not created`. */
+  /** What failed, as `The key was not created`. */
   title: string;
   error: Error;
   onRetry?: (() => void) | undefined;
-  /** What else can be done. */
+  /** Further help. */
   children?: ReactNode;
 }
 
-/** Says what happened and what can be done about it. */
+/** Shows a failure and what to do about it. */
 export function Failure({ title, error, onRetry, children }: FailureProps) {
   return (
     <Alert

@@ -12,12 +12,12 @@ export const formatShort = (value: number): string =>
   Math.abs(value) < 10_000 ? small.format(value) : short.format(value);
 export const formatDateTime = (at: number): string => dateTime.format(at);
 export const formatClock = (at: number): string => clock.format(at);
-/** The time of day, and the day when it is not today's. */
+/** The time of day, with the date unless it is today. */
 export const formatMoment = (at: number, now = Date.now()): string =>
   new Date(at).toDateString() === new Date(now).toDateString() ? formatClock(at) : formatDateTime(at);
 export const formatDay = (at: number): string => day.format(at);
 
-/** US dollars; amounts below a cent keep the digits that count. */
+/** US dollars; amounts below a dollar keep up to four decimals. */
 export function formatMoney(dollars: number): string {
   if (dollars > 0 && dollars < 0.0001) return '< $0.0001';
   const most = dollars !== 0 && Math.abs(dollars) < 1 ? 4 : 2;
@@ -37,7 +37,7 @@ export function formatDuration(milliseconds: number): string {
 export function formatAgo(at: number, now = Date.now()): string {
   const seconds = Math.round((at - now) / 1_000);
   const size = Math.abs(seconds);
-  // What has 7 days from now on has them a moment later too.
+  // What expires in 7 days still shows 7 days a moment later.
   const whole = seconds > 0 ? Math.round : Math.trunc;
   if (size < 60) return seconds > 0 ? 'in a moment' : 'just now';
   if (size < 3_600) return relative.format(whole(seconds / 60), 'minute');
@@ -46,7 +46,7 @@ export function formatAgo(at: number, now = Date.now()): string {
   return formatDay(at);
 }
 
-/** Tokens as `128K` in powers of two, as context windows are told. */
+/** Tokens as `128K`, in powers of two as context windows are given. */
 export function formatTokens(tokens: number): string {
   if (tokens >= 1_048_576 && tokens % 1_048_576 === 0) return `${tokens / 1_048_576}M`;
   if (tokens >= 1_024 && tokens % 1_024 === 0) return `${tokens / 1_024}K`;

@@ -26,7 +26,7 @@ const shapes = {
 
 export type IconName = keyof typeof shapes;
 
-/** A line drawing beside a word that says the same; nothing by itself to who cannot see it. */
+/** A decorative line drawing beside its label, hidden from screen readers. */
 export function Icon({ name, size = 18 }: { name: IconName; size?: number }) {
   return (
     <svg

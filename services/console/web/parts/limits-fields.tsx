@@ -12,7 +12,7 @@ const names: readonly { field: keyof Limits; label: string; isMoney?: boolean }[
   { field: 'costPerMonth', label: 'Dollars a month', isMoney: true },
 ];
 
-/** What somebody may use at most; what is left empty is not limited. */
+/** Inputs for limits. An empty one means no limit. */
 export function LimitsFields({ value, onChange }: { value: Limits; onChange: (limits: Limits) => void }) {
   return (
     <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm" verticalSpacing="xs">
@@ -29,7 +29,7 @@ export function LimitsFields({ value, onChange }: { value: Limits; onChange: (li
           number={value[field]}
           onNumber={(limit) => {
             const { [field]: _, ...others } = value;
-            // Zero is kept, for the field to raise it to its least: left out, it would lift the limit unseen.
+            // Zero is kept, and the field raises it to its minimum: dropping it would silently remove the limit.
             onChange(limit === undefined ? others : { ...others, [field]: limit });
           }}
         />
@@ -38,14 +38,14 @@ export function LimitsFields({ value, onChange }: { value: Limits; onChange: (li
   );
 }
 
-/** Limits in a few words. */
+/** Limits as a short text. */
 export function limitsInWords(limits: Limits): string {
-  const told = names.flatMap(({ field, label, isMoney }) => {
+  const parts = names.flatMap(({ field, label, isMoney }) => {
     const limit = limits[field];
     if (limit === undefined) return [];
     const [unit = '', ...span] = label.split(' ');
     const amount = limit.toLocaleString('en', isMoney ? { minimumFractionDigits: 2 } : {});
     return [isMoney ? `$${amount} ${span.join(' ')}` : `${amount} ${unit.toLowerCase()} ${span.join(' ')}`];
   });
-  return told.length === 0 ? 'none' : told.join(', ');
+  return parts.length === 0 ? 'none' : parts.join(', ');
 }

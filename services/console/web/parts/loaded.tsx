@@ -6,12 +6,12 @@ import { Failure } from './failure.tsx';
 
 export interface LoadedProps<Answer> {
   query: UseQueryResult<Answer, ApiFailure>;
-  /** What is being loaded, as `the keys`. */
+  /** What is loaded, as `the keys`. */
   what: string;
   children: (answer: Answer) => ReactNode;
 }
 
-/** Shows an answer of the API when it is there; until then that it is coming, or why it is not. */
+/** Renders an answer of the API; until then a placeholder, or the failure. */
 export function Loaded<Answer>({ query, what, children }: LoadedProps<Answer>) {
   if (query.data !== undefined) return children(query.data);
   if (query.error)
@@ -19,7 +19,7 @@ export function Loaded<Answer>({ query, what, children }: LoadedProps<Answer>) {
   return <Loading what={what} />;
 }
 
-/** Stands where something is about to be. */
+/** A placeholder for loading content. */
 export function Loading({ what }: { what: string }) {
   return (
     <Stack gap="xs" aria-busy="true" role="status">
@@ -31,7 +31,7 @@ export function Loading({ what }: { what: string }) {
   );
 }
 
-/** Stands where a list has nothing to show, and says what to do next. */
+/** The content of an empty list: what to do next. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <Stack align="center" gap="xs" py="xl" px="md" ta="center">

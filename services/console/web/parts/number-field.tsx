@@ -2,12 +2,12 @@ import { NumberInput, type NumberInputProps } from '@mantine/core';
 import { useState } from 'react';
 
 export interface NumberFieldProps extends Omit<NumberInputProps, 'value' | 'defaultValue' | 'onChange'> {
-  /** Undefined while nothing is in the field. */
+  /** Undefined while the field is empty. */
   number: number | undefined;
   onNumber: (number: number | undefined) => void;
 }
 
-/** A field for a number that may have a point: `12.` is text until its next digit comes, and stands there until then. */
+/** A field for a number with decimals. It keeps unfinished input such as `12.` until the next digit is typed. */
 export function NumberField({ number, onNumber, ...props }: NumberFieldProps) {
   const [typed, setTyped] = useState<number | string>(number ?? '');
   return (

@@ -3,14 +3,14 @@ import { useEffect, useRef, type ReactNode } from 'react';
 
 export interface PageProps {
   title: string;
-  /** What the page is for, in a sentence. */
+  /** A sentence about the page's purpose. */
   about?: string;
   /** Beside the title. */
   actions?: ReactNode;
   children: ReactNode;
 }
 
-/** The frame of every page. Names the tab, and puts the focus on the title, so that a screen reader says where it is. */
+/** The frame of every page. It sets the tab's title and moves the focus to the heading, which a screen reader then announces. */
 export function Page({ title, about, actions, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {

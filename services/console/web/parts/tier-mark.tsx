@@ -1,7 +1,7 @@
 import { Group, Text } from '@mantine/core';
 import type { Tier } from '#shared/core/tier.ts';
 
-/** What people call the tiers. */
+/** The tiers' display names. */
 export const tierNames: Record<Tier, string> = { gpu: 'GPU', cli: 'CLI', cloud: 'Cloud', tools: 'Tools' };
 
 /** A tier's name with its colour. */

@@ -7,11 +7,11 @@ export interface TileProps {
   /** Values of the last minute, oldest first. */
   series?: readonly number[];
   isBad?: boolean;
-  /** Says more in a few words. */
+  /** A few words of detail. */
   children: ReactNode;
 }
 
-/** One number, and how it came about. */
+/** One number with a detail and its course over the last minute. */
 export function Tile({ name, value, series, isBad = false, children }: TileProps) {
   return (
     <section className="panel" aria-label={name}>
@@ -29,7 +29,7 @@ export function Tile({ name, value, series, isBad = false, children }: TileProps
   );
 }
 
-/** A minute of values as a small picture; what it shows is said in words beside it. */
+/** A chart of a minute of values, hidden from screen readers: the text beside it has the numbers. */
 export function Sparkline({ values }: { values: readonly number[] }) {
   const top = Math.max(...values, 1e-9);
   const points = values.map((value, index) => `${index},${(40 - (value / top) * 38).toFixed(2)}`);

@@ -5,7 +5,7 @@ import { setSession, useSession } from '../api/session.ts';
 import { useChange } from '../api/use-api.ts';
 import { Icon } from '../parts/icon.tsx';
 
-/** Who is signed in, their account, and the way out. */
+/** The signed-in person's menu: account and sign-out. */
 export function AccountMenu() {
   const { user } = useSession();
   const [, go] = useLocation();
@@ -33,7 +33,7 @@ export function AccountMenu() {
           disabled={signOut.isPending}
           onClick={() => signOut.mutate(undefined, { onSuccess: () => setSession(null) })}
         >
-          {signOut.isPending ? 'Signing out …' : signOut.error ? 'Sign out: it did not work, try again' : 'Sign out'}
+          {signOut.isPending ? 'Signing out…' : signOut.error ? 'Sign out failed: try again' : 'Sign out'}
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>

@@ -2,12 +2,12 @@ import { ActionIcon, Menu, useMantineColorScheme, type MantineColorScheme } from
 import { Icon, type IconName } from '../parts/icon.tsx';
 
 const schemes: Record<MantineColorScheme, { name: string; icon: IconName }> = {
-  auto: { name: 'As the system', icon: 'system' },
+  auto: { name: 'System', icon: 'system' },
   light: { name: 'Light', icon: 'sun' },
   dark: { name: 'Dark', icon: 'moon' },
 };
 
-/** Light, dark, or as the system has it. */
+/** The choice between light, dark and the system's scheme. */
 export function ColorSchemeMenu() {
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   return (

@@ -1,7 +1,7 @@
 import { Center, Group, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 
-/** The frame of what is shown while nobody is signed in. */
+/** The frame of the pages before the sign-in. */
 export function Frame({ children }: { children: ReactNode }) {
   return (
     <Center component="main" mih="100dvh" p="md">

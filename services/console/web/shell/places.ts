@@ -1,15 +1,15 @@
 import { lazy, type ComponentType, type LazyExoticComponent } from 'react';
 import type { IconName } from '../parts/icon.tsx';
 
-/** One page of the console and how it is reached. */
+/** A page of the console and its entry in the menu. */
 export interface Place {
-  /** Its path, with those below it. */
+  /** The page's path; it also serves all paths below. */
   path: string;
   name: string;
   icon: IconName;
   adminsOnly?: boolean;
   Page: LazyExoticComponent<ComponentType>;
-  /** Fetches the page's code ahead of its first visit. */
+  /** Loads the page's code before its first visit. */
   preload: () => void;
 }
 
@@ -21,12 +21,12 @@ function page(load: () => Promise<ComponentType>): Pick<Place, 'Page' | 'preload
   };
   return {
     Page: lazy(once),
-    // A failure shows when the page is visited.
+    // A failure is shown when the page is visited.
     preload: () => void once().catch(() => undefined),
   };
 }
 
-/** The pages, in the order of the menu. Each is loaded when it is first visited. */
+/** The pages in the order of the menu. Each loads on its first visit. */
 export const places: readonly Place[] = [
   {
     path: '/',

@@ -26,7 +26,7 @@ export function Shell() {
   useEffect(store.run, [store]);
   useEffect(close, [close, location]);
   useEffect(() => {
-    // It may be lost because the session has ended.
+    // The connection may be lost because the session has ended.
     if (connection === 'lost') void queryClient.invalidateQueries({ queryKey: sessionKey });
   }, [connection]);
   const shown = places.filter(({ adminsOnly }) => !adminsOnly || isAdmin);
@@ -107,12 +107,12 @@ export function Shell() {
 }
 
 const words = {
-  connecting: ['Connecting', 'Connecting to the router for live news.'],
-  live: ['Live', 'What you see is how things are right now.'],
-  lost: ['Offline', 'The connection to the router is lost; it is being tried again. What you see may be old.'],
+  connecting: ['Connecting', 'Connecting to the router for live data.'],
+  live: ['Live', 'Everything here is up to date.'],
+  lost: ['Offline', 'The connection to the router is lost. Trying again; what you see may be out of date.'],
 } as const;
 
-/** Whether what is shown is how things are right now. */
+/** Shows whether live data is arriving. */
 export function LiveMark() {
   const { connection } = useLive();
   const [word, sentence] = words[connection];
@@ -128,7 +128,7 @@ export function LiveMark() {
   );
 }
 
-/** Catches what breaks in a page, so that the menu stays; a page of an older release, whose files are gone, among it. */
+/** Keeps the menu when a page fails to load or render, for instance because a newer release has replaced its files. */
 export class Boundary extends Component<{ children: ReactNode }, { error: Error | undefined }> {
   override state: { error: Error | undefined } = { error: undefined };
 
@@ -142,7 +142,7 @@ export class Boundary extends Component<{ children: ReactNode }, { error: Error 
     return (
       <Failure
         title="This page could not be shown"
-        error={new Error(`${error.message} Loading it again helps when the router was updated meanwhile.`)}
+        error={new Error(`${error.message} Reload the page if the router was updated.`)}
         onRetry={() => window.location.reload()}
       />
     );

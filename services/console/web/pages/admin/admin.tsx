@@ -19,7 +19,7 @@ const tabs = [
   { id: 'settings', name: 'Settings', Panel: SettingsForm },
 ] as const;
 
-/** What only administrators see: who is here, what they may, what it costs, and who changed what. */
+/** The administrators' pages. */
 export function Admin() {
   const [, go] = useLocation();
   const sought = useParams()['*'];

@@ -7,10 +7,10 @@ import { Empty, Loading } from '../../parts/loaded.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { formatDateTime } from '../../parts/format.ts';
 
-/** Entries of a full page; on a shorter one the trail ends. */
+/** Entries of a full page; a shorter page is the last one. */
 const pageSize = 100;
 
-/** Who changed what, newest first. */
+/** The audit trail, newest first. */
 export function Audit() {
   const pages = useInfiniteQuery<AuditEntry[], ApiFailure, { pages: AuditEntry[][] }, string[], string | undefined>({
     queryKey: ['/audit'],
@@ -26,14 +26,12 @@ export function Audit() {
   });
   const entries = pages.data?.pages.flat();
   if (pages.error && !entries)
-    return <Failure title="Could not load the trail" error={pages.error} onRetry={() => void pages.refetch()} />;
-  if (!entries) return <Loading what="the trail" />;
+    return <Failure title="Could not load the audit trail" error={pages.error} onRetry={() => void pages.refetch()} />;
+  if (!entries) return <Loading what="the audit trail" />;
   if (entries.length === 0) {
     return (
       <section className="panel">
-        <Empty title="Nothing was changed yet">
-          Every change of people, teams, keys, limits and prices is written down here.
-        </Empty>
+        <Empty title="No changes yet">Every change of people, teams, keys, limits and prices is recorded here.</Empty>
       </section>
     );
   }
@@ -45,13 +43,13 @@ export function Audit() {
         idOf={({ id }) => id}
         columns={[
           { label: 'Time', render: ({ at }) => formatDateTime(at) },
-          { label: 'Who', render: ({ actor }) => <span className="break">{actor?.name ?? 'nobody'}</span> },
+          { label: 'Actor', render: ({ actor }) => <span className="break">{actor?.name ?? 'nobody'}</span> },
           {
-            label: 'What',
+            label: 'Action',
             render: ({ action, count }) => <Code>{count === undefined ? action : `${action} × ${count}`}</Code>,
           },
           {
-            label: 'Whom',
+            label: 'Target',
             render: ({ target }) => <span className="break">{target ? target.name || target.id : ''}</span>,
           },
           { label: 'Details', render: ({ details }) => <Details details={details} /> },
@@ -60,7 +58,7 @@ export function Audit() {
       {pages.hasNextPage ? (
         <Group justify="center">
           <Button variant="default" loading={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
-            Show earlier ones
+            Show earlier entries
           </Button>
         </Group>
       ) : null}

@@ -12,7 +12,7 @@ import { Failure } from '../../parts/failure.tsx';
 import { formatAgo } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
 
-/** Invitations that nobody has followed yet. */
+/** Open invitations. */
 export function Invitations() {
   const invitations = useApi<Invitation[]>('/invitations');
   const teams = useApi<Team[]>('/teams');
@@ -27,16 +27,14 @@ export function Invitations() {
     <Stack gap="xs">
       <Group>
         <Button leftSection={<Icon name="plus" size={16} />} onClick={inviting.open}>
-          Invite somebody
+          Invite someone
         </Button>
       </Group>
       <Loaded query={invitations} what="the invitations">
         {(list) =>
           list.length === 0 ? (
             <section className="panel">
-              <Empty title="No open invitation">
-                Invite somebody: you get a link to send them by whatever way you like.
-              </Empty>
+              <Empty title="No open invitations">Invite someone: you get a link to send them.</Empty>
             </section>
           ) : (
             <DataList
@@ -63,17 +61,17 @@ export function Invitations() {
           )
         }
       </Loaded>
-      <Modal opened={isInviting} onClose={inviting.close} title="Invite somebody">
+      <Modal opened={isInviting} onClose={inviting.close} title="Invite someone">
         {isInviting ? <Invite onDone={inviting.close} /> : null}
       </Modal>
       <Confirm
         title="Withdraw the invitation?"
-        action="Withdraw"
+        action="Withdraw invitation"
         change={withdrawal}
         input={withdrawn}
         onClose={() => withdraw(undefined)}
       >
-        The link that {withdrawn?.email} got stops working.
+        The link for {withdrawn?.email} stops working.
       </Confirm>
     </Stack>
   );
@@ -96,7 +94,7 @@ function Invite({ onDone }: { onDone: () => void }) {
   if (invite.data) {
     return (
       <Stack gap="sm">
-        <Text size="sm">Send this link to {invite.data.invitation.email}. It works once, and is shown only now.</Text>
+        <Text size="sm">Send this link to {invite.data.invitation.email}. It works once and is shown only now.</Text>
         <CodeBlock wrap code={new URL(invite.data.link, window.location.origin).href} label="the link" />
         <Group justify="flex-end">
           <Button onClick={onDone}>I have copied it</Button>
@@ -138,13 +136,13 @@ function Invite({ onDone }: { onDone: () => void }) {
             onChange={setTeamId}
           />
         ) : null}
-        {error && error.field === undefined ? <Failure title="Nobody was invited" error={error} /> : null}
+        {error && error.field === undefined ? <Failure title="The invitation was not created" error={error} /> : null}
         <Group justify="flex-end">
           <Button variant="default" onClick={onDone}>
             Cancel
           </Button>
           <Button type="submit" loading={invite.isPending}>
-            Make the link
+            Create link
           </Button>
         </Group>
       </Stack>

@@ -7,13 +7,13 @@ import { Failure } from '../../parts/failure.tsx';
 import { LimitsFields } from '../../parts/limits-fields.tsx';
 
 export interface LimitsModalProps {
-  /** Whose limits they are; undefined while none are asked for. */
+  /** Whose limits are changed; undefined while the dialog is closed. */
   party: { id: string; name: string; limits: Limits } | undefined;
   change: UseMutationResult<unknown, ApiFailure, { id: string; limits: Limits }>;
   onClose: () => void;
 }
 
-/** Changes what a person or a team may use, over all their keys. */
+/** Changes the limits of a person or a team, which apply over all their keys. */
 export function LimitsModal({ party, change, onClose }: LimitsModalProps) {
   const close = (): void => {
     change.reset();
@@ -35,7 +35,7 @@ function Form({
   return (
     <Stack gap="sm">
       <LimitsFields value={value} onChange={setValue} />
-      {change.error ? <Failure title="The limits are as before" error={change.error} /> : null}
+      {change.error ? <Failure title="The limits were not changed" error={change.error} /> : null}
       <Group justify="flex-end">
         <Button variant="default" onClick={onClose}>
           Cancel

@@ -6,11 +6,11 @@ import { useApi, useChange } from '../../api/use-api.ts';
 import { Failure } from '../../parts/failure.tsx';
 
 const roles: { value: TeamRole; label: string }[] = [
-  { value: 'owner', label: 'Owner: makes keys, adds people' },
+  { value: 'owner', label: 'Owner: creates keys, adds people' },
   { value: 'member', label: 'Member' },
 ];
 
-/** Who belongs to a team, and as what. */
+/** The members of a team and their roles. */
 export function Members({ team, onClose }: { team: Team | undefined; onClose: () => void }) {
   return (
     <Modal opened={team !== undefined} onClose={onClose} title={`Members of ${team?.name ?? ''}`} size="lg">
@@ -31,10 +31,10 @@ function MemberList({ team: { id, members } }: { team: Team }) {
   const others = users.data?.filter((user) => members.every((member) => member.id !== user.id)) ?? [];
   return (
     <Stack gap="sm">
-      {change.error ? <Failure title="The team is as before" error={change.error} /> : null}
+      {change.error ? <Failure title="The team was not changed" error={change.error} /> : null}
       {members.length === 0 ? (
         <Text size="sm" c="dimmed">
-          Nobody is in this team yet: add somebody below.
+          This team has no members yet. Add someone below.
         </Text>
       ) : (
         <Table aria-label="Members">
@@ -75,8 +75,8 @@ function MemberList({ team: { id, members } }: { team: Team }) {
       )}
       <Group align="flex-end">
         <Select
-          label="Add somebody"
-          placeholder={others.length === 0 ? 'everybody is in it' : 'Choose'}
+          label="Add someone"
+          placeholder={others.length === 0 ? 'Everyone is a member' : 'Choose'}
           searchable
           disabled={others.length === 0}
           style={{ flexGrow: 1 }}

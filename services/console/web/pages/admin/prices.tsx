@@ -13,10 +13,10 @@ import { NumberField } from '../../parts/number-field.tsx';
 
 type Draft = Pick<Price, 'model' | 'input' | 'cachedInput' | 'cacheWrite' | 'output'>;
 
-/** Prices shown at once; more are found by name. */
+/** The most prices shown at once; the others are found by name. */
 const shownPrices = 100;
 
-/** What models cost: the shipped table, and what administrators have put above it. */
+/** The prices of models: the shipped table and the administrators' changes. */
 export function Prices() {
   const prices = useApi<Price[]>('/prices');
   const [sought, seek] = useState('');
@@ -29,7 +29,7 @@ export function Prices() {
   return (
     <Stack gap="xs">
       <Text size="sm" c="dimmed">
-        US dollars for a million tokens. What you put here holds before the shipped table; a model without a price costs
+        US dollars per million tokens. A price that you set overrides the shipped table. A model without a price costs
         nothing.
       </Text>
       <Group align="flex-end">
@@ -44,8 +44,8 @@ export function Prices() {
           if (found.length === 0) {
             return (
               <section className="panel">
-                <Empty title={list.length === 0 ? 'No price is known' : 'No model matches'}>
-                  Set a price for a model, by the name that clients ask for.
+                <Empty title={list.length === 0 ? 'No prices' : 'No model matches'}>
+                  Set a price under the name that clients ask for.
                 </Empty>
               </section>
             );
@@ -81,10 +81,10 @@ export function Prices() {
                       <Button
                         size="xs"
                         variant="default"
-                        aria-label={`Take back the price of ${price.model}`}
+                        aria-label={`Reset the price of ${price.model}`}
                         onClick={() => drop(price)}
                       >
-                        Take back
+                        Reset
                       </Button>
                     ) : null}
                   </Group>
@@ -92,7 +92,7 @@ export function Prices() {
               />
               {found.length > shownPrices ? (
                 <Text size="sm" c="dimmed">
-                  {found.length - shownPrices} more: find them by name.
+                  {found.length - shownPrices} more. Find them by name.
                 </Text>
               ) : null}
             </>
@@ -103,14 +103,13 @@ export function Prices() {
         {edited ? <PriceForm key={edited.model} draft={edited} onDone={() => edit(undefined)} /> : null}
       </Modal>
       <Confirm
-        title="Take the price back?"
-        action="Take back"
+        title="Reset the price?"
+        action="Reset price"
         change={removal}
         input={dropped}
         onClose={() => drop(undefined)}
       >
-        {dropped?.model} costs again what the shipped table says, if it is in there. What was used already keeps its
-        cost.
+        The shipped table's price applies to {dropped?.model} again, if there is one. Past usage keeps its cost.
       </Confirm>
     </Stack>
   );
@@ -122,7 +121,7 @@ function Model({ price: { model, source } }: { price: Price }) {
       <Text size="sm" fw={600} className="break">
         {model}
       </Text>
-      {source === 'changed' ? <Badge variant="default">yours</Badge> : null}
+      {source === 'changed' ? <Badge variant="default">changed</Badge> : null}
     </Group>
   );
 }
@@ -166,7 +165,7 @@ function PriceForm({ draft, onDone }: { draft: Draft; onDone: () => void }) {
           <NumberField
             key={field}
             label={label}
-            description="US dollars for a million tokens"
+            description="US dollars per million tokens"
             min={0}
             allowNegative={false}
             number={price[field]}
@@ -181,7 +180,7 @@ function PriceForm({ draft, onDone }: { draft: Draft; onDone: () => void }) {
             }
           />
         ))}
-        {error && error.field === undefined ? <Failure title="The price is as before" error={error} /> : null}
+        {error && error.field === undefined ? <Failure title="The price was not changed" error={error} /> : null}
         <Group justify="flex-end">
           <Button variant="default" onClick={onDone}>
             Cancel

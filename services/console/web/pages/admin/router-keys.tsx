@@ -7,14 +7,14 @@ import { Icon } from '../../parts/icon.tsx';
 import { KeyList } from '../keys/key-list.tsx';
 import { NewKey } from '../keys/new-key.tsx';
 
-/** Keys that belong to the router itself, as the first one, which its setup made. */
+/** Keys without an owner, such as the first one, which the router's setup created. */
 export function RouterKeys() {
   const keys = useApi<Key[]>('/keys');
   const [isMaking, making] = useDisclosure();
   return (
     <Stack gap="xs">
       <Text size="sm" c="dimmed">
-        They belong to nobody in particular and outlast every account: for services of your own.
+        Router keys have no owner and outlast every account. Use them for your own services.
       </Text>
       <Group>
         <Button leftSection={<Icon name="plus" size={16} />} onClick={making.open}>
@@ -26,7 +26,7 @@ export function RouterKeys() {
           const shown = all.filter(({ kind }) => kind === 'router');
           return shown.length === 0 ? (
             <section className="panel">
-              <Empty title="No router key">Make one for a service that belongs to nobody in particular.</Empty>
+              <Empty title="No router keys">Create one for a service that belongs to no single person.</Empty>
             </section>
           ) : (
             <KeyList keys={shown} label="Router keys" />

@@ -6,7 +6,7 @@ import { useApi, useChange } from '../../api/use-api.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 
-/** How people are let in. */
+/** The settings for invitations, sessions and keys. */
 export function SettingsForm() {
   const settings = useApi<Settings>('/settings');
   return (
@@ -39,7 +39,7 @@ function Form({ found }: { found: Settings }) {
           onChange={(value) => typeof value === 'number' && set({ invitationDays: value })}
         />
         <NumberInput
-          label="Hours until an unused session ends"
+          label="Hours until an unused session expires"
           min={1}
           max={720}
           allowDecimal={false}
@@ -48,11 +48,11 @@ function Form({ found }: { found: Settings }) {
           onChange={(value) => typeof value === 'number' && set({ sessionHours: value })}
         />
         <Switch
-          label="Members may make personal keys"
+          label="Members may create personal keys"
           checked={settings.membersMakeKeys}
           onChange={({ currentTarget }) => set({ membersMakeKeys: currentTarget.checked })}
         />
-        {error && error.field === undefined ? <Failure title="The settings are as before" error={error} /> : null}
+        {error && error.field === undefined ? <Failure title="The settings were not changed" error={error} /> : null}
         {save.isSuccess ? (
           <Text size="sm" role="status">
             Saved.

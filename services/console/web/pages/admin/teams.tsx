@@ -15,7 +15,7 @@ import { limitsInWords } from '../../parts/limits-fields.tsx';
 import { LimitsModal } from './limits-modal.tsx';
 import { Members } from './members.tsx';
 
-/** People who share keys and limits. */
+/** The teams: people who share keys and limits. */
 export function Teams() {
   const teams = useApi<Team[]>('/teams');
   const [isNew, asNew] = useDisclosure();
@@ -44,7 +44,7 @@ export function Teams() {
         {(list) =>
           list.length === 0 ? (
             <section className="panel">
-              <Empty title="No team yet">Teams share keys and limits. Make one, and add people to it.</Empty>
+              <Empty title="No teams yet">A team shares keys and limits. Create one and add people to it.</Empty>
             </section>
           ) : (
             <>
@@ -61,7 +61,7 @@ export function Teams() {
                       </Text>
                     ),
                   },
-                  { label: 'Members', render: ({ members }) => membersInWords(members) },
+                  { label: 'Members', render: ({ members }) => membersText(members) },
                   { label: 'Limits', render: (team) => <Text size="sm">{limitsInWords(team.limits)}</Text> },
                 ]}
                 actions={(team) => (
@@ -97,12 +97,12 @@ export function Teams() {
       <LimitsModal party={limited} change={limits} onClose={() => limit(undefined)} />
       <Confirm
         title={`Delete ${deleted?.name ?? ''}?`}
-        action="Delete the team"
+        action="Delete team"
         change={removal}
         input={deleted}
         onClose={() => remove(undefined)}
       >
-        Its keys are revoked within a second, for good. Its members keep their accounts and personal keys.
+        Its keys are revoked within a second. This cannot be undone. Its members keep their accounts and personal keys.
       </Confirm>
     </Stack>
   );
@@ -134,13 +134,15 @@ function NameForm({ team, onDone }: { team?: Team; onDone: () => void }) {
           error={error?.field === 'name' ? error.message : undefined}
           onChange={({ currentTarget }) => setName(currentTarget.value)}
         />
-        {error && error.field === undefined ? <Failure title="That did not work" error={error} /> : null}
+        {error && error.field === undefined ? (
+          <Failure title={team ? 'The team was not renamed' : 'The team was not created'} error={error} />
+        ) : null}
         <Group justify="flex-end">
           <Button variant="default" onClick={onDone}>
             Cancel
           </Button>
           <Button type="submit" loading={save.isPending}>
-            {team ? 'Save' : 'Make the team'}
+            {team ? 'Save' : 'Create team'}
           </Button>
         </Group>
       </Stack>
@@ -148,8 +150,8 @@ function NameForm({ team, onDone }: { team?: Team; onDone: () => void }) {
   );
 }
 
-function membersInWords(members: Team['members']): string {
-  if (members.length === 0) return 'nobody yet';
+function membersText(members: Team['members']): string {
+  if (members.length === 0) return 'none';
   const shown = members.slice(0, 3).map(({ name }) => name);
   return members.length > shown.length
     ? `${shown.join(', ')} and ${members.length - shown.length} more`

@@ -19,7 +19,7 @@ interface UserChange {
   change: { role?: User['role']; blocked?: boolean; limits?: Limits };
 }
 
-/** Something to be done to a person after a question. */
+/** A change to a person that needs confirmation. */
 interface Question {
   title: string;
   action: string;
@@ -27,7 +27,7 @@ interface Question {
   input: UserChange | { id: string; signOut: true };
 }
 
-/** Everybody who has an account. */
+/** Everyone with an account. */
 export function Users() {
   const { user: me } = useSession();
   const users = useApi<User[]>('/users');
@@ -50,7 +50,7 @@ export function Users() {
     <Stack gap="xs">
       <Group>
         <Button leftSection={<Icon name="plus" size={16} />} onClick={() => go('/admin/invitations')}>
-          Invite somebody
+          Invite someone
         </Button>
       </Group>
       <Loaded query={users} what="the people">
@@ -123,7 +123,7 @@ function questionsFor({ id, name, role, blocked }: User): Question[] {
       ? {
           title: `Make ${name} a member?`,
           action: 'Make a member',
-          about: 'They keep their keys and teams, and can no longer change what concerns others.',
+          about: 'They keep their keys and teams, and can no longer administer the router.',
           input: { id, change: { role: 'member' } },
         }
       : {
@@ -135,12 +135,12 @@ function questionsFor({ id, name, role, blocked }: User): Question[] {
     {
       title: `Sign ${name} out?`,
       action: 'Sign out everywhere',
-      about: 'All their sessions end. Their keys go on working.',
+      about: 'All their sessions end. Their keys keep working.',
       input: { id, signOut: true },
     },
     blocked
       ? {
-          title: `Let ${name} in again?`,
+          title: `Unblock ${name}?`,
           action: 'Unblock',
           about: 'They can sign in again, and their keys work again.',
           input: { id, change: { blocked: false } },
@@ -148,8 +148,7 @@ function questionsFor({ id, name, role, blocked }: User): Question[] {
       : {
           title: `Block ${name}?`,
           action: 'Block',
-          about:
-            'They are signed out, and their personal keys are refused within a second, until you let them in again.',
+          about: 'They are signed out, and their personal keys are refused within a second, until you unblock them.',
           input: { id, change: { blocked: true } },
         },
   ];

@@ -6,7 +6,7 @@ import { useChange } from '../../api/use-api.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { KeyFields } from './key-fields.tsx';
 
-/** Changes what of a key can be changed. */
+/** Changes a key's settings. */
 export function EditKey({ editing, onClose }: { editing: Key | undefined; onClose: () => void }) {
   return (
     <Modal opened={editing !== undefined} onClose={onClose} title={`Change ${editing?.name ?? ''}`} size="lg">
@@ -31,7 +31,7 @@ function Form({ editing, onClose }: { editing: Key; onClose: () => void }) {
       <Stack gap="sm">
         <KeyFields value={settings} problem={change.error ?? undefined} onChange={setSettings} />
         {change.error && change.error.field === undefined ? (
-          <Failure title="The key is as before" error={change.error} />
+          <Failure title="The key was not changed" error={change.error} />
         ) : null}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
@@ -46,7 +46,7 @@ function Form({ editing, onClose }: { editing: Key; onClose: () => void }) {
   );
 }
 
-/** What is taken away is said with null: what is absent stays as it is. */
+/** Null removes a restriction; an absent field would leave it unchanged. */
 type KeyChange = Omit<KeySettings, 'expiresAt' | 'models' | 'tiers'> & {
   [Name in 'expiresAt' | 'models' | 'tiers']: NonNullable<KeySettings[Name]> | null;
 };

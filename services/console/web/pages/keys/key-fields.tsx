@@ -10,18 +10,18 @@ import { tierNames } from '../../parts/tier-mark.tsx';
 
 export interface KeyFieldsProps {
   value: KeySettings;
-  /** The input that the API refused, and why. */
+  /** The field that the API refused, and why. */
   problem: { field: string | undefined; message: string } | undefined;
   onChange: (settings: KeySettings) => void;
 }
 
 const classes: Record<PriorityClass, string> = {
-  high: 'High: goes before others',
+  high: 'High: served before others',
   normal: 'Normal',
-  low: 'Low: waits for others',
+  low: 'Low: served after others',
 };
 
-/** What of a key can be chosen and changed. */
+/** The inputs for a key's settings. */
 export function KeyFields({ value, problem, onChange }: KeyFieldsProps) {
   const isAdmin = useIsAdmin();
   const models = useApi<ServedModel[]>('/models');
@@ -32,7 +32,7 @@ export function KeyFields({ value, problem, onChange }: KeyFieldsProps) {
     <>
       <TextInput
         label="Name"
-        description="To tell it from others, as the machine it is for"
+        description="For instance the machine that uses it"
         required
         maxLength={100}
         data-autofocus
@@ -63,7 +63,7 @@ export function KeyFields({ value, problem, onChange }: KeyFieldsProps) {
       />
       <TagsInput
         label="Models"
-        description="Empty: all of them"
+        description="Empty: all"
         data={models.data?.map(({ id }) => id) ?? []}
         value={value.models ?? []}
         clearable
@@ -76,7 +76,7 @@ export function KeyFields({ value, problem, onChange }: KeyFieldsProps) {
       />
       <MultiSelect
         label="Tiers"
-        description="Empty: all of them"
+        description="Empty: all"
         data={tiers.map((tier) => ({ value: tier, label: tierNames[tier] }))}
         value={value.tiers ?? []}
         clearable
@@ -95,7 +95,7 @@ export function KeyFields({ value, problem, onChange }: KeyFieldsProps) {
   );
 }
 
-/** The day in the form of a date input, by the person's clock. */
+/** The local date, as a date input takes it. */
 function dateOf(at: number): string {
   const date = new Date(at);
   const [month, day] = [date.getMonth() + 1, date.getDate()].map((part) => String(part).padStart(2, '0'));

@@ -12,7 +12,7 @@ import { limitsInWords } from '../../parts/limits-fields.tsx';
 import { EditKey } from './edit-key.tsx';
 import { RotateKey } from './rotate-key.tsx';
 
-/** Keys, and what can be done with each. */
+/** A list of keys with their actions. */
 export function KeyList({ keys, label }: { keys: readonly Key[]; label: string }) {
   const [showsOld, setShowsOld] = useState(false);
   const [edited, edit] = useState<Key>();
@@ -35,7 +35,7 @@ export function KeyList({ keys, label }: { keys: readonly Key[]; label: string }
       ) : null}
       {shown.length === 0 ? (
         <Text size="sm" c="dimmed" className="panel">
-          All keys are revoked or expired: make a new one.
+          All keys are revoked or expired. Create a new one.
         </Text>
       ) : (
         <DataList
@@ -44,7 +44,7 @@ export function KeyList({ keys, label }: { keys: readonly Key[]; label: string }
           idOf={({ id }) => id}
           columns={[
             { label: 'Key', render: (key) => <Name name={key} now={now} /> },
-            { label: 'Of', render: ({ kind, owner }) => ownerInWords(kind, owner) },
+            { label: 'Owner', render: ({ kind, owner }) => ownerText(kind, owner) },
             { label: 'Class', render: (key) => key.class, wideOnly: true },
             { label: 'Allowed', render: (key) => <Allowed allowed={key} /> },
             { label: 'Limits', render: ({ limits }) => <Text size="sm">{limitsInWords(limits)}</Text> },
@@ -91,12 +91,12 @@ export function KeyList({ keys, label }: { keys: readonly Key[]; label: string }
       <RotateKey rotating={rotated} onClose={() => rotate(undefined)} />
       <Confirm
         title={`Revoke ${revoked?.name ?? ''}?`}
-        action="Revoke the key"
+        action="Revoke key"
         change={revocation}
         input={revoked}
         onClose={() => revoke(undefined)}
       >
-        Whoever uses it is refused within a second, and it cannot be undone. To exchange it without an interruption,
+        Requests with it are refused within a second. This cannot be undone. To replace it without an interruption,
         rotate it instead.
       </Confirm>
     </Stack>
@@ -136,9 +136,9 @@ function Allowed({ allowed: { models, tiers } }: { allowed: Key }) {
   );
 }
 
-function ownerInWords(kind: Key['kind'], owner: Key['owner']): string {
-  if (kind === 'router') return 'the router';
-  return owner ? `${owner.name}${kind === 'team' ? ' (team)' : ''}` : 'nobody';
+function ownerText(kind: Key['kind'], owner: Key['owner']): string {
+  if (kind === 'router') return 'none (router key)';
+  return owner ? `${owner.name}${kind === 'team' ? ' (team)' : ''}` : 'none';
 }
 
 function isOver({ revokedAt, expiresAt }: Key, now: number): boolean {

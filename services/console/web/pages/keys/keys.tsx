@@ -8,14 +8,14 @@ import { Page } from '../../parts/page.tsx';
 import { KeyList } from './key-list.tsx';
 import { NewKey } from './new-key.tsx';
 
-/** Personal and team keys; router keys are the administrators' business and stand on their page. */
+/** Personal and team keys. Router keys are on the administrators' page. */
 export function Keys() {
   const keys = useApi<Key[]>('/keys');
   const [isMaking, making] = useDisclosure();
   return (
     <Page
       title="API keys"
-      about="What clients send to be let in. A key is shown once, when it is made."
+      about="Clients authenticate with these keys. A key is shown once, when it is created."
       actions={
         <Button leftSection={<Icon name="plus" size={16} />} onClick={making.open}>
           New key
@@ -27,8 +27,8 @@ export function Keys() {
           const shown = all.filter(({ kind }) => kind !== 'router');
           return shown.length === 0 ? (
             <section className="panel">
-              <Empty title="No key yet">
-                Make one, put it into the variable RTR_KEY, and use it with any OpenAI or Anthropic client.
+              <Empty title="No keys yet">
+                Create one, set the variable RTR_KEY to it, and use it with any OpenAI or Anthropic client.
               </Empty>
             </section>
           ) : (

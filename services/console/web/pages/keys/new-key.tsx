@@ -10,7 +10,7 @@ import { CodeBlock } from '../../parts/copy.tsx';
 
 export interface NewKeyProps {
   opened: boolean;
-  /** The kinds to choose from. */
+  /** The kinds of key to choose from. */
   kinds: readonly [Key['kind'], ...Key['kind'][]];
   onClose: () => void;
 }
@@ -18,12 +18,12 @@ export interface NewKeyProps {
 const kindNames: Record<Key['kind'], string> = {
   user: 'Yourself',
   team: 'A team',
-  router: 'The router: nobody in particular',
+  router: 'The router: no owner',
 };
 
 const blank: KeySettings = { name: '', class: 'normal', limits: {} };
 
-/** Makes a key, and shows it, once. */
+/** Creates a key and shows it once. */
 export function NewKey({ opened, kinds, onClose }: NewKeyProps) {
   const { user } = useSession();
   const isAdmin = useIsAdmin();
@@ -31,7 +31,7 @@ export function NewKey({ opened, kinds, onClose }: NewKeyProps) {
   const [kind, setKind] = useState(kinds[0]);
   const [teamId, setTeamId] = useState<string | null>(null);
   const create = useChange((input: NewKey) => callApi<{ key: Key; raw: string }>('POST', '/keys', input), ['/keys']);
-  // An administrator may make keys for every team, others for those that they own.
+  // Administrators may create keys for every team, others only for teams that they own.
   const all = useApi<Team[]>('/teams', { enabled: isAdmin && opened && kinds.includes('team') });
   const teams = isAdmin ? (all.data ?? []) : user.teams.filter(({ role }) => role === 'owner');
   const offered = kinds.filter((each) => each !== 'team' || teams.length > 0);
@@ -77,14 +77,14 @@ export function NewKey({ opened, kinds, onClose }: NewKeyProps) {
             ) : null}
             <KeyFields value={settings} problem={create.error ?? undefined} onChange={setSettings} />
             {create.error && create.error.field === undefined ? (
-              <Failure title="The key was not made" error={create.error} />
+              <Failure title="The key was not created" error={create.error} />
             ) : null}
             <Group justify="flex-end">
               <Button variant="default" onClick={close}>
                 Cancel
               </Button>
               <Button type="submit" loading={create.isPending} disabled={kind === 'team' && teamId === null}>
-                Make the key
+                Create key
               </Button>
             </Group>
           </Stack>
@@ -94,16 +94,16 @@ export function NewKey({ opened, kinds, onClose }: NewKeyProps) {
   );
 }
 
-/** A secret on the one occasion on which it can be seen. */
+/** Shows a new key, the only time that it can be seen. */
 export function ShownOnce({ raw, onDone }: { raw: string; onDone: () => void }) {
   return (
     <Stack gap="sm">
       <Text size="sm">
-        Copy it now and keep it in a safe place: it is shown only this once, and only a digest of it is stored.
+        Copy the key now and keep it in a safe place. It is shown only once; only a hash of it is stored.
       </Text>
       <CodeBlock wrap code={raw} label="the key" />
       <Text size="sm">For a shell:</Text>
-      <CodeBlock wrap code={`export RTR_KEY=${raw}`} label="the line for a shell" />
+      <CodeBlock wrap code={`export RTR_KEY=${raw}`} label="the shell command" />
       <Group justify="flex-end">
         <Button onClick={onDone}>I have copied it</Button>
       </Group>

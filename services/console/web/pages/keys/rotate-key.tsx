@@ -9,13 +9,13 @@ import { ShownOnce } from './new-key.tsx';
 const hourMs = 3_600_000;
 
 const overlaps = [
-  { value: '0', label: 'ends at once' },
-  { value: String(hourMs), label: 'goes on for an hour' },
-  { value: String(24 * hourMs), label: 'goes on for a day' },
-  { value: String(7 * 24 * hourMs), label: 'goes on for a week' },
+  { value: '0', label: 'expires now' },
+  { value: String(hourMs), label: 'expires in an hour' },
+  { value: String(24 * hourMs), label: 'expires in a day' },
+  { value: String(7 * 24 * hourMs), label: 'expires in a week' },
 ];
 
-/** Exchanges a key for a new one with the same settings, the old one going on for a while. */
+/** Replaces a key by a new one with the same settings. The old one can stay valid for a while. */
 export function RotateKey({ rotating, onClose }: { rotating: Key | undefined; onClose: () => void }) {
   const [overlap, setOverlap] = useState(String(24 * hourMs));
   const rotate = useChange(
@@ -39,15 +39,15 @@ export function RotateKey({ rotating, onClose }: { rotating: Key | undefined; on
         <ShownOnce raw={rotate.data.raw} onDone={close} />
       ) : (
         <Stack gap="sm">
-          <Text size="sm">You get a new key with the same name, rights and limits.</Text>
+          <Text size="sm">The new key has the same name, permissions and limits.</Text>
           <Select
-            label="The old one"
+            label="The old key"
             data={overlaps}
             value={overlap}
             allowDeselect={false}
             onChange={(chosen) => setOverlap(chosen ?? '0')}
           />
-          {rotate.error ? <Failure title="The key is as before" error={rotate.error} /> : null}
+          {rotate.error ? <Failure title="The key was not rotated" error={rotate.error} /> : null}
           <Group justify="flex-end">
             <Button variant="default" onClick={close}>
               Cancel
@@ -56,7 +56,7 @@ export function RotateKey({ rotating, onClose }: { rotating: Key | undefined; on
               loading={rotate.isPending}
               onClick={() => rotating && rotate.mutate({ id: rotating.id, overlapMs: Number(overlap) })}
             >
-              Make the new key
+              Create new key
             </Button>
           </Group>
         </Stack>

@@ -10,18 +10,18 @@ import { TierMark } from '../../parts/tier-mark.tsx';
 import { servedFormats } from '../../formats/web-formats.ts';
 import { Snippets } from './snippets.tsx';
 
-/** What clients can ask for, who serves it, and how to ask. */
+/** The models that clients can ask for, who serves them, and code to use them. */
 export function Models() {
   const models = useApi<ServedModel[]>('/models', { everyMs: 15_000 });
   const about = useApi<About>('/about');
   const [chosen, choose] = useState<ServedModel>();
   return (
-    <Page title="Models" about="What clients can ask for right now. Choose one to see how, in code that you can copy.">
+    <Page title="Models" about="The models that clients can ask for right now, with code to copy.">
       <Loaded query={models} what="the models">
         {(list) =>
           list.length === 0 ? (
             <section className="panel">
-              <Empty title="No model is served yet">
+              <Empty title="No models yet">
                 Start a worker for an engine, a command-line agent or a cloud provider: <Code>npx rtr worker gpu</Code>.
               </Empty>
             </section>
@@ -33,7 +33,7 @@ export function Models() {
               columns={[
                 { label: 'Model', render: (model) => <Name model={model} /> },
                 { label: 'Served by', render: (model) => <ServedBy model={model} /> },
-                { label: 'Can', render: ({ capabilities }) => <Capabilities names={capabilities} /> },
+                { label: 'Capabilities', render: ({ capabilities }) => <Capabilities names={capabilities} /> },
                 {
                   label: 'Context',
                   render: ({ contextWindow }) =>
@@ -77,8 +77,8 @@ function Name({ model: { id, kind } }: { model: ServedModel }) {
       <Text size="sm" fw={600} className="break">
         {id}
       </Text>
-      {kind === 'auto' ? <Badge variant="default">any able model</Badge> : null}
-      {kind === 'registered' ? <Badge variant="default">your own name</Badge> : null}
+      {kind === 'auto' ? <Badge variant="default">any suitable model</Badge> : null}
+      {kind === 'registered' ? <Badge variant="default">registered name</Badge> : null}
     </Group>
   );
 }

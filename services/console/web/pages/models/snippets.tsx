@@ -3,14 +3,14 @@ import { Link } from 'wouter';
 import type { ServedFormat } from '../../formats/web-formats.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
 
-/** How to ask for a model, for each of the usual clients. */
+/** Code for each of the usual clients. */
 export function Snippets({ model, formats }: { model: string; formats: readonly ServedFormat[] }) {
   const { origin } = window.location;
   const snippets = formats.flatMap((format) => format.snippets(model, `${origin}${format.base}`));
   return (
     <Stack gap="sm">
       <Text size="sm">
-        Put a key into the variable <code>RTR_KEY</code> first: make one under <Link href="/keys">API keys</Link>.
+        First set the variable <code>RTR_KEY</code> to a key. Create one under <Link href="/keys">API keys</Link>.
       </Text>
       <Tabs defaultValue={snippets[0]?.id ?? null} keepMounted={false}>
         <Tabs.List aria-label="Client" mb="sm">

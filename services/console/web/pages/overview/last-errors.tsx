@@ -5,7 +5,7 @@ import { errorSentence } from '../../parts/error-sentence.ts';
 import { formatClock } from '../../parts/format.ts';
 import { tierNames } from '../../parts/tier-mark.tsx';
 
-/** The requests that failed last, with what is needed to find each in the logs. A member is sent only their own. */
+/** The last failed requests, with the id under which each is in the logs. A member receives only their own. */
 export function LastErrors({ failures }: { failures: readonly Failure[] }) {
   const isAdmin = useIsAdmin();
   if (failures.length === 0) {

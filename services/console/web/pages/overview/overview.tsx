@@ -9,7 +9,7 @@ import { LastErrors } from './last-errors.tsx';
 import { Tile } from '../../parts/tile.tsx';
 import { TierShares } from './tier-shares.tsx';
 
-/** How the cluster does right now. */
+/** The state of the cluster right now. */
 export function Overview() {
   const { overview, workers, failures } = useLive();
   return (
@@ -46,13 +46,13 @@ function Numbers({ overview, workers, failures }: NumbersProps) {
           {formatShort(sum(tokensPerSecond))} in the last minute
         </Tile>
         <Tile name="Time to first token" value={firstTokenMs ? formatDuration(firstTokenMs.p50) : '–'}>
-          {firstTokenMs ? `95 of 100 within ${formatDuration(firstTokenMs.p95)}` : 'no request in the last minute'}
+          {firstTokenMs ? `95 % within ${formatDuration(firstTokenMs.p95)}` : 'no request in the last minute'}
         </Tile>
         <Tile name="Active streams" value={formatCount(activeStreams)}>
-          {slotsInWords(models)}
+          {slotsText(models)}
         </Tile>
         <Tile name="Waiting" value={formatCount(waiting)}>
-          {waiting === 0 ? 'nobody waits for a worker' : 'requests in the queue'}
+          {waiting === 0 ? 'no request is waiting' : 'requests in the queue'}
         </Tile>
         <Tile name="Errors" value={formatCount(failed)} series={errorsPerSecond} isBad={failed > 0}>
           in the last minute
@@ -65,9 +65,9 @@ function Numbers({ overview, workers, failures }: NumbersProps) {
       ) : (
         <div className="halves">
           <section className="panel">
-            <Title order={2}>Who served</Title>
+            <Title order={2}>Served by</Title>
             <Text size="xs" c="dimmed" mb="sm">
-              Requests of the last hour, by tier, and how many wait
+              Requests of the last hour by tier, and how many are waiting
             </Text>
             <TierShares served={servedByTier} queued={queuedByTier} />
           </section>
@@ -87,27 +87,27 @@ function NothingYet({ hasWorkers }: { hasWorkers: boolean }) {
   if (!hasWorkers) {
     return (
       <Empty title="No worker serves a model yet">
-        Start an engine on this machine, or a worker on any other: <code>npx rtr worker gpu</code>. It shows up under{' '}
-        <Link href="/workers">Workers</Link> by itself.
+        Start an engine on this machine, or a worker on any other: <code>npx rtr worker gpu</code>. It then appears
+        under <Link href="/workers">Workers</Link>.
       </Empty>
     );
   }
   return (
-    <Empty title="No request yet">
-      Ask something in the playground, or make a key and use it with your own client.
+    <Empty title="No requests yet">
+      Try a model in the playground, or create a key and use it with your own client.
       <Group justify="center" mt="sm">
         <Button component={Link} href="/playground">
           Open the playground
         </Button>
         <Button component={Link} href="/keys" variant="default">
-          Make a key
+          Create a key
         </Button>
       </Group>
     </Empty>
   );
 }
 
-/** The mean of the last five seconds: a single one jumps too much to be read. */
+/** The mean of the last five seconds, which is steadier than a single one. */
 function lately(series: readonly number[]): number {
   return sum(series.slice(-5)) / 5;
 }
@@ -116,7 +116,7 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-function slotsInWords(workers: readonly LiveWorkerFacts[]): string {
+function slotsText(workers: readonly LiveWorkerFacts[]): string {
   const slots = sum(workers.map((worker) => worker.slots));
   const busy = sum(workers.map((worker) => worker.busy));
   return slots === 0 ? 'no worker is connected' : `${formatCount(busy)} of ${formatCount(slots)} slots busy`;

@@ -45,7 +45,7 @@ export async function askModel(
     { kind: 'served', served: { totalMs: performance.now() - begin } },
     ...(hasEnd
       ? []
-      : [{ kind: 'error' as const, message: 'The connection was lost in the middle of the answer. Send it again.' }]),
+      : [{ kind: 'error' as const, message: 'The connection was lost in the middle of the answer. Try again.' }]),
   ]);
 }
 

@@ -4,7 +4,7 @@ import { Icon } from '../../parts/icon.tsx';
 
 export interface ComposerProps {
   isRunning: boolean;
-  /** Tool calls that have to be answered first. */
+  /** The number of tool calls that must be answered first. */
   waitingCalls: number;
   takesImages: boolean;
   onSend: (text: string, images: string[]) => void;
@@ -13,7 +13,7 @@ export interface ComposerProps {
 
 const maxImages = 8;
 
-/** Where the next turn is written. Enter sends, Shift and Enter begins a line. */
+/** The input for the next turn. Enter sends, Shift+Enter starts a new line. */
 export function Composer({ isRunning, waitingCalls, takesImages, onSend, onStop }: ComposerProps) {
   const [text, setText] = useState('');
   const [images, setImages] = useState<string[]>([]);
@@ -44,7 +44,7 @@ export function Composer({ isRunning, waitingCalls, takesImages, onSend, onStop 
       <Textarea
         label="Your message"
         placeholder={
-          waitingCalls > 0 ? 'Answer the tool calls above first' : 'Enter sends, Shift + Enter begins a new line'
+          waitingCalls > 0 ? 'Answer the tool calls above first' : 'Enter sends, Shift + Enter starts a new line'
         }
         autosize
         minRows={2}
@@ -77,7 +77,7 @@ export function Composer({ isRunning, waitingCalls, takesImages, onSend, onStop 
       )}
       {images.length > 0 && !takesImages ? (
         <Text size="xs" c="dimmed">
-          This model does not say that it can see images.
+          This model does not report that it accepts images.
         </Text>
       ) : null}
       {problem === '' ? null : (
@@ -109,18 +109,18 @@ export function Composer({ isRunning, waitingCalls, takesImages, onSend, onStop 
   );
 }
 
-/** Pixels of the longer side at most: vision models scale larger ones down themselves. */
+/** The most pixels of the longer side: vision models scale larger images down themselves. */
 const maxSide = 1_568;
 
-/** Bytes of a file that are read at most. */
+/** The most bytes of a file. */
 const maxBytes = 40 * 1024 * 1024;
 
 /**
- * An image file as a data URL that is fit to be sent: not larger than models look at.
- * @throws Error with a sentence for the person when it is no image
+ * Reads an image file into a data URL, scaled down to what models use.
+ * @throws Error with a sentence for the person when the file is no image
  */
-export async function downscaleImage(file: File): Promise<string> {
-  if (file.size > maxBytes) throw new Error(`${file.name} is larger than 40 MB: choose a smaller image.`);
+async function downscaleImage(file: File): Promise<string> {
+  if (file.size > maxBytes) throw new Error(`${file.name} is larger than 40 MB. Choose a smaller image.`);
   const bitmap = await createImageBitmap(file).catch(() => {
     throw new Error(`${file.name} is not an image that this browser can read.`);
   });

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { OfferedTool } from '../../formats/conversation.ts';
 
-/** Reads tools that somebody wrote by hand, in the form of either format; one, or a list. */
+/** Reads tools that were written by hand, one or a list, in the form of any format. */
 export function parseTools(text: string): { tools: OfferedTool[]; problem?: string } {
   if (text.trim() === '') return { tools: [] };
   let value: unknown;
@@ -14,7 +14,7 @@ export function parseTools(text: string): { tools: OfferedTool[]; problem?: stri
   const tools: OfferedTool[] = [];
   for (const each of Array.isArray(value) ? value : [value]) {
     const tool = isJsonObject(each) ? readTool(each) : undefined;
-    if (!tool) return { tools: [], problem: 'Each tool needs a name and a schema of its input.' };
+    if (!tool) return { tools: [], problem: 'Each tool needs a name and a schema for its input.' };
     tools.push(tool);
   }
   return { tools };

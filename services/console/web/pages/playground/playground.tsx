@@ -20,7 +20,10 @@ export function Playground() {
   const models = useApi<ServedModel[]>('/models', { everyMs: 15_000 });
   const about = useApi<About>('/about');
   return (
-    <Page title="Playground" about="Talk to any model as a client would, and see who answered. Nothing of it is kept.">
+    <Page
+      title="Playground"
+      about="Talk to any model as a client would, and see who answered. Conversations are not stored."
+    >
       <Loaded query={models} what="the models">
         {(list) => (
           <Loaded query={about} what="the addresses">
@@ -85,10 +88,10 @@ function Talk({ models, formats }: TalkProps) {
       <Stack gap="sm">
         {turns.length === 0 ? (
           <section className="panel">
-            <Empty title="Say something">
+            <Empty title="Start a conversation">
               {models.length === 0
-                ? 'No worker serves a model yet: what you send waits until one does, for a while.'
-                : 'Choose a model and write below. The answer comes word by word, as clients get it.'}
+                ? 'No worker serves a model yet. A message waits for one for a while.'
+                : 'Choose a model and write below. The answer streams as clients receive it.'}
             </Empty>
           </section>
         ) : (
@@ -151,11 +154,11 @@ function Talk({ models, formats }: TalkProps) {
   );
 }
 
-/** How near to its end, in pixels, a page counts as read to the end. */
+/** Pixels from the end within which a page counts as scrolled to the end. */
 const nearPx = 120;
 
-/** Keeps the end of the page in view while it grows, unless somebody has scrolled away from there. */
-export function useStayAtEnd(grows: readonly unknown[]): void {
+/** Keeps the end of the page in view while it grows, unless the person has scrolled away. */
+function useStayAtEnd(grows: readonly unknown[]): void {
   const isAtEnd = useRef(true);
   useEffect(() => {
     const note = (): void => {

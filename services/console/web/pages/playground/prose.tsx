@@ -1,8 +1,8 @@
 import Markdown from 'react-markdown';
 
 /**
- * A model's text. HTML in it stays text, links are made safe, and images, which would come from another host, are left
- * out.
+ * A model's text, rendered as Markdown. HTML stays text, links open safely, and images are left out, because they would
+ * load from another host.
  */
 export function Prose({ text }: { text: string }) {
   return (

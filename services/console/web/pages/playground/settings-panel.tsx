@@ -70,7 +70,7 @@ export function SettingsPanel(props: SettingsPanelProps) {
       />
       <NumberInput
         label="Longest answer"
-        description="In tokens; empty: as the model has it"
+        description="In tokens. Empty: the model’s default"
         min={1}
         max={1_000_000}
         allowDecimal={false}
@@ -79,7 +79,7 @@ export function SettingsPanel(props: SettingsPanelProps) {
       />
       <NumberField
         label="Temperature"
-        description="Empty: as the model has it"
+        description="Empty: the model’s default"
         min={0}
         max={2}
         step={0.1}
@@ -93,7 +93,7 @@ export function SettingsPanel(props: SettingsPanelProps) {
       />
       {tools.data?.length === 0 ? (
         <Text size="sm" c="dimmed">
-          No tools worker is connected; see{' '}
+          No tools worker is connected. See{' '}
           <Anchor component={Link} href="/tools" inherit>
             Tools
           </Anchor>
@@ -102,12 +102,12 @@ export function SettingsPanel(props: SettingsPanelProps) {
       ) : (
         <MultiSelect
           label="Tools of this router"
-          description="The model may ask to run them; you press the button"
+          description="The model may call them; you decide whether they run"
           data={(tools.data ?? []).map(({ name }) => name)}
           value={chosen}
           searchable
           clearable
-          clearButtonProps={{ 'aria-label': 'Offer none' }}
+          clearButtonProps={{ 'aria-label': 'Offer no tools' }}
           onChange={(names) => {
             setChosen(names);
             offer(names, own.tools);
@@ -116,7 +116,7 @@ export function SettingsPanel(props: SettingsPanelProps) {
       )}
       <Textarea
         label="Tools of your own"
-        description="JSON, in the form of either format"
+        description="JSON, in the form of any format"
         placeholder='[{"name": "weather", "description": "…", "input_schema": {"type": "object"}}]'
         autosize
         minRows={1}

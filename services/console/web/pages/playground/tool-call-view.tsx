@@ -7,12 +7,12 @@ import type { ToolCall } from '../../formats/conversation.ts';
 export interface ToolCallViewProps {
   call: ToolCall;
   canAnswer: boolean;
-  /** Whether this router has the tool. */
+  /** Whether this router can run the tool. */
   isRunnable: boolean;
   onResult: (call: ToolCall, result: NonNullable<ToolCall['result']>) => void;
 }
 
-/** A model's input to have a tool run: run here, or answered by hand. */
+/** A model's tool call: run by this router, or answered by hand. */
 export function ToolCallView({ call, canAnswer, isRunnable, onResult }: ToolCallViewProps) {
   const [typed, type] = useState('');
   const [isRunning, setRunning] = useState(false);
@@ -56,7 +56,7 @@ export function ToolCallView({ call, canAnswer, isRunnable, onResult }: ToolCall
           <Group align="flex-end" gap="xs">
             <Textarea
               style={{ flexGrow: 1 }}
-              label={isRunnable ? 'Or answer in its place' : 'No worker here has this tool: answer in its place'}
+              label={isRunnable ? 'Or write the result yourself' : 'No worker has this tool. Write the result yourself'}
               value={typed}
               autosize
               maxRows={8}
@@ -68,7 +68,7 @@ export function ToolCallView({ call, canAnswer, isRunnable, onResult }: ToolCall
               disabled={typed === ''}
               onClick={() => onResult(call, { text: typed, isError: false })}
             >
-              Give this result
+              Send result
             </Button>
           </Group>
         </>
@@ -77,7 +77,7 @@ export function ToolCallView({ call, canAnswer, isRunnable, onResult }: ToolCall
   );
 }
 
-/** JSON laid out; what is no JSON yet as it is. */
+/** Indented JSON; incomplete JSON unchanged. */
 function pretty(input: string): string {
   try {
     return JSON.stringify(JSON.parse(input), null, 2);

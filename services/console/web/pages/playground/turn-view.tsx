@@ -9,7 +9,7 @@ import { ToolCallView } from './tool-call-view.tsx';
 export interface TurnViewProps {
   turn: Turn;
   isLast: boolean;
-  /** Names of tools that this router can run itself. */
+  /** Names of the tools that this router can run. */
   runnable: ReadonlySet<string>;
   onAgain: () => void;
   onResult: (call: ToolCall, result: NonNullable<ToolCall['result']>) => void;
@@ -76,7 +76,7 @@ function Answer({ turn, isLast, runnable, onAgain, onResult }: Omit<TurnViewProp
         ))}
         {state === 'stopped' ? (
           <Text size="sm" c="dimmed">
-            You stopped the answer here.
+            You stopped the answer.
           </Text>
         ) : null}
         {error === undefined ? null : (
@@ -84,7 +84,7 @@ function Answer({ turn, isLast, runnable, onAgain, onResult }: Omit<TurnViewProp
         )}
         {isCut ? (
           <Text size="sm" c="dimmed">
-            The answer was cut at its longest allowed length.
+            The answer was cut off at the longest allowed length.
           </Text>
         ) : null}
         {isOver ? <Facts served={served} /> : null}
@@ -100,7 +100,7 @@ function Answer({ turn, isLast, runnable, onAgain, onResult }: Omit<TurnViewProp
   );
 }
 
-/** Who answered, how quickly, and how much it was. */
+/** Who answered, how fast, and with how many tokens. */
 function Facts({ served }: { served: Served }) {
   const { tier, worker, attempts, queueMs, firstTokenMs, totalMs, promptTokens, completionTokens } = served;
   const facts = [

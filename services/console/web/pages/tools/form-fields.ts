@@ -6,21 +6,21 @@ export interface FormField {
   title: string;
   description: string;
   isRequired: boolean;
-  /** `json`: too much for a form of its own; written as JSON. */
+  /** `json`: a schema without an input of its own, written as JSON. */
   kind: 'text' | 'long-text' | 'number' | 'integer' | 'boolean' | 'choice' | 'texts' | 'json';
   choices: string[];
   minimum: number | undefined;
   maximum: number | undefined;
-  /** What is there before anybody writes. */
+  /** The text at first. */
   initial: string;
 }
 
-/** Characters from which on a text gets several lines. */
+/** The maximum length above which a text gets several lines. */
 const longText = 200;
 
 /**
- * The inputs that a tool's schema asks for, or undefined when it is no plain object of named fields: then the whole is
- * written as JSON. Covers what tools use in practice; a field beyond that is written as JSON by itself.
+ * The form inputs of a tool's schema, or undefined when the schema is not a plain object with named fields: its whole input
+ * is then written as JSON. A field of an uncommon type is written as JSON by itself.
  */
 export function formFields(schema: JsonObject): FormField[] | undefined {
   const { properties } = schema;
@@ -70,7 +70,7 @@ function kindOf(schema: JsonObject): Pick<FormField, 'kind' | 'choices'> {
 }
 
 /**
- * What was written into a form, as the tool's input. Empty inputs that need not be there are left out.
+ * Reads a form into the tool's input. Empty optional fields are left out.
  * @throws FieldProblem that names the field
  */
 export function readForm(fields: readonly FormField[], written: Readonly<Record<string, string>>): JsonObject {
@@ -79,7 +79,7 @@ export function readForm(fields: readonly FormField[], written: Readonly<Record<
     const text = written[field.name] ?? field.initial;
     if (text === '' && field.kind !== 'boolean') {
       if (field.isRequired && field.kind !== 'text' && field.kind !== 'long-text')
-        throw new FieldProblem(field.name, 'This is needed.');
+        throw new FieldProblem(field.name, 'This is required.');
       if (!field.isRequired) continue;
     }
     const value = valueOf(field, text);
@@ -88,7 +88,7 @@ export function readForm(fields: readonly FormField[], written: Readonly<Record<
   return input;
 }
 
-/** What is wrong with one input. */
+/** A field that cannot be read. */
 export class FieldProblem extends Error {
   readonly field: string;
 

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { csrfHeaders, reach, readFailure, type ApiFailure } from '../../api/call-api.ts';
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 
-/** A tool as `/api/tools/v1/list` tells of it. */
+/** A tool as `/api/tools/v1/list` lists it. */
 export interface ListedTool {
   name: string;
   description: string;
@@ -10,12 +10,12 @@ export interface ListedTool {
   worker: string;
 }
 
-/** What a tool gave. */
+/** A tool's result. */
 export interface ToolResult {
   isError: boolean;
-  /** The texts among its content, and what else there is as JSON. */
+  /** Its text content; blocks of other types as JSON. */
   text: string;
-  /** Images among its content, as data URLs. */
+  /** Its images, as data URLs. */
   images: string[];
   structured: JsonObject | undefined;
   ms: number;
@@ -31,7 +31,7 @@ export async function listTools(signal: AbortSignal): Promise<ListedTool[]> {
   return data.map(({ input_schema: inputSchema, ...tool }) => ({ ...tool, inputSchema }));
 }
 
-/** Runs a tool. One that fails is a result too. @throws ApiFailure when it was not run */
+/** Runs a tool. A tool's own failure is a result too. @throws ApiFailure when it was not run */
 export async function runTool(tool: string, input: unknown, signal?: AbortSignal): Promise<ToolResult> {
   const begin = performance.now();
   const response = await reach('/api/tools/v1/execute', {
@@ -65,7 +65,7 @@ function imageOf({ type, data, mimeType }: JsonObject): string[] {
   return /^image\/[\w.+-]+$/.test(mimeType) ? [`data:${mimeType};base64,${data}`] : [];
 }
 
-/** All tools of the connected workers, as of lately. */
+/** All tools of the connected workers, polled. */
 export function useTools(): UseQueryResult<ListedTool[], ApiFailure> {
   return useQuery({ queryKey: ['tools'], queryFn: ({ signal }) => listTools(signal), refetchInterval: 15_000 });
 }

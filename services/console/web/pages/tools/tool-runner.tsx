@@ -9,7 +9,7 @@ import { FieldInput } from './field-input.tsx';
 import { FieldProblem, formFields, readForm } from './form-fields.ts';
 import { runTool, type ListedTool, type ToolResult } from './run-tool.ts';
 
-/** A tool's form, made from its schema, and what it gave. */
+/** A tool's form, made from its schema, and its result. */
 export function ToolRunner({ tool: { name, description, inputSchema } }: { tool: ListedTool }) {
   const fields = formFields(inputSchema);
   const [written, write] = useState<Record<string, string>>({});
@@ -46,7 +46,7 @@ export function ToolRunner({ tool: { name, description, inputSchema } }: { tool:
             <Title order={2}>Input</Title>
             {fields === undefined ? null : (
               <Switch
-                label="Write it as JSON"
+                label="Write JSON"
                 checked={isRaw}
                 onChange={({ currentTarget }) => setIsRaw(currentTarget.checked)}
               />
@@ -94,11 +94,11 @@ export function ToolRunner({ tool: { name, description, inputSchema } }: { tool:
           <Stack gap="sm">
             <Title order={2}>Result</Title>
             {run.error && !wasStopped ? <Failure title="The tool was not run" error={run.error} /> : null}
-            {run.error && wasStopped ? <Text size="sm">You stopped it.</Text> : null}
+            {run.error && wasStopped ? <Text size="sm">You stopped the tool.</Text> : null}
             {run.data ? <Result result={run.data} /> : null}
             {run.isIdle ? (
               <Text size="sm" c="dimmed">
-                Fill in the input and run the tool: what it gives appears here.
+                Fill in the input and run the tool. The result appears here.
               </Text>
             ) : null}
           </Stack>

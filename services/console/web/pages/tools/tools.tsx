@@ -6,7 +6,7 @@ import { Page } from '../../parts/page.tsx';
 import { type ListedTool, useTools } from './run-tool.ts';
 import { ToolRunner } from './tool-runner.tsx';
 
-/** What tools there are, and one of them to be run. */
+/** The list of tools, and the page of one tool. */
 export function Tools() {
   const tools = useTools();
   const chosen = useParams()['*'];
@@ -14,7 +14,7 @@ export function Tools() {
   return name === undefined ? (
     <Page
       title="Tools"
-      about="Tools of the connected tools workers and their MCP servers. Run one here, without a model."
+      about="The tools of connected tools workers and their MCP servers. You can run them here without a model."
     >
       <Loaded query={tools} what="the tools">
         {(list) => <ToolList tools={list} />}
@@ -29,7 +29,7 @@ export function Tools() {
             <ToolRunner tool={tool} />
           ) : (
             <section className="panel">
-              <Empty title="This tool is not here">
+              <Empty title="This tool is not available">
                 No connected worker has it right now. <Link href="/tools">See all tools</Link>
               </Empty>
             </section>
@@ -44,9 +44,9 @@ function ToolList({ tools }: { tools: readonly ListedTool[] }) {
   if (tools.length === 0) {
     return (
       <section className="panel">
-        <Empty title="No tool is here yet">
-          Start a tools worker: <Code>npx rtr worker tools</Code>. It brings a calculator, the time and a fetcher of web
-          pages, and with <Code>MCP_CONFIG</Code> the tools of your MCP servers.
+        <Empty title="No tools yet">
+          Start a tools worker: <Code>npx rtr worker tools</Code>. It has a calculator, the time and a web page fetcher,
+          and with <Code>MCP_CONFIG</Code> the tools of your MCP servers.
         </Empty>
       </section>
     );

@@ -7,11 +7,11 @@ import { groups } from './usage-query.ts';
 export interface GroupTableProps {
   report: UsageReport;
   by: UsageGroup;
-  /** Shows only one group. */
+  /** Filters by one group. */
   onChoose: (id: string) => void;
 }
 
-/** The same as the chart in numbers. */
+/** The chart's numbers. */
 export function GroupTable({ report, by, onChoose }: GroupTableProps) {
   return (
     <DataList

@@ -4,7 +4,7 @@ import { useApi } from '../../api/use-api.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { formatAgo, formatMoney, formatShort } from '../../parts/format.ts';
 
-/** How much of each limit is used. Nothing where nothing is limited. */
+/** How much of each limit is used. Renders nothing without limits. */
 export function LimitUses() {
   const uses = useApi<LimitUse[]>('/usage/now', { everyMs: 10_000 });
   if (uses.error && !uses.data) {
@@ -26,16 +26,16 @@ export function LimitUses() {
             {limits.map(({ name, limit, used, resetsAt }) => (
               <div key={name}>
                 <Group justify="space-between" gap="xs">
-                  <Text size="xs">{inWords(name)}</Text>
+                  <Text size="xs">{wordsOf(name)}</Text>
                   <Text size="xs" c="dimmed" className="numeric">
                     {amount(name, used)} of {amount(name, limit)}
-                    {resetsAt === undefined || used === 0 ? '' : `, anew ${formatAgo(resetsAt)}`}
+                    {resetsAt === undefined || used === 0 ? '' : `, resets ${formatAgo(resetsAt)}`}
                   </Text>
                 </Group>
                 <Progress
                   value={Math.min(100, (used / limit) * 100)}
                   color={used >= limit ? 'red' : used > limit * 0.8 ? 'orange' : 'ink'}
-                  aria-label={`${inWords(name)} of ${party}`}
+                  aria-label={`${wordsOf(name)} of ${party}`}
                 />
               </div>
             ))}
@@ -47,11 +47,11 @@ export function LimitUses() {
 }
 
 /** `tokensPerDay` as `tokens per day`. */
-function inWords(name: string): string {
+function wordsOf(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
-/** What is used of a limit a minute drains evenly: a part of a request is one that cannot be made yet. */
+/** Usage of a per-minute limit drains evenly; a fraction of a request still blocks a whole one, so it is rounded up. */
 function amount(name: string, value: number): string {
   return name.startsWith('cost') ? formatMoney(value) : formatShort(Math.ceil(value));
 }

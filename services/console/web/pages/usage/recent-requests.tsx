@@ -20,7 +20,7 @@ interface RequestPage {
 const outcomes = { done: 'Served', failed: 'Failed', cancelled: 'Cancelled' } as const;
 const outcomeColours = { done: 'green', failed: 'red', cancelled: 'gray' } as const;
 
-/** Single requests, newest first, with the way that each has gone. */
+/** Single requests, newest first, each with its details. */
 export function RecentRequests({ filters }: Pick<UsageQuery, 'filters'>) {
   const [outcome, setOutcome] = useState<string | null>(null);
   const [chosen, choose] = useState<UsageRequest>();
@@ -59,9 +59,7 @@ export function RecentRequests({ filters }: Pick<UsageQuery, 'filters'>) {
       {requests === undefined && !pages.error ? <Loading what="the requests" /> : null}
       {requests?.length === 0 ? (
         <section className="panel">
-          <Empty title="No request">
-            Requests appear here a second after they have ended; never what was said in them.
-          </Empty>
+          <Empty title="No requests">Requests appear here a second after they end, without their content.</Empty>
         </section>
       ) : null}
       {requests && requests.length > 0 ? (
@@ -89,8 +87,8 @@ export function RecentRequests({ filters }: Pick<UsageQuery, 'filters'>) {
             { label: 'Cost', render: ({ cost }) => formatMoney(cost), isNumber: true },
           ]}
           actions={(request) => (
-            <Button size="xs" variant="default" aria-label={`Path of ${request.id}`} onClick={() => choose(request)}>
-              Path
+            <Button size="xs" variant="default" aria-label={`Details of ${request.id}`} onClick={() => choose(request)}>
+              Details
             </Button>
           )}
         />
@@ -98,11 +96,11 @@ export function RecentRequests({ filters }: Pick<UsageQuery, 'filters'>) {
       {pages.hasNextPage ? (
         <Group justify="center">
           <Button variant="default" loading={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
-            Show earlier ones
+            Show earlier requests
           </Button>
         </Group>
       ) : null}
-      <Modal opened={chosen !== undefined} onClose={() => choose(undefined)} title="A request's path" size="lg">
+      <Modal opened={chosen !== undefined} onClose={() => choose(undefined)} title="Request details" size="lg">
         {chosen ? <RequestFacts request={chosen} /> : null}
       </Modal>
     </Stack>

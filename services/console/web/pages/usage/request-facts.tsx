@@ -5,7 +5,7 @@ import { errorSentence } from '../../parts/error-sentence.ts';
 import { formatCount, formatDateTime, formatDuration, formatMoney } from '../../parts/format.ts';
 import { tierNames } from '../../parts/tier-mark.tsx';
 
-/** All that is known of one request: its way through the cluster, its times and its cost. */
+/** The record of one request: its path through the cluster, its times and its cost. */
 export function RequestFacts({ request }: { request: UsageRequest }) {
   const { id, at, key, owner, format, operation, asked, model, tier, worker, outcome, code, attempts } = request;
   const { queueMs, firstTokenMs, totalMs, promptTokens, cachedTokens, completionTokens, reasoningTokens, cost } =
@@ -14,17 +14,14 @@ export function RequestFacts({ request }: { request: UsageRequest }) {
     ['Request', <code key="id">{id}</code>],
     ['Ended', formatDateTime(at)],
     ['Key', key.name],
-    ['Of', owner ? `${owner.name}${owner.kind === 'team' ? ' (team)' : ''}` : 'the router'],
+    ['Owner', owner ? `${owner.name}${owner.kind === 'team' ? ' (team)' : ''}` : 'none (router key)'],
     ['Asked', `${asked}, ${operation} in the ${format} format`],
-    [
-      'Served by',
-      [model, tier && tierNames[tier], worker].filter((part) => part !== undefined).join(' · ') || 'nobody',
-    ],
+    ['Served by', [model, tier && tierNames[tier], worker].filter((part) => part !== undefined).join(' · ') || 'none'],
     ['Outcome', code === undefined ? outcome : `${outcome}: ${code}. ${errorSentence(code)}`],
     ['Attempts', formatCount(attempts)],
     ['In the queue', queueMs === undefined ? 'until the end' : formatDuration(queueMs)],
     ['First token', firstTokenMs === undefined ? 'none' : `after ${formatDuration(firstTokenMs)}`],
-    ['Altogether', formatDuration(totalMs)],
+    ['Total', formatDuration(totalMs)],
     ['Tokens in', `${formatCount(promptTokens)}, ${formatCount(cachedTokens)} of them from a cache`],
     ['Tokens out', `${formatCount(completionTokens)}, ${formatCount(reasoningTokens)} of them thinking`],
     ['Cost', formatMoney(cost)],

@@ -4,14 +4,14 @@ import { Bar, BarChart, CartesianGrid, Legend, ResponsiveContainer, Tooltip, XAx
 import type { UsageReport } from '../../../contract/usage.ts';
 import { measures, type Measure } from './usage-query.ts';
 
-/** Groups with a colour of their own; the rest is one. Colours after Okabe and Ito, which the colour-blind can tell apart. */
+/** One colour per group, the rest share one. Colours that the colour-blind can distinguish (Okabe and Ito). */
 const colours = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#b8a800'];
 const otherColour = '#868e96';
 
 const dayName = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' });
 const monthName = new Intl.DateTimeFormat(undefined, { month: 'short', year: '2-digit', timeZone: 'UTC' });
 
-/** Usage over time, a bar for each step, stacked by group. The table below it says the same in numbers. */
+/** Usage over time: a bar for each step, stacked by group. The table below has the numbers. */
 export function UsageChart({ report, measure }: { report: UsageReport; measure: Measure }) {
   const isDark = useComputedColorScheme('light') === 'dark';
   const { of, format, name } = measures[measure];
@@ -72,11 +72,11 @@ interface Series {
   values: number[];
 }
 
-/** The largest groups each by itself, the rest together. */
+/** A series for each of the largest groups, and one for the rest together. */
 function seriesOf({ groups, times }: UsageReport, of: (totals: UsageReport['totals']) => number): Series[] {
   const ordered = groups.toSorted((a, b) => of(b.totals) - of(a.totals)).filter(({ totals }) => of(totals) > 0);
   const shown = ordered.slice(0, colours.length).map(({ id, name, steps }, place) => ({
-    // An id may hold dots, which the chart would take for a path.
+    // An id may contain dots, which the chart would read as a path.
     id: `group${place}`,
     label: name || id || 'none',
     colour: colours[place] ?? otherColour,

@@ -3,7 +3,7 @@ import { formatCount, formatMoney, formatShort } from '../../parts/format.ts';
 
 export type Measure = 'tokens' | 'requests' | 'cost';
 
-/** What usage is measured in. */
+/** The measures of usage. */
 export const measures: Record<
   Measure,
   { name: string; of: (totals: Totals) => number; format: (value: number) => string }
@@ -19,7 +19,7 @@ export const measures: Record<
 
 const dayMs = 86_400_000;
 
-/** The times to choose from. */
+/** The spans of time to choose from. */
 export const spans = {
   '1d': { label: 'Today', days: 1, step: 'day' },
   '7d': { label: 'Last 7 days', days: 7, step: 'day' },
@@ -29,7 +29,7 @@ export const spans = {
 } as const;
 export type Span = keyof typeof spans;
 
-/** What usage can be told apart by, and filtered. */
+/** What usage can be grouped and filtered by. */
 export const groups: Record<UsageGroup, string> = {
   model: 'Model',
   key: 'Key',
@@ -39,18 +39,18 @@ export const groups: Record<UsageGroup, string> = {
 };
 export const filterNames = ['model', 'key', 'team', 'user', 'tier'] as const;
 
-/** What the page's address asks for. */
+/** The page's address, read. */
 export interface UsageQuery {
   span: Span;
   by: UsageGroup;
   measure: Measure;
   filters: Partial<Record<UsageGroup, string>>;
-  /** The queries of the API for the report and for an export. */
+  /** The API's query strings for the report and for an export. */
   report: string;
   exported: string;
 }
 
-/** Reads the page's address; what is not understood counts as not said. */
+/** Reads the page's address and ignores what is not valid. */
 export function readQuery(search: URLSearchParams, now = Date.now()): UsageQuery {
   const span = oneOf(Object.keys(spans) as Span[], search.get('span')) ?? '7d';
   const by = oneOf(filterNames, search.get('by')) ?? 'model';
@@ -61,7 +61,7 @@ export function readQuery(search: URLSearchParams, now = Date.now()): UsageQuery
     if (value !== null && value !== '') filters[name] = value;
   }
   const { days, step } = spans[span];
-  // Whole days, so that the same is asked for all day long and answers can be kept.
+  // Whole days, so that the query stays the same all day and answers can be cached.
   const today = Math.floor(now / dayMs) * dayMs;
   const time = { from: String(today - (days - 1) * dayMs), to: String(today + dayMs - 1) };
   return {

@@ -17,7 +17,7 @@ import { Tile } from '../../parts/tile.tsx';
 
 const UsageChart = lazy(() => import('./usage-chart.tsx').then(({ UsageChart }) => ({ default: UsageChart })));
 
-/** What was used, by whom, and what it cost. What is chosen stands in the address, so that it can be passed on. */
+/** Usage and its cost. The choices are kept in the address, so that a view can be shared. */
 export function Usage() {
   const [search, setSearch] = useSearchParams();
   const query = readQuery(search);
@@ -35,7 +35,7 @@ export function Usage() {
     );
   const report = useApi<UsageReport>(`/usage?${query.report}`, { everyMs: 10_000 });
   return (
-    <Page title="Usage" about="Tokens, requests and what they cost by the price table. Days are those of UTC.">
+    <Page title="Usage" about="Requests, tokens and their cost by the price table. Days are in UTC.">
       <LimitUses />
       <Choice query={query} set={set} />
       <Loaded query={report} what="the usage">
@@ -124,16 +124,16 @@ function Report({ report, query, set }: { report: UsageReport; query: UsageQuery
   if (report.totals.requests === 0) {
     return (
       <section className="panel">
-        <Empty title="Nothing was used in this time">
-          Ask something in the{' '}
+        <Empty title="No usage in this time">
+          Try the{' '}
           <Anchor component={Link} href="/playground" inherit>
             playground
-          </Anchor>{' '}
-          or with a{' '}
+          </Anchor>
+          , use one of your{' '}
           <Anchor component={Link} href="/keys" inherit>
-            key
-          </Anchor>{' '}
-          of yours, or choose a longer time.
+            keys
+          </Anchor>
+          , or choose a longer time.
         </Empty>
       </section>
     );
@@ -158,8 +158,8 @@ function Report({ report, query, set }: { report: UsageReport; query: UsageQuery
   );
 }
 
-/** What it came to altogether. */
-export function TotalsTiles({ totals }: { totals: Totals }) {
+/** The totals of the report. */
+function TotalsTiles({ totals }: { totals: Totals }) {
   const { requests, failed, cancelled, promptTokens, cachedTokens, completionTokens, reasoningTokens, cost } = totals;
   return (
     <div className="tiles">

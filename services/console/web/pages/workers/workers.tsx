@@ -12,31 +12,31 @@ import { formatAgo, formatCount } from '../../parts/format.ts';
 import { Page } from '../../parts/page.tsx';
 import { TierMark } from '../../parts/tier-mark.tsx';
 
-/** From how many workers on they can be filtered. */
+/** The number of workers above which a filter is shown. */
 const manyWorkers = 10;
 
 const states: Record<WorkerState, { word: string; color: string; sentence: string }> = {
-  serving: { word: 'Serving', color: 'green', sentence: 'takes requests' },
+  serving: { word: 'Serving', color: 'green', sentence: 'gets requests' },
   full: { word: 'Full', color: 'yellow', sentence: 'all its slots are busy' },
   incompatible: {
     word: 'Incompatible',
     color: 'red',
-    sentence: 'takes nothing: its release and that of the router are too far apart',
+    sentence: 'gets no requests: its release is too far from the router’s',
   },
-  paused: { word: 'Paused', color: 'gray', sentence: 'takes nothing: its engine is ill, or it paces itself' },
-  draining: { word: 'Draining', color: 'orange', sentence: 'finishes what it runs and takes nothing new' },
+  paused: { word: 'Paused', color: 'gray', sentence: 'gets no requests: its upstream is failing or limits the rate' },
+  draining: { word: 'Draining', color: 'orange', sentence: 'finishes its requests and gets no new ones' },
 };
 
-/** Every connected worker as it is right now, and what waits for them. */
+/** Every connected worker and the queue, live. */
 export function Workers() {
   const { workers, queue } = useLive();
   const [sought, seek] = useState('');
   return (
-    <Page title="Workers" about="Every worker that is connected right now. Drain one before you stop its machine.">
+    <Page title="Workers" about="All connected workers. Drain a worker before you stop its machine.">
       {workers && workers.length > manyWorkers ? (
         <TextInput
           label="Filter"
-          placeholder="Name, model, tier or host"
+          placeholder="Name, model, tool, tier, pool or host"
           maw="24rem"
           value={sought}
           onChange={({ currentTarget }) => seek(currentTarget.value)}
@@ -71,16 +71,16 @@ function WorkerList({ workers, sought }: { workers: readonly LiveWorkerFacts[]; 
             second.
           </Empty>
         ) : (
-          <Empty title="No worker matches">Nothing here has “{sought}” in its name, models, tier or host.</Empty>
+          <Empty title="No worker matches">
+            No worker has “{sought}” in its name, models, tools, tier, pool or host.
+          </Empty>
         )}
       </section>
     );
   }
   return (
     <Stack gap="xs">
-      {steer.error ? (
-        <Failure title={`The worker ${steer.variables.id} goes on as before`} error={steer.error} />
-      ) : null}
+      {steer.error ? <Failure title={`The worker ${steer.variables.id} was not changed`} error={steer.error} /> : null}
       <DataList
         label="Workers"
         rows={workers}
@@ -165,7 +165,7 @@ function Queue({ lanes }: { lanes: readonly QueuedLane[] }) {
     return (
       <section className="panel">
         <Text size="sm" c="dimmed">
-          Nothing waits: every request has found a worker.
+          No request is waiting.
         </Text>
       </section>
     );
@@ -190,8 +190,8 @@ function matches({ id, tier, pool, host = '', models, tools }: LiveWorkerFacts, 
   return text.includes(sought.trim().toLowerCase());
 }
 
-/** How many of a worker's slots are busy. */
-export function SlotBar({ busy, slots }: { busy: number; slots: number }) {
+/** A worker's busy slots. */
+function SlotBar({ busy, slots }: { busy: number; slots: number }) {
   return (
     <Group gap="xs" wrap="nowrap">
       <span className="slots" aria-hidden="true">
