@@ -32,13 +32,13 @@ async function ask(url: string): Promise<void> {
   await answer.text();
 }
 
-describe('live news', () => {
-  it('are only for who is signed in', async () => {
+describe('the live feed', () => {
+  it('needs a session', async () => {
     const { response } = await listenLive(new ConsoleClient(cluster.url));
     expect(response.status).toBe(401);
   });
 
-  it('come whole at once, and tell at every ingress what all of them served', async () => {
+  it('sends everything at once, and at every ingress what all of them served', async () => {
     const [here, there] = [await listenLive(admin), await listenLive(admin, otherUrl)];
     await until(() => here.news.workers?.length === 1 && there.news.overview !== undefined);
     expect(here.response.headers.get('cache-control')).toContain('no-store');
@@ -53,7 +53,7 @@ describe('live news', () => {
     expect(there.news.overview?.firstTokenMs?.p50).toBeGreaterThan(0);
   });
 
-  it('are bounded for one session, and there is room again when a page leaves', async () => {
+  it('limits the streams of one session, and has room again when a page leaves', async () => {
     const pages = await Promise.all(Array.from({ length: 8 }, () => listenLive(admin)));
     expect(pages.map(({ response }) => response.status)).toEqual(Array.from({ length: 8 }, () => 200));
     const refused = await listenLive(admin);
@@ -62,7 +62,7 @@ describe('live news', () => {
     await until(async () => (await listenLive(admin)).response.status === 200);
   });
 
-  it('do not keep an ingress from stopping', async () => {
+  it('does not keep an ingress from stopping', async () => {
     const { process, url } = await cluster.addIngress({ DRAIN_MS: '20000' });
     const { news, isOver } = await listenLive(admin, url);
     await until(() => news.workers !== undefined);
@@ -72,7 +72,7 @@ describe('live news', () => {
     await until(isOver);
   });
 
-  it('end with the session, also when that was ended at another ingress', async () => {
+  it('ends with the session, also when that ended at another ingress', async () => {
     const page = new ConsoleClient(otherUrl);
     expect((await page.signIn('ada@example.com', goodPassword)).status).toBe(200);
     const { news, isOver } = await listenLive(page);
@@ -82,10 +82,10 @@ describe('live news', () => {
   });
 });
 
-describe('what can be done with workers', () => {
+describe('a worker', () => {
   const worker = () => String(cluster.ingress.lines.find(({ msg }) => msg === 'worker joined')?.['worker']);
 
-  it('is to drain and undrain them, which the answer waits for', async () => {
+  it('is drained and undrained, and the answer waits for its new state', async () => {
     const drained = await admin.post(`/workers/${worker()}/drain`);
     expect(drained).toMatchObject({ status: 200, body: { id: worker(), state: 'draining' } });
     expect(await admin.post(`/workers/${worker()}/undrain`)).toMatchObject({ status: 200, body: { state: 'serving' } });
@@ -94,7 +94,7 @@ describe('what can be done with workers', () => {
     expect(body[0]).toMatchObject({ action: 'worker.undrain', target: { id: worker() }, actor: { name: 'Ada' } });
   });
 
-  it('is refused without the CSRF token, for a worker that is not there, and for members', async () => {
+  it('is not drained without the CSRF token, by an unknown name, or by a member', async () => {
     const path = `/workers/${worker()}/drain`;
     expect((await admin.ask('POST', path, {}, { 'x-csrf-token': 'wrong' })).status).toBe(403);
     expect((await admin.post('/workers/nobody/drain')).status).toBe(404);

@@ -1,4 +1,4 @@
-/** What the API of the console has answered. */
+/** An answer of the console's API. */
 export interface ApiAnswer {
   status: number;
   // oxlint-disable-next-line typescript/no-explicit-any -- tests look into it as they need
@@ -6,10 +6,10 @@ export interface ApiAnswer {
   headers: Headers;
 }
 
-/** A browser, as far as the console's API goes: it keeps the cookie, and sends the CSRF token of the session. */
+/** A client of the console's API that keeps the cookie and sends the session's CSRF token, as the pages do. */
 export class ConsoleClient {
   readonly url: string;
-  /** `name=value`, as the browser would send it. */
+  /** `name=value`, as a browser sends it. */
   cookie: string | undefined;
   csrfToken: string | undefined;
 
@@ -17,7 +17,7 @@ export class ConsoleClient {
     this.url = url;
   }
 
-  /** Asks the API below `/console/api`; `headers` come on top of what a browser sends. */
+  /** Sends a request to a path below `/console/api`, with further `headers`. */
   async ask(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<ApiAnswer> {
     const answer = await fetch(`${this.url}/console/api${path}`, {
       method,
@@ -32,9 +32,10 @@ export class ConsoleClient {
     const set = answer.headers.getSetCookie()[0]?.split(';')[0];
     if (set !== undefined) this.cookie = set.endsWith('=') ? undefined : set;
     const text = await answer.text();
-    const told: unknown = text === '' ? undefined : JSON.parse(text);
-    if (typeof told === 'object' && told !== null && 'csrfToken' in told) this.csrfToken = String(told.csrfToken);
-    return { status: answer.status, body: told, headers: answer.headers };
+    const answered: unknown = text === '' ? undefined : JSON.parse(text);
+    if (typeof answered === 'object' && answered !== null && 'csrfToken' in answered)
+      this.csrfToken = String(answered.csrfToken);
+    return { status: answer.status, body: answered, headers: answer.headers };
   }
 
   get = (path: string) => this.ask('GET', path);
@@ -47,7 +48,7 @@ export class ConsoleClient {
     return this.post('/session', { email, password });
   }
 
-  /** The session's id: what a thief of the cookie would have. */
+  /** The session's id, which the cookie holds. */
   get sessionId(): string {
     return this.cookie?.split('=')[1] ?? '';
   }

@@ -4,11 +4,11 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** A page of the console in a browser, and everything about it that must not be. */
+/** A page of the console in a browser, and its troubles. */
 export interface WatchedPage {
   page: Page;
   context: BrowserContext;
-  /** Violations of the page's policy, errors that nobody caught, and requests to other hosts, so far. */
+  /** Violations of the page's policy, uncaught errors, and requests to other hosts, so far. */
   troubles: string[];
 }
 
@@ -21,7 +21,7 @@ export interface LookOptions {
 export const wide: LookOptions = { width: 1280, height: 860, colorScheme: 'light' };
 export const phone: LookOptions = { width: 390, height: 844, colorScheme: 'light' };
 
-/** Opens a tab of its own, with its own cookies, and watches it. */
+/** Opens a tab with its own cookies and records its troubles. */
 export async function openConsolePage(
   browser: Browser,
   origin: string,
@@ -41,7 +41,7 @@ export async function openConsolePage(
   const troubles: string[] = [];
   page.on('console', (message) => {
     const text = message.text();
-    // Chromium tells each violation of a page's policy as an error here.
+    // Chromium reports each violation of a page's policy as an error here.
     if (message.type() === 'error' && (text.includes('Content Security Policy') || text.startsWith('Uncaught'))) {
       troubles.push(text);
     }
@@ -54,7 +54,7 @@ export async function openConsolePage(
   return { page, context, troubles };
 }
 
-/** Waits until nothing on the page is on its way any more. */
+/** Waits until everything on the page has loaded. */
 export async function settle(page: Page): Promise<void> {
   await page.locator('main').waitFor();
   while ((await page.locator('main [aria-busy=true]').count()) > 0) await page.waitForTimeout(50);
@@ -64,9 +64,9 @@ interface AxeResult {
   violations: { id: string; impact: string; help: string; nodes: { target: string[]; failureSummary: string }[] }[];
 }
 
-/** What axe finds seriously wrong with the page as it is now, in words. */
+/** The serious and critical accessibility violations that axe finds on the page. */
 export async function seriousViolations(page: Page): Promise<string[]> {
-  // In a page that is being left or whose transitions run, colours are not what they will be.
+  // Colours are not final while a page is left or transitions run.
   await page.waitForTimeout(250);
   const { violations } = (await page.evaluate(`(() => { ${axeSource}; return axe.run(document, {
     resultTypes: ['violations'] }); })()`)) as AxeResult;
@@ -77,7 +77,7 @@ export async function seriousViolations(page: Page): Promise<string[]> {
     );
 }
 
-/** Makes the first account and is signed in. */
+/** Creates the first account, which signs it in. */
 export async function makeFirstAccount(page: Page, link: string): Promise<void> {
   await page.goto(link);
   await page.getByLabel('Your name').fill('Ada Lovelace');

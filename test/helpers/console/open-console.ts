@@ -10,23 +10,23 @@ import { createConsoleApi } from '#services/console/api/console-api.ts';
 import { ConsoleClient } from './console-client.ts';
 import { openKeyStore, type OpenKeyStore } from '../accounts/open-key-store.ts';
 
-/** Good enough for whoever judges passwords here. */
+/** A password that the console accepts. */
 export const goodPassword = 'violet-harbour-cricket-41';
 
-/** The console's API on a server of its own in this process, on a prefix of its own in the shared Redis. */
+/** The console's API on its own server in this process, with its own prefix in the shared Redis. */
 export interface OpenConsole extends OpenKeyStore {
   url: string;
   /** Everything that the API has logged. */
   apiLog: string[];
-  /** What was announced, in order. */
+  /** The announced changes, in order. */
   announced: string[];
-  /** Refuses and lets pass as an ingress would that hears the announcements. */
+  /** Verifies keys as an ingress that receives the announcements. */
   verifier: KeyVerifier;
   /** A browser in which nobody is signed in. */
   browser: () => ConsoleClient;
   /** The first administrator, `ada@example.com`, signed in. */
   firstAdmin: () => Promise<Person>;
-  /** Somebody who has accepted an invitation, and is signed in. */
+  /** A person who has accepted an invitation, signed in. */
   join: (admin: Person, email: string, parameters?: { role?: 'admin' | 'member'; teamId?: string }) => Promise<Person>;
 }
 
@@ -35,7 +35,7 @@ export interface Person extends ConsoleClient {
   email: string;
 }
 
-/** Opens the console for the running test. Passwords are judged by their length alone: judging takes a second. */
+/** Opens the console for the running test. Passwords are judged by length only: the real check takes a second. */
 export async function openConsole({
   trustProxy = false,
   publicUrl = 'https://llm.example.com',

@@ -7,11 +7,11 @@ import { startCluster, type Cluster, type ClusterOptions } from '../cluster/star
 
 /** A cluster whose console is built. */
 export interface ConsoleCluster extends Cluster {
-  /** Path of the link with which the first account is made. */
+  /** Path of the link that creates the first account. */
   firstLink: string;
 }
 
-/** Builds the pages, if need be, and starts a cluster with them. Its `stop` belongs into `afterAll`. */
+/** Builds the pages if they are not, and starts a cluster with them. Call its `stop` in `afterAll`. */
 export async function startConsole(options: ClusterOptions = {}): Promise<ConsoleCluster> {
   execFileSync(process.execPath, ['services/console/main.ts'], { stdio: 'pipe' });
   const cluster = await startCluster(options);

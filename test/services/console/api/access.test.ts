@@ -9,7 +9,7 @@ const people = {
   nobody: { id: 'n', role: 'member', teams: new Map([['other team', 'owner']]) },
 } as const satisfies Record<string, Person>;
 
-/** One line for each action: what becomes of each person who tries; 200 stands for yes. */
+/** One line for each action: the status that each person gets; 200 stands for yes. */
 const lines: Record<Action, [admin: number, self: number, owner: number, member: number, nobody: number]> = {
   'key.see': [200, 200, 200, 200, 404],
   'key.make': [200, 200, 200, 403, 404],
@@ -41,19 +41,19 @@ function outcome(action: Action, relation: keyof typeof people): number {
 }
 
 describe('access', () => {
-  it('has a line here for everything that can be done', () => {
+  it('has a line in this test for every action', () => {
     expect(Object.keys(lines)).toEqual(Object.keys(access));
   });
 
-  it.each(Object.entries(lines))('to %s is as it says here', (action, expected) => {
+  it.each(Object.entries(lines))('to %s is as in its line', (action, expected) => {
     const relations = ['admin', 'self', 'team owner', 'team member', 'nobody'] as const;
     expect(relations.map((relation) => outcome(action as Action, relation))).toEqual(expected);
   });
 
-  it('takes a person for nobody to what belongs to nobody, or to another person, or to a team that is not theirs', () => {
+  it('treats a person as nobody to resources of nobody, of another person, and of a foreign team', () => {
     expect(relationTo(people.self)).toBe('nobody');
     expect(relationTo(people.self, { kind: 'user', id: 'o' })).toBe('nobody');
-    // Ids are told apart by what they are ids of.
+    // A team's id is not mistaken for a person's.
     expect(relationTo(people.self, { kind: 'team', id: 's' })).toBe('nobody');
     expect(relationTo(people['team owner'], { kind: 'user', id: 't' })).toBe('nobody');
   });

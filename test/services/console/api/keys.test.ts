@@ -18,7 +18,7 @@ async function openTeam() {
 }
 
 describe('a personal key', () => {
-  it('works at once, is shown once, and stands for its person with all its settings', async () => {
+  it('works at once, is shown once, and has its person and all its settings', async () => {
     const { firstAdmin, join, verifier } = await openConsole();
     const ada = await firstAdmin();
     const bob = await join(ada, 'bob@example.com');
@@ -62,7 +62,7 @@ describe('a personal key', () => {
     expect(JSON.stringify(listed.body)).not.toContain(body.raw.slice(-12));
   });
 
-  it('of somebody else is not to be found by its id, whatever one tries; an administrator may do all of it', async () => {
+  it('of someone else answers 404 to every action; an administrator may do everything', async () => {
     const { ada, bob, eve } = await openTeam();
     const { body } = await bob.post('/keys', { kind: 'user', ...plain });
     const path = `/keys/${body.key.id}`;
@@ -70,7 +70,7 @@ describe('a personal key', () => {
     expect(await eve.post(`${path}/rotate`, { overlapMs: 0 })).toMatchObject(notFound);
     expect(await eve.delete(path)).toMatchObject(notFound);
     expect((await eve.get('/keys')).body).toEqual([]);
-    // As for one that there is not, word for word.
+    // Exactly as for a key that does not exist.
     const { body: none } = await eve.delete('/keys/000000000000');
     expect((await eve.delete(path)).body).toEqual(none);
     expect((await ada.get('/keys')).body).toEqual([body.key]);
@@ -78,7 +78,7 @@ describe('a personal key', () => {
     expect((await ada.delete(path)).status).toBe(204);
   });
 
-  it('changes, and a restriction can be taken away; every change is announced', async () => {
+  it('changes, also by removing a restriction; every change is announced', async () => {
     const { firstAdmin, verifier, announced } = await openConsole();
     const ada = await firstAdmin();
     const { body } = await ada.post('/keys', { kind: 'user', ...plain, models: ['a'], tiers: ['cli'] });
@@ -93,7 +93,7 @@ describe('a personal key', () => {
     expect(await verifier.verify(body.raw)).toMatchObject({ models: undefined, tiers: ['gpu'] });
   });
 
-  it('is followed by another one with the same settings; both work until the time is over', async () => {
+  it('is rotated into one with the same settings; both work until the overlap ends', async () => {
     const { firstAdmin, verifier } = await openConsole();
     const ada = await firstAdmin();
     const { body: old } = await ada.post('/keys', {
@@ -121,7 +121,7 @@ describe('a personal key', () => {
     expect(masked).not.toBe(old.key.masked);
   });
 
-  it('that was replaced does not come back by a change of its expiry', async () => {
+  it('that was replaced is not revived by a change of its expiry', async () => {
     const { firstAdmin, verifier } = await openConsole();
     const ada = await firstAdmin();
     const { body } = await ada.post('/keys', { kind: 'user', ...plain });
@@ -133,7 +133,7 @@ describe('a personal key', () => {
     await expect(verifier.verify(body.raw)).rejects.toMatchObject({ code: 'invalid_api_key' });
   });
 
-  it('that is revoked is refused at once, and cannot come back', async () => {
+  it('that is revoked is refused at once and cannot be revived', async () => {
     const { firstAdmin, verifier, announced } = await openConsole();
     const ada = await firstAdmin();
     const { body } = await ada.post('/keys', { kind: 'user', ...plain });
@@ -148,14 +148,14 @@ describe('a personal key', () => {
     expect((await ada.get('/keys')).body).toEqual([{ ...body.key, revokedAt: expect.any(Number) }]);
   });
 
-  it('is made by administrators alone where that is set', async () => {
+  it('is created by administrators only where that is configured', async () => {
     const { ada, bob } = await openTeam();
     await ada.patch('/settings', { membersMakeKeys: false });
     expect(await bob.post('/keys', { kind: 'user', ...plain })).toMatchObject(denied);
     expect((await ada.post('/keys', { kind: 'user', ...plain })).status).toBe(201);
   });
 
-  it('cannot be given the class `high` by a member, at first or later', async () => {
+  it('cannot be given the class `high` by a member, neither at first nor later', async () => {
     const { ada, bob } = await openTeam();
     expect(await bob.post('/keys', { kind: 'user', ...plain, class: 'high' })).toMatchObject(denied);
     const { body } = await bob.post('/keys', { kind: 'user', ...plain });
@@ -182,7 +182,7 @@ describe('a personal key', () => {
     expect(await store.list()).toEqual([]);
   });
 
-  it('is made in turn: somebody who wants very many at once is told to wait, and nobody else has to', async () => {
+  it('is created in turn: a person who creates very many at once is asked to wait, and nobody else is', async () => {
     const { firstAdmin, join } = await openConsole();
     const ada = await firstAdmin();
     const bob = await join(ada, 'bob@example.com');
@@ -201,7 +201,7 @@ describe('a personal key', () => {
     expect(new Set(statuses)).toEqual(new Set([201, 503]));
   });
 
-  it('is one of 200: the oldest one of no use gives way, and none of use does', async () => {
+  it('is one of at most 200: the oldest unusable key is removed, never a usable one', async () => {
     const { firstAdmin, store } = await openConsole();
     const ada = await firstAdmin();
     const { body: first } = await ada.post('/keys', { kind: 'user', ...plain });
@@ -221,7 +221,7 @@ describe('a personal key', () => {
 });
 
 describe('a team’s key', () => {
-  it('is made and changed by owners, seen by members, and unknown to others', async () => {
+  it('is created and changed by owners, seen by members, and hidden from others', async () => {
     const { ada, bob, eve, join, teamId, verifier } = await openTeam();
     const mallory = await join(ada, 'mallory@example.com');
     const wanted = { kind: 'team', teamId, ...plain };
@@ -239,7 +239,7 @@ describe('a team’s key', () => {
     expect(await ada.post('/keys', { ...wanted, teamId: '000000000000' })).toMatchObject(notFound);
   });
 
-  it('carries the limits of the team, and goes with it', async () => {
+  it('has the limits of its team and is revoked with it', async () => {
     const { ada, bob, teamId, verifier, announced } = await openTeam();
     const { body } = await bob.post('/keys', { kind: 'team', teamId, ...plain });
     await verifier.verify(body.raw);
@@ -257,7 +257,7 @@ describe('a team’s key', () => {
 });
 
 describe('a router key', () => {
-  it('is made, seen and revoked by administrators alone', async () => {
+  it('is created, seen and revoked by administrators only', async () => {
     const { ada, bob, verifier } = await openTeam();
     const wanted = { kind: 'router', ...plain };
     expect(await bob.post('/keys', wanted)).toMatchObject(denied);

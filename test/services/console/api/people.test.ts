@@ -7,7 +7,7 @@ const notFound = { status: 404, body: { error: { code: 'not_found' } } };
 const lastAdmin = { status: 409, body: { error: { code: 'last_admin' } } };
 
 describe('people', () => {
-  it('are seen and managed by administrators alone, without their secrets', async () => {
+  it('are seen and managed by administrators only, without their secrets', async () => {
     const { firstAdmin, join } = await openConsole();
     const ada = await firstAdmin();
     const bob = await join(ada, 'bob@example.com');
@@ -34,17 +34,17 @@ describe('people', () => {
     expect(await ada.patch('/users/000000000000', { role: 'admin' })).toMatchObject(notFound);
   });
 
-  it('have an administrator always: the last one cannot be demoted or blocked', async () => {
+  it('always include an administrator: the last one cannot be demoted or blocked', async () => {
     const { firstAdmin, join } = await openConsole();
     const ada = await firstAdmin();
     const eve = await join(ada, 'eve@example.com', { role: 'admin' });
     await ada.patch(`/users/${eve.id}`, { blocked: true });
-    // One who is blocked is none to count on.
+    // A blocked administrator does not count.
     expect(await ada.patch(`/users/${ada.id}`, { role: 'member' })).toMatchObject(lastAdmin);
     expect(await ada.patch(`/users/${ada.id}`, { blocked: true })).toMatchObject(lastAdmin);
     await ada.patch(`/users/${eve.id}`, { blocked: false });
     expect(await ada.patch(`/users/${ada.id}`, { role: 'member' })).toMatchObject({ status: 200 });
-    // It holds from the next request on.
+    // It applies from the next request on.
     expect(await ada.get('/users')).toMatchObject(denied);
   });
 
@@ -59,7 +59,7 @@ describe('people', () => {
     expect(outcomes.sort()).toEqual(['changed', 'last admin']);
   });
 
-  it('who are blocked lose their sessions and their keys for as long, and get back only the keys', async () => {
+  it('who are blocked lose their sessions for good and their keys until they are unblocked', async () => {
     const { firstAdmin, join, verifier, announced } = await openConsole();
     const ada = await firstAdmin();
     const bob = await join(ada, 'bob@example.com');
@@ -87,7 +87,7 @@ describe('people', () => {
 });
 
 describe('an invitation', () => {
-  it('makes an account with its own address and role in its team, once', async () => {
+  it("creates one account, with the invitation's address, role and team", async () => {
     const { firstAdmin, browser } = await openConsole({ publicUrl: 'https://llm.example.com' });
     const ada = await firstAdmin();
     const { body: team } = await ada.post('/teams', { name: 'Blue' });
@@ -113,7 +113,7 @@ describe('an invitation', () => {
     });
   });
 
-  it('to an address that has an account by now makes no second one, however many accept at once', async () => {
+  it('creates no second account for an address, however many accept at once', async () => {
     const { firstAdmin, browser, accounts } = await openConsole();
     const ada = await firstAdmin();
     const links = await Promise.all(
@@ -148,7 +148,7 @@ describe('an invitation', () => {
     expect((await browser().get(`/links/${other.link.split('/').at(-1)}`)).status).toBe(200);
   });
 
-  it('can be taken back, and not to a team that there is not', async () => {
+  it('can be withdrawn, and names only a team that exists', async () => {
     const { firstAdmin, browser, connection, prefix } = await openConsole();
     const ada = await firstAdmin();
     const { body } = await ada.post('/invitations', { email: 'bob@example.com', role: 'admin' });
@@ -194,7 +194,7 @@ describe('a team', () => {
 });
 
 describe('the audit trail', () => {
-  it('tells who did what, newest first, by pages, and no secret', async () => {
+  it('lists who did what, newest first, in pages, without secrets', async () => {
     const { firstAdmin, join, accounts } = await openConsole();
     const ada = await firstAdmin();
     const bob = await join(ada, 'bob@example.com');
@@ -258,7 +258,7 @@ describe('the audit trail', () => {
 });
 
 describe('the log', () => {
-  it('tells every change by ids alone: what the trail has lost can be found there', async () => {
+  it('has every change, by ids only, also when the trail has lost it', async () => {
     const { firstAdmin, join, apiLog } = await openConsole();
     const ada = await firstAdmin();
     const bob = await join(ada, 'bob@example.com');
@@ -272,7 +272,7 @@ describe('the log', () => {
 });
 
 describe('the settings', () => {
-  it('have defaults, change one by one, and stay within bounds', async () => {
+  it('have defaults, change one by one, and stay within their limits', async () => {
     const { firstAdmin } = await openConsole();
     const ada = await firstAdmin();
     expect((await ada.get('/settings')).body).toEqual({ invitationDays: 7, sessionHours: 24, membersMakeKeys: true });

@@ -2,7 +2,7 @@ import { describe, expect, it, vi, onTestFinished } from 'vitest';
 import { goodPassword, openConsole } from '../../../helpers/console/open-console.ts';
 
 describe('the link of the first administrator', () => {
-  it('says what it is for, makes the account, signs in, and works once', async () => {
+  it('describes itself, creates the account, signs in, and works once', async () => {
     const { accounts, browser } = await openConsole();
     const token = await accounts.links.issueFirstAdmin();
     const first = browser();
@@ -19,14 +19,14 @@ describe('the link of the first administrator', () => {
     expect(await accounts.links.issueFirstAdmin()).toBeUndefined();
   });
 
-  it('is renewed until it is used: the newest one alone works', async () => {
+  it('is renewed until it is used; only the newest one works', async () => {
     const { accounts, browser } = await openConsole();
     const [old, fresh] = [await accounts.links.issueFirstAdmin(), await accounts.links.issueFirstAdmin()];
     expect((await browser().get(`/links/${old}`)).status).toBe(404);
     expect((await browser().get(`/links/${fresh}`)).status).toBe(200);
   });
 
-  it('makes one administrator when many use it at once', async () => {
+  it('creates one administrator when many use it at once', async () => {
     const { accounts, browser } = await openConsole();
     const token = await accounts.links.issueFirstAdmin();
     const answers = await Promise.all(
@@ -40,7 +40,7 @@ describe('the link of the first administrator', () => {
 
   it.each([
     ['a short password', { password: 'short' }, 'weak_password', 'password'],
-    ['a password beyond all bounds', { password: 'x'.repeat(201) }, 'weak_password', 'password'],
+    ['a password that is far too long', { password: 'x'.repeat(201) }, 'weak_password', 'password'],
     ['a password that is easy to guess', { password: 'password12' }, 'weak_password', 'password'],
     ['no address', { email: 'ada' }, 'invalid_request', 'email'],
     ['no name', { name: '  ' }, 'invalid_request', 'name'],
@@ -58,7 +58,7 @@ describe('the link of the first administrator', () => {
 });
 
 describe('the link for a forgotten password', () => {
-  it('sets a new one, ends all sessions, signs in, and lets in again who had tried too often', async () => {
+  it('sets a new one, ends all sessions, signs in, and lifts the limit on attempts', async () => {
     const { firstAdmin, browser, accounts } = await openConsole();
     const ada = await firstAdmin();
     for (let n = 0; n < 11; n += 1) await browser().signIn('ada@example.com', 'wrong');
@@ -75,7 +75,7 @@ describe('the link for a forgotten password', () => {
 });
 
 describe('links for one forgotten password', () => {
-  it('are all void when one of them was used, and when the password was changed or the person signed out everywhere', async () => {
+  it('all expire when one is used, the password changes, or the person signs out everywhere', async () => {
     const { firstAdmin, browser, accounts } = await openConsole();
     const ada = await firstAdmin();
     const issue = () => Promise.all([accounts.links.issuePassword(ada.id), accounts.links.issuePassword(ada.id)]);
@@ -96,7 +96,7 @@ describe('links for one forgotten password', () => {
 });
 
 describe('signing in', () => {
-  it('takes a password however the keyboard composes its letters', async () => {
+  it('accepts a password however the keyboard composes its letters', async () => {
     const { firstAdmin, browser, accounts } = await openConsole();
     const ada = await firstAdmin();
     const token = await accounts.links.issuePassword(ada.id);
@@ -108,7 +108,7 @@ describe('signing in', () => {
     expect((await browser().signIn('ada@example.com', password.replace('ö', 'o'))).status).toBe(401);
   });
 
-  it('always gives a new session, and ends the one that the browser had', async () => {
+  it("always opens a new session and ends the browser's previous one", async () => {
     const { firstAdmin, browser } = await openConsole();
     const ada = await firstAdmin();
     const before = ada.cookie;
@@ -119,7 +119,7 @@ describe('signing in', () => {
     expect((await thief.get('/session')).status).toBe(401);
   });
 
-  it('takes no session id that somebody else has chosen', async () => {
+  it('never adopts a session id that was set from outside', async () => {
     const { firstAdmin, browser } = await openConsole();
     await firstAdmin();
     const victim = browser();
@@ -132,7 +132,7 @@ describe('signing in', () => {
     expect((await attacker.get('/session')).status).toBe(401);
   });
 
-  it('sets a cookie that scripts and other sites do not get, over TLS with the prefix that binds it to the host', async () => {
+  it('sets a cookie that scripts and other sites cannot read, over TLS with the prefix that binds it to the host', async () => {
     const { firstAdmin, url, browser } = await openConsole({ trustProxy: true });
     await firstAdmin();
     const credentials = { email: 'ada@example.com', password: goodPassword };
@@ -145,14 +145,14 @@ describe('signing in', () => {
     expect(tls.headers.get('set-cookie')).toMatch(
       /^__Host-rtr=[\w-]{43}; Max-Age=2592000; Path=\/; Expires=[^;]+; HttpOnly; Secure; SameSite=Lax$/,
     );
-    // Over TLS only the bound one counts: a plain one could have been set by a neighbour without TLS.
+    // Over TLS only the cookie with the prefix counts: a neighbouring host without TLS could set the plain one.
     const session = (cookie: string) =>
       fetch(`${url}/console/api/session`, { headers: { cookie, 'x-forwarded-proto': 'https' } });
     expect((await session(overTls.cookie ?? '')).status).toBe(200);
     expect((await session(`rtr=${overTls.sessionId}`)).status).toBe(401);
   });
 
-  it('believes X-Forwarded-Proto only where that is set', async () => {
+  it('trusts X-Forwarded-Proto only where that is configured', async () => {
     const { firstAdmin, browser } = await openConsole();
     await firstAdmin();
     const credentials = { email: 'ada@example.com', password: goodPassword };
@@ -160,7 +160,7 @@ describe('signing in', () => {
     expect(answer.headers.get('set-cookie')).toMatch(/^rtr=/);
   });
 
-  it('answers the same, and as late, for an unknown address, a wrong password, and somebody who is blocked', async () => {
+  it('answers the same, and as late, for an unknown address, a wrong password and a blocked person', async () => {
     const { firstAdmin, join, browser } = await openConsole();
     const ada = await firstAdmin();
     const bob = await join(ada, 'bob@example.com');
@@ -176,13 +176,13 @@ describe('signing in', () => {
     const blocked = await timed('bob@example.com', goodPassword);
     expect(wrong).toMatchObject({ status: 401, body: { error: { code: 'wrong_credentials' } } });
     for (const other of [unknown, blocked]) expect({ ...other, ms: 0 }).toEqual({ ...wrong, ms: 0 });
-    // An Argon2 computation takes 20 ms; nobody is answered without one.
+    // An Argon2 computation takes 20 ms, and every answer needs one.
     for (const { ms } of [wrong, unknown, blocked]) expect(ms).toBeGreaterThan(8);
   });
 });
 
 describe('a flood of attempts to sign in', () => {
-  it('is refused after ten wrong ones, also with the right password, also for an account that there is not', async () => {
+  it('is refused after ten wrong passwords, even with the right one and for unknown accounts', async () => {
     const { firstAdmin, browser, accounts } = await openConsole({ trustProxy: true });
     await firstAdmin();
     const attempt = (email: string, password: string, address: string) =>
@@ -201,7 +201,7 @@ describe('a flood of attempts to sign in', () => {
     expect(refusals).toHaveLength(2);
   });
 
-  it('from one address is refused at any account, and does not lock out the others', async () => {
+  it('from one address is refused for every account, and locks out no other address', async () => {
     const { firstAdmin, browser } = await openConsole({ trustProxy: true });
     await firstAdmin();
     const attempt = (email: string, password: string, address: string) =>
@@ -211,14 +211,14 @@ describe('a flood of attempts to sign in', () => {
       const flood = Array.from({ length: 9 }, (_, n) => attempt(`n${n}@example.com`, 'wrong', '10.2.0.1'));
       statuses.push(...(await Promise.all(flood)).map(({ status }) => status));
     }
-    // Only few wait at once. Those for which there was no time do not count.
+    // Only a few may wait at once. Attempts that were not checked do not count.
     expect(statuses).toContain(503);
     expect(statuses.filter((status) => status === 401)).toHaveLength(10);
     expect((await attempt('ada@example.com', goodPassword, '10.2.0.1')).status).toBe(429);
     expect((await attempt('ada@example.com', goodPassword, '10.2.0.2')).status).toBe(200);
   });
 
-  it('is not what twenty right sign-ins from one office are', async () => {
+  it('is not mistaken for twenty correct sign-ins from one office', async () => {
     const { firstAdmin, browser } = await openConsole();
     await firstAdmin();
     for (let n = 0; n < 20; n += 1) {
@@ -252,7 +252,7 @@ describe('a session', () => {
   it.each([
     ['another site', { 'sec-fetch-site': 'cross-site' }, 403],
     ['a neighbour of this site', { 'sec-fetch-site': 'same-site' }, 403],
-    ['another origin, told by the older header', { origin: 'https://evil.example' }, 403],
+    ['another origin, by the older header', { origin: 'https://evil.example' }, 403],
     ['a page without an origin', { origin: 'null' }, 403],
     ['this origin', { 'sec-fetch-site': 'same-origin', origin: 'https://behind.a.proxy' }, 200],
   ])('takes sign-ins from %s as it should', async (_, headers, status) => {
@@ -262,7 +262,7 @@ describe('a session', () => {
     expect((await browser().ask('POST', '/session', credentials, headers)).status).toBe(status);
   });
 
-  it('ends with signing out; signing out everywhere ends all of them and no one else’s', async () => {
+  it("ends with the sign-out; signing out everywhere ends all of the person's sessions and no others", async () => {
     const { firstAdmin, join, browser } = await openConsole();
     const ada = await firstAdmin();
     const bob = await join(ada, 'bob@example.com');
@@ -279,7 +279,7 @@ describe('a session', () => {
     expect((await bob.get('/session')).status).toBe(200);
   });
 
-  it('lives on under a new id when the password is changed, and all others end', async () => {
+  it('continues under a new id when the password changes, and all others end', async () => {
     const { firstAdmin, browser, accounts } = await openConsole();
     const ada = await firstAdmin();
     const other = browser();
@@ -303,7 +303,7 @@ describe('a session', () => {
     expect((await accounts.audit.list()).map(({ action }) => action)).toContain('user.password');
   });
 
-  it('ends when it is not used for as long as is set, and in use after 30 days', async () => {
+  it('ends after the configured time without use, and after 30 days in any case', async () => {
     const { firstAdmin, connection, prefix } = await openConsole();
     const ada = await firstAdmin();
     await ada.patch('/settings', { sessionHours: 2 });
@@ -311,7 +311,7 @@ describe('a session', () => {
     const [name = ''] = await connection.redis.keys(`${prefix}session:*`);
     const ms = await connection.redis.pttl(name);
     expect(ms).toBeGreaterThan(2 * 3_600_000 - 120_000);
-    // As time passes, a request begins it anew.
+    // A request restarts the time without use.
     await connection.redis.pexpire(name, 3_000_000);
     await ada.get('/session');
     expect(await connection.redis.pttl(name)).toBeGreaterThan(2 * 3_600_000 - 120_000);
@@ -324,7 +324,7 @@ describe('a session', () => {
     expect((await ada.get('/session')).status).toBe(401);
   });
 
-  it('ends as is set now, when the setting was made shorter since it was used', async () => {
+  it('ends by the present setting when that has become shorter since its last use', async () => {
     const { firstAdmin, join, connection, prefix } = await openConsole();
     const ada = await firstAdmin();
     await ada.patch('/settings', { sessionHours: 720 });
@@ -345,7 +345,7 @@ describe('a session', () => {
     expect((await bob.get('/session')).status).toBe(401);
   });
 
-  it('does not give way to others that were signed out of', async () => {
+  it('is not displaced by sessions that were signed out of', async () => {
     const { firstAdmin, accounts } = await openConsole();
     const ada = await firstAdmin();
     const user = await accounts.users.find(ada.id);
@@ -354,7 +354,7 @@ describe('a session', () => {
     expect((await ada.get('/session')).status).toBe(200);
   });
 
-  it('is one of fifty at most: the oldest gives way', async () => {
+  it('is one of at most fifty: the oldest is displaced', async () => {
     const { firstAdmin, accounts, connection, prefix } = await openConsole();
     const ada = await firstAdmin();
     const user = await accounts.users.find(ada.id);
@@ -368,7 +368,7 @@ describe('a session', () => {
 });
 
 describe('the API of the console', () => {
-  it('asks for a sign-in, answers in one form, and keeps nothing in caches', async () => {
+  it('requires a sign-in, answers errors in one form, and allows no caching', async () => {
     const { browser, firstAdmin } = await openConsole();
     const signedOut = { status: 401, body: { error: { code: 'signed_out' } } };
     for (const path of ['/session', '/keys', '/users', '/nothing']) {

@@ -30,7 +30,7 @@ function report(change: Partial<JobReport>): JobReport {
 /** Who sends the requests: a person with a personal key. */
 const personal = { kind: 'user', ownerId: 'ada' } as const;
 
-/** What an upstream that refuses a request may say of it. */
+/** An upstream's refusal that quotes the prompt. */
 const quoting = new RouterError('upstream_failed', 'Cannot parse: my secret diary');
 
 /** A meter, and a clock that only the test moves. */
@@ -116,7 +116,7 @@ describe('a failure in the stats', () => {
     expect(JSON.stringify(stats)).not.toContain('diary');
   });
 
-  it('loses the text that another release sends', () => {
+  it('drops the text that another release sends', () => {
     const sent = { at: 1, requestId: 'r1', code: 'upstream_failed', message: 'my secret diary' };
     const stats = ingressStatsSchema.parse({ ...meterWithClock().read(), failures: [sent] });
     expect(stats.failures).toEqual([{ at: 1, requestId: 'r1', code: 'upstream_failed' }]);

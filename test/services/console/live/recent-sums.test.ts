@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { RecentSums } from '#services/console/live/recent-sums.ts';
 
 describe('sums of the last units of time', () => {
-  it('are told oldest first, without the unit that is running', () => {
+  it('are listed oldest first, without the current unit', () => {
     const sums = new RecentSums(3);
     sums.add(10, 1);
     sums.add(11, 2);
@@ -13,7 +13,7 @@ describe('sums of the last units of time', () => {
     expect(sums.total(12)).toBe(12);
   });
 
-  it('forget what is too old, also after a long silence', () => {
+  it('drop units that are too old, also after a long pause', () => {
     const sums = new RecentSums(3);
     sums.add(10, 1);
     expect(sums.before(13)).toEqual([1, 0, 0]);
@@ -22,7 +22,7 @@ describe('sums of the last units of time', () => {
     expect(sums.before(101)).toEqual([0, 0, 5]);
   });
 
-  it('pass over what comes too late for its unit', () => {
+  it('ignore what comes too late for its unit', () => {
     const sums = new RecentSums(3);
     sums.add(104, 5);
     sums.add(100, 9);

@@ -16,8 +16,8 @@ const large = {
   maxOutput: 100,
 };
 
-describe('the models that are shown', () => {
-  it('are auto, names of the registry, then models, each with who serves it', () => {
+describe('the listed models', () => {
+  it("are auto, the registry's names, then all models, each with who serves it", () => {
     const registry = registrySchema.parse({ models: { fast: { targets: [{ model: 'small', tier: 'gpu' }] } } });
     const shown = servedModels([pool('gpu', 2, small), pool('cloud', 1, large, small)], registry);
     expect(shown.map(({ id, kind }) => [id, kind])).toEqual([
@@ -34,7 +34,7 @@ describe('the models that are shown', () => {
     ]);
   });
 
-  it('leave out names that nobody serves, and from auto what it may not use', () => {
+  it('leave out names that no worker serves, and leave out of auto what it must not use', () => {
     const registry = registrySchema.parse({
       models: { gone: { targets: [{ model: 'nothing' }] } },
       auto: { tiers: ['gpu'], except: ['small'] },

@@ -11,7 +11,7 @@ import { servePages } from '#services/console/pages/serve-pages.ts';
 
 const script = `${'x'.repeat(2_000)};`;
 
-/** Serves a folder of pages; `build` puts some there. */
+/** Serves a folder of pages; `build` writes some into it. */
 async function serve() {
   const parent = mkdtempSync(join(tmpdir(), 'rtr-pages-'));
   const folder = join(parent, 'dist');
@@ -44,7 +44,7 @@ async function serve() {
 }
 
 describe("the console's pages", () => {
-  it('are one page for every path that is none of the API, with a policy that lets in nothing foreign', async () => {
+  it('are one page for every path outside the API, with a policy that allows nothing from other hosts', async () => {
     const { url, build } = await serve();
     build();
     for (const path of ['/', '/keys', '/admin/people', '/link/abc', '/tools/some%2Ftool']) {
@@ -66,14 +66,14 @@ describe("the console's pages", () => {
     }
   });
 
-  it('have another nonce each time', async () => {
+  it('have a new nonce in each answer', async () => {
     const { url, build } = await serve();
     build();
     const [one, two] = await Promise.all([browse(url), browse(url)]);
     expect(one.headers.get('content-security-policy')).not.toBe(two.headers.get('content-security-policy'));
   });
 
-  it('have files that may be kept for ever, compressed as the browser likes it', async () => {
+  it('have files that browsers may cache forever, compressed as the browser accepts', async () => {
     const { url, build } = await serve();
     build();
     for (const encoding of ['br', 'gzip', 'identity']) {
@@ -107,7 +107,7 @@ describe("the console's pages", () => {
     expect([answer.status, await answer.text()]).toEqual([404, 'of the API']);
   });
 
-  it('leave a path that a program has mistyped to the API', async () => {
+  it("leave a path that a program has mistyped to the API's 404", async () => {
     const { url, build } = await serve();
     build();
     for (const accept of ['*/*', 'application/json']) {
@@ -116,7 +116,7 @@ describe("the console's pages", () => {
     }
   });
 
-  it('are not there for anything but reading', async () => {
+  it('answer only GET and HEAD', async () => {
     const { url, build } = await serve();
     build();
     expect((await fetch(url, { method: 'POST', headers: { accept: 'text/html' } })).status).toBe(404);
@@ -124,7 +124,7 @@ describe("the console's pages", () => {
     expect([head.status, await head.text()]).toEqual([200, '']);
   });
 
-  it('never leave their folder', async () => {
+  it('never serve files outside their folder', async () => {
     const { url, build } = await serve();
     build();
     for (const path of ['/../draft.js', '/assets/..%2f..%2fetc/passwd.js', '/assets/%2e%2e/stamp.js']) {
@@ -133,7 +133,7 @@ describe("the console's pages", () => {
     expect((await rawGet(`${url}/stamp`, 'identity')).body.toString()).not.toContain('secret');
   });
 
-  it('say what to run when they are not built, and are there as soon as they are; a new build is seen at once', async () => {
+  it('name the build command until they are built, then appear at once, as does a new build', async () => {
     const { url, build } = await serve();
     const missing = await browse(url);
     expect([missing.status, await missing.text()]).toEqual([503, expect.stringContaining('npm run build')]);
@@ -145,7 +145,7 @@ describe("the console's pages", () => {
   });
 });
 
-/** Asks as a browser does that opens a page. */
+/** Requests a page as a browser does. */
 function browse(url: string): Promise<Response> {
   return fetch(url, { headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } });
 }

@@ -46,7 +46,7 @@ async function openExport(count: number, seen: (response: ServerResponse) => voi
 }
 
 describe('an export', () => {
-  it('leaves nothing waiting behind, however often the client has to be waited for', async () => {
+  it('leaves no listeners behind, however often the client is slow', async () => {
     let most = 0;
     const { port } = await openExport(20_000, (response) => {
       most = Math.max(most, response.listenerCount('close'));
@@ -56,7 +56,7 @@ describe('an export', () => {
     expect(most).toBeLessThan(5);
   });
 
-  it('is cut off when the client reads nothing for half a minute', async () => {
+  it('is aborted when the client reads nothing for half a minute', async () => {
     let current: ServerResponse | undefined;
     let count = 0;
     const { port, ended } = await openExport(Number.POSITIVE_INFINITY, (response) => {
@@ -68,7 +68,7 @@ describe('an export', () => {
     const client = connect(port, '127.0.0.1').pause();
     onTestFinished(() => void client.destroy());
     client.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
-    // Until the kernel takes no more.
+    // Until the kernel's buffer is full.
     for (let still = 0, before = -1; still < 5_000; before = count) {
       await new Promise((resolve) => setImmediate(resolve));
       still = count === before && count > 0 ? still + 1 : 0;

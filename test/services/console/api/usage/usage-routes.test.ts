@@ -86,7 +86,7 @@ async function openApi(...records: UsageRecord[]) {
 const range = `from=${Date.UTC(2026, 10, 20)}&to=${Date.UTC(2026, 10, 22)}`;
 
 describe('GET /usage', () => {
-  it('tells totals in dollars with the names of what they are grouped by', async () => {
+  it('answers totals in dollars, with the names of the groups', async () => {
     const team = { key: { id: 'k2', name: 'ci' }, owner: { kind: 'team' as const, id: 't1' } };
     const { get } = await openApi(
       record('a'),
@@ -121,14 +121,14 @@ describe('GET /usage', () => {
     const { get } = await openApi();
     const answer = await get(path);
     expect(answer.status).toBe(400);
-    const told = (await answer.json()) as { error: { message: string } };
-    expect(told).toMatchObject({ error: { code: 'invalid_request', field } });
-    expect(told.error.message).not.toMatch(/NaN|undefined/);
+    const answered = (await answer.json()) as { error: { message: string } };
+    expect(answered).toMatchObject({ error: { code: 'invalid_request', field } });
+    expect(answered.error.message).not.toMatch(/NaN|undefined/);
   });
 });
 
 describe('GET /usage/requests', () => {
-  it('tells single requests as the contract has them, in pages', async () => {
+  it('answers single requests in pages', async () => {
     const { get } = await openApi(record('a'), record('b', { outcome: 'failed', code: 'overloaded' }), record('c'));
     const first = (await (await get('/usage/requests?limit=2')).json()) as { requests: UsageRequest[]; next: string };
     expect(first.requests).toMatchObject([
@@ -145,7 +145,7 @@ describe('GET /usage/requests', () => {
 });
 
 describe('GET /usage/export', () => {
-  it('sends all of them as JSON', async () => {
+  it('streams all requests as JSON', async () => {
     const { get } = await openApi(...Array.from({ length: 450 }, (_, index) => record(`r${index}`)));
     const answer = await get(`/usage/export?${range}&format=json`);
     expect(answer.headers.get('content-disposition')).toBe('attachment; filename="usage.json"');
@@ -154,7 +154,7 @@ describe('GET /usage/export', () => {
     expect(await (await get(`/usage/export?${range}&format=json`, 'stranger')).json()).toEqual([]);
   });
 
-  it('sends a table in which no text can become a formula', async () => {
+  it('streams a table in which no text is read as a formula', async () => {
     const { get } = await openApi(record('a', { key: { id: 'k1', name: "@SUM(1+1)*cmd|' /C calc'!A0" } }));
     const answer = await get(`/usage/export?${range}&format=csv`);
     expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8');
@@ -169,7 +169,7 @@ describe('GET /usage/export', () => {
 });
 
 describe('GET /usage/now', () => {
-  it('tells what is used and held of each limit', async () => {
+  it('answers the use of each limit, reservations included', async () => {
     const { get, reserve } = await openApi();
     (await reserve([keyWith({ tokensPerDay: 100 })], { tokens: 30, cost: 5e8 })).commit({ tokens: 20, cost: 4e8 });
     await reserve([keyWith({ tokensPerDay: 100 })], { tokens: 10, cost: 1e8 });
@@ -188,7 +188,7 @@ describe('GET /usage/now', () => {
 });
 
 describe('/prices', () => {
-  it('are read by everybody and changed by admins, for ids with slashes too', async () => {
+  it('are read by everyone and changed by admins, also for ids with slashes', async () => {
     const { get, audit } = await openApi();
     const path = '/prices/openai/gpt-oss-120b';
     const body = JSON.stringify({ input: 1, output: 2, asOf: '2026-11-01' });

@@ -79,7 +79,7 @@ describe('a conversation as a request', () => {
     });
   });
 
-  it('leaves out what is not set, and an answer that never began', () => {
+  it('leaves out settings that are not set and answers that never began', () => {
     const plain = { ...settings, system: ' ', tools: [] };
     const asked: Turn[] = [{ role: 'user', text: 'Hi', images: [] }, newAnswer()];
     expect(chat.buildRequest(asked, plain)).toEqual({
@@ -97,7 +97,7 @@ describe('a conversation as a request', () => {
     });
   });
 
-  it('as a command for a shell has no key and short images, and survives quotes', () => {
+  it('as a shell command has no key, short images and escaped quotes', () => {
     const body = chat.buildRequest(
       [{ role: 'user', text: "It's", images: [`data:image/png;base64,${'A'.repeat(9_000)}`] }],
       settings,
@@ -111,7 +111,7 @@ describe('a conversation as a request', () => {
 });
 
 describe('tools written by hand', () => {
-  it('are read in the form of either format, one or many', () => {
+  it('are read in the form of any format, one or many', () => {
     const schema = { type: 'object' };
     const read = { name: 'a', description: '', inputSchema: schema };
     expect(parseTools('{"name": "a", "input_schema": {"type": "object"}}')).toEqual({ tools: [read] });

@@ -17,8 +17,8 @@ const expected = {
   served: { model: 'demo', promptTokens: 5, completionTokens: 7 },
 };
 
-describe("a stream's events make the answer", () => {
-  it('in the chat format', () => {
+describe("the answer of a stream's events", () => {
+  it('is read from the chat format', () => {
     const delta = (fields: object) => ({ model: 'demo', choices: [{ index: 0, delta: fields, finish_reason: null }] });
     const call = (index: number, fields: object) => delta({ tool_calls: [{ index, ...fields }] });
     const answer = answerOf(
@@ -38,7 +38,7 @@ describe("a stream's events make the answer", () => {
     expect(chat.openReader()('[DONE]')).toEqual([]);
   });
 
-  it('in the messages format, whose blocks are numbered together', () => {
+  it('is read from the messages format, which numbers all blocks together', () => {
     const answer = answerOf(
       [
         { type: 'message_start', message: { model: 'demo', usage: { input_tokens: 3, cache_read_input_tokens: 2 } } },
@@ -59,13 +59,13 @@ describe("a stream's events make the answer", () => {
     expect(answer).toMatchObject({ ...expected, signature: 'sig', isCut: false });
   });
 
-  it('with whether it was cut at its longest length', () => {
+  it('reports whether it was cut off at the longest allowed length', () => {
     const short = answerOf([{ choices: [{ delta: {}, finish_reason: 'length' }] }], chat.openReader());
     const end = { type: 'message_delta', delta: { stop_reason: 'max_tokens' }, usage: { output_tokens: 7 } };
     for (const answer of [short, answerOf([end], messages.openReader())]) expect(answer.isCut).toBe(true);
   });
 
-  it('and say when it failed', () => {
+  it("ends as failed with the error's message", () => {
     const inChat = answerOf([{ error: { message: 'Gone.' } }], chat.openReader());
     const inMessages = answerOf(
       [{ type: 'error', error: { type: 'api_error', message: 'Gone.' } }],

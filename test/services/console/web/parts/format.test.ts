@@ -7,8 +7,8 @@ import {
   formatTokens,
 } from '#services/console/web/parts/format.ts';
 
-describe('what people read', () => {
-  it('is money with the digits that count', () => {
+describe('displayed values', () => {
+  it('show money with its significant digits', () => {
     expect([0, 0.56, 0.0375, 0.00001, 3, 1_234.5].map(formatMoney)).toEqual([
       '$0.00',
       '$0.56',
@@ -19,7 +19,7 @@ describe('what people read', () => {
     ]);
   });
 
-  it('is time in the unit that fits', () => {
+  it('show durations in the unit that fits', () => {
     expect([7, 3_400, 120_000, 7_200_000, 5 * 86_400_000].map(formatDuration)).toEqual([
       '7 ms',
       '3.4 s',
@@ -33,13 +33,13 @@ describe('what people read', () => {
     );
   });
 
-  it('tells what is to come to the nearest unit, and never that it has been', () => {
+  it('round future times to the nearest unit, and never show them as past', () => {
     const now = Date.UTC(2026, 10, 21);
     const lasting = [5_000, 8 * 3_600_000 + 120_000, 7 * 86_400_000 - 1_000];
     expect(lasting.map((ms) => formatAgo(now + ms, now))).toEqual(['in a moment', 'in 8 hours', 'in 7 days']);
   });
 
-  it('is a count that fits into its place', () => {
+  it('shorten large counts', () => {
     expect([0, 12.34, 9_999, 1_234_567].map(formatShort)).toEqual(['0', '12.3', '9,999', '1.2M']);
     expect([131_072, 1_048_576, 200_000].map(formatTokens)).toEqual(['128K', '1M', '200K']);
   });

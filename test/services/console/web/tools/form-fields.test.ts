@@ -16,7 +16,7 @@ const schema = {
 };
 
 describe("a tool's form", () => {
-  it('has an input for each field of the schema, fit for what it holds', () => {
+  it('has an input for each field of the schema, by its type', () => {
     const fields = formFields(schema) ?? [];
     expect(fields.map(({ name, kind }) => [name, kind])).toEqual([
       ['name', 'text'],
@@ -32,13 +32,13 @@ describe("a tool's form", () => {
     expect(fields[2]).toMatchObject({ initial: '1.5', isRequired: false });
   });
 
-  it('is not made of what it cannot show: that is written as JSON', () => {
+  it('leaves schemas that it cannot show to be written as JSON', () => {
     expect(formFields({ type: 'array' })).toBeUndefined();
     expect(formFields({ type: 'object', oneOf: [] })).toBeUndefined();
     expect(formFields({ type: 'object' })).toEqual([]);
   });
 
-  it('is read as the types that the schema wants, without what was left empty', () => {
+  it("is read into the schema's types, without empty fields", () => {
     const fields = formFields(schema) ?? [];
     const written = { name: 'Ada', count: '3', loud: 'true', words: 'a\nb\n', more: '{"x": [1]}' };
     expect(readForm(fields, written)).toEqual({

@@ -4,7 +4,7 @@ import { readQuery } from '#services/console/web/pages/usage/usage-query.ts';
 const noon = Date.UTC(2026, 10, 21, 12);
 
 describe("the usage page's address", () => {
-  it('asks for the last seven days by model when it says nothing, and for the same all day long', () => {
+  it('stands for the last seven days by model when it is empty, and for the same query all day', () => {
     const { span, by, measure, report } = readQuery(new URLSearchParams(), noon);
     expect({ span, by, measure }).toEqual({ span: '7d', by: 'model', measure: 'tokens' });
     expect(Object.fromEntries(new URLSearchParams(report))).toEqual({
@@ -16,7 +16,7 @@ describe("the usage page's address", () => {
     expect(readQuery(new URLSearchParams(), noon + 3_600_000).report).toBe(report);
   });
 
-  it('may choose, and filter; what it says wrong counts for nothing', () => {
+  it('sets the span, the groups and filters; invalid parts are ignored', () => {
     const search = new URLSearchParams('span=1y&by=key&measure=cost&tier=gpu&model=a%2Fb&outcome=x&user=');
     const query = readQuery(search, noon);
     expect(query).toMatchObject({ span: '1y', by: 'key', measure: 'cost', filters: { tier: 'gpu', model: 'a/b' } });
