@@ -3,7 +3,7 @@ import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { Registry } from '#shared/registry/registry.ts';
 import type { ServedModel } from '../contract/live.ts';
 
-interface Offer {
+interface PooledModel {
   pool: LivePool;
   model: LivePool['models'][number];
 }
@@ -13,8 +13,8 @@ export function servedModels(
   pools: Iterable<LivePool>,
   { models, auto }: Pick<Registry, 'models' | 'auto'>,
 ): ServedModel[] {
-  const offers = [...pools].flatMap((pool) => pool.models.map((model): Offer => ({ pool, model })));
-  const byId = Map.groupBy(offers, ({ model }) => model.id);
+  const pooled = [...pools].flatMap((pool) => pool.models.map((model): PooledModel => ({ pool, model })));
+  const byId = Map.groupBy(pooled, ({ model }) => model.id);
   const registered = Object.entries(models).flatMap(([name, { targets }]) => {
     const reached = targets.flatMap(({ model, tier }) =>
       (byId.get(model) ?? []).filter(({ pool }) => tier === undefined || pool.tier === tier),
@@ -24,7 +24,7 @@ export function servedModels(
   const plain = Array.from(byId, ([id, each]) => describe(id, 'model', each)).filter(
     ({ id }) => !Object.hasOwn(models, id),
   );
-  const automatic = offers.filter(
+  const automatic = pooled.filter(
     ({ pool, model: { id } }) =>
       auto.tiers.some((tier) => tier === pool.tier) && !auto.except.includes(id) && (auto.only?.includes(id) ?? true),
   );
@@ -35,14 +35,14 @@ export function servedModels(
   ];
 }
 
-function describe(id: string, kind: ServedModel['kind'], offers: readonly Offer[]): ServedModel {
-  const contextWindow = largest(offers.map(({ model }) => model.contextWindow));
-  const maxOutput = largest(offers.map(({ model }) => model.maxOutput));
-  const tiers = Map.groupBy(offers, ({ pool }) => pool.tier);
+function describe(id: string, kind: ServedModel['kind'], pooled: readonly PooledModel[]): ServedModel {
+  const contextWindow = largest(pooled.map(({ model }) => model.contextWindow));
+  const maxOutput = largest(pooled.map(({ model }) => model.maxOutput));
+  const tiers = Map.groupBy(pooled, ({ pool }) => pool.tier);
   return {
     id,
     kind,
-    capabilities: capabilities.filter((name) => offers.some(({ model }) => model.capabilities.includes(name))),
+    capabilities: capabilities.filter((name) => pooled.some(({ model }) => model.capabilities.includes(name))),
     ...(contextWindow === undefined ? {} : { contextWindow }),
     ...(maxOutput === undefined ? {} : { maxOutput }),
     servedBy: Array.from(tiers, ([tier, each]) => ({

@@ -55,7 +55,7 @@ export async function openConsolePage(
 }
 
 /** Waits until everything on the page has loaded. */
-export async function settle(page: Page): Promise<void> {
+export async function waitUntilLoaded(page: Page): Promise<void> {
   await page.locator('main').waitFor();
   while ((await page.locator('main [aria-busy=true]').count()) > 0) await page.waitForTimeout(50);
 }

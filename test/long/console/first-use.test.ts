@@ -1,7 +1,7 @@
 import OpenAI from 'openai';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeFirstAccount, openConsolePage, settle } from '../../helpers/console/console-page.ts';
+import { makeFirstAccount, openConsolePage, waitUntilLoaded } from '../../helpers/console/console-page.ts';
 import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
 import { startConsole, type ConsoleCluster } from '../../helpers/console/start-console.ts';
 import { until } from '../../helpers/until.ts';
@@ -20,7 +20,7 @@ describe.skipIf(chromiumPath === undefined)('the first use', () => {
     await cluster?.stop();
   });
 
-  it('goes from the link over a key and the official SDK to the request in Usage, and ends with the key', async () => {
+  it('leads from the link to a key, a request with the official SDK, its record in Usage, and the revoked key', async () => {
     const { page, troubles } = await openConsolePage(browser, cluster.url);
     await makeFirstAccount(page, cluster.firstLink);
 
@@ -44,11 +44,11 @@ describe.skipIf(chromiumPath === undefined)('the first use', () => {
     await page.getByRole('link', { name: 'Usage' }).click();
     const requests = page.getByRole('region', { name: 'Recent requests' });
     const row = requests.getByRole('row', { name: /first key/ });
-    // What is asked for again by itself is not waited for here.
+    // Reloads instead of waiting for the page's own polling.
     await until(async () => {
       await page.reload();
       await page.getByRole('heading', { name: 'Recent requests' }).waitFor();
-      await settle(page);
+      await waitUntilLoaded(page);
       expect(await row.count()).toBe(1);
     }, 20_000);
     await row.getByText('Served').waitFor();
@@ -81,7 +81,7 @@ describe.skipIf(chromiumPath === undefined)('the first use', () => {
       10_000,
     );
 
-    // Neither a secret nor what was said is in the pages or in the logs.
+    // Neither secrets nor prompts are in the pages or in the logs.
     for (const said of [apiKey, 'tulip anvil 42 harbour', 'Good morning!']) {
       expect(await page.content()).not.toContain(said);
       expect(JSON.stringify(cluster.ingress.lines)).not.toContain(said);

@@ -11,7 +11,7 @@ const picture = Buffer.from(
   'base64',
 );
 
-describe.skipIf(chromiumPath === undefined)('the console does its jobs', () => {
+describe.skipIf(chromiumPath === undefined)('the console', () => {
   let cluster: ConsoleCluster;
   let browser: Browser;
   let signedIn: Awaited<ReturnType<BrowserContext['storageState']>>;
@@ -52,14 +52,14 @@ describe.skipIf(chromiumPath === undefined)('the console does its jobs', () => {
       await page.getByText('5 served (100 %)').waitFor();
     });
 
-    it('tells what failed, and how to find it in the logs', async () => {
+    it('shows what failed and under which id it is in the logs', async () => {
       const { headers } = await askWith(cluster, cluster.key, 'Fail.\n[demo fault=500]');
       await page.goto('/');
       await page.getByText('upstream_failed').first().waitFor();
       await page.getByText(headers.get('x-request-id') ?? 'no id').waitFor();
     });
 
-    it('says that it is cut off, and goes on by itself', async () => {
+    it('shows that the connection is lost, and reconnects by itself', async () => {
       await watched.context.route('**/console/api/live', (route) => route.abort());
       await page.goto('/');
       await page.getByRole('status', { name: /^Offline/ }).waitFor();
@@ -93,7 +93,7 @@ describe.skipIf(chromiumPath === undefined)('the console does its jobs', () => {
   });
 
   describe('models', () => {
-    it('gives code that works, with the address filled in and the key left out', async () => {
+    it('shows code with the address filled in and the key left out', async () => {
       await page.goto('/models');
       await page.getByRole('button', { name: 'How to use demo' }).click();
       const dialog = page.getByRole('dialog');
@@ -108,7 +108,7 @@ describe.skipIf(chromiumPath === undefined)('the console does its jobs', () => {
   });
 
   describe('playground', () => {
-    it.each(['OpenAI', 'Anthropic'])('talks in the format of %s, and tells who answered', async (format) => {
+    it.each(['OpenAI', 'Anthropic'])('talks in the format of %s and shows who answered', async (format) => {
       await page.goto('/playground');
       await page.getByRole('radiogroup', { name: 'Format of the request' }).getByText(format).click();
       await page.getByLabel('Your message').fill('Say hello to the harbour.');
@@ -127,7 +127,7 @@ describe.skipIf(chromiumPath === undefined)('the console does its jobs', () => {
         .waitFor();
     });
 
-    it.each(['OpenAI', 'Anthropic'])('shows thinking apart, in the format of %s', async (format) => {
+    it.each(['OpenAI', 'Anthropic'])('shows thinking apart from the answer in the format of %s', async (format) => {
       await page.goto('/playground');
       await page.getByRole('radiogroup', { name: 'Format of the request' }).getByText(format).click();
       await page.getByRole('switch', { name: 'Think before answering' }).click();
@@ -138,7 +138,7 @@ describe.skipIf(chromiumPath === undefined)('the console does its jobs', () => {
       await answer.getByText('Thinking', { exact: true }).waitFor();
     });
 
-    it('stops an answer on demand, and the request is over at once', async () => {
+    it('stops an answer on demand, which ends the request at once', async () => {
       await page.goto('/playground');
       await page.getByLabel('Your message').fill('Slowly.\n[demo rate=5 tokens=500]');
       await page.keyboard.press('Enter');
@@ -149,7 +149,7 @@ describe.skipIf(chromiumPath === undefined)('the console does its jobs', () => {
       await page.getByRole('region', { name: 'Active streams' }).getByText('0', { exact: true }).waitFor();
     });
 
-    it('says why an answer failed, also in the middle, and asks again', async () => {
+    it('shows why an answer failed, also midway, and asks again', async () => {
       await page.goto('/playground');
       await page.getByLabel('Your message').fill('Hello!\n[demo fault=drop after=3]');
       await page.keyboard.press('Enter');
@@ -203,7 +203,7 @@ describe.skipIf(chromiumPath === undefined)('the console does its jobs', () => {
       expect(code).not.toMatch(/csrf|rtr_\w|user\.\w|cookie/);
     });
 
-    it('keeps markup in an answer what it is: text', async () => {
+    it('shows markup in an answer as text', async () => {
       await page.goto('/playground');
       await page.getByLabel('Your message').fill('Repeat: <img src=x onerror="window.hit = 1"> <b id="bold">x</b>');
       await page.keyboard.press('Enter');
@@ -224,7 +224,7 @@ describe.skipIf(chromiumPath === undefined)('the console does its jobs', () => {
       await page.getByRole('region', { name: 'Result' }).getByText('18446744073709551616').first().waitFor();
     });
 
-    it('says what is wrong with the input, and takes raw JSON too', async () => {
+    it('shows what is wrong with the input, and accepts raw JSON', async () => {
       await page.goto('/tools/calculator');
       await page.getByRole('switch', { name: 'Write JSON' }).click();
       await page.getByLabel('JSON', { exact: true }).fill('{"expression": ');
@@ -237,7 +237,7 @@ describe.skipIf(chromiumPath === undefined)('the console does its jobs', () => {
   });
 
   describe('keys', () => {
-    it('makes a key that works, changes and rotates it, and revokes it', async () => {
+    it('creates a key that works, changes, rotates and revokes it', async () => {
       await page.goto('/keys');
       const raw = await makeKey(page, 'laptop');
       expect((await askWith(cluster, raw)).status).toBe(200);
@@ -247,7 +247,7 @@ describe.skipIf(chromiumPath === undefined)('the console does its jobs', () => {
       await page.getByRole('menuitem', { name: 'Change' }).click();
       await page.getByRole('dialog').getByLabel('Name').fill('laptop of Ada');
       await page.getByRole('dialog').getByLabel('Requests a minute').fill('30');
-      // Key by key, as a person types it: a point is followed by nothing for a moment.
+      // Key by key, as a person types: for a moment nothing follows the point.
       await page.getByRole('dialog').getByLabel('Dollars a day').pressSequentially('12.50');
       await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
       await page.getByText('30 requests a minute').waitFor();
@@ -275,7 +275,7 @@ describe.skipIf(chromiumPath === undefined)('the console does its jobs', () => {
       );
     });
 
-    it('shows names as they are, whatever is in them', async () => {
+    it('shows markup in names as text', async () => {
       await page.goto('/keys');
       const name = '<img src=x onerror="window.hit=1">';
       await makeKey(page, name);
@@ -283,7 +283,7 @@ describe.skipIf(chromiumPath === undefined)('the console does its jobs', () => {
       expect(await page.evaluate('window.hit')).toBeUndefined();
     });
 
-    it('says which input is wrong', async () => {
+    it('marks the invalid input', async () => {
       await page.goto('/keys');
       await page.getByRole('button', { name: 'New key' }).click();
       const dialog = page.getByRole('dialog');
@@ -295,7 +295,7 @@ describe.skipIf(chromiumPath === undefined)('the console does its jobs', () => {
   });
 
   describe('admin', () => {
-    it('invites somebody, who joins a team, sees less, and can be blocked', async () => {
+    it('invites a person, who joins a team, sees less, and can be blocked', async () => {
       await page.goto('/admin/teams');
       await page.getByRole('button', { name: 'New team' }).click();
       await page.getByRole('dialog').getByLabel('Name').fill('Engines');
@@ -330,13 +330,13 @@ describe.skipIf(chromiumPath === undefined)('the console does its jobs', () => {
       await page.getByRole('menuitem', { name: 'Block' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Block' }).click();
       await page.getByText('Blocked').waitFor();
-      // Also the page that is open: its live news end within seconds, and with them the session shows as ended.
+      // The open page too: its live feed ends within seconds, and the page then finds its session ended.
       await guest.page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor({ timeout: 20_000 });
       expect(guest.troubles).toEqual([]);
       await guest.context.close();
     });
 
-    it('sets a price, by which requests are then costed, and takes it back', async () => {
+    it('sets a price, by which requests are then charged, and resets it', async () => {
       await page.goto('/admin/prices');
       await page.getByRole('button', { name: 'Set a price' }).click();
       await page.getByRole('dialog').getByLabel('Model').fill('demo');
@@ -350,7 +350,7 @@ describe.skipIf(chromiumPath === undefined)('the console does its jobs', () => {
       await page
         .getByRole('region', { name: 'Cost' })
         .getByText(/^\$0\.0[1-9]|^\$0\.[1-9]/)
-        // The page looks again every ten seconds, should it have been quicker than the ledger.
+        // The page polls every ten seconds, in case it was faster than the ledger.
         .waitFor({ timeout: 15_000 });
       await page.goto('/admin/prices');
       await page.getByRole('button', { name: 'Reset the price of demo' }).click();
@@ -363,7 +363,7 @@ describe.skipIf(chromiumPath === undefined)('the console does its jobs', () => {
       await page.getByText('price.change').first().waitFor();
     });
 
-    it('keeps what was set', async () => {
+    it('keeps changed settings', async () => {
       await page.goto('/admin/settings');
       await page.getByLabel('Days until an invitation expires').fill('3');
       await page.getByRole('button', { name: 'Save' }).click();
@@ -377,7 +377,7 @@ describe.skipIf(chromiumPath === undefined)('the console does its jobs', () => {
   });
 
   describe('account', () => {
-    it('changes the password, and goes on', async () => {
+    it('changes the password and stays signed in', async () => {
       await page.goto('/account');
       await page.getByLabel('Current password').fill('wrong');
       await page.getByRole('textbox', { name: 'New password' }).fill('walnut orbit 17 gravel');

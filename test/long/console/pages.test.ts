@@ -8,7 +8,7 @@ import {
   openConsolePage,
   phone,
   seriousViolations,
-  settle,
+  waitUntilLoaded,
   wide,
 } from '../../helpers/console/console-page.ts';
 import { chromiumPath, openBrowser } from '../../helpers/console/open-browser.ts';
@@ -43,10 +43,10 @@ const looks = {
   'phone-dark': { ...phone, colorScheme: 'dark' },
 } as const;
 
-/** Where pictures of all pages are put, for people to look at. */
+/** The folder for screenshots of all pages, for people to look at. */
 const pictures = join(tmpdir(), 'rtr-console-pictures');
 
-/** Compressed script that the first page may load. */
+/** The most bytes of compressed script for the first page. */
 const scriptBudget = 250 * 1024;
 
 const usableMs = 1_000;
@@ -74,13 +74,13 @@ describe.skipIf(chromiumPath === undefined)("the console's pages", () => {
     await cluster?.stop();
   });
 
-  it.each(Object.entries(looks))('can be read by everybody: %s', async (name, look) => {
+  it.each(Object.entries(looks))('are accessible: %s', async (name, look) => {
     const { page, context, troubles } = await openConsolePage(browser, cluster.url, look, signedIn);
     const problems: string[] = [];
     for (const [path, title] of pages) {
       await page.goto(path);
       await page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor();
-      await settle(page);
+      await waitUntilLoaded(page);
       await page.screenshot({ path: join(pictures, `${name}${path.replaceAll('/', '-')}.png`), fullPage: true });
       for (const violation of await seriousViolations(page)) problems.push(`${path}: ${violation}`);
       if (look.width < 600 && (await overflows(page))) problems.push(`${path}: is wider than the screen`);
@@ -92,7 +92,7 @@ describe.skipIf(chromiumPath === undefined)("the console's pages", () => {
     await context.close();
   });
 
-  it.each(Object.entries(looks))('can be read by everybody before the sign-in: %s', async (name, look) => {
+  it.each(Object.entries(looks))('are accessible before the sign-in: %s', async (name, look) => {
     const { page, context, troubles } = await openConsolePage(browser, cluster.url, look);
     await page.goto('/keys');
     await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor();
@@ -105,7 +105,7 @@ describe.skipIf(chromiumPath === undefined)("the console's pages", () => {
     await context.close();
   });
 
-  it('would tell of a violation of the policy: an inline script is not run, and is noticed', async () => {
+  it('block an inline script by their policy, and this test notices', async () => {
     const { page, context, troubles } = await openConsolePage(browser, cluster.url, wide, signedIn);
     await page.goto('/');
     await page.evaluate(
@@ -119,9 +119,9 @@ describe.skipIf(chromiumPath === undefined)("the console's pages", () => {
     await context.close();
   });
 
-  it('loads little script for its first page, and is usable within a second', async () => {
+  it('load little script for the first page, which is usable within a second', async () => {
     let took = Infinity;
-    // What a busy machine adds is no fault of the pages: the best of some rounds counts.
+    // The best of some rounds counts: a busy machine adds delays that are not the pages'.
     for (let round = 0; round < 10 && took >= usableMs; round += 1) {
       const { page, context } = await openConsolePage(browser, cluster.url, wide, signedIn);
       const begin = performance.now();
@@ -162,7 +162,7 @@ describe.skipIf(chromiumPath === undefined)("the console's pages", () => {
     await context.close();
   });
 
-  it('has its menu behind a button on a phone', async () => {
+  it('have the menu behind a button on a phone', async () => {
     const { page, context } = await openConsolePage(browser, cluster.url, phone, signedIn);
     await page.goto('/');
     await page.getByRole('button', { name: 'Open the menu' }).click();
@@ -172,7 +172,7 @@ describe.skipIf(chromiumPath === undefined)("the console's pages", () => {
     await context.close();
   });
 
-  it('keeps a chosen colour scheme', async () => {
+  it('keep a chosen colour scheme', async () => {
     const { page, context } = await openConsolePage(browser, cluster.url, wide, signedIn);
     await page.goto('/');
     await page.getByRole('button', { name: 'Colours: System' }).click();

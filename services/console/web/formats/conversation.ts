@@ -13,7 +13,7 @@ export interface ToolCall {
   name: string;
   /** JSON, as far as it has arrived. */
   input: string;
-  /** The tool's output, once somebody has run it. */
+  /** The tool's output, once it has run. */
   result?: { text: string; isError: boolean };
 }
 

@@ -13,6 +13,7 @@ import { curlOf } from '../../formats/curl-of.ts';
 import { servedFormats, type ServedFormat } from '../../formats/web-formats.ts';
 import { SettingsPanel } from './settings-panel.tsx';
 import { TurnView } from './turn-view.tsx';
+import './playground.css';
 import { useConversation } from './use-conversation.ts';
 
 /** A conversation with any model, in any format, over the same paths that clients use. */

@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import { goodPassword, openConsole } from '../../../helpers/console/open-console.ts';
+
+describe('the link of the first administrator', () => {
+  it('describes itself, creates the account, signs in, and works once', async () => {
+    const { accounts, browser } = await openConsole();
+    const token = await accounts.links.issueFirstAdmin();
+    const first = browser();
+    expect(await first.get(`/links/${token}`)).toMatchObject({ status: 200, body: { kind: 'first-admin' } });
+    const form = { name: ' Ada Lovelace ', email: 'Ada@Example.COM', password: goodPassword };
+    expect(await first.post(`/links/${token}`, form)).toMatchObject({
+      status: 200,
+      body: { user: { name: 'Ada Lovelace', email: 'ada@example.com', role: 'admin', teams: [] } },
+    });
+    expect(await first.get('/session')).toMatchObject({ status: 200, body: { csrfToken: first.csrfToken } });
+    const gone = { status: 404, body: { error: { code: 'no_link' } } };
+    expect(await browser().get(`/links/${token}`)).toMatchObject(gone);
+    expect(await browser().post(`/links/${token}`, form)).toMatchObject(gone);
+    expect(await accounts.links.issueFirstAdmin()).toBeUndefined();
+  });
+
+  it('is renewed until it is used; only the newest one works', async () => {
+    const { accounts, browser } = await openConsole();
+    const [old, fresh] = [await accounts.links.issueFirstAdmin(), await accounts.links.issueFirstAdmin()];
+    expect((await browser().get(`/links/${old}`)).status).toBe(404);
+    expect((await browser().get(`/links/${fresh}`)).status).toBe(200);
+  });
+
+  it('creates one administrator when many use it at once', async () => {
+    const { accounts, browser } = await openConsole();
+    const token = await accounts.links.issueFirstAdmin();
+    const answers = await Promise.all(
+      [1, 2, 3, 4].map((n) =>
+        browser().post(`/links/${token}`, { name: `n${n}`, email: `n${n}@example.com`, password: goodPassword }),
+      ),
+    );
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 404, 404, 404]);
+    expect(await accounts.users.list()).toHaveLength(1);
+  });
+
+  it.each([
+    ['a short password', { password: 'short' }, 'weak_password', 'password'],
+    ['a password that is far too long', { password: 'x'.repeat(201) }, 'weak_password', 'password'],
+    ['a password that is easy to guess', { password: 'password12' }, 'weak_password', 'password'],
+    ['no address', { email: 'ada' }, 'invalid_request', 'email'],
+    ['no name', { name: '  ' }, 'invalid_request', 'name'],
+    ['a name that hides text', { name: 'a\u202eb' }, 'invalid_request', 'name'],
+  ])('is not used up by %s', async (_, wrong, code, field) => {
+    const { accounts, browser } = await openConsole();
+    const token = await accounts.links.issueFirstAdmin();
+    const form = { name: 'Ada', email: 'ada@example.com', password: goodPassword };
+    expect(await browser().post(`/links/${token}`, { ...form, ...wrong })).toMatchObject({
+      status: 400,
+      body: { error: { code, field } },
+    });
+    expect((await browser().post(`/links/${token}`, form)).status).toBe(200);
+  });
+});
+
+describe('the link for a forgotten password', () => {
+  it('sets a new one, ends all sessions, signs in, and lifts the limit on attempts', async () => {
+    const { firstAdmin, browser, accounts } = await openConsole();
+    const ada = await firstAdmin();
+    for (let n = 0; n < 11; n += 1) await browser().signIn('ada@example.com', 'wrong');
+    expect((await browser().signIn('ada@example.com', goodPassword)).status).toBe(429);
+    const token = await accounts.links.issuePassword(ada.id);
+    expect((await browser().get(`/links/${token}`)).body).toEqual({ kind: 'password', email: 'ada@example.com' });
+    const password = 'quiet-lantern-oyster-77';
+    const back = browser();
+    expect(await back.post(`/links/${token}`, { password })).toMatchObject({ body: { user: { name: 'Ada' } } });
+    expect((await back.get('/session')).status).toBe(200);
+    expect((await ada.get('/session')).status).toBe(401);
+    expect((await browser().post(`/links/${token}`, { password })).status).toBe(404);
+  });
+});
+
+describe('links for one forgotten password', () => {
+  it('all expire when one is used, the password changes, or the person signs out everywhere', async () => {
+    const { firstAdmin, browser, accounts } = await openConsole();
+    const ada = await firstAdmin();
+    const issue = () => Promise.all([accounts.links.issuePassword(ada.id), accounts.links.issuePassword(ada.id)]);
+    const password = 'quiet-lantern-oyster-77';
+    const [used, spare] = await issue();
+    expect((await browser().get(`/links/${spare}`)).status).toBe(200);
+    expect((await ada.post(`/links/${used}`, { password })).status).toBe(200);
+    const [older] = await issue();
+    expect((await ada.post('/password', { current: password, next: goodPassword })).status).toBe(200);
+    const [oldest] = await issue();
+    await accounts.users.endSessions(ada.id);
+    for (const token of [spare, older, oldest]) {
+      expect((await browser().get(`/links/${token}`)).status).toBe(404);
+      expect((await browser().post(`/links/${token}`, { password })).status).toBe(404);
+      expect(await accounts.links.resetPassword(token, ada.id, 'x')).toBeUndefined();
+    }
+  });
+});
