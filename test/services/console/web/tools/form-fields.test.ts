@@ -53,7 +53,7 @@ describe("a tool's form", () => {
   });
 
   it.each([
-    [{}, 'count', /needed/],
+    [{}, 'count', /required/],
     [{ count: '1.5' }, 'count', /whole/],
     [{ count: 'x' }, 'count', /number/],
     [{ count: '1', more: '{' }, 'more', /JSON/],
