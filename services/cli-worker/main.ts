@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
 import { runWorker } from '#shared/worker/run-worker.ts';
-import { conversationUpstream } from '#shared/translate/conversation/conversation-upstream.ts';
+import { conversationUpstream } from '#shared/translate/conversation/conversation.ts';
 import { clientFormatsOn } from '#shared/translate/translation.ts';
 import { conversationTranslations } from '#shared/translate/translations.ts';
 import { Acceptance } from './acceptance.ts';

@@ -1,5 +1,3 @@
-import type { ModelCard } from './model-card.ts';
-
 /** The paths below one segment of `/api/`: what the SDKs of one vendor reach with one base URL and one key. */
 export interface ClientApi {
   /** The path segment: `/api/<segment>`. */
@@ -16,4 +14,16 @@ export interface ClientApi {
   listModels(cards: readonly ModelCard[], query: Readonly<Record<string, unknown>>): object;
   /** `GET /models/<id>`. */
   showModel(card: ModelCard): object;
+}
+
+/** What clients are told about a model. */
+export interface ModelCard {
+  id: string;
+  /** When it became known, in seconds since 1970. */
+  created: number;
+  ownedBy: string;
+  /** Tokens of input and output together, where known. */
+  contextWindow?: number | undefined;
+  /** Tokens of output at most, where known. */
+  maxOutput?: number | undefined;
 }

@@ -2,8 +2,6 @@ import type { RouterError } from '#shared/core/errors.ts';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import type { Operation } from '#shared/core/operation.ts';
 import type { ClientApi } from './client-api.ts';
-import type { LimitStanding } from './limit-standing.ts';
-import type { Needs } from './needs.ts';
 import type { ErrorAnswer } from './retry-headers.ts';
 import type { StreamedAnswer } from './sse/streamed-answer.ts';
 
@@ -65,4 +63,30 @@ export interface ClientFormat extends AnswerFormat {
   read: (body: Buffer, operation: ClientRoute['operation']) => ClientRequest;
   /** Tokens of a checked request's input, estimated from its size. */
   estimateInput: (request: JsonObject) => number;
+}
+
+/** What a request needs of the model that serves it, for choosing a worker. */
+export interface Needs {
+  tools: boolean;
+  vision: boolean;
+  thinking: boolean;
+  json: boolean;
+  /** The input's tokens, roughly: a context window must hold at least about as many. */
+  inputTokens: number;
+}
+
+/** How much of one limit is left. */
+export interface LimitLeft {
+  limit: number;
+  remaining: number;
+  /** When all of it is there again, in ms since 1970. */
+  resetsAt: number;
+}
+
+/** Where a client stands with its limits of requests and of tokens; what is not limited is undefined. */
+export interface LimitStanding {
+  /** The time, in ms since 1970. */
+  at: number;
+  requests: LimitLeft | undefined;
+  tokens: LimitLeft | undefined;
 }

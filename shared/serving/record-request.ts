@@ -9,7 +9,7 @@ import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts
 import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
 import type { Usage } from '#shared/core/usage.ts';
 import type { PriceOf } from './estimate-amount.ts';
-import type { RequestOrigin } from './request-origin.ts';
+import type { RequestOrigin } from './caller.ts';
 
 /** A request that was dispatched and is over. */
 export interface FinishedRequest extends RequestOrigin {

@@ -2,18 +2,11 @@ import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import type { LimitKeeper, Reservation } from '#shared/accounts/limits/limit-keeper.ts';
 import type { Amount, PartyUse } from '#shared/accounts/limits/party-use.ts';
 import { tightest } from '#shared/accounts/limits/tightest.ts';
-import type { LimitStanding } from '#shared/formats/limit-standing.ts';
+import type { Caller } from './caller.ts';
+import type { LimitStanding } from '#shared/formats/client-format.ts';
 
 /** The amount of a request that costs nothing but its place among the requests. */
 export const nothing: Amount = { tokens: 0, cost: 0 };
-
-/** Where the answer of a request goes besides its job's sink. */
-export interface Caller {
-  /** Called before the answer, and before a refusal, with how much of the tightest limits is left. */
-  onStanding(standing: LimitStanding): void;
-  /** Whether nobody waits for the answer any more. */
-  isGone(): boolean;
-}
 
 /**
  * Reserves what a request may come to against the limits of its key and the key's owner. A key without limits asks Redis

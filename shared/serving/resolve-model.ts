@@ -1,5 +1,6 @@
 import type { Json } from '#shared/core/json.ts';
 import type { Registry, RegistryTarget } from '#shared/registry/registry.ts';
+import { RouterError } from '#shared/core/errors.ts';
 
 /** The name that stands for any able model. */
 export const autoModel = 'auto';
@@ -53,4 +54,12 @@ function drawFirst(run: readonly RegistryTarget[], random: () => number): Regist
   let left = random() * total;
   const drawn = run.find(({ weight = 0 }) => (left -= weight) < 0) ?? run[0];
   return drawn ? [drawn, ...run.filter((target) => target !== drawn)] : [];
+}
+
+/** The error for a model that no worker and no registry entry knows. */
+export function modelNotFound(model: string): RouterError {
+  return new RouterError('model_not_found', `The model \`${model}\` does not exist or you do not have access to it.`, {
+    param: 'model',
+    details: { error_code: 'model_not_found', model },
+  });
 }

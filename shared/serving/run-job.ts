@@ -1,7 +1,7 @@
 import type { Reservation } from '#shared/accounts/limits/limit-keeper.ts';
 import type { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
 import type { JobReport, JobRequest, JobSink } from '#shared/broker/dispatch/job.ts';
-import type { Caller } from './reserve.ts';
+import type { Caller } from './caller.ts';
 
 /** A request in work. */
 export interface RunningRequest {

@@ -2,12 +2,14 @@ import type { JobSink } from '#shared/broker/dispatch/job.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import { toolsFormat } from '#shared/formats/tools/tools-format.ts';
-import { chooseToolLanes } from './choose-tool-lanes.ts';
 import { requireToolsTier } from './key-permits.ts';
-import type { RequestOrigin } from './request-origin.ts';
-import { nothing, reserve, type Caller } from './reserve.ts';
+import type { RequestOrigin } from './caller.ts';
+import type { Caller } from './caller.ts';
+import { nothing, reserve } from './reserve.ts';
 import { runJob, type RunningRequest } from './run-job.ts';
 import type { ServingParts } from './serve-model.ts';
+import { freeSlots, type LivePool, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { isServing } from './choose-lanes.ts';
 
 /** What calls of tools are served with. */
 export type ToolParts = Pick<ServingParts, 'dispatcher' | 'workers' | 'limits' | 'record'>;
@@ -49,4 +51,13 @@ export async function serveTool(
   return runJob(dispatcher, job, body, sink, caller, reservation, (report, reserved) =>
     record({ ...origin, format, operation, asked: tool, report, usage: noUsage, reservation: reserved }),
   );
+}
+
+/** The pools that have a tool right now, those with the most free slots first. The tool stands in the model's place. */
+export function chooseToolLanes(tool: string, pools: Iterable<LivePool>, avoid: ReadonlySet<string>): Placement[] {
+  return [...pools]
+    .filter(({ tier, formats }) => tier === 'tools' && formats.includes('tools'))
+    .filter((pool) => isServing(pool, avoid) && pool.tools.some(({ name }) => name === tool))
+    .sort((a, b) => freeSlots(b) - freeSlots(a))
+    .map((pool) => ({ pool, model: tool }));
 }

@@ -1,6 +1,5 @@
 import { RouterError } from '#shared/core/errors.ts';
-import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import { nestsTooDeeply } from '#shared/formats/nests-too-deeply.ts';
+import { isJsonObject, nestsTooDeeply, type JsonObject } from '#shared/core/json.ts';
 import { parseUpstreamJson } from '#shared/translate/upstreams/parse-upstream-json.ts';
 
 const nothing = Buffer.alloc(0);

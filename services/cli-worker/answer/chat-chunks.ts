@@ -1,7 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
-import { writeChatUsage } from '#shared/formats/chat/usage.ts';
-import { chatUsageDetails } from '#shared/translate/vocabulary/usage-details.ts';
+import { writeChatUsage, chatUsageDetails } from '#shared/formats/chat/usage.ts';
 import type { AnswerPart, Outcome } from '../clis/cli.ts';
 
 /** Data of the last event of a stream in the chat format. */

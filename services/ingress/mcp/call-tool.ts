@@ -4,8 +4,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { ToolCall } from '#shared/formats/tools/tool-call.ts';
 import type { ToolProgress, ToolResult } from '#shared/formats/tools/tool-result.ts';
 import { serveTool, type ToolParts } from '#shared/serving/serve-tool.ts';
-import { originOf } from '../http/origin-of.ts';
-import { callerOf } from '../limits/caller-of.ts';
+import { originOf, callerOf } from '../http/http-caller.ts';
 import { mcpFormat } from './mcp-format.ts';
 import { ToolReply } from './tool-reply.ts';
 

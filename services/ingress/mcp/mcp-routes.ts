@@ -1,11 +1,12 @@
-import { Router } from 'express';
+import { Router, type RequestHandler } from 'express';
 import { parseJsonBody } from '#shared/formats/json-request.ts';
 import { answerError, type AnswerErrorParts } from '../http/answer-error.ts';
 import { receiveBody, type ReceiveParts } from '../http/receive-body.ts';
 import { requireKey, type RequireKeyParts } from '../http/require-key.ts';
 import { mcpFormat } from './mcp-format.ts';
-import { requireOrigin } from './require-origin.ts';
 import type { ToolsMcp } from './tools-mcp.ts';
+import { localhostAllowedOrigins, validateOriginHeader } from '@modelcontextprotocol/server';
+import { RouterError } from '#shared/core/errors.ts';
 
 export interface McpRoutesParts extends ReceiveParts, AnswerErrorParts, RequireKeyParts {
   mcp: ToolsMcp;
@@ -27,4 +28,19 @@ export function mcpRoutes(parts: McpRoutesParts): Router {
   routes.all('/', (request, response) => mcp.serve(request, response, undefined));
   routes.use(answerError(mcpFormat, parts));
   return routes;
+}
+
+/**
+ * Refuses requests from web pages of hosts that are not on the list: a page could have its own name point to this machine
+ * and then talk to it (DNS rebinding; Model Context Protocol, "Streamable HTTP: Security Warning"). Only browsers send the
+ * header; pages of this machine itself may.
+ */
+export function requireOrigin(hosts: readonly string[]): RequestHandler {
+  const allowed = [...localhostAllowedOrigins(), ...hosts];
+  return (request, _, next) => {
+    if (!validateOriginHeader(request.get('origin'), allowed).ok) {
+      throw new RouterError('permission_denied', 'Web pages of this origin may not use the tools.');
+    }
+    next();
+  };
 }

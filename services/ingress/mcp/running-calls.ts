@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { identityOf } from '../http/require-key.ts';
-import { isMessage } from './is-message.ts';
 
 const sessionHeader = 'mcp-session-id';
 
@@ -39,4 +38,9 @@ export class RunningCalls {
     const session = request.get(sessionHeader);
     return session === undefined ? undefined : JSON.stringify([identityOf(response).id, session, id]);
   }
+}
+
+/** Whether a parsed body is a JSON-RPC message of one method, as far as its parameters can be looked at. */
+export function isMessage(body: unknown, method: string): body is { params?: Record<string, unknown> } {
+  return typeof body === 'object' && body !== null && 'method' in body && body.method === method;
 }

@@ -10,9 +10,8 @@ import { requireToolsTier } from '#shared/serving/key-permits.ts';
 import { listTools } from '../tools/list-tools.ts';
 import { identityOf } from '../http/require-key.ts';
 import { callTool } from './call-tool.ts';
-import { isMessage } from './is-message.ts';
+import { isMessage, RunningCalls } from './running-calls.ts';
 import { ProgressTeller } from './progress-teller.ts';
-import { RunningCalls } from './running-calls.ts';
 
 /** Milliseconds without a byte until a client that waits on a stream gets a comment. */
 const keepAliveMs = 10_000;

@@ -1,9 +1,8 @@
-import { modelNotFound } from '#shared/formats/model-not-found.ts';
-import type { ModelCard } from '#shared/formats/model-card.ts';
+import { modelNotFound, autoModel } from '#shared/serving/resolve-model.ts';
+import type { ModelCard } from '#shared/formats/client-api.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { Registry } from '#shared/registry/registry.ts';
 import type { KeyPermits } from '#shared/serving/key-permits.ts';
-import { autoModel } from '#shared/serving/resolve-model.ts';
 
 /**
  * The models a client can name right now, as far as its key allows: `auto` when anything serves, then every live model and every name of the

@@ -2,12 +2,10 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { ClientFormat, ClientRoute } from '#shared/formats/client-format.ts';
 import type { RunningRequest } from '#shared/serving/run-job.ts';
 import { serveModel, type ServingParts } from '#shared/serving/serve-model.ts';
-import { cancelWithClient } from '../http/cancel-with-client.ts';
+import { cancelWithClient, originOf, callerOf } from '../http/http-caller.ts';
 import { ClientReply } from '../http/client-reply.ts';
-import { originOf } from '../http/origin-of.ts';
 import { passedHeaders } from '../http/passed-headers.ts';
 import { receiveBody, type ReceiveParts } from '../http/receive-body.ts';
-import { callerOf } from '../limits/caller-of.ts';
 
 export interface ServeParts extends ReceiveParts, ServingParts {}
 

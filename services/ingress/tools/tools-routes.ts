@@ -9,9 +9,7 @@ import { receiveBody, type ReceiveParts } from '../http/receive-body.ts';
 import { identityOf, requireKey, type RequireKeyParts } from '../http/require-key.ts';
 import type { RunningRequest } from '#shared/serving/run-job.ts';
 import { serveTool, type ToolParts } from '#shared/serving/serve-tool.ts';
-import { cancelWithClient } from '../http/cancel-with-client.ts';
-import { originOf } from '../http/origin-of.ts';
-import { callerOf } from '../limits/caller-of.ts';
+import { cancelWithClient, originOf, callerOf } from '../http/http-caller.ts';
 import { toolsFormat } from '#shared/formats/tools/tools-format.ts';
 
 export interface ToolsRoutesParts extends ToolParts, ReceiveParts, AnswerErrorParts, RequireKeyParts {}

@@ -1,5 +1,5 @@
 import { RouterError } from '#shared/core/errors.ts';
-import type { ModelCard } from '../model-card.ts';
+import type { ModelCard } from '../client-api.ts';
 
 /** A model in the messages format's shape (Anthropic API reference, "Models"); null is for what is not known. */
 export interface MessagesModel {

@@ -1,5 +1,4 @@
-import type { ClientApi } from '../client-api.ts';
-import type { ModelCard } from '../model-card.ts';
+import type { ClientApi, ModelCard } from '../client-api.ts';
 
 /** What OpenAI's SDKs reach with one base URL, with or without `/v1` (OpenAI API reference, "Models"). */
 export const openaiApi: ClientApi = {

@@ -1,4 +1,4 @@
-import type { LimitStanding } from '../limit-standing.ts';
+import type { LimitStanding } from '../client-format.ts';
 
 /** `x-ratelimit-{limit,remaining,reset}-{requests,tokens}` (OpenAI API guide, "Rate limits in headers"). */
 export function chatLimitHeaders({ at, requests, tokens }: LimitStanding): Record<string, string> {

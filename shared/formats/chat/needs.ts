@@ -1,6 +1,6 @@
 import { isJsonObject, type Json } from '#shared/core/json.ts';
 import { estimateTokens, imageTokens } from '../estimate-tokens.ts';
-import type { Needs } from '../needs.ts';
+import type { Needs } from '../client-format.ts';
 import type { ChatContent, ChatPart, ChatRequest } from './request.ts';
 
 /** Tokens that a message costs beyond its content. */

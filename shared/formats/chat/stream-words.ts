@@ -1,7 +1,6 @@
 import { estimateTokensOfPieces } from '../estimate-tokens.ts';
 import { dataEvent } from '../sse/encode.ts';
-import type { RelayedEvents } from '../sse/relayed-events.ts';
-import type { StreamWords } from '../sse/streamed-answer.ts';
+import type { RelayedEvents, StreamWords } from '../sse/streamed-answer.ts';
 import { chatErrorEvent } from './error.ts';
 
 /** Ends every complete stream. */

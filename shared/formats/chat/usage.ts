@@ -48,3 +48,11 @@ function objectOf(value: Json | undefined): JsonObject {
 function count(value: Json | undefined): number {
   return typeof value === 'number' && value > 0 ? Math.round(value) : 0;
 }
+
+/** The parts of the counts as chat clients get them, for a usage that came from the other format. */
+export function chatUsageDetails(usage: Usage): JsonObject {
+  return {
+    prompt_tokens_details: { cached_tokens: usage.cachedTokens, cache_write_tokens: usage.cacheWriteTokens },
+    completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+  };
+}

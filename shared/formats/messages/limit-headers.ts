@@ -1,4 +1,4 @@
-import type { LimitStanding } from '../limit-standing.ts';
+import type { LimitStanding } from '../client-format.ts';
 
 /** `anthropic-ratelimit-{requests,tokens}-{limit,remaining,reset}`, times as in RFC 3339 (Anthropic API guide, "Rate limits"). */
 export function messagesLimitHeaders({ requests, tokens }: LimitStanding): Record<string, string> {

@@ -1,5 +1,5 @@
 import { estimateTokens, imageTokens } from '../estimate-tokens.ts';
-import type { Needs } from '../needs.ts';
+import type { Needs } from '../client-format.ts';
 import type { MessagesRequest, MessagesBlock, MessagesSource } from './request.ts';
 
 /** Tokens that a message costs beyond its content. */

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { eachOf } from '../validation/each-of.ts';
-import { openUnion } from '../validation/open-union.ts';
+import { eachOf, openUnion } from '../validation/loose-schema.ts';
 
 const text = z.looseObject({ text: z.string() });
 

@@ -1,7 +1,6 @@
 import { estimateTokensOfPieces } from '../estimate-tokens.ts';
 import { namedEvent } from '../sse/encode.ts';
-import type { RelayedEvents } from '../sse/relayed-events.ts';
-import type { StreamWords } from '../sse/streamed-answer.ts';
+import type { RelayedEvents, StreamWords } from '../sse/streamed-answer.ts';
 import { messagesErrorEvent } from './error.ts';
 
 /** What the router adds to a stream of events. */

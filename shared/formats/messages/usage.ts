@@ -33,3 +33,9 @@ export function writeMessagesUsage(usage: Usage): JsonObject {
 function count(value: Json | undefined): number {
   return typeof value === 'number' && value > 0 ? Math.round(value) : 0;
 }
+
+/** The usage of a messages stream so far: later counts are cumulative and replace earlier ones, unless they are null. */
+export function overlayUsage(usage: JsonObject, update: Json | undefined): JsonObject {
+  if (!isJsonObject(update)) return usage;
+  return { ...usage, ...Object.fromEntries(Object.entries(update).filter(([, count]) => count !== null)) };
+}

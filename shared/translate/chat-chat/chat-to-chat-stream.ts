@@ -1,12 +1,10 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { readFinishReason } from '../upstreams/chat/finish-reason.ts';
-import { unifyReasoning } from '../upstreams/chat/reasoning.ts';
-import { ToolCallOrder, type ToolCallPiece } from '../upstreams/chat/tool-call-order.ts';
-import { toolCallPrefix } from '../upstreams/chat/tool-call-prefix.ts';
+import { unifyReasoning, writtenText } from '../upstreams/chat/reasoning.ts';
+import { ToolCallOrder, type ToolCallPiece, toolCallPrefix } from '../upstreams/chat/tool-call-order.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
 import { completeUsage, readChatUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
-import { writtenText } from '../upstreams/chat/written-text.ts';
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
 import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
 import { chatDone } from '#shared/formats/chat/stream-words.ts';

@@ -1,10 +1,10 @@
 import { chatFormat } from '#shared/formats/chat/chat-format.ts';
-import type { Translation } from '../translation.ts';
+import type { Translation, Target } from '../translation.ts';
 import { chatUpstream } from '../upstreams/chat/chat-upstream.ts';
 import { chatToChatReply } from './chat-to-chat-reply.ts';
-import { chatToChatRequest } from './chat-to-chat-request.ts';
 import { ChatToChatStream } from './chat-to-chat-stream.ts';
 import { answerRules, requestRules } from './field-rules.ts';
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 
 /** Chat clients on chat upstreams: passes everything but what makes the answer this router's own. */
 export const chatToChat: Translation = {
@@ -17,3 +17,16 @@ export const chatToChat: Translation = {
   reply: chatToChatReply,
   stream: (minted) => new ChatToChatStream(minted),
 };
+
+/**
+ * The upstream's request for a chat client's: everything as it came but the model. A stream is asked to tell its usage,
+ * because this router's clients get it whether they asked or not.
+ */
+export function chatToChatRequest(body: JsonObject, target: Target): JsonObject {
+  const request: JsonObject = { ...body, model: target.model };
+  if (body['stream'] === true) {
+    const options = isJsonObject(body['stream_options']) ? body['stream_options'] : {};
+    request['stream_options'] = { ...options, include_usage: true };
+  }
+  return request;
+}

@@ -2,8 +2,7 @@ import type { ChatMessage, ChatToolCall } from '#shared/formats/chat/request.ts'
 import type { MessagesBlock, MessagesMessage, TextBlock } from '#shared/formats/messages/request.ts';
 import { chatContentToBlocks } from './chat-content-to-blocks.ts';
 import { unsupportedInChat } from '../unsupported.ts';
-import { messagesToolId } from '../vocabulary/tool-id.ts';
-import { toolInput } from '../vocabulary/tool-input.ts';
+import { messagesToolId, toolInput } from '../vocabulary/tool-call.ts';
 
 /** A chat's history as the messages format has it: what leads it as system prompt, then the turns. */
 export interface TranslatedHistory {

@@ -1,14 +1,12 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import { completeUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
+import { completeUsage, writeChatUsage, chatUsageDetails } from '#shared/formats/chat/usage.ts';
 import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
 import { upstreamErrorFromMessagesEvent } from '../upstreams/messages/upstream-error.ts';
 import { readMessagesUsage } from '#shared/formats/messages/usage.ts';
 import type { Ending, Minted } from '../translation.ts';
-import { chatUsageDetails } from '../vocabulary/usage-details.ts';
-import { refusalText } from '../vocabulary/refusal-text.ts';
-import { finishReasonFor } from '../vocabulary/stop-reason.ts';
-import { toolArguments } from '../vocabulary/tool-input.ts';
+import { refusalText, finishReasonFor } from '../vocabulary/stop-reason.ts';
+import { toolArguments } from '../vocabulary/tool-call.ts';
 
 /**
  * The answer that a chat client gets for a messages upstream's. Texts are put together, thinking becomes

@@ -7,7 +7,7 @@ import type { Target } from '../translation.ts';
 import { ruledFields } from '../field-rule.ts';
 import { requestRules } from './field-rules.ts';
 import { unsupportedInChat } from '../unsupported.ts';
-import { pseudonym } from './pseudonym.ts';
+import { pseudonym } from '../vocabulary/pseudonym.ts';
 import { thinkingForChat } from '../vocabulary/thinking.ts';
 
 /** Tokens of output when the client names no limit, which the messages format must have. */

@@ -1,18 +1,15 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
-import { completeUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
+import { completeUsage, writeChatUsage, chatUsageDetails } from '#shared/formats/chat/usage.ts';
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
 import { upstreamErrorFromMessagesEvent } from '../upstreams/messages/upstream-error.ts';
-import { readMessagesUsage } from '#shared/formats/messages/usage.ts';
+import { readMessagesUsage, overlayUsage } from '#shared/formats/messages/usage.ts';
 import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
 import { chatDone } from '#shared/formats/chat/stream-words.ts';
 import { dataEvent } from '#shared/formats/sse/encode.ts';
 import type { Ending, Minted, StreamTranslation } from '../translation.ts';
-import { overlayUsage } from '../upstreams/messages/overlay-usage.ts';
-import { refusalText } from '../vocabulary/refusal-text.ts';
-import { finishReasonFor } from '../vocabulary/stop-reason.ts';
-import { toolArguments } from '../vocabulary/tool-input.ts';
-import { chatUsageDetails } from '../vocabulary/usage-details.ts';
+import { refusalText, finishReasonFor } from '../vocabulary/stop-reason.ts';
+import { toolArguments } from '../vocabulary/tool-call.ts';
 
 /** A tool call that is being streamed: its place among the answer's calls, and whether arguments were sent yet. */
 interface OpenCall {

@@ -1,4 +1,5 @@
 import type { ImageBlock, TextBlock } from '#shared/formats/messages/request.ts';
+import type { UpstreamFormat } from '../upstream-format.ts';
 
 /** What a turn says or shows, as the messages format writes it. */
 export type TurnBlock = TextBlock | ImageBlock;
@@ -43,3 +44,6 @@ export function transcript({ history, question }: Conversation): string {
     textOf(question),
   ].join('\n\n');
 }
+
+/** What drives a command-line agent: it is asked a `Conversation`, and its answer is written as chat completions. */
+export const conversationUpstream: UpstreamFormat = { name: 'conversation' };

@@ -3,8 +3,8 @@ import type { JsonObject } from '#shared/core/json.ts';
 import type { ToolCallPiece } from '../upstreams/chat/tool-call-order.ts';
 import { namedEvent } from '#shared/formats/sse/encode.ts';
 import { JsonEnd } from './json-end.ts';
-import { syntheticSignature } from '../vocabulary/synthetic-signature.ts';
-import { messagesToolId } from '../vocabulary/tool-id.ts';
+import { syntheticSignature } from '../vocabulary/thinking.ts';
+import { messagesToolId } from '../vocabulary/tool-call.ts';
 
 /** Characters that may wait for an earlier block to be complete. */
 const mostWaiting = 4 * 1024 * 1024;

@@ -3,7 +3,7 @@ import type { MessagesBlock, MessagesMessage, TextBlock, ToolResultBlock } from 
 import { blockToParts } from './block-to-parts.ts';
 import type { Target } from '../translation.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
-import { toolArguments } from '../vocabulary/tool-input.ts';
+import { toolArguments } from '../vocabulary/tool-call.ts';
 
 /** Begins a system block in which Claude Code tells its version; it changes with every turn and so defeats prefix caches. */
 const billingHeader = 'x-anthropic-billing-header:';

@@ -1,19 +1,16 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { readFinishReason } from '../upstreams/chat/finish-reason.ts';
-import { reasoningOf, unifyReasoning } from '../upstreams/chat/reasoning.ts';
-import { ToolCallOrder, type ToolCallPiece } from '../upstreams/chat/tool-call-order.ts';
-import { toolCallPrefix } from '../upstreams/chat/tool-call-prefix.ts';
+import { reasoningOf, unifyReasoning, writtenText } from '../upstreams/chat/reasoning.ts';
+import { ToolCallOrder, type ToolCallPiece, toolCallPrefix } from '../upstreams/chat/tool-call-order.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
 import { completeUsage, readChatUsage } from '#shared/formats/chat/usage.ts';
-import { writtenText } from '../upstreams/chat/written-text.ts';
 import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
 import { writeMessagesUsage } from '#shared/formats/messages/usage.ts';
 import type { Ending, Minted } from '../translation.ts';
 import { matchedStop, stopReasonFor } from '../vocabulary/stop-reason.ts';
-import { syntheticSignature } from '../vocabulary/synthetic-signature.ts';
-import { messagesToolId } from '../vocabulary/tool-id.ts';
-import { toolInput } from '../vocabulary/tool-input.ts';
+import { syntheticSignature } from '../vocabulary/thinking.ts';
+import { messagesToolId, toolInput } from '../vocabulary/tool-call.ts';
 
 /**
  * The message that a messages client gets for a chat upstream's answer: thinking, then text, then tool calls.

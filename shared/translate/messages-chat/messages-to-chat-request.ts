@@ -6,7 +6,7 @@ import type { Target } from '../translation.ts';
 import { ruledFields } from '../field-rule.ts';
 import { requestRules } from './field-rules.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
-import { pseudonym } from '../chat-messages/pseudonym.ts';
+import { pseudonym } from '../vocabulary/pseudonym.ts';
 import { effortForThinking } from '../vocabulary/thinking.ts';
 
 const fields = ruledFields(requestRules);

@@ -1,8 +1,6 @@
 import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
 import type { MessagesRequest } from '#shared/formats/messages/request.ts';
-
-import type { Conversation } from '../conversation/conversation.ts';
-import { conversationUpstream } from '../conversation/conversation-upstream.ts';
+import { type Conversation, conversationUpstream } from '../conversation/conversation.ts';
 import { messagesToChat } from '../messages-chat/messages-to-chat.ts';
 import type { Translation } from '../translation.ts';
 import { readMessagesConversation } from './read-messages-conversation.ts';

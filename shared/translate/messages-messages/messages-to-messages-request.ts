@@ -1,7 +1,7 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { MessagesBlock, MessagesMessage, MessagesRequest } from '#shared/formats/messages/request.ts';
 import type { Target } from '../translation.ts';
-import { isSyntheticSignature } from '../vocabulary/synthetic-signature.ts';
+import { isSyntheticSignature } from '../vocabulary/thinking.ts';
 
 /**
  * The upstream's request for a messages client's: everything as it came but the model, and without thinking that was signed

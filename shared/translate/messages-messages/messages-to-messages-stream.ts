@@ -1,11 +1,10 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { upstreamErrorFromMessagesEvent } from '../upstreams/messages/upstream-error.ts';
-import { readMessagesUsage } from '#shared/formats/messages/usage.ts';
+import { readMessagesUsage, overlayUsage } from '#shared/formats/messages/usage.ts';
 import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
 import { namedEvent } from '#shared/formats/sse/encode.ts';
 import type { Ending, Minted, StreamTranslation } from '../translation.ts';
-import { overlayUsage } from '../upstreams/messages/overlay-usage.ts';
 import { finishReasonFor } from '../vocabulary/stop-reason.ts';
 
 /**

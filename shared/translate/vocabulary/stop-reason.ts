@@ -1,4 +1,4 @@
-import type { Json } from '#shared/core/json.ts';
+import { type Json, isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { FinishReason } from '../upstreams/chat/finish-reason.ts';
 
 /** Why an answer ended, in the messages format's words, as far as a chat upstream can tell. */
@@ -40,4 +40,11 @@ export function finishReasonFor(stopReason: Json | undefined, hasToolCalls: bool
     default:
       return hasToolCalls ? 'tool_calls' : 'stop';
   }
+}
+
+/** Why a messages upstream refused, where it says so: the chat format's `refusal`. */
+export function refusalText(message: JsonObject): string | undefined {
+  const { stop_reason: reason, stop_details: details } = message;
+  if (reason !== 'refusal' || !isJsonObject(details)) return undefined;
+  return typeof details['explanation'] === 'string' ? details['explanation'] : undefined;
 }

@@ -38,8 +38,11 @@ export const requestPath: readonly PathStep[] = [
   { file: 'services/gpu-worker/handle-job.ts', job: 'translates, adapts, asks the engine', reachedBy: 'wiring' },
   { file: 'shared/upstream/read-request.ts', job: 'parses the body and releases it' },
   { file: 'shared/translate/translation.ts', job: 'finds client format to upstream format' },
-  { file: 'shared/translate/chat-chat/chat-to-chat.ts', job: 'the translation in use', reachedBy: 'wiring' },
-  { file: 'shared/translate/chat-chat/chat-to-chat-request.ts', job: "writes the engine's request" },
+  {
+    file: 'shared/translate/chat-chat/chat-to-chat.ts',
+    job: 'the translation in use, with its request',
+    reachedBy: 'wiring',
+  },
   { file: 'shared/upstream/relay-answer.ts', job: 'sends it, relays what comes back' },
   { file: 'shared/upstream/upstream-http.ts', job: 'connection pool of the engine' },
   { file: 'shared/upstream/exchange.ts', job: 'one request and answer, with its timeouts' },
@@ -52,6 +55,7 @@ export const requestPath: readonly PathStep[] = [
   { file: 'services/ingress/http/client-reply.ts', job: 'writes the bytes to the socket unread' },
   { file: 'shared/formats/sse/streamed-answer.ts', job: 'keep-alives, error events, relayed tokens' },
   { file: 'shared/serving/record-request.ts', job: 'commits, counts, logs the finished request' },
+  { file: 'shared/accounts/ledger/usage-ledger.ts', job: 'writes its record to Redis, in batches' },
 ];
 
 /** The path as a numbered list in Markdown, with links relative to `docs/`. */

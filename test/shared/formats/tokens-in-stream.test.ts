@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { chatTokensIn } from '#shared/formats/chat/stream-words.ts';
 import { messagesTokensIn } from '#shared/formats/messages/stream-words.ts';
-import { RelayedEvents } from '#shared/formats/sse/relayed-events.ts';
+import { RelayedEvents } from '#shared/formats/sse/streamed-answer.ts';
 
 function relayed(...pieces: string[]): RelayedEvents {
   const events = new RelayedEvents();

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import { parseMessagesRequest } from '#shared/formats/messages/parse-messages-request.ts';
 import { formatNames, translationBetween } from './translation-between.ts';
-import { syntheticSignature } from '#shared/translate/vocabulary/synthetic-signature.ts';
+import { syntheticSignature } from '#shared/translate/vocabulary/thinking.ts';
 import { holdRule, type Example } from './hold-rule.ts';
 
 const user = { role: 'user', content: 'hi' };

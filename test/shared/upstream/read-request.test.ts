@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toolInput } from '#shared/translate/vocabulary/tool-input.ts';
+import { toolInput } from '#shared/translate/vocabulary/tool-call.ts';
 import { readRequest } from '#shared/upstream/read-request.ts';
 
 const nested = (levels: number): string => `{"x":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;

@@ -124,3 +124,8 @@ function isJson(text: string): boolean {
 function unreadable(): RouterError {
   return new RouterError('upstream_failed', 'The upstream sent a tool call that cannot be read.');
 }
+
+/** Begins the ids of tool calls to which an engine gave none, so that they differ from answer to answer. */
+export function toolCallPrefix(answerId: string): string {
+  return `call_${answerId.replace(/^(chatcmpl-|msg_)/, '').replaceAll(/[^\w-]/g, '')}_`;
+}

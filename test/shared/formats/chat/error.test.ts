@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RouterError } from '#shared/core/errors.ts';
 import { chatErrorAnswer, chatErrorEvent } from '#shared/formats/chat/error.ts';
-import { modelNotFound } from '#shared/formats/model-not-found.ts';
+import { modelNotFound } from '#shared/serving/resolve-model.ts';
 
 describe("the chat format's errors", () => {
   it('have all four keys', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { RouterError } from '#shared/core/errors.ts';
 import { contextOverflow } from '#shared/formats/context-overflow.ts';
 import { messagesErrorAnswer, messagesErrorEvent } from '#shared/formats/messages/error.ts';
-import { modelNotFound } from '#shared/formats/model-not-found.ts';
+import { modelNotFound } from '#shared/serving/resolve-model.ts';
 
 describe("the messages format's errors", () => {
   it('carry the request id, and 529 for what is overloaded', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Json } from '#shared/core/json.ts';
 import { messagesToChat } from '#shared/translate/messages-chat/messages-to-chat.ts';
-import { syntheticSignature } from '#shared/translate/vocabulary/synthetic-signature.ts';
+import { syntheticSignature } from '#shared/translate/vocabulary/thinking.ts';
 import { assembleMessage, namedEvents } from '../assemble-message.ts';
 import { runStream } from '../run-stream.ts';
 

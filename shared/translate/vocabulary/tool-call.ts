@@ -1,6 +1,14 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import { nestsTooDeeply } from '#shared/formats/nests-too-deeply.ts';
+import { nestsTooDeeply } from '#shared/core/json.ts';
 import { parseUpstreamJson } from '../upstreams/parse-upstream-json.ts';
+
+/**
+ * A tool call's id as the messages format takes it: letters, digits, `_` and `-`. Other characters are written by their
+ * code, so that different ids stay different.
+ */
+export function messagesToolId(id: string): string {
+  return id.replaceAll(/[^\w-]/g, (character) => `_x${character.charCodeAt(0).toString(16)}_`);
+}
 
 /** Holds arguments that are not a JSON object, or none that could be written again, which the messages format has no other place for. */
 const rawField = '_raw';

@@ -1,3 +1,4 @@
+import type { LimitStanding } from '#shared/formats/client-format.ts';
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
 
@@ -8,4 +9,12 @@ export interface RequestOrigin {
   identity: KeyIdentity;
   /** The request's span, when requests are traced. */
   trace: TraceSpan | undefined;
+}
+
+/** The one who waits for the answer, apart from where its bytes go. */
+export interface Caller {
+  /** Called before the answer, and before a refusal, with how much of the tightest limits is left. */
+  onStanding(standing: LimitStanding): void;
+  /** Whether nobody waits for the answer any more. */
+  isGone(): boolean;
 }
