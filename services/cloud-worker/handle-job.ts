@@ -13,7 +13,7 @@ import { isUnreachable, upstreamFailure } from '#shared/upstream/upstream-failur
 import type { UpstreamHttp } from '#shared/upstream/upstream-http.ts';
 import { countTokens } from './count-tokens.ts';
 import type { Provider } from './providers/provider.ts';
-import { applyRules } from './requests/apply-rules.ts';
+import { applyRules } from './providers/request-rules.ts';
 
 export interface HandleJobOptions {
   http: UpstreamHttp;

@@ -3,12 +3,11 @@ import { ConfigError } from '#shared/core/load-config.ts';
 import { clientFormatsOn } from '#shared/translate/translation.ts';
 import { translations } from '#shared/translate/translations.ts';
 import { cloudWorkerConfig } from './config.ts';
-import { connectProvider } from './connect-provider.ts';
+import { connectProvider } from './providers/connect-provider.ts';
 import { ModelFollower } from './follow-models.ts';
 import { createHandleJob } from './handle-job.ts';
 import { Pace } from './pace.ts';
 import { providerOf } from './providers/provider-of.ts';
-import { traceNameOf } from './providers/trace-name.ts';
 import { readRateLimits } from './rate-limits.ts';
 import { namedModels, readModels } from './read-models.ts';
 import { createRefusalReport } from './report-refusal.ts';
@@ -49,7 +48,7 @@ await runWorker('cloud', cloudWorkerConfig, async (context) => {
       http,
       provider,
       translations,
-      traceName: traceNameOf(config.PROVIDER),
+      traceName: provider.traceName ?? config.PROVIDER,
       models: () => follower.models,
       timeouts: {
         firstTokenMs: config.FIRST_TOKEN_TIMEOUT_MS,
@@ -59,7 +58,7 @@ await runWorker('cloud', cloudWorkerConfig, async (context) => {
       onHead: (status, headers) => {
         reportRefusal(status);
         if (status === 200) pace.accepted();
-        pace.heard(readRateLimits(headers, Date.now()));
+        pace.update(readRateLimits(headers, Date.now()));
       },
       onRefused: (seconds) => pace.pause(seconds),
     }),

@@ -68,7 +68,7 @@ export class Pace {
   }
 
   /** Called with the limits that an answer of the provider reports. */
-  heard(limits: readonly RateLimit[]): void {
+  update(limits: readonly RateLimit[]): void {
     const now = performance.now();
     for (const limit of limits) {
       const slots = this.#allowedBy(limit);

@@ -7,7 +7,7 @@ import { priorityClasses, type PriorityClass } from '#shared/core/priority-class
 import { version } from '#shared/core/version.ts';
 import { readRegistry } from '#shared/registry/read-registry.ts';
 import { findClis } from '../cli-worker/find-clis.ts';
-import { findProviders } from '../cloud-worker/find-providers.ts';
+import { findProviders } from '../cloud-worker/providers/find-providers.ts';
 import { adminLink } from './commands/admin-link.ts';
 import { credentialsCommand } from './commands/credentials/credentials-command.ts';
 import { diagnosisText } from './commands/doctor/diagnosis.ts';

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { ConfigError, type Environment } from '#shared/core/load-config.ts';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
-import { anthropic } from './anthropic.ts';
-import { bearer } from './authorize.ts';
-import type { Provider } from './provider.ts';
+import { anthropic } from './presets/anthropic.ts';
+import { bearer, type Provider } from './provider.ts';
 import { allCapabilities, readCards, tokens } from './read-cards.ts';
 
 const card = z.looseObject({ id: z.string().min(1), max_model_len: tokens, context_length: tokens });
@@ -18,8 +17,8 @@ const common = {
 };
 
 /**
- * Anything else that speaks an upstream format, one entry for each. Nothing is known of it but its list of models, so
- * requests go to it as they came, and its models count as capable of everything.
+ * Any other provider, one entry per upstream format. Only its list of models is known, so requests are sent unchanged, and
+ * its models are assumed to have all capabilities.
  */
 export const customProviders: readonly [Provider, Provider] = [
   {
@@ -37,10 +36,10 @@ export const customProviders: readonly [Provider, Provider] = [
   { ...anthropic, ...common },
 ];
 
-/** The names of the formats that a custom provider may speak; the first is the default. */
+/** The names of the upstream formats of custom providers; the first is the default. */
 export const customFormats: [string, ...string[]] = [customProviders[0].format.name, customProviders[1].format.name];
 
-/** @param format one of `customFormats` */
+/** Returns the custom provider of a format. @throws ConfigError if it is not one of `customFormats` */
 export function custom(format: string): Provider {
   const provider = customProviders.find((each) => each.format.name === format);
   if (!provider) throw new ConfigError(`PROVIDER_FORMAT=${format} is not one of ${customFormats.join(', ')}`);

@@ -1,21 +1,21 @@
-import { anthropic } from './anthropic.ts';
-import { azure } from './azure.ts';
-import { bedrock, bedrockClaude } from './bedrock.ts';
-import { cerebras } from './cerebras.ts';
+import { anthropic } from './presets/anthropic.ts';
+import { azure } from './presets/azure.ts';
+import { bedrock, bedrockClaude } from './presets/bedrock.ts';
+import { cerebras } from './presets/cerebras.ts';
 import { custom } from './custom.ts';
-import { deepseek } from './deepseek.ts';
-import { fireworks } from './fireworks.ts';
-import { gemini } from './gemini.ts';
-import { groq } from './groq.ts';
-import { mistral } from './mistral.ts';
-import { openai } from './openai.ts';
-import { openrouter } from './openrouter.ts';
+import { deepseek } from './presets/deepseek.ts';
+import { fireworks } from './presets/fireworks.ts';
+import { gemini } from './presets/gemini.ts';
+import { groq } from './presets/groq.ts';
+import { mistral } from './presets/mistral.ts';
+import { openai } from './presets/openai.ts';
+import { openrouter } from './presets/openrouter.ts';
 import type { Provider, ProviderName } from './provider.ts';
-import { together } from './together.ts';
-import { vertex } from './vertex.ts';
-import { xai } from './xai.ts';
+import { together } from './presets/together.ts';
+import { vertex } from './presets/vertex.ts';
+import { xai } from './presets/xai.ts';
 
-/** The providers that have an address of their own. */
+/** The providers with a known address. */
 export const presets: Readonly<Record<Exclude<ProviderName, 'custom'>, Provider>> = {
   openai,
   anthropic,
@@ -35,8 +35,8 @@ export const presets: Readonly<Record<Exclude<ProviderName, 'custom'>, Provider>
 };
 
 /**
- * What there is to know of a provider. To add one: its name in `providerNames`, its file, a line in `presets`.
- * @param format name of the upstream format that a custom one speaks
+ * Returns a provider by name. To add one: its name in `providerNames`, a file in `presets/`, a line in `presets`.
+ * @param format upstream format of a custom provider
  */
 export function providerOf(name: ProviderName, format: string): Provider {
   return name === 'custom' ? custom(format) : presets[name];

@@ -1,10 +1,9 @@
 import type { Capability, ModelInfo } from '#shared/broker/contract/announcement.ts';
-import type { JsonObject } from '#shared/core/json.ts';
 import type { Environment } from '#shared/core/load-config.ts';
 import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
-import type { RequestRules } from '../requests/apply-rules.ts';
+import type { Adaptation, RequestRules } from './request-rules.ts';
 
-/** The providers that are known by name, and `custom` for anything else that speaks an upstream format. */
+/** The providers known by name, and `custom` for any other with a known upstream format. */
 export const providerNames = [
   'openai',
   'anthropic',
@@ -25,46 +24,54 @@ export const providerNames = [
 ] as const;
 export type ProviderName = (typeof providerNames)[number];
 
-/** Gives the headers that prove who asks. Asked for every request, because some proofs are good for an hour only. */
+/** Returns the headers that authenticate a request. Called for every request, because some tokens expire after an hour. */
 export type Authorization = () => Record<string, string> | Promise<Record<string, string>>;
 
-/** What a model can do by its name; undefined for one that gives no chat answers. */
+/** Guesses a model's capabilities from its name; undefined for a model that does not chat. */
 export type Guess = (id: string) => readonly Capability[] | undefined;
 
-/** A change of chat requests that is more than a rule. */
-export interface Adaptation {
-  /** What it does, for the table of providers in docs/agents-and-providers.md. */
-  readonly words: string;
-  /** The request with the change, made after the rules were applied. Pure; the request given is not changed. */
-  readonly apply: (request: JsonObject, model: ModelInfo) => JsonObject;
+/** One provider, as the worker uses it. */
+export interface Provider {
+  /** Its name in messages and docs. */
+  readonly title: string;
+  /** `gen_ai.provider.name` of OpenTelemetry's conventions; default: its own name. */
+  readonly traceName?: string;
+  /** The wire format of its endpoint. */
+  readonly format: HttpUpstreamFormat;
+  /** Variables that may hold its key. The first that is set counts. */
+  readonly keyVariables: readonly string[];
+  /** Further variables that must be set. */
+  readonly needs: readonly string[];
+  /** Returns the address to which the format's path is appended. All `needs` are set in the environment. */
+  readonly url: (environment: Environment) => string;
+  /** Creates the authorization for a key. */
+  readonly authorize: (key: string | undefined) => Authorization;
+  /** Whether it works without a key of the operator's. */
+  readonly keyless?: boolean;
+  /** The path of its list of models, and a reader of the answer; undefined if only the operator can name the models. */
+  readonly list?: { path: string; read: (answer: unknown) => ModelInfo[] } | undefined;
+  /** Models to serve if there is no list, unless the operator names others. */
+  readonly fixedModels?: (environment: Environment) => readonly string[];
+  /** Guesses capabilities that the list does not include. */
+  readonly guess: Guess;
+  /** Changes of chat requests; empty for a provider that accepts all that clients of its format send. */
+  readonly rules: RequestRules;
+  /** Further changes of chat requests, after the rules. */
+  readonly adaptation?: Adaptation | undefined;
+  /** Whether it accepts files in chat requests. */
+  readonly takesFiles?: boolean;
 }
 
-/** What the worker has to know of one provider. */
-export interface Provider {
-  /** Its name as people write it. */
-  readonly title: string;
-  /** The format that its endpoint speaks. */
-  readonly format: HttpUpstreamFormat;
-  /** Variables that hold its key, the most usual first. The first that is set counts. */
-  readonly keyVariables: readonly string[];
-  /** Further variables that must be set to reach it. */
-  readonly needs: readonly string[];
-  /** The address that the format's path is added to. Gets an environment in which all `needs` are set. */
-  readonly url: (environment: Environment) => string;
-  /** Makes the proof of a key. */
-  readonly authorize: (key: string | undefined) => Authorization;
-  /** Set where it can do without a key of the operator's. */
-  readonly keyless?: boolean;
-  /** Where its models are listed, and how to read the answer; undefined where only the operator can name them. */
-  readonly list?: { path: string; read: (answer: unknown) => ModelInfo[] } | undefined;
-  /** Models to serve where nothing lists them, unless the operator names others. */
-  readonly fixedModels?: (environment: Environment) => readonly string[];
-  /** What a model can do by its name, where the list does not tell. */
-  readonly guess: Guess;
-  /** How a chat request is changed for it; empty for a provider that takes what clients of its format send. */
-  readonly rules: RequestRules;
-  /** What the rules cannot say. */
-  readonly adaptation?: Adaptation | undefined;
-  /** Whether a chat request's files are taken. */
-  readonly takesFiles?: boolean;
+/** Sends a key as `Authorization: Bearer` (RFC 6750), as most providers expect it. */
+export const bearer: Provider['authorize'] = (key) => {
+  const headers: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` };
+  return () => headers;
+};
+
+/** Sends a key unchanged in a header of its own. */
+export function keyHeader(name: string): Provider['authorize'] {
+  return (key) => {
+    const headers: Record<string, string> = key === undefined ? {} : { [name]: key };
+    return () => headers;
+  };
 }

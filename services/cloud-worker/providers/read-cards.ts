@@ -2,29 +2,29 @@ import { z } from 'zod';
 import type { Capability, ModelInfo } from '#shared/broker/contract/announcement.ts';
 import type { Guess } from './provider.ts';
 
-/** Everything that models of today can do, for those of which nothing else is known. */
+/** All capabilities, for models of which nothing else is known. */
 export const allCapabilities: readonly Capability[] = ['stream', 'tools', 'vision', 'thinking', 'json'];
 
-/** What every card has. */
+/** The fields of every card. */
 const common = z.looseObject({ id: z.string().min(1), created: z.number().optional().catch(undefined) });
 
-/** A list of models as providers answer it: an object with the list in it, or nothing but the list. */
+/** The answer with a list of models: an object that holds the list, or the bare list. */
 const list = z.union([
   z.array(z.unknown()),
   z.looseObject({ data: z.array(z.unknown()) }).transform(({ data }) => data),
   z.looseObject({ models: z.array(z.unknown()) }).transform(({ models }) => models),
 ]);
 
-/** Announced at most; an announcement goes out every second. */
+/** Maximum number of models, which bounds the size of announcements. */
 const maxModels = 1000;
 
-/** A count of tokens; undefined where a card tells none or nonsense. */
+/** A number of tokens; undefined if a card has none, or an invalid one. */
 export const tokens = z.number().int().positive().optional().catch(undefined);
 
 /**
- * Makes a reader of model lists, newest models first where the cards tell their age. Cards that do not have the shape are
- * passed over: one odd card must not hide the others.
- * @param describe what a card tells; undefined for a model that gives no chat answers
+ * Creates a reader of model lists. It returns the newest models first if the cards have dates, and skips cards of another shape:
+ * one odd card must not hide the others.
+ * @param describe returns the model that a card describes; undefined for a model that does not chat
  */
 export function readCards<T extends z.ZodType<{ id: string }>>(
   shape: T,
@@ -45,18 +45,18 @@ export function readCards<T extends z.ZodType<{ id: string }>>(
   };
 }
 
-/** A reader of lists that tell nothing but names: what the models can do is guessed from these. */
+/** Creates a reader of lists that have names only, from which capabilities are guessed. */
 export function readNames(guess: Guess): (answer: unknown) => ModelInfo[] {
   return readCards(common, ({ id }) => guessed(id, guess));
 }
 
-/** A model of which only the name is known. */
+/** Describes a model of which only the name is known. */
 export function guessed(id: string, guess: Guess): ModelInfo | undefined {
   const capabilities = guess(id);
   return capabilities && { id, capabilities: [...capabilities] };
 }
 
-/** Capabilities by what holds: streaming always, the others as told. */
+/** Returns `stream` and those capabilities that are true. */
 export function capabilitiesIf(
   holds: Partial<Record<Exclude<Capability, 'stream'>, boolean | undefined>>,
 ): Capability[] {

@@ -1,6 +1,5 @@
-import { engineHints, platformHints } from '#services/cloud-worker/requests/hints.ts';
-import type { RequestRules } from '#services/cloud-worker/requests/apply-rules.ts';
 import { presets } from '#services/cloud-worker/providers/provider-of.ts';
+import { engineHints, platformHints, type RequestRules } from '#services/cloud-worker/providers/request-rules.ts';
 
 /** The rows of the documentation's table of providers: name, how it is turned on, format, what its rules do to a chat request. */
 export function providerRows(): string[][] {
@@ -8,7 +7,7 @@ export function providerRows(): string[][] {
     `${title}: \`${name}\``,
     [keyVariables.map(code).join(' or '), needs.map(code).join(' and ')].filter((part) => part !== '').join(' with '),
     format.name,
-    describeRules(rules, adaptation?.words),
+    describeRules(rules, adaptation?.description),
   ]);
 }
 

@@ -67,35 +67,35 @@ describe('a pause', () => {
 
 describe('a limit', () => {
   it('changes nothing while enough is left of it', () => {
-    pace.heard([requests(10, 1000), tokens(500, 1000)]);
+    pace.update([requests(10, 1000), tokens(500, 1000)]);
     expect(changes).toEqual([]);
   });
 
   it('allows only as many jobs as requests are left, until its window resets', () => {
-    pace.heard([requests(4, 2000, undefined)]);
+    pace.update([requests(4, 2000, undefined)]);
     expect(pace.allowance).toEqual({ slots: 4, accepting: true });
     vi.advanceTimersByTime(2001);
     expect(pace.allowance).toEqual(full);
   });
 
   it('reduces the slots in its last tenth, but not to zero', () => {
-    pace.heard([tokens(50, 1000)]);
+    pace.update([tokens(50, 1000)]);
     expect(pace.allowance.slots).toBe(5);
-    pace.heard([tokens(1, 1000)]);
+    pace.update([tokens(1, 1000)]);
     expect(pace.allowance).toEqual({ slots: 1, accepting: true });
   });
 
   it('stops everything when nothing is left', () => {
-    pace.heard([tokens(0, 3000)]);
+    pace.update([tokens(0, 3000)]);
     expect(pace.allowance.accepting).toBe(false);
     vi.advanceTimersByTime(3001);
     expect(pace.allowance).toEqual(full);
   });
 
   it('stops applying when enough is left again, and the strictest of several applies', () => {
-    pace.heard([requests(2, 5000), tokens(35, 1000)]);
+    pace.update([requests(2, 5000), tokens(35, 1000)]);
     expect(pace.allowance.slots).toBe(2);
-    pace.heard([requests(90, 5000)]);
+    pace.update([requests(90, 5000)]);
     expect(pace.allowance.slots).toBe(3);
     vi.advanceTimersByTime(1001);
     expect(pace.allowance).toEqual(full);

@@ -3,7 +3,7 @@ import type { Capability } from '#shared/broker/contract/announcement.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { presets, providerOf } from '#services/cloud-worker/providers/provider-of.ts';
 import type { ProviderName } from '#services/cloud-worker/providers/provider.ts';
-import { applyRules } from '#services/cloud-worker/requests/apply-rules.ts';
+import { applyRules } from '#services/cloud-worker/providers/request-rules.ts';
 
 const all: Capability[] = ['stream', 'tools', 'vision', 'thinking', 'json'];
 

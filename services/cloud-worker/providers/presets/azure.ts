@@ -1,15 +1,15 @@
-import { keyHeader } from './authorize.ts';
+import { keyHeader, type Provider } from '../provider.ts';
+import { allCapabilities } from '../read-cards.ts';
 import { openai } from './openai.ts';
-import type { Provider } from './provider.ts';
-import { allCapabilities } from './read-cards.ts';
 
 /**
- * Azure OpenAI by its v1 endpoint, which needs no API version (Microsoft Learn, "Azure OpenAI v1 API"). A request names a
- * deployment, not a model, and nothing that a key opens lists these: the operator does.
+ * Azure OpenAI at its v1 endpoint, which needs no API version (Microsoft Learn, "Azure OpenAI v1 API"). A request names a
+ * deployment, not a model; no endpoint that accepts the key lists deployments, so the operator names them.
  */
 export const azure: Provider = {
   ...openai,
   title: 'Azure OpenAI',
+  traceName: 'azure.ai.openai',
   keyVariables: ['AZURE_OPENAI_API_KEY'],
   needs: ['AZURE_OPENAI_ENDPOINT', 'AZURE_OPENAI_DEPLOYMENT'],
   url: ({ AZURE_OPENAI_ENDPOINT: endpoint = '' }) =>
@@ -21,6 +21,6 @@ export const azure: Provider = {
       .split(',')
       .map((name) => name.trim())
       .filter((name) => name !== ''),
-  // Deployments have any names.
+  // The name of a deployment is arbitrary.
   guess: () => allCapabilities,
 };

@@ -1,14 +1,12 @@
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
-import { bearer } from './authorize.ts';
-import { engineHints, platformHints } from '../requests/hints.ts';
-import { limitedEffort } from '../requests/limit-effort.ts';
-import type { Guess, Provider } from './provider.ts';
-import { capabilitiesIf, readNames } from './read-cards.ts';
+import { bearer, type Guess, type Provider } from '../provider.ts';
+import { capabilitiesIf, readNames } from '../read-cards.ts';
+import { engineHints, platformHints, limitedEffort } from '../request-rules.ts';
 
 const guess: Guess = (id) =>
   capabilitiesIf({ tools: true, thinking: /gpt-oss|glm|qwen-3|thinking/.test(id), json: true });
 
-/** Cerebras (Cerebras Inference docs, "OpenAI Compatibility"). It knows no penalties, no biases and no `developer`. */
+/** Cerebras (Cerebras Inference docs, "OpenAI Compatibility"). It knows no penalties, no biases and no role `developer`. */
 export const cerebras: Provider = {
   title: 'Cerebras',
   format: chatUpstream,

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
-import { bearer } from './authorize.ts';
-import { platformHints } from '../requests/hints.ts';
-import type { Provider } from './provider.ts';
-import { allCapabilities, capabilitiesIf, readCards, tokens } from './read-cards.ts';
+import { bearer, type Provider } from '../provider.ts';
+import { allCapabilities, capabilitiesIf, readCards, tokens } from '../read-cards.ts';
+import { platformHints } from '../request-rules.ts';
 
 const flag = z.boolean().optional().catch(undefined);
 const card = z.looseObject({
@@ -14,7 +13,7 @@ const card = z.looseObject({
   context_length: tokens,
 });
 
-/** Fireworks (Fireworks docs, "OpenAI compatibility", "Chat completions"). It refuses hints that it does not know. */
+/** Fireworks (Fireworks docs, "OpenAI compatibility", "Chat completions"). It refuses unknown hints. */
 export const fireworks: Provider = {
   title: 'Fireworks',
   format: chatUpstream,

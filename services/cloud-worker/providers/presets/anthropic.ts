@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { messagesUpstream } from '#shared/translate/upstreams/messages/messages-upstream.ts';
-import { keyHeader } from './authorize.ts';
-import type { Provider } from './provider.ts';
-import { allCapabilities, capabilitiesIf, readCards, tokens } from './read-cards.ts';
+import { keyHeader, type Provider } from '../provider.ts';
+import { allCapabilities, capabilitiesIf, readCards, tokens } from '../read-cards.ts';
 
 const supported = z
   .looseObject({ supported: z.boolean() })
@@ -10,8 +9,8 @@ const supported = z
   .optional()
   .catch(undefined);
 
-/** A card of `GET /v1/models` (Anthropic API reference, "List Models"); older versions of the API tell the name only. */
-export const anthropicCard = z.looseObject({
+/** A card of `GET /v1/models` (Anthropic API reference, "List Models"); older versions of the API have the name only. */
+const card = z.looseObject({
   id: z.string().min(1),
   lifecycle: z.string().optional().catch(undefined),
   capabilities: z
@@ -22,7 +21,7 @@ export const anthropicCard = z.looseObject({
   max_tokens: tokens,
 });
 
-/** Messages of Anthropic. A request goes as it came, and so does the client's API version. The list is newest first. */
+/** Anthropic. Requests and the client's API version are sent unchanged. The list has the newest models first. */
 export const anthropic: Provider = {
   title: 'Anthropic',
   format: messagesUpstream,
@@ -32,10 +31,10 @@ export const anthropic: Provider = {
   authorize: keyHeader('x-api-key'),
   list: {
     path: '/models?limit=1000',
-    read: readCards(anthropicCard, ({ id, lifecycle, capabilities: can, max_input_tokens, max_tokens }) => {
+    read: readCards(card, ({ id, lifecycle, capabilities: can, max_input_tokens, max_tokens }) => {
       if (lifecycle === 'retired') return undefined;
       const capabilities = can
-        ? // JSON is asked for in words where the model has no formats.
+        ? // A model without response formats is asked for JSON in the prompt.
           capabilitiesIf({ tools: true, vision: can.image_input, thinking: can.thinking, json: true })
         : [...allCapabilities];
       return { id, capabilities, contextWindow: max_input_tokens, maxOutput: max_tokens };

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
-import { bearer } from './authorize.ts';
-import type { Provider } from './provider.ts';
-import { allCapabilities, capabilitiesIf, readCards, tokens } from './read-cards.ts';
+import { bearer, type Provider } from '../provider.ts';
+import { allCapabilities, capabilitiesIf, readCards, tokens } from '../read-cards.ts';
 
 const names = z.array(z.string()).default([]).catch([]);
 const card = z.looseObject({
@@ -13,7 +12,7 @@ const card = z.looseObject({
   top_provider: z.looseObject({ max_completion_tokens: tokens }).nullish().catch(undefined),
 });
 
-/** OpenRouter (OpenRouter docs, "Models API", "Parameters"). It takes what clients send, and leaves out what a model does not know. */
+/** OpenRouter (OpenRouter docs, "Models API", "Parameters"). It accepts what clients send, and drops what a model does not know. */
 export const openrouter: Provider = {
   title: 'OpenRouter',
   format: chatUpstream,

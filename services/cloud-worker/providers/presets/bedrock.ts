@@ -1,10 +1,9 @@
 import type { Environment } from '#shared/core/load-config.ts';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
-import { bearer } from './authorize.ts';
+import { bearer, type Guess, type Provider } from '../provider.ts';
+import { allCapabilities, capabilitiesIf, readNames } from '../read-cards.ts';
+import { engineHints } from '../request-rules.ts';
 import { anthropic } from './anthropic.ts';
-import { engineHints } from '../requests/hints.ts';
-import type { Guess, Provider } from './provider.ts';
-import { allCapabilities, capabilitiesIf, readNames } from './read-cards.ts';
 
 const guess: Guess = (id) =>
   id.startsWith('anthropic.') || /embed|rerank|image|canvas|sonic|reel|safeguard/.test(id)
@@ -18,11 +17,12 @@ const needs = ['AWS_REGION'];
 const host = ({ AWS_REGION: region }: Environment): string => `https://bedrock-mantle.${region}.api.aws`;
 
 /**
- * Amazon Bedrock by its key-based endpoint for the chat format (Amazon Bedrock User Guide, "bedrock-mantle"), which serves
- * all but Anthropic's models.
+ * Amazon Bedrock at its key-based endpoint of the chat format (Amazon Bedrock User Guide, "bedrock-mantle"), which serves all
+ * but Anthropic's models.
  */
 export const bedrock: Provider = {
   title: 'Amazon Bedrock',
+  traceName: 'aws.bedrock',
   format: chatUpstream,
   keyVariables,
   needs,
@@ -33,10 +33,11 @@ export const bedrock: Provider = {
   rules: { drop: engineHints, replayedThinking: 'none' },
 };
 
-/** Anthropic's models on Amazon Bedrock, by the same service's endpoint for the messages format ("Messages API"). */
+/** Anthropic's models on Amazon Bedrock, at the same service's endpoint of the messages format ("Messages API"). */
 export const bedrockClaude: Provider = {
   ...anthropic,
   title: 'Amazon Bedrock (Claude)',
+  traceName: 'aws.bedrock',
   keyVariables,
   needs,
   url: (environment) => `${host(environment)}/anthropic/v1`,

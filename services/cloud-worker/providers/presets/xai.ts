@@ -1,17 +1,16 @@
 import { z } from 'zod';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
-import { bearer } from './authorize.ts';
-import { engineHints } from '../requests/hints.ts';
-import { limitEffort } from '../requests/limit-effort.ts';
-import type { Provider } from './provider.ts';
-import { capabilitiesIf, readCards } from './read-cards.ts';
+import { bearer, type Provider } from '../provider.ts';
+import { capabilitiesIf, readCards } from '../read-cards.ts';
+import { engineHints, limitEffort } from '../request-rules.ts';
 
 const modalities = z.array(z.string()).default(['text']).catch(['text']);
 const card = z.looseObject({ id: z.string().min(1), input_modalities: modalities, output_modalities: modalities });
 
-/** xAI (xAI Docs, "Chat completions", "List language models"). Only its small models take a level of thinking. */
+/** xAI (xAI Docs, "Chat completions", "List language models"). Only its small models accept `reasoning_effort`. */
 export const xai: Provider = {
   title: 'xAI',
+  traceName: 'x_ai',
   format: chatUpstream,
   keyVariables: ['XAI_API_KEY'],
   needs: [],
@@ -30,7 +29,7 @@ export const xai: Provider = {
   guess: (id) => (id.includes('image') ? undefined : capabilitiesIf({ tools: true, thinking: true, json: true })),
   rules: { drop: engineHints, replayedThinking: 'none' },
   adaptation: {
-    words: '`reasoning_effort` only for the small models',
+    description: '`reasoning_effort` only for the small models',
     apply: (request, { id }) => limitEffort(request, id.includes('mini')),
   },
 };

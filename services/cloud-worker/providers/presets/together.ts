@@ -1,14 +1,13 @@
 import { z } from 'zod';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
-import { bearer } from './authorize.ts';
-import { platformHints } from '../requests/hints.ts';
-import type { Guess, Provider } from './provider.ts';
-import { capabilitiesIf, readCards, tokens } from './read-cards.ts';
+import { bearer, type Guess, type Provider } from '../provider.ts';
+import { capabilitiesIf, readCards, tokens } from '../read-cards.ts';
+import { platformHints } from '../request-rules.ts';
 
 const card = z.looseObject({ id: z.string().min(1), type: z.string(), context_length: tokens });
 
-/** The type, in Together's list, of models that answer requests. */
-const answering = 'chat';
+/** The type of chat models in Together's list. */
+const chatType = 'chat';
 
 const guess: Guess = (id) =>
   capabilitiesIf({
@@ -18,7 +17,7 @@ const guess: Guess = (id) =>
     json: true,
   });
 
-/** Together (Together docs, "OpenAI Compatibility", "List all models", whose answer is a bare list). */
+/** Together (Together docs, "OpenAI Compatibility", "List all models", which answers with a bare list). */
 export const together: Provider = {
   title: 'Together',
   format: chatUpstream,
@@ -29,7 +28,7 @@ export const together: Provider = {
   list: {
     path: '/models',
     read: readCards(card, ({ id, type, context_length: contextWindow }) => {
-      const capabilities = type === answering ? guess(id) : undefined;
+      const capabilities = type === chatType ? guess(id) : undefined;
       return capabilities && { id, capabilities: [...capabilities], contextWindow };
     }),
   },

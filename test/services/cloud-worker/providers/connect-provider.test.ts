@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ConfigError, type Environment } from '#shared/core/load-config.ts';
-import { connectProvider } from '#services/cloud-worker/connect-provider.ts';
+import { connectProvider } from '#services/cloud-worker/providers/connect-provider.ts';
 import { presets, providerOf } from '#services/cloud-worker/providers/provider-of.ts';
 import type { Provider } from '#services/cloud-worker/providers/provider.ts';
 

@@ -1,10 +1,9 @@
 import { ConfigError, type Environment } from '#shared/core/load-config.ts';
 import { version } from '#shared/core/version.ts';
 import { UpstreamHttp, type UpstreamHttpOptions } from '#shared/upstream/upstream-http.ts';
-import type { CloudWorkerConfig } from './config.ts';
-import { missingVariables, providerKey } from './provider-key.ts';
-import { keyHeader } from './providers/authorize.ts';
-import type { Provider } from './providers/provider.ts';
+import type { CloudWorkerConfig } from '../config.ts';
+import { missingVariables, providerKey } from './find-providers.ts';
+import { keyHeader, type Provider } from './provider.ts';
 
 type ConnectConfig = Pick<
   CloudWorkerConfig,
@@ -12,9 +11,9 @@ type ConnectConfig = Pick<
 >;
 
 /**
- * The connections to a provider, with the operator's key on every request. Nothing that a client sends decides where a
+ * Opens the connections to a provider, with the operator's key on every request. Nothing that a client sends decides where a
  * request goes, and redirects are not followed.
- * @throws ConfigError that names the variables which are missing
+ * @throws ConfigError that names the missing variables
  */
 export function connectProvider(
   provider: Provider,

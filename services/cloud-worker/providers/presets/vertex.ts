@@ -1,18 +1,18 @@
 import type { GoogleAuth } from 'google-auth-library';
+import type { Provider } from '../provider.ts';
 import { gemini } from './gemini.ts';
-import type { Provider } from './provider.ts';
 
 const scopes = ['https://www.googleapis.com/auth/cloud-platform'];
 
 /**
- * Gemini on Vertex AI by its endpoint for the chat format (Google Cloud, "Using OpenAI libraries with Vertex AI"). Its
- * proof is a token that is good for an hour, which Google's library gets, keeps and renews: by the credentials file that
- * the key variable names, the machine's own account, or a log-in with `gcloud`. Nothing lists the models that this endpoint
- * takes.
+ * Gemini on Vertex AI at its endpoint of the chat format (Google Cloud, "Using OpenAI libraries with Vertex AI"). Google's
+ * library obtains and renews its tokens, which expire after an hour, from the credentials file that the key variable names, the
+ * machine's account, or a login with `gcloud`. The endpoint has no list of models.
  */
 export const vertex: Provider = {
   ...gemini,
   title: 'Google Vertex AI',
+  traceName: 'gcp.vertex_ai',
   keyVariables: ['GOOGLE_APPLICATION_CREDENTIALS'],
   needs: ['GOOGLE_CLOUD_PROJECT', 'GOOGLE_CLOUD_LOCATION'],
   url({ GOOGLE_CLOUD_PROJECT: project, GOOGLE_CLOUD_LOCATION: location }) {

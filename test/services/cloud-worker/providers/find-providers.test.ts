@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findProviders } from '#services/cloud-worker/find-providers.ts';
+import { findProviders } from '#services/cloud-worker/providers/find-providers.ts';
 import { presets } from '#services/cloud-worker/providers/provider-of.ts';
 
 describe('the providers found in an environment', () => {

@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
-import { bearer } from './authorize.ts';
-import { engineHints, platformHints } from '../requests/hints.ts';
-import { limitedEffort } from '../requests/limit-effort.ts';
-import type { Guess, Provider } from './provider.ts';
-import { capabilitiesIf, readCards, tokens } from './read-cards.ts';
+import { bearer, type Guess, type Provider } from '../provider.ts';
+import { capabilitiesIf, readCards, tokens } from '../read-cards.ts';
+import { engineHints, platformHints, limitedEffort } from '../request-rules.ts';
 
 const card = z.looseObject({
   id: z.string().min(1),
@@ -23,7 +21,7 @@ const guess: Guess = (id) =>
         json: true,
       });
 
-/** Groq (GroqDocs, "OpenAI Compatibility", "Models"). It refuses hints that it does not know. */
+/** Groq (GroqDocs, "OpenAI Compatibility", "Models"). It refuses unknown hints. */
 export const groq: Provider = {
   title: 'Groq',
   format: chatUpstream,

@@ -1,0 +1,45 @@
+import type { Environment } from '#shared/core/load-config.ts';
+import { presets } from './provider-of.ts';
+import type { Provider, ProviderName } from './provider.ts';
+
+/** A provider with a key in the environment. */
+export interface FoundProvider {
+  /** Value of `PROVIDER` for its worker. */
+  name: ProviderName;
+  title: string;
+  /** The variable that holds the key. */
+  keyVariable: string;
+  /** Variables that are still missing; empty if it is ready. */
+  missing: string[];
+}
+
+/** Finds the providers whose usual key variables are set, ready or not. The keys are not checked. */
+export function findProviders(environment: Environment): FoundProvider[] {
+  return (Object.keys(presets) as (keyof typeof presets)[]).flatMap((name) => {
+    const provider = presets[name];
+    const found = providerKey(provider, environment);
+    if (!found) return [];
+    const { title } = provider;
+    return [{ name, title, keyVariable: found.variable, missing: missingVariables(provider, environment) }];
+  });
+}
+
+/** Matches the router's own keys: its clients keep them in the variables of the providers' SDKs. */
+const ownKey = /^(rtr_|user\.|team\.)/;
+
+/** Reads the provider's key from its usual variables; undefined if none holds one. */
+export function providerKey(
+  { keyVariables }: Pick<Provider, 'keyVariables'>,
+  environment: Environment,
+): { variable: string; key: string } | undefined {
+  for (const variable of keyVariables) {
+    const key = environment[variable]?.trim();
+    if (key !== undefined && key !== '' && !ownKey.test(key)) return { variable, key };
+  }
+  return undefined;
+}
+
+/** Returns the variables besides the key that the provider needs and that are not set. */
+export function missingVariables({ needs }: Pick<Provider, 'needs'>, environment: Environment): string[] {
+  return needs.filter((variable) => (environment[variable] ?? '') === '');
+}

@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { mapMessages } from '#shared/upstream/chat-messages.ts';
+import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
+import { bearer, type Provider } from '../provider.ts';
+import { capabilitiesIf, readCards, tokens } from '../read-cards.ts';
+import { engineHints, platformHints } from '../request-rules.ts';
+
+const card = z.looseObject({
+  id: z.string().min(1),
+  capabilities: z.looseObject({
+    completion_chat: z.boolean(),
+    function_calling: z.boolean().optional().catch(undefined),
+    vision: z.boolean().optional().catch(undefined),
+    reasoning: z.boolean().optional().catch(undefined),
+  }),
+  max_context_length: tokens,
+});
+
+/**
+ * Mistral (API reference, "Chat completion", "List models"). It refuses unknown fields of requests and messages, and ids of
+ * tool calls other than nine letters and digits. Its streams always include usage.
+ */
+export const mistral: Provider = {
+  title: 'Mistral',
+  traceName: 'mistral_ai',
+  format: chatUpstream,
+  keyVariables: ['MISTRAL_API_KEY'],
+  needs: [],
+  url: () => 'https://api.mistral.ai/v1',
+  authorize: bearer,
+  list: {
+    path: '/models',
+    read: readCards(card, ({ id, capabilities: can, max_context_length: contextWindow }) => {
+      if (!can.completion_chat) return undefined;
+      const thinking = can.reasoning ?? id.startsWith('magistral');
+      const capabilities = capabilitiesIf({ tools: can.function_calling, vision: can.vision, thinking, json: true });
+      return { id, capabilities, contextWindow };
+    }),
+  },
+  guess: (id) =>
+    /embed|ocr|moderation|voxtral|transcribe/.test(id) ? undefined : capabilitiesIf({ tools: true, json: true }),
+  rules: {
+    maxTokens: 'max_tokens',
+    rename: { seed: 'random_seed' },
+    drop: [...platformHints, ...engineHints, 'stream_options', 'reasoning_effort'],
+    developerAsSystem: true,
+    replayedThinking: 'none',
+  },
+  adaptation: {
+    description: 'ids of tool calls have nine characters; no empty fields in messages',
+    apply: (request) => shortToolIds(plainAssistants(request)),
+  },
+};
+
+/** Fields of an assistant message that OpenAI's clients replay even if empty, such as `refusal: null`. */
+const optionalFields: ReadonlySet<string> = new Set(['refusal', 'annotations', 'audio', 'function_call']);
+
+/** Removes empty fields from assistant messages: Mistral refuses unknown fields even if they are empty. */
+function plainAssistants(request: JsonObject): JsonObject {
+  return mapMessages(request, (message) => {
+    if (message.role !== 'assistant') return message;
+    const filled = Object.entries(message).filter(([name, value]) => !optionalFields.has(name) || !isEmpty(value));
+    return Object.fromEntries(filled);
+  });
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
+}
+
+/**
+ * Replaces the ids of tool calls by ids of nine letters and digits. Equal ids become equal, so that results still match their
+ * calls; an id that has this form stays.
+ */
+function shortToolIds(request: JsonObject): JsonObject {
+  return mapMessages(request, (message) => {
+    const { tool_call_id: id, tool_calls: calls } = message;
+    return {
+      ...message,
+      ...(typeof id === 'string' && { tool_call_id: shortId(id) }),
+      ...(Array.isArray(calls) && { tool_calls: calls.map(withShortId) }),
+    };
+  });
+}
+
+function withShortId(call: Json): Json {
+  return isJsonObject(call) && typeof call.id === 'string' ? { ...call, id: shortId(call.id) } : call;
+}
+
+/** Nine hexadecimal digits of a digest: two of a conversation's calls share them less than once in a million. */
+function shortId(id: string): string {
+  if (/^[A-Za-z0-9]{9}$/.test(id)) return id;
+  return createHash('sha256').update(id).digest('hex').slice(0, 9);
+}

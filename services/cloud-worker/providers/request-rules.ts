@@ -1,0 +1,93 @@
+import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+import { developerAsSystem, mapMessages, replayThinking } from '#shared/upstream/chat-messages.ts';
+
+/**
+ * Changes of chat requests for a provider that refuses some of the fields that clients send. Only hints are dropped, which do
+ * not change what an answer is judged by. Fields that would change the answer are sent, and the provider refuses them by name.
+ */
+export interface RequestRules {
+  /** The only field that the provider reads for the limit of output tokens. If a request has both, the newer one wins. */
+  maxTokens?: 'max_tokens' | 'max_completion_tokens';
+  /** Fields that have another name there, by their usual name. */
+  rename?: Readonly<Record<string, string>>;
+  /** Hints that the provider refuses. */
+  drop?: readonly string[];
+  /** Whether the role `developer` becomes `system`. */
+  developerAsSystem?: boolean;
+  /** The field for earlier thinking; `none` drops it. Default: sent unchanged. */
+  replayedThinking?: 'none' | 'reasoning' | 'reasoning_content';
+}
+
+/** A change of chat requests that the rules cannot express. */
+export interface Adaptation {
+  /** What it does, for the table of providers in docs/agents-and-providers.md. */
+  readonly description: string;
+  /** Changes a request to which the rules were applied. Pure; the given object is not changed. */
+  readonly apply: (request: JsonObject, model: ModelInfo) => JsonObject;
+}
+
+/** Hints for OpenAI's own platform: how to store, bill, cache or prioritize a request, and how verbose an answer should be. */
+export const platformHints: readonly string[] = [
+  'store',
+  'metadata',
+  'service_tier',
+  'user',
+  'safety_identifier',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'prediction',
+  'verbosity',
+];
+
+/** Sampling parameters and switches of local engines. Their clients send them to every provider. */
+export const engineHints: readonly string[] = [
+  'top_k',
+  'min_p',
+  'repetition_penalty',
+  'include_reasoning',
+  'separate_reasoning',
+  'chat_template_kwargs',
+];
+
+/** Applies the rules to a request. The given object is not changed. */
+export function applyRules(given: JsonObject, rules: RequestRules): JsonObject {
+  const request = { ...given };
+  if (rules.maxTokens !== undefined) {
+    const limit = request.max_completion_tokens ?? request.max_tokens;
+    delete request.max_completion_tokens;
+    delete request.max_tokens;
+    if (limit !== undefined && limit !== null) request[rules.maxTokens] = limit;
+  }
+  for (const [name, other] of Object.entries(rules.rename ?? {})) {
+    if (request[name] !== undefined) request[other] ??= request[name];
+    delete request[name];
+  }
+  for (const name of rules.drop ?? []) delete request[name];
+  return applyToMessages(request, rules);
+}
+
+function applyToMessages(request: JsonObject, { developerAsSystem: asSystem, replayedThinking }: RequestRules) {
+  if (asSystem !== true && replayedThinking === undefined) return request;
+  return mapMessages(request, (message) => {
+    const renamed = asSystem === true ? developerAsSystem(message) : message;
+    if (replayedThinking === undefined) return renamed;
+    return replayThinking(renamed, replayedThinking === 'none' ? [] : [replayedThinking]);
+  });
+}
+
+/**
+ * Limits `reasoning_effort` to what the model accepts: none for a model that does not think, which would refuse the field, and
+ * none of the levels that only the newest models of two vendors know.
+ */
+export const limitedEffort: Adaptation = {
+  description: '`reasoning_effort` up to `high`, and only for models that think',
+  apply: (request: JsonObject, { capabilities }: ModelInfo) => limitEffort(request, capabilities.includes('thinking')),
+};
+
+/** @param takesEffort whether the model accepts the field */
+export function limitEffort(request: JsonObject, takesEffort: boolean): JsonObject {
+  const { reasoning_effort: effort, ...rest } = request;
+  if (!takesEffort || effort === undefined || effort === null) return rest;
+  return { ...rest, reasoning_effort: effort === 'xhigh' || effort === 'max' ? 'high' : effort };
+}
