@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, type TestContext } from 'vitest';
 import type { JobSink } from '#shared/broker/dispatch/job.ts';
 import type { RouterError } from '#shared/core/errors.ts';
 import { createLog, type Logger } from '#shared/core/log.ts';
@@ -7,7 +7,7 @@ import { startParties, type Parties, type TestIngress } from '../../../helpers/b
 import type { Step } from '../../../helpers/broker/scripted-handler.ts';
 import { until } from '../../../helpers/until.ts';
 
-const totalMs = 500;
+const totalMs = 400;
 
 /** A log that keeps the request ids of what it reports as an error. */
 function errorLog(): { log: Logger; requestIds: unknown[] } {
@@ -17,7 +17,7 @@ function errorLog(): { log: Logger; requestIds: unknown[] } {
   return { log: Object.assign(Object.create(silent) as Logger, { error }), requestIds };
 }
 
-async function start(log?: Logger): Promise<Parties> {
+async function start({ onTestFinished }: Pick<TestContext, 'onTestFinished'>, log?: Logger): Promise<Parties> {
   const timeouts = { totalMs, noWorkerMs: 60_000 };
   const parties = await startParties({ ingress: { timeouts, keepAliveMs: 50, spillMs: 50, ...(log && { log }) } });
   onTestFinished(() => parties.close());
@@ -26,7 +26,7 @@ async function start(log?: Logger): Promise<Parties> {
 
 /** Waits until the sweep has looked at every job that was there at its total timeout. */
 async function totalTimeoutPasses(): Promise<void> {
-  await sleep(totalMs + 300);
+  await sleep(totalMs + 250);
 }
 
 async function expectServing({ send, dispatcher }: TestIngress): Promise<void> {
@@ -38,16 +38,16 @@ async function expectServing({ send, dispatcher }: TestIngress): Promise<void> {
 
 const hang: Step[] = [{ write: 'x' }, { hang: true }];
 
-describe('a sink that throws', () => {
-  it.each<[keyof JobSink, Step[], string]>([
+describe.concurrent('a sink that throws', () => {
+  it.for<[keyof JobSink, Step[], string]>([
     ['begin', hang, 'internal'],
     ['data', hang, 'internal'],
     ['keepAlive', hang, 'internal'],
     ['end', [{ write: 'x' }], 'internal'],
     ['fail', [{ write: 'x' }, { waitMs: 20 }, { fail: 'upstream_failed' }], 'upstream_failed'],
-  ])('in %s fails its job alone, once', async (method, steps, code) => {
+  ])('in %s fails its job alone, once', async ([method, steps, code], context) => {
     const { log, requestIds } = errorLog();
-    const { ingress, addWorker } = await start(log);
+    const { ingress, addWorker } = await start(context, log);
     const { worker } = await addWorker({ id: 'one' });
     const failures: RouterError[] = [];
     const sink: Partial<JobSink> = {
@@ -69,8 +69,8 @@ describe('a sink that throws', () => {
     await expectServing(ingress);
   });
 
-  it('in fail when the total timeout passes fails its job alone, once', async () => {
-    const { ingress, addWorker } = await start();
+  it('in fail when the total timeout passes fails its job alone, once', async (context) => {
+    const { ingress, addWorker } = await start(context);
     const { worker } = await addWorker({ id: 'one' });
     let failures = 0;
     const fail = (): never => {
@@ -86,8 +86,8 @@ describe('a sink that throws', () => {
     await expectServing(ingress);
   });
 
-  it('in fail while the ingress drains keeps no other job from its end', async () => {
-    const { ingress, addWorker } = await start();
+  it('in fail while the ingress drains keeps no other job from its end', async (context) => {
+    const { ingress, addWorker } = await start(context);
     await addWorker({ id: 'one' });
     const fail = (): never => {
       throw new Error('fail is broken');
@@ -100,53 +100,29 @@ describe('a sink that throws', () => {
   });
 });
 
-describe('a total timeout', () => {
-  it.each<[string, Error | undefined, string]>([
-    ['ends nothing that has ended', undefined, 'done'],
-    ['ends nothing that has failed', new Error('end is broken'), 'failed'],
-  ])('that passes in the turn of the end frame %s', async (_, thrown, state) => {
-    const { ingress, addWorker } = await start();
-    const { worker } = await addWorker({ id: 'one' });
-    let endings = 0;
-    const sent = ingress.send({
-      steps: [{ write: 'x' }],
-      sink: {
-        end: () => {
-          endings += 1;
-          while (performance.now() - sent.job.queuedAt <= totalMs + 200);
-          if (thrown) throw thrown;
-        },
-      },
-    });
-    expect((await sent.finished).state).toBe(state);
-    await totalTimeoutPasses();
-    expect(endings).toBe(1);
-    expect(ingress.workers.get('one')?.held).toBe(0);
-    expect(worker.busy).toBe(0);
-    await expectServing(ingress);
-  });
+describe.concurrent('a sink that cancels its job', () => {
+  it.for<keyof JobSink>(['begin', 'data', 'keepAlive', 'end'])(
+    'in %s has it cancelled, once',
+    async (method, context) => {
+      const { ingress, addWorker } = await start(context);
+      const { worker } = await addWorker({ id: 'one' });
+      const failures: RouterError[] = [];
+      const steps: Step[] = method === 'end' ? [{ write: 'x' }] : hang;
+      const sink = { fail: (error: RouterError) => void failures.push(error), [method]: () => sent.cancel() };
+      const sent = ingress.send({ steps, sink });
+      expect((await sent.finished).state).toBe('cancelled');
+      await until(() => worker.busy === 0, 1_000);
+      await totalTimeoutPasses();
+      expect(failures).toEqual([]);
+      expect(ingress.workers.get('one')?.held).toBe(0);
+      await expectServing(ingress);
+    },
+  );
 });
 
-describe('a sink that cancels its job', () => {
-  it.each<keyof JobSink>(['begin', 'data', 'keepAlive', 'end'])('in %s has it cancelled, once', async (method) => {
-    const { ingress, addWorker } = await start();
-    const { worker } = await addWorker({ id: 'one' });
-    const failures: RouterError[] = [];
-    const steps: Step[] = method === 'end' ? [{ write: 'x' }] : hang;
-    const sink = { fail: (error: RouterError) => void failures.push(error), [method]: () => sent.cancel() };
-    const sent = ingress.send({ steps, sink });
-    expect((await sent.finished).state).toBe('cancelled');
-    await until(() => worker.busy === 0, 1_000);
-    await totalTimeoutPasses();
-    expect(failures).toEqual([]);
-    expect(ingress.workers.get('one')?.held).toBe(0);
-    await expectServing(ingress);
-  });
-});
-
-describe('a request whose lanes cannot be chosen', () => {
-  it('at first fails alone', async () => {
-    const { ingress, addWorker } = await start();
+describe.concurrent('a request whose lanes cannot be chosen', () => {
+  it('at first fails alone', async (context) => {
+    const { ingress, addWorker } = await start(context);
     await addWorker({ id: 'one' });
     const place = (): never => {
       throw new Error('place is broken');
@@ -156,8 +132,8 @@ describe('a request whose lanes cannot be chosen', () => {
     await expectServing(ingress);
   });
 
-  it('while it waits fails alone', async () => {
-    const { ingress, addWorker } = await start();
+  it('while it waits fails alone', async (context) => {
+    const { ingress, addWorker } = await start(context);
     const { worker } = await addWorker({ id: 'one', slots: 0 });
     await addWorker({ id: 'two', slots: 0, kind: 'other' });
     const pools = [...ingress.workers.pools()];
@@ -174,6 +150,33 @@ describe('a request whose lanes cannot be chosen', () => {
     worker.update({ slots: 1 });
     expect(await sent.finished).toMatchObject({ state: 'failed', error: { code: 'internal' } });
     expect(await changed.finished).toMatchObject({ state: 'done' });
+    await expectServing(ingress);
+  });
+});
+
+describe('a total timeout', () => {
+  it.for<[string, Error | undefined, string]>([
+    ['ends nothing that has ended', undefined, 'done'],
+    ['ends nothing that has failed', new Error('end is broken'), 'failed'],
+  ])('that passes in the turn of the end frame %s', async ([, thrown, state], context) => {
+    const { ingress, addWorker } = await start(context);
+    const { worker } = await addWorker({ id: 'one' });
+    let endings = 0;
+    const sent = ingress.send({
+      steps: [{ write: 'x' }],
+      sink: {
+        end: () => {
+          endings += 1;
+          while (performance.now() - sent.job.queuedAt <= totalMs + 50);
+          if (thrown) throw thrown;
+        },
+      },
+    });
+    expect((await sent.finished).state).toBe(state);
+    await totalTimeoutPasses();
+    expect(endings).toBe(1);
+    expect(ingress.workers.get('one')?.held).toBe(0);
+    expect(worker.busy).toBe(0);
     await expectServing(ingress);
   });
 });
