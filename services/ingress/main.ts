@@ -18,8 +18,12 @@ import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
 import { readBrokerAccess } from '#shared/broker/connection/read-broker-access.ts';
 import { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
 import { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
-import { announceKeyChange, onKeyChange } from '#shared/broker/contract/key-changes.ts';
-import { announcePriceChange, onPriceChange } from '#shared/broker/contract/price-changes.ts';
+import {
+  announceKeyChange,
+  announcePriceChange,
+  onKeyChange,
+  onPriceChange,
+} from '#shared/broker/contract/change-signals.ts';
 import type { RouterError } from '#shared/core/errors.ts';
 import { createAdminServer, type Readiness } from '#shared/core/admin-server.ts';
 import { listen } from '#shared/core/listen.ts';

@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import { tiers, type Tier } from '#shared/broker/contract/lane.ts';
+import { tiers, type Tier } from '#shared/core/tier.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import { version } from '#shared/core/version.ts';
 

@@ -3,7 +3,7 @@ import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
 import { redisHosts } from '#shared/accounts/redis/redis-options.ts';
 import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
 import { readBrokerAccess, type BrokerAccessSettings } from '#shared/broker/connection/read-broker-access.ts';
-import { announceKeyChange } from '#shared/broker/contract/key-changes.ts';
+import { announceKeyChange } from '#shared/broker/contract/change-signals.ts';
 import { createLog } from '#shared/core/log.ts';
 import { readCertificates } from '#shared/core/read-certificates.ts';
 import { UpError } from '../up/up-error.ts';

@@ -1,4 +1,4 @@
-import { tiers, type Tier } from '../contract/lane.ts';
+import { tiers, type Tier } from '#shared/core/tier.ts';
 import type { Role } from '../connection/credential.ts';
 import { createSubjects, type Subjects } from '../contract/subjects.ts';
 

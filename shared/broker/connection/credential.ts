@@ -1,7 +1,7 @@
 import { decode } from '@nats-io/jwt';
 import { z } from 'zod';
 import { ConfigError } from '#shared/core/load-config.ts';
-import { tiers } from '../contract/lane.ts';
+import { tiers } from '#shared/core/tier.ts';
 
 /** What a part of the cluster is to the broker: an ingress, or a worker of a tier. */
 export const roles = ['ingress', ...tiers] as const;

@@ -1,19 +1,19 @@
 import { z } from 'zod';
-import { tiers, type Tier } from './lane.ts';
+import { tiers, type Tier } from '#shared/core/tier.ts';
 import type { Subjects } from './subjects.ts';
 import { parseJson } from './ticket.ts';
 
 /**
- * What becomes of a delivered ticket: `done` is forgotten, `back` goes to another worker at once, `later` after a moment,
- * `void` was none.
+ * What becomes of a delivered ticket: `done` removes it from the queue, `back` delivers it to another worker at once, `later`
+ * after a moment, `void` removes what is no ticket.
  */
 export const ackKinds = ['done', 'back', 'later', 'void'] as const;
 export type AckKind = (typeof ackKinds)[number];
 
-/** Milliseconds before a ticket that is not for this worker is delivered to another one. */
+/** Milliseconds before a ticket acked with `later` is delivered again. */
 const laterMs = 100;
 
-/** The same in JetStream's words. */
+/** JetStream's payload for each kind. */
 export const ackPayloads: Readonly<Record<AckKind, string>> = {
   done: '+ACK',
   back: '-NAK',
@@ -22,11 +22,12 @@ export const ackPayloads: Readonly<Record<AckKind, string>> = {
 };
 
 const ackSchema = z.object({
-  /** The subject that the broker wants to be told at. */
+  /** The subject at which JetStream takes the ack, as the ticket was delivered with it. */
   ticket: z.string(),
   as: z.enum(ackKinds),
 });
 
+/** A worker's ack of a ticket that it does not claim, published at `subjects.ack` to the ingress that it pulls through. */
 export type Ack = z.infer<typeof ackSchema>;
 
 export function encodeAck(ack: Ack): string {
@@ -38,7 +39,7 @@ export function decodeAck(payload: Uint8Array): Ack | undefined {
 }
 
 /**
- * Whether a subject is where a delivered ticket of this tier is settled, and nothing else: it comes from a worker.
+ * Whether a subject, as a worker names it, is the ack subject of a ticket of this tier, and nothing else:
  * `$JS.ACK.<stream>.<lane>.<five numbers>`, on newer servers with domain, account and a last token besides.
  */
 export function isTicketOf(subjects: Subjects, tier: Tier, ticket: string): boolean {

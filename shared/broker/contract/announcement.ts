@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { contractVersion, ownContract, type ContractRange } from './contract-range.ts';
-import { tiers, type Tier } from './lane.ts';
+import { tiers, type Tier } from '#shared/core/tier.ts';
 
 /** What a model can do beyond text in, text out. `continue`: continues a broken answer exactly where it stopped. */
 export const capabilities = ['stream', 'tools', 'vision', 'thinking', 'json', 'continue'] as const;
@@ -13,35 +13,42 @@ function isCapability(name: string): name is Capability {
 
 const model = z.object({
   id: z.string().min(1),
-  /** What a later release adds to them is passed over here, and keeps nobody from reading the rest. */
-  capabilities: z.array(z.string()).transform((told) => told.filter(isCapability)),
-  /** Tokens of input and output together, where the engine tells. */
+  /** Without those that only a later release knows. */
+  capabilities: z.array(z.string()).transform((names) => names.filter(isCapability)),
+  /** Tokens of input and output together, where the engine reports it. */
   contextWindow: z.number().int().positive().optional(),
-  /** Tokens of output at most, where the engine tells. */
+  /** Tokens of output at most, where the engine reports it. */
   maxOutput: z.number().int().positive().optional(),
 });
 
 const tool = z.object({ name: z.string(), description: z.string(), inputSchema: z.record(z.string(), z.unknown()) });
 
-/** What a worker tells everyone each second and on change, on its heartbeat subject. Times in milliseconds since 1970. */
+/**
+ * What a worker publishes at `subjects.heartbeat`, each second and on change; every ingress subscribes. Times are milliseconds
+ * since 1970.
+ */
 export const announcementSchema = z.object({
-  /** The newest and the oldest version of the contract that it speaks; a later release may add to all the rest. */
+  /** The newest version of the contract that it speaks, and the oldest where that is another one. */
   v: contractVersion,
   oldest: contractVersion.optional(),
+  /** As in its address. */
   worker: z.string().regex(/^[\w-]{1,64}$/),
   tier: z.enum(tiers),
+  /** See `poolOf`. */
   pool: z.string().regex(/^[\w-]{1,64}$/),
   models: z.array(model),
   tools: z.array(tool).default([]),
   /** The client formats that it answers in. A job of any other is never given to it. */
   formats: z.array(z.string()),
+  /** Jobs that it serves at once. */
   slots: z.number().int().nonnegative(),
+  /** Slots in use. */
   busy: z.number().int().nonnegative(),
-  /** False while the worker drains, its engine is ill, or it paces itself. */
+  /** False while the worker drains, its engine does not answer, or it slows itself down. */
   accepting: z.boolean(),
-  /** True while it takes nothing new because somebody said so: an operator, or whoever stops it. */
+  /** True while it takes nothing new because an operator has drained it, or it is being stopped. */
   draining: z.boolean().optional(),
-  /** Subject in its inbox at which it takes jobs of its pool that an ingress offers it while it waits for tickets. */
+  /** Subject in its inbox for offers of jobs of its pool. Absent from a worker that takes none. */
   offersAt: z
     .string()
     .regex(/^[\w.-]{1,255}$/)
@@ -49,11 +56,12 @@ export const announcementSchema = z.object({
     .catch(undefined),
   /** The machine's name, for people to find it by. */
   host: z.string().max(255).optional(),
+  /** Of its release, for people. */
   version: z.string(),
   startedAt: z.number(),
 });
 
-/** A heartbeat that says good-bye. Not an empty one: the broker itself sends empty messages to whatever subject it is told to. */
+/** The last heartbeat of a worker that leaves. Not an empty one: the broker sends empty messages itself, to any reply subject. */
 export const goodbye = 'gone';
 
 export type Announcement = z.infer<typeof announcementSchema>;

@@ -1,19 +1,23 @@
 import { z } from 'zod';
+import { operations } from '#shared/core/operation.ts';
 import { contractVersion } from './contract-range.ts';
-import { formatName, operations } from './job-contract.ts';
+import { formatName } from './job-contract.ts';
 import { parseJson } from './ticket.ts';
 
-/** Bodies travel in parts of at most this many bytes, so that they meet no payload limit and delay no one's frames. */
+/** Bytes of one part of a body, at most: below NATS's payload limit, and short enough not to delay other jobs' frames. */
 export const bodyPartBytes = 512 * 1024;
 
 const claimSchema = z.object({
   v: contractVersion,
   job: z.string(),
-  /** The subject that the broker wants to be told at what becomes of the ticket: the answer settles it. */
+  /** JetStream's ack subject for the ticket: the ingress that answers the claim acks the ticket, too. */
   ticket: z.string(),
 });
 
-/** A worker's claim for a job that it holds a ticket of, in the ticket's version. Who claims is told by the subject. */
+/**
+ * A worker's claim for the job of a ticket, in the ticket's version of the contract, published at `subjects.claim` to the ingress
+ * that the ticket names. The subject names the worker.
+ */
 export type Claim = z.infer<typeof claimSchema>;
 
 const grantSchema = z.object({
@@ -25,11 +29,11 @@ const grantSchema = z.object({
   format: formatName,
   stream: z.boolean(),
   model: z.string(),
-  /** What of the client's headers concerns an upstream; few and short. */
+  /** The client's headers that concern an upstream, names in lower case; few and short. */
   headers: z.record(z.string(), z.string()).optional(),
-  /** The attempt's place in a trace, when requests are traced. Workers of older releases pass over it. */
+  /** The attempt's place in a trace, when requests are traced. */
   trace: z.object({ traceparent: z.string(), tracestate: z.string().optional() }).optional(),
-  /** Subject that the frames of this attempt go to, before kind and number. Nobody else can know it. */
+  /** Subject of this attempt's frames, before kind and number. Nobody else can know it. */
   reply: z.string(),
   /** Bytes of the whole body, over all parts. */
   bodyBytes: z.number().int().nonnegative(),
@@ -37,15 +41,17 @@ const grantSchema = z.object({
 
 const answerSchema = z.discriminatedUnion('answer', [
   grantSchema,
-  /** The job is over, cancelled or unknown. */
+  /** The job is over or unknown. */
   z.object({ answer: z.literal('gone') }),
   /** Another worker has the job. */
   z.object({ answer: z.literal('taken') }),
-  /** Not this worker, it has just failed on the job: another one gets the ticket. */
+  /** This worker has just failed on the job, or is not known yet: the ticket is delivered again. */
   z.object({ answer: z.literal('later') }),
 ]);
 
+/** A job for a worker: the answer to its claim, or an offer. The body's first part follows in the same message. */
 export type Grant = z.infer<typeof grantSchema>;
+/** An ingress's answer to a claim, at the inbox that the claim names. A grant's further parts follow as messages of raw bytes. */
 export type ClaimAnswer = z.infer<typeof answerSchema>;
 
 export function encodeClaim(claim: Claim): string {
@@ -56,7 +62,7 @@ export function decodeClaim(payload: Uint8Array): Claim | undefined {
   return parseJson(payload, claimSchema);
 }
 
-/** The first message of an answer: one line of JSON, then, for a grant, the first part of the body. */
+/** The first message of an answer, or an offer: one line of JSON, then, for a grant, the first part of the body. */
 export function encodeClaimAnswer(answer: ClaimAnswer, firstPart: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from(`${JSON.stringify(answer)}\n`), firstPart]);
 }
@@ -67,7 +73,7 @@ export function decodeClaimAnswer(payload: Uint8Array): { answer: ClaimAnswer; f
   return answer && { answer, firstPart: payload.subarray(newline + 1) };
 }
 
-/** Reads a grant that has the whole body with it; undefined for anything else. */
+/** Reads an offer: a grant with its whole body. Undefined for anything else. */
 export function decodeGrant(payload: Uint8Array): { grant: Grant; body: Buffer } | undefined {
   const { answer, firstPart } = decodeClaimAnswer(payload) ?? {};
   if (answer?.answer !== 'grant' || !firstPart || firstPart.length !== answer.bodyBytes) return undefined;

@@ -5,6 +5,7 @@ import { parseJson } from './ticket.ts';
 
 const count = z.number().int().nonnegative();
 
+/** A worker's frames go to `<reply subject of the grant>.<kind>.<number>`, see `FrameKind`. Data frames carry raw bytes. */
 const endSchema = z.object({
   usage: z.object({
     promptTokens: count,
@@ -24,7 +25,7 @@ const errorSchema = z.object({
   details: z.looseObject({ error_code: z.string() }).optional(),
 });
 
-/** An end frame: one line of JSON, then the last bytes of the answer, which for a short one are all of it. */
+/** The payload of an end frame: one line of JSON, then the last bytes of the answer, which for a short one are all of it. */
 export function encodeEnd(end: JobEnd, lastBytes: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from(`${JSON.stringify(end)}\n`), lastBytes]);
 }
@@ -35,16 +36,17 @@ export function decodeEnd(payload: Uint8Array): { end: JobEnd; lastBytes: Uint8A
   return end && { end, lastBytes: payload.subarray(newline + 1) };
 }
 
-/** An error frame. The cause stays in the worker's log. */
+/** The payload of an error frame. The cause stays in the worker's log. */
 export function encodeError(error: RouterError): string {
   const { code, message, param, retryAfter, details } = error;
   return JSON.stringify({ code, message, param, retryAfter, details });
 }
 
+/** Reads an error frame; `internal` for what cannot be read. */
 export function decodeError(payload: Uint8Array): RouterError {
   const error = parseJson(payload, errorSchema);
   if (!error || !isErrorCode(error.code))
-    return new RouterError('internal', 'The worker failed in a way it could not tell.');
+    return new RouterError('internal', 'The worker failed, and its error cannot be read.');
   const { code, message, param, retryAfter } = error;
   return new RouterError(code, message, { param, retryAfter, details: parseDetails(error.details) });
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { Broker } from '../connection/connect-broker.ts';
 import { agreedVersion, contractVersion, ownContract } from './contract-range.ts';
-import { priorityClasses, tiers, type Tier } from './lane.ts';
+import { priorityClasses } from '#shared/core/priority-class.ts';
+import { tiers, type Tier } from '#shared/core/tier.ts';
 import { parseJson } from './ticket.ts';
 
 const count = z.number().int().nonnegative();
@@ -33,13 +34,14 @@ function readable<T extends z.ZodType>(entry: T, most: number) {
 }
 
 /**
- * What an ingress tells everyone each second, on `rtr.ingress-stats.<ingress>`: the whole of what it counted lately, so that a
- * lost message does no harm and who comes late knows everything at once. Times in milliseconds since 1970.
+ * What an ingress publishes at `subjects.ingressStats` each second; every ingress subscribes, itself included. Each message has
+ * all counts of the last minute or hour, so that a lost one does no harm. Times are milliseconds since 1970.
  */
 export const ingressStatsSchema = z.object({
   /** The newest and the oldest version of the contract that the ingress speaks. */
   v: contractVersion,
   oldest: contractVersion.optional(),
+  /** The end of the last second that is counted. */
   at: z.number(),
   /** Of the last 60 seconds, each: requests that came to an end, tokens of output, requests that failed. */
   requests: seconds,
@@ -76,7 +78,7 @@ export type Failure = IngressStats['failures'][number];
 /** Upper bounds of the classes that times to the first byte are counted in, in milliseconds: 12 for each factor of 10. */
 export const firstTokenBoundsMs: readonly number[] = Array.from({ length: 63 }, (_, step) => 10 ** (step / 12));
 
-/** Tells every ingress what this one has counted. */
+/** Publishes what this ingress has counted. */
 export function publishIngressStats(broker: Broker, ingress: string, stats: IngressStats): void {
   broker.publish(broker.subjects.ingressStats(ingress), JSON.stringify(stats));
 }

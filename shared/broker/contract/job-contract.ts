@@ -1,13 +1,10 @@
 import { z } from 'zod';
+import type { Operation } from '#shared/core/operation.ts';
 import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
 import type { Usage } from '#shared/core/usage.ts';
 
-/** The name of a client format, as messages carry it. Which formats exist is not the broker's business. */
+/** The name of a client format. The broker's contract does not say which formats exist. */
 export const formatName = z.string().regex(/^[a-z][a-z0-9-]{0,31}$/);
-
-/** What a job asks of a worker. */
-export const operations = ['generate', 'count_tokens', 'execute_tool'] as const;
-export type Operation = (typeof operations)[number];
 
 /** A job as a worker's handler gets it, body complete. */
 export interface GrantedJob {
@@ -29,10 +26,10 @@ export interface GrantedJob {
   body: Buffer;
 }
 
-/** What a worker tells about an answer that ended well. */
+/** What a worker reports of a complete answer. */
 export interface JobEnd {
   usage: Usage;
-  /** In the chat format's words: stop, length, tool_calls, content_filter. */
+  /** A value of the chat format: stop, length, tool_calls, content_filter. */
   finishReason: string;
 }
 
@@ -46,8 +43,8 @@ export interface Reply {
 }
 
 /**
- * Serves one job. Resolves when the answer is complete and everything was written.
- * Throws a RouterError for what the client is to be told; any other error counts as `internal`.
- * Must settle soon after the signal aborts (client gone, worker stopping), having ended the generation.
+ * Serves one job. Resolves when the answer is complete and written; must settle soon after the signal aborts (client gone,
+ * worker stopping), having ended the generation.
+ * @throws RouterError for the client; any other error counts as `internal`
  */
 export type JobHandler = (job: GrantedJob, reply: Reply, signal: AbortSignal) => Promise<JobEnd>;

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { priorityClasses } from './lane.ts';
+import { priorityClasses } from '#shared/core/priority-class.ts';
 import { parseJson } from './ticket.ts';
 
 /**
- * Tickets of each lane that a worker waits for while it has a free slot; when one comes, it looks for more. As many of its slots
- * are left to them: if offers could fill it up, tickets would be delivered to one full worker after the other.
+ * Tickets of each lane that a worker waits for while it has a free slot; when one comes, it pulls more. As many of its slots
+ * take no offers: if offers could fill a worker, tickets would be delivered to one full worker after the other.
  */
 export const awaitedTickets = 1;
 
@@ -12,17 +12,17 @@ const pullSchema = z
   .object({
     pool: z.string().regex(/^[\w-]{1,64}$/),
     class: z.enum(priorityClasses),
-    /** Tickets that it takes at most. */
+    /** Tickets at most. */
     batch: z.number().int().min(1).max(10_000),
-    /** Milliseconds that it waits for them at the queue; without it, it takes what is there. */
+    /** Milliseconds that the pull waits at the queue; without it, JetStream delivers what is there. */
     expiresMs: z.number().int().min(1_000).max(60_000).optional(),
-    /** Milliseconds between the server's signs of life while it waits; without it there are none. */
+    /** Milliseconds between JetStream's heartbeats while it waits; without it there are none. */
     heartbeatMs: z.number().int().min(3_000).optional(),
   })
-  // The server takes no others.
+  // JetStream refuses others.
   .refine(({ expiresMs = 0, heartbeatMs = 0 }) => heartbeatMs * 2 <= expiresMs);
 
-/** A worker's wish for tickets of one lane of its tier. They come to the inbox it names. */
+/** A worker's pull for tickets of one lane of its tier, published at `subjects.pull`. They come to its reply subject, an inbox of the worker. */
 export type Pull = z.infer<typeof pullSchema>;
 
 export function encodePull(pull: Pull): string {

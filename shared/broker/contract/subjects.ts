@@ -1,10 +1,18 @@
-import { priorityClasses, type Lane, type PriorityClass, type Tier } from './lane.ts';
+import { priorityClasses, type PriorityClass } from '#shared/core/priority-class.ts';
+import type { Tier } from '#shared/core/tier.ts';
 import { addressTokens, type WorkerAddress } from './worker-address.ts';
+
+/** One queue of the broker: the requests of one class that wait for one pool of interchangeable workers. */
+export interface Lane {
+  tier: Tier;
+  pool: string;
+  class: PriorityClass;
+}
 
 /**
  * What a frame on a reply subject is: data, keep-alive, end, error, refusal. Data, end and error are numbered from 0
- * without a gap; a keep-alive carries the number of the next one, so that it shows whether something is missing before
- * it. A refusal, by the worker or by a broker that finds no worker, says that an offered job was not begun.
+ * without a gap; a keep-alive carries the number of the next one, so that it shows whether a frame is missing before
+ * it. A refusal, by the worker or by a broker that finds no worker, says that an offered job has not begun.
  */
 export type FrameKind = 'd' | 'k' | 'e' | 'x' | 'r';
 
@@ -17,52 +25,76 @@ export interface FrameAddress {
 }
 
 /**
- * Every subject the cluster uses, under one prefix, so that tests and clusters can share a NATS server.
+ * Every subject of the cluster, under one prefix, so that tests and clusters can share a NATS server.
  *
- * What a worker says or hears by itself has its address in the subject (`<tier>.<owner>.<worker>`), which the broker
+ * A subject that a worker publishes or subscribes to has its address in it (`<tier>.<owner>.<worker>`), which the broker
  * checks against its credential: receivers believe the subject, never the message alone. Tokens are made here or checked
  * by a pattern where they enter (worker ids, owners, pools), so that none can hold `.`, `*` or `>`.
+ *
+ * Of each pair, the first names one sender or receiver, and `all…` is what the other side subscribes to.
  */
 export function createSubjects(prefix: string) {
   return {
     prefix,
-    /** The JetStream stream that holds a tier's tickets. */
+
+    // ---- the queue: ingress → JetStream → worker
+
+    /** The JetStream stream that holds a tier's tickets. No subject, but a name. */
     stream: (tier: Tier) => `${prefix}_JOBS_${tier}`,
+    /** The subjects of a tier's stream. */
     jobsOf: (tier: Tier) => `${prefix}.jobs.${tier}.>`,
+    /** A ticket, `Ticket`, from an ingress into a lane. JetStream delivers it to the inbox of a worker's pull. */
     jobs: (lane: Lane) => `${prefix}.jobs.${lane.tier}.${lane.pool}.${lane.class}`,
-    /** Where the broker answers an ingress's tickets; workers never see the ingress's secret. */
+    /** JetStream's answer to an ingress's ticket. The secret is the ingress's: no worker can forge an answer. */
     stored: (secret: string, job: string, ticket: number) => `${prefix}.stored.${secret}.${job}.${ticket}`,
     allStored: (secret: string) => `${prefix}.stored.${secret}.*.*`,
-    /** A worker asks for the queues of its pool to be made, because it cannot read them. */
+
+    // ---- worker → ingress
+
+    /**
+     * A worker asks for the queues of its pool, whose name is the payload, because they cannot be read. One ingress makes them
+     * and answers at the worker's inbox with its own token.
+     */
     lanes: (worker: WorkerAddress) => `${prefix}.lanes.${addressTokens(worker)}`,
     allLanes: `${prefix}.lanes.*.*.*`,
-    /** A worker wants tickets of a lane, of the ingress that has told it that there is one. */
+    /** A `Pull` for tickets of a lane, to the ingress that answered `lanes`. It hands the pull on to JetStream. */
     pull: (ingress: string, worker: WorkerAddress) => `${prefix}.pull.${ingress}.${addressTokens(worker)}`,
     allPulls: (ingress: string) => `${prefix}.pull.${ingress}.*.*.*`,
-    /** A worker says what becomes of a ticket that it did not claim. */
+    /** An `Ack` for a ticket that the worker does not claim, to the same ingress. It hands the ack on to JetStream. */
     ack: (ingress: string, worker: WorkerAddress) => `${prefix}.ack.${ingress}.${addressTokens(worker)}`,
     allAcks: (ingress: string) => `${prefix}.ack.${ingress}.*.*.*`,
+    /** A `Claim`, to the ingress that a ticket names. It answers at the worker's inbox with a `ClaimAnswer`. */
     claim: (ingress: string, worker: WorkerAddress) => `${prefix}.claim.${ingress}.${addressTokens(worker)}`,
     allClaims: (ingress: string) => `${prefix}.claim.${ingress}.*.*.*`,
+    /** A frame's subject before `.<kind>.<number>`; the grant carries it to the worker. */
+    reply: (ingress: string, grant: string) => `${prefix}.reply.${ingress}.${grant}`,
     /** Its wildcards stand for grant, kind and number. */
     allReplies: (ingress: string) => `${prefix}.reply.${ingress}.*.*.*`,
-    /** Everything before the frame's kind and number; a grant carries it to the worker. */
-    reply: (ingress: string, grant: string) => `${prefix}.reply.${ingress}.${grant}`,
-    cancel: (worker: WorkerAddress) => `${prefix}.cancel.${addressTokens(worker)}`,
-    /** Asks a worker to send frames again that did not arrive: `<reply subject> <number of the first>`. */
-    retransmit: (worker: WorkerAddress) => `${prefix}.retransmit.${addressTokens(worker)}`,
-    /** An operator asks a worker to take nothing new, `drain`, until told to `undrain`. */
-    drain: (worker: WorkerAddress) => `${prefix}.drain.${addressTokens(worker)}`,
-    /** Where a worker is answered, whatever it asks. */
-    inbox: (worker: WorkerAddress) => `${prefix}.inbox.${addressTokens(worker)}`,
-    allInboxes: `${prefix}.inbox.`,
+    /** An `Announcement`, every second and on change, or `goodbye`; every ingress subscribes. */
     heartbeat: (worker: WorkerAddress) => `${prefix}.heartbeat.${addressTokens(worker)}`,
     allHeartbeats: `${prefix}.heartbeat.*.*.*`,
-    /** Asks every worker to announce itself at once, for an ingress that has just started. */
+
+    // ---- ingress → worker
+
+    /** Cancels a job. The payload is the reply subject of its grant. */
+    cancel: (worker: WorkerAddress) => `${prefix}.cancel.${addressTokens(worker)}`,
+    /** Asks for frames that did not arrive: `<reply subject> <number of the first>`. */
+    retransmit: (worker: WorkerAddress) => `${prefix}.retransmit.${addressTokens(worker)}`,
+    /** An operator's command, `drain` or `undrain`: a drained worker takes nothing new. */
+    drain: (worker: WorkerAddress) => `${prefix}.drain.${addressTokens(worker)}`,
+    /** Before everything that answers a worker: tickets, answers to pulls, claims and keep-alives, and offers. */
+    inbox: (worker: WorkerAddress) => `${prefix}.inbox.${addressTokens(worker)}`,
+    allInboxes: `${prefix}.inbox.`,
+    /** Asks every worker to announce itself at once; no payload. From an ingress that has started or reconnected. */
     announceRequest: `${prefix}.announce`,
+
+    // ---- ingress → ingress
+
+    /** A key change, from whoever changed it to every ingress, see `announceKeyChange`. */
     keys: `${prefix}.keys`,
+    /** A price change, from whoever changed it to every ingress; no payload. */
     prices: `${prefix}.prices`,
-    /** What an ingress has counted lately, every second. */
+    /** The `IngressStats` of an ingress, every second; every ingress subscribes. */
     ingressStats: (ingress: string) => `${prefix}.ingress-stats.${ingress}`,
     allIngressStats: `${prefix}.ingress-stats.*`,
   };
@@ -90,7 +122,7 @@ export function isInboxOf(subjects: Subjects, worker: WorkerAddress | undefined,
   return worker !== undefined && replyTo.startsWith(`${subjects.inbox(worker)}.`);
 }
 
-/** The end of a reply subject, which names the grant: what a worker knows its jobs by. */
+/** The last token of a reply subject, its grant: a worker's key for its jobs. */
 export function grantOf(reply: string): string {
   return reply.slice(reply.lastIndexOf('.') + 1);
 }

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { contractVersion } from './contract-range.ts';
 
 /**
- * What waits in a queue for a worker: where to claim which job. Never the body.
- * `v` is the version of the contract that its ingress speaks with the workers of the lane.
+ * What waits in a lane for a worker, published at `subjects.jobs` and delivered by JetStream: which job to claim, and from which
+ * ingress. Never the body. `v` is the version of the contract that the ingress speaks with the workers of the lane.
  */
 const ticketSchema = z.object({ v: contractVersion, ingress: z.string(), job: z.string() });
 
@@ -13,12 +13,12 @@ export function encodeTicket(ticket: Ticket): string {
   return JSON.stringify(ticket);
 }
 
-/** Reads a ticket, or gives undefined for what is none. */
+/** Reads a ticket; undefined for anything else. */
 export function decodeTicket(payload: Uint8Array): Ticket | undefined {
   return parseJson(payload, ticketSchema);
 }
 
-/** Reads a small JSON message of the broker contract, or gives undefined when it is not of the expected shape. */
+/** Reads a small JSON message of the broker contract; undefined when it is not of the expected shape. */
 export function parseJson<T extends z.ZodType>(payload: Uint8Array, schema: T): z.output<T> | undefined {
   let value: unknown;
   try {

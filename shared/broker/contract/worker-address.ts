@@ -1,13 +1,13 @@
-import { tiers, type Tier } from './lane.ts';
+import { tiers, type Tier } from '#shared/core/tier.ts';
 
 /**
- * Owner of everybody who connects without a credential. Whoever has a credential is its owner's, and the broker sees to
- * it that nobody uses another owner's subjects.
+ * The owner of workers that connect without a credential. A worker with a credential belongs to the credential's owner, and
+ * the broker lets nobody use another owner's subjects.
  */
 export const openOwner = 'open';
 
 /**
- * Who a worker is, by the subjects it may use: three tokens of each of them. Workers that share a credential, as the
+ * A worker's identity in the subjects that it may use: three tokens of each of them. Workers that share a credential, as the
  * replicas of one deployment do, have one owner and differ in the last token.
  */
 export interface WorkerAddress {
@@ -16,7 +16,7 @@ export interface WorkerAddress {
   worker: string;
 }
 
-/** Of how many tokens a worker's address consists. */
+/** Tokens of an address. */
 const addressLength = 3;
 
 /** The address as tokens of a subject. */
@@ -31,7 +31,7 @@ export function addressAtEnd(subject: string): WorkerAddress | undefined {
   return known && owner !== undefined && worker !== undefined ? { tier: known, owner, worker } : undefined;
 }
 
-/** What a worker is called in the whole cluster, by people and in tables: an owner has no dot in it. */
+/** A worker's name in the whole cluster, for people and in tables. Unique, because an owner has no dot in it. */
 export function workerIdOf({ owner, worker }: WorkerAddress): string {
   return owner === openOwner ? worker : `${owner}.${worker}`;
 }

@@ -1,7 +1,9 @@
 import type { ErrorCode, RouterError } from '#shared/core/errors.ts';
+import type { Operation } from '#shared/core/operation.ts';
 import type { TraceContext, TraceSpan } from '#shared/core/tracing/tracing.ts';
-import type { JobEnd, Operation } from '../contract/job-contract.ts';
-import type { PriorityClass, Tier } from '../contract/lane.ts';
+import type { JobEnd } from '../contract/job-contract.ts';
+import type { PriorityClass } from '#shared/core/priority-class.ts';
+import type { Tier } from '#shared/core/tier.ts';
 import type { Attempt } from './attempt.ts';
 import { nextState, type JobEvent, type JobState } from './job-state.ts';
 import { JobTrace } from './job-trace.ts';

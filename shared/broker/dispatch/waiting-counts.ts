@@ -1,4 +1,5 @@
-import type { Lane, Tier } from '../contract/lane.ts';
+import type { Lane } from '../contract/subjects.ts';
+import type { Tier } from '#shared/core/tier.ts';
 import type { Job } from './job.ts';
 
 /** The requests that wait in one lane. */

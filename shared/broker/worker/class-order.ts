@@ -1,4 +1,4 @@
-import type { PriorityClass } from '../contract/lane.ts';
+import type { PriorityClass } from '#shared/core/priority-class.ts';
 
 /**
  * The order in which one scan looks at the lanes. High first, but one scan in four begins with normal and one in

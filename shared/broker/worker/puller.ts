@@ -1,10 +1,10 @@
 import type { Msg } from '@nats-io/transport-node';
 import type { Logger } from '#shared/core/log.ts';
 import { noResponders, type Broker } from '../connection/connect-broker.ts';
-import { priorityClasses, type Lane, type PriorityClass } from '../contract/lane.ts';
+import { priorityClasses, type PriorityClass } from '#shared/core/priority-class.ts';
 import { awaitedTickets, encodePull, type Pull } from '../contract/pull.ts';
 import { encodeAck, type AckKind } from '../contract/ack.ts';
-import { isPriorityClass } from '../contract/subjects.ts';
+import { isPriorityClass, type Lane } from '../contract/subjects.ts';
 import type { WorkerAddress } from '../contract/worker-address.ts';
 import { classOrder } from './class-order.ts';
 

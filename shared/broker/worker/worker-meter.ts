@@ -1,5 +1,5 @@
 import type { ErrorCode } from '#shared/core/errors.ts';
-import type { Operation } from '../contract/job-contract.ts';
+import type { Operation } from '#shared/core/operation.ts';
 import type { ClaimOutcome } from './claimer.ts';
 
 /** A job that is over, as its worker saw it. */

@@ -4,7 +4,7 @@ import type { ModelInfo, ToolInfo } from '../contract/announcement.ts';
 import type { Broker } from '../connection/connect-broker.ts';
 import type { ContractRange } from '../contract/contract-range.ts';
 import type { JobHandler } from '../contract/job-contract.ts';
-import type { Tier } from '../contract/lane.ts';
+import type { Tier } from '#shared/core/tier.ts';
 import type { WorkerMeter } from './worker-meter.ts';
 
 /** What of an announcement a worker may change while it runs. */

@@ -10,8 +10,9 @@ import {
 } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
 import type { Broker } from '../../connection/connect-broker.ts';
-import { priorityClasses, type Lane, type Tier } from '../../contract/lane.ts';
-import { consumerName } from '../../contract/subjects.ts';
+import { priorityClasses } from '#shared/core/priority-class.ts';
+import type { Tier } from '#shared/core/tier.ts';
+import { consumerName, type Lane } from '../../contract/subjects.ts';
 
 /** Bounds of the queue; all nodes of a cluster are given the same. */
 export interface QueueSettings {

@@ -2,7 +2,7 @@ import type { Msg } from '@nats-io/transport-node';
 import type { Logger } from '#shared/core/log.ts';
 import type { Broker } from '../../connection/connect-broker.ts';
 import type { QueueSettings } from './jobs-stream.ts';
-import type { Tier } from '../../contract/lane.ts';
+import type { Tier } from '#shared/core/tier.ts';
 import type { Job } from '../job.ts';
 import type { JobTable } from '../job-table.ts';
 import { LaneMaker } from './lane-maker.ts';

@@ -1,7 +1,7 @@
 import type { Logger } from '#shared/core/log.ts';
 import type { Broker } from '../../connection/connect-broker.ts';
 import { configureJobsStream, ensureJobsStream, type QueueSettings } from './jobs-stream.ts';
-import type { Tier } from '../../contract/lane.ts';
+import type { Tier } from '#shared/core/tier.ts';
 
 /** Milliseconds between two looks at the stream while jobs wait in it. */
 const lookMs = 2_000;

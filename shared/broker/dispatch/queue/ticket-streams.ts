@@ -1,7 +1,7 @@
 import type { Logger } from '#shared/core/log.ts';
 import type { Broker } from '../../connection/connect-broker.ts';
 import type { QueueSettings } from './jobs-stream.ts';
-import { tiers, type Tier } from '../../contract/lane.ts';
+import { tiers, type Tier } from '#shared/core/tier.ts';
 import { TicketStream } from './ticket-stream.ts';
 
 /** The streams of tickets, one for each tier: so the broker can keep each tier's workers out of the others'. */

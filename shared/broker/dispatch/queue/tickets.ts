@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Broker } from '../../connection/connect-broker.ts';
-import type { Tier } from '../../contract/lane.ts';
+import type { Tier } from '#shared/core/tier.ts';
 import { encodeTicket } from '../../contract/ticket.ts';
 import { openPlacements, placementsOf } from '../claims/placements.ts';
 import type { Job } from '../job.ts';

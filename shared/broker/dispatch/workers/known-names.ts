@@ -1,4 +1,4 @@
-import type { Tier } from '../../contract/lane.ts';
+import type { Tier } from '#shared/core/tier.ts';
 
 /** Names that are remembered; the oldest is forgotten when there are more. */
 const maxNames = 1_000;

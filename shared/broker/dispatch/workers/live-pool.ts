@@ -1,5 +1,5 @@
 import type { Announcement, ModelInfo, ToolInfo } from '../../contract/announcement.ts';
-import type { Tier } from '../../contract/lane.ts';
+import type { Tier } from '#shared/core/tier.ts';
 import type { WorkerAddress } from '../../contract/worker-address.ts';
 
 /** One worker as this ingress sees it. */

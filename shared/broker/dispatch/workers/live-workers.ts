@@ -3,7 +3,7 @@ import type { Logger } from '#shared/core/log.ts';
 import { announcementSchema, goodbye, type Announcement } from '../../contract/announcement.ts';
 import type { Broker } from '../../connection/connect-broker.ts';
 import { agreedVersion, ownContract, type ContractRange } from '../../contract/contract-range.ts';
-import type { Tier } from '../../contract/lane.ts';
+import type { Tier } from '#shared/core/tier.ts';
 import { parseJson } from '../../contract/ticket.ts';
 import { isInboxOf } from '../../contract/subjects.ts';
 import { addressAtEnd, workerIdOf, type WorkerAddress } from '../../contract/worker-address.ts';

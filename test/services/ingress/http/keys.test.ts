@@ -4,7 +4,7 @@ import { createKey } from '#shared/accounts/keys/create-key.ts';
 import { KeyStore } from '#shared/accounts/keys/key-store.ts';
 import { mintKey } from '#shared/accounts/keys/mint-key.ts';
 import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
-import { announceKeyChange } from '#shared/broker/contract/key-changes.ts';
+import { announceKeyChange } from '#shared/broker/contract/change-signals.ts';
 import { createLog } from '#shared/core/log.ts';
 import { startEdge, type Edge } from '../../../helpers/cluster/start-edge.ts';
 import { until } from '../../../helpers/until.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { PermissionViolationError, connect, credsAuthenticator, type NatsConnection } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { roles, type Role } from '#shared/broker/connection/credential.ts';
-import { tiers, type Tier } from '#shared/broker/contract/lane.ts';
+import { tiers, type Tier } from '#shared/core/tier.ts';
 import { createSubjects } from '#shared/broker/contract/subjects.ts';
 import { startSecuredNats, type SecuredNats } from '../../../helpers/servers/start-secured-nats.ts';
 import { until } from '../../../helpers/until.ts';

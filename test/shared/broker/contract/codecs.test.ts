@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { poolOf } from '#shared/broker/contract/announcement.ts';
 import { decodeClaim, decodeClaimAnswer, encodeClaim, encodeClaimAnswer } from '#shared/broker/contract/claim.ts';
 import { decodeEnd, decodeError, encodeEnd, encodeError } from '#shared/broker/contract/frame.ts';
-import { operations } from '#shared/broker/contract/job-contract.ts';
+import { operations } from '#shared/core/operation.ts';
 import { decodeTicket, encodeTicket } from '#shared/broker/contract/ticket.ts';
 import { errorTable, RouterError, type ErrorCode } from '#shared/core/errors.ts';
 

@@ -2,8 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Broker } from '#shared/broker/connection/connect-broker.ts';
 import { ownContract } from '#shared/broker/contract/contract-range.ts';
 import { onIngressStats, type IngressStats } from '#shared/broker/contract/ingress-stats.ts';
-import { announceKeyChange, onKeyChange } from '#shared/broker/contract/key-changes.ts';
-import { onPriceChange } from '#shared/broker/contract/price-changes.ts';
+import { announceKeyChange, onKeyChange, onPriceChange } from '#shared/broker/contract/change-signals.ts';
 import { startParties } from '../../../helpers/broker/broker-parties.ts';
 
 /** An ingress of this release, and the connection of one of another release. */

@@ -2,7 +2,7 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, inject, it, type TestContext } from 'vitest';
 import type { Broker } from '#shared/broker/connection/connect-broker.ts';
-import { priorityClasses } from '#shared/broker/contract/lane.ts';
+import { priorityClasses } from '#shared/core/priority-class.ts';
 import { consumerName } from '#shared/broker/contract/subjects.ts';
 import { startParties, type Parties, type TestIngress } from '../../../helpers/broker/broker-parties.ts';
 import { startPausableProxy } from '../../../helpers/servers/pausable-proxy.ts';
