@@ -2,24 +2,21 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import { fieldPath } from './field-path.ts';
+import { fieldPath } from './tool.ts';
 
-/** Checks an input. @throws RouterError 400 that names the field */
+/** Checks an input. @throws RouterError with status 400 and the field */
 export type InputCheck = (input: JsonObject) => void;
 
-/**
- * Tools come with schemas of all ages and tastes: keywords that nobody knows are no reason to refuse one. `format` is
- * only an annotation, as JSON Schema has it (2020-12 Validation, 7.2.1).
- */
+/** Unknown keywords are allowed, and `format` is an annotation only (JSON Schema 2020-12 Validation, 7.2.1). */
 const settings = { strict: false, validateFormats: false, validateSchema: false, meta: false, logger: false } as const;
 
 /**
- * Compiles a tool's schema. JSON Schema 2020-12 unless it says that it is of an older draft (Model Context Protocol,
- * "JSON Schema Usage").
- * @throws Error when nobody could check anything with it, as with a type that does not exist
+ * Compiles a tool's schema, as JSON Schema 2020-12 unless `$schema` names an older draft (Model Context Protocol, "JSON
+ * Schema Usage").
+ * @throws Error when it is not a schema, as with a type that does not exist
  */
 export function compileInputCheck(schema: JsonObject): InputCheck {
-  // Each schema has a validator of its own: ids of one never clash with another's, and all of it goes with the tool.
+  // One validator for each schema: ids of different tools do not clash, and memory is freed with the tool.
   const { $schema: dialect } = schema;
   const isOlder = typeof dialect === 'string' && /draft-0[4-7]/.test(dialect);
   const validate: ValidateFunction = (isOlder ? new Ajv(settings) : new Ajv2020(settings)).compile(schema);
@@ -28,7 +25,7 @@ export function compileInputCheck(schema: JsonObject): InputCheck {
   };
 }
 
-/** Of all that is wrong the deepest is told: in a union it belongs to the branch that came closest. */
+/** Reports the deepest of the errors: in a union it belongs to the branch that matches best. */
 function refusal(errors: readonly ErrorObject[]): RouterError {
   const [worst] = errors.toSorted((a, b) => depth(b) - depth(a));
   if (!worst)

@@ -5,10 +5,9 @@ import { readRegistry } from '#shared/registry/read-registry.ts';
 import { toolsWorkerConfig } from './config.ts';
 import { createHandleJob } from './handle-job.ts';
 import { readMcpConfig, readMcpServers } from './mcp/mcp-config.ts';
-import { McpLink } from './mcp/mcp-link.ts';
+import { McpLink, watchServers } from './mcp/mcp-link.ts';
 import { ToolFolder } from './own/tool-folder.ts';
 import { ToolSet } from './tool-set.ts';
-import { watchServers } from './watch-servers.ts';
 import { shippedTools } from './tools/shipped-tools.ts';
 
 /** Milliseconds that the worker waits for its MCP servers before it announces what it has: most are up by then. */

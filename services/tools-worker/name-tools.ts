@@ -2,15 +2,15 @@ import type { Tool } from './tool.ts';
 
 /** Where tools come from: the shipped ones, a folder, an MCP server. */
 export interface ToolSource {
-  /** What its tools' names are made unique with; without one they keep their names whatever happens. */
+  /** Put before names that other sources use too; without one its tools keep their names. */
   readonly prefix: string | undefined;
-  /** All that it is known to have. */
+  /** Its tools, as last listed. */
   readonly tools: readonly Tool[];
-  /** Whether they can be run right now. */
+  /** Whether its tools can run now. */
   readonly available: boolean;
 }
 
-/** A tool under the name that the cluster knows it by. */
+/** A tool under its name in the cluster. */
 export interface NamedTool {
   name: string;
   tool: Tool;
@@ -18,10 +18,9 @@ export interface NamedTool {
 }
 
 /**
- * Gives every tool a name that no other has. A name that several sources use belongs to the first without a prefix; all
- * others have theirs put before it, so that it never means one server today and another tomorrow. That a source is not
- * available changes no names.
- * @returns the tools by name; those that still clash are left out and told in `dropped`
+ * Gives every tool a unique name. A name of several sources stays with the first source without a prefix; the other sources
+ * put their prefix before it, so that a name always means the same server. Availability does not change names.
+ * @returns the tools by name, and in `dropped` the names that still clash, each of which belongs to the first tool
  */
 export function nameTools(sources: readonly ToolSource[]): { named: Map<string, NamedTool>; dropped: string[] } {
   const named = new Map<string, NamedTool>();

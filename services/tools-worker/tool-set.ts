@@ -5,11 +5,13 @@ import { compileInputCheck, type InputCheck } from './check-input.ts';
 import { nameTools, type NamedTool, type ToolSource } from './name-tools.ts';
 import type { Tool } from './tool.ts';
 
-/** Bytes of one tool's description and schema, and of all of them: they travel with every beat of the worker. */
+/** Bytes of one tool's description and schema. */
 const maxToolBytes = 64 * 1024;
+
+/** Bytes of all of them together, which travel in one announcement. */
 const maxAllBytes = 512 * 1024;
 
-/** The tools of all sources under their names. */
+/** The tools of all sources by name. */
 export class ToolSet {
   readonly #sources: readonly ToolSource[];
   readonly #log: Logger;
@@ -17,19 +19,19 @@ export class ToolSet {
   #named = new Map<string, NamedTool>();
   #infos: ToolInfo[] = [];
 
-  /** @param sources in the order of their right to a name */
+  /** @param sources in order of precedence for names */
   constructor(sources: readonly ToolSource[], log: Logger) {
     this.#sources = sources;
     this.#log = log;
     this.refresh();
   }
 
-  /** What the worker announces. The same array as long as nothing changed. */
+  /** What the worker announces. The same array until it changes. */
   get infos(): ToolInfo[] {
     return this.#infos;
   }
 
-  /** Looks at the sources again. @returns whether what the worker announces has changed */
+  /** Reads the sources again. @returns whether `infos` has changed */
   refresh(): boolean {
     const { named, dropped } = nameTools(this.#sources);
     this.#named = named;
@@ -49,16 +51,15 @@ export class ToolSet {
     }
     if (JSON.stringify(infos) === JSON.stringify(this.#infos)) return false;
     this.#infos = infos;
-    if (dropped.length > 0) this.#log.warn({ tools: dropped }, 'tools are left out: their names are taken');
-    if (tooLarge.length > 0)
-      this.#log.warn({ tools: tooLarge }, 'tools are left out: their descriptions are too large');
+    if (dropped.length > 0) this.#log.warn({ tools: dropped }, 'tools left out: their names are taken');
+    if (tooLarge.length > 0) this.#log.warn({ tools: tooLarge }, 'tools left out: their descriptions are too large');
     this.#log.info({ tools: infos.map(({ name }) => name) }, 'tools changed');
     return true;
   }
 
   /**
    * Finds a tool to run.
-   * @throws RouterError when it is gone: it was here when the job was given to this worker
+   * @throws RouterError `upstream_failed` when the tool has gone since the worker claimed the job
    */
   get(name: string): Tool {
     const named = this.#named.get(name);
@@ -66,7 +67,7 @@ export class ToolSet {
     return named.tool;
   }
 
-  /** The check of a tool's input. A schema that cannot be compiled checks nothing: then the tool has to. */
+  /** The check of a tool's input. With a schema that cannot be compiled it passes everything: the tool checks then. */
   checkOf(tool: Tool): InputCheck {
     const known = this.#checks.get(tool);
     if (known) return known;
@@ -74,10 +75,7 @@ export class ToolSet {
     try {
       check = compileInputCheck(tool.inputSchema);
     } catch (error) {
-      this.#log.warn(
-        { tool: tool.name, err: error },
-        'a tool has a schema that cannot be used, its input is not checked',
-      );
+      this.#log.warn({ tool: tool.name, err: error }, 'the schema of a tool is not valid, so its input is not checked');
     }
     this.#checks.set(tool, check);
     return check;

@@ -2,32 +2,33 @@ import type { ContentBlock } from '@modelcontextprotocol/client';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ToolProgress } from '#shared/formats/tools/tool-result.ts';
 
-/** What a tool says when it is done, in the blocks of the Model Context Protocol. */
+/** The result of a tool, in the content blocks of the Model Context Protocol. */
 export interface ToolOutput {
   content: ContentBlock[];
-  /** The same as data. */
+  /** The same result as data. */
   structuredContent?: JsonObject | undefined;
-  /** The tool failed; `content` says why. */
+  /** Whether the tool failed, for the reason in `content`. */
   isError: boolean;
 }
 
-/** What a running tool is given besides its input. */
+/** What a tool gets besides its input. */
 export interface ToolContext {
-  /** Aborts when nobody waits for the result any more, or its time is up. */
+  /** Aborts when the job is cancelled or the tool has run for too long. */
   signal: AbortSignal;
-  /** Tells how far it has come. Callers that did not ask never hear of it. */
+  /** Reports progress, to clients that stream. */
   progress: (progress: ToolProgress) => void;
 }
 
-/** Something that can be run by name, wherever it comes from. */
+/** A tool of any source. */
 export interface Tool {
   readonly name: string;
   readonly description: string;
   /** JSON Schema of the input, of type object. */
   readonly inputSchema: JsonObject;
   /**
-   * Runs it. The input has passed the schema.
-   * A tool that fails says so in its output; it throws only what is no fault of its own (RouterError, an aborted signal).
+   * Runs the tool. The input matches the schema.
+   * A failure of the tool is part of its output.
+   * @throws RouterError for any other failure, and the signal's reason
    */
   run(input: JsonObject, context: ToolContext): Promise<ToolOutput>;
 }
@@ -35,4 +36,14 @@ export interface Tool {
 /** The output of a tool that failed. */
 export function failedOutput(message: string): ToolOutput {
   return { content: [{ type: 'text', text: message }], isError: true };
+}
+
+/** A place in a tool's input, as it stands in errors: `input.items[0].name`. */
+export function fieldPath(steps: readonly PropertyKey[]): string {
+  const path = steps.map((step) => (isIndex(step) ? `[${String(step)}]` : `.${String(step)}`));
+  return `input${path.join('')}`;
+}
+
+function isIndex(step: PropertyKey): boolean {
+  return typeof step === 'number' || (typeof step === 'string' && /^\d+$/.test(step));
 }

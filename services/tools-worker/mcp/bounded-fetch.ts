@@ -3,13 +3,13 @@ import type { FetchLike } from '@modelcontextprotocol/client';
 const lineBreak = 0x0a;
 
 /**
- * A fetch whose answers' bodies are bounded: the client reads them whole, or event by event, into memory. Of a stream of
- * events each one is bounded, since the stream itself may last for days.
+ * Makes a fetch that bounds the bodies of answers, because the MCP client reads them into memory. Of an event stream each
+ * event is bounded, because the stream may last for days.
  */
 export function createBoundedFetch(maxBytes: number): FetchLike {
   return async (url, init) => {
     const answer = await fetch(url, init);
-    // A redirect is the client's business, and has nothing to read.
+    // The client follows redirects itself and does not read their bodies.
     if (!answer.body || (answer.status >= 300 && answer.status < 400)) return answer;
     const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream') === true;
     const body = answer.body.pipeThrough(boundedStream(maxBytes, isStream));
@@ -29,7 +29,7 @@ function boundedStream(maxBytes: number, isStream: boolean): TransformStream<Uin
   });
 }
 
-/** Where the last event ends that ends in a chunk, or -1: an empty line, with or without carriage returns. */
+/** The end of the last event that ends in a chunk, or -1. An empty line ends an event, with or without carriage returns. */
 function lastEventEnd(chunk: Uint8Array): number {
   const text = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
   for (let at = text.lastIndexOf(lineBreak); at > 0; at = text.lastIndexOf(lineBreak, at - 1)) {

@@ -4,21 +4,21 @@ import { createBoundedFetch } from './bounded-fetch.ts';
 import type { McpServerEntry } from './mcp-config.ts';
 import { ProcessTransport } from './process-transport.ts';
 
-/** Milliseconds for a server to start and shake hands; `npx` may have to fetch it first. */
+/** Milliseconds for a server to start and shake hands. `npx` may have to download it first. */
 const connectMs = 60_000;
 
-/** Milliseconds for a server to say whether it speaks the newest revision; older ones may stay silent. */
+/** Milliseconds for a server to answer which revision it speaks. Older servers may not answer. */
 const probeMs = 5_000;
 
-/** Milliseconds to end a server's session, which is a courtesy. */
-const farewellMs = 1_000;
+/** Milliseconds to end a server's session. */
+const endSessionMs = 1_000;
 
 export interface ConnectOptions {
   /** Bytes of one message from the server. */
   maxMessageBytes: number;
   /**
-   * Asks which revision of the protocol the server speaks; without it the older ones' handshake is made at once. Some
-   * older servers end when they are asked.
+   * Whether to ask which revision of the protocol the server speaks. Otherwise the handshake of the older revisions comes
+   * first, because some older servers end when they are asked.
    */
   negotiate: boolean;
   onToolsChanged: () => void;
@@ -30,11 +30,11 @@ export interface McpConnection {
   client: Client;
   /** Settles when the connection is over. */
   ended: Promise<void>;
-  /** Ends it, and the process with it. Settles within a few seconds. */
+  /** Ends the connection, and a local server's process. Settles within seconds. */
   close: () => Promise<void>;
 }
 
-/** Connects to an MCP server. @throws Error that tells why not, with what the server wrote to stderr */
+/** Connects to an MCP server. @throws Error with the reason and what the server wrote to standard error */
 export async function connectClient(entry: McpServerEntry, options: ConnectOptions): Promise<McpConnection> {
   const { maxMessageBytes, negotiate, onToolsChanged, signal } = options;
   const client = new Client(
@@ -50,9 +50,9 @@ export async function connectClient(entry: McpServerEntry, options: ConnectOptio
   client.onclose = resolve;
   const transport = createTransport(entry, maxMessageBytes);
   const close = async (): Promise<void> => {
-    if (transport instanceof StreamableHTTPClientTransport) await sayGoodbye(transport);
+    if (transport instanceof StreamableHTTPClientTransport) await endSession(transport);
     await client.close();
-    // A client that never came to be connected does not close its transport.
+    // A client that was never connected does not close its transport.
     await transport.close();
   };
   const { promise: aborted, reject } = Promise.withResolvers<never>();
@@ -60,16 +60,16 @@ export async function connectClient(entry: McpServerEntry, options: ConnectOptio
   signal.addEventListener('abort', onAbort);
   try {
     signal.throwIfAborted();
-    // The client heeds a signal only once it knows which revision the server speaks.
+    // The client ignores its signal until it knows which revision the server speaks.
     await Promise.race([client.connect(transport, { timeout: connectMs }), aborted]);
   } catch (error) {
     await close();
-    const said = transport instanceof ProcessTransport ? transport.stderr.trim() : '';
-    throw new Error(said === '' ? describe(error) : `${describe(error)}; it wrote: ${said}`, { cause: error });
+    const stderr = transport instanceof ProcessTransport ? transport.stderr.trim() : '';
+    throw new Error(stderr === '' ? describe(error) : `${describe(error)}; it wrote: ${stderr}`, { cause: error });
   } finally {
     signal.removeEventListener('abort', onAbort);
   }
-  if (transport instanceof ProcessTransport) transport.forgetStderr();
+  if (transport instanceof ProcessTransport) transport.dropStderr();
   return { client, ended, close };
 }
 
@@ -85,11 +85,11 @@ function createTransport(entry: McpServerEntry, maxMessageBytes: number) {
   });
 }
 
-async function sayGoodbye(transport: StreamableHTTPClientTransport): Promise<void> {
+async function endSession(transport: StreamableHTTPClientTransport): Promise<void> {
   if (transport.sessionId === undefined) return;
   const timer = Promise.withResolvers<void>();
-  const timeout = setTimeout(timer.resolve, farewellMs);
-  // A server that is gone does not hear it.
+  const timeout = setTimeout(timer.resolve, endSessionMs);
+  // The server may be gone.
   await Promise.race([transport.terminateSession().catch(() => undefined), timer.promise]);
   clearTimeout(timeout);
 }

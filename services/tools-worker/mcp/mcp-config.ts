@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { ConfigError, type Environment } from '#shared/core/load-config.ts';
-import { expandVariables } from './expand-variables.ts';
 
 const texts = z.record(z.string(), z.string());
 
@@ -9,7 +8,7 @@ const stdioServer = z.looseObject({
   type: z.literal('stdio').optional(),
   command: z.string().min(1),
   args: z.array(z.string()).default([]),
-  /** Added to the few variables that every server gets. */
+  /** Added to the variables that every server gets. */
   env: texts.default({}),
   cwd: z.string().optional(),
 });
@@ -28,12 +27,12 @@ export type McpServerEntry = { name: string } & (
   | { kind: 'http'; server: z.output<typeof httpServer> }
 );
 
-/** Entries as they stand in a file, by name. */
+/** Entries of a file by name, unchecked. */
 export type WrittenServers = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 export interface McpServers {
   servers: McpServerEntry[];
-  /** Entries that cannot be used, and why: they do not keep the others from working. */
+  /** Entries that are not valid, each with the reason. */
   refused: { name: string; reason: string }[];
 }
 
@@ -48,8 +47,8 @@ export function readMcpConfig(path: string): WrittenServers {
 }
 
 /**
- * Makes of written entries what can be connected to. `${NAME}` and `${NAME:-default}` in any text stand for variables of
- * the environment. Entries with `"disabled": true` are left out.
+ * Checks entries. `${NAME}` and `${NAME:-default}` in any text stand for variables of the environment. Entries with
+ * `"disabled": true` are left out.
  */
 export function readMcpServers(written: WrittenServers, environment: Environment): McpServers {
   const config: McpServers = { servers: [], refused: [] };
@@ -62,7 +61,7 @@ export function readMcpServers(written: WrittenServers, environment: Environment
   return config;
 }
 
-/** @returns the entry, or what is wrong with it */
+/** @returns the entry, or the reason why it is not valid */
 function readEntry(name: string, written: object, environment: Environment): McpServerEntry | string {
   const { value, missing } = expandVariables(written, environment);
   if (missing.length > 0) return `these variables are not set: ${missing.join(', ')}`;
@@ -73,6 +72,29 @@ function readEntry(name: string, written: object, environment: Environment): Mcp
   if (!('url' in written)) return 'it has neither a command nor a url';
   const http = httpServer.safeParse(value);
   return http.success ? { name, kind: 'http', server: http.data } : sentence(http.error);
+}
+
+const variable = /\$\{(\w+)(?::-([^}]*))?\}/g;
+
+/**
+ * Replaces `${NAME}` and `${NAME:-default}` in all texts of a JSON value with variables of the environment.
+ * @returns the value, and the names of variables that are not set and have no default
+ */
+function expandVariables(value: unknown, environment: Environment): { value: unknown; missing: string[] } {
+  const missing = new Set<string>();
+  const expand = (part: unknown): unknown => {
+    if (typeof part === 'string') {
+      return part.replace(variable, (_, name: string, fallback: string | undefined) => {
+        const found = environment[name] ?? fallback;
+        if (found === undefined) missing.add(name);
+        return found ?? '';
+      });
+    }
+    if (Array.isArray(part)) return part.map(expand);
+    if (typeof part !== 'object' || part === null) return part;
+    return Object.fromEntries(Object.entries(part).map(([key, each]) => [key, expand(each)]));
+  };
+  return { value: expand(value), missing: [...missing] };
 }
 
 function readJson(path: string): unknown {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Gauge, type Registry } from 'prom-client';
 import { SdkError, SdkErrorCode, type Client } from '@modelcontextprotocol/client';
 import type { Logger } from '#shared/core/log.ts';
 import type { ToolSource } from '../name-tools.ts';
@@ -11,38 +12,40 @@ export interface McpLinkOptions {
   log: Logger;
   /** Bytes of one message from the server. */
   maxMessageBytes: number;
-  /** Called when its tools are others than before, or can be run again, or no longer. */
+  /** Called when its tools or its availability change. */
   onChange: () => void;
 }
 
-/** Milliseconds between two looks at a server that says nothing: over HTTP nobody notices when one is gone. */
-const lookMs = 15_000;
+/** Milliseconds between two listings of a server's tools, which also detect a server that is gone. */
+const pollMs = 15_000;
+
+/** Milliseconds for one listing. */
 const listMs = 10_000;
 
-/** Milliseconds before a lost server is connected to again: doubled each time, up to the longest. */
+/** Milliseconds before the next attempt to connect, doubled with each failure in a row. */
 const firstWaitMs = 250;
 const longestWaitMs = 30_000;
 
-/** A connection that lasted so many milliseconds was a good one: the next wait begins anew. */
+/** Milliseconds of a connection after which the waits start again from the shortest. */
 const goodMs = 60_000;
 
 /**
- * The link to one MCP server, made again whenever it is lost.
+ * The link to one MCP server, which connects again whenever the connection is lost.
  * States: connecting → serving → waiting → connecting …, from each of them → closed. Only `serving` is `available`.
  */
 export class McpLink implements ToolSource {
   readonly prefix: string;
-  /** Settles when the first try to connect is over, however it went. */
+  /** Resolves when the first attempt to connect has succeeded or failed. */
   readonly firstTry: Promise<void>;
   readonly #options: McpLinkOptions;
   readonly #log: Logger;
   readonly #closing = new AbortController();
   readonly #running: Promise<void>;
   readonly #tried = Promise.withResolvers<void>();
-  /** Aborts to end the wait for the next look. */
-  #rest = new AbortController();
+  /** Aborts to list the tools at once. */
+  #wake = new AbortController();
   #tools: McpTool[] = [];
-  /** What the server last said of its tools. */
+  /** The last listing, as JSON. */
   #listed = '';
   #available = false;
   #failures = 0;
@@ -80,7 +83,7 @@ export class McpLink implements ToolSource {
       if (signal.aborted) return;
       this.#lose();
       this.#failures = performance.now() - startedAt > goodMs ? 1 : this.#failures + 1;
-      // Told ever more seldom: after 1, 2, 4, 8 … failures in a row.
+      // A warning after 1, 2, 4, 8 … failures in a row.
       const level = Math.log2(this.#failures) % 1 === 0 ? 'warn' : 'debug';
       this.#log[level]({ reason, failures: this.#failures }, 'an MCP server is out of reach');
       await sleep(waitMs(this.#failures), undefined, { signal }).catch(() => undefined);
@@ -91,40 +94,40 @@ export class McpLink implements ToolSource {
     const { entry, maxMessageBytes } = this.#options;
     const connection = await connectClient(entry, {
       maxMessageBytes,
-      // Every second try does without the question that some servers cannot bear.
+      // Some servers end when they are asked, so every second attempt does not ask.
       negotiate: this.#failures % 2 === 0,
-      onToolsChanged: () => this.#rest.abort(),
+      onToolsChanged: () => this.#wake.abort(),
       signal,
     });
     try {
       await this.#list(connection.client, signal);
       this.#log.info({ tools: this.#tools.map(({ name }) => name) }, 'connected to an MCP server');
       this.#tried.resolve();
-      await this.#follow(connection, signal);
+      await this.#poll(connection, signal);
     } finally {
       await connection.close();
     }
   }
 
-  /** Looks at the server from time to time, and at once when it says that its tools changed or a call failed. */
-  async #follow({ client, ended }: McpConnection, signal: AbortSignal): Promise<void> {
+  /** Lists the tools periodically, and at once when the server reports a change or a call failed. */
+  async #poll({ client, ended }: McpConnection, signal: AbortSignal): Promise<void> {
     let over = false;
     let late = 0;
     const onEnd = ended.then(() => {
       over = true;
     });
     for (;;) {
-      const wake = AbortSignal.any([signal, this.#rest.signal]);
-      await Promise.race([sleep(lookMs, undefined, { signal: wake }).catch(() => undefined), onEnd]);
-      // Ends the wait where the connection's end came first; what changes from here on is for the next look.
-      this.#rest.abort();
-      this.#rest = new AbortController();
+      const next = AbortSignal.any([signal, this.#wake.signal]);
+      await Promise.race([sleep(pollMs, undefined, { signal: next }).catch(() => undefined), onEnd]);
+      // Ends the wait where the connection ended first. A change from here on leads to another listing.
+      this.#wake.abort();
+      this.#wake = new AbortController();
       if (over || signal.aborted) return;
       try {
         await this.#list(client, signal);
         late = 0;
       } catch (error) {
-        // A server that works hard may be late, once.
+        // A busy server may be late once.
         late += 1;
         if (!isLate(error) || late > 1) throw error;
       }
@@ -136,12 +139,12 @@ export class McpLink implements ToolSource {
     const listed = JSON.stringify(tools);
     if (this.#available && listed === this.#listed) return;
     this.#listed = listed;
-    this.#tools = tools.map((tool) => new McpTool(tool, client, () => this.#rest.abort()));
+    this.#tools = tools.map((tool) => new McpTool(tool, client, () => this.#wake.abort()));
     this.#available = true;
     this.#options.onChange();
   }
 
-  /** The tools stay known, so that nobody's name changes, but cannot be run. */
+  /** Keeps the tools, so that no name changes, as not available. */
   #lose(): void {
     if (!this.#available) return;
     this.#available = false;
@@ -149,11 +152,24 @@ export class McpLink implements ToolSource {
   }
 }
 
-/** With a random part, so that many workers do not come back to one server at once. */
+/** Random within a quarter, so that many workers do not connect to one server at once. */
 function waitMs(failures: number): number {
   return Math.min(firstWaitMs * 2 ** (failures - 1), longestWaitMs) * (0.75 + Math.random() / 2);
 }
 
 function isLate(error: unknown): boolean {
   return error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout;
+}
+
+/** Adds to a worker's metrics whether its MCP servers are available. */
+export function watchServers(registry: Registry, servers: () => Iterable<Pick<McpLink, 'prefix' | 'available'>>): void {
+  const up: Gauge<'server'> = new Gauge({
+    name: 'rtr_mcp_server_up',
+    help: 'Whether an MCP server of a tools worker can be used: 1 or 0',
+    labelNames: ['server'],
+    registers: [registry],
+    collect: () => {
+      for (const { prefix, available } of servers()) up.set({ server: prefix }, available ? 1 : 0);
+    },
+  });
 }

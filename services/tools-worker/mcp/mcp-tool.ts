@@ -3,10 +3,10 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { failedOutput, type Tool, type ToolContext, type ToolOutput } from '../tool.ts';
 
-/** The client's own limit of a call's time. The job's is meant to come first. */
+/** The client's own limit of a call's time, which is longer than any job's. */
 const longestCallMs = 24 * 60 * 60_000;
 
-/** A tool of an MCP server, as long as the connection lasts over which it was listed. */
+/** A tool of an MCP server, for the time of one connection. */
 export class McpTool implements Tool {
   readonly name: string;
   readonly description: string;
@@ -14,17 +14,17 @@ export class McpTool implements Tool {
   readonly #client: Client;
   readonly #onTrouble: () => void;
 
-  /** @param onTrouble called when the server could not be spoken with */
+  /** @param onTrouble is called when a call fails without an answer of the server */
   constructor({ name, title, description, inputSchema }: McpToolInfo, client: Client, onTrouble: () => void) {
     this.name = name;
     this.description = description ?? title ?? '';
-    // What came as JSON holds nothing but JSON.
+    // It was parsed from JSON.
     this.inputSchema = inputSchema as JsonObject;
     this.#client = client;
     this.#onTrouble = onTrouble;
   }
 
-  /** When the signal aborts, the client tells the server that the call is cancelled. */
+  /** When the signal aborts, the client cancels the call at the server. */
   async run(input: JsonObject, { signal, progress }: ToolContext): Promise<ToolOutput> {
     try {
       const { content, structuredContent, isError } = await this.#client.callTool(
@@ -34,7 +34,7 @@ export class McpTool implements Tool {
       return { content, structuredContent: asObject(structuredContent), isError: isError === true };
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      // The server answered, only not with a result.
+      // The server answered with an error.
       if (error instanceof ProtocolError) return failedOutput(error.message);
       this.#onTrouble();
       throw new RouterError('upstream_failed', `The server of the tool '${this.name}' failed.`, { cause: error });
@@ -42,7 +42,7 @@ export class McpTool implements Tool {
   }
 }
 
-/** The protocol's newest revision lets structured content be any JSON value; the API has objects. */
+/** The protocol's newest revision allows any JSON value; the API has objects only. */
 function asObject(structured: unknown): JsonObject | undefined {
   if (structured === undefined) return undefined;
   const isObject = typeof structured === 'object' && structured !== null && !Array.isArray(structured);

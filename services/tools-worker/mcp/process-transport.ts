@@ -17,21 +17,21 @@ export interface ProcessOptions {
 
 type ServerProcess = ChildProcessByStdio<Writable, Readable, Readable>;
 
-/** Milliseconds for each step of asking a server to end: closed input, SIGTERM, SIGKILL. */
+/** Milliseconds for each step of ending a server: closed input, SIGTERM, SIGKILL. */
 const stepMs = 500;
 
 const keptStderrBytes = 2_000;
 
 /**
- * Speaks with an MCP server that runs as a child process, over its stdin and stdout (Model Context Protocol,
- * "Transports: stdio"). The child leads a process group of its own, and the whole group is ended: servers are often
- * started through `npx` or a shell, which leave the real one running when only they are ended.
+ * Connects to an MCP server that runs as a child process, over its stdin and stdout (Model Context Protocol, "Transports:
+ * stdio"). The child leads a process group, which is ended as a whole: a server is often started through `npx` or a shell,
+ * whose end does not end the server.
  */
 export class ProcessTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
-  /** Last of what the server wrote to stderr before `forgetStderr`; by this and `pid` the client knows a local process. */
+  /** The last of its stderr, empty after `dropStderr`. The MCP client knows a local process by this field and `pid`. */
   stderr = '';
   readonly #options: ProcessOptions;
   readonly #buffer: ReadBuffer;
@@ -48,8 +48,8 @@ export class ProcessTransport implements Transport {
     return this.#child?.pid;
   }
 
-  /** A server that serves may write to stderr what it was asked; only what it says while it starts is kept. */
-  forgetStderr(): void {
+  /** Drops stderr from now on. Called when the server is ready: later it may write there what clients ask. */
+  dropStderr(): void {
     this.#keepsStderr = false;
     this.stderr = '';
   }
@@ -70,7 +70,7 @@ export class ProcessTransport implements Transport {
     });
     child.stdout.on('data', (chunk: Buffer) => this.#onData(chunk));
     child.once('exit', () => {
-      // Its own children would keep its output open. What it said last is still heard.
+      // Its children would keep its output open. Its last output is still read.
       killGroup(child, 'SIGKILL');
       settlesWithin(once(child, 'close'), stepMs)
         .then(() => this.onclose?.())
@@ -114,7 +114,7 @@ export class ProcessTransport implements Transport {
     if (!this.#isDelivering) this.#deliver().catch((error: unknown) => this.onerror?.(asError(error)));
   }
 
-  /** One message a turn: the client hears of a result at once, but of the progress before it only when it gets to it. */
+  /** One message for each turn of the event loop: the client handles results at once but progress in a later turn. */
   async #deliver(): Promise<void> {
     this.#isDelivering = true;
     try {
@@ -127,7 +127,7 @@ export class ProcessTransport implements Transport {
     }
   }
 
-  /** A line that is no message is skipped: some servers print to stdout what belongs elsewhere. */
+  /** Skips lines that are not messages: some servers print logs to stdout. */
   #next(): JSONRPCMessage | null {
     for (;;) {
       try {
@@ -144,7 +144,7 @@ function killGroup({ pid }: ServerProcess, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch (error) {
-    // Nobody is left in it; some systems say EPERM of a group of which only the dead are left.
+    // No process is left in the group. Some systems answer EPERM for a group of zombies.
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'ESRCH' && code !== 'EPERM') throw error;
   }

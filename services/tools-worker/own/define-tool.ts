@@ -2,29 +2,28 @@ import type { ContentBlock } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import { fieldPath } from '../field-path.ts';
-import { failedOutput, type Tool, type ToolContext, type ToolOutput } from '../tool.ts';
+import { failedOutput, fieldPath, type Tool, type ToolContext, type ToolOutput } from '../tool.ts';
 
-// One import is all that a tool's file needs.
+// A tool's file needs one import only.
 export { z };
 
-/** What `run` may return: plain text, or blocks of content with the same as data. */
+/** The result of `run`: plain text, or content blocks and the same result as data. */
 export type ToolReturn =
   | string
   | { content: ContentBlock[]; structuredContent?: JsonObject | undefined; isError?: boolean | undefined };
 
-/** A tool as its file writes it. */
+/** The definition of a tool in its file. */
 export interface ToolDefinition<Input extends z.ZodObject> {
   /** Letters, digits, `_` and `-`, 64 at most. */
   name: string;
-  /** For the language model that chooses among tools. */
+  /** For the model that chooses among tools. */
   description: string;
   input: Input;
-  /** Does the work. What it throws becomes an answer that says that the tool failed, and why. */
+  /** Runs the tool. An error that it throws becomes an output with `isError`. */
   run: (input: z.output<Input>, context: ToolContext) => ToolReturn | Promise<ToolReturn>;
 }
 
-/** A tool written in TypeScript. Made by `defineTool`. */
+/** A tool that `defineTool` has made. */
 export class OwnTool implements Tool {
   readonly name: string;
   readonly description: string;
@@ -40,26 +39,27 @@ export class OwnTool implements Tool {
 }
 
 /**
- * Makes a tool of a schema and a function:
+ * Makes a tool from a schema and a function:
  *
  * ```ts
  * import { defineTool, z } from 'model-router/tool';
  *
  * export const tool = defineTool({
  *   name: 'greet',
- *   description: 'Greets somebody by name.',
+ *   description: 'Greets a person by name.',
  *   input: z.object({ name: z.string() }),
  *   run: ({ name }) => `Hello, ${name}!`,
  * });
  * ```
  *
- * @throws Error when the name is not a plain one, or JSON Schema has no words for the input's schema
+ * @throws Error when the name is not valid, or JSON Schema cannot express the input's schema
  */
 export function defineTool<Input extends z.ZodObject>(definition: ToolDefinition<Input>): OwnTool {
   const { name, description, input: schema, run } = definition;
-  if (!/^[\w-]{1,64}$/.test(name)) throw new Error(`'${name}' is no name for a tool: letters, digits, _ and - only`);
+  if (!/^[\w-]{1,64}$/.test(name))
+    throw new Error(`'${name}' is not a valid name of a tool: letters, digits, _ and - only`);
   const { $schema: _, ...inputSchema } = z.toJSONSchema(schema, { io: 'input' });
-  // What describes JSON in JSON Schema is JSON itself.
+  // A JSON Schema is JSON.
   return new OwnTool({ name, description, inputSchema: inputSchema as JsonObject }, async (input, context) => {
     const parsed = schema.safeParse(input);
     if (!parsed.success) throw refusedInput(parsed.error);
@@ -81,7 +81,7 @@ function outputOf(returned: ToolReturn): ToolOutput {
   return { content, structuredContent, isError };
 }
 
-/** What JSON Schema could not say of the input, its zod schema may still refuse. */
+/** The error for an input that its zod schema refuses, for a rule that JSON Schema cannot express. */
 function refusedInput({ issues }: z.ZodError): RouterError {
   const param = fieldPath(issues[0]?.path ?? []);
   return new RouterError('invalid_request', `Invalid value for '${param}': ${issues[0]?.message ?? 'invalid'}.`, {

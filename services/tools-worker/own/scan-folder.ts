@@ -2,21 +2,21 @@ import { createHash } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 
-/** Files looked at in a folder of tools, at most. */
+/** Files of a folder that are read at most. */
 const maxFiles = 1000;
 
-/** A file that should hold a tool. */
+/** A file with a tool. */
 export interface ToolFile {
-  /** Its name in the folder. */
+  /** Name in the folder. */
   name: string;
   path: string;
-  /** Hexadecimal; changes when it or anything that it may import from the folder changes. */
+  /** Hexadecimal. Changes with the file and with every other file of the folder that it may import. */
   version: string;
 }
 
 /**
- * Finds the files that hold tools: TypeScript and JavaScript directly in the folder, by name, those beginning with `_`
- * or `.` and declarations aside. All other files are what tools may import.
+ * Finds the files with tools: TypeScript and JavaScript directly in the folder, sorted by name, without declarations and
+ * names that begin with `_` or `.`. Tools may import all other files.
  */
 export async function scanFolder(folder: string): Promise<ToolFile[]> {
   const own: { name: string; path: string; state: string }[] = [];
@@ -38,7 +38,7 @@ export async function scanFolder(folder: string): Promise<ToolFile[]> {
   return own.map(({ name, path, state }) => ({ name, path, version: digest([state, ...others]) }));
 }
 
-/** A file that is gone between listing and looking is no file. */
+/** The file's state; undefined when it has gone since it was listed. */
 async function stateOf(path: string): Promise<string | undefined> {
   const facts = await stat(path, { bigint: true }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;

@@ -7,10 +7,10 @@ import { OwnTool } from './define-tool.ts';
 import { scanFolder, type ToolFile } from './scan-folder.ts';
 import { hookToolModules, versionedUrl } from './tool-module-hook.ts';
 
-/** Milliseconds between two looks. Looking works where being told of changes does not: network disks, containers' mounts. */
-const lookMs = 500;
+/** Milliseconds between two scans. Change notifications do not work on network disks and containers' mounts. */
+const pollMs = 500;
 
-/** Milliseconds that a file may take to load: one that waits for ever at its top level must not stop the others. */
+/** Milliseconds for a file to load. A file may wait forever at its top level. */
 const loadMs = 10_000;
 
 interface Loaded {
@@ -20,8 +20,8 @@ interface Loaded {
 }
 
 /**
- * The tools in a folder, one in each file, loaded again when their files change. A file that cannot be loaded keeps its
- * last good tool and says why in the log. They run in this process: a folder of tools is trusted like the router itself.
+ * The tools of a folder, one for each file, which are loaded again when their files change. A file that cannot be loaded
+ * keeps its last good tool, with the reason in the log. Tools run in this process, so the folder is trusted like the router.
  */
 export class ToolFolder implements ToolSource {
   readonly prefix = undefined;
@@ -31,7 +31,7 @@ export class ToolFolder implements ToolSource {
   readonly #loaded = new Map<string, Loaded>();
   readonly #closing = new AbortController();
   readonly #unhook: () => void;
-  #looking: Promise<void> | undefined;
+  #polling: Promise<void> | undefined;
   #lastFailure = '';
 
   constructor(folder: string, log: Logger) {
@@ -44,28 +44,28 @@ export class ToolFolder implements ToolSource {
     return [...this.#loaded.values()].flatMap(({ tool }) => tool ?? []);
   }
 
-  /** Loads the tools, and goes on looking for changes. @param onChange called when the tools are others than before */
+  /** Loads the tools and reloads changed ones from then on. @param onChange is called when the tools have changed */
   async start(onChange: () => void): Promise<void> {
-    await this.#look();
-    this.#looking = this.#keepLooking(onChange);
+    await this.#reload();
+    this.#polling = this.#poll(onChange);
   }
 
   async close(): Promise<void> {
     this.#closing.abort();
-    await this.#looking;
+    await this.#polling;
     this.#unhook();
   }
 
-  async #keepLooking(onChange: () => void): Promise<void> {
+  async #poll(onChange: () => void): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
-      await sleep(lookMs, undefined, { signal }).catch(() => undefined);
-      if (!signal.aborted && (await this.#look())) onChange();
+      await sleep(pollMs, undefined, { signal }).catch(() => undefined);
+      if (!signal.aborted && (await this.#reload())) onChange();
     }
   }
 
-  /** @returns whether tools came, went or changed */
-  async #look(): Promise<boolean> {
+  /** @returns whether a tool was added, removed or changed */
+  async #reload(): Promise<boolean> {
     const files = await this.#scan();
     if (!files) return false;
     let changed = false;
@@ -88,7 +88,7 @@ export class ToolFolder implements ToolSource {
     return [...this.#loaded.keys()].filter((name) => !names.has(name));
   }
 
-  /** A folder that cannot be read keeps its tools; it is told once for each reason. */
+  /** A folder that cannot be read keeps its tools. Each reason is logged once. */
   async #scan(): Promise<ToolFile[] | undefined> {
     try {
       const files = await scanFolder(this.#folder);

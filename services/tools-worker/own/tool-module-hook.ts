@@ -1,17 +1,17 @@
 import { registerHooks } from 'node:module';
 
-/** What a tool's file imports, wherever it lies. */
+/** The module that a tool's file imports, in any folder. */
 const specifier = 'model-router/tool';
 const target = new URL('define-tool.ts', import.meta.url).href;
 
-/** The query that makes another version of a file another module. */
+/** The query that makes each version of a file a module of its own. */
 const versionQuery = /\?rtr-version=[\da-f]+$/;
 
 /**
- * Lets the files of a folder anywhere on the disk import `model-router/tool`, and what they import from the same folder
- * be as new as they are: the module cache knows no other way to forget.
+ * Lets the files of a folder import `model-router/tool`, and gives the files that they import from the same folder their
+ * own version: Node's module cache has no other way to reload a file.
  * @param folder URL of the folder, ending with a slash
- * @returns a call that takes the hook away
+ * @returns a function that removes the hook
  */
 export function hookToolModules(folder: string): () => void {
   const hooks = registerHooks({

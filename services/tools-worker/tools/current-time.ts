@@ -1,10 +1,10 @@
 import { defineTool, z, type OwnTool } from '../own/define-tool.ts';
 
-/** Tells the time. @param now milliseconds since 1970 */
+/** The tool `current_time`. @param now milliseconds since 1970 */
 export function currentTime(now: () => number = Date.now): OwnTool {
   return defineTool({
     name: 'current_time',
-    description: 'Tells the current date, time and weekday, in UTC or in a given time zone.',
+    description: 'Returns the current date, time and weekday, in UTC or in a given time zone.',
     input: z.object({
       timezone: z
         .string()
@@ -16,10 +16,10 @@ export function currentTime(now: () => number = Date.now): OwnTool {
     }),
     run: ({ timezone }) => {
       const at = new Date(now());
-      const told = { iso: isoIn(at, timezone), timezone, weekday: weekdayIn(at, timezone), unix_ms: at.getTime() };
+      const time = { iso: isoIn(at, timezone), timezone, weekday: weekdayIn(at, timezone), unix_ms: at.getTime() };
       return {
-        content: [{ type: 'text', text: `${told.iso} (${told.weekday}, ${timezone})` }],
-        structuredContent: told,
+        content: [{ type: 'text', text: `${time.iso} (${time.weekday}, ${timezone})` }],
+        structuredContent: time,
       };
     },
   });
@@ -34,9 +34,9 @@ function isTimeZone(timeZone: string): boolean {
   }
 }
 
-/** The moment as ISO 8601 has it, to the second, with the zone's offset. */
+/** The time in ISO 8601, to the second, with the zone's offset. */
 function isoIn(at: Date, timeZone: string): string {
-  // Sweden writes dates as ISO 8601 does.
+  // Swedish dates have the form of ISO 8601.
   const local = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' }).format(at);
   const parts = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' }).formatToParts(at);
   const offset = parts.find(({ type }) => type === 'timeZoneName')?.value.replace('GMT', '') || '+00:00';

@@ -16,8 +16,8 @@ const textTypes =
 const imageTypes = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
 
 /**
- * Gets a page, a document or a picture from the public internet: GET only, public addresses only.
- * @param options for tests: addresses and names as they are elsewhere
+ * The tool `http_fetch`: gets a page, a document or an image with GET, from public addresses only.
+ * @param options replaced by tests
  */
 export function httpFetch(options: Pick<PublicFetchOptions, 'isAllowed' | 'lookup'> = {}): OwnTool {
   const headers = {
@@ -68,7 +68,7 @@ async function read(answer: Parameters<typeof readBounded>[0], maxCharacters: nu
   const text = decode(body, charset);
   const shown = text.slice(0, maxCharacters);
   return {
-    // An error's page may say why, so it is shown all the same.
+    // The page of an error may hold the reason.
     content: [{ type: 'text', text: status < 400 ? shown : `The server answered with status ${status}.\n\n${shown}` }],
     structuredContent: { ...facts, truncated: shown.length < text.length },
     isError: status >= 400,

@@ -2,7 +2,7 @@ import { Registry } from 'prom-client';
 import { watchDependencies } from '#shared/core/metrics/watch-dependencies.ts';
 import { WorkerMetrics } from '#shared/worker/worker-metrics.ts';
 import { watchProcesses } from '#services/cli-worker/process-set/process-set.ts';
-import { watchServers } from '#services/tools-worker/watch-servers.ts';
+import { watchServers } from '#services/tools-worker/mcp/mcp-link.ts';
 import { RequestMetrics } from '#services/ingress/metrics/request-metrics.ts';
 import { watchIngress } from '#services/ingress/metrics/watch-ingress.ts';
 import { watchQueue } from '#services/ingress/metrics/watch-queue.ts';

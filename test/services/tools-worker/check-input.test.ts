@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { RouterError } from '#shared/core/errors.ts';
 import { compileInputCheck } from '#services/tools-worker/check-input.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 
@@ -10,15 +11,28 @@ const schema: JsonObject = {
     items: { type: 'array', items: { type: 'object', properties: { size: { type: 'integer' } }, required: ['size'] } },
     either: { anyOf: [{ type: 'string' }, { type: 'object', properties: { x: { type: 'number' } }, required: ['x'] }] },
     'odd/name~': { type: 'number' },
+    code: { type: 'string', pattern: '^[0-9]+$' },
+    fixed: { const: 'a' },
+    short: { type: 'string', maxLength: 3 },
+    never: { not: { type: 'string' } },
   },
   required: ['name'],
   additionalProperties: false,
 };
 
+function errorOf(run: () => void): object {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof Error) return error;
+  }
+  throw new Error('the check passed');
+}
+
 describe('the check of an input', () => {
   const check = compileInputCheck(schema);
 
-  it('lets pass what fits', () => {
+  it('passes an input that matches', () => {
     expect(() => check({ name: 'Ada', items: [{ size: 1 }], kind: 3, either: { x: 1 } })).not.toThrow();
   });
 
@@ -37,20 +51,33 @@ describe('the check of an input', () => {
     expect(() => check(input)).toThrow(expect.objectContaining({ code, param }) as Error);
   });
 
-  it('tells what would do', () => {
+  it('names the values that are allowed', () => {
     expect(() => check({ name: 'Ada', kind: 'c' })).toThrow(
       `Invalid value for 'input.kind': must be one of "a", "b", 3.`,
     );
     expect(() => check({ name: 7 })).toThrow("Invalid value for 'input.name': must be string.");
   });
 
-  it('repeats no value that it was given', () => {
-    expect(() => check({ name: 'Ada', kind: 'my secret' })).not.toThrow('my secret');
+  it.each([
+    { rule: 'enum', input: { name: 'Ada', kind: 'my-secret' } },
+    { rule: 'type', input: { name: 'Ada', items: [{ size: 'my-secret' }] } },
+    { rule: 'anyOf', input: { name: 'Ada', either: { x: 'my-secret' } } },
+    { rule: 'required', input: { kind: 'my-secret' } },
+    { rule: 'additionalProperties', input: { name: 'Ada', more: 'my-secret' } },
+    { rule: 'pattern', input: { name: 'Ada', code: 'my-secret' } },
+    { rule: 'const', input: { name: 'Ada', fixed: 'my-secret' } },
+    { rule: 'maxLength', input: { name: 'Ada', short: 'my-secret' } },
+    { rule: 'not', input: { name: 'Ada', never: 'my-secret' } },
+  ])('repeats no value of an input that breaks $rule', ({ input }) => {
+    const error = errorOf(() => check(input));
+    expect(error).toBeInstanceOf(RouterError);
+    expect(error).toHaveProperty('message', expect.stringMatching(/input\.\w+/));
+    expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain('secret');
   });
 });
 
-describe('compiling', () => {
-  it('takes schemas of older drafts for what they are', () => {
+describe('compiling a schema', () => {
+  it('reads a schema of an older draft by its own rules', () => {
     const tuple = { type: 'object', properties: { pair: { items: [{ type: 'string' }], additionalItems: false } } };
     const check = compileInputCheck({ ...tuple, $schema: 'http://json-schema.org/draft-07/schema#' });
     expect(() => check({ pair: ['a', 'b'] })).toThrow('input.pair');
@@ -62,7 +89,7 @@ describe('compiling', () => {
     expect(() => newer({ pair: ['a', 'b'] })).toThrow('input.pair');
   });
 
-  it('does not mind unknown keywords and formats, nor the same id twice', () => {
+  it('allows unknown keywords and formats, and the same id twice', () => {
     const odd = {
       $id: 'https://one.test/schema',
       type: 'object',
@@ -71,7 +98,7 @@ describe('compiling', () => {
     for (let time = 0; time < 2; time += 1) expect(() => compileInputCheck(odd)({ a: 'x' })).not.toThrow();
   });
 
-  it('refuses what nobody could check with', () => {
+  it('refuses what is not a valid schema', () => {
     expect(() => compileInputCheck({ type: 'any' })).toThrow();
     expect(() => compileInputCheck({ type: 'object', properties: { a: { $ref: 'https://x.test/y' } } })).toThrow();
   });

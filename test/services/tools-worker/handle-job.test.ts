@@ -4,7 +4,7 @@ import { createHandleJob } from '#services/tools-worker/handle-job.ts';
 import type { Tool, ToolContext, ToolOutput } from '#services/tools-worker/tool.ts';
 
 type Run = (input: object, context: ToolContext) => Promise<ToolOutput>;
-const text = (said: string): ToolOutput => ({ content: [{ type: 'text', text: said }], isError: false });
+const textOutput = (text: string): ToolOutput => ({ content: [{ type: 'text', text }], isError: false });
 
 interface Settings {
   timeoutMs?: number;
@@ -36,9 +36,9 @@ async function runJob(run: Run, settings: Settings = {}): Promise<string> {
 }
 
 describe('running a tool', () => {
-  it('answers with what the tool says', async () => {
+  it('answers with the output of the tool', async () => {
     const run: Run = (input) =>
-      Promise.resolve({ ...text(JSON.stringify(input)), structuredContent: { b: 2 }, isError: true });
+      Promise.resolve({ ...textOutput(JSON.stringify(input)), structuredContent: { b: 2 }, isError: true });
     expect(JSON.parse(await runJob(run))).toEqual({
       tool: 'tool',
       is_error: true,
@@ -47,10 +47,10 @@ describe('running a tool', () => {
     });
   });
 
-  it('tells progress only to those who stream', async () => {
+  it('reports progress to clients that stream only', async () => {
     const run: Run = (_, { progress }) => {
       progress({ progress: 1, total: 2 });
-      return Promise.resolve(text('done'));
+      return Promise.resolve(textOutput('done'));
     };
     const lines = (await runJob(run, { stream: true })).trimEnd().split('\n');
     expect(lines.map((line) => JSON.parse(line) as object)).toEqual([
@@ -60,7 +60,7 @@ describe('running a tool', () => {
     expect(JSON.parse(await runJob(run))).toMatchObject({ is_error: false });
   });
 
-  it('does not run with an input that is refused', async () => {
+  it('does not run a tool whose input is refused', async () => {
     const refused = new Error('refused');
     const run: Run = () => Promise.reject(new Error('must not run'));
     const check = (): never => {
@@ -69,35 +69,35 @@ describe('running a tool', () => {
     await expect(runJob(run, { check })).rejects.toBe(refused);
   });
 
-  it('waits no longer than it may, even for a tool that does not listen', async () => {
-    let told: AbortSignal | undefined;
+  it('ends at the timeout, even when the tool ignores its signal', async () => {
+    let given: AbortSignal | undefined;
     const run: Run = (_, { signal }) => {
-      told = signal;
+      given = signal;
       return new Promise(() => undefined);
     };
     await expect(runJob(run, { timeoutMs: 20 })).rejects.toMatchObject({ code: 'upstream_timeout' });
-    expect(told?.aborted).toBe(true);
+    expect(given?.aborted).toBe(true);
   });
 
-  it('ends with the job, even for a tool that does not listen', async () => {
+  it('ends with the job, even when the tool ignores its signal', async () => {
     const job = new AbortController();
     const running = runJob(() => new Promise(() => undefined), { signal: job.signal });
     job.abort(new Error('cancelled'));
     await expect(running).rejects.toThrow('cancelled');
   });
 
-  it('is not begun for a job that is over', async () => {
+  it('does not start for a cancelled job', async () => {
     let ran = false;
     const run: Run = () => {
       ran = true;
-      return Promise.resolve(text(''));
+      return Promise.resolve(textOutput(''));
     };
     await expect(runJob(run, { signal: AbortSignal.abort(new Error('cancelled')) })).rejects.toThrow('cancelled');
     expect(ran).toBe(false);
   });
 
-  it('bounds what a tool says', async () => {
-    expect(JSON.parse(await runJob(() => Promise.resolve(text('x'.repeat(300)))))).toMatchObject({
+  it('bounds the output of a tool', async () => {
+    expect(JSON.parse(await runJob(() => Promise.resolve(textOutput('x'.repeat(300)))))).toMatchObject({
       is_error: true,
       content: [{ text: "The tool's output is larger than 200 bytes." }],
     });

@@ -18,7 +18,7 @@ function namesOf(...sources: ToolSource[]): Record<string, string> {
 }
 
 describe('the names of tools', () => {
-  it('are their own as long as nobody else has them', () => {
+  it('are their own as long as they are unique', () => {
     expect(namesOf(source(undefined, ['time']), source('a', ['search']), source('b', ['find']))).toEqual({
       time: 'time of own',
       search: 'search of a',
@@ -26,7 +26,7 @@ describe('the names of tools', () => {
     });
   });
 
-  it('get the names of their servers when several have them', () => {
+  it('get the prefix of their server when several servers have them', () => {
     expect(namesOf(source('a', ['search', 'x']), source('b', ['search']))).toEqual({
       a_search: 'search of a',
       b_search: 'search of b',
@@ -34,14 +34,14 @@ describe('the names of tools', () => {
     });
   });
 
-  it('stay with what has no server', () => {
+  it('stay with the source that has no prefix', () => {
     expect(namesOf(source(undefined, ['time']), source('a', ['time']))).toEqual({
       time: 'time of own',
       a_time: 'time of a',
     });
   });
 
-  it('stay as they are while a server is away', () => {
+  it('stay the same while a server is not available', () => {
     const { named } = nameTools([source('a', ['search']), source('b', ['search'], false)]);
     expect([...named.values()].map(({ name, available }) => [name, available])).toEqual([
       ['a_search', true],
@@ -49,7 +49,7 @@ describe('the names of tools', () => {
     ]);
   });
 
-  it('are given to the first when even that does not tell them apart', () => {
+  it('belong to the first tool when the prefix does not make them unique', () => {
     const { named, dropped } = nameTools([
       source(undefined, ['time']),
       source(undefined, ['time']),

@@ -23,7 +23,7 @@ class Source implements ToolSource {
 }
 
 describe('a set of tools', () => {
-  it('tells when what it announces has changed, and only then', () => {
+  it('reports a change of what it announces, and only then', () => {
     const source = new Source('a', [tool('one')]);
     const set = new ToolSet([source], log);
     expect(set.infos.map(({ name }) => name)).toEqual(['one']);
@@ -35,7 +35,7 @@ describe('a set of tools', () => {
     expect(set.infos).toEqual([]);
   });
 
-  it('has none that is not available', () => {
+  it('does not offer a tool that is not available', () => {
     const source = new Source('a', [tool('one')]);
     const set = new ToolSet([source], log);
     expect(set.get('one')).toBe(source.tools[0]);
@@ -53,7 +53,7 @@ describe('a set of tools', () => {
     expect(Buffer.byteLength(JSON.stringify(set.infos))).toBeLessThan(600_000);
   });
 
-  it('checks nothing with a schema that is none', () => {
+  it('passes every input of a tool whose schema is not valid', () => {
     const odd = tool('odd', { type: 'any' });
     const set = new ToolSet([new Source('a', [odd])], log);
     expect(() => set.checkOf(odd)({ whatever: 1 })).not.toThrow();

@@ -4,10 +4,10 @@ import { constants, functions } from './functions.ts';
 
 const maxCharacters = 500;
 
-/** Digits that are shown: six less than are calculated with, so that what rounding left does not show. */
+/** Digits of a result: six fewer than it is calculated with, which hides rounding. */
 const shownDigits = 34;
 
-/** Calculates exactly what floating point would only come close to. */
+/** The tool `calculator`: decimal arithmetic without floating point. */
 export function calculator(): OwnTool {
   return defineTool({
     name: 'calculator',

@@ -3,17 +3,17 @@ import { constants, factorial, functions, Num } from './functions.ts';
 import { tokenize, type Token } from './tokenize.ts';
 
 /**
- * Powers of ten that values may have, which bounds what one operation can cost. The library's own bounds are left wide: it
- * calculates beyond its results, and with narrow ones some of its series would go on for ever.
+ * Largest power of ten of a value, which bounds the cost of an operation. The library's own limits stay wide: it calculates
+ * beyond its results, and with narrow limits some of its series do not end.
  */
 const maxExponent = 1000;
 
-/** How deep expressions may be nested, so that no expression exhausts the stack. */
+/** Levels of nesting, which bounds the stack. */
 const maxDepth = 100;
 
 /**
- * Calculates an expression with 40 significant digits. A grammar of its own and no interpreter: nothing in an expression
- * can be anything but a number, an operator, or a function of the table.
+ * Calculates an expression with 40 significant digits. The grammar knows numbers, operators, and the constants and
+ * functions of the table, nothing else.
  *
  * ```
  * sum    = term { ("+" | "-") term }
@@ -22,7 +22,7 @@ const maxDepth = 100;
  * power  = value { "!" } [ "^" signed ]
  * value  = number | constant | function "(" sum { "," sum } ")" | "(" sum ")"
  * ```
- * @throws Error with a clause that tells what is wrong
+ * @throws Error with the reason as a clause
  */
 export function evaluate(expression: string): Decimal {
   const tokens = tokenize(expression);
@@ -60,7 +60,7 @@ export function evaluate(expression: string): Decimal {
     return negative ? value.neg() : value;
   }
 
-  /** Binds from the right, and tighter than a sign before it: -2^2 is -4, 2^3^2 is 2^9. */
+  /** Right-associative, and binds tighter than a sign before it: -2^2 is -4, 2^3^2 is 2^9. */
   function power(): Decimal {
     let value = primary();
     while (take('!')) value = finite(factorial(value));

@@ -1,18 +1,18 @@
 import { Decimal } from 'decimal.js';
 
-/** Numbers of 40 significant digits. What is calculated with them is bounded by `evaluate`, not by their range. */
+/** Numbers of 40 significant digits. `evaluate` bounds their range. */
 export const Num = Decimal.clone({ defaults: true, precision: 40 });
 
 /**
- * Angles beyond it say nothing any more at this precision. The library would need more digits of π than it has, and what
- * it throws in the middle of a calculation leaves its settings wrong for all later ones.
+ * Beyond it an angle has no meaning at this precision. The library lacks the digits of π, and the error that it throws in the
+ * middle of a calculation leaves its settings wrong.
  */
 const maxAngle = new Num('1e30');
 
-/** Larger ones have more digits than anyone asks for. */
+/** Bounds the digits of a result. */
 const maxFactorial = 400;
 
-/** The names that stand for numbers. */
+/** Constants by name. */
 export const constants: Record<string, Decimal> = {
   pi: Num.acos(-1),
   π: Num.acos(-1),
@@ -20,7 +20,7 @@ export const constants: Record<string, Decimal> = {
   e: Num.exp(1),
 };
 
-/** The functions, with how many arguments they take. Angles are in radians. */
+/** Functions by name, each with its least and greatest number of arguments. Angles are in radians. */
 export const functions: Record<string, { from: number; to: number; call: (...values: Decimal[]) => Decimal }> = {
   abs: one((x) => x.abs()),
   sign: one((x) => new Num(Decimal.sign(x))),

@@ -1,4 +1,4 @@
-/** One piece of an arithmetic expression. `at` counts characters from 1, for messages. */
+/** A piece of an arithmetic expression. `at` counts characters from 1, for errors. */
 export type Token = { at: number } & (
   | { kind: 'number'; text: string }
   | { kind: 'name'; text: string }
@@ -13,10 +13,10 @@ const patterns = {
   sign: /\*\*|[-+*/%^(),!×÷−]/y,
 };
 
-/** Other ways to write the same sign. */
+/** Other spellings of signs. */
 const spellings: Record<string, string> = { '**': '^', '×': '*', '÷': '/', '−': '-' };
 
-/** Takes an expression apart. @throws Error that tells the first character that belongs to nothing */
+/** Splits an expression into tokens. @throws Error with the first character that begins no token */
 export function tokenize(expression: string): Token[] {
   const tokens: Token[] = [];
   let position = 0;

@@ -29,15 +29,15 @@ const get = async (path: string): Promise<number> =>
   (await (await createBoundedFetch(100_000)(`${url}${path}`)).text()).length;
 
 describe('a bounded fetch', () => {
-  it('hands on what fits', async () => {
+  it('passes on an answer within the limit', async () => {
     expect(await get('/whole/1/90000')).toBe(90_006);
   });
 
-  it('ends an answer that is larger', async () => {
+  it('fails an answer above the limit', async () => {
     await expect(get('/whole/2/60000')).rejects.toThrow('more than 100000 bytes');
   });
 
-  it('lets a stream of events last, as long as each of them fits', async () => {
+  it('passes on an event stream as long as each event is within the limit', async () => {
     expect(await get('/events/20/50000')).toBe(20 * 50_010);
     await expect(get('/events/1/200000')).rejects.toThrow('more than 100000 bytes');
   });

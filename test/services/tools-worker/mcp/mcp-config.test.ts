@@ -17,7 +17,7 @@ function read(text: string, environment = {}) {
 const servers = (mcpServers: object, environment = {}) => read(JSON.stringify({ mcpServers }), environment);
 
 describe('the file of MCP servers', () => {
-  it('names servers to run and servers to reach', () => {
+  it('names local servers and HTTP servers', () => {
     const config = servers({
       files: { command: 'npx', args: ['-y', 'files', '/data'], env: { A: 'b' }, cwd: '/tmp' },
       docs: { type: 'http', url: 'https://docs.test/mcp', headers: { authorization: 'Bearer x' } },
@@ -31,7 +31,7 @@ describe('the file of MCP servers', () => {
     ]);
   });
 
-  it('gets secrets from the environment', () => {
+  it('takes variables from the environment', () => {
     const { servers: found } = servers(
       { a: { command: 'a', args: ['${X:-y}'], env: { TOKEN: '${TOKEN}' } } },
       { TOKEN: 'secret' },
@@ -46,13 +46,13 @@ describe('the file of MCP servers', () => {
     { entry: { type: 'sse', url: 'https://docs.test/sse' }, reason: 'type' },
     { entry: { url: 'docs' }, reason: 'url' },
     { entry: {}, reason: 'neither a command nor a url' },
-  ])('does without $entry, and says why', ({ entry, reason }) => {
+  ])('leaves out $entry with the reason', ({ entry, reason }) => {
     const config = servers({ bad: entry, good: { command: 'a' } });
     expect(config.servers.map(({ name }) => name)).toEqual(['good']);
     expect(config.refused).toMatchObject([{ name: 'bad', reason: expect.stringContaining(reason) as string }]);
   });
 
-  it('leaves out what is disabled', () => {
+  it('leaves out a disabled server', () => {
     expect(servers({ off: { command: 'a', disabled: true } })).toEqual({ servers: [], refused: [] });
   });
 
@@ -61,7 +61,7 @@ describe('the file of MCP servers', () => {
     expect(() => read(text)).toThrow(`MCP_CONFIG=${path}`);
   });
 
-  it('is refused when it is not there', () => {
+  it('is refused when it does not exist', () => {
     expect(() => readMcpConfig(join(folder, 'none.json'))).toThrow('ENOENT');
   });
 });

@@ -59,7 +59,7 @@ async function startEverything(port: number): Promise<ChildProcess> {
 }
 
 describe('a link to a server with sessions', () => {
-  it('runs its tools, and is made again when the server has been away', async () => {
+  it('runs its tools, and connects again when the server is back', async () => {
     const port = await freePort();
     const server = await startEverything(port);
     const { link } = linkTo(`http://127.0.0.1:${port}/mcp`);
@@ -71,7 +71,7 @@ describe('a link to a server with sessions', () => {
     await once(server, 'exit');
     await expect(run(link, 'echo', { message: 'hi' })).rejects.toMatchObject({ code: 'upstream_failed' });
     await until(() => expect(link.available).toBe(false), 1_000);
-    // Its tools stay known, so that nobody else gets their names.
+    // Its tools stay known, so that their names stay taken.
     expect(link.tools.length).toBeGreaterThan(0);
 
     await startEverything(port);
@@ -79,7 +79,7 @@ describe('a link to a server with sessions', () => {
     expect(await run(link, 'echo', { message: 'again' })).toMatchObject({ content: [{ text: 'Echo: again' }] });
   });
 
-  it('notices a server that has forgotten its session', async () => {
+  it('detects a server that has lost its session', async () => {
     const port = await freePort();
     const server = await startEverything(port);
     const { link } = linkTo(`http://127.0.0.1:${port}/mcp`);
@@ -143,7 +143,7 @@ async function startNewest(): Promise<{ url: string; asked: string[]; more: () =
 describe('a link to a server of the newest revision', () => {
   const headers = { authorization: 'Bearer secret' };
 
-  it('follows its tools', async () => {
+  it('follows changes of its tools', async () => {
     const { url, more } = await startNewest();
     const { link, changes } = linkTo(url, headers);
     await link.firstTry;
@@ -154,19 +154,19 @@ describe('a link to a server of the newest revision', () => {
     expect(await run(link, 'more')).toMatchObject({ content: [{ text: 'more' }] });
   });
 
-  it('cancels what nobody waits for', async () => {
+  it('cancels a call at the server', async () => {
     const { url, asked } = await startNewest();
     const { link } = linkTo(url, headers);
     await link.firstTry;
     const call = new AbortController();
     const waiting = run(link, 'wait', {}, { signal: call.signal });
     await until(() => expect(asked).toEqual(['waiting']), 1_000);
-    call.abort(new Error('nobody waits'));
-    await expect(waiting).rejects.toThrow('nobody waits');
+    call.abort(new Error('the call is over'));
+    await expect(waiting).rejects.toThrow('the call is over');
     await until(() => expect(asked).toEqual(['waiting', 'cancelled']), 1_000);
   });
 
-  it('takes no more of an answer than fits', async () => {
+  it('fails a call whose answer is too large', async () => {
     const { url } = await startNewest();
     const { link } = linkTo(url, headers);
     await link.firstTry;
@@ -174,15 +174,15 @@ describe('a link to a server of the newest revision', () => {
   });
 });
 
-describe('a link to nobody', () => {
-  it('tries, and can be closed while it does', async () => {
+describe('a link to a server that does not answer', () => {
+  it('is not available, and can be closed', async () => {
     const { link } = linkTo(`http://127.0.0.1:${await freePort()}/mcp`);
     await link.firstTry;
     expect(link.available).toBe(false);
     await link.close();
   });
 
-  it('closes soon when the server does not answer', async () => {
+  it('closes while it connects', async () => {
     const silent = createServer(() => undefined).listen(0, '127.0.0.1');
     await once(silent, 'listening');
     releases.push(() => {
@@ -190,7 +190,7 @@ describe('a link to nobody', () => {
       silent.close();
     });
     const { link } = linkTo(`http://127.0.0.1:${(silent.address() as AddressInfo).port}/mcp`);
-    await sleep(50);
+    await once(silent, 'request');
     const started = performance.now();
     await link.close();
     expect(performance.now() - started).toBeLessThan(2_000);

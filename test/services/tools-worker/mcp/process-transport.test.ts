@@ -4,7 +4,7 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { ProcessTransport } from '#services/tools-worker/mcp/process-transport.ts';
 import { until } from '../../../helpers/until.ts';
 
-/** Runs a script as a server; what it says comes as messages. */
+/** Runs a script as a server. */
 function transportFor(script: string, env: Record<string, string> = {}) {
   const transport = new ProcessTransport({ command: 'node', args: ['-e', script], env, maxMessageBytes: 10_000 });
   const messages: JSONRPCMessage[] = [];
@@ -24,7 +24,7 @@ const stay = 'setInterval(() => undefined, 1000);';
 const texts = (messages: JSONRPCMessage[]) =>
   messages.map((message) => ('params' in message ? message.params?.['text'] : undefined));
 
-/** A process that was ended but that nobody has taken notice of, as happens in containers, counts as dead. */
+/** A zombie counts as dead: in a container it may stay. */
 function isAlive(pid: unknown): boolean {
   try {
     process.kill(Number(pid), 0);
@@ -36,7 +36,7 @@ function isAlive(pid: unknown): boolean {
 }
 
 describe('a server that runs as a process', () => {
-  it('is spoken with by lines, and ends when its input does', async () => {
+  it('exchanges lines, and ends when its input does', async () => {
     const { transport, messages, closed } = transportFor(
       `process.stdin.on('data', (line) => { ${say('String(line).trim()')} }).on('end', () => process.exit(0));`,
     );
@@ -47,7 +47,7 @@ describe('a server that runs as a process', () => {
     await closed;
   });
 
-  it('is ended when it does not want to, and with it what it has started', async () => {
+  it('is killed with all that it has started when it ignores SIGTERM', async () => {
     const child = `require('node:child_process').spawn('sleep', ['60'], { stdio: 'inherit' }).pid`;
     const { transport, messages, closed } = transportFor(`process.on('SIGTERM', () => {}); ${say(child)} ${stay}`);
     await transport.start();
@@ -59,16 +59,18 @@ describe('a server that runs as a process', () => {
     await until(() => expect(isAlive(pid)).toBe(false), 1_000);
   });
 
-  it('takes what it has started with it when it dies', async () => {
+  it('ends all that it has started when it dies', async () => {
     const child = `require('node:child_process').spawn('sleep', ['60'], { stdio: 'inherit' }).pid`;
     const { transport, messages, closed } = transportFor(`${say(child)} setTimeout(() => process.exit(1), 100);`);
     await transport.start();
     await closed;
-    await until(() => expect(isAlive(texts(messages)[0])).toBe(false), 1_000);
+    const [pid] = texts(messages);
+    expect(pid).toEqual(expect.any(Number));
+    await until(() => expect(isAlive(pid)).toBe(false), 1_000);
     await expect(transport.send({ jsonrpc: '2.0', method: 'ask' })).rejects.toThrow('the server has ended');
   });
 
-  it('sees only the variables that it may', async () => {
+  it('sees only the variables that are given to it', async () => {
     process.env['RTR_TEST_SECRET'] = 'x';
     const { transport, messages } = transportFor(`${say('Object.keys(process.env)')} ${stay}`, { GIVEN: '1' });
     await transport.start();
@@ -80,7 +82,7 @@ describe('a server that runs as a process', () => {
     delete process.env['RTR_TEST_SECRET'];
   });
 
-  it('may print what is no message', async () => {
+  it('may print lines that are not messages', async () => {
     const { transport, messages, errors } = transportFor(`console.log('Welcome!'); ${say('1')} ${stay}`);
     await transport.start();
     await until(() => expect(texts(messages)).toEqual([1]), 1_000);
@@ -88,26 +90,26 @@ describe('a server that runs as a process', () => {
     await transport.close();
   });
 
-  it('is ended when it says more than fits', async () => {
+  it('is killed when a message is too large', async () => {
     const { transport, errors, closed } = transportFor(`process.stdout.write('x'.repeat(20_000)); ${stay}`);
     await transport.start();
     await closed;
     expect(String(errors[0])).toMatch(/size/i);
   });
 
-  it('that cannot be started says why', async () => {
+  it('reports why it cannot be started', async () => {
     const transport = new ProcessTransport({ command: 'no-such-command', args: [], env: {}, maxMessageBytes: 1 });
     await expect(transport.start()).rejects.toThrow('ENOENT');
     await transport.close();
   });
 
-  it('has the last of its stderr kept until it serves', async () => {
+  it('has the last of its stderr kept until it is ready', async () => {
     const { transport, messages } = transportFor(
       `console.error('oh no'); setTimeout(() => { ${say('1')} }, 50); ${stay}`,
     );
     await transport.start();
     await until(() => expect(transport.stderr).toBe('oh no\n'), 1_000);
-    transport.forgetStderr();
+    transport.dropStderr();
     await until(() => expect(messages.length).toBe(1), 1_000);
     expect(transport.stderr).toBe('');
     await transport.close();

@@ -37,7 +37,7 @@ describe('the calculator', () => {
     ['.5 + 5.', '5.5'],
     ['PI', '3.141592653589793238462643383279503'],
     ['1e100', '1e+100'],
-  ])('finds that %s is %s', async (expression, text) => {
+  ])('calculates %s as %s', async (expression, text) => {
     expect(await calculate(expression)).toEqual({ text, isError: false });
   });
 
@@ -61,11 +61,11 @@ describe('the calculator', () => {
     ['atan2(1)', 'atan2 takes 2 values, not 1'],
     [`${'('.repeat(101)}1${')'.repeat(101)}`, 'the expression is nested deeper than 100 levels'],
     [`2${'^2'.repeat(200)}`, 'the expression is nested deeper than 100 levels'],
-  ])('says why not to %s', async (expression, text) => {
+  ])('refuses %s with the reason', async (expression, text) => {
     expect(await calculate(expression)).toEqual({ text, isError: true });
   });
 
-  it('is quick with the worst that fits into an expression', async () => {
+  it('calculates the most expensive expressions within half a second', async () => {
     const many = (term: string): string =>
       Array.from({ length: Math.floor(500 / (term.length + 1)) }, () => term).join('+');
     const worst = [
@@ -93,7 +93,7 @@ describe('the calculator', () => {
     }
   });
 
-  it('calculates rightly after what it could not', async () => {
+  it('calculates correctly after an error', async () => {
     for (const expression of ['sin(9.9e999)', '9 ^ 9 ^ 9 ^ 9', 'log(-1)']) await calculate(expression);
     expect((await calculate('0.5 ^ 0.3333')).text).toBe('0.7937188645720144241783532013732678');
   });
@@ -109,7 +109,7 @@ describe('the calculator', () => {
     );
   });
 
-  it('never does anything but answer', async () => {
+  it('answers every text', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ minLength: 1, maxLength: 200 }), async (expression) => {
         expect((await calculate(expression)).text).not.toBe('');

@@ -16,12 +16,12 @@ describe('the current time', () => {
     expect(output.content).toEqual([{ type: 'text', text: `${iso} (${weekday}, ${timezone})` }]);
   });
 
-  it('is in UTC when nothing else is asked for', async () => {
+  it('is in UTC by default', async () => {
     const output = await currentTime(() => newYear).run({}, context);
     expect(output.structuredContent).toMatchObject({ timezone: 'UTC' });
   });
 
-  it('is not told of a zone that is none', async () => {
+  it('refuses a zone that does not exist', async () => {
     await expect(currentTime().run({ timezone: 'Mars/Olympus' }, context)).rejects.toMatchObject({
       code: 'invalid_request',
       param: 'input.timezone',

@@ -95,7 +95,7 @@ describe('fetching from the public internet', () => {
   const get = (path: string, input: object = {}, signal = never): Promise<ToolOutput> =>
     tool.run({ url: `http://page.test:${port}${path}`, ...input }, { signal, progress: () => undefined });
 
-  it('gets text, with what it is told about it', async () => {
+  it('returns text with its status and type', async () => {
     const output = await get('/page');
     expect(textOf(output)).toBe('<p>Grüße</p>');
     expect(output).toMatchObject({
@@ -106,19 +106,19 @@ describe('fetching from the public internet', () => {
     expect(textOf(await get('/json'))).toBe('{"a":1}');
   });
 
-  it('cuts text off where it is told to', async () => {
+  it('cuts text off at the given length', async () => {
     const output = await get('/page', { max_characters: 3 });
     expect(textOf(output)).toBe('<p>');
     expect(output.structuredContent).toMatchObject({ truncated: true });
   });
 
-  it('gets pictures as pictures', async () => {
+  it('returns an image as an image', async () => {
     expect((await get('/png')).content).toEqual([
       { type: 'image', mimeType: 'image/png', data: png.toString('base64') },
     ]);
   });
 
-  it('follows redirects, and tells where it came to', async () => {
+  it('follows redirects and returns the final address', async () => {
     const output = await get(`/to?url=${encodeURIComponent('/json')}`);
     expect(output.structuredContent).toMatchObject({ url: `http://page.test:${port}/json` });
   });
@@ -129,13 +129,13 @@ describe('fetching from the public internet', () => {
     ['/large', 'it is too large'],
     ['/cut', 'its answer broke off'],
     ['/to?url=file:///etc/passwd', 'only http and https are fetched'],
-  ])('says why it did not get %s', async (path, reason) => {
+  ])('does not fetch %s and returns the reason', async (path, reason) => {
     const output = await get(path);
     expect(output.isError).toBe(true);
     expect(textOf(output)).toBe(`It was not fetched: ${reason}.`);
   });
 
-  it('shows what an error says', async () => {
+  it('returns the page of an error', async () => {
     const output = await get('/missing');
     expect(output).toMatchObject({ isError: true, structuredContent: { status: 404 } });
     expect(textOf(output)).toContain('status 404');
@@ -167,7 +167,7 @@ describe('fetching from the public internet', () => {
   });
 });
 
-describe('what is not public', () => {
+describe('an address that is not public', () => {
   const tool = httpFetch({ lookup });
 
   it.each([
