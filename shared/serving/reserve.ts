@@ -1,7 +1,7 @@
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import type { LimitKeeper, Reservation } from '#shared/accounts/limits/limit-keeper.ts';
 import type { Amount, PartyUse } from '#shared/accounts/limits/party-use.ts';
-import { tightest } from '#shared/accounts/limits/tightest.ts';
+import { tightest } from '#shared/accounts/limits/measures.ts';
 import type { Caller } from './caller.ts';
 import type { LimitStanding } from '#shared/formats/client-format.ts';
 

@@ -5,7 +5,7 @@ import type { KeyRecord } from './key-record.ts';
 import type { KeyCreation, KeyStore } from './key-store.ts';
 import { mintKey } from './mint-key.ts';
 
-/** What the maker of a key decides. */
+/** The settings of a new key. */
 export type NewKey = Pick<
   KeyRecord,
   'kind' | 'name' | 'class' | 'ownerId' | 'createdBy' | 'expiresAt' | 'models' | 'tiers' | 'limits'
@@ -17,28 +17,28 @@ export interface CreatedKey {
   record: KeyRecord;
 }
 
-/** One Argon2 computation at a time: people can ask for keys as fast as they like, and this process has keys to verify. */
+/** One Argon2 computation at a time, however fast people make keys: this process has keys to verify. */
 const queue = new FairQueue({ concurrency: 1, waitingPerOwner: 16, waiting: 64 });
 
 /** Makes a key that belongs to nobody, and stores its record. @throws RouterError `overloaded` when too many are being made */
-export async function createKey(store: KeyStore, wish: Omit<NewKey, 'ownerId'>): Promise<CreatedKey> {
-  const key = await prepareKey(wish);
+export async function createKey(store: KeyStore, settings: Omit<NewKey, 'ownerId'>): Promise<CreatedKey> {
+  const key = await prepareKey(settings);
   await store.create(key.record);
   return key;
 }
 
-/** Makes a key of a person or team; or tells why there is none. Throws as `createKey` does. */
+/** Makes a key of a person or team, or returns why there is none. Throws as `createKey` does. */
 export async function createOwnedKey(
   store: KeyStore,
-  wish: NewKey & { ownerId: string },
+  settings: NewKey & { ownerId: string },
 ): Promise<CreatedKey | Exclude<KeyCreation, 'created'>> {
-  const key = await prepareKey(wish);
+  const key = await prepareKey(settings);
   const outcome = await store.create(key.record);
   return outcome === 'created' ? key : outcome;
 }
 
 /**
- * Makes a key with the settings of another one, which expires after so many milliseconds; or tells why there is none
+ * Makes a key with the settings of another one, which expires after `overlapMs`; or returns why there is none
  * (`not usable`: the other one is revoked, expired, replaced or unknown). Throws as `createKey` does.
  */
 export async function rotateKey(
@@ -60,12 +60,12 @@ export async function createFirstRouterKey(store: KeyStore): Promise<CreatedKey 
   return (await store.createFirstRouterKey(key.record)) ? key : undefined;
 }
 
-async function prepareKey(wish: NewKey): Promise<CreatedKey> {
-  const { raw, id, secret } = mintKey(wish.kind);
+async function prepareKey(settings: NewKey): Promise<CreatedKey> {
+  const { raw, id, secret } = mintKey(settings.kind);
   const record = {
-    ...wish,
+    ...settings,
     id,
-    hash: await hashInTurn(wish.createdBy ?? 'the command line', secret),
+    hash: await hashInTurn(settings.createdBy ?? 'the command line', secret),
     firstFour: secret.slice(0, 4),
     lastFour: secret.slice(-4),
     createdAt: Date.now(),

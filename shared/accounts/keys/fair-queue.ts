@@ -1,9 +1,9 @@
-/** The queue has no room for more work of this owner, or for more work at all. */
+/** The queue is full, for this owner or altogether. */
 export class QueueFullError extends Error {
   override name = 'QueueFullError';
 }
 
-/** Bounds of a FairQueue: pieces of work that run at once, that wait for one owner, and that wait altogether. */
+/** How many pieces of work run at once, wait for one owner, and wait altogether. */
 export interface FairQueueLimits {
   concurrency: number;
   waitingPerOwner: number;
@@ -26,7 +26,7 @@ export class FairQueue {
   }
 
   /**
-   * Runs `work` when it is its owner's turn, and settles as it does.
+   * Runs `work` when it is its owner's turn, and returns its outcome.
    * @throws QueueFullError, at once, when there is no room to wait
    */
   async run<T>(owner: string, work: () => Promise<T>): Promise<T> {

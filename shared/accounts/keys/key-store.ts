@@ -17,7 +17,7 @@ const createFirstRouterKey = new RedisScript(new URL('lua/create-first-router-ke
 const createKey = new RedisScript(new URL('lua/create-key.lua', import.meta.url));
 const revokeKey = new RedisScript(new URL('lua/revoke-key.lua', import.meta.url));
 
-/** Keys of one person or team, those of no use any more included. */
+/** Keys of one person or team, those that cannot be used any more included. */
 const mostKeysPerOwner = 200;
 
 /** A record that was not revoked yet. */
@@ -33,8 +33,8 @@ export type KeyCreation = 'created' | 'no owner' | 'too many';
 export type KeyChange = Pick<KeyRecord, 'name' | 'class' | 'expiresAt' | 'models' | 'tiers' | 'limits'>;
 
 /**
- * The records of all keys, in Redis. They stay when a key is revoked, so that it can still be named; only an owner of
- * very many keys loses the oldest ones that are of no use. Every method throws `store_unavailable` when Redis does not
+ * The records of all keys, in Redis. They stay when a key is revoked, so that it can still be named; only an owner of 200
+ * keys loses the oldest ones that cannot be used any more. Every method throws `store_unavailable` when Redis does not
  * answer in time.
  */
 export class KeyStore {
@@ -96,7 +96,7 @@ export class KeyStore {
     return (await this.#create(record, { id: oldId, until })) as KeyCreation | 'not usable';
   }
 
-  /** Stores a router key if none was ever made, and tells whether it did. */
+  /** Stores a router key if none was ever made, and returns whether it did. */
   async createFirstRouterKey(record: NewKeyRecord): Promise<boolean> {
     const { firstRouterKey, key, keys } = this.#names;
     const args = { id: record.id, createdAt: record.createdAt, fields: storedFields(record) };
@@ -158,7 +158,7 @@ export class KeyStore {
     return ownerId === undefined || kind === 'router' ? undefined : this.#owners[kind].find(ownerId);
   }
 
-  /** Those of these keys that can be read. One whose owner cannot be read is of no use until that has changed. */
+  /** Those of these keys that can be read. One whose owner cannot be read cannot be used. */
   async #findAll(ids: readonly string[]): Promise<FoundKey[]> {
     const records = await this.#records.findAll(ids);
     return Promise.all(

@@ -49,16 +49,16 @@ interface KnownKey {
 
 interface Verification {
   readonly id: string;
-  /** An announcement came while this was under way: what was read before it counts no more. */
+  /** The key was announced to have changed meanwhile: what was read before that does not count. */
   changed: boolean;
 }
 
 /**
- * Tells whose key a raw key is. A key in use is answered from memory in about a microsecond; only a key that this
- * process has not seen costs a read of the store and an Argon2 computation, and those are shared between callers with
- * the same key and rationed between keys, so that a flood of wrong keys delays nobody for long.
+ * Verifies raw keys, and returns whose they are. A key in use is verified from memory in about a microsecond. A key that this
+ * process has not seen costs a read of the store and an Argon2 computation; callers with the same key share them, and different
+ * keys take turns, so that a flood of wrong keys delays nobody for long.
  *
- * Raw keys are recognised by a digest keyed with a secret of this process: its memory holds nothing to log in with.
+ * Raw keys are recognised by a digest keyed with a secret of this process: nothing in its memory can be used to sign in.
  */
 export class KeyVerifier {
   readonly #store: KeySource;
@@ -69,10 +69,10 @@ export class KeyVerifier {
   readonly #digestKey = randomBytes(32).toString('base64');
   /** By id. One secret at most is right for an id, so any other is known to be wrong as well. */
   readonly #known: LRUCache<string, KnownKey>;
-  /** By digest, until when. Apart from the known keys, so that wrong keys never push out good ones. */
+  /** When a wrong key may be tried again, by digest. Apart from the known keys, so that wrong keys never evict good ones. */
   readonly #wrong = new LRUCache<string, number>({ max: wrongKeysKept });
   #timesMarkedStale = 0;
-  /** Under way, by digest. */
+  /** Running verifications, by digest. */
   readonly #verifications = new Map<string, { verification: Verification; outcome: Promise<KeyIdentity> }>();
 
   constructor(store: KeySource, options: KeyVerifierOptions = {}) {
@@ -86,7 +86,7 @@ export class KeyVerifier {
   }
 
   /**
-   * Whose key this is: at once for a key in use, else as a promise.
+   * Returns whose key this is: at once for a key in use, else as a promise.
    *
    * Throws, or rejects with, a RouterError: `invalid_api_key` for a wrong, unknown, revoked or expired key, and for one
    * whose owner is blocked or gone; `store_unavailable` for a key that cannot be judged while the store is away;
@@ -107,8 +107,8 @@ export class KeyVerifier {
   }
 
   /**
-   * Forgets what is known of a key, or of all keys of a person or team, because it was announced to have changed. The
-   * next use asks the store.
+   * Forgets a key, or all keys of a person or team, because of a change that was announced. The next use reads the
+   * store.
    * @param changed a key's id, `user:<id>` or `team:<id>`
    */
   drop(changed: string): void {
@@ -118,12 +118,12 @@ export class KeyVerifier {
       for (const [id, { identity }] of this.#known.entries()) if (identity.ownerId === ownerId) this.#known.delete(id);
     this.#wrong.clear();
     for (const { verification } of this.#verifications.values()) {
-      // Whose key it is that is being verified is not known yet.
+      // The owner of a key that is being verified is not known yet.
       if (ownerId !== undefined || verification.id === changed) verification.changed = true;
     }
   }
 
-  /** Has every key looked up again on its next use, because announcements may have been missed. */
+  /** Has the record of every key read again on its next use, because announcements may have been missed. */
   markStale(): void {
     this.#timesMarkedStale++;
     this.#known.forEach((known) => {
@@ -145,7 +145,7 @@ export class KeyVerifier {
     return this.verify(rawKey);
   }
 
-  /** Reads the record of a known key: renews the trust in it or forgets it. While the store is away, grace is given. */
+  /** Reads the record of a known key, and trusts the key again or forgets it. While the store is away, the key works on for the grace time. */
   async #lookAgain(id: string, known: KnownKey): Promise<void> {
     const now = performance.now();
     const timesMarkedStale = this.#timesMarkedStale;
@@ -163,7 +163,7 @@ export class KeyVerifier {
       known.trustedUntil = trustedUntil(storeRetryMs, known.expiresAt);
       return;
     }
-    // Marked stale in the meantime: what was read may be older than that. (Dropped: nobody finds this entry any more.)
+    // Marked stale meanwhile: what was read may be older than that. (After `drop` this entry is not found any more.)
     if (this.#timesMarkedStale !== timesMarkedStale) return;
     if (record === undefined || !isUsable(record, Date.now()) || record.hash !== known.hash) {
       this.#known.delete(id);
@@ -187,7 +187,7 @@ export class KeyVerifier {
     return outcome;
   }
 
-  /** Reads the record and compares the secret; once more from the start for every announcement that comes between. */
+  /** Reads the record and compares the secret; begins again after every change that is announced meanwhile. */
   async #prove(key: ParsedKey, digest: string, verification: Verification): Promise<KeyIdentity> {
     let provenHash: string | undefined;
     for (;;) {
@@ -219,7 +219,7 @@ export class KeyVerifier {
   async #matches({ id, secret }: ParsedKey, phc: string): Promise<boolean> {
     try {
       return await this.#queue.run(id, async () => {
-        // The right secret was found while this one waited, and it is another: verifications of one key are shared.
+        // The right secret was found while this one waited. It is another one: callers with the same key share a verification.
         if (this.#known.peek(id)?.hash === phc) return false;
         return this.#matchesHash(phc, secret);
       });

@@ -19,10 +19,10 @@ export type ConsoleSettings = z.infer<typeof consoleSettingsSchema>;
 
 const positive = z.coerce.number().positive();
 
-/** What holds where nothing was set. */
+/** The settings that nobody has changed. */
 const defaults: ConsoleSettings = { invitationDays: 7, sessionHours: 24, membersMakeKeys: true };
 
-/** What holds in place of a setting that cannot be read. */
+/** Used in place of a setting that cannot be read. */
 const substitutes: ConsoleSettings = { ...defaults, membersMakeKeys: false };
 
 /** The settings of the console, in Redis. Every method throws `store_unavailable` as KeyStore does. */

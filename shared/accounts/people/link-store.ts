@@ -17,13 +17,13 @@ const resetPassword = new RedisScript(new URL('lua/reset-password.lua', import.m
 /** Milliseconds for which the links that the command line prints can be used. */
 export const printedLinkMs = 24 * 3_600_000;
 
-/** What a one-time link allows: to be the first administrator, to accept an invitation, or to set a new password. */
+/** What a one-time link allows: to become the first administrator, to accept an invitation, or to set a new password. */
 export type Link =
   | { kind: 'first-admin' }
   | { kind: 'invitation'; invitation: InvitationRecord }
   | { kind: 'password'; user: UserRecord };
 
-/** Who the new person wants to be. */
+/** What a new person enters. */
 export interface NewPerson {
   name: string;
   email: string;
@@ -55,8 +55,8 @@ export class LinkStore {
   }
 
   /**
-   * A new link with which a person can set a new password without the old one. It holds in the person's present epoch: with a new
-   * password, however it was set, all links of before are void, and so they are when the person is blocked or signed out everywhere.
+   * A new link with which a person can set a new password without the old one. It is valid in the person's present epoch: a new
+   * password, being blocked or being signed out everywhere makes it void.
    */
   async issuePassword(userId: string): Promise<string> {
     const token = mintToken();
@@ -78,8 +78,8 @@ export class LinkStore {
     if (invitation) return { kind: 'invitation', invitation };
     const [userId, epoch] = password?.split(':') ?? [];
     const user = userId ? await this.#users.find(userId) : undefined;
-    const holds = user && user.blockedAt === undefined && String(user.epoch) === epoch;
-    return holds ? { kind: 'password', user } : undefined;
+    const isValid = user && user.blockedAt === undefined && String(user.epoch) === epoch;
+    return isValid ? { kind: 'password', user } : undefined;
   }
 
   /** Makes the first administrator. `no link`: it was used meanwhile. */

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { readFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
@@ -7,7 +8,6 @@ import { readHash, storeUnavailable } from '../redis/ask-redis.ts';
 import { logUnreadable, readStored, type ReportUnreadable } from '../redis/stored-records.ts';
 import { replaceJson } from '../redis/stored-value.ts';
 import { modelPriceSchema, storedPriceSchema, type ModelPrice, type TokenPrice } from './model-price.ts';
-import { priceNames } from './price-names.ts';
 
 const shipped = new Map(
   Object.entries(
@@ -39,11 +39,11 @@ export interface PriceTableParts {
 }
 
 /**
- * What models cost. A change by an admin goes before the registry file, and that before the shipped table. The shipped prices
- * are those of cloud APIs and hold for the cloud tier alone: a model on own hardware, or behind an agent with a subscription,
- * costs nothing unless somebody sets a price for it.
+ * What models cost. A change by an admin takes precedence over the registry file, and that over the shipped table. The shipped
+ * prices are those of cloud APIs and apply to the cloud tier alone: a model on own hardware, or behind an agent with a
+ * subscription, costs nothing unless somebody sets a price for it.
  *
- * Changes lie in Redis, in the hash `<prefix>prices`, one JSON object for each model. Looking a price up never asks Redis.
+ * Changes lie in Redis, in the hash `<prefix>prices`, one JSON object for each model. A look-up never asks Redis.
  */
 export class PriceTable {
   readonly #parts: PriceTableParts;
@@ -114,7 +114,7 @@ export class PriceTable {
     }
   }
 
-  /** One change. One that cannot be read does not hold here, and does not hide the others. */
+  /** One change; none in place of one that cannot be read. */
   #read(model: string, text: string): [string, ModelPrice][] {
     const read = readStored(storedPriceSchema, text);
     if ('value' in read) return [[model, read.value]];
@@ -137,4 +137,27 @@ export class PriceTable {
   get #name(): string {
     return `${this.#parts.prefix}prices`;
   }
+}
+
+/** Names by model: every request needs them, and there are few models. */
+const namesByModel = new LRUCache<string, readonly string[]>({ max: 1_000 });
+
+/**
+ * The names under which a model's price may stand, the most exact first: as it is called; without a date or `latest`; without
+ * its vendor, as aggregators and clouds put it in front (`anthropic/claude-sonnet-4.5`, `us.anthropic.claude-opus-4-5-v1:0`).
+ */
+function priceNames(model: string): readonly string[] {
+  let names = namesByModel.get(model);
+  if (!names) namesByModel.set(model, (names = namesOf(model)));
+  return names;
+}
+
+function namesOf(model: string): readonly string[] {
+  const plain = model.slice(model.lastIndexOf('/') + 1).replace(/^(?:[a-z]{2,6}\.)?anthropic\./, '');
+  const names = [model, withoutDate(model), plain, withoutDate(plain), withoutDate(plain).replaceAll('.', '-')];
+  return [...new Set(names)];
+}
+
+function withoutDate(name: string): string {
+  return name.replace(/-v\d+(?::\d+)?$/, '').replace(/[-@](?:20\d{6}|20\d{2}-\d{2}-\d{2}|latest)$/, '');
 }

@@ -12,7 +12,7 @@ const givenUpPauseMs = 250;
 /** A connection to Redis that heals itself. While Redis is away, commands fail at once instead of piling up. */
 export interface RedisConnection {
   readonly redis: Redis;
-  /** Whether Redis answers now; settles within a second. */
+  /** Whether Redis answers now; known within a second. */
   ready(): Promise<boolean>;
   /** Milliseconds that Redis took to answer just now; undefined when it does not within a second. */
   roundTripMs(): Promise<number | undefined>;
@@ -31,11 +31,11 @@ export interface RedisAccess {
 }
 
 /**
- * Begins to connect to Redis and returns without waiting for it; it tries again for ever, at most two seconds apart.
+ * Starts to connect to Redis and returns without waiting. Failed attempts are repeated for ever, at most two seconds apart.
  * A command that gets no answer within a second fails, and so does every later one until Redis answers again.
- * Where sentinels watch it, each attempt asks them who is primary, so that it follows a failover.
+ * With sentinels, each attempt asks them for the primary, so that the connection follows a failover.
  * @param url see `redisOptions`
- * @throws ConfigError for what is no address of Redis
+ * @throws ConfigError for a text that is no address of Redis
  */
 export function connectRedis(url: string, { log, name, ca }: RedisAccess): RedisConnection {
   const redis = new Redis({
@@ -82,15 +82,15 @@ export function connectRedis(url: string, { log, name, ca }: RedisAccess): Redis
 }
 
 /**
- * Has the library begin anew when it gives up by itself. It does so when sentinels announce a new primary in the very moment
- * in which it asks them for one: it takes its own cut for a wish to end.
- * @returns the call after which the end is wanted
+ * Connects again when the library gives up by itself. It does so when sentinels announce a new primary at the moment at which it
+ * asks them for one: it mistakes its own disconnect for a request to close.
+ * @returns stops that
  */
 function revive(redis: Redis): () => void {
   let pause: NodeJS.Timeout | undefined;
   const begin = (): void => {
     pause = setTimeout(() => {
-      // What fails is told by the events `error` and `end`.
+      // The events `error` and `end` report failures.
       redis.connect().catch(() => undefined);
     }, givenUpPauseMs);
   };
@@ -103,15 +103,15 @@ function revive(redis: Redis): () => void {
 
 function becomesReady(redis: Redis, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const settle = (): void => {
-      redis.off('ready', settle);
-      signal.removeEventListener('abort', settle);
+    const onSettled = (): void => {
+      redis.off('ready', onSettled);
+      signal.removeEventListener('abort', onSettled);
       if (redis.status === 'ready') resolve();
       else reject(new RouterError('store_unavailable', 'Redis does not answer.', { cause: signal.reason }));
     };
-    redis.on('ready', settle);
-    signal.addEventListener('abort', settle);
-    if (redis.status === 'ready' || signal.aborted) settle();
+    redis.on('ready', onSettled);
+    signal.addEventListener('abort', onSettled);
+    if (redis.status === 'ready' || signal.aborted) onSettled();
   });
 }
 

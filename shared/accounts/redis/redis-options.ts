@@ -30,8 +30,8 @@ export function redisHosts(url: string): string {
 }
 
 /**
- * What the library is to be told of an address.
- * @param url `redis://[user:password@]host:port[/database]`, `rediss://` for TLS, or, for a primary that sentinels watch,
+ * The library's options for an address.
+ * @param url `redis://[user:password@]host:port[/database]`, `rediss://` for TLS, or, for a primary behind sentinels,
  * `redis+sentinel://[user:password@]host:port,host:port/name[/database][?sentinel-password=…]`
  * @param ca certificates in PEM that the server's may be signed by, besides the public ones
  * @throws ConfigError for any other address. It may hold a password, so it is not repeated.

@@ -54,7 +54,7 @@ export interface RecordKind<T> {
   report: ReportUnreadable;
 }
 
-/** Reads the records of one kind. What cannot be read is reported, and costs nobody but those who ask for this record. */
+/** Reads the records of one kind. What cannot be read is reported, and fails only for those who ask for this record. */
 export class StoredRecords<T> {
   readonly #redis: Redis;
   readonly #of: RecordKind<T>;
@@ -95,7 +95,7 @@ export async function skipUnreadable<T>(finding: Promise<T | undefined>): Promis
   }
 }
 
-/** Reads what is stored, or says which fields are not as expected, and nothing of what they hold. */
+/** Reads a stored value, or returns which fields are not as expected: their names alone. */
 export function readStored<T>(schema: z.ZodType<T>, stored: unknown): { value: T } | { reason: string } {
   const { success, data, error } = schema.safeParse(stored);
   if (success) return { value: data };

@@ -11,7 +11,7 @@ const queue = new FairQueue({ concurrency: 1, waitingPerOwner: 4, waiting: 32 })
 
 /**
  * Judges how hard a password is to guess, by dictionaries, keyboards, dates and repetitions, and by what is known of its owner.
- * It does so in a thread of its own: it takes up to a second, in which this one has streams to relay.
+ * It runs in a thread of its own: it takes up to a second, and this thread has streams to relay.
  * @param owner who asks, to take turns by: the client's address
  * @param known the person's name and address
  * @returns undefined for one that is strong enough, else a sentence that says what is wrong with it

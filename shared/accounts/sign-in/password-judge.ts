@@ -3,14 +3,14 @@ import { ZxcvbnFactory } from '@zxcvbn-ts/core';
 import { adjacencyGraphs, dictionary as commonWords } from '@zxcvbn-ts/language-common';
 import { dictionary as englishWords, translations } from '@zxcvbn-ts/language-en';
 
-/** What a thread of this file is given. */
+/** What a thread of this file gets. */
 export interface PasswordToJudge {
   password: string;
   /** What is known of the owner. */
   known: readonly string[];
 }
 
-/** What it tells. */
+/** What it answers. */
 export interface Judgement {
   weakness: string | undefined;
 }

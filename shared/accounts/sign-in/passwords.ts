@@ -7,11 +7,11 @@ import { mintToken } from '../people/secret-token.ts';
 /** A password's length, in UTF-16 units. The upper bound keeps the work for a single one small. */
 export const passwordLength = { min: 10, max: 200 };
 
-const bounds = { concurrency: 2, waitingPerOwner: 4, waiting: 64 };
+const limits = { concurrency: 2, waitingPerOwner: 4, waiting: 64 };
 
 /** Hashes and checks passwords, a few at a time, taking turns between those who ask. */
 export class Passwords {
-  readonly #queue = new FairQueue(bounds);
+  readonly #queue = new FairQueue(limits);
   #nobodysHash: Promise<string> | undefined;
 
   /**

@@ -17,7 +17,7 @@ const longestMs = 30 * 24 * 3_600_000;
 /** Sessions that a person may have at once. */
 const mostPerUser = 50;
 
-/** How exact the time of the last request is kept: a session in use costs one write a minute. */
+/** Precision of the time of the last request: a session in use costs one write a minute. */
 const touchEveryMs = 60_000;
 
 const sessionSchema = z.object({
@@ -29,8 +29,8 @@ const sessionSchema = z.object({
 });
 
 /**
- * Who is signed in, in Redis. A session's id is random, its SHA-256 alone is stored. It ends when it is not used for a time, after
- * 30 days, when its person is blocked, and when they are signed out everywhere. Every method throws `store_unavailable` as KeyStore does.
+ * Who is signed in, in Redis. A session's id is random; only its SHA-256 is stored. A session ends when it is not used for a time,
+ * after 30 days, when its person is blocked, and when they are signed out everywhere. Every method throws `store_unavailable` as KeyStore does.
  */
 export class SessionStore {
   readonly #redis: Redis;
@@ -101,7 +101,7 @@ export class SessionStore {
     return user;
   }
 
-  /** Whether a session has not ended yet. Other than `find` it does not keep it from ending. */
+  /** Whether a session has not ended yet. Unlike `find`, it does not prolong the session. */
   async stands(id: string): Promise<boolean> {
     if (!isToken(id)) return false;
     const fields = await askRedis(this.#redis.hgetall(this.#names.session(tokenHash(id))));

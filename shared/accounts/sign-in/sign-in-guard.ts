@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
+import { isIPv6 } from 'node:net';
 import type { Redis } from 'ioredis';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
 import { RedisScript } from '../redis/redis-script.ts';
-import { addressGroup } from './address-group.ts';
 
 const takeAttempt = new RedisScript(new URL('lua/take-sign-in-attempt.lua', import.meta.url));
 const returnAttempt = new RedisScript(new URL('lua/return-sign-in-attempt.lua', import.meta.url));
@@ -31,8 +31,8 @@ export interface Allowance {
 }
 
 /**
- * Rations attempts to sign in: ten wrong ones in 15 minutes, from one network address and at one account each; whoever
- * goes on is refused for 15 minutes, then for 30, then for an hour. Attempts under way count, so that many at once gain nothing.
+ * Limits attempts to sign in: ten wrong ones in 15 minutes, from one network address and at one account each. Further ones are
+ * refused for 15 minutes, then for 30, then for an hour. Running attempts count, so that many at once gain nothing.
  */
 export class SignInGuard {
   readonly #redis: Redis;
@@ -67,4 +67,24 @@ export class SignInGuard {
     const account = hash('sha256', email, 'base64url');
     return [this.#names.signIns(`from:${addressGroup(address)}`), this.#names.signIns(`at:${account}`)];
   }
+}
+
+/**
+ * The part of an IP address that counts as one client: all of an IPv4 address, the first 64 bits of an IPv6 address, because
+ * a subscriber has at least the other 64 bits to choose from (RFC 6177).
+ */
+export function addressGroup(address: string): string {
+  const [, mapped] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address) ?? [];
+  if (mapped !== undefined) return mapped;
+  const [unscoped = ''] = address.split('%');
+  if (!isIPv6(unscoped)) return address;
+  const [head = '', tail = ''] = unscoped.toLowerCase().split('::');
+  const front = head === '' ? [] : head.split(':');
+  const back = tail === '' ? [] : tail.split(':');
+  const zeros = Array.from({ length: Math.max(0, 8 - front.length - back.length) }, () => '0');
+  const groups = [...front, ...(unscoped.includes('::') ? zeros : []), ...back];
+  return `${groups
+    .slice(0, 4)
+    .map((group) => group.replace(/^0+(?=.)/, ''))
+    .join(':')}::/64`;
 }

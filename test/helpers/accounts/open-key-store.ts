@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { onTestFinished } from 'vitest';
 import { openAccounts, type Accounts } from '#shared/accounts/accounts.ts';
 import { connectRedis, type RedisConnection } from '#shared/accounts/redis/connect-redis.ts';
+import type { UserRecord } from '#shared/accounts/people/user.ts';
 import type { KeyStore } from '#shared/accounts/keys/key-store.ts';
 
 /** A key store under a prefix of its own, and every log line of its connection. */
@@ -42,4 +43,13 @@ export async function openKeyStore(url: string, prefix?: string): Promise<OpenKe
   const open = beginKeyStore(url, prefix);
   await open.connection.whenReady(AbortSignal.timeout(10_000));
   return open;
+}
+
+/** The first administrator, Ada, whom no password signs in. */
+export async function makeAdmin({ accounts: { links } }: OpenKeyStore): Promise<UserRecord> {
+  const token = (await links.issueFirstAdmin()) ?? '';
+  const person = { name: 'Ada', email: 'ada@example.com', passwordHash: '' };
+  const made = await links.createFirstAdmin(token, person);
+  if (typeof made === 'string') throw new Error(made);
+  return made;
 }

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import type { Response } from 'express';
-import { csvLine, type CsvCell } from '#shared/accounts/ledger/csv-line.ts';
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
 import type { UsageRequest } from '../../contract/usage.ts';
 
@@ -9,6 +8,8 @@ const atOnce = 200;
 
 /** Milliseconds without progress after which a client that does not read is disconnected. */
 const unreadMs = 30_000;
+
+type CsvCell = string | number | undefined;
 
 /** The columns of the CSV file. */
 const columns: Record<string, (request: UsageRequest) => CsvCell> = {
@@ -105,4 +106,19 @@ async function drained(response: Response): Promise<void> {
     clearTimeout(timer);
     over.abort();
   }
+}
+
+/** One line of CSV (RFC 4180). */
+function csvLine(cells: readonly CsvCell[]): string {
+  return `${cells.map(csvCell).join(',')}\r\n`;
+}
+
+/**
+ * Spreadsheets run text that begins like a formula, and users choose names: such text gets an apostrophe before it
+ * (OWASP, "CSV Injection").
+ */
+function csvCell(cell: CsvCell): string {
+  if (typeof cell !== 'string') return cell === undefined ? '' : String(cell);
+  const escaped = /^[=+\-@\t\r\n＝＋－＠]/.test(cell) ? `'${cell}` : cell;
+  return /[",\r\n\t]/.test(escaped) ? `"${escaped.replaceAll('"', '""')}"` : escaped;
 }

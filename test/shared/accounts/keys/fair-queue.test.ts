@@ -3,7 +3,7 @@ import { FairQueue, QueueFullError } from '#shared/accounts/keys/fair-queue.ts';
 
 const roomy = { concurrency: 1, waitingPerOwner: 100, waiting: 1_000 };
 
-/** Work that is under way until told to end. */
+/** Work that runs until it is ended. */
 function gate() {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { work: () => promise, open: resolve };

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, inject, it, onTestFinished, vi } from 'vi
 import { createKey, createOwnedKey, type CreatedKey, type NewKey } from '#shared/accounts/keys/create-key.ts';
 import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
 import type { UserRecord } from '#shared/accounts/people/user.ts';
-import { openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
+import { makeAdmin, openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 import { startRedis } from '../../../helpers/servers/start-redis.ts';
 import { until } from '../../../helpers/until.ts';
 
@@ -18,19 +18,12 @@ beforeEach(async () => {
   ada = await makeAdmin(open);
 });
 
-async function makeAdmin({ accounts }: OpenKeyStore): Promise<UserRecord> {
-  const token = (await accounts.links.issueFirstAdmin()) ?? '';
-  const user = await accounts.links.createFirstAdmin(token, {
-    name: 'Ada',
-    email: 'ada@example.com',
-    passwordHash: '',
-  });
-  if (typeof user === 'string') throw new Error(user);
-  return user;
-}
-
-async function makeKey(wish: Partial<NewKey> = {}, { store } = open, ownerId: string = ada.id): Promise<CreatedKey> {
-  const key = await createOwnedKey(store, { kind: 'user', name: 'k', class: 'normal', ...wish, ownerId });
+async function makeKey(
+  settings: Partial<NewKey> = {},
+  { store } = open,
+  ownerId: string = ada.id,
+): Promise<CreatedKey> {
+  const key = await createOwnedKey(store, { kind: 'user', name: 'k', class: 'normal', ...settings, ownerId });
   if (typeof key === 'string') throw new Error(key);
   return key;
 }

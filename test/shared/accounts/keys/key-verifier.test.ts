@@ -58,7 +58,7 @@ function holdable() {
 }
 
 describe('KeyVerifier, asked for a key it has not seen', () => {
-  it('tells who it is, and from then on without waiting', async () => {
+  it('returns whose it is, and from then on without waiting', async () => {
     const verifier = new KeyVerifier(store, { matchesHash });
     const unlimited = { ownerId: undefined, models: undefined, tiers: undefined, limits: [] };
     const identity = { id: good.record.id, kind: 'router', name: 'good', class: 'high', ...unlimited };
@@ -127,7 +127,7 @@ describe('KeyVerifier, asked for a key it has not seen', () => {
   });
 });
 
-describe('KeyVerifier, told that a key changed', () => {
+describe('KeyVerifier, after a change that was announced', () => {
   it('refuses a revoked key at once', async () => {
     const verifier = new KeyVerifier(store, { matchesHash });
     await verifier.verify(good.raw);

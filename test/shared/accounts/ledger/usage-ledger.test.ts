@@ -52,7 +52,7 @@ function record(fields: Partial<UsageRecord> = {}): UsageRecord {
 const november = { from: Date.UTC(2026, 10, 1), to: Date.UTC(2026, 11, 1) };
 
 describe('totals', () => {
-  it('are told by day, in steps without a gap, by any group and filter', async () => {
+  it('are reported by day, in steps without a gap, by any group and filter', async () => {
     const { ledger, reader } = await open();
     ledger.add(record({ at: Date.UTC(2026, 10, 20, 23, 59, 59, 999) }));
     ledger.add(record({ at: Date.UTC(2026, 10, 21), model: 'm2', tier: 'cloud', outcome: 'failed', cost: 5 }));
@@ -137,7 +137,7 @@ describe('totals', () => {
 });
 
 describe('single requests', () => {
-  it('are told newest first, in pages, narrowed by filters', async () => {
+  it('are listed newest first, in pages, narrowed by filters', async () => {
     const { ledger, reader } = await open();
     for (let index = 0; index < 25; index++)
       ledger.add(record({ id: `page-${index}`, outcome: index % 5 === 0 ? 'failed' : 'done' }));

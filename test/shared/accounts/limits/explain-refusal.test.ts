@@ -22,7 +22,7 @@ describe('explainRefusal', () => {
     ['2026-11-30T00:00:00Z', '24 hours'],
     ['2026-11-30T23:30:00Z', '30 minutes'],
     ['2026-11-30T23:59:30Z', '30 s'],
-  ])('tells at %s that the budget of the month begins anew in %s', (at, wait) => {
+  ])('says at %s that the budget of the month begins anew in %s', (at, wait) => {
     expect(explainRefusal([spentInMonth(at)], { tokens: 1, cost: 0 }).message).toBe(
       `The budget is used up: this team may use 100 tokens a month (UTC). It begins anew in ${wait}.`,
     );

@@ -8,7 +8,7 @@ import { openLimitKeeper } from '../../../helpers/accounts/open-limit-keeper.ts'
 /** What the limits mean, said as simply as can be. Costs are nano-dollars. */
 class Model {
   readonly spent = new Map<string, Amount>();
-  reservations: ModelHold[] = [];
+  reservations: ModelReservation[] = [];
 
   fits(parties: readonly PartyLimits[], amount: Amount): boolean {
     return parties.every(({ party, limits }) => {
@@ -26,7 +26,7 @@ class Model {
     });
   }
 
-  /** What of a party's limits is used: spent, and held by requests in force. */
+  /** What of a party's limits is used: spent, and reserved by requests in force. */
   of(party: string): { active: number } & Amount {
     const { tokens, cost } = this.spent.get(party) ?? { tokens: 0, cost: 0 };
     const mine = this.reservations.filter(({ parties, inForce }) => inForce && parties.includes(party));
@@ -34,16 +34,16 @@ class Model {
     return { active: mine.length, tokens: tokens + sum((each) => each.tokens), cost: cost + sum((each) => each.cost) };
   }
 
-  commit(reserve: ModelHold, { tokens, cost }: Amount): void {
-    for (const party of reserve.parties) {
+  commit(reservation: ModelReservation, { tokens, cost }: Amount): void {
+    for (const party of reservation.parties) {
       const before = this.spent.get(party) ?? { tokens: 0, cost: 0 };
       this.spent.set(party, { tokens: before.tokens + tokens, cost: before.cost + cost });
     }
-    this.reservations = this.reservations.filter((each) => each !== reserve);
+    this.reservations = this.reservations.filter((each) => each !== reservation);
   }
 }
 
-interface ModelHold {
+interface ModelReservation {
   id: string;
   parties: readonly string[];
   amount: Amount;
@@ -76,7 +76,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('expire' as const), which: fc.nat(20) }) },
 );
 
-describe('reserving, settling, releasing and expiring in any order', () => {
+describe('reserving, committing, releasing and expiring in any order', () => {
   it('does what a simple model does', { timeout: 60_000 }, async () => {
     const { keeper, ids, expire, redis, prefix } = await openLimitKeeper(inject('redisUrl'));
     await fc.assert(
@@ -91,7 +91,7 @@ describe('reserving, settling, releasing and expiring in any order', () => {
           { party: 'team:t', limits: team },
         ];
         for (const next of steps) {
-          const reserve =
+          const reservation =
             'which' in next ? model.reservations[next.which % (model.reservations.length || 1)] : undefined;
           if (next.do === 'reserve') {
             const parties = all.filter((_, index) => ((next.among >> index) & 1) === 1);
@@ -111,13 +111,13 @@ describe('reserving, settling, releasing and expiring in any order', () => {
             } else {
               expect(verdict.error.message).not.toBe('A limit is reached.');
             }
-          } else if (next.do === 'expire' && reserve) {
-            await expire(reserve.id);
-            reserve.inForce = false;
-          } else if (reserve) {
+          } else if (next.do === 'expire' && reservation) {
+            await expire(reservation.id);
+            reservation.inForce = false;
+          } else if (reservation) {
             const spent = next.do === 'commit' ? next.amount : { tokens: 0, cost: 0 };
-            reserve.real.commit(spent);
-            model.commit(reserve, spent);
+            reservation.real.commit(spent);
+            model.commit(reservation, spent);
           }
           for (const use of await keeper.read(all)) {
             const { active, tokens, cost } = model.of(use.party);

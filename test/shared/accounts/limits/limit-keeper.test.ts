@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
+import { createLog } from '#shared/core/log.ts';
+import { beginKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 import { keyWith, nothing, openLimitKeeper } from '../../../helpers/accounts/open-limit-keeper.ts';
 import { until } from '../../../helpers/until.ts';
 
@@ -86,7 +89,7 @@ describe('a budget', () => {
     expect(verdicts.filter(({ granted }) => granted)).toHaveLength(10);
   });
 
-  it('tells apart that it is used up and that running requests have reserved the rest', async () => {
+  it('is refused in other words when running requests have reserved the rest than when it is used up', async () => {
     const { keeper, reserve } = await open();
     const party = keyWith({ tokensPerDay: 100 });
     const reservation = await reserve([party], { tokens: 90, cost: 0 });
@@ -133,7 +136,7 @@ describe('a budget', () => {
 });
 
 describe('an amount beyond all measure', () => {
-  it('is counted as much, and harms nothing', async () => {
+  it('is counted as the largest amount there is', async () => {
     const { keeper, reserve, use } = await open();
     const party = keyWith({ requestsPerMinute: 1_000 });
     const reservation = await reserve([party], { tokens: 1e300, cost: Number.POSITIVE_INFINITY });
@@ -164,7 +167,7 @@ describe('a request that is larger than a limit by itself', () => {
     [{ tokensPerMinute: 100 }, '100 tokens a minute'],
     [{ tokensPerDay: 100 }, '100 tokens a day'],
     [{ costPerMonth: 0.5 }, '$0.5 a month'],
-  ])('is told so, for %j', async (limits, words) => {
+  ])('is refused with the limit as the reason: %j', async (limits, words) => {
     const { keeper } = await open();
     const verdict = await keeper.reserve([keyWith(limits)], { tokens: 101, cost: 6e8 });
     expect(verdict).toMatchObject({
@@ -232,5 +235,20 @@ describe('a reservation', () => {
       ['limit:key:k1', `limit:key:k1:${Math.floor(Date.now() / 86_400_000)}`, `limit:key:k1:${month}`].toSorted(),
     );
     for (const name of names) expect(await redis.pttl(`${prefix}${name}`)).toBeGreaterThan(0);
+  });
+});
+
+describe('while Redis is away', () => {
+  it('a request is refused, and leaves nothing to be committed', async () => {
+    const { connection, prefix } = beginKeyStore('redis://127.0.0.1:1');
+    const errors: unknown[] = [];
+    const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+    log.error = (...given: unknown[]) => void errors.push(given);
+    const keeper = new LimitKeeper(connection.redis, prefix, log);
+    onTestFinished(() => keeper.close());
+    const refused = keeper.reserve([keyWith({ tokensPerDay: 10 })], nothing);
+    await expect(refused).rejects.toMatchObject({ code: 'store_unavailable' });
+    await keeper.close();
+    expect(errors).toEqual([]);
   });
 });

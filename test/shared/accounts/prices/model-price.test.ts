@@ -29,7 +29,7 @@ describe('the cost of an answer', () => {
     expect(toDollars(costOf({ ...noUsage, promptTokens: 1_000_000 }, { input: 0.0028, output: 0 }))).toBe(0.0028);
   });
 
-  it('is the whole nano-dollars of the exact cost, for any counts and prices, and never more than was held', () => {
+  it('is the whole nano-dollars of the exact cost, for any counts and prices, and never more than was reserved', () => {
     const dollars = fc.integer({ min: 0, max: 1_000_000_000 }).map((millionths) => millionths / 1e6);
     const count = fc.nat(10_000_000);
     fc.assert(

@@ -34,7 +34,7 @@ describe('connectRedis', () => {
     expect(logLines.join('')).toContain('redis is back');
   });
 
-  it('begins anew when the library takes its own cut for a wish to end, and ends when it is told to', async () => {
+  it('connects again when the library gives up by itself, and stays closed once it is closed', async () => {
     const { connection } = await openKeyStore(server.url);
     connection.redis.disconnect();
     await until(() => expect(connection.redis.status).toBe('end'), 1_000);
@@ -59,7 +59,7 @@ describe('connectRedis', () => {
     expect(await store.list()).toEqual([]);
   });
 
-  it('tells once in a while that Redis is away, however often it tries', async () => {
+  it('logs once in a while that Redis is away, however often it tries', async () => {
     const { connection, logLines } = await openKeyStore(server.url);
     let failures = 0;
     connection.redis.on('error', () => failures++);
@@ -69,7 +69,7 @@ describe('connectRedis', () => {
     await server.restart();
   });
 
-  it('never tells the password, even when it is refused for it', async () => {
+  it('never logs the password, even when that is refused', async () => {
     const admin = await openKeyStore(server.url);
     await admin.connection.redis.config('SET', 'requirepass', 'the-right-one');
     const url = new URL(server.url);
@@ -81,7 +81,7 @@ describe('connectRedis', () => {
     await admin.connection.redis.config('SET', 'requirepass', '');
   });
 
-  it('stops waiting for Redis when it is told to', async () => {
+  it('stops waiting for Redis when the signal aborts', async () => {
     const { connection } = beginKeyStore('redis://127.0.0.1:1');
     await expect(connection.whenReady(AbortSignal.timeout(100))).rejects.toMatchObject({ code: 'store_unavailable' });
     await expect(connection.whenReady(AbortSignal.abort())).rejects.toMatchObject({ code: 'store_unavailable' });

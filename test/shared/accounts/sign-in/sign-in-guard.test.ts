@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
-import { SignInGuard } from '#shared/accounts/sign-in/sign-in-guard.ts';
+import { addressGroup, SignInGuard } from '#shared/accounts/sign-in/sign-in-guard.ts';
 import { openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
 
 const minute = 60_000;
@@ -15,7 +15,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Takes attempts until one is refused, and tells how many were allowed and how many minutes there are to wait. */
+/** Takes attempts until one is refused, and returns how many were allowed and how many minutes there are to wait. */
 async function useUp(address: string, email: string): Promise<{ allowed: number; minutes: number }> {
   for (let allowed = 0; ; allowed += 1) {
     const { waitMs } = await guard.take({ address, email });
@@ -40,7 +40,7 @@ describe('SignInGuard', () => {
     expect(outcomes.filter(({ isNews }) => isNews)).toHaveLength(1);
   });
 
-  it('says so ten times in an hour, so that no flood pushes everything else out of the audit trail', async () => {
+  it('marks ten refusals of an hour as news, however many begin', async () => {
     const begin = async (n: number) => {
       for (let m = 0; m < 10; m += 1) await guard.take({ address: `10.0.0.${n}`, email: `${m}@${n}.example` });
       return guard.take({ address: `10.0.0.${n}`, email: 'one-more@example.com' });
@@ -81,5 +81,21 @@ describe('SignInGuard', () => {
     expect(names.length).toBeGreaterThan(3);
     for (const name of names) expect(await redis.pttl(name)).toBeGreaterThan(0);
     expect(names.join()).not.toContain('example.com');
+  });
+});
+
+describe('addressGroup', () => {
+  it.each([
+    ['192.0.2.7', '192.0.2.7'],
+    ['::ffff:192.0.2.7', '192.0.2.7'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:DB8:1:2:ffff::1', '2001:db8:1:2::/64'],
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['2001:0db8:0000:0000:1::', '2001:db8:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['', ''],
+  ])('of %s is %s', (address, group) => {
+    expect(addressGroup(address)).toBe(group);
   });
 });
