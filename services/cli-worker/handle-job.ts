@@ -72,7 +72,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
   ): Promise<JobEnd> {
     const span = new GenerationSpan({ parent, provider: traceName, model, stream });
     const onPart = (part: AnswerPart): void => {
-      span.heard();
+      span.received();
       answer.onPart(part);
     };
     try {

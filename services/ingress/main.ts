@@ -27,11 +27,9 @@ import {
 import type { RouterError } from '#shared/core/errors.ts';
 import { createAdminServer, type Readiness } from '#shared/core/admin-server.ts';
 import { listen } from '#shared/core/listen.ts';
-import { ConfigError, loadConfig } from '#shared/core/load-config.ts';
+import { ConfigError, loadConfig, readCertificates } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
-import { createServiceRegistry } from '#shared/core/metrics/service-registry.ts';
-import { watchDependencies } from '#shared/core/metrics/watch-dependencies.ts';
-import { readCertificates } from '#shared/core/read-certificates.ts';
+import { createServiceRegistry, watchDependencies } from '#shared/core/metrics/service-registry.ts';
 import { openTracing } from '#shared/core/tracing/open-tracing.ts';
 import { runService } from '#shared/core/run-service.ts';
 import { version } from '#shared/core/version.ts';

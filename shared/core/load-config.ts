@@ -65,7 +65,8 @@ export function loadConfig<T extends z.ZodObject>(schema: T, environment: Enviro
     const file = environment[`${name}_FILE`] || undefined;
     if (value !== undefined && file !== undefined)
       throw new ConfigError(`${name} and ${name}_FILE are both set: set only one of them`);
-    const used = file === undefined ? value : readSetting(`${name}_FILE`, file);
+    // Editors and `echo` append a line break, which is not part of the value.
+    const used = file === undefined ? value : readText(`${name}_FILE`, file).replace(/\r?\n$/, '');
     if (file !== undefined) fromFiles.add(name);
     if (used !== undefined && used !== '') given[name] = used;
   }
@@ -83,10 +84,21 @@ export function loadConfig<T extends z.ZodObject>(schema: T, environment: Enviro
   throw new ConfigError(sentences.join('\n'));
 }
 
-/** Reads a value from a file, without the line break that editors and `echo` append. */
-function readSetting(name: string, file: string): string {
+/**
+ * Reads the certificates (PEM) from the file that a setting names.
+ * @param name the variable's name
+ * @throws ConfigError that names variable and file, if the file cannot be read or holds no certificate
+ */
+export function readCertificates(name: string, file: string | undefined): string | undefined {
+  if (file === undefined) return undefined;
+  const text = readText(name, file);
+  if (!text.includes('-----BEGIN CERTIFICATE-----')) throw new ConfigError(`${name}=${file} holds no certificate`);
+  return text;
+}
+
+function readText(name: string, file: string): string {
   try {
-    return readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+    return readFileSync(file, 'utf8');
   } catch (cause) {
     throw new ConfigError(`${name}=${file} cannot be read: ${String(cause)}`, { cause });
   }

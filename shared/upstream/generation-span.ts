@@ -29,7 +29,7 @@ export class GenerationSpan {
   readonly #span: TraceSpan;
   readonly #stream: boolean;
   readonly #startedAt = performance.now();
-  #heardAt: number | undefined;
+  #firstAt: number | undefined;
 
   constructor({ parent, provider, model, stream, server }: Generation) {
     this.#stream = stream;
@@ -50,14 +50,14 @@ export class GenerationSpan {
     return this.#span.context;
   }
 
-  /** A piece of the answer was heard. */
-  heard(): void {
-    this.#heardAt ??= performance.now();
+  /** Called for every piece of the answer. */
+  received(): void {
+    this.#firstAt ??= performance.now();
   }
 
   ended({ usage, finishReason }: GenerationEnd): void {
     const { promptTokens, cachedTokens, cacheWriteTokens, completionTokens, reasoningTokens } = usage;
-    this.#tellFirst();
+    this.#setFirst();
     this.#span.set({
       [names.finishReasons]: [finishReason],
       [names.inputTokens]: promptTokens,
@@ -70,14 +70,14 @@ export class GenerationSpan {
   }
 
   failed(error: unknown, signal: AbortSignal): void {
-    this.#tellFirst();
+    this.#setFirst();
     this.#span.fail(codeOf(error, signal));
     this.#span.end();
   }
 
-  #tellFirst(): void {
-    if (!this.#stream || this.#heardAt === undefined) return;
-    this.#span.set({ [names.timeToFirstChunk]: (this.#heardAt - this.#startedAt) / 1000 });
+  #setFirst(): void {
+    if (!this.#stream || this.#firstAt === undefined) return;
+    this.#span.set({ [names.timeToFirstChunk]: (this.#firstAt - this.#startedAt) / 1000 });
   }
 }
 

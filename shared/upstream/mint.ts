@@ -3,9 +3,9 @@ import type { ClientFormat } from '#shared/formats/client-format.ts';
 import type { Minted } from '#shared/translate/translation.ts';
 
 /**
- * What the router itself puts into an answer: an id that no id of the upstream's can clash with, the model, the time.
- * @param client the format of the answer
- * @param promptTokens estimates the input's tokens; called when the upstream reports none
+ * The fields of an answer that the router sets itself: an id that cannot clash with the upstream's, the model and the time.
+ * @param client format of the answer
+ * @param promptTokens estimates the input tokens; called if the upstream reports none
  */
 export function mint(client: Pick<ClientFormat, 'answerIdPrefix'>, model: string, promptTokens: () => number): Minted {
   return {

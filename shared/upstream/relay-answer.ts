@@ -1,14 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { GenerationSpan, type Generation } from './generation-span.ts';
 import type { TraceContext } from '#shared/core/tracing/tracing.ts';
 import type { Ending, Minted, Translation } from '#shared/translate/translation.ts';
 import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
 import type { Listener } from './exchange.ts';
+import { GenerationSpan, type Generation } from './generation-span.ts';
 import { StreamListener } from './stream-listener.ts';
 import type { UpstreamHttp, UpstreamRequest } from './upstream-http.ts';
 import { WholeListener } from './whole-listener.ts';
 
-/** Timeouts of waits, in milliseconds. */
+/** Timeouts of an answer, in milliseconds. */
 export interface AnswerTimeouts {
   /** For the first token of a stream. */
   firstTokenMs: number;
@@ -27,15 +27,15 @@ export interface RelayOptions {
   stream: boolean;
   timeouts: AnswerTimeouts;
   write: (text: string) => void;
-  /** The generation in its job's trace, when jobs are traced. */
+  /** The generation to trace, if jobs are traced. */
   trace?: Generation | undefined;
   /** Called with the status and headers of every answer. */
   onHead?: ((status: number, headers: IncomingHttpHeaders) => void) | undefined;
 }
 
 /**
- * Sends a translated request to the upstream and writes its answer, translated, as it comes or as a whole.
- * @throws RouterError for an answer that is an error or is not complete; the signal's reason; the connection's errors
+ * Sends a translated request to the upstream and writes its translated answer, as it arrives or whole.
+ * @throws RouterError for an answer that is an error or incomplete; the signal's reason; the connection's errors
  */
 export async function relayAnswer(
   options: RelayOptions,
@@ -45,7 +45,7 @@ export async function relayAnswer(
   if (!options.trace) return relay(options, request, signal);
   const span = new GenerationSpan(options.trace);
   const write = (text: string): void => {
-    span.heard();
+    span.received();
     options.write(text);
   };
   const headers = { ...request.headers, ...contextHeaders(span.context) };
@@ -70,19 +70,20 @@ async function relay(
 ): Promise<Ending> {
   if (stream) {
     const listener = new StreamListener(upstream, translation.stream(minted), write);
-    const patience = { firstMs: timeouts.firstTokenMs, idleMs: timeouts.idleMs };
-    await http.send(request, overheard(listener, onHead), patience, signal);
+    const streamTimeouts = { firstMs: timeouts.firstTokenMs, idleMs: timeouts.idleMs };
+    await http.send(request, withHead(listener, onHead), streamTimeouts, signal);
     return listener.end();
   }
   const listener = new WholeListener(upstream);
-  const patience = { firstMs: timeouts.answerMs, idleMs: timeouts.answerMs };
-  await http.send(request, overheard(listener, onHead), patience, signal);
+  const answerTimeouts = { firstMs: timeouts.answerMs, idleMs: timeouts.answerMs };
+  await http.send(request, withHead(listener, onHead), answerTimeouts, signal);
   const { body, ending } = translation.reply(listener.end(), minted);
   write(JSON.stringify(body));
   return ending;
 }
 
-function overheard(listener: Listener, onHead: RelayOptions['onHead']): Listener {
+/** The same listener, with `onHead` called before its `onStart`. */
+function withHead(listener: Listener, onHead: RelayOptions['onHead']): Listener {
   if (!onHead) return listener;
   return {
     onStart: (status, headers) => {

@@ -1,14 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Ending, StreamTranslation } from '#shared/translate/translation.ts';
-import { SseReader } from './sse-reader.ts';
-import { AnswerBody } from './answer-body.ts';
 import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
 import type { Listener } from './exchange.ts';
+import { SseReader } from './sse-reader.ts';
+import { AnswerBody } from './whole-listener.ts';
 
-/** An error's text is short; what is longer is none. */
+/** Maximum size of an error's body, in bytes. */
 const maxErrorBytes = 256 * 1024;
 
-/** Takes a streamed answer: each event is translated and written as soon as its last byte is here. */
+/** Receives a streamed answer: each event is translated and written as soon as its last byte has arrived. */
 export class StreamListener implements Listener {
   readonly #upstream: HttpUpstreamFormat;
   readonly #translation: StreamTranslation;
@@ -38,8 +38,8 @@ export class StreamListener implements Listener {
   }
 
   /**
-   * Writes the answer's end. Call when all of it has come.
-   * @throws RouterError for an answer that is an error, or was not complete
+   * Writes the end of the answer. Called when all of it has arrived.
+   * @throws RouterError for an answer that is an error or incomplete
    */
   end(): Ending {
     // Some engines report an error with status 200, but never as a stream.
@@ -52,7 +52,7 @@ export class StreamListener implements Listener {
     return ending;
   }
 
-  /** Comments complete no event, so they are no sign that the answer goes on. */
+  /** A comment completes no event, so it does not count as progress. */
   #translate(events: string[]): 'nothing' | 'more' | 'complete' {
     for (const data of events) {
       const text = this.#translation.event(data);

@@ -1,15 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import { parseUpstreamJson } from '#shared/translate/upstreams/parse-upstream-json.ts';
-import { AnswerBody } from './answer-body.ts';
 import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
+import { parseUpstreamJson } from '#shared/translate/upstreams/parse-upstream-json.ts';
 import type { Listener } from './exchange.ts';
 
-/** Far more than any model writes in one answer. */
+/** Maximum size of an answer in bytes, far more than any model writes. */
 const maxBytes = 64 * 1024 * 1024;
 
-/** Takes an answer that comes as one JSON object. */
+/** Receives an answer that is one JSON object. */
 export class WholeListener implements Listener {
   readonly #upstream: HttpUpstreamFormat;
   readonly #body = new AnswerBody(maxBytes);
@@ -31,8 +30,8 @@ export class WholeListener implements Listener {
   }
 
   /**
-   * The answer. Call when all of it has come.
-   * @throws RouterError for an answer that is an error, or none
+   * Returns the answer. Called when all of it has arrived.
+   * @throws RouterError for an answer that is an error or not a JSON object
    */
   end(): JsonObject {
     const text = this.#body.text();
@@ -40,5 +39,27 @@ export class WholeListener implements Listener {
     const answer = parseUpstreamJson(text);
     if (!isJsonObject(answer)) throw new RouterError('upstream_failed', "The upstream's answer cannot be read.");
     return answer;
+  }
+}
+
+/** The bytes of a body, up to a limit. */
+export class AnswerBody {
+  readonly #limit: number;
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** @throws RouterError `upstream_failed` if the body exceeds the limit */
+  add(chunk: Buffer): void {
+    this.#bytes += chunk.length;
+    if (this.#bytes > this.#limit) throw new RouterError('upstream_failed', "The upstream's answer is too long.");
+    this.#chunks.push(chunk);
+  }
+
+  text(): string {
+    return Buffer.concat(this.#chunks).toString();
   }
 }

@@ -1,8 +1,7 @@
 import type { Logger } from '#shared/core/log.ts';
 import { createAdminServer, type Readiness } from '#shared/core/admin-server.ts';
 import { listen } from '#shared/core/listen.ts';
-import { createServiceRegistry } from '#shared/core/metrics/service-registry.ts';
-import { watchDependencies } from '#shared/core/metrics/watch-dependencies.ts';
+import { createServiceRegistry, watchDependencies } from '#shared/core/metrics/service-registry.ts';
 import { WorkerMetrics, type WorkerStanding } from './worker-metrics.ts';
 import type { Registry } from 'prom-client';
 import type { Releases } from '#shared/core/release.ts';

@@ -5,7 +5,7 @@ import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
 import { readBrokerAccess, type BrokerAccessSettings } from '#shared/broker/connection/read-broker-access.ts';
 import { announceKeyChange } from '#shared/broker/contract/change-signals.ts';
 import { createLog } from '#shared/core/log.ts';
-import { readCertificates } from '#shared/core/read-certificates.ts';
+import { readCertificates } from '#shared/core/load-config.ts';
 import { UpError } from '../up/up-error.ts';
 import type { KeyCommandContext } from './key-command.ts';
 

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Environment } from '#shared/core/load-config.ts';
-import { readCertificates } from '#shared/core/read-certificates.ts';
+import { readCertificates, type Environment } from '#shared/core/load-config.ts';
 import { Releases } from '#shared/core/release.ts';
 import { takeLock } from '../bootstrap/take-lock.mjs';
 import type { UpConfig } from '../config.ts';

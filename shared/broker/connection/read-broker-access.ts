@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { ConfigError } from '#shared/core/load-config.ts';
-import { readCertificates } from '#shared/core/read-certificates.ts';
+import { ConfigError, readCertificates } from '#shared/core/load-config.ts';
 import type { BrokerAccess } from './connection-options.ts';
 import { parseCredential, type Credential } from './credential.ts';
 

@@ -17,3 +17,50 @@ export function createServiceRegistry(service: string): Registry {
   }).set({ service, version }, 1);
   return registry;
 }
+
+/**
+ * The servers that a process depends on, by name. Each function pings one and resolves with the round trip in milliseconds, or
+ * undefined when there is no answer; it settles within about a second and never rejects. It returns no promise while the
+ * process has not connected to that server yet.
+ */
+export type Dependencies = Readonly<Record<string, () => Promise<number | undefined> | undefined>>;
+
+/** Adds gauges for whether each dependency answers and how fast. Dependencies are pinged when the metrics are scraped. */
+export function watchDependencies(registry: Registry, dependencies: Dependencies): void {
+  const labelNames = ['dependency'] as const;
+  const registers = [registry];
+  let pinging: Promise<void> | undefined;
+  const collect = (): Promise<void> => {
+    pinging ??= pingAll().finally(() => {
+      pinging = undefined;
+    });
+    return pinging;
+  };
+  const up = new Gauge({
+    name: 'rtr_dependency_up',
+    help: 'Whether a dependency (nats, redis) answers: 1 or 0; absent until it is first needed',
+    labelNames,
+    registers,
+    collect,
+  });
+  const roundTrip = new Gauge({
+    name: 'rtr_dependency_round_trip_seconds',
+    help: 'Round trip to a dependency (nats, redis), measured at the scrape; absent while it does not answer',
+    labelNames,
+    registers,
+    collect,
+  });
+
+  async function pingAll(): Promise<void> {
+    await Promise.all(
+      Object.entries(dependencies).map(async ([dependency, ping]) => {
+        const answer = ping();
+        if (!answer) return;
+        const ms = await answer;
+        up.set({ dependency }, ms === undefined ? 0 : 1);
+        if (ms === undefined) roundTrip.remove({ dependency });
+        else roundTrip.set({ dependency }, ms / 1000);
+      }),
+    );
+  }
+}

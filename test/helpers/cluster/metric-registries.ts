@@ -1,5 +1,5 @@
 import { Registry } from 'prom-client';
-import { watchDependencies } from '#shared/core/metrics/watch-dependencies.ts';
+import { watchDependencies } from '#shared/core/metrics/service-registry.ts';
 import { WorkerMetrics } from '#shared/worker/worker-metrics.ts';
 import { watchProcesses } from '#services/cli-worker/process-set/process-set.ts';
 import { watchServers } from '#services/tools-worker/mcp/mcp-link.ts';
