@@ -5,6 +5,7 @@ import { clientFormats } from '#shared/formats/client-formats.ts';
 import { toolsFormat } from '#shared/formats/tools/tools-format.ts';
 import { translations } from '#shared/translate/translations.ts';
 import { namedFormats } from './helpers/named-formats.ts';
+import { mayImport } from './may-import.ts';
 import { readSource, type Source } from './helpers/read-source.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -12,19 +13,7 @@ const sources = new Map<string, Source>(
   globSync('{services,shared}/**/*.{ts,tsx,mjs}', { cwd: root }).map((file) => [file, readSource(join(root, file))]),
 );
 
-/** The parts of the project, and the parts that each may import besides itself. */
-const mayImport: Record<string, readonly string[]> = {
-  'shared/core': [],
-  'shared/formats': ['shared/core'],
-  'shared/translate': ['shared/core', 'shared/formats'],
-  'shared/broker': ['shared/core'],
-  'shared/accounts': ['shared/core'],
-  'shared/registry': ['shared/core'],
-  'shared/upstream': ['shared/core', 'shared/formats', 'shared/translate'],
-  'shared/worker': ['shared/core', 'shared/broker', 'shared/upstream'],
-  'shared/public-fetch': [],
-  'shared/serving': ['shared/core', 'shared/formats', 'shared/broker', 'shared/accounts', 'shared/registry'],
-};
+/** A service may import every part of shared. */
 const everyService = Object.keys(mayImport);
 
 /** Packages that belong to one corner of the project. */

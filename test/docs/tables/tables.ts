@@ -8,6 +8,7 @@ import { cloudWorkerConfig } from '#services/cloud-worker/config.ts';
 import { gpuWorkerConfig } from '#services/gpu-worker/config.ts';
 import { toolsWorkerConfig } from '#services/tools-worker/config.ts';
 import { upSettings } from '#services/rtr/config.ts';
+import { mayImport } from '../../may-import.ts';
 import { providerRows } from './render-providers.ts';
 import { metricRows } from './render-metrics.ts';
 import { renderFieldRules } from './render-field-rules.ts';
@@ -29,6 +30,7 @@ export const tables: Record<string, () => string> = {
   'metrics:ingress': () => renderTable(metricHead, metricRows('ingress')),
   'metrics:worker': () => renderTable(metricHead, metricRows('worker')),
   'settings:demo-engine': () => renderSettings(demoEngineSettings),
+  imports: renderImports,
 };
 
 const metricHead = ['metric', 'kind', 'labels', 'meaning'];
@@ -79,6 +81,12 @@ function renderErrors(): string {
     errorTable[code].clientMayRetry ? 'yes' : 'no',
   ]);
   return renderTable(['error', ...clientFormats.map(({ name }) => name), 'worth a retry'], rows);
+}
+
+function renderImports(): string {
+  const names = (parts: readonly string[]): string => parts.map((part) => `\`${part}\``).join(', ');
+  const rows = Object.entries(mayImport).map(([part, others]) => [names([part]), names(others) || '–']);
+  return renderTable(['part', 'may import'], rows);
 }
 
 function renderSettings(schema: z.ZodObject): string {

@@ -72,4 +72,20 @@ describe('the registry file', () => {
     writeFileSync(file, good.replace('fast', 'faster'));
     await until(() => expect(Object.keys(registry.current().models)).toEqual(['faster']), 5_000);
   });
+
+  it('that is removed stays in use as it was, and is followed when it is back', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'rtr-registry-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'r.yaml');
+    writeFileSync(file, good);
+    const log = createLog({ service: 'test', level: 'fatal', format: 'json' });
+    const complaint = vi.spyOn(log, 'warn').mockReturnValue(undefined);
+    const registry = followRegistry(file, log);
+    onTestFinished(() => registry.close());
+    rmSync(file);
+    await vi.waitFor(() => expect(complaint).toHaveBeenCalled(), { timeout: 5_000 });
+    expect(Object.keys(registry.current().models)).toEqual(['fast']);
+    writeFileSync(file, good.replace('fast', 'faster'));
+    await vi.waitFor(() => expect(Object.keys(registry.current().models)).toEqual(['faster']), { timeout: 5_000 });
+  });
 });
