@@ -67,8 +67,8 @@ describe.each(cases.filter(({ name }) => installed.has(name)))('$name as a worke
   let openai: OpenAI;
   let anthropic: Anthropic;
   let folder: string;
-  /** Processes when nobody asks anything. */
-  let settled = 0;
+  /** Number of processes without a request. */
+  let idle = 0;
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'rtr-cli-host-'));
@@ -86,10 +86,10 @@ describe.each(cases.filter(({ name }) => installed.has(name)))('$name as a worke
     });
     openai = new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: cluster.key, maxRetries: 0 });
     anthropic = new Anthropic({ baseURL: `${cluster.url}/api/anthropic`, apiKey: cluster.key, maxRetries: 0 });
-    // Both slots have held a conversation, so both processes are there.
+    // Both slots have held a conversation, so both processes exist.
     await Promise.all([ask('warm one up [fake delay=50]'), ask('warm another up [fake delay=50]')]);
     await quiet();
-    settled = worker.processes().length;
+    idle = worker.processes().length;
   }, 300_000);
 
   afterAll(async () => {
@@ -104,7 +104,7 @@ describe.each(cases.filter(({ name }) => installed.has(name)))('$name as a worke
 
   const lastCall = (): UpstreamCall => {
     const call = api.calls.at(-1);
-    if (!call) throw new Error('nobody asked the upstream');
+    if (!call) throw new Error('the upstream got no call');
     return call;
   };
 
@@ -157,7 +157,7 @@ describe.each(cases.filter(({ name }) => installed.has(name)))('$name as a worke
     expect(thinking.join('')).toContain('let me think');
   });
 
-  it('tells the model system prompt and history, and gives it no tools', async () => {
+  it('passes system prompt and history to the model, and no tools', async () => {
     await ask('', {
       messages: [
         { role: 'system', content: 'You are a badger.' },
@@ -176,7 +176,7 @@ describe.each(cases.filter(({ name }) => installed.has(name)))('$name as a worke
     expect(toolNames(body['tools'])).toEqual(cli.tools);
   });
 
-  it('takes what a client says for speech: no commands, no files of the host', async () => {
+  it('takes what a client says as text: no commands, no files of the host', async () => {
     for (const content of ['/help', '/clear', `read @${folder}/host.txt`, `$(cat ${folder}/host.txt)`, '!ls']) {
       expect((await ask(content)).choices[0]?.message.content).toContain(content);
     }
@@ -219,7 +219,7 @@ describe.each(cases.filter(({ name }) => installed.has(name)))('$name as a worke
     expect(performance.now() - goneAt).toBeLessThan(5_000);
   });
 
-  it('tells the client when the CLI is killed in the middle of an answer, and serves the next one', async () => {
+  it('reports a CLI that is killed in the middle of an answer, and serves the next request', async () => {
     const stream = await openai.chat.completions.create({
       model,
       stream: true,
@@ -238,7 +238,7 @@ describe.each(cases.filter(({ name }) => installed.has(name)))('$name as a worke
     expect((await ask('Still there?')).choices[0]?.message.content).toBe('You said: Still there?');
   });
 
-  it('is ready: a warm first token takes little longer than the upstream', async () => {
+  it('adds little to the time of the first token', async () => {
     await quiet();
     const added: number[] = [];
     for (let round = 0; round < 12; round += 1) {
@@ -252,26 +252,26 @@ describe.each(cases.filter(({ name }) => installed.has(name)))('$name as a worke
       for await (const { choices } of stream)
         if (choices[0]?.delta.content && firstAt === 0) firstAt = performance.now();
       added.push(Math.round(firstAt - began));
-      // Each round finds its processes ready, as a worker with a free slot does.
+      // Each round finds its processes ready.
       await quiet();
     }
     added.sort((a, b) => a - b);
-    // Other work on the machine only adds to it, so the least of them tells, unless nobody is ever left alone.
+    // Other work on the machine only adds to it, so the least of them counts.
     const isCrowded = (loadavg()[0] ?? 0) > availableParallelism();
     expect(added[0], `milliseconds: ${added.join(', ')}`).toBeLessThan(isCrowded ? 450 : 150);
   });
 
-  it('has as many processes as before when all is quiet again', async () => {
+  it('has as many processes as before without a request', async () => {
     await quiet();
-    expect(worker.processes().length).toBe(settled);
+    expect(worker.processes().length).toBe(idle);
   });
 
-  it('refuses what it cannot do, and names it', async () => {
+  it('refuses what a CLI cannot serve, and names it', async () => {
     const tools = [{ type: 'function' as const, function: { name: 'x' } }];
     await expect(ask('hello', { tools })).rejects.toMatchObject({ status: 400, param: 'tools' });
   });
 
-  it('tells of a limit of the upstream as one', async () => {
+  it('reports a rate limit of the upstream', async () => {
     await expect(ask('[fake status=429]')).rejects.toMatchObject({ status: 429 });
   });
 });

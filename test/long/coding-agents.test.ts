@@ -27,7 +27,7 @@ interface Run {
   stderr: string;
 }
 
-/** Runs an agent as a user would, with an empty home of its own. */
+/** Runs an agent as a user does, with an empty home of its own. */
 function run(command: string, args: string[], environment: Record<string, string>): Promise<Run> {
   return new Promise((resolve) => {
     const env = { PATH: process.env['PATH'], HOME: folder, XDG_CONFIG_HOME: join(folder, '.config'), ...environment };
@@ -38,7 +38,7 @@ function run(command: string, args: string[], environment: Record<string, string
   });
 }
 
-/** What the engine was asked, as it tells: names and numbers only. */
+/** Number of answers that the engine has started. */
 async function engineAnswers(): Promise<number> {
   const state = (await (await fetch(`${cluster.engineUrl}/demo/state`)).json()) as { started: number };
   return state.started;
@@ -77,7 +77,7 @@ describe.skipIf(!claude)('Claude Code', () => {
     expect(await engineAnswers()).toBe(before + 2);
   });
 
-  it('says what is wrong with a wrong model, without trying for ever', async () => {
+  it('reports a model that does not exist, without endless retries', async () => {
     const { stdout } = await run(claude ?? '', ['-p', 'hi', '--output-format', 'json', '--model', 'no-such-model'], {
       ANTHROPIC_BASE_URL: `${cluster.url}/api/anthropic`,
       ANTHROPIC_API_KEY: cluster.key,

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 /**
- * Behaves like Claude Code with streamed input, as far as a worker can see, without an upstream. It answers what it was told
- * in this process, and does what a word in brackets in the last text asks for:
- * `[status]` tells its arguments, environment and folder; `[die]` ends by SIGKILL after the first piece, `[hang]` says
- * nothing after it and obeys nobody, `[slow]` goes on for long, `[obey]` does too and stops when interrupted, `[rubbish]`
- * prints a line that is no JSON, `[flood]` a line without end, `[ask]` asks for a permission first, `[replay NAME]` prints a
- * recorded answer. `FAKE_START` in its environment: `die` or `hang` before it is ready.
+ * Behaves like Claude Code with streamed input, without an upstream. It answers with all that this process has received, and
+ * does what a word in brackets in the last text asks for: `[status]` answers with its arguments, environment and folder,
+ * `[die]` ends by SIGKILL after the first piece, `[hang]` is silent after the first piece and ignores interrupts, `[slow]`
+ * answers for long, `[obey]` too, but stops when interrupted, `[rubbish]` prints a line that is not JSON, `[flood]` a line
+ * without end, `[ask]` asks for a permission first, `[replay NAME]` prints a recorded answer. `FAKE_START` in its
+ * environment: `die` or `hang` before it is ready.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -20,7 +20,7 @@ interface Message {
   shouldQuery?: boolean;
 }
 
-const told: string[] = [];
+const history: string[] = [];
 let system = '';
 let model = process.argv[process.argv.indexOf('--model') + 1] ?? '';
 let interrupted = false;
@@ -34,7 +34,7 @@ if (process.env['FAKE_START'] === 'hang') await new Promise(() => setInterval(()
 process.on('SIGTERM', () => undefined);
 
 for await (const line of createInterface({ input: process.stdin })) {
-  // Not awaited: it reads on while it answers.
+  // Not awaited: it reads while it answers.
   void take(JSON.parse(line) as Message);
 }
 process.exit(0);
@@ -42,9 +42,9 @@ process.exit(0);
 async function take(message: Message): Promise<void> {
   if (message.type === 'control_request') control(message);
   else if (message.type === 'control_response') onPermission?.(message.response?.response?.behavior ?? 'error');
-  else if (message.type === 'assistant') told.push(`assistant: ${textOf(message)}`);
+  else if (message.type === 'assistant') history.push(`assistant: ${textOf(message)}`);
   else if (message.shouldQuery === false) {
-    if (message.message?.content.length !== 0) told.push(`user: ${textOf(message)}`);
+    if (message.message?.content.length !== 0) history.push(`user: ${textOf(message)}`);
     print({ type: 'result', subtype: 'success', is_error: false, result: '' });
   } else await answer(textOf(message));
 }
@@ -72,7 +72,11 @@ async function answer(asked: string): Promise<void> {
     print({ type: 'control_request', request_id: 'p1', request: { subtype: 'can_use_tool', tool_name: 'Bash' } });
     say(`The permission was: ${await answered}.`);
   }
-  say(asked.includes('[status]') ? status() : `Told ${JSON.stringify({ system, model, told })}. You said: ${asked}`);
+  say(
+    asked.includes('[status]')
+      ? status()
+      : `Received ${JSON.stringify({ system, model, history })}. You said: ${asked}`,
+  );
   if (asked.includes('[die]')) process.kill(process.pid, 'SIGKILL');
   if (asked.includes('[hang]')) return;
   const pieces = asked.includes('[slow]') || asked.includes('[obey]') ? 1000 : 0;

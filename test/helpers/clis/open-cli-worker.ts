@@ -29,18 +29,18 @@ export interface CliWorkerOptions {
 
 export interface CliJobResult {
   end: JobEnd;
-  /** All that was written. */
+  /** The whole answer. */
   text: string;
-  /** The data of the server-sent events among it, without `[DONE]`; of an answer that is not streamed, its body. */
+  /** The data of its server-sent events without `[DONE]`; the body of an answer that is not streamed. */
   events: JsonObject[];
 }
 
-/** A CLI worker without a broker: jobs are handed to its handler. */
+/** A CLI worker without a broker. */
 export interface OpenCliWorker {
   processes: ProcessSet;
-  /** What it was told of its health and of limits, in order. */
-  news: (boolean | { limited: number | undefined })[];
-  /** Folders of processes that there are right now. */
+  /** Reports of its health and of limits, in order. */
+  reports: (boolean | { limited: number | undefined })[];
+  /** Folders of its processes. */
   workspaces(): string[];
   run(
     body: JsonObject,
@@ -51,7 +51,7 @@ export interface OpenCliWorker {
   close(): Promise<void>;
 }
 
-/** Starts a worker that drives the given CLI; `fake-claude.ts` unless told. */
+/** Starts a worker that drives the given CLI, by default `fake-claude.ts`. */
 export function openCliWorker(options: CliWorkerOptions = {}): OpenCliWorker {
   const { kind = 'claude', command = join(import.meta.dirname, 'fake-claude.ts'), models = ['m1', 'm2'] } = options;
   const log = createLog({ service: 'test', level: 'silent', format: 'json' });
@@ -60,7 +60,7 @@ export function openCliWorker(options: CliWorkerOptions = {}): OpenCliWorker {
   const { cli, program } = cliOf(kind, command);
   const environment = { PATH: process.env['PATH'], ANTHROPIC_API_KEY: 'key', ...options.environment };
   const starter = new ProcessStarter({ command: program, guard, environment, further: options.further ?? [] });
-  const news: OpenCliWorker['news'] = [];
+  const reports: OpenCliWorker['reports'] = [];
   const settings = { cli, starter, models, root, startMs: options.startMs ?? 20_000, log };
   const processes = new ProcessSet({
     start: (signal) => startSession(settings, signal),
@@ -69,7 +69,7 @@ export function openCliWorker(options: CliWorkerOptions = {}): OpenCliWorker {
     recycleAfter: options.recycleAfter ?? 100,
     recycleBytes: 2 ** 40,
     log,
-    onHealth: (healthy) => news.push(healthy),
+    onHealth: (healthy) => reports.push(healthy),
   });
   const handleJob = createHandleJob({
     take: (signal) => processes.take(signal),
@@ -77,12 +77,12 @@ export function openCliWorker(options: CliWorkerOptions = {}): OpenCliWorker {
     traceName: kind,
     takesImages: cli.capabilities.includes('vision'),
     timeouts: { firstMs: 20_000, idleMs: 20_000, totalMs: 20_000, ...options.timeouts },
-    onLimited: (limited) => news.push({ limited }),
+    onLimited: (limited) => reports.push({ limited }),
     log,
   });
   return {
     processes,
-    news,
+    reports,
     workspaces: () => (existsSync(root) ? readdirSync(root) : []),
     run: async (body, fields = {}, signal = new AbortController().signal, onPiece = () => undefined) => {
       const pieces: string[] = [];

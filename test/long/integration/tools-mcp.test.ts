@@ -87,7 +87,7 @@ describe.each([
     expect(picture.content.map(({ type }) => type)).toContain('image');
   });
 
-  it('is told of wrong input and of failure as results, of a tool that is none as an error', async () => {
+  it('gets wrong input and a failure as results, and an unknown tool as an error', async () => {
     const wrong = await client.callTool({ name: 'get-sum', arguments: { a: 1, b: 'two' } });
     expect(wrong).toMatchObject({
       isError: true,
@@ -100,14 +100,14 @@ describe.each([
     });
   });
 
-  it('hears of progress', async () => {
-    const heard: unknown[] = [];
+  it('gets progress', async () => {
+    const reports: unknown[] = [];
     const answer = await client.callTool(
       { name: 'trigger-long-running-operation', arguments: { duration: 0.4, steps: 4 } },
-      { onprogress: (progress) => heard.push(progress) },
+      { onprogress: (progress) => reports.push(progress) },
     );
     expect(answer.content[0]).toMatchObject({ text: expect.stringContaining('completed') as string });
-    expect(heard).toEqual([1, 2, 3, 4].map((progress) => ({ progress, total: 4 })));
+    expect(reports).toEqual([1, 2, 3, 4].map((progress) => ({ progress, total: 4 })));
   });
 
   it('cancels a call, which ends at the tool', async () => {
@@ -119,7 +119,7 @@ describe.each([
     await until(() => readFileSync(diary, 'utf8') === 'waiting\ncancelled\n', 1_000);
   });
 
-  it('ends its calls when it goes', async () => {
+  it('ends its calls when it disconnects', async () => {
     const leaving = await connect({ versionNegotiation: { mode } });
     const call = leaving.callTool({ name: 'wait' }).catch((error: unknown) => error);
     await until(() => readFileSync(diary, 'utf8') === 'waiting\n');
@@ -128,9 +128,9 @@ describe.each([
     await until(() => readFileSync(diary, 'utf8') === 'waiting\ncancelled\n', 1_000);
   });
 
-  it('can go on at another node', async () => {
+  it('can continue at another node', async () => {
     const { url } = await cluster.addIngress();
-    // Both nodes have heard of the worker when both list its tools.
+    // The other node knows the worker when it lists its tools.
     const other = await connect({ versionNegotiation: { mode } }, url);
     await until(async () => (await other.listTools()).tools.length > 0);
     expect(await other.callTool({ name: 'echo', arguments: { message: 'there' } })).toMatchObject({
@@ -141,18 +141,18 @@ describe.each([
 });
 
 describe('the older SDK', () => {
-  it('lists, calls, hears of progress and cancels', async () => {
+  it('lists, calls, gets progress and cancels', async () => {
     const client = await connectOlder();
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toContain('echo');
-    const heard: unknown[] = [];
+    const reports: unknown[] = [];
     const answer = await client.callTool(
       { name: 'trigger-long-running-operation', arguments: { duration: 0.2, steps: 2 } },
       undefined,
-      { onprogress: (progress) => heard.push(progress) },
+      { onprogress: (progress) => reports.push(progress) },
     );
     expect(answer.isError).toBeFalsy();
-    expect(heard).toHaveLength(2);
+    expect(reports).toHaveLength(2);
 
     const cancel = new AbortController();
     const call = client.callTool({ name: 'wait' }, undefined, { signal: cancel.signal });
@@ -163,7 +163,7 @@ describe('the older SDK', () => {
     await client.close();
   });
 
-  it('cancels its own call only, although every client counts its calls alike', async () => {
+  it('cancels its own call only, although all clients use the same ids', async () => {
     const [one, other] = [await connectOlder(), await connectOlder()];
     const cancel = new AbortController();
     const cancelled = one.callTool({ name: 'wait' }, undefined, { signal: cancel.signal });
@@ -177,7 +177,7 @@ describe('the older SDK', () => {
 });
 
 describe('a client of the newest revision', () => {
-  it('hears when tools come and go', async () => {
+  it('is notified when tools change', async () => {
     const changes = Promise.withResolvers<string[]>();
     const client = await connect({
       versionNegotiation: { mode: 'auto' },
@@ -190,7 +190,7 @@ describe('a client of the newest revision', () => {
 });
 
 describe('a node that stops', () => {
-  it('ends the streams on which clients listen, and does not wait for them', async () => {
+  it('ends the streams of its clients without waiting for them', async () => {
     const { url, process: ingress } = await cluster.addIngress();
     const client = await connect({ versionNegotiation: { mode: 'auto' }, listChanged: { tools: { onChanged } } }, url);
     const { closed } = client.autoOpenedSubscription ?? {};
@@ -220,7 +220,7 @@ describe('the endpoint', () => {
       },
     });
 
-  it('needs a key, and says that it does', async () => {
+  it('requires a key, and says so', async () => {
     const answer = await post({ authorization: '' });
     expect(answer.status).toBe(401);
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');
@@ -238,13 +238,13 @@ describe('the endpoint', () => {
     await answer.text();
   });
 
-  it('answers what is no JSON with an error of JSON-RPC', async () => {
+  it('answers a body that is not JSON with a JSON-RPC error', async () => {
     const answer = await post({}, '{"jsonrpc":');
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({ jsonrpc: '2.0', id: null, error: { code: -32_700 } });
   });
 
-  it('knows no other methods: there is nothing to open or to end without sessions', async () => {
+  it('refuses GET and DELETE: there are no sessions to open or to end', async () => {
     for (const method of ['GET', 'DELETE']) {
       const answer = await fetch(endpoint(), { method, headers: { authorization: `Bearer ${cluster.key}` } });
       expect(answer.status).toBe(405);

@@ -15,8 +15,8 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe('looking for command-line agents', () => {
-  it('finds those on the PATH and sees who is signed in', async () => {
+describe('finding command-line agents', () => {
+  it('finds those on the PATH, and whether they are signed in', async () => {
     const found = await findClis({ PATH: `relative:${folder}`, HOME: join(folder, 'home') });
     expect(found.map(({ kind, signedIn, program }) => ({ kind, signedIn, program }))).toEqual([
       { kind: 'claude', signedIn: false, program: join(folder, 'claude') },
@@ -24,7 +24,7 @@ describe('looking for command-line agents', () => {
     ]);
   });
 
-  it('takes a key for a sign-in', async () => {
+  it('counts a key as signed in', async () => {
     const [claude] = await findClis({ PATH: folder, ANTHROPIC_API_KEY: 'key' });
     expect(claude).toMatchObject({ kind: 'claude', signedIn: true, models: ['sonnet', 'opus', 'haiku'] });
   });

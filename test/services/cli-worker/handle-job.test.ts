@@ -35,7 +35,7 @@ describe('a job on a CLI worker', () => {
     expect(events[0]).toMatchObject({ type: 'message', stop_reason: 'end_turn', usage: { output_tokens: 7 } });
   });
 
-  it('tells the CLI system prompt, history and model', async () => {
+  it('passes system prompt, history and model to the CLI', async () => {
     const { text } = await worker.run(
       {
         messages: [
@@ -48,8 +48,10 @@ describe('a job on a CLI worker', () => {
       },
       { model: 'm2' },
     );
-    const told = { system: 'Be brief.', model: 'm2', told: ['user: first', 'assistant: second'] };
-    expect(JSON.parse(text).choices[0].message.content).toBe(`Told ${JSON.stringify(told)}. You said: third|fourth`);
+    const received = { system: 'Be brief.', model: 'm2', history: ['user: first', 'assistant: second'] };
+    expect(JSON.parse(text).choices[0].message.content).toBe(
+      `Received ${JSON.stringify(received)}. You said: third|fourth`,
+    );
   });
 
   it('lets no conversation see another one', async () => {
@@ -58,7 +60,7 @@ describe('a job on a CLI worker', () => {
     );
     for (const [at, text] of answers.entries()) {
       expect(text.match(/number-\d/g)).toEqual([`number-${at}`]);
-      expect(text).toContain(JSON.stringify(JSON.stringify({ system: '', model: 'm1', told: [] })).slice(1, -1));
+      expect(text).toContain(JSON.stringify(JSON.stringify({ system: '', model: 'm1', history: [] })).slice(1, -1));
     }
   });
 
@@ -75,7 +77,7 @@ describe('a job on a CLI worker', () => {
         .sort(),
     ).toEqual(['HOME', 'LET_THROUGH', 'PATH', 'TMPDIR']);
     expect(status.args.join(' ')).not.toContain('secret');
-    // The process goes with its conversation, and its folders with it.
+    // The process ends with its conversation, and its folders are removed.
     await until(() => !isAlive(status.pid) && !existsSync(status.cwd));
   });
 
@@ -95,7 +97,7 @@ describe('a job on a CLI worker', () => {
     expect(text).toContain('The permission was: deny.');
   });
 
-  it.each(['die', 'rubbish'])('costs one attempt when the CLI does this: %s', async (fault) => {
+  it.each(['die', 'rubbish'])('costs one attempt when the CLI fails: %s', async (fault) => {
     await expect(worker.run({ messages: [user(`[${fault}]`)], stream: true })).rejects.toMatchObject({
       code: 'upstream_failed',
       movable: true,
@@ -103,20 +105,22 @@ describe('a job on a CLI worker', () => {
     expect((await worker.run({ messages: [user('hello')] })).text).toContain('You said: hello');
   });
 
-  it('costs nothing when the CLI dies while it stands ready', async () => {
+  it('costs no attempt when a ready CLI dies', async () => {
     await until(() => worker.processes.ready === 2);
-    for (const pid of descendants(process.pid)) {
-      if (readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('fake-claude')) process.kill(pid, 'SIGKILL');
-    }
-    // The processes has heard of none of them yet.
+    const ready = descendants(process.pid).filter((pid) =>
+      readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('fake-claude'),
+    );
+    expect(ready.length).toBeGreaterThanOrEqual(2);
+    for (const pid of ready) process.kill(pid, 'SIGKILL');
+    // The set has not noticed it yet.
     expect((await worker.run({ messages: [user('hello')] })).text).toContain('You said: hello');
   });
 
-  it('ends a line that has no end', async () => {
+  it('fails on a line without end', async () => {
     await expect(worker.run({ messages: [user('[flood]')] })).rejects.toMatchObject({ code: 'upstream_failed' });
   });
 
-  it('ends with its client: one that obeys is asked, one that does not is killed', async () => {
+  it('ends with its client, also when the CLI does not stop by itself', async () => {
     for (const how of ['obey', 'slow', 'hang']) {
       const gone = new AbortController();
       const reason = new Error('the client is gone');
@@ -130,7 +134,7 @@ describe('a job on a CLI worker', () => {
     await until(() => worker.processes.ready === 2 && worker.workspaces().length === 2);
   });
 
-  it('counts tokens without asking anybody', async () => {
+  it('counts tokens without the CLI', async () => {
     const { events } = await worker.run(
       { messages: [user('hello there')] },
       { format: 'messages', operation: 'count_tokens' },
@@ -143,7 +147,7 @@ describe('a job on a CLI worker', () => {
     ['response_format', { response_format: { type: 'json_object' } }],
     ['messages[1]', { messages: [user('a'), { role: 'tool', tool_call_id: 't', content: 'b' }, user('c')] }],
     ['messages', { messages: [user('a'), { role: 'assistant', content: 'b' }] }],
-  ])('refuses what a CLI cannot do and names it: %s', async (param, body) => {
+  ])('refuses what a CLI cannot serve and names it: %s', async (param, body) => {
     await expect(worker.run({ messages: [user('hello')], ...body })).rejects.toMatchObject({
       code: 'unsupported_parameter',
       param,
@@ -152,7 +156,7 @@ describe('a job on a CLI worker', () => {
 });
 
 describe('a job whose CLI fails', () => {
-  it('waits for the first piece no longer than it may', async () => {
+  it('ends when the CLI is silent for too long', async () => {
     const worker = openCliWorker({ timeouts: { idleMs: 300 } });
     await expect(worker.run({ messages: [user('[hang]')], stream: true })).rejects.toMatchObject({
       code: 'upstream_timeout',
@@ -160,26 +164,26 @@ describe('a job whose CLI fails', () => {
     await worker.close();
   });
 
-  it('maps what the upstream said, and tells the worker of a limit', async () => {
+  it('maps errors of the upstream, and reports a limit to the worker', async () => {
     const worker = openCliWorker();
     await expect(worker.run({ messages: [user('[replay 429]')] })).rejects.toMatchObject({
       code: 'rate_limit_exceeded',
     });
     await expect(worker.run({ messages: [user('[replay 401]')] })).rejects.toMatchObject({ code: 'upstream_failed' });
     await expect(worker.run({ messages: [user('[replay drop]')] })).rejects.toMatchObject({ code: 'upstream_failed' });
-    expect(worker.news).toEqual([{ limited: undefined }]);
+    expect(worker.reports).toEqual([{ limited: undefined }]);
     await worker.close();
   });
 
-  it('is ill while its CLI cannot be started', async () => {
+  it('reports a CLI that cannot be started', async () => {
     const worker = openCliWorker({ environment: { FAKE_START: 'die' }, further: ['FAKE_START'] });
     await expect(worker.run({ messages: [user('hello')] })).rejects.toMatchObject({ code: 'upstream_failed' });
-    expect(worker.news[0]).toBe(false);
+    expect(worker.reports[0]).toBe(false);
     await worker.close();
     expect(worker.workspaces()).toEqual([]);
   });
 
-  it('gives up a start that takes too long', async () => {
+  it('fails when the start takes too long', async () => {
     const worker = openCliWorker({ environment: { FAKE_START: 'hang' }, further: ['FAKE_START'], startMs: 500 });
     await expect(worker.run({ messages: [user('hello')] })).rejects.toMatchObject({ code: 'upstream_timeout' });
     await worker.close();

@@ -2,7 +2,7 @@ import { array, assert, constantFrom, property } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LimitedAnswer } from '#services/cli-worker/answer/limit-answer.ts';
 
-/** The text that a client gets of pieces. */
+/** The text that a client gets. */
 function limit(pieces: string[], limits: { maxTokens?: number; stop?: string[] }): { text: string; ended?: string } {
   const answer = new LimitedAnswer({ maxTokens: limits.maxTokens, stop: limits.stop ?? [] });
   const parts = pieces.flatMap((text) => answer.push({ kind: 'text', text }));
@@ -23,7 +23,7 @@ describe('an answer with limits', () => {
     );
   });
 
-  it('ends when its tokens are used up, with whole characters', () => {
+  it('ends at the limit of tokens, with whole characters', () => {
     expect(limit(['12345', '67890'], { maxTokens: 2 })).toEqual({ text: '12345678', ended: 'length' });
     expect(limit(['ab', '€€'], { maxTokens: 1 })).toEqual({ text: 'ab', ended: 'length' });
     expect(limit(['1234', '5678'], { maxTokens: 2 })).toEqual({ text: '12345678' });

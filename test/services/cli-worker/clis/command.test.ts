@@ -31,7 +31,7 @@ describe('a command as a worker', () => {
     expect((await ask('hello', 'm2')).text).toContain('model=m2');
   });
 
-  it('fails the job when it fails', async () => {
+  it('fails the job when the program fails', async () => {
     worker = open("sh -c 'echo half; exit 3'");
     await expect(ask('hello')).rejects.toMatchObject({
       code: 'upstream_failed',
@@ -39,7 +39,7 @@ describe('a command as a worker', () => {
     });
   });
 
-  it('is split into words as a shell would, and no more', () => {
+  it('is split into words at blanks and quotes, and nothing else', () => {
     worker = open('cat');
     expect(splitCommand(`a  "b c" 'd "e' f'g'"h" $X *`)).toEqual(['a', 'b c', 'd "e', 'fgh', '$X', '*']);
   });

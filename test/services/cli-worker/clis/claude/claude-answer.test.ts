@@ -4,8 +4,8 @@ import type { AnswerPart, Outcome } from '#services/cli-worker/clis/cli.ts';
 import { ClaudeAnswer } from '#services/cli-worker/clis/claude/claude-answer.ts';
 import { cliRecording } from '../../../../helpers/clis/cli-recording.ts';
 
-/** Hears a recording from where the question was asked. */
-function hear(name: string): { parts: AnswerPart[]; outcome: Outcome | undefined } {
+/** Replays a recording. */
+function replay(name: string): { parts: AnswerPart[]; outcome: Outcome | undefined } {
   const parts: AnswerPart[] = [];
   const answer = new ClaudeAnswer((part) => parts.push(part));
   let outcome: Outcome | undefined;
@@ -14,8 +14,8 @@ function hear(name: string): { parts: AnswerPart[]; outcome: Outcome | undefined
 }
 
 describe("Claude Code's recorded answers", () => {
-  it('give thinking, text, and what was counted', () => {
-    const { parts, outcome } = hear('thinking');
+  it('have thinking, text and usage', () => {
+    const { parts, outcome } = replay('thinking');
     expect(parts[0]).toEqual({ kind: 'thinking', text: 'Hm, let me think.' });
     expect(parts.slice(1).map(({ text }) => text)).toEqual(['You ', 'said: ', 'hello ', '[fake ', 'think]']);
     expect(outcome).toMatchObject({ finishReason: 'stop', usage: { promptTokens: 16, completionTokens: 5 } });
@@ -25,11 +25,11 @@ describe("Claude Code's recorded answers", () => {
     ['429', 'rate_limit_exceeded'],
     ['401', 'upstream_failed'],
     ['drop', 'upstream_failed'],
-  ])('tell what went wrong: %s', (name, code) => {
-    expect(() => hear(name)).toThrow(expect.objectContaining({ code }));
+  ])('fail with the matching error: %s', (name, code) => {
+    expect(() => replay(name)).toThrow(expect.objectContaining({ code }));
   });
 
-  it('never show what Claude Code says in the place of an answer that failed', () => {
+  it('never hold the text of Claude Code in place of a failed answer', () => {
     const parts: AnswerPart[] = [];
     const answer = new ClaudeAnswer((part) => parts.push(part));
     const lines = cliRecording('claude/429');
@@ -38,20 +38,22 @@ describe("Claude Code's recorded answers", () => {
     expect(parts).toEqual([]);
   });
 
-  it("take the time until an account's limit is over from its event", () => {
+  it("take the time to the end of an account's limit from its event", () => {
     const answer = new ClaudeAnswer(() => undefined);
     const resetsAt = Math.floor(Date.now() / 1000) + 120;
     answer.push({ type: 'rate_limit_event', rate_limit_info: { status: 'rejected', resetsAt } });
     const result = { type: 'result', subtype: 'success', is_error: true, api_error_status: 429, result: 'limit' };
-    expect(() => answer.push(result)).toThrow(expect.objectContaining({ code: 'rate_limit_exceeded' }));
+    let error: unknown;
     try {
       answer.push(result);
-    } catch (error) {
-      expect((error as { retryAfter: number }).retryAfter).toBeGreaterThan(110);
+    } catch (thrown) {
+      error = thrown;
     }
+    expect(error).toMatchObject({ code: 'rate_limit_exceeded' });
+    expect((error as { retryAfter: number }).retryAfter).toBeGreaterThan(110);
   });
 
-  it('are context overflows when it refuses the prompt as too long', () => {
+  it('are context overflows when Claude Code refuses the prompt as too long', () => {
     const answer = new ClaudeAnswer(() => undefined);
     const result = { type: 'result', subtype: 'success', is_error: true, api_error_status: 400 };
     const text = 'API Error: 400 prompt is too long: 250000 tokens > 200000 maximum';

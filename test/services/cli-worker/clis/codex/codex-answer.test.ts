@@ -4,8 +4,8 @@ import type { AnswerPart } from '#services/cli-worker/clis/cli.ts';
 import { CodexAnswer } from '#services/cli-worker/clis/codex/codex-answer.ts';
 import { cliRecording } from '../../../../helpers/clis/cli-recording.ts';
 
-/** Hears a recording as the session of its last thread does. */
-function hear(name: string, threadId?: string): { parts: AnswerPart[]; answer: CodexAnswer } {
+/** Replays a recording to an answer of its last thread. */
+function replay(name: string, threadId?: string): { parts: AnswerPart[]; answer: CodexAnswer } {
   const notifications = cliRecording(`codex/${name}`).flatMap(({ method, params }) =>
     typeof method === 'string' && isJsonObject(params) ? [{ method, params }] : [],
   );
@@ -17,8 +17,8 @@ function hear(name: string, threadId?: string): { parts: AnswerPart[]; answer: C
 }
 
 describe("Codex's recorded answers", () => {
-  it('give thinking, text, and what was counted', async () => {
-    const { parts, answer } = hear('thinking');
+  it('have thinking, text and usage', async () => {
+    const { parts, answer } = replay('thinking');
     expect(parts[0]).toEqual({ kind: 'thinking', text: 'Hm, let me think.' });
     expect(parts.slice(1).map(({ text }) => text)).toEqual(['You ', 'said: ', 'hello ', '[fake ', 'think]']);
     expect(await answer.ended).toMatchObject({ finishReason: 'stop', usage: { promptTokens: 11, cachedTokens: 3 } });
@@ -29,15 +29,15 @@ describe("Codex's recorded answers", () => {
     ['429', 'rate_limit_exceeded'],
     ['400', 'invalid_request'],
     ['drop', 'upstream_failed'],
-  ])('tell what went wrong: %s', async (name, code) => {
-    await expect(hear(name).answer.ended).rejects.toMatchObject({ code });
+  ])('fail with the matching error: %s', async (name, code) => {
+    await expect(replay(name).answer.ended).rejects.toMatchObject({ code });
   });
 
-  it('are not heard by another thread', () => {
-    expect(hear('thinking', 'another').parts).toEqual([]);
+  it('are ignored by another thread', () => {
+    expect(replay('thinking', 'another').parts).toEqual([]);
   });
 
-  it('are context overflows when it says so', async () => {
+  it('are context overflows when Codex reports one', async () => {
     const answer = new CodexAnswer('t', () => undefined);
     const error = { message: 'too much', codexErrorInfo: 'contextWindowExceeded' };
     answer.push('turn/completed', { threadId: 't', turn: { status: 'failed', error } });

@@ -9,7 +9,7 @@ function lastMessage(name: string): JsonObject {
 }
 
 describe("Gemini CLI's recorded ends", () => {
-  it('tell what was counted', () => {
+  it('have usage', () => {
     const { result } = lastMessage('thinking');
     expect(readGeminiOutcome(isJsonObject(result) ? result : {})).toMatchObject({
       finishReason: 'stop',
@@ -21,12 +21,12 @@ describe("Gemini CLI's recorded ends", () => {
     ['429', 'rate_limit_exceeded'],
     ['400', 'invalid_request'],
     ['drop', 'upstream_failed'],
-  ])('tell what went wrong: %s', (name, code) => {
+  ])('fail with the matching error: %s', (name, code) => {
     const { error } = lastMessage(name);
     expect(geminiFailure('session/prompt', new JsonRpcError(isJsonObject(error) ? error : {}))).toMatchObject({ code });
   });
 
-  it('are failures when the answer was cut off, whatever it says', () => {
+  it('are failures when the answer was cut off, whatever Gemini CLI reports', () => {
     const nothing = { quota: { token_count: { input_tokens: 0, output_tokens: 0 }, model_usage: [] } };
     expect(() => readGeminiOutcome({ stopReason: 'end_turn', _meta: nothing })).toThrow(
       expect.objectContaining({ code: 'upstream_failed' }),

@@ -4,7 +4,7 @@ import type { AnswerPart } from '#services/cli-worker/clis/cli.ts';
 import { OpencodeAnswer } from '#services/cli-worker/clis/opencode/opencode-answer.ts';
 import { cliRecording } from '../../../../helpers/clis/cli-recording.ts';
 
-function hear(name: string, sessionId?: string): { parts: AnswerPart[]; answer: OpencodeAnswer } {
+function replay(name: string, sessionId?: string): { parts: AnswerPart[]; answer: OpencodeAnswer } {
   const events = cliRecording(`opencode/${name}`).flatMap(({ type, properties }) =>
     typeof type === 'string' && isJsonObject(properties) ? [{ type, properties }] : [],
   );
@@ -16,8 +16,8 @@ function hear(name: string, sessionId?: string): { parts: AnswerPart[]; answer: 
 }
 
 describe("opencode's recorded answers", () => {
-  it('give thinking, text, and what was counted, but not the question', async () => {
-    const { parts, answer } = hear('thinking');
+  it('have thinking, text and usage, but not the question', async () => {
+    const { parts, answer } = replay('thinking');
     expect(parts[0]).toEqual({ kind: 'thinking', text: 'Hm, let me think.' });
     expect(parts.slice(1).map(({ text }) => text)).toEqual(['You ', 'said: ', 'hello ', '[fake ', 'think]']);
     expect(await answer.ended).toMatchObject({
@@ -31,11 +31,11 @@ describe("opencode's recorded answers", () => {
     ['401', 'upstream_failed'],
     ['drop', 'upstream_failed'],
     ['cut', 'upstream_failed'],
-  ])('tell what went wrong, at once where it would try again: %s', async (name, code) => {
-    await expect(hear(name).answer.ended).rejects.toMatchObject({ code });
+  ])('fail with the matching error, without retries: %s', async (name, code) => {
+    await expect(replay(name).answer.ended).rejects.toMatchObject({ code });
   });
 
-  it('are not heard by another session', () => {
-    expect(hear('thinking', 'another').parts).toEqual([]);
+  it('are ignored by another session', () => {
+    expect(replay('thinking', 'another').parts).toEqual([]);
   });
 });
