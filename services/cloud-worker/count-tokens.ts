@@ -3,11 +3,11 @@ import type { JsonObject } from '#shared/core/json.ts';
 import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
 import type { UpstreamHttp, UpstreamRequest } from '#shared/upstream/upstream-http.ts';
 
-/** Milliseconds for a provider to count. */
+/** Timeout of a count by the provider, in milliseconds. */
 const timeoutMs = 30_000;
 
 /**
- * Tokens of a request's input, as the upstream counts them; undefined when it does not serve the format's path for that.
+ * Counts the input tokens of a request at the upstream; undefined if it does not serve the path for that.
  * @throws RouterError for a request that the upstream refuses
  */
 export async function countTokens(
