@@ -16,7 +16,8 @@ const maxDepth = 5;
 /**
  * The parts of an error that may be logged: its type, code and stack, and its message unless that may quote a client or a
  * model. A parser's message quotes its input; a refusal of a request may be an upstream's sentence, which may quote the
- * request. A cause that is not an error may be such a sentence and is left out.
+ * request, and so may the sentence of any error that has a property `quotesUpstream`. A cause that is not an error may be such a
+ * sentence and is left out.
  */
 export function loggableError(error: unknown, depth = 0): LoggableError | undefined {
   if (!(error instanceof Error) || depth >= maxDepth) return undefined;
@@ -36,6 +37,6 @@ export function loggableError(error: unknown, depth = 0): LoggableError | undefi
 }
 
 function mayQuote(error: Error): boolean {
-  if (error instanceof SyntaxError) return true;
+  if (error instanceof SyntaxError || 'quotesUpstream' in error) return true;
   return error instanceof RouterError && (error.code === 'invalid_request' || error.code === 'unsupported_parameter');
 }

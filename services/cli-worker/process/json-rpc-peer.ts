@@ -6,6 +6,8 @@ import { jsonLineReader } from './line-reader.ts';
 /** An error with which the program answered a request (JSON-RPC 2.0, "Error object"). */
 export class JsonRpcError extends Error {
   override name = 'JsonRpcError';
+  /** The message is the CLI's own sentence: it is not logged. */
+  readonly quotesUpstream = true;
   readonly code: Json | undefined;
   readonly data: Json | undefined;
 

@@ -37,7 +37,9 @@ export class McpTool implements Tool {
       // The server answered with an error.
       if (error instanceof ProtocolError) return failedOutput(error.message);
       this.#onTrouble();
-      throw new RouterError('upstream_failed', `The server of the tool '${this.name}' failed.`, { cause: error });
+      // The library's message may quote the server's answer; what lies behind it is the system's.
+      const cause = error instanceof Error ? error.cause : undefined;
+      throw new RouterError('upstream_failed', `The server of the tool '${this.name}' failed.`, { cause });
     }
   }
 }

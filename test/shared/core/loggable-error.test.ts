@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RouterError } from '#shared/core/errors.ts';
+import { JsonRpcError } from '#services/cli-worker/process/json-rpc-peer.ts';
 import { loggableError } from '#shared/core/loggable-error.ts';
 
 const secret = 'what the client said';
@@ -17,6 +18,12 @@ describe('an error in a log line', () => {
     ['a parser’s', parseFailure()],
     ['an upstream’s refusal', new RouterError('invalid_request', `Failed to parse: ${secret}`)],
     ['one whose cause is a sentence', new RouterError('upstream_failed', 'The upstream failed.', { cause: secret })],
+    [
+      'one that a CLI worded',
+      new RouterError('upstream_failed', 'The CLI refused.', {
+        cause: new JsonRpcError({ code: -1, message: secret }),
+      }),
+    ],
     ['one whose cause quotes', new RouterError('internal', 'The router failed.', { cause: parseFailure() })],
   ])('does not quote a client or a model: %s', (_, error) => {
     const line = JSON.stringify(loggableError(error));
