@@ -38,6 +38,12 @@ export interface KeptFrame {
 export class FrameMemory {
   readonly #free: Block[] = [];
   #current = newBlock();
+  #frames = 0;
+
+  /** Frames in its blocks that were not released yet. */
+  get frames(): number {
+    return this.#frames;
+  }
 
   keep(bytes: Uint8Array): KeptFrame {
     const { length } = bytes;
@@ -48,12 +54,14 @@ export class FrameMemory {
     block.bytes.set(bytes, start);
     block.used += length;
     block.frames += 1;
+    this.#frames += 1;
     return new BlockFrame(this, block, start, length);
   }
 
   /** A frame of this block was released. Only for frames themselves. */
   leave(block: Block): void {
     block.frames -= 1;
+    this.#frames -= 1;
     if (block.frames > 0) return;
     block.used = 0;
     if (block !== this.#current && this.#free.length < maxFreeBlocks) this.#free.push(block);

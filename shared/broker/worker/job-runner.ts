@@ -11,7 +11,7 @@ import { encodeError } from '../contract/frame.ts';
 import type { JobHandler } from '../contract/job-contract.ts';
 import { grantOf } from '../contract/subjects.ts';
 import { FinishedReplies } from './finished-replies.ts';
-import { FrameMemory } from './frame-memory.ts';
+import type { FrameMemory } from './frame-memory.ts';
 import { ReplyWriter, youngMs } from './reply-writer.ts';
 import type { MeteredJob, WorkerMeter } from './worker-meter.ts';
 
@@ -52,6 +52,8 @@ export interface JobRunnerOptions {
   tier: Tier;
   /** Subject prefix of the worker's own inbox for answers to keep-alives. */
   inbox: string;
+  /** Where sent frames are kept. */
+  memory: FrameMemory;
   /** Called when a job is over and its slot is free. */
   onFreed: () => void;
 }
@@ -63,7 +65,6 @@ export class JobRunner {
   /** By grant. */
   readonly #running = new ShortLivedMap<Running>();
   readonly #finished = new FinishedReplies();
-  readonly #memory = new FrameMemory();
 
   constructor(options: JobRunnerOptions) {
     this.#options = options;
@@ -79,13 +80,13 @@ export class JobRunner {
     const { requestId, operation, format, stream, model, headers, reply } = grant;
     const id = grantOf(reply);
     const controller = new AbortController();
-    const { handler, coalesceMs, meter, inbox, log, onFreed } = this.#options;
+    const { handler, coalesceMs, meter, inbox, log, memory, onFreed } = this.#options;
     const writer = new ReplyWriter(this.#broker, {
       subject: reply,
       aliveInbox: `${inbox}.${id}`,
       stream,
       coalesceMs,
-      memory: this.#memory,
+      memory,
     });
     this.#running.set(id, { controller, writer, unheardSince: undefined, heard: true, isNew: true });
     const trace = this.#traceOf(grant);

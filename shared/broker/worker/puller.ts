@@ -57,7 +57,7 @@ interface LanePull {
 }
 
 export interface PullerOptions {
-  broker: Broker;
+  broker: Pick<Broker, 'subjects' | 'connected' | 'publish' | 'publishUnhurried' | 'roundTripMs'>;
   log: Logger;
   worker: WorkerAddress;
   /** Subject prefix of the worker's own inbox for what the server says to pulls. */
@@ -74,7 +74,7 @@ export interface PullerOptions {
  * first is taken.
  */
 export class Puller {
-  readonly #broker: Broker;
+  readonly #broker: PullerOptions['broker'];
   readonly #log: Logger;
   readonly #worker: WorkerAddress;
   readonly #inbox: string;
@@ -177,7 +177,7 @@ export class Puller {
   }
 
   /** Takes an ingress's word that the lanes of a pool can be read, through it. */
-  onLanes(pool: string, { data }: Msg): void {
+  onLanes(pool: string, { data }: Pick<Msg, 'data'>): void {
     const ingress = Buffer.from(data).toString();
     // An empty one is the server's, that there is no ingress.
     if (pool !== this.#pool || ingress === '') return;
@@ -190,7 +190,7 @@ export class Puller {
    * Takes what is said to the pull of a number: by an ingress, that it waits, and whether the server will give signs of life
    * (an ingress of an older release lets it give none); by the server, that it still waits, expired, found nothing, or failed.
    */
-  onStatus(name: string, number: number, { headers, data }: Msg): void {
+  onStatus(name: string, number: number, { headers, data }: Pick<Msg, 'headers' | 'data'>): void {
     const pull = isPriorityClass(name) ? this.#lanes.get(name) : undefined;
     if (pull?.number !== number) return;
     if (!headers || headers.code === heartbeat) {

@@ -14,6 +14,7 @@ import { decodeTicket, type Ticket } from '../contract/ticket.ts';
 import type { WorkerAddress } from '../contract/worker-address.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { Claimer } from './claimer.ts';
+import { FrameMemory } from './frame-memory.ts';
 import { JobRunner } from './job-runner.ts';
 import { Puller } from './puller.ts';
 import type { WorkerFacts, WorkerOptions } from './worker-options.ts';
@@ -50,6 +51,7 @@ export class Worker {
 
   constructor(options: WorkerOptions) {
     const { broker, log, id, tier, handler, coalesceMs, meter, tracing, contract = ownContract } = options;
+    const { memory = new FrameMemory() } = options;
     const address: WorkerAddress = { tier, owner: broker.ownerAs(tier), worker: id };
     this.#options = options;
     this.#broker = broker;
@@ -68,6 +70,7 @@ export class Worker {
       tracing,
       tier,
       inbox: `${inbox}.alive`,
+      memory,
       onFreed,
     });
     this.#claimer = new Claimer(broker, address, `${inbox}.claim`);

@@ -5,6 +5,7 @@ import type { Broker } from '../connection/connect-broker.ts';
 import type { ContractRange } from '../contract/contract-range.ts';
 import type { JobHandler } from '../contract/job-contract.ts';
 import type { Tier } from '#shared/core/tier.ts';
+import type { FrameMemory } from './frame-memory.ts';
 import type { WorkerMeter } from './worker-meter.ts';
 
 /** What of an announcement a worker may change while it runs. */
@@ -34,6 +35,8 @@ export interface WorkerOptions extends WorkerFacts {
   meter: WorkerMeter;
   /** Traces, when jobs are traced. */
   tracing?: Tracing | undefined;
+  /** Where sent frames are kept. Default: a memory of its own. */
+  memory?: FrameMemory;
   /** Versions of the contract that it speaks. Default: those of this release. */
   contract?: ContractRange;
 }

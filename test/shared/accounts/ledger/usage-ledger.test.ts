@@ -179,13 +179,14 @@ describe('writing', () => {
     const target = inject('redisUrl');
     const proxy = await startPausableProxy(Number(new URL(target).port));
     onTestFinished(() => proxy.close());
-    const { ledger, prefix } = await open({}, `redis://127.0.0.1:${proxy.port}`);
+    const { ledger, redis, prefix } = await open({}, `redis://127.0.0.1:${proxy.port}`);
     for (let index = 0; index < 100; index++) ledger.add(record());
     const { reader } = await open({}, target, prefix);
     // Let what is sent through, and nothing back.
     proxy.pauseAnswers();
     await until(async () => (await reader.requests(admin, {}, 200)).requests.length === 100);
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    // The writer has waited for an answer as long as it does.
+    await until(() => redis.status !== 'ready');
     proxy.resume();
     ledger.add(record({ id: 'after' }));
     await until(async () => (await reader.requests(admin, {}, 1)).requests[0]?.id === 'after');

@@ -89,11 +89,15 @@ describe.concurrent('frames that are lost', () => {
     // The connection counts as old: only the last second is kept.
     Object.defineProperty(broker, 'connectedSince', { get: () => performance.now() - 60_000 });
     let outage = false;
-    loseFrames(broker, () => outage);
+    let lost = 0;
+    loseFrames(broker, (kind) => {
+      if (outage && kind === 'd') lost += 1;
+      return outage;
+    });
     const sent = ingress.send({});
     await until(() => sent.text().length > 10);
     outage = true;
-    await sleep(1_500);
+    await until(() => lost === 75);
     outage = false;
     expect(await sent.finished).toMatchObject({ state: 'failed', error: { code: 'worker_lost' } });
     await until(() => aborted, 1_000);
@@ -142,10 +146,10 @@ describe.concurrent('a body that is long on its way', () => {
     const { nc } = ingress.broker;
     const flush = nc.flush.bind(nc);
     nc.flush = async () => {
-      await sleep(2_100);
+      await sleep(1_000);
       await flush();
     };
-    const body = Buffer.from(JSON.stringify({ steps: [{ digest: true }], filler: 'x'.repeat(3.5 * 1024 * 1024) }));
+    const body = Buffer.from(JSON.stringify({ steps: [{ digest: true }], filler: 'x'.repeat(7.25 * 1024 * 1024) }));
     const report = await ingress.send({ body }).finished;
     expect(report).toMatchObject({ state: 'done', attempts: 1 });
     expect(report.endedAt - report.queuedAt).toBeGreaterThan(6_000);

@@ -4,9 +4,9 @@ import { describe, expect, inject, it, type TestContext } from 'vitest';
 import type { Broker } from '#shared/broker/connection/connect-broker.ts';
 import { priorityClasses } from '#shared/core/priority-class.ts';
 import { consumerName } from '#shared/broker/contract/subjects.ts';
-import { startParties, type Parties, type TestIngress } from '../../../helpers/broker/broker-parties.ts';
-import { startPausableProxy } from '../../../helpers/servers/pausable-proxy.ts';
-import { until } from '../../../helpers/until.ts';
+import { startParties, type Parties, type TestIngress } from '../../helpers/broker/broker-parties.ts';
+import { startPausableProxy } from '../../helpers/servers/pausable-proxy.ts';
+import { until } from '../../helpers/until.ts';
 
 async function start(onTestFinished: TestContext['onTestFinished'], natsUrl?: string): Promise<Parties> {
   const parties = await startParties({ ...(natsUrl && { natsUrl }), ingress: { offers: false } });

@@ -1,0 +1,140 @@
+import { headers } from '@nats-io/transport-node';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { decodePull } from '#shared/broker/contract/pull.ts';
+import { createSubjects } from '#shared/broker/contract/subjects.ts';
+import { Puller } from '#shared/broker/worker/puller.ts';
+import { createLog } from '#shared/core/log.ts';
+
+/*
+ * When a puller asks again, by a clock of the test's own. test/long/broker/forgotten-pull.test.ts has a real server do and omit
+ * what is said here in its place.
+ */
+
+const subjects = createSubjects('test');
+const worker = { tier: 'gpu', owner: 'open', worker: 'w' } as const;
+const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+const none = new Uint8Array();
+
+interface WaitingPull {
+  class: string;
+  number: number;
+  /** Milliseconds between signs of life that it asks for. */
+  heartbeatMs: number | undefined;
+}
+
+/** A puller, whose ingress and server do as they are told. */
+function start() {
+  const state = {
+    /** Every pull that waits, in the order in which they were made. */
+    pulls: [] as WaitingPull[],
+    /** Times that lanes were asked for. */
+    laneRequests: 0,
+    /** Classes whose pulls get lost. */
+    lost: new Set<string>(),
+    /** Whether the ingress has the server give signs of life. */
+    hasHeartbeats: true,
+    /** Resolves when the server answers a ping. */
+    ping: Promise.resolve(),
+  };
+  const broker = {
+    subjects,
+    connected: true,
+    publish: (subject: string, payload: unknown, reply = '') => {
+      if (subject.includes('.lanes.')) {
+        state.laneRequests += 1;
+        queueMicrotask(() => puller.onLanes('pool', { data: Buffer.from('ingress') }));
+        return;
+      }
+      const pull = decodePull(Buffer.from(String(payload)));
+      const number = Number(reply.split('.').at(-1));
+      if (!pull) throw new Error(`${subject} is no pull`);
+      if (pull.expiresMs === undefined) {
+        queueMicrotask(() => puller.onStatus(pull.class, number, { headers: headers(404, 'No Messages'), data: none }));
+        return;
+      }
+      state.pulls.push({ class: pull.class, number, heartbeatMs: pull.heartbeatMs });
+      if (state.lost.has(pull.class)) return;
+      const data = Buffer.from(state.hasHeartbeats ? 'heartbeats' : '');
+      queueMicrotask(() => puller.onStatus(pull.class, number, { data }));
+    },
+    publishUnhurried: () => undefined,
+    roundTripMs: () => state.ping.then(() => 1),
+  };
+  const puller = new Puller({ broker, log, worker, inbox: 'inbox.pull', free: () => 1 }, 'pool');
+  onTestFinished(() => puller.close());
+  /** Has the server give one sign of life for each pull that waits. */
+  const beat = (): void => {
+    for (const pull of state.pulls)
+      puller.onStatus(pull.class, pull.number, { headers: headers(100, 'Idle Heartbeat'), data: none });
+  };
+  return { state, beat };
+}
+
+const classesOf = (pulls: readonly WaitingPull[]): string[] => pulls.map((pull) => pull.class);
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+});
+
+describe('a puller that waits', () => {
+  it('has one pull in every lane, with signs of life every five seconds', async () => {
+    const { state } = start();
+    await vi.advanceTimersByTimeAsync(500);
+    expect(classesOf(state.pulls).toSorted()).toEqual(['high', 'low', 'normal']);
+    expect(state.pulls.map(({ heartbeatMs }) => heartbeatMs)).toEqual([5_000, 5_000, 5_000]);
+  });
+
+  it('asks no more while the server gives signs of life', async () => {
+    const { state, beat } = start();
+    for (let seconds = 0; seconds < 30; seconds += 5) {
+      await vi.advanceTimersByTimeAsync(5_000);
+      beat();
+    }
+    expect(state.pulls).toHaveLength(3);
+    expect(state.laneRequests).toBe(1);
+  });
+
+  it('asks again in a lane of which no ingress has said within a second that it waits, and in no other', async () => {
+    const { state } = start();
+    state.lost.add('normal');
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(state.pulls).toHaveLength(3);
+    state.lost.clear();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(classesOf(state.pulls.slice(3))).toEqual(['normal']);
+  });
+
+  it('asks again seven seconds after the last sign of life', async () => {
+    const { state, beat } = start();
+    await vi.advanceTimersByTimeAsync(5_000);
+    beat();
+    await vi.advanceTimersByTimeAsync(7_000);
+    expect(state.pulls).toHaveLength(3);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(state.pulls).toHaveLength(6);
+  });
+
+  it('asks again after 33 s only, by way of an ingress of an older release that has the server give no signs', async () => {
+    const { state } = start();
+    state.hasHeartbeats = false;
+    await vi.advanceTimersByTimeAsync(33_000);
+    expect(state.pulls).toHaveLength(3);
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(state.pulls).toHaveLength(6);
+  });
+
+  it('asks no more when everything stood still, and the signs of life come with the answer to a ping', async () => {
+    const { state, beat } = start();
+    await vi.advanceTimersByTimeAsync(1_000);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    state.ping = promise;
+    await vi.advanceTimersByTimeAsync(9_000);
+    beat();
+    resolve();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(state.pulls).toHaveLength(3);
+  });
+});

@@ -1,0 +1,42 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const root = join(import.meta.dirname, '..');
+const quick = findIn({ exclude: ['test/{long,compose,bench}/**'] });
+const all = findIn({});
+
+describe('the tests', () => {
+  it('wait with `until`', () => {
+    expect(all(/\b(?:expect\s*\.poll|vi\.waitFor|vi\.waitUntil)\(/g)).toEqual([]);
+    expect(all(/\bawait until\(/g).length).toBeGreaterThan(100);
+  });
+
+  it('of the quick suite sleep for a second at most', () => {
+    const sleeps = quick(/\b(?:sleep\(|setTimeout\(resolve, )(?<ms>[\d_]+)\)/g);
+    expect(sleeps.length).toBeGreaterThan(10);
+    expect(sleeps.filter(({ ms }) => ms > 1_000)).toEqual([]);
+  });
+
+  it('watch what a part does from outside', () => {
+    expect(all(/\bspyOn\([\w.]+\.prototype\b|\.prototype\.\w+ = |\bvi\.mock\(/g)).toEqual([]);
+  });
+});
+
+/** A search in the test files, for places of a pattern and the milliseconds that it captures. */
+function findIn({
+  exclude = [],
+}: {
+  exclude?: string[];
+}): (pattern: RegExp) => { file: string; line: number; ms: number }[] {
+  const files = globSync('test/**/*.{ts,mjs}', { cwd: root, exclude: [...exclude, 'test/test-rules.test.ts'] });
+  const texts = files.map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }));
+  return (pattern) =>
+    texts.flatMap(({ file, text }) =>
+      Array.from(text.matchAll(pattern), ({ index, groups }) => ({
+        file,
+        line: text.slice(0, index).split('\n').length,
+        ms: Number(groups?.['ms']?.replaceAll('_', '')),
+      })),
+    );
+}
