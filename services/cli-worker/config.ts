@@ -3,29 +3,45 @@ import { setting } from '#shared/core/load-config.ts';
 import { workerSettings } from '#shared/worker/worker-settings.ts';
 import { cliKinds } from './clis/cli.ts';
 
-/** A model's name may become an argument of a command: it is not taken for an option, and needs no quotes anywhere. */
+/** A model's name may become an argument of a command, so it is never an option and needs no quotes. */
 const modelName = /^[A-Za-z0-9][\w.:/@[\]-]{0,127}$/;
+
+/** Highest value of a timeout, in milliseconds. */
+const maxMs = 3_600_000;
 
 /** Every setting of the CLI worker. */
 export const cliWorkerConfig = z.object({
-  CLI_KIND: z.enum(cliKinds).describe('Which command-line agent it drives; command is any other program'),
+  CLI_KIND: z.enum(cliKinds).describe('Command-line agent; `command` is any other program'),
   CLI_COMMAND: setting.optionalText(
-    "The program, by name or path; the kind's own name when unset. for command with its arguments, in which {model} stands for the model",
+    'Program, by name or path; by default the name of the kind. For `command` with its arguments, in which `{model}` stands for the model',
   ),
   CLI_MODELS: setting
-    .list('Names of the models to offer, separated by commas, as the CLI knows them; the first one is kept warm')
-    .pipe(z.tuple([z.string().regex(modelName)], z.string().regex(modelName))),
-  CLI_ENV: setting.list('Further variables that the CLI may see, separated by commas; it sees none but those it needs'),
-  CLI_CONTEXT_WINDOW: setting.integer('Tokens that fit into one conversation; 0 when unknown', 0, 0, 100_000_000),
-  SLOTS: setting.integer('Conversations at once; as many processes stand ready', 2, 1, 64),
-  RECYCLE_AFTER: setting.integer('Conversations after which a process is replaced', 100, 1, 100_000),
-  RECYCLE_MB: setting.integer('Mebibytes of memory from which on a process is replaced', 1024, 64, 1_048_576),
-  COALESCE_MS: setting.integer('Fragments that follow within this time travel together; 0 is off', 5, 0, 1000),
-  START_TIMEOUT_MS: setting.integer('For a process to become ready', 60_000, 50, 600_000),
-  FIRST_TOKEN_TIMEOUT_MS: setting.integer('From the request to the first piece of the answer', 300_000, 50, 3_600_000),
-  IDLE_TIMEOUT_MS: setting.integer('Between two pieces of the answer', 120_000, 50, 3_600_000),
-  ANSWER_TIMEOUT_MS: setting.integer('From the request to the end of the answer', 1_800_000, 50, 86_400_000),
-  DRAIN_MS: setting.integer('For running jobs to finish when the worker stops', 30_000, 0, 3_600_000),
+    .list('Names, separated by commas')
+    .pipe(z.tuple([z.string().regex(modelName)], z.string().regex(modelName)))
+    .describe("Models to offer, separated by commas, by the CLI's names; processes are started for the first"),
+  CLI_ENV: setting.list(
+    'Further environment variables that are passed to the CLI, separated by commas; by default only those that it needs',
+  ),
+  CLI_CONTEXT_WINDOW: setting.integer('Tokens of the context window; 0 if unknown', 0, 0, 100_000_000),
+  SLOTS: setting.integer('Maximum number of conversations at once; as many processes are kept ready', 2, 1, 64),
+  RECYCLE_AFTER: setting.integer('Number of conversations after which a process is replaced', 100, 1, 100_000),
+  RECYCLE_MB: setting.integer('Memory above which a process is replaced, in mebibytes', 1024, 64, 1_048_576),
+  COALESCE_MS: setting.integer(
+    'Window in which fragments of a stream are sent together, in milliseconds; 0 sends each by itself',
+    5,
+    0,
+    1000,
+  ),
+  START_TIMEOUT_MS: setting.integer('Timeout for the start of a process, in milliseconds', 60_000, 50, 600_000),
+  FIRST_TOKEN_TIMEOUT_MS: setting.integer(
+    'Timeout for the first piece of an answer, in milliseconds',
+    300_000,
+    50,
+    maxMs,
+  ),
+  IDLE_TIMEOUT_MS: setting.integer('Timeout between two pieces of an answer, in milliseconds', 120_000, 50, maxMs),
+  ANSWER_TIMEOUT_MS: setting.integer('Timeout for a whole answer, in milliseconds', 1_800_000, 50, 86_400_000),
+  DRAIN_MS: setting.integer('Time for running jobs to finish when the worker stops, in milliseconds', 30_000, 0, maxMs),
   ...workerSettings,
 });
 

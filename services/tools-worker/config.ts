@@ -4,18 +4,23 @@ import { workerSettings } from '#shared/worker/worker-settings.ts';
 
 /** Every setting of the tools worker. */
 export const toolsWorkerConfig = z.object({
-  MCP_CONFIG: setting.optionalText('JSON file that names MCP servers in the usual form: {"mcpServers": {…}}'),
-  ROUTER_CONFIG: setting.optionalText("The router's YAML file; MCP servers may stand there too, as `mcpServers`"),
-  TOOLS_DIR: setting.optionalText('Folder of TypeScript files, each with one tool; loaded again when they change'),
-  SLOTS: setting.integer('Tools run at once', 32, 1, 1024),
-  TOOL_TIMEOUT_MS: setting.integer('For a tool to give its result', 60_000, 50, 3_600_000),
+  MCP_CONFIG: setting.optionalText('JSON file with MCP servers, in the form `{"mcpServers": {…}}`'),
+  ROUTER_CONFIG: setting.optionalText('Registry in YAML, which may hold MCP servers as `mcpServers`'),
+  TOOLS_DIR: setting.optionalText('Folder of TypeScript files with one tool each; changed files are loaded again'),
+  SLOTS: setting.integer('Maximum number of tools that run at once', 32, 1, 1024),
+  TOOL_TIMEOUT_MS: setting.integer('Timeout for the result of a tool, in milliseconds', 60_000, 50, 3_600_000),
   TOOL_OUTPUT_BYTES: setting.integer(
-    "Largest output of a tool, pictures' base64 included",
+    'Maximum size of the output of a tool in bytes, including images in base64',
     8 * 1024 * 1024,
     1024,
     32 * 1024 * 1024,
   ),
-  DRAIN_MS: setting.integer('For running tools to finish when the worker stops', 30_000, 0, 3_600_000),
+  DRAIN_MS: setting.integer(
+    'Time for running tools to finish when the worker stops, in milliseconds',
+    30_000,
+    0,
+    3_600_000,
+  ),
   ...workerSettings,
 });
 
