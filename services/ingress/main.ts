@@ -15,7 +15,7 @@ import { PriceTable } from '#shared/accounts/prices/price-table.ts';
 import { judgePassword } from '#shared/accounts/sign-in/judge-password.ts';
 import { Passwords } from '#shared/accounts/sign-in/passwords.ts';
 import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
-import { readBrokerAccess } from '#shared/broker/connection/read-broker-access.ts';
+import { readBrokerAccess } from '#shared/broker/connection/broker-settings.ts';
 import { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
 import { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import {

@@ -10,7 +10,7 @@ import { version } from '#shared/core/version.ts';
 import { openWorkerAdmin, type WorkerAdmin } from './worker-admin.ts';
 import type { workerSettings } from './worker-settings.ts';
 import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
-import { readBrokerAccess } from '#shared/broker/connection/read-broker-access.ts';
+import { readBrokerAccess } from '#shared/broker/connection/broker-settings.ts';
 import { startWorker, type Worker } from '#shared/broker/worker/start-worker.ts';
 import type { WorkerFacts, WorkerOptions } from '#shared/broker/worker/worker-options.ts';
 

@@ -2,7 +2,7 @@ import { openAccounts } from '#shared/accounts/accounts.ts';
 import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
 import { redisHosts } from '#shared/accounts/redis/redis-options.ts';
 import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
-import { readBrokerAccess, type BrokerAccessSettings } from '#shared/broker/connection/read-broker-access.ts';
+import { readBrokerAccess, type BrokerAccessSettings } from '#shared/broker/connection/broker-settings.ts';
 import { announceKeyChange } from '#shared/broker/contract/change-signals.ts';
 import { createLog } from '#shared/core/log.ts';
 import { readCertificates } from '#shared/core/load-config.ts';

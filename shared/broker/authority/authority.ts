@@ -19,14 +19,14 @@ const issuedSchema = z.object({
 export type Issued = z.output<typeof issuedSchema>;
 
 /**
- * Everything that a cluster's trust in NATS hangs on, as it is kept in a file: whoever reads it can make credentials.
+ * The secrets that a cluster's credentials for NATS are signed with, as kept in a file: whoever reads it can make credentials.
  *
  * An operator vouches for one account, whose signing key vouches for each user. The server knows the operator's token and
- * the account's, and so takes users that it was never told of.
+ * the account's, and so accepts users that it does not know.
  */
 const authoritySchema = z.object({
   v: z.literal(1),
-  /** What the subjects of the cluster begin with. */
+  /** The first token of the cluster's subjects. */
   prefix: z.string().regex(/^[\w-]+$/),
   /** Certificates in PEM that go into every credential: those of the authority that signed the broker's. */
   ca: z.string().optional(),
@@ -40,10 +40,10 @@ const authoritySchema = z.object({
 
 export type Authority = z.output<typeof authoritySchema>;
 
-/** No limit, in NATS' words. */
+/** NATS' value for no limit. */
 const unlimited = -1;
 
-/** Makes a new trust. */
+/** Makes a new authority. */
 export async function createAuthority(prefix: string, ca: string | undefined): Promise<Authority> {
   const [operator, system, account, signer] = [createOperator(), createAccount(), createAccount(), createAccount()];
   const systemKey = system.getPublicKey();
@@ -59,7 +59,7 @@ export async function createAuthority(prefix: string, ca: string | undefined): P
   };
 }
 
-/** Reads a trust as it was written. @throws ConfigError for what is none */
+/** Reads an authority's file. @throws ConfigError for anything else */
 export function parseAuthority(text: string): Authority {
   try {
     return authoritySchema.parse(JSON.parse(text));
@@ -69,7 +69,7 @@ export function parseAuthority(text: string): Authority {
   }
 }
 
-/** The piece of a server's configuration that makes it take this trust's users, and refuse those that were revoked. */
+/** The part of a server's configuration that makes it accept this authority's users, and refuse those that were revoked. */
 export async function serverConfig(authority: Authority): Promise<string> {
   const { operator, system, issued } = authority;
   const account = keyOf(authority.account.seed);

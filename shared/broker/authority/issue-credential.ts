@@ -11,13 +11,13 @@ export interface CredentialRequest {
   name: string;
   /** Milliseconds for which it is valid; for ever when left out. */
   validMs?: number | undefined;
-  /** Certificates in PEM that go into the file instead of the trust's own. */
+  /** Certificates in PEM that go into the file instead of the authority's own. */
   ca?: string | undefined;
 }
 
 /**
- * Makes a credential. No server has to be told.
- * @returns the credential file's text, and what is to be remembered of it
+ * Makes a credential. The servers' configuration stays as it is.
+ * @returns the credential file's text, and its entry for the authority's list
  * @throws ConfigError for a name that cannot be used, or is in use
  */
 export async function issueCredential(
@@ -54,7 +54,7 @@ export async function issueCredential(
   };
 }
 
-/** Whether a credential that was made is still good. */
+/** Whether a credential is neither revoked nor expired. */
 export function isValid({ expiresAt, revokedAt }: Issued, now: number): boolean {
   return revokedAt === undefined && (expiresAt === undefined || expiresAt > now);
 }

@@ -27,7 +27,7 @@ function ofWorker(subjects: Subjects, tier: Tier, owner: string): Permissions {
       subjects.claim('*', anyOfOwner),
       subjects.lanes(anyOfOwner),
       subjects.heartbeat(anyOfOwner),
-      // Which of them: what the grant says, and nobody can guess.
+      // The grant says which one, and nobody can guess it.
       subjects.allReplies('*'),
     ],
     subscribe: [
@@ -40,11 +40,11 @@ function ofWorker(subjects: Subjects, tier: Tier, owner: string): Permissions {
   };
 }
 
-/** An ingress makes the queues, fills them, and hands on what workers want of them; it hears and steers all workers. */
+/** An ingress makes the queues, fills them, and hands on workers' pulls and acks; it receives from all workers and commands them. */
 function ofIngress(subjects: Subjects, owner: string): Permissions {
   const streams = tiers.map((tier) => subjects.stream(tier));
   const anyWorker = ['cancel', 'retransmit', 'drain'].map((what) => `${subjects.prefix}.${what}.*.*.*`);
-  const told = [subjects.keys, subjects.prices, subjects.allIngressStats];
+  const betweenIngresses = [subjects.keys, subjects.prices, subjects.allIngressStats];
   return {
     publish: [
       ...streams.flatMap((stream) => [
@@ -61,7 +61,7 @@ function ofIngress(subjects: Subjects, owner: string): Permissions {
       `${subjects.allInboxes}*.*.*.>`,
       ...anyWorker,
       subjects.announceRequest,
-      ...told,
+      ...betweenIngresses,
     ],
     subscribe: [
       subjects.allHeartbeats,
@@ -71,7 +71,7 @@ function ofIngress(subjects: Subjects, owner: string): Permissions {
       subjects.allClaims('*'),
       subjects.allReplies('*'),
       subjects.allStored('*'),
-      ...told,
+      ...betweenIngresses,
       `${subjects.allInboxes}ingress.${owner}.>`,
     ],
   };

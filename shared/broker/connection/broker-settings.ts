@@ -1,4 +1,7 @@
-import { setting } from '#shared/core/load-config.ts';
+import { readFileSync } from 'node:fs';
+import { ConfigError, readCertificates, setting } from '#shared/core/load-config.ts';
+import type { BrokerAccess } from './connection-options.ts';
+import { parseCredential, type Credential } from './credential.ts';
 
 /** The settings of every process that connects to the broker. */
 export const brokerSettings = {
@@ -11,3 +14,28 @@ export const brokerSettings = {
     "File with CA certificates (PEM) to trust for NATS, in addition to the public ones and the credential's own",
   ),
 };
+
+/** The values of `brokerSettings`. */
+export interface BrokerAccessSettings {
+  NATS_URL: string;
+  NATS_CREDENTIALS?: string | undefined;
+  NATS_CA?: string | undefined;
+}
+
+/**
+ * Reads the files that the settings name.
+ * @throws ConfigError that names the setting and the file, when one cannot be read or is not what it should be
+ */
+export function readBrokerAccess({ NATS_URL: url, NATS_CREDENTIALS, NATS_CA }: BrokerAccessSettings): BrokerAccess {
+  return { url, credential: readCredential(NATS_CREDENTIALS), ca: readCertificates('NATS_CA', NATS_CA) };
+}
+
+function readCredential(file: string | undefined): Credential | undefined {
+  if (file === undefined) return undefined;
+  try {
+    return parseCredential(readFileSync(file, 'utf8'));
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new ConfigError(`NATS_CREDENTIALS=${file}: ${reason}`, { cause });
+  }
+}

@@ -13,35 +13,53 @@ import { connectionOptions, type BrokerAccess } from './connection-options.ts';
 import type { Credential, Role } from './credential.ts';
 import { openConnection } from './open-connection.ts';
 import { Outbox } from './outbox.ts';
-import { ReconnectPace } from './reconnect-pace.ts';
 import { createSubjects, type Subjects } from '../contract/subjects.ts';
 import { openOwner } from '../contract/worker-address.ts';
 
-/** Status of a message that the server sends when nobody listens to a subject. */
+/** Status of a message that the server sends when a subject has no subscriber. */
 export const noResponders = 503;
 
 export interface BrokerOptions extends BrokerAccess {
   /** Shown by the NATS server for this connection. */
   name: string;
-  /** First token of every subject, unless a credential names another: it is of that cluster only. */
+  /** First token of every subject, unless the credential names another. */
   prefix: string;
   log: Logger;
   /** Milliseconds for which the first connection is tried. Default 30 s. */
   waitMs?: number;
 }
 
-/** Milliseconds for which the first connection is tried, so that the parts of a cluster may start in any order. */
+/** Milliseconds for the first connection, so that the parts of a cluster may start in any order. */
 const firstConnectMs = 30_000;
 
-/** Milliseconds in which a server that is well answers. */
+/** Milliseconds in which a healthy server answers. */
 const promptMs = 1_000;
 
 /** Milliseconds for the last messages to reach the server when the connection is closed. */
 const lastWordsMs = 1_000;
 
+/** Milliseconds between attempts to reach a server that was lost. */
+const lostMs = 100;
+
+/** Milliseconds between attempts at one that refuses the credential, which only an operator can change. */
+const refusedMs = 5_000;
+
+/** The pauses between attempts to connect: after a refusal much longer than after a loss. */
+class ReconnectPace {
+  #isRefused = false;
+
+  /** Notes how the last attempt ended. */
+  note(isRefused: boolean): void {
+    this.#isRefused = isRefused;
+  }
+
+  /** Milliseconds until the next attempt, partly random, so that many workers do not come at once. */
+  readonly delayMs = (): number => (this.#isRefused ? refusedMs : lostMs) * (1 + Math.random());
+}
+
 /**
- * The connection to NATS: what the library offers, plus whether it stands right now and a call when it does again.
- * It reconnects for ever. What is published while it is down is lost; whoever needs more listens to `onReconnect`.
+ * The connection to NATS: the library's, plus whether it stands right now and a call when it does again. It reconnects for ever.
+ * What is published while it is down is lost; `onReconnect` is the place to publish it again.
  */
 export class Broker {
   readonly nc: NatsConnection;
@@ -69,7 +87,7 @@ export class Broker {
   }
 
   /**
-   * Who this part of the cluster belongs to: the owner of its credential, or everybody.
+   * The owner of the credential that this process connects with; `open` without a credential.
    * @throws ConfigError when its credential is for another role
    */
   ownerAs(role: Role): string {
@@ -93,7 +111,7 @@ export class Broker {
     return this.#connectedSince;
   }
 
-  /** Calls back whenever a lost connection stands again, subscriptions included. Returns the call that ends it. */
+  /** Calls back whenever a lost connection stands again, subscriptions included. @returns the call that ends it */
   onReconnect(listener: () => void): () => void {
     this.#reconnectListeners.add(listener);
     return () => this.#reconnectListeners.delete(listener);
@@ -104,12 +122,12 @@ export class Broker {
     this.#outbox.add(subject, payload, reply);
   }
 
-  /** Sends a message at once: one that may come before any that was published earlier. */
+  /** Sends a message at once, ahead of those that were published before and wait. */
   publishAhead(subject: string, payload: Payload): void {
     this.#outbox.sendAhead(subject, payload);
   }
 
-  /** Sends a message that nobody waits for, within a few milliseconds: with the next one that has more hurry, if there is one. */
+  /** Sends a message that nobody waits for: with the next one, or within a few milliseconds. */
   publishUnhurried(subject: string, payload: Payload): void {
     this.#outbox.addUnhurried(subject, payload);
   }
@@ -141,8 +159,8 @@ export class Broker {
   }
 
   /**
-   * Subscribes with a plain callback; permission and connection errors go to the log. So does what the callback throws:
-   * the library would take it for the end of the connection's input, and hear nothing more.
+   * Subscribes with a plain callback; permission and connection errors go to the log. So does what the callback throws: the
+   * library would take it for the end of the connection's input, and deliver nothing more.
    * @param queue group of which one member gets each message; without it everybody does
    */
   subscribe(subject: string, onMessage: (message: Msg) => void, queue?: string): Subscription {
@@ -162,13 +180,13 @@ export class Broker {
     });
   }
 
-  /** A listener that throws keeps neither the others nor the connection's state from being told. */
-  #tellReconnected(): void {
+  /** A listener that throws keeps no other from being called. */
+  #callReconnectListeners(): void {
     for (const listener of this.#reconnectListeners) {
       try {
         listener();
       } catch (error) {
-        this.#log.error({ err: error }, 'a part did not take the news that the broker is back');
+        this.#log.error({ err: error }, 'a listener failed after the broker connection came back');
       }
     }
   }
@@ -183,7 +201,7 @@ export class Broker {
         this.#connectedSince = performance.now();
         this.#pace.note(false);
         this.#log.info({ server: status.server }, 'broker connection is back');
-        this.#tellReconnected();
+        this.#callReconnectListeners();
       } else if (status.type === 'error') {
         this.#pace.note(isRefusal(status.error));
         if (isRefusal(status.error))
@@ -221,7 +239,7 @@ export async function connectBroker({
   }
 }
 
-/** Whether a connection failed because the broker does not take who asks. */
+/** Whether a connection failed because the broker refuses the credential. */
 export function isRefusal(error: unknown): boolean {
   return error instanceof AuthorizationError || error instanceof UserAuthenticationExpiredError;
 }

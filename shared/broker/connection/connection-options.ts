@@ -3,7 +3,7 @@ import { jwtAuthenticator, type NodeConnectionOptions } from '@nats-io/transport
 import { ConfigError } from '#shared/core/load-config.ts';
 import type { Credential } from './credential.ts';
 
-/** How the broker is spoken to: NATS' own protocol on TCP, or the same in a WebSocket. */
+/** How the connection is made: NATS' protocol over TCP, or over a WebSocket. */
 export type Transport = 'tcp' | 'websocket';
 
 const transports: Record<string, Transport> = {
@@ -13,7 +13,7 @@ const transports: Record<string, Transport> = {
   'wss:': 'websocket',
 };
 
-/** Where the broker is, and who says so. */
+/** Where the broker is, and the credential for it. */
 export interface BrokerAccess {
   /**
    * One URL or several, comma separated: `nats://user:password@host:4222`; `tls://` insists on TLS, `wss://` is a
@@ -60,13 +60,13 @@ export function connectionOptions(
       pingInterval: 10_000,
       maxPingOut: 2,
       ignoreAuthErrorAbort: true,
-      // What the broker tells of its other nodes are addresses behind the balancer.
+      // The addresses of other nodes that the broker announces are behind the balancer.
       ...(transport === 'websocket' && { ignoreClusterUpdates: true }),
     },
   };
 }
 
-/** Whoever names an authority, or says `tls`, is not to be served without TLS by anybody. */
+/** A URL with `tls`, or a named authority, insists on TLS. */
 function tlsOptions(urls: readonly URL[], ca: string | undefined): Pick<NodeConnectionOptions, 'tls'> {
   if (ca !== undefined) return { tls: { ca: [...rootCertificates, ca].join('\n') } };
   return urls.some(({ protocol }) => protocol === 'tls:') ? { tls: {} } : {};

@@ -3,18 +3,18 @@ import { z } from 'zod';
 import { ConfigError } from '#shared/core/load-config.ts';
 import { tiers } from '#shared/core/tier.ts';
 
-/** What a part of the cluster is to the broker: an ingress, or a worker of a tier. */
+/** The role of a part of the cluster: an ingress, or a worker of a tier. */
 export const roles = ['ingress', ...tiers] as const;
 export type Role = (typeof roles)[number];
 
-/** What names an owner, and so a credential: one token of a subject. */
+/** The name of an owner, and so of a credential: one token of a subject. */
 export const ownerPattern = /^[\w-]{1,64}$/;
 
-/** One credential, as its file tells it. */
+/** One credential, as read from its file. */
 export interface Credential {
   role: Role;
   owner: string;
-  /** What the subjects of its cluster begin with. */
+  /** The first token of its cluster's subjects. */
   prefix: string;
   /** Signed by the cluster's authority; not secret. */
   jwt: string;
@@ -25,7 +25,7 @@ export interface Credential {
   expiresAt: number | undefined;
 }
 
-/** What a user's token says besides its permissions, as tags: NATS keeps room for them and does not read them. */
+/** Facts in a user's token besides its permissions, as tags, which NATS does not read. */
 export const tags = {
   of: ({ role, prefix }: Pick<Credential, 'role' | 'prefix'>): string[] => [`role:${role}`, `prefix:${prefix}`],
   read: (list: readonly string[], name: 'role' | 'prefix'): string | undefined =>
@@ -56,7 +56,7 @@ export function parseCredential(text: string): Credential {
   const role = roles.find((name) => name === tags.read(claims?.nats.tags ?? [], 'role'));
   const prefix = tags.read(claims?.nats.tags ?? [], 'prefix');
   if (!claims || role === undefined || prefix === undefined)
-    throw new ConfigError('this credential does not say who it is for: make it with `rtr credentials`');
+    throw new ConfigError('this credential names no role: make it with `rtr credentials`');
   return {
     role,
     owner: claims.name,

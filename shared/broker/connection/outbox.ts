@@ -1,27 +1,27 @@
 import type { NatsConnection, Payload } from '@nats-io/transport-node';
 import type { Logger } from '#shared/core/log.ts';
 
-interface Letter {
+interface Message {
   subject: string;
   payload: Payload;
   reply: string | undefined;
 }
 
-/** Milliseconds that a message without hurry waits for one that has. */
-const patienceMs = 5;
+/** Milliseconds that an unhurried message waits for another one. */
+const maxWaitMs = 5;
 
 /**
  * Holds what is published within one turn of the event loop and hands it to the connection together, in order. The
  * library alone writes once for every event that publishes something; under load, many writes become one here, and the
- * broker and whoever listens wake up once for all of them. A message waits for at most the rest of the turn, or, without
- * hurry, for a few milliseconds; few are worth a write of their own, ahead of the others.
+ * broker and the subscribers wake up once for all of them. A message waits for at most the rest of the turn, or, unhurried,
+ * for a few milliseconds; a message that is sent ahead gets a write of its own.
  */
 export class Outbox {
   readonly #nc: NatsConnection;
   readonly #log: Logger;
-  #held: Letter[] = [];
+  #held: Message[] = [];
   #isDue = false;
-  #patience: NodeJS.Timeout | undefined;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(nc: NatsConnection, log: Logger) {
     this.#nc = nc;
@@ -40,24 +40,24 @@ export class Outbox {
     if (!this.#nc.isClosed()) this.#publish({ subject, payload, reply: undefined });
   }
 
-  /** Adds a message that nobody waits for: it travels with the next one that somebody does, or soon by itself. */
+  /** Adds a message that nobody waits for: it travels with the next one, or within a few milliseconds by itself. */
   addUnhurried(subject: string, payload: Payload): void {
     this.#held.push({ subject, payload, reply: undefined });
-    if (!this.#isDue) this.#patience ??= setTimeout(() => this.send(), patienceMs);
+    if (!this.#isDue) this.#timer ??= setTimeout(() => this.send(), maxWaitMs);
   }
 
   /** Hands over what is held, without waiting for the end of the turn. */
   send(): void {
-    const letters = this.#held;
+    const messages = this.#held;
     this.#held = [];
     this.#isDue = false;
-    clearTimeout(this.#patience);
-    this.#patience = undefined;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
     if (this.#nc.isClosed()) return;
-    for (const letter of letters) this.#publish(letter);
+    for (const message of messages) this.#publish(message);
   }
 
-  #publish({ subject, payload, reply }: Letter): void {
+  #publish({ subject, payload, reply }: Message): void {
     try {
       this.#nc.publish(subject, payload, reply === undefined ? undefined : { reply });
     } catch (error) {

@@ -9,7 +9,8 @@ import type { WorkerAddress } from '../contract/worker-address.ts';
 const answerMs = 5_000;
 
 /**
- * What came of a claim. `gone`, `taken` and `later` (another worker is to have it) need no further care; `silent` means that the ingress did not answer, or not to the end, in time.
+ * What came of a claim. After `gone`, `taken` and `later` (another worker is to have the job) nothing is left to do; `silent` means
+ * that the ingress did not answer, or not to the end, in time.
  */
 export type ClaimOutcome =
   | { kind: 'grant'; grant: Grant; body: Buffer }
@@ -41,9 +42,9 @@ export class Claimer {
 
   /**
    * Claims the job that a ticket stands for.
-   * @param ackSubject where the broker wants to be told what becomes of the ticket; the ingress that answers does so
-   * @param onNobody called once when its ingress is gone, so that the ticket is still to be settled
-   * @param onOutcome called once, in the turn of the message that settles it: a cancel that comes right behind a grant
+   * @param ackSubject JetStream's ack subject for the ticket; the ingress that answers the claim acks it
+   * @param onNobody called once when the ingress is gone, so that the ticket is still to be acked
+   * @param onOutcome called once, in the turn of the message that decides it: a cancel that comes right behind a grant
    * must find the job
    */
   claim(ticket: Ticket, ackSubject: string, onNobody: Pending['onNobody'], onOutcome: Pending['onOutcome']): void {
@@ -63,7 +64,7 @@ export class Claimer {
   /** Forgets a grant whose body is still on the way: its client is gone. */
   drop(grant: string): void {
     const id = this.#receiving(grant);
-    if (id !== undefined) this.#settle(id, { kind: 'gone' });
+    if (id !== undefined) this.#finish(id, { kind: 'gone' });
   }
 
   /** The connection was lost, and with it every answer and every part that was on its way. */
@@ -78,11 +79,11 @@ export class Claimer {
     if (pending.grant) return this.#addPart(id, pending, payload);
     if (headers?.code === noResponders) {
       pending.onNobody();
-      return this.#settle(id, { kind: 'gone' });
+      return this.#finish(id, { kind: 'gone' });
     }
     const decoded = decodeClaimAnswer(payload);
     if (!decoded) return this.#giveUp(id);
-    if (decoded.answer.answer !== 'grant') return this.#settle(id, { kind: decoded.answer.answer });
+    if (decoded.answer.answer !== 'grant') return this.#finish(id, { kind: decoded.answer.answer });
     pending.grant = decoded.answer;
     this.#addPart(id, pending, decoded.firstPart);
   }
@@ -98,14 +99,14 @@ export class Claimer {
     pending.parts.push(part);
     pending.received += part.length;
     pending.timer.refresh();
-    if (pending.received >= grant.bodyBytes) this.#settle(id, { kind: 'grant', grant, body: join(pending.parts) });
+    if (pending.received >= grant.bodyBytes) this.#finish(id, { kind: 'grant', grant, body: join(pending.parts) });
   }
 
   #giveUp(id: string): void {
-    this.#settle(id, { kind: 'silent', grant: this.#pending.get(id)?.grant });
+    this.#finish(id, { kind: 'silent', grant: this.#pending.get(id)?.grant });
   }
 
-  #settle(id: string, outcome: ClaimOutcome): void {
+  #finish(id: string, outcome: ClaimOutcome): void {
     const pending = this.#pending.get(id);
     if (!pending) return;
     clearTimeout(pending.timer);

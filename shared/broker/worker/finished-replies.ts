@@ -2,15 +2,15 @@ import type { ReplyWriter } from './reply-writer.ts';
 
 /**
  * Milliseconds for which the end of an answer is kept while the connection stands. Messages get lost with connections; an
- * ingress that misses an end for another reason asks for it later than this, and hears that it is lost. Thousands of answers
- * a second, kept for so long, would leave the young part of the heap.
+ * ingress that misses an end for another reason asks for it later than this, and gets `worker_lost`. Kept for longer, many
+ * answers would reach the old generation of the heap.
  */
 const keptMs = 1_000;
 
 /** Bytes of kept ends at most, over all answers; beyond it the oldest go first. */
 const maxKeptBytes = 64 * 1024 * 1024;
 
-/** What one kept answer costs besides its bytes, about. */
+/** Bytes that one kept answer takes besides its frames, about. */
 const overheadBytes = 1_024;
 
 interface Finished {
@@ -18,7 +18,7 @@ interface Finished {
   at: number;
 }
 
-/** Answers that have just ended, kept for a moment: their last frames may have been lost and be asked for again. */
+/** Answers that have just ended, kept for a moment: their last frames may be lost, and asked for again. */
 export class FinishedReplies {
   /** By grant, oldest first. */
   readonly #finished = new Map<string, Finished>();

@@ -30,10 +30,10 @@ export interface KeptFrame {
 /**
  * Holds the bytes of sent frames for as long as they may be asked for again, a second or so.
  *
- * A small buffer of Node's shares its memory with others of its time, so a frame that is simply held keeps many times
- * its own length, and for so long that all of it gets into the old generation of the heap, where only full collections
- * find it: under load, twice as many are needed then. Here such frames are copied into blocks that are filled again and
- * again. Nobody ever gets to see a block: what is read is a copy, so that no answer can show bytes of a later one.
+ * Small buffers of Node share memory with others of their time, so a frame that is simply held keeps many times its own
+ * length, and for so long that all of it reaches the old generation of the heap, which only full collections clear. Here such
+ * frames are copied into blocks that are filled again and again. A block is never handed out: what is read is a copy, so that
+ * no answer can show bytes of a later one.
  */
 export class FrameMemory {
   readonly #free: Block[] = [];

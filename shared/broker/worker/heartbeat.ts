@@ -8,7 +8,7 @@ const heartbeatMs = 1_000;
 /** Milliseconds that a heartbeat for a small change waits for others like it. */
 const soonMs = 50;
 
-/** Announces a worker each second, on change and when asked, until it says good-bye. */
+/** Announces a worker each second, on change and on request, until it says good-bye. */
 export class Heartbeat {
   readonly #broker: Broker;
   readonly #announcement: () => Announcement;

@@ -15,30 +15,30 @@ import type { FrameMemory } from './frame-memory.ts';
 import { ReplyWriter, youngMs } from './reply-writer.ts';
 import type { MeteredJob, WorkerMeter } from './worker-meter.ts';
 
-/** Milliseconds without a frame after which a running job tells its ingress that it lives. */
+/** Milliseconds without a frame after which a running job sends a keep-alive. */
 const quietMs = 2_500;
 
-/** The same shortly after a reconnect, when frames may be missing that only the next one shows. */
+/** The same shortly after a reconnect, when frames may be missing that only the next one reveals. */
 const youngQuietMs = 400;
 
-/** Milliseconds after which a job that sends frames all the time asks whether anybody still waits for them. */
+/** Milliseconds after which a job that sends frames all the time sends a keep-alive, which is answered when nobody waits. */
 const probeMs = 5_000;
 
-/** Milliseconds in which nobody listened to a job's keep-alives until its ingress counts as gone. */
-const unheardMs = 6_000;
+/** Milliseconds without a subscriber to a job's keep-alives after which its ingress counts as gone. */
+const unansweredMs = 6_000;
 
-/** Milliseconds a worker goes on with its jobs while it cannot reach the broker. Nobody gets what it makes meanwhile. */
+/** Milliseconds that jobs go on while the broker cannot be reached. Nobody gets their answers meanwhile. */
 const disconnectedMs = 15_000;
 
 /** A job in work. */
 interface Running {
   controller: AbortController;
   writer: ReplyWriter;
-  /** Since when nobody listens to its keep-alives. */
-  unheardSince: number | undefined;
-  /** Whether the last keep-alive, as far as known, was listened to. */
-  heard: boolean;
-  /** Whether it was looked after before. */
+  /** Since when its keep-alives have no subscriber. */
+  abandonedSince: number | undefined;
+  /** Whether the last keep-alive had a subscriber, as far as known. */
+  wasReceived: boolean;
+  /** Whether no sweep has seen it yet. */
   isNew: boolean;
 }
 
@@ -58,7 +58,7 @@ export interface JobRunnerOptions {
   onFreed: () => void;
 }
 
-/** Runs the jobs that a worker was granted: hands them to the handler, and keeps in touch with their ingresses. */
+/** Runs the jobs that a worker was granted: hands them to the handler, and their answers to their ingresses. */
 export class JobRunner {
   readonly #options: JobRunnerOptions;
   readonly #broker: Broker;
@@ -88,7 +88,7 @@ export class JobRunner {
       coalesceMs,
       memory,
     });
-    this.#running.set(id, { controller, writer, unheardSince: undefined, heard: true, isNew: true });
+    this.#running.set(id, { controller, writer, abandonedSince: undefined, wasReceived: true, isNew: true });
     const trace = this.#traceOf(grant);
     const job = { id: grant.job, trace, requestId, operation, format, stream, model, headers, body };
     const startedAt = performance.now();
@@ -113,10 +113,10 @@ export class JobRunner {
           log.info({ ...facts, ms: elapsed(startedAt) }, 'job cancelled');
           return;
         }
-        const told = asRouterError(controller.signal.aborted ? controller.signal.reason : error);
-        count('failed', told.code);
-        log.warn({ ...facts, ms: elapsed(startedAt), code: told.code, err: error }, 'job failed');
-        writer.fail(told);
+        const reported = asRouterError(controller.signal.aborted ? controller.signal.reason : error);
+        count('failed', reported.code);
+        log.warn({ ...facts, ms: elapsed(startedAt), code: reported.code, err: error }, 'job failed');
+        writer.fail(reported);
         this.#finished.add(id, writer);
       } finally {
         this.#running.delete(id);
@@ -147,41 +147,41 @@ export class JobRunner {
     return job !== undefined;
   }
 
-  /** Ends all jobs with an error that their ingresses hear of. */
+  /** Ends all jobs with an error, which goes to their ingresses. */
   endAll(error: RouterError): void {
     for (const { controller } of this.#running.values()) controller.abort(error);
   }
 
   /**
-   * Sends frames of a grant again, from a number on. When that cannot be done any more, the job is ended and its
-   * ingress told that it is lost.
+   * Sends frames of a grant again, from a number on. When they are not kept any more, the job ends, and its ingress gets
+   * `worker_lost`.
    */
   retransmit(reply: string, from: number): void {
     const id = grantOf(reply);
     const running = this.#running.get(id);
     const writer = running?.writer ?? this.#finished.get(id);
-    if (writer?.resend(from)) return;
+    if (writer?.retransmit(from)) return;
     running?.controller.abort(cancelled);
     const error = new RouterError('worker_lost', 'A part of the answer was lost on its way.');
     this.#broker.publish(`${reply}.x.${from}`, encodeError(error));
   }
 
-  /** Takes the answer to a keep-alive: nobody heard it, or its ingress does not wait for the answer any more. */
+  /** Takes the answer to a keep-alive: it had no subscriber, or its ingress does not wait for the job any more. */
   onUnwanted(grant: string, { headers }: Msg): void {
     const job = this.#running.get(grant);
     if (!job) return;
     if (headers?.code === noResponders) {
       // The ingress may only have lost its connection for a moment.
       const now = performance.now();
-      job.heard = false;
-      job.unheardSince ??= now;
-      if (now - job.unheardSince < unheardMs) return;
+      job.wasReceived = false;
+      job.abandonedSince ??= now;
+      if (now - job.abandonedSince < unansweredMs) return;
     }
     job.controller.abort(cancelled);
   }
 
-  /** Call twice a second: tells ingresses that their jobs live, and ends jobs when nobody can be reached any more. */
-  care(now: number): void {
+  /** Sends the keep-alives that are due, and ends jobs when the broker stays away. Call twice a second. */
+  sweep(now: number): void {
     const { disconnectedSince, connectedSince } = this.#broker;
     if (disconnectedSince !== undefined) {
       if (now - disconnectedSince > disconnectedMs)
@@ -193,20 +193,20 @@ export class JobRunner {
     for (const job of this.#running.values()) {
       const { sentMs, probedMs } = job.writer.quiet(now);
       // Its ingress may have offered it, and not know whether it was taken.
-      const isUnheardOf = job.isNew && !job.writer.hasSent;
+      const isUnconfirmed = job.isNew && !job.writer.hasSent;
       job.isNew = false;
-      if (isUnheardOf || sentMs > maxQuietMs || probedMs > probeMs) this.#probe(job);
+      if (isUnconfirmed || sentMs > maxQuietMs || probedMs > probeMs) this.#probe(job);
       if (!isYoung) job.writer.dropOld(now);
     }
-    // The ends that a lost connection took with it are found out by this; later ones are kept in case an ingress that
-    // was away for longer asks for them.
+    // A keep-alive reveals an end that was lost with the connection; later ends are kept for an ingress that was away for
+    // longer and asks for them.
     if (isYoung) for (const writer of this.#finished.endedBefore(connectedSince)) writer.probe();
     else this.#finished.dropOld(now);
   }
 
   #probe(job: Running): void {
-    if (job.heard) job.unheardSince = undefined;
-    job.heard = true;
+    if (job.wasReceived) job.abandonedSince = undefined;
+    job.wasReceived = true;
     job.writer.probe();
   }
 }

@@ -1,73 +1,35 @@
 import type { Msg } from '@nats-io/transport-node';
 import type { Logger } from '#shared/core/log.ts';
-import { noResponders, type Broker } from '../connection/connect-broker.ts';
 import { priorityClasses, type PriorityClass } from '#shared/core/priority-class.ts';
-import { awaitedTickets, encodePull, type Pull } from '../contract/pull.ts';
+import { noResponders, type Broker } from '../connection/connect-broker.ts';
 import { encodeAck, type AckKind } from '../contract/ack.ts';
-import { isPriorityClass, type Lane } from '../contract/subjects.ts';
+import { awaitedTickets, encodePull } from '../contract/pull.ts';
+import { isPriorityClass } from '../contract/subjects.ts';
 import type { WorkerAddress } from '../contract/worker-address.ts';
-import { classOrder } from './class-order.ts';
+import { classOrder, expiresMs, heartbeatMs, LanePull } from './lane-pull.ts';
 
-/** Milliseconds that a pull waits for tickets at the server. */
-const expiresMs = 30_000;
-
-/**
- * Milliseconds between the server's signs of life while a pull waits. For each the server goes through all that wait in the
- * lane: with 1,000 idle workers in one pool, every 3 seconds, that is a seventh of a core for each lane (nats-server 2.9).
- */
-const heartbeatMs = 5_000;
-
-/**
- * Milliseconds without one after which a pull is taken for forgotten: one that comes while a cluster of servers chooses who
- * keeps its lane is kept by none, and none says so.
- */
-const silentMs = heartbeatMs + 2_000;
-
-/** Milliseconds after which a pull that the server never ended is taken for forgotten, when there are no signs of life. */
-const forgottenMs = expiresMs + 3_000;
-
-/** Status of the server's sign of life for a pull that waits. */
+/** Status of the server's heartbeat for a pull that waits. */
 const heartbeat = 100;
-
-/** Milliseconds until an empty-handed server has to have said so. */
-const scanAnswerMs = 1_000;
-
-/** Milliseconds until its ingress has to have said that a pull waits: one that stands still is left for another. */
-const heardMs = 1_000;
 
 /** Milliseconds before an ingress is asked again for lanes that cannot be read. */
 const askAgainMs = 250;
 
-/**
- * One lane, as its pulls see it.
- *
- * - `empty`: nothing is asked of the server.
- * - `scanning`: one pull that does not wait is under way; `open` counts what it may still deliver.
- * - `waiting`: pulls wait at the server; `open` counts what they may still deliver.
- * - `broken`: the consumer is missing, and an ingress is asked to make it.
- *
- * `number` is that of its last pull: what is said to an earlier one, which may still wait at the server, is not of this one.
- */
-interface LanePull {
-  lane: Lane;
-  state: 'empty' | 'scanning' | 'waiting' | 'broken';
-  number: number;
-  open: number;
-  deadline: number;
-}
+/** Milliseconds between two sweeps for overdue answers. */
+const sweepMs = 500;
 
 export interface PullerOptions {
   broker: Pick<Broker, 'subjects' | 'connected' | 'publish' | 'publishUnhurried' | 'roundTripMs'>;
   log: Logger;
   worker: WorkerAddress;
-  /** Subject prefix of the worker's own inbox for what the server says to pulls. */
+  /** Subject prefix of the worker's own inbox for answers to pulls. */
   inbox: string;
   /** Slots that are free right now; 0 while the worker takes nothing. */
   free: () => number;
 }
 
 /**
- * Pulls tickets for one worker, by hand: recovers from a broker restart within a fraction of a second, and never hoards.
+ * Pulls tickets for one worker, without the library's consumer: it recovers from a broker restart at once, and never takes more
+ * tickets than there are free slots.
  *
  * Lanes in which tickets came are scanned when a slot is free, in class order and with pulls that do not wait, so that a
  * backlog drains in that order. When all are empty it waits in all of them at once, for one ticket in each; whatever comes
@@ -82,17 +44,17 @@ export class Puller {
   readonly #timer: NodeJS.Timeout;
   #lanes = new Map<PriorityClass, LanePull>();
   #pool: string;
-  /** The ingress that hands its wishes on. */
+  /** The ingress that hands its pulls and acks on. */
   #ingress = '';
   /** Runs for a while after an ingress was asked for lanes, answered or not. */
   #asked: NodeJS.Timeout | undefined;
-  /** Pulls that were made so far. */
+  /** Pulls made so far. */
   #pulls = 0;
   #scans = 0;
   #scanOrder: PriorityClass[] = [];
-  /** Whether the server is asked if it stands still. */
-  #judging = false;
-  #closed = false;
+  /** Whether the server is being asked for a sign of life. */
+  #isJudging = false;
+  #isClosed = false;
 
   /** @param pool that the worker has announced */
   constructor({ broker, log, worker, inbox, free }: PullerOptions, pool: string) {
@@ -102,7 +64,7 @@ export class Puller {
     this.#inbox = inbox;
     this.#free = free;
     this.#pool = pool;
-    this.#timer = setInterval(() => this.#watch(), 500);
+    this.#timer = setInterval(() => this.#sweep(), sweepMs);
     this.moveTo(pool);
   }
 
@@ -111,31 +73,21 @@ export class Puller {
    * come are not its own any more.
    */
   moveTo(pool: string): void {
+    const { tier } = this.#worker;
     this.#pool = pool;
-    this.#lanes = new Map(
-      priorityClasses.map((name) => [
-        name,
-        {
-          lane: { tier: this.#worker.tier, pool, class: name },
-          state: 'broken',
-          number: 0,
-          open: 0,
-          deadline: Infinity,
-        },
-      ]),
-    );
+    this.#lanes = new Map(priorityClasses.map((name) => [name, new LanePull({ tier, pool, class: name })]));
     this.#scanOrder = [];
     clearTimeout(this.#asked);
     this.#askForLanes();
   }
 
   close(): void {
-    this.#closed = true;
+    this.#isClosed = true;
     clearInterval(this.#timer);
     clearTimeout(this.#asked);
   }
 
-  /** Whatever was asked before is forgotten: the connection was lost. */
+  /** Drops all pulls and begins anew: the connection was lost. */
   reset(): void {
     this.moveTo(this.#pool);
   }
@@ -146,20 +98,20 @@ export class Puller {
     return this.#lanes.size > 0;
   }
 
-  /** Call when slots may have become free. */
-  kick(): void {
-    if (this.#closed || this.#scanOrder.length > 0 || this.#free() <= 0) return;
-    const unasked = [...this.#lanes.values()].some(({ state }) => state === 'empty');
-    if (unasked) this.#scan();
+  /** Pulls more tickets when a slot is free. Call when slots may have become free. */
+  pullIfFree(): void {
+    if (this.#isClosed || this.#scanOrder.length > 0 || this.#free() <= 0) return;
+    const hasEmpty = [...this.#lanes.values()].some(({ state }) => state === 'empty');
+    if (hasEmpty) this.#scan();
     else this.#wait();
   }
 
-  /** Has a ticket settled that was not claimed. */
+  /** Has a ticket acked that is not claimed. */
   ack(ticket: string, as: AckKind): void {
     const { subjects } = this.#broker;
     const subject = subjects.ack(this.#ingress, this.#worker);
     const ack = encodeAck({ ticket, as });
-    // Somebody waits for what goes back.
+    // Another worker waits for a ticket that goes back.
     if (as === 'back') this.#broker.publish(subject, ack);
     else this.#broker.publishUnhurried(subject, ack);
   }
@@ -169,38 +121,33 @@ export class Puller {
     const [pool, name] = subject.split('.').slice(-2);
     const pull = pool === this.#pool && name !== undefined && isPriorityClass(name) ? this.#lanes.get(name) : undefined;
     if (!pull) return false;
-    // One of an earlier pull, which may still wait at the server, is taken as well; nothing was counted on.
-    if (pull.open === 0) return true;
-    pull.open -= 1;
-    if (pull.open === 0) this.#exhausted(pull);
+    if (pull.received()) this.#onExhausted(pull);
     return true;
   }
 
-  /** Takes an ingress's word that the lanes of a pool can be read, through it. */
+  /** An ingress has made the lanes of a pool, and hands on pulls for them. */
   onLanes(pool: string, { data }: Pick<Msg, 'data'>): void {
     const ingress = Buffer.from(data).toString();
-    // An empty one is the server's, that there is no ingress.
+    // An empty answer is the server's: there is no ingress.
     if (pool !== this.#pool || ingress === '') return;
     this.#ingress = ingress;
-    for (const pull of this.#lanes.values()) if (pull.state === 'broken') pull.state = 'empty';
-    this.kick();
+    for (const pull of this.#lanes.values()) if (pull.state === 'broken') pull.empty();
+    this.pullIfFree();
   }
 
   /**
-   * Takes what is said to the pull of a number: by an ingress, that it waits, and whether the server will give signs of life
-   * (an ingress of an older release lets it give none); by the server, that it still waits, expired, found nothing, or failed.
+   * Takes an answer to the pull of a number: of an ingress, that it waits, and whether the server will send heartbeats (an
+   * ingress of an older release asks for none); of the server, that it still waits, expired, found nothing, or failed.
    */
   onStatus(name: string, number: number, { headers, data }: Pick<Msg, 'headers' | 'data'>): void {
     const pull = isPriorityClass(name) ? this.#lanes.get(name) : undefined;
     if (pull?.number !== number) return;
     if (!headers || headers.code === heartbeat) {
-      const isWatched = headers !== undefined || data.length > 0;
-      if (pull.state === 'waiting') pull.deadline = performance.now() + (isWatched ? silentMs : forgottenMs);
+      pull.stillWaits(headers !== undefined || data.length > 0);
     } else if (headers.code === 404 || headers.code === 408) {
-      const undelivered = Number(headers.get('Nats-Pending-Messages') || pull.open);
-      pull.open = pull.state === 'scanning' ? 0 : Math.max(0, pull.open - undelivered);
-      if (pull.open === 0) this.#exhausted(pull);
-      this.kick();
+      const undelivered = headers.get('Nats-Pending-Messages');
+      if (pull.ended(undelivered === '' ? undefined : Number(undelivered))) this.#onExhausted(pull);
+      this.pullIfFree();
     } else if (headers.code === noResponders || headers.code === 409) {
       this.#repair(pull);
     } else {
@@ -221,19 +168,15 @@ export class Puller {
     const [name] = this.#scanOrder;
     const free = this.#free();
     const pull = name && this.#lanes.get(name);
-    if (!pull || free <= 0) {
-      this.#scanOrder = [];
-      if (free > 0) this.#wait();
-      return;
-    }
-    pull.state = 'scanning';
-    this.#ask(pull, free, scanAnswerMs);
+    if (pull && free > 0) return this.#pull(pull, 'scanning', free);
+    this.#scanOrder = [];
+    if (free > 0) this.#wait();
   }
 
-  #exhausted(pull: LanePull): void {
-    const scanned = pull.state === 'scanning';
-    pull.state = 'empty';
-    if (!scanned) return;
+  #onExhausted(pull: LanePull): void {
+    const wasScanned = pull.state === 'scanning';
+    pull.empty();
+    if (!wasScanned) return;
     this.#scanOrder.shift();
     this.#scanNext();
   }
@@ -242,36 +185,30 @@ export class Puller {
 
   #wait(): void {
     for (const pull of this.#lanes.values()) {
-      if (pull.state !== 'empty') continue;
-      pull.state = 'waiting';
-      this.#ask(pull, awaitedTickets, heardMs, { expiresMs, heartbeatMs });
+      if (pull.state === 'empty') this.#pull(pull, 'waiting', awaitedTickets);
     }
   }
 
-  #ask(pull: LanePull, batch: number, deadlineMs: number, waits?: Pick<Pull, 'expiresMs' | 'heartbeatMs'>): void {
+  #pull(pull: LanePull, state: 'scanning' | 'waiting', batch: number): void {
     this.#pulls += 1;
-    pull.number = this.#pulls;
-    pull.open += batch;
-    pull.deadline = performance.now() + deadlineMs;
+    pull.begin(state, this.#pulls, batch);
     const { pool, class: name } = pull.lane;
+    const waits = state === 'waiting' ? { expiresMs, heartbeatMs } : {};
     const request = encodePull({ pool, class: name, batch, ...waits });
     const answerTo = `${this.#inbox}.${name}.${pull.number}`;
     this.#broker.publish(this.#broker.subjects.pull(this.#ingress, this.#worker), request, answerTo);
   }
 
-  // ---- care
+  // ---- repair
 
-  /** The lane's consumer is missing, or has forgotten the pull: has it made if need be, then goes on pulling. */
+  /** Has the lane's consumer made if it is missing, then pulls again. */
   #repair(pull: LanePull): void {
-    pull.state = 'broken';
-    pull.number = 0;
-    pull.open = 0;
-    pull.deadline = Number.POSITIVE_INFINITY;
+    pull.break();
     this.#scanOrder = [];
     if (this.#asked === undefined) this.#askForLanes();
   }
 
-  /** Asks until an ingress has made the lanes, and never more often than four times a second. */
+  /** Asks until an ingress has made the lanes, four times a second at most. */
   #askForLanes(): void {
     this.#asked = setTimeout(() => {
       this.#asked = undefined;
@@ -281,23 +218,23 @@ export class Puller {
     this.#broker.publish(this.#broker.subjects.lanes(this.#worker), this.#pool, answerTo);
   }
 
-  #watch(): void {
-    if (this.#broker.connected && !this.#judging && this.#overdue().length > 0) void this.#judge();
-    this.kick();
+  #sweep(): void {
+    if (this.#broker.connected && !this.#isJudging && this.#overdue().length > 0) void this.#judge();
+    this.pullIfFree();
   }
 
   #overdue(): LanePull[] {
     const now = performance.now();
-    return [...this.#lanes.values()].filter(({ state, deadline }) => state !== 'empty' && now > deadline);
+    return [...this.#lanes.values()].filter((pull) => pull.isOverdue(now));
   }
 
-  /** Has what is overdue asked for again, once the server has shown that it, and this process, do not just stand still. */
+  /** Repairs what is overdue, once the server has shown that neither it nor this process stands still. */
   async #judge(): Promise<void> {
-    this.#judging = true;
+    this.#isJudging = true;
     const answerMs = await this.#broker.roundTripMs();
-    this.#judging = false;
-    if (this.#closed || answerMs === undefined) return;
-    // What the server had said before its answer has come by now.
+    this.#isJudging = false;
+    if (this.#isClosed || answerMs === undefined) return;
+    // Whatever the server sent before its answer has come by now.
     for (const pull of this.#overdue()) this.#repair(pull);
   }
 }

@@ -1,7 +1,7 @@
 import type { FrameKind } from '../contract/subjects.ts';
 import type { FrameMemory, KeptFrame } from './frame-memory.ts';
 
-/** Milliseconds for which a sent frame is kept. A broker that dies takes with it what was sent shortly before. */
+/** Milliseconds for which a sent frame is kept. A broker that dies loses what was sent shortly before. */
 const keptMs = 1_000;
 
 /** Bytes of frames kept at most, for one answer. */
@@ -15,7 +15,7 @@ export interface SentFrame {
 
 /**
  * The last frames of one answer, to be sent again when they were lost. What was sent within the last second is kept;
- * while the connection is down or young, everything is, as nobody knows yet what was lost. A megabyte bounds both.
+ * while the connection is down or young, everything is, because it is not known yet what was lost. A megabyte bounds both.
  */
 export class ReplyTail {
   readonly #memory: FrameMemory;

@@ -23,7 +23,7 @@ const nothing = new Uint8Array(0);
 export interface ReplyWriterOptions {
   /** Reply subject of the grant, before kind and number. */
   subject: string;
-  /** Subject to which keep-alives are answered when nobody waits for this answer any more. */
+  /** Subject at which keep-alives are answered when nobody waits for this answer any more. */
   aliveInbox: string;
   /** Whether the client sees the pieces as they come. */
   stream: boolean;
@@ -36,10 +36,10 @@ export interface ReplyWriterOptions {
 /**
  * Turns the pieces of one answer into numbered frames.
  *
- * The first piece of a stream leaves at once, ahead of what waits of other answers; later ones that follow each other
- * within the coalescing window travel together, which saves a part of the broker's and the ingress's work in bursts and
- * delays nothing by more than that window. Later frames also travel with those of other answers, for which they wait a
- * few milliseconds: waking the broker and the ingress for each costs more than relaying it.
+ * The first piece of a stream leaves at once, ahead of other answers' frames that wait; later ones that follow each other
+ * within the coalescing window travel together, which saves work of the broker and the ingress in bursts and delays no piece by
+ * more than that window. Later frames also travel with those of other answers, for which they wait a few milliseconds:
+ * waking the broker and the ingress for each costs more than relaying it.
  *
  * An answer that is not streamed travels with its end, in one frame if it fits.
  */
@@ -91,29 +91,29 @@ export class ReplyWriter implements Reply {
     return this.#tail.bytes;
   }
 
-  /** Lets go of frames that are too old to be sent again. Not to be called while the connection is down or young. */
+  /** Drops frames that are too old to be sent again. Not to be called while the connection is down or young. */
   dropOld(now: number): void {
     this.#tail.dropOld(now);
   }
 
-  /** Lets go of all sent frames. */
+  /** Drops all sent frames. */
   dropAll(): void {
     this.#tail.dropAll();
   }
 
-  /** Milliseconds since anything was sent, and since it was last asked whether anybody still waits. */
+  /** Milliseconds since the last frame, and since the last keep-alive. */
   quiet(now: number): { sentMs: number; probedMs: number } {
     return { sentMs: now - this.#lastSentAt, probedMs: now - this.#lastProbeAt };
   }
 
-  /** Tells the ingress that the job lives and how far it is. Whoever does not wait for it any more answers. */
+  /** Sends a keep-alive with the number of the next frame. An ingress that does not wait for the answer any more replies. */
   probe(): void {
     this.#lastProbeAt = performance.now();
     this.#publish('k', this.#seq, nothing, this.#aliveInbox);
   }
 
   /** Sends the frames from a number on again. @returns false when they are not all kept any more */
-  resend(from: number): boolean {
+  retransmit(from: number): boolean {
     const frames = this.#tail.from(from);
     if (!frames) return false;
     for (const [position, { kind, payload }] of frames.entries()) this.#publish(kind, from + position, payload);

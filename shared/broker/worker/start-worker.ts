@@ -19,12 +19,12 @@ import { JobRunner } from './job-runner.ts';
 import { Puller } from './puller.ts';
 import type { WorkerFacts, WorkerOptions } from './worker-options.ts';
 
-/** Milliseconds for handlers to settle when their jobs are ended by a drain that took too long. */
+/** Milliseconds for handlers to end when a drain that took too long aborts their jobs. */
 const settleMs = 1_000;
 
 /**
- * A worker on the broker: it announces itself, takes an offered job or pulls a ticket when it has a free slot, claims that one's
- * job, and has it run.
+ * A worker on the broker: it announces itself, takes an offered job or pulls a ticket when it has a free slot, claims the
+ * ticket's job, and runs it.
  */
 export class Worker {
   readonly #options: WorkerOptions;
@@ -41,12 +41,12 @@ export class Worker {
   #facts: WorkerFacts;
   #pool: string;
   #claiming = 0;
-  /** It is being stopped. */
-  #draining = false;
-  /** An operator wants it to take nothing new for now. */
-  #heldBack = false;
-  /** Jobs are no longer begun, not even granted ones. */
-  #ended = false;
+  /** Whether it is being stopped. */
+  #isStopping = false;
+  /** Whether an operator has drained it. */
+  #isDrained = false;
+  /** Whether no job is begun any more, not even a granted one. */
+  #hasEnded = false;
   #idle: (() => void) | undefined;
 
   constructor(options: WorkerOptions) {
@@ -83,14 +83,14 @@ export class Worker {
     this.#heartbeat = new Heartbeat(broker, address, () => this.#announcement());
     const puller = { broker, log, worker: address, inbox: `${inbox}.pull`, free: () => this.#free() };
     this.#puller = new Puller(puller, this.#pool);
-    const care = setInterval(() => this.#jobs.care(performance.now()), 500);
+    const sweep = setInterval(() => this.#jobs.sweep(performance.now()), 500);
     this.#releases = [
       () => inboxSubscription.unsubscribe(),
       () => cancelSubscription.unsubscribe(),
       () => retransmitSubscription.unsubscribe(),
       () => drainSubscription.unsubscribe(),
       broker.onReconnect(() => this.#onReconnect()),
-      () => clearInterval(care),
+      () => clearInterval(sweep),
     ];
   }
 
@@ -98,13 +98,13 @@ export class Worker {
     return this.#jobs.size + this.#claiming;
   }
 
-  /** What it announces of itself besides what it serves. */
+  /** The part of its announcement that changes with its load. */
   get standing(): { slots: number; busy: number; accepting: boolean; draining: boolean } {
     const { slots, accepting } = this.#facts;
-    return { slots, busy: Math.min(this.busy, slots), accepting, draining: this.#draining || this.#heldBack };
+    return { slots, busy: Math.min(this.busy, slots), accepting, draining: this.#isStopping || this.#isDrained };
   }
 
-  /** Changes what the worker announces; the cluster hears of it at once. */
+  /** Changes what the worker announces, at once. */
   update(change: Partial<WorkerFacts>): void {
     if (this.#facts.accepting && change.accepting === false) this.#options.meter.paused();
     this.#facts = { ...this.#facts, ...change };
@@ -113,21 +113,21 @@ export class Worker {
     this.#pool = pool;
     this.#heartbeat.now();
     if (moves) this.#puller.moveTo(pool);
-    else this.#puller.kick();
+    else this.#puller.pullIfFree();
   }
 
-  /** Takes nothing new and waits until its jobs are over, for at most this many milliseconds; the rest is ended. */
+  /** Takes nothing new and waits until its jobs are over, for at most this many milliseconds, then ends the rest. */
   async drain(ms: number): Promise<void> {
-    this.#draining = true;
+    this.#isStopping = true;
     this.#heartbeat.now();
     if (this.busy > 0) await this.#becomeIdle(ms);
-    this.#ended = true;
+    this.#hasEnded = true;
     this.#jobs.endAll(restarting());
-    // The handlers' last words still have to be sent.
+    // The handlers' errors still have to be sent.
     if (this.busy > 0) await this.#becomeIdle(settleMs);
   }
 
-  /** Says good-bye and lets go of the broker. Call `drain` before. */
+  /** Says good-bye and releases its subscriptions. Call `drain` before. */
   async close(): Promise<void> {
     this.#puller.close();
     this.#heartbeat.stop();
@@ -135,7 +135,7 @@ export class Worker {
     if (this.#broker.connected) await Promise.race([this.#broker.flush(), sleep(1_000, undefined, { ref: false })]);
   }
 
-  /** Waits until nothing is in work, for at most this many milliseconds. */
+  /** Waits until no job runs, for at most this many milliseconds. */
   async #becomeIdle(ms: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#idle = resolve;
@@ -151,7 +151,7 @@ export class Worker {
   }
 
   #free(): number {
-    if (this.#draining || this.#heldBack || !this.#facts.accepting || !this.#broker.connected) return 0;
+    if (this.#isStopping || this.#isDrained || !this.#facts.accepting || !this.#broker.connected) return 0;
     return this.#facts.slots - this.busy;
   }
 
@@ -181,7 +181,7 @@ export class Worker {
 
   // ---- tickets and claims
 
-  /** Tickets come with the subject they were published to; what is said to pulls and claims, with the inbox's. */
+  /** Tickets come with the subject that they were published to; answers to pulls and claims, with the inbox's. */
   #onInbox(message: Msg, inboxLength: number): void {
     const [kind, name, detail] = message.subject.slice(inboxLength + 1).split('.');
     if (message.reply?.startsWith('$JS.ACK.')) this.#onTicket(message, message.reply);
@@ -208,8 +208,8 @@ export class Worker {
   }
 
   /**
-   * Takes a job that an ingress offers, while it waits for tickets in all its lanes: a lane in which somebody waits is one that it
-   * has found something in, or has still to look through. A refusal is an empty frame.
+   * Takes a job that an ingress offers, while it waits for tickets in all its lanes: in any other state of a lane, requests may
+   * wait there, and they come first. A refusal is an empty frame.
    */
   #onOffer({ data, reply }: Msg, pool: string | undefined): void {
     const hasRoom = pool === this.#pool && this.#free() > awaitedTickets && this.#puller.isWaiting;
@@ -232,24 +232,24 @@ export class Worker {
       }
       this.#freed();
     });
-    this.#puller.kick();
+    this.#puller.pullIfFree();
   }
 
   #begin(grant: Grant, body: Buffer): void {
-    if (this.#ended) this.#giveBack(grant, restarting());
+    if (this.#hasEnded) this.#giveBack(grant, restarting());
     else this.#jobs.run(grant, body);
   }
 
-  /** Lets another worker have a job that was never begun here. */
+  /** Gives back a job that was never begun here, for another worker. */
   #giveBack({ reply }: Grant, error: RouterError): void {
     this.#broker.publish(`${reply}.x.0`, encodeError(error));
   }
 
   #freed(): void {
     if (this.busy === 0) this.#idle?.();
-    // It was full: ingresses that see it so would send what comes to other tiers.
+    // It was full: ingresses that still believe so would send requests to other tiers.
     if (this.busy === this.#facts.slots - 1) this.#heartbeat.soon();
-    this.#puller.kick();
+    this.#puller.pullIfFree();
   }
 
   /** A cancel names the grant by its reply subject: the job itself may be back here for another attempt. */
@@ -258,21 +258,24 @@ export class Worker {
     if (!this.#jobs.cancel(grant)) this.#claimer.drop(grant);
   }
 
-  /** An ingress misses frames, or has heard nothing for long: of a body that is still on its way there are none yet. */
+  /** An ingress misses frames, or has got none for long. While the body is still on its way there are none yet. */
   #onRetransmit(payload: Uint8Array): void {
     const [reply = '', from = ''] = Buffer.from(payload).toString().split(' ');
     if (this.#claimer.isReceiving(grantOf(reply))) this.#broker.publish(`${reply}.k.0`, '');
     else this.#jobs.retransmit(reply, Number(from));
   }
 
-  /** What runs goes on. A worker that is started anew knows nothing of it. */
+  /** Running jobs go on. A worker that is restarted is not drained any more. */
   #onDrain(payload: Uint8Array): void {
     const command = Buffer.from(payload).toString();
     if (command !== 'drain' && command !== 'undrain') return;
-    this.#heldBack = command === 'drain';
-    this.#options.log.info({ busy: this.busy }, this.#heldBack ? 'drained by an operator' : 'undrained by an operator');
+    this.#isDrained = command === 'drain';
+    this.#options.log.info(
+      { busy: this.busy },
+      this.#isDrained ? 'drained by an operator' : 'undrained by an operator',
+    );
     this.#heartbeat.now();
-    this.#puller.kick();
+    this.#puller.pullIfFree();
   }
 
   #onReconnect(): void {

@@ -24,7 +24,7 @@ export interface WorkerOptions extends WorkerFacts {
   /** The worker's name: letters, digits, `_`, `-`; unique among those of its credential. */
   id: string;
   tier: Tier;
-  /** The kind of thing behind the worker, as `vllm`: workers of one kind with the same models and tools are interchangeable. */
+  /** The kind of upstream, as `vllm`: workers of one kind with the same models and tools are interchangeable. */
   kind: string;
   /** Client formats that the handler answers in. */
   formats: readonly string[];

@@ -1,6 +1,6 @@
 import { connectBroker, isRefusal } from '#shared/broker/connection/connect-broker.ts';
 import type { Role } from '#shared/broker/connection/credential.ts';
-import { readBrokerAccess, type BrokerAccessSettings } from '#shared/broker/connection/read-broker-access.ts';
+import { readBrokerAccess, type BrokerAccessSettings } from '#shared/broker/connection/broker-settings.ts';
 import { ConfigError } from '#shared/core/load-config.ts';
 import { createLog } from '#shared/core/log.ts';
 import type { Diagnosis } from './diagnosis.ts';

@@ -6,9 +6,9 @@ import { consumerName, isInboxOf } from '../../contract/subjects.ts';
 import { addressAtEnd, type WorkerAddress } from '../../contract/worker-address.ts';
 
 /**
- * Hands workers' wishes on to the queues. A worker has no permission to speak to JetStream itself: the server answers a
- * JetStream request at whatever subject it names, as itself, so that whoever may make one could have the server do what it
- * may not do (empty another tier's queue, say). Tickets go from the server straight to the worker.
+ * Hands workers' pulls and acks on to JetStream. A worker has no permission for JetStream's API: the server publishes its answer
+ * to whatever reply subject a request names, with its own rights, so a worker that may make requests could have it do what
+ * the worker may not (purge another tier's stream, for example). Tickets go from the server straight to the worker.
  */
 export class JetStreamProxy {
   readonly #broker: Broker;
@@ -30,7 +30,7 @@ export class JetStreamProxy {
     this.#stop();
   }
 
-  /** Settles a ticket of a worker's tier; one of another tier, or none at all, is nothing that the worker may settle. */
+  /** Acks a ticket for a worker. A ticket of another tier is left alone, as is a subject that is no ticket's. */
   ack({ tier }: WorkerAddress, ticket: string, as: AckKind): void {
     const { subjects } = this.#broker;
     if (!isTicketOf(subjects, tier, ticket)) return;
@@ -38,7 +38,7 @@ export class JetStreamProxy {
     else this.#broker.publishUnhurried(ticket, ackPayloads[as]);
   }
 
-  /** A pull that waits is answered at once, so that its worker knows that it was heard, and whether it will hear of it. */
+  /** A pull that waits is confirmed at once, with a payload when the server will send heartbeats for it. */
   #onPull({ subject, data, reply = '' }: Msg): void {
     const { subjects } = this.#broker;
     const worker = addressAtEnd(subject);

@@ -3,7 +3,7 @@ import type { LivePool } from '../workers/live-pool.ts';
 /** A ticket that stands for a job in one pool's lane. */
 export interface PlacedTicket {
   model: string;
-  /** Counts the job's tickets, so that the broker's answers can be told apart. */
+  /** Counts the job's tickets, so that each of the broker's answers finds its ticket. */
   number: number;
   publishedAt: number;
   /** The broker's answer to the ticket. */

@@ -14,15 +14,15 @@ import { priorityClasses } from '#shared/core/priority-class.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { consumerName, type Lane } from '../../contract/subjects.ts';
 
-/** Bounds of the queue; all nodes of a cluster are given the same. */
+/** Limits of the queue, the same for all nodes of a cluster. */
 export interface QueueSettings {
   /** Tickets that may wait in all lanes of a tier together. One more is refused. */
   maxQueued: number;
-  /** Milliseconds after which a waiting ticket is dropped. Its ingress gave up before. */
+  /** Milliseconds after which a waiting ticket is dropped. Its ingress has given up before. */
   maxAgeMs: number;
 }
 
-/** Milliseconds until a delivered ticket whose worker never answered for it goes to another one. */
+/** Milliseconds until a delivered ticket that nobody acked is delivered to another worker. */
 const ackWaitMs = 3_000;
 
 /** Milliseconds for the broker to answer. */
@@ -32,16 +32,16 @@ const answerMs = 5_000;
 const streamNameInUse = 10058;
 const streamNotFound = 10059;
 
-/** JetStream's errors when there are not as many nodes as copies are wanted: no peers, no room on them, no cluster. */
+/** JetStream's errors for more copies than nodes: no peers, no room on them, no cluster. */
 const tooFewNodes = [10005, 10023, 10074];
 
-/** Nodes that keep the queue where NATS is a cluster: one of them may go, and no ticket with it. */
+/** Nodes that keep the queue where NATS is a cluster: one of them may be lost without losing a ticket. */
 const copiesInCluster = 3;
 
 /**
  * Makes a tier's stream of tickets where there is none. Safe to call from many nodes at once, and often.
- * A work queue in memory: tickets are only hints, their ingress makes them again when the server forgets.
- * @returns when the stream was made: another one than before has none of the tickets that were published before
+ * It is a work queue in memory: tickets are only hints, which their ingress publishes again when the server lost them.
+ * @returns when the stream was made: a stream of another time has none of the tickets that were published before
  */
 export async function ensureJobsStream(broker: Broker, tier: Tier, settings: QueueSettings): Promise<string> {
   const manager = await managerOf(broker);
@@ -104,8 +104,8 @@ export async function ensurePoolConsumers(broker: Broker, tier: Tier, pool: stri
 }
 
 /**
- * Makes the durable consumer of one lane. Deliveries are not counted out: a ticket that idle workers hand back is still
- * good, and how often a job is tried is counted by its ingress.
+ * Makes the durable consumer of one lane. Deliveries are not limited: a ticket that workers give back is still good, and the
+ * attempts of a job are limited by its ingress.
  */
 async function ensureLaneConsumer(manager: JetStreamManager, broker: Broker, lane: Lane): Promise<void> {
   await manager.consumers.add(broker.subjects.stream(lane.tier), {

@@ -7,7 +7,7 @@ import { isInboxOf } from '../../contract/subjects.ts';
 import { addressAtEnd } from '../../contract/worker-address.ts';
 import type { LiveWorkers } from '../workers/live-workers.ts';
 
-/** All ingresses share these requests: one of them answers each. */
+/** The queue group of all ingresses: one of them answers each request. */
 const queueGroup = 'ingress';
 
 interface LaneMakerOptions {
@@ -19,9 +19,9 @@ interface LaneMakerOptions {
 }
 
 /**
- * Makes the queues of a pool for the workers that cannot read them: the first of its kind, or all after the broker was
- * restarted. A worker has no permission to make any itself, and gets only those of the pool that it announced. The answer
- * names this ingress: from then on the worker pulls through it, until it is silent.
+ * Makes the queues of a pool for workers that cannot read them: the first worker of its kind, or all after a restart of the
+ * broker. A worker has no permission to make queues itself, and gets only those of the pool that it announced. The answer
+ * names this ingress: from then on the worker pulls through it, until it falls silent.
  */
 export class LaneMaker {
   readonly #broker: Broker;
@@ -29,7 +29,7 @@ export class LaneMaker {
   readonly #ingress: string;
   readonly #log: Logger;
   readonly #onFailure: (tier: Tier) => void;
-  /** By tier and pool: a thousand workers that ask at once cause one look. */
+  /** By tier and pool: workers that ask at once share one request. */
   readonly #making = new Map<string, Promise<void>>();
   readonly #stop: () => void;
 

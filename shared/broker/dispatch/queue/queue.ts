@@ -1,15 +1,28 @@
 import type { Msg } from '@nats-io/transport-node';
+import { z } from 'zod';
 import type { Logger } from '#shared/core/log.ts';
-import type { Broker } from '../../connection/connect-broker.ts';
+import { noResponders, type Broker } from '../../connection/connect-broker.ts';
+import { parseJson } from '../../contract/ticket.ts';
 import type { QueueSettings } from './jobs-stream.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import type { Job } from '../job.ts';
 import type { JobTable } from '../job-table.ts';
 import { LaneMaker } from './lane-maker.ts';
 import type { LiveWorkers } from '../workers/live-workers.ts';
-import { readTicketAnswer } from './ticket-answer.ts';
 import { TicketStreams } from './ticket-streams.ts';
 import { Tickets } from './tickets.ts';
+
+/** The broker's answer to a published ticket. */
+type TicketAnswer = 'stored' | 'full' | 'no-stream' | 'unknown';
+
+const answerSchema = z.object({
+  stream: z.string().optional(),
+  seq: z.number().optional(),
+  error: z.object({ err_code: z.number().optional(), description: z.string().optional() }).optional(),
+});
+
+/** JetStream's `maximum messages exceeded`, reported under this code when a stream refuses new messages. */
+const storeFailed = 10077;
 
 export interface QueueOptions {
   /** This ingress, as a subject token. */
@@ -22,7 +35,7 @@ export interface QueueOptions {
   onFull: (job: Job) => void;
 }
 
-/** The queue at the broker: the tickets of jobs that wait, and the streams and lanes that hold them, made again when they are gone. */
+/** The queue at the broker: the tickets of waiting jobs, and the streams and lanes that hold them, made again when they are gone. */
 export class Queue {
   readonly tickets: Tickets;
   readonly #log: Logger;
@@ -48,7 +61,7 @@ export class Queue {
     return this.#streams.prepare();
   }
 
-  /** What was on its way when the connection was lost is gone, and so may be what the broker held. */
+  /** The connection was lost, and with it the tickets on their way; so may be what the broker held. */
   suspect(): void {
     this.#streams.suspectAll();
   }
@@ -77,4 +90,12 @@ export class Queue {
   #publishAgain(tier: Tier): void {
     for (const job of this.#jobs.values()) if (job.state === 'queued') this.tickets.publishAgain(job, tier);
   }
+}
+
+/** Reads JetStream's answer to a published ticket. "No responders" means that no stream has the subject. */
+function readTicketAnswer({ data, headers }: Msg): TicketAnswer {
+  if (headers?.code === noResponders) return 'no-stream';
+  const answer = parseJson(data, answerSchema);
+  if (answer?.error?.err_code === storeFailed) return 'full';
+  return answer?.stream !== undefined && answer.seq !== undefined ? 'stored' : 'unknown';
 }

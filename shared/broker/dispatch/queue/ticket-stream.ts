@@ -3,11 +3,11 @@ import type { Broker } from '../../connection/connect-broker.ts';
 import { configureJobsStream, ensureJobsStream, type QueueSettings } from './jobs-stream.ts';
 import type { Tier } from '#shared/core/tier.ts';
 
-/** Milliseconds between two looks at the stream while jobs wait in it. */
-const lookMs = 2_000;
+/** Milliseconds between two checks of the stream while jobs wait in it. */
+const checkMs = 2_000;
 
 /**
- * Sees to it that a tier's stream of tickets exists while jobs wait, and tells when tickets that were in it are gone: the
+ * Keeps a tier's stream of tickets in existence while jobs wait, and calls back when the tickets that were in it are gone: the
  * broker was restarted, or somebody deleted the stream.
  */
 export class TicketStream {
@@ -17,9 +17,9 @@ export class TicketStream {
   readonly #log: Logger;
   readonly #onGone: () => void;
   #created: string | undefined;
-  #nextLook = 0;
-  #looking = false;
-  #suspected = false;
+  #nextCheckAt = 0;
+  #isChecking = false;
+  #isSuspected = false;
 
   constructor(broker: Broker, tier: Tier, queue: QueueSettings, log: Logger, onGone: () => void) {
     this.#broker = broker;
@@ -34,33 +34,33 @@ export class TicketStream {
     this.#created = await configureJobsStream(this.#broker, this.#tier, this.#queue);
   }
 
-  /** Tickets may be gone, whether the stream is the same or not: looks at once, and says so when the stream stands. */
+  /** Tickets may be gone, whether the stream is the same or not: checks at once, and calls back when the stream stands. */
   suspect(): void {
-    this.#suspected = true;
-    this.#nextLook = 0;
+    this.#isSuspected = true;
+    this.#nextCheckAt = 0;
     this.maintain(performance.now());
   }
 
   /** Call from time to time while jobs wait. */
   maintain(now: number): void {
-    if (this.#looking || now < this.#nextLook || !this.#broker.connected) return;
-    this.#looking = true;
-    this.#nextLook = now + lookMs;
-    this.#look()
+    if (this.#isChecking || now < this.#nextCheckAt || !this.#broker.connected) return;
+    this.#isChecking = true;
+    this.#nextCheckAt = now + checkMs;
+    this.#check()
       .catch((error: unknown) => this.#log.error({ err: error }, 'the queue of tickets cannot be made, trying again'))
       .finally(() => {
-        this.#looking = false;
+        this.#isChecking = false;
       });
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     const before = this.#created;
-    const suspected = this.#suspected;
-    this.#suspected = false;
+    const suspected = this.#isSuspected;
+    this.#isSuspected = false;
     try {
       this.#created = await ensureJobsStream(this.#broker, this.#tier, this.#queue);
     } catch (error) {
-      this.#suspected ||= suspected;
+      this.#isSuspected ||= suspected;
       throw error;
     }
     if (suspected || this.#created !== before) this.#onGone();

@@ -4,7 +4,7 @@ import type { QueueSettings } from './jobs-stream.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
 import { TicketStream } from './ticket-stream.ts';
 
-/** The streams of tickets, one for each tier: so the broker can keep each tier's workers out of the others'. */
+/** The streams of tickets, one for each tier, so that the broker can keep each tier's workers out of the others. */
 export class TicketStreams {
   readonly #streams: ReadonlyMap<Tier, TicketStream>;
 
@@ -20,12 +20,12 @@ export class TicketStreams {
     await Promise.all(Array.from(this.#streams.values(), (stream) => stream.prepare()));
   }
 
-  /** Tickets of a tier may be gone: looks at once. */
+  /** Tickets of a tier may be gone: checks at once. */
   suspect(tier: Tier): void {
     this.#streams.get(tier)?.suspect();
   }
 
-  /** Any tickets may be gone: looks at once. */
+  /** Any tickets may be gone: checks at once. */
   suspectAll(): void {
     for (const stream of this.#streams.values()) stream.suspect();
   }

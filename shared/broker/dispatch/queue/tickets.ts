@@ -6,7 +6,7 @@ import { openPlacements, placementsOf } from '../claims/placements.ts';
 import type { Job } from '../job.ts';
 import { freeSlots, type LivePool, type Placement } from '../workers/live-pool.ts';
 
-/** Milliseconds after which a ticket that the broker has not taken is published again. */
+/** Milliseconds after which a ticket that the broker has not stored is published again. */
 const confirmMs = 2_000;
 
 /** Publishes the tickets of waiting jobs. */
@@ -14,7 +14,7 @@ export class Tickets {
   readonly #broker: Broker;
   readonly #ingress: string;
   readonly #spillMs: number;
-  /** Where the broker answers. No worker knows it, so none can say that a ticket was refused. */
+  /** Token of the subject at which the broker answers. No worker knows it, so none can forge an answer. */
   readonly #secret = randomUUID();
 
   constructor(broker: Broker, ingress: string, spillMs: number) {
@@ -23,7 +23,7 @@ export class Tickets {
     this.#spillMs = spillMs;
   }
 
-  /** Subject of the broker's answers to tickets; its last two tokens are the job and the ticket's number. */
+  /** Subject of the broker's answers to tickets. Its last two tokens are the job and the ticket's number. */
   get answers(): string {
     return this.#broker.subjects.allStored(this.#secret);
   }
@@ -64,7 +64,7 @@ export class Tickets {
     }
   }
 
-  /** Publishes a job's tickets in a tier once more, when the broker may have forgotten them. */
+  /** Publishes a job's tickets in a tier again, when the broker may have lost them. */
   publishAgain(job: Job, tier: Tier): void {
     for (const pool of job.tickets.placed.keys()) if (pool.tier === tier) this.#publish(job, pool);
   }

@@ -1,11 +1,11 @@
 import type { Tier } from '#shared/core/tier.ts';
 
-/** Names that are remembered; the oldest is forgotten when there are more. */
+/** Names kept at most; beyond it the oldest goes first. */
 const maxNames = 1_000;
 
 /**
- * Names of models, or of tools, that pools have served which are gone, with the tiers that served them: a request for one
- * waits instead of being told 404.
+ * Names of models, or of tools, that lost pools have served, with their tiers: a request for one of them waits instead of being
+ * answered with 404.
  */
 export class KnownNames {
   readonly #tiers = new Map<string, ReadonlySet<Tier>>();

@@ -4,20 +4,20 @@ import type { WorkerAddress } from '../../contract/worker-address.ts';
 
 /** One worker as this ingress sees it. */
 export interface LiveWorker {
-  /** What it is called in the whole cluster, see `workerIdOf`. */
+  /** Its name in the whole cluster, see `workerIdOf`. */
   id: string;
-  /** Where it is talked to. Checked by the broker, so that nobody can speak for another. */
+  /** Its subjects. Checked by the broker, so that no worker can speak for another. */
   address: WorkerAddress;
   announcement: Announcement;
   pool: LivePool;
-  /** The announcement's bytes, to skip reading one that says nothing new. */
+  /** The announcement's bytes: one that is the same need not be read. */
   raw: Buffer;
   lastHeartbeatAt: number;
   /** Jobs that this ingress has granted or offered to the worker and that are not over. */
   held: number;
-  /** Its jobs of other ingresses, when it last heartbeat. */
+  /** Its jobs of other ingresses, as of its last heartbeat. */
   others: number;
-  /** Whether it has refused a job since it last heartbeat: it is asked no more until then. */
+  /** Whether it has refused an offer since its last heartbeat: it gets no others until the next one. */
   hasRefused: boolean;
 }
 
@@ -47,7 +47,7 @@ export interface Placement {
 /** No worker is to be avoided. */
 export const nobody: ReadonlySet<string> = new Set();
 
-/** Slots of a pool that nobody uses and no ticket of this ingress is on its way to. Negative when requests wait. */
+/** Free slots of a pool, less the tickets of this ingress that wait there. Negative when requests wait. */
 export function freeSlots(pool: LivePool): number {
   let free = -pool.waiting;
   for (const { announcement, held, others } of pool.workers) {
@@ -56,7 +56,7 @@ export function freeSlots(pool: LivePool): number {
   return free;
 }
 
-/** What a worker says it is busy with, less what it holds for this ingress. */
+/** The jobs that a worker announces as running, less those of this ingress. */
 export function jobsOfOthers({ announcement, held }: LiveWorker): number {
   return Math.max(0, announcement.busy - held);
 }

@@ -11,21 +11,21 @@ import { KnownNames } from './known-names.ts';
 import { jobsOfOthers, type LivePool, type LiveWorker } from './live-pool.ts';
 import { OwnerShares } from './owner-shares.ts';
 
-/** Milliseconds without a heartbeat after which a worker counts as lost: three missed heartbeats and a little. */
+/** Milliseconds without a heartbeat after which a worker counts as lost: three missed ones and a margin. */
 const lostAfterMs = 3_300;
 
-/** Announcements kept at most; more workers than this on one broker are ignored, with a log line. */
+/** Workers kept at most; more of them on one broker are ignored, with a log line. */
 const maxWorkers = 10_000;
 
 /** Milliseconds after which a broker that has not answered a ping must have stood still itself. */
 const promptMs = 500;
 
-/** Milliseconds that workers get to answer a roll call. */
+/** Milliseconds for workers to answer a request for announcements. */
 const announceWaitMs = 250;
 
 /**
- * The workers that heartbeat, and the pools they form. While the connection to the broker is down, or the broker stands
- * still, nobody is declared lost: what cannot be heard says nothing about who lives.
+ * The workers that send heartbeats, and the pools that they form. While the connection to the broker is down, or the broker
+ * stands still, no worker counts as lost: its silence then says nothing about it.
  */
 export class LiveWorkers {
   readonly #broker: Broker;
@@ -35,7 +35,7 @@ export class LiveWorkers {
   readonly #workers = new Map<string, LiveWorker>();
   readonly #shares = new OwnerShares();
   readonly #pools = new Map<string, LivePool>();
-  /** What pools that are gone have served. */
+  /** What lost pools have served. */
   readonly #lostModels = new KnownNames();
   readonly #lostTools = new KnownNames();
   readonly #lostListeners = new Set<(worker: LiveWorker) => void>();
@@ -61,7 +61,7 @@ export class LiveWorkers {
     };
   }
 
-  /** Has every worker announce itself, and waits a moment for it: a new ingress else knows nobody for a second. */
+  /** Has every worker announce itself, and waits a moment for it, so that a new ingress need not wait for their heartbeats. */
   async requestAnnouncements(): Promise<void> {
     this.#broker.publish(this.#broker.subjects.announceRequest, '');
     await sleep(announceWaitMs);
@@ -112,12 +112,12 @@ export class LiveWorkers {
     return false;
   }
 
-  /** Calls back with a worker that is gone, still holding its jobs. */
+  /** Calls back with a worker that is lost or has left, before its jobs are taken from it. */
   onLost(listener: (worker: LiveWorker) => void): void {
     this.#lostListeners.add(listener);
   }
 
-  /** Calls back when pools or what they accept changed, so that waiting requests may have a new place to go. */
+  /** Calls back when a pool, or what it accepts, has changed: waiting requests may have another place to go. */
   onChange(listener: () => void): void {
     this.#changeListeners.add(listener);
   }
@@ -142,13 +142,13 @@ export class LiveWorkers {
       this.#log.warn({ worker: id }, 'an announcement cannot be read');
       return;
     }
-    // Wherever else it would have jobs sent, nobody may be made to send them.
+    // An ingress must not be made to publish anywhere else.
     if (!isInboxOf(this.#broker.subjects, address, announcement.offersAt ?? '')) announcement.offersAt = undefined;
     if (known && announcement.startedAt < known.announcement.startedAt) {
-      this.#log.error({ worker: id }, 'two workers have the same id: the one that was started first is ignored');
+      this.#log.error({ worker: id }, 'two workers have the same id: the one that started first is ignored');
       return;
     }
-    if (known && announcement.startedAt > known.announcement.startedAt) this.#remove(known, 'worker was started anew');
+    if (known && announcement.startedAt > known.announcement.startedAt) this.#remove(known, 'worker was restarted');
     this.#record(address, announcement, Buffer.from(payload));
   }
 
@@ -166,7 +166,7 @@ export class LiveWorkers {
     }
     this.#shares.add(address.owner, known ? 0 : 1, moreBytes);
     const pool = this.#poolFor(announcement);
-    // It is there for people to see, and for no job to be given to.
+    // It is shown to people, and gets no jobs.
     if (pool.contract === undefined) announcement.accepting = false;
     const worker: LiveWorker = known ?? {
       id,
@@ -234,24 +234,24 @@ export class LiveWorkers {
   }
 
   /**
-   * A process that stood still itself (stopped, starved) has missed heartbeats that were sent: it forgives before it judges.
-   * And before a silent worker is given up, the broker has to show that it is not the one that is silent.
+   * A process that stood still itself (stopped, starved) has missed heartbeats that were sent: it counts silence anew first.
+   * And before a silent worker counts as lost, the broker has to show that it does not stand still itself.
    */
   #dropSilent(): void {
     const now = performance.now();
     const stoodStill = now - this.#lastCheck > 1_000;
     this.#lastCheck = now;
     if (!this.#broker.connected) return;
-    if (stoodStill) this.#forgiveSilence();
+    if (stoodStill) this.#restartSilence();
     if (this.#isAsking || this.#silent(now).length === 0) return;
     this.#isAsking = true;
     this.#broker
       .flush()
       .then(() => {
-        if (performance.now() - now > promptMs) this.#forgiveSilence();
+        if (performance.now() - now > promptMs) this.#restartSilence();
         else for (const worker of this.#silent(performance.now())) this.#remove(worker, 'worker is lost');
       })
-      .catch((error: unknown) => this.#log.debug({ err: error }, 'nothing is known of silent workers'))
+      .catch((error: unknown) => this.#log.debug({ err: error }, 'the broker cannot be asked whether workers are lost'))
       .finally(() => {
         this.#isAsking = false;
       });
@@ -262,11 +262,11 @@ export class LiveWorkers {
   }
 
   #onReconnect(): void {
-    this.#forgiveSilence();
+    this.#restartSilence();
     this.#broker.publish(this.#broker.subjects.announceRequest, '');
   }
 
-  #forgiveSilence(): void {
+  #restartSilence(): void {
     const now = performance.now();
     for (const worker of this.#workers.values()) worker.lastHeartbeatAt = now;
   }

@@ -3,17 +3,17 @@ import { openOwner } from '../../contract/worker-address.ts';
 /** Workers of one credential at most. */
 const maxWorkers = 1_000;
 
-/** Bytes of all their announcements at most: what one credential can take of an ingress's memory. */
+/** Bytes of all their announcements at most, because each ingress keeps them in memory. */
 const maxBytes = 64 * 1024 * 1024;
 
 /**
- * What each owner's workers take of an ingress, so that a credential in the wrong hands cannot crowd out everybody else.
- * Workers without credentials are all one owner's, for whom the bound of the whole table has to do.
+ * What each owner's workers take of an ingress, so that a stolen credential cannot crowd out everybody else. Workers without
+ * credentials all have one owner, whom only the limit of the whole table bounds.
  */
 export class OwnerShares {
   readonly #shares = new Map<string, { workers: number; bytes: number }>();
 
-  /** Whether an owner may have one worker more, or an announcement that is larger by so many bytes. */
+  /** Whether an owner may have one more worker, or an announcement that is larger by so many bytes. */
   hasRoom(owner: string, isNew: boolean, moreBytes: number): boolean {
     if (owner === openOwner) return true;
     const { workers, bytes } = this.#shares.get(owner) ?? { workers: 0, bytes: 0 };

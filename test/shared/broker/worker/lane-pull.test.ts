@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { classOrder } from '#shared/broker/worker/class-order.ts';
+import { classOrder } from '#shared/broker/worker/lane-pull.ts';
 
 describe('the order in which lanes are looked at', () => {
   const firsts = Array.from({ length: 1_600 }, (_, scan) => classOrder(scan + 1)[0]);
