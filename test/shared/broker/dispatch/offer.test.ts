@@ -1,4 +1,5 @@
 import { jetstreamManager } from '@nats-io/jetstream';
+import { RequestError } from '@nats-io/transport-node';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, type TestContext } from 'vitest';
 import {
@@ -21,6 +22,17 @@ async function start({ onTestFinished }: TestContext, options: PartyOptions = {}
 async function ticketsAt({ broker }: TestIngress): Promise<number> {
   const manager = await jetstreamManager(broker.nc);
   return (await manager.streams.info(broker.subjects.stream('gpu'))).state.last_seq;
+}
+
+/** Waits until the server has noticed that a worker's connection has ended. */
+async function isGoneAtServer({ broker }: TestIngress, worker: string): Promise<void> {
+  const subject = broker.subjects.cancel({ tier: 'gpu', owner: 'open', worker });
+  const asked = (): Promise<unknown> =>
+    broker.nc.request(subject, '', { timeout: 100 }).catch((error: unknown) => error);
+  await until(async () => {
+    const answer = await asked();
+    return answer instanceof RequestError && answer.isNoResponders();
+  }, 2_000);
 }
 
 const hang = { steps: [{ write: 'x' }, { hang: true as const }] };
@@ -68,6 +80,7 @@ describe.concurrent('a job that is offered', () => {
     await forkWorker({ WORKER_ID: 'living', SLOTS: '8' });
     await untilOffersAreTaken(ingress);
     await dead.process.kill();
+    await isGoneAtServer(ingress, 'dead');
     expect(ingress.workers.get('dead')).toBeDefined();
     const jobs = Array.from({ length: 8 }, () => ingress.send(whoami));
     expect(jobs.map(({ job }) => job.attempt?.worker.id)).toContain('dead');
