@@ -54,7 +54,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     const request = readRequest(job);
     const inputTokens = translation.client.estimateInput(request);
     if (job.operation === 'count_tokens') {
-      reply.write(JSON.stringify({ input_tokens: Math.max(1, inputTokens) }));
+      reply.write(JSON.stringify(translation.client.countAnswer?.(Math.max(1, inputTokens)) ?? {}));
       return { usage: noUsage, finishReason: 'stop' };
     }
     const conversation = translation.request(request, { model: job.model, takesImages });

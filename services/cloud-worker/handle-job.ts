@@ -58,12 +58,12 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     const model = models().find(({ id }) => id === job.model);
     if (!model) throw new RouterError('upstream_failed', `The provider no longer serves ${job.model}.`);
     const ask: Ask = { client: job.format, model, headers: job.headers };
+    const translation = findTranslation(translations, ask.client, format);
     if (job.operation === 'count_tokens') {
       const count = countFor(ask, readRequest(job), signal);
-      reply.write(JSON.stringify({ input_tokens: await explained(count, signal) }));
+      reply.write(JSON.stringify(translation.client.countAnswer?.(await explained(count, signal)) ?? {}));
       return { usage: noUsage, finishReason: 'stop' };
     }
-    const translation = findTranslation(translations, ask.client, format);
     const request = requestOf(translation, ask, readRequest(job));
     const end = await explained(generate(translation, ask, request, job, reply, signal), signal);
     request.learn?.(end.usage.promptTokens);

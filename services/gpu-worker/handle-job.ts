@@ -46,7 +46,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     const translation = findTranslation(translations, job.format, engineFormat);
     if (job.operation === 'count_tokens') {
       const count = counter.count(await translate(translation, job, model, signal), model.id, signal);
-      reply.write(JSON.stringify({ input_tokens: await explained(count, signal) }));
+      reply.write(JSON.stringify(translation.client.countAnswer?.(await explained(count, signal)) ?? {}));
       return { usage: noUsage, finishReason: 'stop' };
     }
     const request = requestOf(await translate(translation, job, model, signal), model);

@@ -91,9 +91,9 @@ export const ingressConfig = z
     ]),
     LOG_FORMAT: setting.choice('auto: readable at a terminal, JSON elsewhere', 'auto', ['auto', 'json', 'pretty']),
   })
-  .refine(({ CHAT_FAMILY, MESSAGES_FAMILY }) => CHAT_FAMILY !== MESSAGES_FAMILY, {
+  .refine(({ CHAT_FAMILY, MESSAGES_FAMILY }) => new Set([CHAT_FAMILY, MESSAGES_FAMILY, 'tools']).size === 3, {
     path: ['CHAT_FAMILY'],
-    error: 'must differ from MESSAGES_FAMILY',
+    error: 'must differ from MESSAGES_FAMILY, and neither may be `tools`, the segment of the tools API',
   });
 
 export type IngressConfig = z.output<typeof ingressConfig>;

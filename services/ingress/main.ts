@@ -184,7 +184,7 @@ await runService(async (environment, releases) => {
   const recorded = recordRequests({ log, metrics, priceOf, ledger });
   const record: typeof recorded = (request) => {
     recorded(request);
-    meter.countJob(request.requestId, request.identity, request.report);
+    meter.countJob(request.origin.requestId, request.origin.identity, request.report);
   };
   const mcp = createToolsMcp({ dispatcher, workers, limits: counted, record }, log);
   releases.add('MCP', () => mcp.close());

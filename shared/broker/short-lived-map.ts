@@ -14,6 +14,7 @@ const minDeleted = 512;
  * with everything that their values refer to, until the next full collection: every request would be copied twice and become
  * garbage there. This map clears a value when its entry is deleted, and regularly cuts the chain of tables by moving into a new
  * `Map`, to which no abandoned table points.
+ * See docs/decisions/0005-short-lived-maps.md.
  */
 export class ShortLivedMap<Value extends object> {
   #slots = new Map<string, Slot<Value>>();

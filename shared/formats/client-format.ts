@@ -61,6 +61,8 @@ export interface ClientFormat extends AnswerFormat {
    * @throws RouterError 400 that names the field, or `invalid_json`
    */
   read: (body: Buffer, operation: ClientRoute['operation']) => ClientRequest;
+  /** The answer to a request to count tokens; undefined for a format without a route for that. */
+  countAnswer?: (inputTokens: number) => JsonObject;
   /** Tokens of a checked request's input, estimated from its size. */
   estimateInput: (request: JsonObject) => number;
 }

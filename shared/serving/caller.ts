@@ -11,10 +11,10 @@ export interface RequestOrigin {
   trace: TraceSpan | undefined;
 }
 
-/** The one who waits for the answer, apart from where its bytes go. */
-export interface Caller {
+/** The one who waits for an answer, apart from where its bytes go. */
+export interface Caller extends RequestOrigin {
   /** Called before the answer, and before a refusal, with how much of the tightest limits is left. */
   onStanding(standing: LimitStanding): void;
-  /** Whether nobody waits for the answer any more. */
+  /** Whether nothing waits for the answer any more. */
   isGone(): boolean;
 }

@@ -1,5 +1,5 @@
 import type { Capability, ModelInfo } from '#shared/broker/contract/announcement.ts';
-import { freeSlots, type LivePool, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { freeSlots, isServing, type LivePool, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { modelTiers, type Tier } from '#shared/core/tier.ts';
 import type { Needs } from '#shared/formats/client-format.ts';
 import type { Registry } from '#shared/registry/registry.ts';
@@ -150,10 +150,4 @@ function compare(a: Candidate, b: Candidate): number {
 
 function tierOrder({ tier }: LivePool): number {
   return modelTiers.findIndex((each) => each === tier);
-}
-
-/** Whether a pool has a worker that takes jobs, besides those to be avoided. */
-export function isServing(pool: LivePool, avoid: ReadonlySet<string>): boolean {
-  for (const { id, announcement } of pool.workers) if (announcement.accepting && !avoid.has(id)) return true;
-  return false;
 }

@@ -12,7 +12,8 @@ import type { PriceOf } from './estimate-amount.ts';
 import type { RequestOrigin } from './caller.ts';
 
 /** A request that was dispatched and is over. */
-export interface FinishedRequest extends RequestOrigin {
+export interface FinishedRequest {
+  origin: RequestOrigin;
   /** Name of the client's format. */
   format: string;
   operation: Operation;
@@ -35,7 +36,8 @@ export interface RecordParts {
 /** Counts every request that is over: for its limits, in the ledger, in the metrics, in its trace, and in one log line. */
 export function recordRequests({ log, metrics, priceOf, ledger }: RecordParts) {
   return (request: FinishedRequest): void => {
-    const { requestId, identity, trace, format, operation, asked, report, usage, reservation } = request;
+    const { origin, format, operation, asked, report, usage, reservation } = request;
+    const { requestId, identity, trace } = origin;
     const { attempt, queuedAt, claimedAt, firstByteAt, endedAt, attempts, state, error } = report;
     const model = attempt?.placement.model;
     const { id: worker, announcement } = attempt?.worker ?? {};

@@ -1,4 +1,3 @@
-import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import type { LimitKeeper, Reservation } from '#shared/accounts/limits/limit-keeper.ts';
 import type { Amount, PartyUse } from '#shared/accounts/limits/party-use.ts';
 import { tightest } from '#shared/accounts/limits/measures.ts';
@@ -9,21 +8,23 @@ import type { LimitStanding } from '#shared/formats/client-format.ts';
 export const nothing: Amount = { tokens: 0, cost: 0 };
 
 /**
- * Reserves what a request may come to against the limits of its key and the key's owner. A key without limits asks Redis
- * nothing and waits for nothing.
- * @param amount called only where there are limits
- * @returns undefined where there are none
+ * Reserves what a request may come to against the limits of its key and the key's owner. Not to be called for a key without
+ * limits.
  * @throws RouterError when a limit is in the way, or `store_unavailable`
  */
 export async function reserve(
   limits: Pick<LimitKeeper, 'reserve'>,
-  { limits: parties }: Pick<KeyIdentity, 'limits'>,
-  caller: Pick<Caller, 'onStanding'>,
+  caller: Pick<Caller, 'identity' | 'onStanding'>,
   amount: () => Amount,
-): Promise<Reservation | undefined> {
-  if (parties.length === 0) return undefined;
+): Promise<Reservation> {
+  const { limits: parties } = caller.identity;
   const verdict = await limits.reserve(parties, amount());
-  caller.onStanding(standingOf(verdict.uses));
+  try {
+    caller.onStanding(standingOf(verdict.uses));
+  } catch (error) {
+    if (verdict.granted) verdict.reservation.release();
+    throw error;
+  }
   if (!verdict.granted) throw verdict.error;
   return verdict.reservation;
 }

@@ -1,6 +1,6 @@
 import type { Reservation } from '#shared/accounts/limits/limit-keeper.ts';
 import type { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
-import type { JobReport, JobRequest, JobSink } from '#shared/broker/dispatch/job.ts';
+import type { Job, JobReport, JobRequest, JobSink } from '#shared/broker/dispatch/job.ts';
 import type { Caller } from './caller.ts';
 
 /** A request in work. */
@@ -30,12 +30,22 @@ export function runJob(
   }
   try {
     const job = dispatcher.dispatch(request, body, sink);
-    return {
-      cancel: () => dispatcher.cancel(job),
-      finished: job.finished.then((report) => onOver(report, reservation)),
-    };
+    return { cancel: () => dispatcher.cancel(job), finished: end(job, reservation, onOver) };
   } catch (error) {
     reservation?.release();
     throw error;
+  }
+}
+
+async function end(
+  job: Job,
+  reservation: Reservation | undefined,
+  onOver: (report: JobReport, reservation: Reservation | undefined) => void,
+): Promise<void> {
+  try {
+    onOver(await job.finished, reservation);
+  } finally {
+    // Has no effect on one that was committed; one whose record failed would be renewed for ever.
+    reservation?.release();
   }
 }

@@ -12,7 +12,6 @@ import { chooseLanes } from './choose-lanes.ts';
 import { estimateAmount, type PriceOf } from './estimate-amount.ts';
 import { modelDenied, permitsOf } from './key-permits.ts';
 import type { FinishedRequest } from './record-request.ts';
-import type { RequestOrigin } from './caller.ts';
 import type { Caller } from './caller.ts';
 import { nothing, reserve } from './reserve.ts';
 import { runJob, type RunningRequest } from './run-job.ts';
@@ -31,7 +30,7 @@ export interface ServingParts {
 }
 
 /** A checked request to a model. */
-export interface ModelRequest extends ClientRequest, RequestOrigin {
+export interface ModelRequest extends ClientRequest {
   /** Name of the client's format. */
   format: string;
   operation: Operation;
@@ -53,11 +52,12 @@ export interface ModelSink extends JobSink {
  */
 export async function serveModel(
   { dispatcher, workers, registry, limits, priceOf, record }: ServingParts,
-  { parameters, withDefaults, requestId, identity, trace, format, operation, headers }: ModelRequest,
+  { parameters, withDefaults, format, operation, headers }: ModelRequest,
   sink: ModelSink,
   caller: Caller,
 ): Promise<RunningRequest | undefined> {
   const { model: name, needs, stream } = parameters;
+  const { requestId, identity, trace } = caller;
   const { models, auto } = registry();
   const permits = permitsOf(identity);
   if (!permits.allowsName(name)) throw modelDenied(name);
@@ -71,7 +71,8 @@ export async function serveModel(
     operation === 'generate'
       ? estimateAmount({ needs, maxOutput: outputLimit(parameters, model) }, place(nobody), priceOf)
       : nothing;
-  const reservation = await reserve(limits, identity, caller, amount);
+  // A key without limits waits for nothing.
+  const reservation = identity.limits.length === 0 ? undefined : await reserve(limits, caller, amount);
   const job = {
     requestId,
     operation,
@@ -84,10 +85,9 @@ export async function serveModel(
     tiers: () => tiersFor(model, { auto, workers, permits, placements: place(nobody) }),
   };
   const { inputTokens } = needs;
-  const origin = { requestId, identity, trace };
   return runJob(dispatcher, job, body, sink, caller, reservation, (report, reserved) => {
     const usage = usedTokens(report, inputTokens, sink.relayedTokens);
-    record({ ...origin, format, operation, asked: name, report, usage, reservation: reserved });
+    record({ origin: caller, format, operation, asked: name, report, usage, reservation: reserved });
   });
 }
 

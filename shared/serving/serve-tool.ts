@@ -3,19 +3,17 @@ import { RouterError } from '#shared/core/errors.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import { toolsFormat } from '#shared/formats/tools/tools-format.ts';
 import { requireToolsTier } from './key-permits.ts';
-import type { RequestOrigin } from './caller.ts';
 import type { Caller } from './caller.ts';
 import { nothing, reserve } from './reserve.ts';
 import { runJob, type RunningRequest } from './run-job.ts';
 import type { ServingParts } from './serve-model.ts';
-import { freeSlots, type LivePool, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
-import { isServing } from './choose-lanes.ts';
+import { freeSlots, isServing, type LivePool, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 
 /** What calls of tools are served with. */
 export type ToolParts = Pick<ServingParts, 'dispatcher' | 'workers' | 'limits' | 'record'>;
 
 /** A call of a tool, from the tools API or from MCP. */
-export interface ToolRequest extends RequestOrigin {
+export interface ToolRequest {
   tool: string;
   /** The call as the worker reads it: `{tool, input}`. */
   body: Buffer;
@@ -30,16 +28,17 @@ export interface ToolRequest extends RequestOrigin {
  */
 export async function serveTool(
   { dispatcher, workers, limits, record }: ToolParts,
-  { tool, body, stream, requestId, identity, trace }: ToolRequest,
+  { tool, body, stream }: ToolRequest,
   sink: JobSink,
   caller: Caller,
 ): Promise<RunningRequest | undefined> {
+  const { requestId, identity, trace } = caller;
   requireToolsTier(identity);
   if (!workers.isKnownTool(tool)) {
     const message = `The tool '${tool}' does not exist, or no worker has ever had it here.`;
     throw new RouterError('not_found', message, { param: 'tool' });
   }
-  const reservation = await reserve(limits, identity, caller, () => nothing);
+  const reservation = identity.limits.length === 0 ? undefined : await reserve(limits, caller, () => nothing);
   const operation = 'execute_tool';
   const { name: format } = toolsFormat;
   const job = {
@@ -47,9 +46,8 @@ export async function serveTool(
     place: (avoid: ReadonlySet<string>) => chooseToolLanes(tool, workers.pools(), avoid),
     tiers: () => ['tools'] as const,
   };
-  const origin = { requestId, identity, trace };
   return runJob(dispatcher, job, body, sink, caller, reservation, (report, reserved) =>
-    record({ ...origin, format, operation, asked: tool, report, usage: noUsage, reservation: reserved }),
+    record({ origin: caller, format, operation, asked: tool, report, usage: noUsage, reservation: reserved }),
   );
 }
 

@@ -74,8 +74,14 @@ export class ClientReply implements ModelSink {
   }
 
   fail(error: RouterError): void {
-    if (this.#response.headersSent) this.#end(this.#answer.errorEvent(error));
-    else refuse(this.#response, this.#format, error, this.#requestId);
+    try {
+      if (this.#response.headersSent) this.#end(this.#answer.errorEvent(error));
+      else refuse(this.#response, this.#format, error, this.#requestId);
+    } catch (thrown) {
+      // A client that cannot receive the error must not wait for it.
+      this.#response.destroy();
+      throw thrown;
+    }
   }
 
   /** What has to wait is copied: as it came, it may keep all that was read from the broker with it. */

@@ -1,32 +1,45 @@
 import type { Response } from 'express';
+import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
+import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
+import type { AnswerFormat, LimitStanding } from '#shared/formats/client-format.ts';
+import type { Caller } from '#shared/serving/caller.ts';
 import type { RunningRequest } from '#shared/serving/run-job.ts';
-import type { RequestOrigin } from '#shared/serving/caller.ts';
 import { requestIdOf } from './request-id.ts';
 import { identityOf } from './require-key.ts';
 import { traceOf } from './trace-request.ts';
-import type { AnswerFormat } from '#shared/formats/client-format.ts';
-import type { Caller } from '#shared/serving/caller.ts';
 
-/** Cancels a request when its client goes. What is over already is left as it is. */
-export function cancelWithClient(running: RunningRequest | undefined, response: Response): RunningRequest | undefined {
-  if (!running) return undefined;
-  if (response.destroyed) running.cancel();
-  else response.on('close', running.cancel);
-  return running;
-}
+/** An HTTP client that waits for an answer. Only behind `requireKey`. */
+export class HttpCaller implements Caller {
+  readonly requestId: string;
+  readonly identity: KeyIdentity;
+  readonly trace: TraceSpan | undefined;
+  readonly #response: Response;
+  readonly #format: Pick<AnswerFormat, 'limitHeaders'>;
 
-/** Who sent a request and how it is known. Only behind `requireKey`. */
-export function originOf(response: Response): RequestOrigin {
-  return { requestId: requestIdOf(response), identity: identityOf(response), trace: traceOf(response) };
-}
+  constructor(response: Response, format: Pick<AnswerFormat, 'limitHeaders'>) {
+    this.requestId = requestIdOf(response);
+    this.identity = identityOf(response);
+    this.trace = traceOf(response);
+    this.#response = response;
+    this.#format = format;
+  }
 
-/** An HTTP client as the one who waits for an answer: how much of its limits is left goes into the response's headers. */
-export function callerOf(response: Response, format: Pick<AnswerFormat, 'limitHeaders'>): Caller {
-  return {
-    onStanding: (standing) => {
-      if (response.headersSent) return;
-      for (const [name, value] of Object.entries(format.limitHeaders(standing))) response.setHeader(name, value);
-    },
-    isGone: () => response.destroyed,
-  };
+  /** Puts how much of the limits is left into the response's headers. */
+  onStanding(standing: LimitStanding): void {
+    if (this.#response.headersSent) return;
+    const headers = this.#format.limitHeaders(standing);
+    for (const [name, value] of Object.entries(headers)) this.#response.setHeader(name, value);
+  }
+
+  isGone(): boolean {
+    return this.#response.destroyed;
+  }
+
+  /** Cancels a request when its client goes. What is over already is left as it is. */
+  cancels(running: RunningRequest | undefined): RunningRequest | undefined {
+    if (!running) return undefined;
+    if (this.#response.destroyed) running.cancel();
+    else this.#response.on('close', running.cancel);
+    return running;
+  }
 }

@@ -4,7 +4,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { ToolCall } from '#shared/formats/tools/tool-call.ts';
 import type { ToolProgress, ToolResult } from '#shared/formats/tools/tool-result.ts';
 import { serveTool, type ToolParts } from '#shared/serving/serve-tool.ts';
-import { originOf, callerOf } from '../http/http-caller.ts';
+import { HttpCaller } from '../http/http-caller.ts';
 import { mcpFormat } from './mcp-format.ts';
 import { ToolReply } from './tool-reply.ts';
 
@@ -36,8 +36,8 @@ async function run(parts: ToolParts, { tool, input, signal, onProgress, response
   signal.throwIfAborted();
   const reply = new ToolReply(onProgress);
   const body = Buffer.from(JSON.stringify({ tool, input }));
-  const request = { ...originOf(response), tool, body, stream: onProgress !== undefined };
-  const running = await serveTool(parts, request, reply, callerOf(response, mcpFormat));
+  const request = { tool, body, stream: onProgress !== undefined };
+  const running = await serveTool(parts, request, reply, new HttpCaller(response, mcpFormat));
   if (!running) throw new Error('the client is gone');
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const onAbort = (): void => {

@@ -2,7 +2,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { ClientFormat, ClientRoute } from '#shared/formats/client-format.ts';
 import type { RunningRequest } from '#shared/serving/run-job.ts';
 import { serveModel, type ServingParts } from '#shared/serving/serve-model.ts';
-import { cancelWithClient, originOf, callerOf } from '../http/http-caller.ts';
+import { HttpCaller } from '../http/http-caller.ts';
 import { ClientReply } from '../http/client-reply.ts';
 import { passedHeaders } from '../http/passed-headers.ts';
 import { receiveBody, type ReceiveParts } from '../http/receive-body.ts';
@@ -32,10 +32,9 @@ async function start(
   const received = await receiveBody(request, response, parts);
   if (!received) return undefined;
   const { parameters, withDefaults } = format.read(received.body, operation);
-  const origin = originOf(response);
-  const sink = new ClientReply(response, format, origin.requestId, parameters.stream, received.releaseBody);
+  const caller = new HttpCaller(response, format);
+  const sink = new ClientReply(response, format, caller.requestId, parameters.stream, received.releaseBody);
   const headers = passedHeaders(request.headers, format.passedHeaders);
-  const asked = { ...origin, parameters, withDefaults, format: format.name, operation, headers };
-  const running = await serveModel(parts, asked, sink, callerOf(response, format));
-  return cancelWithClient(running, response);
+  const asked = { parameters, withDefaults, format: format.name, operation, headers };
+  return caller.cancels(await serveModel(parts, asked, sink, caller));
 }

@@ -9,7 +9,7 @@ import { receiveBody, type ReceiveParts } from '../http/receive-body.ts';
 import { identityOf, requireKey, type RequireKeyParts } from '../http/require-key.ts';
 import type { RunningRequest } from '#shared/serving/run-job.ts';
 import { serveTool, type ToolParts } from '#shared/serving/serve-tool.ts';
-import { cancelWithClient, originOf, callerOf } from '../http/http-caller.ts';
+import { HttpCaller } from '../http/http-caller.ts';
 import { toolsFormat } from '#shared/formats/tools/tools-format.ts';
 
 export interface ToolsRoutesParts extends ToolParts, ReceiveParts, AnswerErrorParts, RequireKeyParts {}
@@ -52,13 +52,7 @@ async function start(
   if (!received) return undefined;
   const { body, releaseBody } = received;
   const { tool } = parseToolCall(parseJsonBody(body));
-  const origin = originOf(response);
-  const sink = new ClientReply(response, toolsFormat, origin.requestId, false, releaseBody);
-  const running = await serveTool(
-    parts,
-    { ...origin, tool, body, stream: false },
-    sink,
-    callerOf(response, toolsFormat),
-  );
-  return cancelWithClient(running, response);
+  const caller = new HttpCaller(response, toolsFormat);
+  const sink = new ClientReply(response, toolsFormat, caller.requestId, false, releaseBody);
+  return caller.cancels(await serveTool(parts, { tool, body, stream: false }, sink, caller));
 }

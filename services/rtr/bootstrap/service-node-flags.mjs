@@ -9,6 +9,7 @@
  *   and take three times as long. In return a service keeps the memory that it had under load.
  *
  * @type {readonly string[]}
+ * See docs/decisions/0007-node-flags.md.
  */
 export const serviceNodeFlags = [
   '--max-semi-space-size=32',

@@ -15,6 +15,7 @@ const maxWaitMs = 5;
  * library alone writes once for every event that publishes something; under load, many writes become one here, and the
  * broker and the subscribers wake up once for all of them. A message waits for at most the rest of the turn, or, unhurried,
  * for a few milliseconds; a message that is sent ahead gets a write of its own.
+ * See docs/decisions/0006-outbox-priorities.md.
  */
 export class Outbox {
   readonly #nc: NatsConnection;

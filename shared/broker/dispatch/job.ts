@@ -163,6 +163,7 @@ export class Job {
   /** The job is offered to a worker, or granted to one that claimed it. @returns the trace context for the worker */
   give(attempt: Attempt): TraceContext | undefined {
     this.#on(attempt.isOffered ? 'offer' : 'claim');
+    this.#noWorkerSince = undefined;
     this.#attempt = attempt;
     this.#attempts += 1;
     return this.#trace?.claimed(this, attempt);

@@ -34,6 +34,7 @@ export interface KeptFrame {
  * length, and for so long that all of it reaches the old generation of the heap, which only full collections clear. Here such
  * frames are copied into blocks that are filled again and again. A block is never handed out: what is read is a copy, so that
  * no answer can show bytes of a later one.
+ * See docs/decisions/0004-frame-memory.md.
  */
 export class FrameMemory {
   readonly #free: Block[] = [];

@@ -21,6 +21,7 @@ export const messagesFormat: ClientFormat = {
   passedHeaders: ['anthropic-version', 'anthropic-beta'],
   answerIdPrefix: 'msg_',
   read: (body, operation) => readJsonRequest(body, (parsed) => readParameters(parsed, operation)),
+  countAnswer: (inputTokens) => ({ input_tokens: inputTokens }),
   estimateInput: (request: JsonObject) => messagesNeeds(request as MessagesRequest).inputTokens,
   errorAnswer: messagesErrorAnswer,
   limitHeaders: messagesLimitHeaders,

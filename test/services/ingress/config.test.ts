@@ -24,4 +24,11 @@ describe('the settings of the ingress', () => {
   it.each(['llm.example.com', 'ftp://llm.example.com', 'https://'])('refuse %s as the public address', (wrong) => {
     expect(() => loadConfig(ingressConfig, { PUBLIC_URL: wrong })).toThrow(/PUBLIC_URL=.* is not valid/);
   });
+
+  it.each([{ CHAT_FAMILY: 'anthropic' }, { CHAT_FAMILY: 'tools' }, { MESSAGES_FAMILY: 'tools' }])(
+    'refuse path segments that two APIs would share: %o',
+    (wrong) => {
+      expect(() => loadConfig(ingressConfig, wrong)).toThrow(/CHAT_FAMILY.* is not valid: must differ/);
+    },
+  );
 });

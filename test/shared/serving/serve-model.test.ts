@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
-import type { JobRequest } from '#shared/broker/dispatch/job.ts';
+import type { Job, JobReport, JobRequest } from '#shared/broker/dispatch/job.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { chatFormat } from '#shared/formats/chat/chat-format.ts';
 import { registrySchema } from '#shared/registry/registry.ts';
+import type { Caller } from '#shared/serving/caller.ts';
 import { serveModel, type ModelRequest, type ModelSink, type ServingParts } from '#shared/serving/serve-model.ts';
 import { serveTool } from '#shared/serving/serve-tool.ts';
 import { livePool } from '../../helpers/broker/live-pool.ts';
@@ -53,18 +54,25 @@ function identity(fields: Partial<KeyIdentity> = {}): KeyIdentity {
   return { id: 'k', name: 'k', kind: 'router', class: 'normal', limits, ...fields } as KeyIdentity;
 }
 
-function ask(served: ServingParts, who: KeyIdentity, fields: object = {}, isGone = false) {
+function callerOf(who: KeyIdentity, isGone = false, onStanding: Caller['onStanding'] = () => undefined): Caller {
+  return { requestId: 'r', identity: who, trace: undefined, onStanding, isGone: () => isGone };
+}
+
+function ask(
+  served: ServingParts,
+  who: KeyIdentity,
+  fields: object = {},
+  isGone = false,
+  onStanding: Caller['onStanding'] = () => undefined,
+) {
   const body = { model: 'm', messages: [{ role: 'user', content: 'hi' }], ...fields };
   const request: ModelRequest = {
     ...chatFormat.read(Buffer.from(JSON.stringify(body)), 'generate'),
-    requestId: 'r',
-    identity: who,
-    trace: undefined,
     format: chatFormat.name,
     operation: 'generate',
     headers: undefined,
   };
-  return serveModel(served, request, sink, { onStanding: () => undefined, isGone: () => isGone });
+  return serveModel(served, request, sink, callerOf(who, isGone, onStanding));
 }
 
 describe('the class of a request', () => {
@@ -101,16 +109,30 @@ describe('what was reserved for a request', () => {
 
   it('is released when a call of a tool cannot be dispatched', async () => {
     const { served, reservations } = parts();
-    const call = {
-      requestId: 'r',
-      identity: identity(),
-      trace: undefined,
-      tool: 't',
-      body: Buffer.from('{}'),
-      stream: false,
-    };
-    const caller = { onStanding: () => undefined, isGone: () => false };
+    const call = { tool: 't', body: Buffer.from('{}'), stream: false };
+    const caller = callerOf(identity());
     await expect(serveTool(served, call, sink, caller)).rejects.toMatchObject({ code: 'internal' });
+    expect(reservations).toEqual(['reserved', 'released']);
+  });
+
+  it('is released when its client cannot be told of its limits', async () => {
+    const { served, reservations } = parts();
+    const throwing = () => {
+      throw new Error('no headers');
+    };
+    await expect(ask(served, identity(), {}, false, throwing)).rejects.toThrow('no headers');
+    expect(reservations).toEqual(['reserved', 'released']);
+  });
+
+  it('is released when the finished request cannot be recorded', async () => {
+    const { served, reservations } = parts();
+    const finished = Promise.resolve({ state: 'failed' } as JobReport);
+    const dispatch = () => ({ finished }) as Job;
+    const record = () => {
+      throw new Error('no record');
+    };
+    const running = await ask({ ...served, dispatcher: { dispatch, cancel: () => undefined }, record }, identity());
+    await expect(running?.finished).rejects.toThrow('no record');
     expect(reservations).toEqual(['reserved', 'released']);
   });
 

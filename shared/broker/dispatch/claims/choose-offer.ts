@@ -20,6 +20,7 @@ export interface Offer {
  * - when jobs of this ingress wait for that pool already: they come first;
  * - for a tool: once it is offered nobody knows for sure whether it has begun, and it must not run twice;
  * - for a body so large that a refusal would cost more than the offer saves.
+ * See docs/decisions/0002-offers-beside-tickets.md.
  */
 export function chooseOffer(job: Job, placements: readonly Placement[]): Offer | undefined {
   const isFit = job.request.operation !== 'execute_tool' && (job.body?.length ?? 0) <= bodyPartBytes;

@@ -1,5 +1,5 @@
 import type { Job } from '../job.ts';
-import type { LiveWorker, Placement } from '../workers/live-pool.ts';
+import { isServing, type LiveWorker, type Placement } from '../workers/live-pool.ts';
 
 /** An ingress's answer to a claim: the placement that is granted, or why it is refused (see `ClaimAnswer`). */
 export type Verdict = Placement | 'gone' | 'taken' | 'later';
@@ -13,18 +13,11 @@ export type Verdict = Placement | 'gone' | 'taken' | 'later';
 export function judgeClaim(job: Job | undefined, worker: LiveWorker | undefined, version: number): Verdict {
   if (!job) return 'gone';
   if (job.state !== 'queued') return 'taken';
-  if (worker?.pool.contract !== version || (job.avoid.has(worker.id) && hasAlternative(job, worker))) return 'later';
+  if (worker?.pool.contract !== version || (job.avoid.has(worker.id) && isServing(worker.pool, job.avoid)))
+    return 'later';
   const { pool } = worker;
   const ticket = job.tickets.placed.get(pool);
   if (ticket) return { pool, model: ticket.model };
   // A worker whose pool can no longer serve the job; its other tickets, or new ones, still stand.
   return job.request.place(job.avoid).find((placement) => placement.pool === pool) ?? 'gone';
-}
-
-/** Whether a worker other than those that failed on the job could serve it from the same pool. */
-function hasAlternative(job: Job, { pool }: LiveWorker): boolean {
-  for (const { id, announcement } of pool.workers) {
-    if (announcement.accepting && !job.avoid.has(id)) return true;
-  }
-  return false;
 }

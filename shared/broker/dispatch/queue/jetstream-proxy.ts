@@ -9,6 +9,7 @@ import { addressAtEnd, type WorkerAddress } from '../../contract/worker-address.
  * Hands workers' pulls and acks on to JetStream. A worker has no permission for JetStream's API: the server publishes its answer
  * to whatever reply subject a request names, with its own rights, so a worker that may make requests could have it do what
  * the worker may not (purge another tier's stream, for example). Tickets go from the server straight to the worker.
+ * See docs/decisions/0003-proxied-pulls.md.
  */
 export class JetStreamProxy {
   readonly #broker: Broker;

@@ -60,3 +60,9 @@ export function freeSlots(pool: LivePool): number {
 export function jobsOfOthers({ announcement, held }: LiveWorker): number {
   return Math.max(0, announcement.busy - held);
 }
+
+/** Whether a pool has a worker that takes jobs, besides those to be avoided. */
+export function isServing(pool: Pick<LivePool, 'workers'>, avoid: ReadonlySet<string>): boolean {
+  for (const { id, announcement } of pool.workers) if (announcement.accepting && !avoid.has(id)) return true;
+  return false;
+}

@@ -259,12 +259,12 @@ describe('a path', () => {
     '/api/openai/v1/models/demo',
     '/api/openai/models/auto',
     '/health',
+    '/',
   ])('%s is there', async (path) => {
     expect((await ask(path)).status).toBe(200);
   });
 
   it.each([
-    '/',
     '/api/openai',
     '/api/openai/v2/models',
     '/api/openai//models',

@@ -1,7 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
+import { RouterError } from '#shared/core/errors.ts';
 import { chatFormat } from '#shared/formats/chat/chat-format.ts';
+import type { AnswerFormat } from '#shared/formats/client-format.ts';
 import { ClientReply } from '#services/ingress/http/client-reply.ts';
 import { startUnreadClient } from '../../../helpers/clients/start-unread-client.ts';
 
@@ -34,4 +36,19 @@ it('what has to wait for its client, or for an earlier answer to it, keeps nothi
   // Whoever owns the memory may use it for something else.
   read.fill('x');
   expect((await text(client)).replaceAll(/ {2,}/g, '')).toMatch(/data: 1\n\n[^]*data: 2\n\n[^]*{"a":3}$/);
+});
+
+it('an error that cannot be written ends the response instead of leaving the client waiting', async () => {
+  const { responses } = await startUnreadClient();
+  const [response] = responses;
+  if (!response) throw new Error('there is no such response');
+  const broken: AnswerFormat = {
+    ...chatFormat,
+    errorAnswer: () => {
+      throw new Error('the format is broken');
+    },
+  };
+  const reply = new ClientReply(response, broken, 'req_1', false, () => undefined);
+  expect(() => reply.fail(new RouterError('internal', 'The router failed.'))).toThrow('the format is broken');
+  expect(response.destroyed).toBe(true);
 });

@@ -68,8 +68,7 @@ function WorkerList({ workers, sought }: { workers: readonly LiveWorkerFacts[]; 
         {sought === '' ? (
           <Empty title="No worker is connected">
             Start one on any machine that reaches NATS: <Code>npx rtr worker gpu</Code>. It appears here within a
-            second. See <Code>docs/configuration.md</Code>, for a worker in another network{' '}
-            <Code>docs/operations.md</Code>.
+            second.
           </Empty>
         ) : (
           <Empty title="No worker matches">
