@@ -43,6 +43,10 @@ const json = new Option('--json', 'print JSON instead of sentences');
 const program = new Command('rtr')
   .description('One address in front of all the language models you can reach.')
   .version(version, '-v, --version')
+  .addHelpText(
+    'after',
+    '\nSettings: docs/configuration.md. Keys and limits: docs/accounts.md. Production: docs/operations.md.',
+  )
   .showHelpAfterError();
 
 program

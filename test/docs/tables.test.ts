@@ -18,4 +18,8 @@ describe('the generated tables', () => {
       expect(places, name).toHaveLength(1);
     }
   });
+
+  it('have no empty cells', () => {
+    for (const [name, render] of Object.entries(tables)) expect(render(), name).not.toMatch(/\| *\|/);
+  });
 });

@@ -62,7 +62,7 @@ export function welcome(facts: WelcomeFacts): string {
     `    -H "Authorization: Bearer ${newKey ?? '$RTR_KEY'}" -H "Content-Type: application/json" \\`,
     `    -d '{"model": "auto", "messages": [{"role": "user", "content": "Hello!"}]}'`,
     '',
-    'Ctrl-C stops everything.',
+    'Ctrl-C stops everything. Settings: docs/configuration.md. Endpoints and errors: docs/api.md.',
     '',
   ].join('\n');
 }

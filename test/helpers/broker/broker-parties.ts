@@ -155,8 +155,8 @@ function hideOffers(broker: Broker): void {
   broker.subscribe = (subject, onMessage, queue) => {
     if (subject !== broker.subjects.allHeartbeats) return subscribe(subject, onMessage, queue);
     return subscribe(subject, (message) => {
-      const told = Buffer.from(message.data).toString();
-      const data = Buffer.from(told.replace(/"offersAt":"[^"]*",?/, ''));
+      const announced = Buffer.from(message.data).toString();
+      const data = Buffer.from(announced.replace(/"offersAt":"[^"]*",?/, ''));
       onMessage(Object.create(message, { data: { value: data } }) as typeof message);
     });
   };

@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http';
 import { checksumLength, keyChecksum } from '#shared/accounts/keys/key-format.ts';
 import { mintKey } from '#shared/accounts/keys/mint-key.ts';
 
-// Asks an ingress for its models with one wrong key after the other, a thousand a second, and tells what came back.
+// Asks an ingress for its models with one wrong key after the other, a thousand a second, and reports the answers.
 // In a process of its own, so that it does not stand in the way of what the test measures.
 
 const { FLOOD_URL: url = '', FLOOD_COUNT: count = '', FLOOD_ID: id = '' } = process.env;

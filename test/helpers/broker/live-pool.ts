@@ -2,7 +2,7 @@ import type { ModelInfo, ToolInfo } from '#shared/broker/contract/announcement.t
 import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { Tier } from '#shared/core/tier.ts';
 
-/** What a worker of a pool told of itself. */
+/** What a worker of a pool announces. */
 export interface WorkerFacts {
   id: string;
   slots?: number | undefined;
@@ -26,11 +26,11 @@ export function livePool(facts: PoolFacts, workers: WorkerFacts[]): LivePool {
   const { formats = tier === 'tools' ? ['tools'] : ['chat', 'messages'] } = facts;
   const live: LivePool = { tier, pool, contract: 1, formats, models, tools, workers: new Set(), waiting: 0 };
   for (const { id: worker, slots = 2, busy = 0, accepting = true, startedAt = 0 } of workers) {
-    const told = { v: 1 as const, worker, tier, pool, formats, models, tools, slots, version: '0' };
+    const announced = { v: 1 as const, worker, tier, pool, formats, models, tools, slots, version: '0' };
     live.workers.add({
       id: worker,
       address: { tier, owner: 'open', worker },
-      announcement: { ...told, busy, accepting, startedAt },
+      announcement: { ...announced, busy, accepting, startedAt },
       pool: live,
       raw: Buffer.alloc(0),
       lastHeartbeatAt: 0,

@@ -11,7 +11,7 @@ export interface RunJob {
   url: string;
   /** Connections to use and to leave open; by default the job has its own, closed after it. */
   http?: EngineHttp;
-  /** By default what the engine itself tells. */
+  /** Default: what the engine itself reports. */
   models?: ModelInfo[];
   options?: Partial<HandleJobOptions>;
 }

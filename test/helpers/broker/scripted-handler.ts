@@ -4,7 +4,7 @@ import type { JobHandler } from '#shared/broker/contract/job-contract.ts';
 import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
 import { noUsage } from '#shared/core/usage.ts';
 
-/** One thing that a job's body tells a test's worker to do. `only` restricts a step to the worker of that id. */
+/** One step of a job's script. `only` restricts it to the worker of that id. */
 export type Step = { only?: string } & (
   | { write: string }
   | { waitMs: number }
@@ -24,14 +24,14 @@ export interface Script {
   steps: Step[];
 }
 
-/** What a scripted job did, told while it happens. */
-export type Tell = (event: 'started' | 'aborted' | 'done', requestId: string) => void;
+/** Called while a scripted job runs. */
+export type OnStep = (event: 'started' | 'aborted' | 'done', requestId: string) => void;
 
-/** A worker's handler that does what the job's body tells it to. */
-export function scriptedHandler(worker: string, tell: Tell = () => undefined): JobHandler {
+/** A worker's handler that follows the script in the job's body. */
+export function scriptedHandler(worker: string, onStep: OnStep = () => undefined): JobHandler {
   return async (job, reply, signal) => {
-    tell('started', job.requestId);
-    signal.addEventListener('abort', () => tell('aborted', job.requestId), { once: true });
+    onStep('started', job.requestId);
+    signal.addEventListener('abort', () => onStep('aborted', job.requestId), { once: true });
     const { steps } = JSON.parse(job.body.toString()) as Script;
     for (const step of steps) {
       if (step.only !== undefined && step.only !== worker) continue;
@@ -39,7 +39,7 @@ export function scriptedHandler(worker: string, tell: Tell = () => undefined): J
       if ('waitMs' in step) await sleep(step.waitMs, undefined, { signal });
       if ('whoami' in step) reply.write(worker);
       if ('digest' in step) reply.write(createHash('sha256').update(job.body).digest('hex'));
-      if ('fail' in step) throw new RouterError(step.fail, `told to fail with ${step.fail}`);
+      if ('fail' in step) throw new RouterError(step.fail, `the script fails with ${step.fail}`);
       if ('hang' in step)
         await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
       if ('count' in step) {
@@ -49,7 +49,7 @@ export function scriptedHandler(worker: string, tell: Tell = () => undefined): J
         }
       }
     }
-    tell('done', job.requestId);
+    onStep('done', job.requestId);
     return { usage: noUsage, finishReason: 'stop' };
   };
 }

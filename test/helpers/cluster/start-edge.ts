@@ -5,7 +5,7 @@ import { startWorker, type Worker } from '#shared/broker/worker/start-worker.ts'
 import type { WorkerOptions } from '#shared/broker/worker/worker-options.ts';
 import { createLog } from '#shared/core/log.ts';
 import { noMeter } from '../broker/no-meter.ts';
-import { scriptedHandler, type Step, type Tell } from '../broker/scripted-handler.ts';
+import { scriptedHandler, type Step, type OnStep } from '../broker/scripted-handler.ts';
 import { startCluster, type Cluster, type ClusterOptions } from './start-cluster.ts';
 import { until } from '../until.ts';
 
@@ -15,7 +15,7 @@ type Init = Omit<RequestInit, 'headers'> & { headers?: Record<string, string> };
 /** A real ingress process, served by scripted workers in the test's own process. */
 export interface Edge extends Cluster {
   /** Starts a worker of the model `demo`; the ingress knows it when this resolves. */
-  addScripted: (options?: Partial<WorkerOptions>, tell?: Tell) => Promise<Worker>;
+  addScripted: (options?: Partial<WorkerOptions>, onStep?: OnStep) => Promise<Worker>;
   /** Posts a chat request that tells the worker what to do. */
   post: (steps: Step[], fields?: Record<string, unknown>, init?: Init) => Promise<Response>;
   /** Posts any bytes to the chat completions. */
@@ -41,7 +41,7 @@ export async function startEdge(options: ClusterOptions = {}): Promise<Edge> {
     });
   return {
     ...cluster,
-    addScripted: async (workerOptions = {}, tell = () => undefined) => {
+    addScripted: async (workerOptions = {}, onStep = () => undefined) => {
       const id = workerOptions.id ?? `w${randomBytes(4).toString('hex')}`;
       const url = options.natsUrl ?? inject('natsUrl');
       const broker = await connectBroker({ url, name: id, prefix: cluster.prefix, log });
@@ -58,7 +58,7 @@ export async function startEdge(options: ClusterOptions = {}): Promise<Edge> {
         accepting: true,
         coalesceMs: 0,
         meter: noMeter,
-        handler: scriptedHandler(id, tell),
+        handler: scriptedHandler(id, onStep),
         ...workerOptions,
       });
       releases.push(async () => {

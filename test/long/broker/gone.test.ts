@@ -9,7 +9,7 @@ async function start({ onTestFinished }: TestContext): Promise<Parties> {
   return parties;
 }
 
-/** Hangs on the first worker, and tells on any other who serves. */
+/** Hangs on the first worker, and writes the id of any other that serves. */
 const hangOnFirst: Step[] = [{ only: 'first', hang: true }, { whoami: true }];
 const hangInTheMiddle: Step[] = [
   { write: 'a part' },

@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openRaw } from '../../../helpers/clients/raw-http.ts';
-import type { Step, Tell } from '../../../helpers/broker/scripted-handler.ts';
+import type { OnStep, Step } from '../../../helpers/broker/scripted-handler.ts';
 import { chatRequest, startEdge, type Edge } from '../../../helpers/cluster/start-edge.ts';
 import { until } from '../../../helpers/until.ts';
 
 let edge: Edge;
 const told: { event: string; requestId: string; at: number }[] = [];
-const tell: Tell = (event, requestId) => void told.push({ event, requestId, at: performance.now() });
+const onStep: OnStep = (event, requestId) => void told.push({ event, requestId, at: performance.now() });
 const when = (event: string, requestId: string): number | undefined =>
   told.find((each) => each.event === event && each.requestId === requestId)?.at;
 
 beforeAll(async () => {
   edge = await startEdge({ ingress: { KEEP_ALIVE_MS: '200' } });
-  await edge.addScripted({}, tell);
+  await edge.addScripted({}, onStep);
 });
 afterAll(() => edge.stop());
 
@@ -28,7 +28,7 @@ function whole(requestId: string, steps: Step[], fields: Record<string, unknown>
 
 const noJobs = ['queued', 'claimed', 'streaming'].map((state) => `rtr_jobs{state="${state}"} 0`);
 
-/** What the metrics tell of things that are not over yet, a line each. */
+/** What the metrics onStep of things that are not over yet, a line each. */
 async function leftOvers(): Promise<string[]> {
   const metrics = await (await fetch(`${edge.adminUrl}/metrics`)).text();
   return metrics.match(/^rtr_(held_body_bytes|open_requests|jobs\{[^}]*\}) \S+$/gm) ?? [];

@@ -77,14 +77,14 @@ const targets = [
 it('has nobody answered at a subject that is not its own, by ingress or server', async () => {
   for (let count = 0; count < 3; count += 1) broker.publish('rtr.jobs.cloud.p.high', '{}');
   await broker.flush();
-  const heard: string[] = [];
+  const received: string[] = [];
   const all = await connect({
     port: nats.port,
     authenticator: credsAuthenticator(readFileSync(await nats.issue({ role: 'gpu', name: 'other' }))),
     inboxPrefix: 'rtr.inbox.gpu.other',
   });
   for (const subject of ['rtr.cancel.gpu.other.*', 'rtr.inbox.gpu.other.w2.>'])
-    all.subscribe(subject, { callback: (_, message) => void heard.push(message.subject) });
+    all.subscribe(subject, { callback: (_, message) => void received.push(message.subject) });
   await all.flush();
   for (const [, subject, payload] of asks) for (const reply of targets) worker.publish(subject, payload, { reply });
   await worker.flush();
@@ -97,7 +97,7 @@ it('has nobody answered at a subject that is not its own, by ingress or server',
   expect(answered.headers?.code).toBe(404);
   await broker.flush();
   await all.flush();
-  expect(heard).toEqual([]);
+  expect(received).toEqual([]);
   expect(await waitingIn('cloud')).toBe(3);
   await all.close();
 });

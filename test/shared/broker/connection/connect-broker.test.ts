@@ -18,43 +18,43 @@ async function connect(url: string): Promise<Broker> {
 describe('the connection to the broker', () => {
   it('goes on hearing messages after a handler threw', async () => {
     const broker = await connect(inject('natsUrl'));
-    const heard: string[] = [];
+    const received: string[] = [];
     broker.subscribe('test.throws', ({ data }) => {
-      heard.push(Buffer.from(data).toString());
-      if (heard.length === 1) throw new Error('a bug');
+      received.push(Buffer.from(data).toString());
+      if (received.length === 1) throw new Error('a bug');
     });
     broker.publish('test.throws', 'first');
     await broker.flush();
     broker.publish('test.throws', 'second');
-    await until(() => heard.length === 2, 2_000);
-    expect(heard).toEqual(['first', 'second']);
+    await until(() => received.length === 2, 2_000);
+    expect(received).toEqual(['first', 'second']);
   });
 
   it('sends what one turn publishes in order, past what cannot be sent', async () => {
     const broker = await connect(inject('natsUrl'));
-    const heard: string[] = [];
-    broker.subscribe('test.order', ({ data }) => heard.push(Buffer.from(data).toString()));
+    const received: string[] = [];
+    broker.subscribe('test.order', ({ data }) => received.push(Buffer.from(data).toString()));
     broker.publish('test.order', 'first');
     broker.publish('', 'a message to nobody');
     broker.publish('test.order', 'second');
     await broker.flush();
-    expect(heard).toEqual(['first', 'second']);
+    expect(received).toEqual(['first', 'second']);
   });
 
   it('sends what has no hurry with what has, and soon anyway', async () => {
     const broker = await connect(inject('natsUrl'));
-    const heard: string[] = [];
-    broker.subscribe('test.hurry', ({ data }) => heard.push(Buffer.from(data).toString()));
+    const received: string[] = [];
+    broker.subscribe('test.hurry', ({ data }) => received.push(Buffer.from(data).toString()));
     await broker.flush();
     broker.publishUnhurried('test.hurry', 'first');
     broker.publish('test.hurry', 'second');
     await new Promise(setImmediate);
     await broker.flush();
-    expect(heard).toEqual(['first', 'second']);
+    expect(received).toEqual(['first', 'second']);
     broker.publishUnhurried('test.hurry', 'third');
     await new Promise(setImmediate);
-    expect(heard).toHaveLength(2);
-    await until(() => heard.length === 3, 1_000);
+    expect(received).toHaveLength(2);
+    await until(() => received.length === 3, 1_000);
   });
 
   it('waits for a server that starts later', async () => {
@@ -66,7 +66,7 @@ describe('the connection to the broker', () => {
     expect((await connecting).connected).toBe(true);
   });
 
-  it('tells when it is lost and when it stands again', async () => {
+  it('reports when it is lost and when it stands again', async () => {
     const nats = await startNats();
     onTestFinished(() => nats.stop());
     const broker = await connect(nats.url);

@@ -11,9 +11,9 @@ describe('a credential', () => {
   it('says whose it is, of which cluster, until when, and whom to trust', async () => {
     const authority = await createAuthority('mine', `${certificate}\n${certificate}`);
     const { text, issued } = await issueCredential(authority, { role: 'cloud', name: 'joes-box', validMs: 60_000 });
-    const { seed, jwt, expiresAt = 0, ...told } = parseCredential(text.replaceAll('\n', '\r\n'));
-    expect(told).toEqual({ role: 'cloud', owner: 'joes-box', prefix: 'mine', ca: expect.any(String) });
-    expect(told.ca?.match(/BEGIN/g)).toHaveLength(2);
+    const { seed, jwt, expiresAt = 0, ...facts } = parseCredential(text.replaceAll('\n', '\r\n'));
+    expect(facts).toEqual({ role: 'cloud', owner: 'joes-box', prefix: 'mine', ca: expect.any(String) });
+    expect(facts.ca?.match(/BEGIN/g)).toHaveLength(2);
     expect(Math.abs(expiresAt - (issued.expiresAt ?? 0))).toBeLessThan(1_000);
     expect(Buffer.from(seed).toString()).toMatch(/^SU/);
     expect(jwt.split('.')).toHaveLength(3);
@@ -33,7 +33,7 @@ describe('a credential', () => {
   });
 });
 
-describe('the subject at which a ticket is settled', () => {
+describe('the ack subject of a ticket', () => {
   const subjects = createSubjects('rtr');
   it.each([
     ['$JS.ACK.rtr_JOBS_gpu.pool_high.1.2.3.4.0', true],

@@ -22,12 +22,12 @@ describe('subjects', () => {
     expect(parseFrameAddress(rest)).toBeUndefined();
   });
 
-  it('tell the grant that a reply subject belongs to, whatever the prefix', () => {
+  it('name the grant of a reply, whatever the prefix', () => {
     expect(grantOf(subjects.reply('in', 'secret'))).toBe('secret');
     expect(grantOf('rtr.inbox.gpu.open.w.1.alive.secret')).toBe('secret');
   });
 
-  it('tell who says something: tier, owner and worker', () => {
+  it('name their worker: tier, owner and worker', () => {
     const address = { tier: 'cloud', owner: 'joes-box', worker: 'cloud-1' } as const;
     for (const subject of [subjects.heartbeat(address), subjects.claim('in', address), subjects.lanes(address)])
       expect(addressAtEnd(subject)).toEqual(address);

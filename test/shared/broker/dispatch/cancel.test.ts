@@ -12,7 +12,7 @@ async function start({ onTestFinished }: Pick<TestContext, 'onTestFinished'>, of
   return parties;
 }
 
-/** A handler that writes a first piece when told to, and then waits for its end. */
+/** A handler that writes a first piece, if one is given, and then waits for its abort. */
 function watched(firstPiece?: string): {
   handler: JobHandler;
   started: () => number;
@@ -39,7 +39,7 @@ async function disconnected({ nc }: Broker): Promise<void> {
 }
 
 describe('a client that goes away', () => {
-  it('before the claim: its ticket is taken in vain, and nothing runs', async (context) => {
+  it('before the claim: its ticket is refused, and nothing runs', async (context) => {
     const { ingress, addWorker } = await start(context);
     const { handler, started } = watched();
     const { worker } = await addWorker({ slots: 0, handler });
@@ -58,7 +58,7 @@ describe('a client that goes away', () => {
     ['after the claim, before the first piece', undefined, true],
     ['after the claim, of an answer that is not streamed', undefined, false],
     ['in the middle of a stream', 'a piece', true],
-  ])('%s: the worker hears of it in less than 200 ms', async ([, piece, stream], context) => {
+  ])('%s: the worker aborts within 200 ms', async ([, piece, stream], context) => {
     const { ingress, addWorker } = await start(context);
     const { handler, started, aborted } = watched(piece);
     const { worker } = await addWorker({ handler });
@@ -115,7 +115,7 @@ describe('a client that goes away', () => {
     expect(started()).toBe(0);
   });
 
-  it('while the worker cannot hear of it: the next keep-alive of the job tells', async (context) => {
+  it('while the worker is disconnected: it aborts at the next keep-alive of the job', async (context) => {
     const { ingress, addWorker } = await start(context);
     const { handler, started, aborted } = watched('a piece');
     const { broker } = await addWorker({ handler });
@@ -142,12 +142,12 @@ describe.concurrent('a handler', () => {
     await until(() => worker.busy === 0, 1_000);
   });
 
-  it('that ignores its end keeps its slot until it settles, and what it still writes reaches nobody', async (context) => {
+  it('that ignores its end keeps its slot until it ends, and what it still writes reaches nobody', async (context) => {
     const { ingress, addWorker } = await start(context);
-    const settle = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<void>();
     const { worker } = await addWorker({
       handler: async (_, reply) => {
-        await settle.promise;
+        await gate.promise;
         reply.write('too late');
         return { usage: noUsage, finishReason: 'stop' };
       },
@@ -157,7 +157,7 @@ describe.concurrent('a handler', () => {
     sent.cancel();
     await sent.finished;
     expect(worker.busy).toBe(1);
-    settle.resolve();
+    gate.resolve();
     await until(() => worker.busy === 0, 1_000);
     expect(sent.text()).toBe('');
   });

@@ -45,7 +45,7 @@ describe.concurrent('frames that are lost', () => {
     ['the last one', ['e8']],
     ['all', ['d0', 'd1', 'd2', 'd3', 'd4', 'd5', 'd6', 'd7', 'e8']],
   ])('%s: are sent again, and the answer is whole', async ([, lost], context) => {
-    // A job that was offered and not heard of is done again; so is one of which all frames are lost.
+    // A job that was offered without any answer is done again; so is one of which all frames are lost.
     const offers = !lost.includes('e8');
     const { ingress, addWorker } = await start(context, {}, offers);
     const { broker } = await addWorker();

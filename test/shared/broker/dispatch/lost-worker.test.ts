@@ -9,7 +9,7 @@ async function start({ onTestFinished }: TestContext): Promise<Parties> {
   return parties;
 }
 
-/** Hangs on the first worker, and tells on any other who serves. */
+/** Hangs on the first worker, and writes the id of any other that serves. */
 const hangOnFirst: Step[] = [{ only: 'first', hang: true }, { whoami: true }];
 const hangInTheMiddle: Step[] = [
   { write: 'a part' },
@@ -35,7 +35,7 @@ describe.concurrent('a worker', { timeout: 30_000 }, () => {
     expect(performance.now() - killedAt).toBeLessThan(4_500);
   });
 
-  it('killed in the middle of a stream: an error says so, and nothing is told twice', async (context) => {
+  it('killed in the middle of a stream: an error says so, and no text comes twice', async (context) => {
     const { ingress, forkWorker } = await start(context);
     const first = await forkWorker({ WORKER_ID: 'first' });
     const sent = ingress.send({ steps: hangInTheMiddle });

@@ -28,7 +28,7 @@ function sayMore(broker: Broker): () => number {
     const [head = '', ...rest] = Buffer.from(payload).toString('latin1').split('\n');
     if (!head.startsWith('{')) return publish(subject, payload, reply);
     count += 1;
-    const more = JSON.stringify({ ...(JSON.parse(head) as object), unheardOf: { since: 'next year' } });
+    const more = JSON.stringify({ ...(JSON.parse(head) as object), unknownField: { since: 'next year' } });
     publish(subject, Buffer.from([more, ...rest].join('\n'), 'latin1'), reply);
   };
   return () => count;
@@ -66,7 +66,7 @@ describe('a cluster that is being upgraded', () => {
     for (const count of said) expect(count()).toBeGreaterThanOrEqual(least);
   });
 
-  it('serves with a worker whose models can do what it has not heard of', async () => {
+  it('serves with a worker whose models have a capability that it does not know', async () => {
     const { ingress, addWorker } = await start();
     const models = [{ id: 'demo', capabilities: ['stream' as const, 'smell' as 'stream'] }];
     await addWorker({ id: 'w', models });

@@ -156,7 +156,7 @@ describe.concurrent('a job that is offered', () => {
     },
   );
 
-  it('is no tool: one that was offered and never heard of again may have done its work', async (context) => {
+  it('is no tool: one that was offered without any answer may have done its work', async (context) => {
     const { ingress, addWorker } = await start(context);
     await addWorker();
     await untilOffersAreTaken(ingress);

@@ -7,7 +7,7 @@ it('a worker goes on when the ingress that hands its pulls on falls silent', asy
   onTestFinished(() => parties.close());
   const { ingress, addIngress, addWorker, prefix } = parties;
   const second = await addIngress();
-  // At first only the second ingress tells the worker that it may pull, so that it pulls through that one.
+  // At first only the second ingress answers the worker's request for lanes, so that it pulls through that one.
   let isQuiet = true;
   const publish = ingress.broker.publish.bind(ingress.broker);
   ingress.broker.publish = (subject, payload, reply) => {

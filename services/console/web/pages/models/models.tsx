@@ -23,6 +23,7 @@ export function Models() {
             <section className="panel">
               <Empty title="No models yet">
                 Start a worker for an engine, a command-line agent or a cloud provider: <Code>npx rtr worker gpu</Code>.
+                See <Code>docs/configuration.md</Code>.
               </Empty>
             </section>
           ) : (

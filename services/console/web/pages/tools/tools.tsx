@@ -46,7 +46,7 @@ function ToolList({ tools }: { tools: readonly ListedTool[] }) {
       <section className="panel">
         <Empty title="No tools yet">
           Start a tools worker: <Code>npx rtr worker tools</Code>. It has a calculator, the time and a web page fetcher,
-          and with <Code>MCP_CONFIG</Code> the tools of your MCP servers.
+          and with <Code>MCP_CONFIG</Code> the tools of your MCP servers. See <Code>docs/tools.md</Code>.
         </Empty>
       </section>
     );

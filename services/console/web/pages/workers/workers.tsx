@@ -68,7 +68,8 @@ function WorkerList({ workers, sought }: { workers: readonly LiveWorkerFacts[]; 
         {sought === '' ? (
           <Empty title="No worker is connected">
             Start one on any machine that reaches NATS: <Code>npx rtr worker gpu</Code>. It appears here within a
-            second.
+            second. See <Code>docs/configuration.md</Code>, for a worker in another network{' '}
+            <Code>docs/operations.md</Code>.
           </Empty>
         ) : (
           <Empty title="No worker matches">

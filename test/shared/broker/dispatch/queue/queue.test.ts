@@ -109,7 +109,7 @@ describe.concurrent('the queue', () => {
     for (const { finished } of waiting) expect((await finished).state).toBe('done');
   });
 
-  it('tells after its bound that there is no worker', async (context) => {
+  it('fails a job after its timeout when there is no worker', async (context) => {
     const { ingress } = await start(context, { ingress: { timeouts: { noWorkerMs: 300 } } });
     const { finished } = ingress.send({});
     const { error, queuedAt, endedAt } = await finished;
@@ -118,7 +118,7 @@ describe.concurrent('the queue', () => {
     expect(endedAt - queuedAt).toBeLessThan(1_000);
   });
 
-  it('tells the same when the only worker there is stops taking jobs', async (context) => {
+  it('fails a job after the same timeout when the only worker stops taking jobs', async (context) => {
     const { ingress, addWorker } = await start(context, { ingress: { timeouts: { noWorkerMs: 300 } } });
     const { worker } = await addWorker({ slots: 0 });
     const { finished } = ingress.send({});
@@ -205,7 +205,7 @@ describe.concurrent('a claim', () => {
     return decodeClaimAnswer(data)?.answer.answer ?? 'unreadable';
   }
 
-  it('is granted once: the next hears that the job is taken, and after it that it is gone', async (context) => {
+  it('is granted once: the next is answered with taken, and with gone when the job is over', async (context) => {
     const parties = await start(context);
     await parties.addWorker({ id: 'one', slots: 0 });
     const sent = parties.ingress.send({});
@@ -236,7 +236,7 @@ describe.concurrent('a claim', () => {
     sent.cancel();
   });
 
-  it('of a worker that this ingress has not heard of is put off', async (context) => {
+  it('of a worker that this ingress does not know is put off', async (context) => {
     const parties = await start(context);
     await parties.addWorker({ id: 'one', slots: 0 });
     const sent = parties.ingress.send({});

@@ -10,7 +10,7 @@ async function start(): Promise<Parties> {
 }
 
 describe('the workers that an ingress knows', () => {
-  it('are all there after a roll call, long before their next heartbeat', async () => {
+  it('are all there after a request for announcements, long before their next heartbeat', async () => {
     const { addWorker, addIngress } = await start();
     await addWorker({ id: 'one' });
     await addWorker({ id: 'two' });

@@ -26,7 +26,7 @@ describe('the share of an owner', () => {
     expect(shares.hasRoom('joe', false, -1)).toBe(true);
   });
 
-  it('does not bound those who have no credential', () => {
+  it('does not limit workers without a credential', () => {
     const shares = new OwnerShares();
     shares.add(openOwner, 9_000, 500 * mib);
     expect(shares.hasRoom(openOwner, true, mib)).toBe(true);

@@ -1,0 +1,187 @@
+import { readFileSync } from 'node:fs';
+import { Command } from 'commander';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { logins } from '#services/cli-worker/clis/logins.ts';
+import { cliWorkerConfig } from '#services/cli-worker/config.ts';
+import { cloudWorkerConfig } from '#services/cloud-worker/config.ts';
+import { presets } from '#services/cloud-worker/providers/provider-of.ts';
+import { demoEngineSettings } from '#services/demo-engine/config.ts';
+import { gpuWorkerConfig } from '#services/gpu-worker/config.ts';
+import { ingressConfig } from '#services/ingress/config.ts';
+import { upSettings } from '#services/rtr/config.ts';
+import { toolsWorkerConfig } from '#services/tools-worker/config.ts';
+import { startEdge, type Edge } from '../helpers/cluster/start-edge.ts';
+import { readPages } from './pages.ts';
+import { shellCommands } from './shell-commands.ts';
+
+const pages = readPages();
+const commands = pages.flatMap(({ path, text }) => shellCommands(text).map((command) => ({ path, ...command })));
+
+describe('the commands in the documentation', () => {
+  it('run only npm scripts that exist', () => {
+    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
+    const named = [
+      ...commands
+        .filter(({ words }) => words[0] === 'npm')
+        .map(({ words }) => (words[1] === 'run' ? words[2] : words[1])),
+      ...pages.flatMap(({ text }) => [...text.matchAll(/npm run ([\w:]+)/g)].map(([, name]) => name)),
+    ];
+    expect(named.length).toBeGreaterThan(10);
+    expect(named.filter((name) => name === undefined || !(name in scripts))).toEqual([]);
+  });
+
+  it('give rtr only commands and options that it has', async () => {
+    const program = await rtrProgram();
+    const given = commands.flatMap(({ path, words }) => {
+      const args = argumentsOfRtr(words);
+      return args ? [{ path, args }] : [];
+    });
+    expect(given.length).toBeGreaterThan(20);
+    const wrong = given.map(({ path, args }) => ({ path, args: args.join(' '), mistake: mistakeIn(program, args) }));
+    expect(wrong.filter(({ mistake }) => mistake !== undefined)).toEqual([]);
+  });
+
+  it('name in sentences only commands that rtr has', async () => {
+    const program = await rtrProgram();
+    const named = pages.flatMap(({ path, text }) =>
+      [...text.matchAll(/`(?:npx )?rtr ([^`]*)`/g)].map(([, words = '']) => ({ path, words })),
+    );
+    expect(named.length).toBeGreaterThan(10);
+    expect(named.filter(({ words }) => findCommand(program, words.split(' ')).rest === undefined)).toEqual([]);
+  });
+});
+
+describe('the variables in the documentation', () => {
+  it('exist in a configuration, or belong to a program that the page runs', () => {
+    const configs = [ingressConfig, gpuWorkerConfig, cliWorkerConfig, cloudWorkerConfig, toolsWorkerConfig];
+    const known = new Set([
+      ...[...configs, upSettings, demoEngineSettings].flatMap(({ shape }) => Object.keys(shape)),
+      ...Object.values(presets).flatMap(({ keyVariables, needs }) => [...keyVariables, ...needs]),
+      ...Object.values(logins).flatMap(({ keys }) => keys),
+      ...[...readFileSync('docker-compose.yml', 'utf8').matchAll(/\$\{(\w+)/g)].map(([, name]) => name),
+      // The reader's key, a placeholder, and an example of a server's token.
+      'RTR_KEY',
+      'X_FILE',
+      'WIKI_TOKEN',
+      // Read by Claude Code, redis-cli, Node, and npm in the image's build.
+      'ANTHROPIC_BASE_URL',
+      'REDISCLI_AUTH',
+      'NODE_COMPILE_CACHE',
+      'NPM_CONFIG_REGISTRY',
+    ]);
+    const named = pages.flatMap(({ path, text }) =>
+      [...text.matchAll(/(?<![\w.-])[A-Z][A-Z\d]*(?:_[A-Z\d]+)+(?![\w-])/g)].map(([name]) => ({ path, name })),
+    );
+    expect(named.length).toBeGreaterThan(200);
+    // OpenTelemetry's variables are read by its own packages.
+    expect(named.filter(({ name }) => !known.has(name) && !name.startsWith('OTEL_'))).toEqual([]);
+  });
+});
+
+describe('the paths in the documentation', () => {
+  let edge: Edge;
+
+  beforeAll(async () => {
+    edge = await startEdge();
+    await edge.addScripted();
+  });
+  afterAll(() => edge.stop());
+
+  it('are served by an ingress', async () => {
+    const requests = [
+      ...commands.filter(({ words }) => words[0] === 'curl').map(({ words }) => requestOfCurl(words)),
+      ...pages.flatMap(({ text }) =>
+        [...text.matchAll(/`(GET|POST) (\/[^`\s]+)`/g)].map(([, method = '', path = '']) => ({
+          method,
+          path,
+          port: 8484,
+        })),
+      ),
+    ];
+    expect(requests.length).toBeGreaterThan(10);
+    const answers = await Promise.all(
+      requests.map(async ({ method, path, port }) => {
+        const base = port === 8485 ? edge.adminUrl : edge.url;
+        const answer = await fetch(base + path.replace('{id}', 'demo'), {
+          method,
+          headers: { authorization: `Bearer ${edge.key}`, 'content-type': 'application/json' },
+          ...(method === 'POST' && { body: '{}' }),
+        });
+        await answer.body?.cancel();
+        return { method, path, status: answer.status };
+      }),
+    );
+    expect(answers.filter(({ status }) => status === 404 || status === 405)).toEqual([]);
+  });
+});
+
+function requestOfCurl(words: readonly string[]): { method: string; path: string; port: number } {
+  const url = new URL(words.find((word) => word.startsWith('http')) ?? '');
+  return { method: words.includes('-d') ? 'POST' : 'GET', path: url.pathname, port: Number(url.port) };
+}
+
+/** The real command line, which would parse this process's arguments otherwise. */
+async function rtrProgram(): Promise<Command> {
+  const parsed: Command[] = [];
+  const parse = vi.spyOn(Command.prototype, 'parseAsync').mockImplementation(function (this: Command) {
+    parsed.push(this);
+    return Promise.resolve(this);
+  });
+  try {
+    vi.resetModules();
+    await import('#services/rtr/main.ts');
+  } finally {
+    parse.mockRestore();
+  }
+  const [program] = parsed;
+  if (!program) throw new Error('services/rtr/main.ts parses nothing');
+  return program;
+}
+
+/** What follows `rtr` in a command, however it is run. */
+function argumentsOfRtr(words: readonly string[]): string[] | undefined {
+  if (words[0] === 'npx' && words[1] === 'rtr') return words.slice(2);
+  if (words[0] === 'rtr') return words.slice(1);
+  const after = (word: string, next?: string): string[] | undefined => {
+    const at = words.findIndex((each, index) => each === word && (next === undefined || words[index + 1] === next));
+    return at < 0 ? undefined : words.slice(at + (next === undefined ? 1 : 2));
+  };
+  if (words[0] === 'kubectl') return after('--', 'rtr');
+  if (words[0] !== 'docker') return undefined;
+  if (words.includes('--entrypoint'))
+    return words[words.indexOf('--entrypoint') + 1] === 'rtr' ? after('prepare') : undefined;
+  return words[1] === 'run' ? after('model-router') : undefined;
+}
+
+/** The command that words name, and the words after its name; undefined when there is no such command. */
+function findCommand(program: Command, words: readonly string[]): { command: Command; rest: string[] | undefined } {
+  let command = program;
+  for (const [at, word] of words.entries()) {
+    const next = command.commands.find((each) => each.name() === word);
+    if (next) command = next;
+    else return { command, rest: command.commands.length === 0 ? words.slice(at) : undefined };
+  }
+  return { command, rest: command === program ? undefined : [] };
+}
+
+/** What is wrong with these arguments of `rtr`. */
+function mistakeIn(program: Command, args: readonly string[]): string | undefined {
+  const { command, rest } = findCommand(program, args);
+  if (rest === undefined || command.commands.length > 0) return 'no such command';
+  const silent = { writeErr: () => undefined };
+  try {
+    const { operands, unknown } = command.exitOverride().configureOutput(silent).parseOptions(rest);
+    if (unknown.length > 0) return `unknown: ${unknown.join(' ')}`;
+    const missing = command.options.find(({ mandatory, long }) => mandatory && long && !rest.includes(long));
+    if (missing) return `${missing.long} is missing`;
+    const { registeredArguments } = command;
+    if (operands.length > registeredArguments.length) return 'too many arguments';
+    const wrong = registeredArguments.find(({ required, argChoices }, at) => {
+      const operand = operands[at];
+      return operand === undefined ? required : argChoices !== undefined && !argChoices.includes(operand);
+    });
+    return wrong && `wrong argument: ${wrong.name()}`;
+  } catch (error) {
+    return String(error);
+  }
+}
