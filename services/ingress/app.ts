@@ -14,7 +14,7 @@ import { toolsRoutes } from './tools/tools-routes.ts';
 
 export interface AppParts extends ApiRoutesParts, McpRoutesParts {
   open: OpenRequests;
-  /** Traces, when requests are traced. */
+  /** Traces requests; undefined if tracing is off. */
   tracing: Tracing | undefined;
   /** The client formats to serve; the first one writes the errors of paths that belong to none. */
   formats: readonly [ClientFormat, ...ClientFormat[]];
@@ -25,7 +25,7 @@ export interface AppParts extends ApiRoutesParts, McpRoutesParts {
   /** Proxies whose `X-Forwarded-*` headers are trusted. */
   trustedProxies: readonly string[];
   consoleApi: RequestHandler;
-  /** Address at which people reach the router; that of each request if unset. */
+  /** Address at which people reach the router; the address of each request if unset. */
   publicUrl: string | undefined;
 }
 
@@ -38,7 +38,7 @@ export function createApp(parts: AppParts): Express {
   app.set('trust proxy', parts.trustedProxies);
   app.use(parts.open.follow, assignRequestId);
   if (parts.tracing) app.use('/api', traceRequests(parts.tracing));
-  // The busiest paths stand alone and ahead of all others: each router that a request passes through adds to its cost.
+  // The busiest paths come first and outside of routers: each router that a request passes through adds to its cost.
   for (const format of formats) {
     for (const { path, handlers } of generateRoutes(baseOf(format.api), format, parts)) app.post(path, handlers);
   }

@@ -1,10 +1,11 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { brokerSettings } from '#shared/broker/connection/broker-settings.ts';
+import type { DispatchSettings } from '#shared/broker/dispatch/dispatcher.ts';
 import { setting } from '#shared/core/load-config.ts';
 
 const proxyDoc =
-  'Addresses or networks of proxies, as 10.0.0.0/8, that are believed by X-Forwarded-* who the client is and that it uses TLS';
+  'Trusted proxies (addresses or networks such as `10.0.0.0/8`) whose `X-Forwarded-*` headers describe the client';
 
 /** `address` or `address/bits`. */
 function isNetwork(text: string): boolean {
@@ -18,78 +19,103 @@ export const ingressConfig = z
   .object({
     PORT: setting.integer('Port that clients connect to', 8484, 0, 65_535),
     HOST: setting.text('Address that clients connect to', '127.0.0.1'),
-    ADMIN_PORT: setting.integer('Port of /metrics, /health, /live and /load for operators', 8485, 0, 65_535),
+    ADMIN_PORT: setting.integer('Port of `/metrics`, `/health`, `/live` and `/load` for operators', 8485, 0, 65_535),
     ADMIN_HOST: setting.text('Address of the admin port', '127.0.0.1'),
     ...brokerSettings,
     REDIS_URL: setting.text(
-      'Redis server: `redis://`, `rediss://` for TLS, or `redis+sentinel://host:port,host:port/name` for one that sentinels watch',
+      'Address of Redis: `redis://`, `rediss://` with TLS, or `redis+sentinel://host:port,host:port/name` behind sentinels',
       'redis://127.0.0.1:6379',
     ),
-    REDIS_CA: setting.optionalText("File with certificates (PEM) that may have signed Redis', besides the public ones"),
+    REDIS_CA: setting.optionalText(
+      'File with CA certificates (PEM) to trust for Redis, in addition to the public ones',
+    ),
     RTR_PREFIX: setting.pathSegment(
       'First part of every NATS subject and Redis key, so that clusters can share servers',
       'rtr',
     ),
-    CHAT_FAMILY: setting.pathSegment('Path segment of the chat format: /api/<segment>', 'openai'),
-    MESSAGES_FAMILY: setting.pathSegment('Path segment of the messages format: /api/<segment>', 'anthropic'),
+    CHAT_FAMILY: setting.pathSegment('Path segment of the chat format: `/api/<segment>`', 'openai'),
+    MESSAGES_FAMILY: setting.pathSegment('Path segment of the messages format: `/api/<segment>`', 'anthropic'),
     ROUTER_CONFIG: setting.optionalText(
-      'File with names for models, rules for `auto` and more; see docs/configuration.md',
+      'File with names for models, rules for `auto` and more; see `docs/configuration.md`',
     ),
-    MCP_ALLOWED_ORIGINS: setting.list('Hosts of web pages that may use /api/tools/mcp, besides those of this machine'),
-    USAGE_MAX_REQUESTS: setting.integer('Requests that the usage ledger keeps singly', 50_000, 1, 10_000_000),
-    USAGE_DAYS: setting.integer('Days for which it keeps them singly; totals are kept longer', 30, 1, 3_650),
+    MCP_ALLOWED_ORIGINS: setting.list('Hosts of web pages that may use `/api/tools/mcp`, in addition to this machine'),
+    USAGE_MAX_REQUESTS: setting.integer('Most single requests that the usage ledger keeps', 50_000, 1, 10_000_000),
+    USAGE_DAYS: setting.integer(
+      'Days for which the usage ledger keeps single requests; it keeps totals longer',
+      30,
+      1,
+      3_650,
+    ),
     PUBLIC_URL: z
       .url({ protocol: /^https?$/, error: 'must be an http or https address' })
       .optional()
-      .describe('Address at which people reach the router, for links to the console; else that of the request'),
+      .describe(
+        'Address at which people reach the router, for links to the console; the address of the request if unset',
+      ),
     TRUSTED_PROXIES: setting
       .list(proxyDoc)
-      .refine((list) => list.every(isNetwork), 'each must be an address, or a network as 10.0.0.0/8')
+      .refine((list) => list.every(isNetwork), 'each must be an address or a network such as 10.0.0.0/8')
       .describe(proxyDoc),
-    MAX_BODY_BYTES: setting.integer('Largest request body, after decompression', 32 * 1024 * 1024, 1_024, 1024 ** 3),
-    MAX_HELD_BYTES: setting.integer('All request bodies held at once', 1024 ** 3, 1_024, 64 * 1024 ** 3),
-    MAX_ACTIVE: setting.integer('Requests in work or waiting at once on this ingress', 20_000, 1, 1_000_000),
+    MAX_BODY_BYTES: setting.integer(
+      'Most bytes of one request body, after decompression',
+      32 * 1024 * 1024,
+      1_024,
+      1024 ** 3,
+    ),
+    MAX_HELD_BYTES: setting.integer('Most bytes of all request bodies held at once', 1024 ** 3, 1_024, 64 * 1024 ** 3),
+    MAX_ACTIVE: setting.integer('Most requests running or waiting at once on this ingress', 20_000, 1, 1_000_000),
     MAX_QUEUED: setting.integer(
-      'Tickets waiting in the whole cluster, for each tier of workers',
+      'Most tickets waiting in the whole cluster, for each tier of workers',
       100_000,
       1,
       10_000_000,
     ),
-    BODY_TIMEOUT_MS: setting.integer('For a request body to arrive', 60_000, 100, 3_600_000),
-    QUEUE_TIMEOUT_MS: setting.integer('In the queue until a worker takes the request', 120_000, 100, 3_600_000),
+    BODY_TIMEOUT_MS: setting.integer('Time for a request body to arrive', 60_000, 100, 3_600_000),
+    QUEUE_TIMEOUT_MS: setting.integer('Time in the queue until a worker takes the request', 120_000, 100, 3_600_000),
     NO_WORKER_TIMEOUT_MS: setting.integer(
-      'In the queue while no live worker can serve the request',
+      'Time in the queue while no live worker can serve the request',
       15_000,
       0,
       3_600_000,
     ),
     FIRST_TOKEN_TIMEOUT_MS: setting.integer(
-      'From a worker taking the request to the first token',
+      'Time from a worker taking the request to the first token',
       300_000,
       100,
       3_600_000,
     ),
-    IDLE_TIMEOUT_MS: setting.integer('Between two tokens of a stream', 120_000, 100, 3_600_000),
-    TOTAL_TIMEOUT_MS: setting.integer('For the whole request', 3_600_000, 100, 86_400_000),
-    SILENCE_TIMEOUT_MS: setting.integer('Without a sign of life from a worker in work', 10_000, 3_000, 600_000),
-    SPILL_MS: setting.integer('Until an unclaimed request is offered to the next lane too', 500, 10, 600_000),
+    IDLE_TIMEOUT_MS: setting.integer('Time between two tokens of a stream', 120_000, 100, 3_600_000),
+    TOTAL_TIMEOUT_MS: setting.integer('Time for the whole request', 3_600_000, 100, 86_400_000),
+    SILENCE_TIMEOUT_MS: setting.integer(
+      'Time without a sign of life from the worker that serves the request',
+      10_000,
+      3_000,
+      600_000,
+    ),
+    SPILL_MS: setting.integer(
+      'Time until a request that no worker has taken is also put into the next lane',
+      500,
+      10,
+      600_000,
+    ),
     KEEP_ALIVE_MS: setting.integer(
-      'Without a byte until the client of a stream gets a keep-alive',
+      'Time without a byte after which the client of a stream gets a keep-alive',
       10_000,
       100,
       600_000,
     ),
-    MAX_ATTEMPTS: setting.integer('Workers that a request is given to at most', 3, 1, 10),
-    DRAIN_MS: setting.integer('For running answers to finish after SIGTERM', 30_000, 0, 3_600_000),
-    LOG_LEVEL: setting.choice('Least severe log lines to write', 'info', [
-      'trace',
-      'debug',
+    MAX_ATTEMPTS: setting.integer('Most workers that one request is given to', 3, 1, 10),
+    DRAIN_MS: setting.integer('Time for running answers to finish after SIGTERM', 30_000, 0, 3_600_000),
+    LOG_LEVEL: setting.choice(
+      'Least severe level of log lines to print: `trace`, `debug`, `info`, `warn`, `error` or `fatal`',
       'info',
-      'warn',
-      'error',
-      'fatal',
-    ]),
-    LOG_FORMAT: setting.choice('auto: readable at a terminal, JSON elsewhere', 'auto', ['auto', 'json', 'pretty']),
+      ['trace', 'debug', 'info', 'warn', 'error', 'fatal'],
+    ),
+    LOG_FORMAT: setting.choice(
+      'Format of log lines: `json`, `pretty`, or `auto` (pretty in a terminal, else JSON)',
+      'auto',
+      ['auto', 'json', 'pretty'],
+    ),
   })
   .refine(({ CHAT_FAMILY, MESSAGES_FAMILY }) => new Set([CHAT_FAMILY, MESSAGES_FAMILY, 'tools']).size === 3, {
     path: ['CHAT_FAMILY'],
@@ -97,3 +123,25 @@ export const ingressConfig = z
   });
 
 export type IngressConfig = z.output<typeof ingressConfig>;
+
+/**
+ * The settings of the dispatcher.
+ * @param ingress name of this ingress, a subject token
+ */
+export function dispatchSettings(config: IngressConfig, ingress: string): DispatchSettings {
+  return {
+    ingress,
+    timeouts: {
+      queueMs: config.QUEUE_TIMEOUT_MS,
+      noWorkerMs: config.NO_WORKER_TIMEOUT_MS,
+      firstTokenMs: config.FIRST_TOKEN_TIMEOUT_MS,
+      idleMs: config.IDLE_TIMEOUT_MS,
+      totalMs: config.TOTAL_TIMEOUT_MS,
+      silenceMs: config.SILENCE_TIMEOUT_MS,
+    },
+    queue: { maxQueued: config.MAX_QUEUED, maxAgeMs: config.QUEUE_TIMEOUT_MS },
+    spillMs: config.SPILL_MS,
+    keepAliveMs: config.KEEP_ALIVE_MS,
+    maxAttempts: config.MAX_ATTEMPTS,
+  };
+}

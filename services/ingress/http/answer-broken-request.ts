@@ -8,13 +8,13 @@ import { mintRequestId, requestIdHeaders } from './request-id.ts';
 export interface BrokenRequestParts {
   log: Logger;
   countRefusal: (format: string, error: RouterError) => void;
-  /** Whether a part of an answer has left on this connection: nothing can be said there any more. */
+  /** Whether an answer on this connection has begun, so that an error answer would corrupt it. */
   isAnswering: (socket: Duplex) => boolean;
 }
 
 /**
- * Answers what Node's parser refused before it was a request: headers too large, too slow, or not HTTP. Node closes
- * such connections, by default without a body.
+ * Makes the listener of `clientError`. It answers requests that Node's HTTP parser rejects because they are not HTTP, too
+ * slow, or have too large headers; by default Node closes such connections without a body.
  */
 export function answerBrokenRequest(format: AnswerFormat, { log, countRefusal, isAnswering }: BrokenRequestParts) {
   return (error: NodeJS.ErrnoException, socket: Duplex): void => {
@@ -22,11 +22,11 @@ export function answerBrokenRequest(format: AnswerFormat, { log, countRefusal, i
       socket.destroy();
       return;
     }
-    const told = explain(error);
+    const refusal = explain(error);
     const requestId = mintRequestId();
-    log.info({ requestId, code: told.code, reason: error.code }, 'request refused');
-    countRefusal(format.name, told);
-    const { status, headers, body } = format.errorAnswer(told, requestId);
+    log.info({ requestId, code: refusal.code, reason: error.code }, 'request refused');
+    countRefusal(format.name, refusal);
+    const { status, headers, body } = format.errorAnswer(refusal, requestId);
     const text = JSON.stringify(body);
     const head = {
       ...headers,
@@ -36,7 +36,7 @@ export function answerBrokenRequest(format: AnswerFormat, { log, countRefusal, i
       connection: 'close',
     };
     const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}\r\n`);
-    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[errorTable[told.code].status]}\r\n${lines.join('')}\r\n${text}`);
+    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[errorTable[refusal.code].status]}\r\n${lines.join('')}\r\n${text}`);
   };
 }
 

@@ -12,22 +12,22 @@ export interface AnswerErrorParts {
   countRefusal: (format: string, error: RouterError) => void;
 }
 
-/** The last handler of a format's routes: whatever was thrown is answered in that format's format. */
+/** The error handler of a format's routes: answers every thrown error in that format. */
 export function answerError(format: AnswerFormat, { log, countRefusal }: AnswerErrorParts): ErrorRequestHandler {
   return (error: unknown, request: Request, response: Response, next: NextFunction): void => {
-    const told = asRouterError(error);
+    const refusal = asRouterError(error);
     const requestId = requestIdOf(response);
     const trace = traceOf(response);
-    traceError(trace, told);
+    traceError(trace, refusal);
     const traceId = trace?.traceId;
     const { method } = request;
     const path = loggablePath(request);
-    if (told.code === 'internal')
-      log.error({ err: told.cause, requestId, traceId, method, path }, 'request failed unexpectedly');
-    else log.info({ requestId, traceId, method, path, code: told.code }, 'request refused');
-    countRefusal(format.name, told);
+    if (refusal.code === 'internal')
+      log.error({ err: refusal.cause, requestId, traceId, method, path }, 'request failed unexpectedly');
+    else log.info({ requestId, traceId, method, path, code: refusal.code }, 'request refused');
+    countRefusal(format.name, refusal);
     if (response.headersSent) next(error);
-    else refuse(response, format, told, requestId);
+    else refuse(response, format, refusal, requestId);
   };
 }
 
@@ -36,7 +36,7 @@ function loggablePath({ baseUrl, path }: Request): string {
   return `${baseUrl}${path}`.replace(/^\/link\/.*/s, '/link/…');
 }
 
-/** Behind a path's allowed methods, which the answer names as RFC 9110 asks for. */
+/** Refuses all other methods of a path; mount it after the path's routes. `Allow` names the allowed ones (RFC 9110, 15.5.6). */
 export function wrongMethod(...allowed: string[]) {
   return (request: Request, response: Response): never => {
     response.setHeader('allow', allowed.join(', '));
@@ -44,7 +44,7 @@ export function wrongMethod(...allowed: string[]) {
   };
 }
 
-/** Behind all paths. */
+/** Refuses a path that has no route; mount it last. */
 export function unknownPath(request: Request): never {
   throw new RouterError('not_found', `There is no ${request.method} ${request.path} here.`);
 }

@@ -6,15 +6,15 @@ import type { StreamedAnswer } from '#shared/formats/sse/streamed-answer.ts';
 import type { ModelSink } from '#shared/serving/serve-model.ts';
 import { refuse } from './refuse.ts';
 
-/** Bytes that may wait for a client that reads too slowly before it is cut off. */
+/** Unread bytes beyond which a client that reads too slowly is disconnected. */
 const maxUnreadBytes = 8 * 1024 * 1024;
 
-/** Milliseconds without progress for the last bytes of an answer to be read. */
+/** Milliseconds without progress after which a client that does not read the end of its answer is disconnected. */
 const unreadMs = 30_000;
 
 /**
- * Writes one job's answer to the client. The status is decided by the first thing there is to say; after it, a failure
- * is an explicit error event and a closed stream.
+ * Writes one job's answer to the client. The first call decides the status; a failure after it is an explicit error event
+ * that ends the stream.
  */
 export class ClientReply implements ModelSink {
   readonly #response: ServerResponse;
@@ -24,7 +24,7 @@ export class ClientReply implements ModelSink {
   readonly #onBegin: () => void;
   readonly #answer: StreamedAnswer;
 
-  /** @param onBegin called when the answer begins: from then on its request's body is not needed any more */
+  /** @param onBegin called when the answer begins and the body of the request is no longer needed */
   constructor(response: ServerResponse, format: AnswerFormat, requestId: string, stream: boolean, onBegin: () => void) {
     this.#response = response;
     this.#format = format;
@@ -44,7 +44,7 @@ export class ClientReply implements ModelSink {
     this.#response.setHeader('x-rtr-queue-ms', Math.round(attempt.claimedAt - queuedAt));
   }
 
-  /** About how many tokens of a streamed answer were relayed. */
+  /** Tokens of a streamed answer that were relayed, estimated. */
   get relayedTokens(): number {
     return this.#answer.tokens;
   }
@@ -52,13 +52,13 @@ export class ClientReply implements ModelSink {
   data(bytes: Uint8Array): void {
     this.#answer.relayed(bytes);
     this.#startStream();
-    // The response corks its socket until all of this turn is done, so that pieces leave behind the ends of other answers,
-    // unless the socket is corked already.
+    // Unless the socket is corked already, the response corks it until the end of this turn of the event loop, and its
+    // pieces leave after the ends of other answers.
     const socket = this.#response.socket;
     socket?.cork();
     this.#response.write(this.#copyIfWaiting(bytes));
     socket?.uncork();
-    // A client that is cut off closes the response, and so cancels its job.
+    // Destroying the response cancels its job.
     if (this.#response.writableLength > maxUnreadBytes) this.#response.destroy();
   }
 
@@ -84,7 +84,7 @@ export class ClientReply implements ModelSink {
     }
   }
 
-  /** What has to wait is copied: as it came, it may keep all that was read from the broker with it. */
+  /** Copies bytes that cannot be sent at once: they may be a view of a much larger buffer read from the broker. */
   #copyIfWaiting(bytes: Uint8Array): Uint8Array {
     const { socket, writableLength } = this.#response;
     return socket === null || writableLength > 0 ? Buffer.from(bytes) : bytes;
@@ -100,7 +100,7 @@ export class ClientReply implements ModelSink {
     this.#response.writeHead(200, {
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-cache, no-transform',
-      // Proxies that follow nginx's convention pass a stream on as it comes.
+      // Proxies that follow nginx's convention do not buffer the stream.
       'x-accel-buffering': 'no',
     });
   }

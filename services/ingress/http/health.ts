@@ -3,9 +3,9 @@ import { tiers, type Tier } from '#shared/core/tier.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import { version } from '#shared/core/version.ts';
 
-/** What /health says. */
+/** The body of `GET /health`. */
 export interface Health {
-  /** `draining` (with status 503) tells a load balancer to send nothing more. */
+  /** `draining` comes with status 503, on which load balancers stop sending requests. */
   status: 'ok' | 'degraded' | 'draining';
   version: string;
   nats: boolean;
@@ -21,7 +21,7 @@ export interface HealthParts {
   isDraining: () => boolean;
 }
 
-/** Looks at the parts. Settles within about a second, also when Redis hangs. */
+/** Reads the state of the parts. Resolves within about a second, also when Redis hangs. */
 export async function readHealth({ workers, broker, redis, isDraining }: HealthParts): Promise<Health> {
   const counts = Object.fromEntries(tiers.map((tier) => [tier, 0])) as Record<Tier, number>;
   for (const { announcement } of workers.workers()) if (announcement.accepting) counts[announcement.tier] += 1;
@@ -31,7 +31,7 @@ export async function readHealth({ workers, broker, redis, isDraining }: HealthP
   return { status, version, nats, redis: redisAnswers, workers: counts };
 }
 
-/** The route of /health: 503 while draining, so that load balancers look elsewhere; else 200, whatever is missing. */
+/** Handles `GET /health`: status 503 while draining, so that load balancers choose another node; 200 otherwise. */
 export function answerHealth(parts: HealthParts) {
   return async (_: Request, response: Response): Promise<void> => {
     const answer = await readHealth(parts);

@@ -1,16 +1,16 @@
 import { RouterError } from '#shared/core/errors.ts';
 
-/** What one request holds of the router's room. */
+/** One request's share of this process's memory for bodies. */
 export interface Holding {
-  /** Counts bytes that were read. @throws RouterError `overloaded` when there is no room for them */
+  /** Counts bytes that were read. @throws RouterError `overloaded` when they exceed the limit of all bodies */
   grow: (bytes: number) => void;
-  /** The body is not held any more. */
+  /** Releases the bytes of the body. */
   releaseBody: () => void;
-  /** The request is over. */
+  /** Releases the whole share, at the end of the request. */
   release: () => void;
 }
 
-/** Bounds how many requests are read or in work at once, and what their bodies take of this process's memory. */
+/** Limits how many requests are read or running at once, and the memory of their bodies. */
 export class HeldBodies {
   readonly #maxBytes: number;
   readonly #maxCount: number;
@@ -27,7 +27,7 @@ export class HeldBodies {
     return this.#bytes;
   }
 
-  /** Makes room for one more request. @throws RouterError `overloaded` when there is none */
+  /** Admits one more request. @throws RouterError `overloaded` when there are too many */
   open(): Holding {
     if (this.#count >= this.#maxCount) throw overloaded();
     this.#count += 1;

@@ -8,7 +8,7 @@ import { requestIdOf } from './request-id.ts';
 import { identityOf } from './require-key.ts';
 import { traceOf } from './trace-request.ts';
 
-/** An HTTP client that waits for an answer. Only behind `requireKey`. */
+/** The HTTP client of a request. Create it after `requireKey` only. */
 export class HttpCaller implements Caller {
   readonly requestId: string;
   readonly identity: KeyIdentity;
@@ -24,7 +24,7 @@ export class HttpCaller implements Caller {
     this.#format = format;
   }
 
-  /** Puts how much of the limits is left into the response's headers. */
+  /** Reports in the response's headers how much of the limits is left. */
   onStanding(standing: LimitStanding): void {
     if (this.#response.headersSent) return;
     const headers = this.#format.limitHeaders(standing);
@@ -35,7 +35,7 @@ export class HttpCaller implements Caller {
     return this.#response.destroyed;
   }
 
-  /** Cancels a request when its client goes. What is over already is left as it is. */
+  /** Cancels a request when its client disconnects. A request that is over is not affected. */
   cancels(running: RunningRequest | undefined): RunningRequest | undefined {
     if (!running) return undefined;
     if (this.#response.destroyed) running.cancel();

@@ -2,7 +2,7 @@ import type { NextFunction, Request, Response } from 'express';
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** The requests whose answers have not left to the last byte yet. */
+/** Counts the requests whose answer is not completely sent, and waits for them in a drain. */
 export class OpenRequests {
   #count = 0;
   readonly #bySocket = new WeakMap<Duplex, ServerResponse>();
@@ -17,14 +17,14 @@ export class OpenRequests {
     return this.#draining;
   }
 
-  /** Follows every request; comes before all other handlers. */
+  /** Counts every request. Mount it before all other handlers. */
   readonly follow = (request: Request, response: Response, next: NextFunction): void => {
     const { socket } = request;
     this.#count += 1;
     this.#bySocket.set(socket, response);
     response.on('close', () => {
       this.#count -= 1;
-      // A response holds all that was known of its request, and a connection may rest for long before the next one.
+      // A response references its whole request, and a keep-alive connection may stay idle for long.
       if (this.#bySocket.get(socket) === response) this.#bySocket.delete(socket);
       if (this.#count === 0) this.#onNone?.();
     });
@@ -32,13 +32,13 @@ export class OpenRequests {
     next();
   };
 
-  /** Whether a part of an answer has left on this connection and the rest has not. */
+  /** Whether an answer on this connection has begun and is not complete. */
   isAnswering(socket: Duplex): boolean {
     const response = this.#bySocket.get(socket);
     return response !== undefined && response.headersSent && !response.closed;
   }
 
-  /** From now on connections are closed behind their answers; waits for those, for at most this many milliseconds. */
+  /** Closes every connection after its answer from now on. Resolves when no request is open, or after `ms` milliseconds. */
   async drain(ms: number): Promise<void> {
     this.#draining = true;
     if (this.#count === 0) return;

@@ -1,6 +1,10 @@
 import type { IncomingMessage } from 'node:http';
+import type { Transform } from 'node:stream';
+import { constants, createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import { RouterError } from '#shared/core/errors.ts';
-import { decoderFor } from './decoder-for.ts';
+
+/** Log2 of the largest window of a zstd body: 16 MiB of memory in the decoder. The encoding allows far more. */
+const zstdWindowLog = 24;
 
 export interface BodyLimits {
   /** Bytes of one body, after decompression. */
@@ -11,13 +15,13 @@ export interface BodyLimits {
 
 /**
  * Reads a request's whole body, decompressed.
- * @param onBytes called with the size of each piece; what it throws ends the reading
+ * @param onBytes called with the size of each piece; an error that it throws ends the reading
  * @throws RouterError `body_too_large`, `request_timeout`, `unsupported_encoding`, `invalid_json` (a body that is cut off
- * or cannot be decompressed), as soon as it is clear. The rest of the request is not read then; see `refuse`
+ * or cannot be decompressed), as soon as it is known. The rest of the request stays unread; see `refuse`
  */
 export type ReadBody = (request: IncomingMessage, onBytes: (bytes: number) => void) => Promise<Buffer>;
 
-/** Makes the reader of bodies. */
+/** Makes a reader with these limits. */
 export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody {
   return async (request, onBytes) => {
     const decoder = decoderFor(request.headers['content-encoding']);
@@ -43,7 +47,7 @@ export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody 
       reject(new RouterError('invalid_json', 'The request body could not be read.', { cause }));
     let timer: NodeJS.Timeout | undefined;
     let isOver = false;
-    // A body that came in one piece with its headers, as most do, is complete by then.
+    // Most bodies arrive together with their headers and are complete by then.
     process.nextTick(() => {
       if (!request.complete && !isOver) timer = setTimeout(() => reject(tooSlow(timeoutMs)), timeoutMs);
     });
@@ -60,8 +64,8 @@ export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody 
     } finally {
       isOver = true;
       clearTimeout(timer);
-      // The listeners stay with the request, which lives as long as its answer, so they must not hold the body. Taking them
-      // off would cost more: it deletes a property, and V8 then keeps an emitter's listeners in a slower form.
+      // The listeners stay on the request, which lives as long as its answer, so they must not reference the body. Removing
+      // them costs more: it deletes a property, and V8 then keeps the emitter's listeners in a slower form.
       parts = [];
       if (decoder) {
         request.unpipe(decoder);
@@ -69,6 +73,32 @@ export function createBodyReader({ maxBytes, timeoutMs }: BodyLimits): ReadBody 
       }
     }
   };
+}
+
+/**
+ * The stream that decodes a content-encoding; undefined if there is none.
+ * @throws RouterError `unsupported_encoding`
+ */
+function decoderFor(encoding: string | undefined): Transform | undefined {
+  switch (encoding?.trim().toLowerCase()) {
+    case undefined:
+    case '':
+    case 'identity':
+      return undefined;
+    case 'gzip':
+      return createGunzip();
+    case 'deflate':
+      return createInflate();
+    case 'br':
+      return createBrotliDecompress();
+    case 'zstd':
+      return createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: zstdWindowLog } });
+    default:
+      throw new RouterError(
+        'unsupported_encoding',
+        'The content-encoding of the request is not supported: it may be gzip, deflate, br or zstd.',
+      );
+  }
 }
 
 function tooLarge(maxBytes: number): RouterError {

@@ -9,23 +9,23 @@ export interface ReceiveParts {
   isDraining: () => boolean;
 }
 
-/** A request's body. It counts as held until its answer is over or `releaseBody` is called: keep it no longer than that. */
+/** A request's body. It counts as held until the answer is over or `releaseBody` is called; keep no reference after that. */
 export interface ReceivedBody {
   body: Buffer;
   releaseBody: () => void;
 }
 
 /**
- * Reads a request's body within all bounds.
- * @returns undefined when the client has gone meanwhile
- * @throws RouterError as reading does, `overloaded`, or `shutting_down`
+ * Reads a request's body within the limits of this process.
+ * @returns undefined if the client disconnects meanwhile
+ * @throws RouterError `overloaded`, `shutting_down`, or as `ReadBody` does
  */
 export async function receiveBody(
   request: Request,
   response: Response,
   { readBody, held, isDraining }: ReceiveParts,
 ): Promise<ReceivedBody | undefined> {
-  // The client may have gone while its key was checked.
+  // The client may have disconnected while its key was checked.
   if (response.destroyed) return undefined;
   const holding = held.open();
   response.on('close', () => holding.release());

@@ -3,17 +3,17 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { AnswerFormat } from '#shared/formats/client-format.ts';
 
 /**
- * Milliseconds for which what a refused client is still sending is read and thrown away. Closing at once would reset
- * the connection, and many clients then never see the answer.
+ * Milliseconds for which the rest of a refused request is read and discarded. Closing at once would reset the connection,
+ * and many clients would never see the answer.
  */
 const lingerMs = 5_000;
 
-/** Answers a request that failed before anything of an answer was sent, in the client's own format. */
+/** Answers a request that failed before any of its answer was sent, in the client's format. */
 export function refuse(response: ServerResponse, format: AnswerFormat, error: RouterError, requestId: string): void {
   const { status, headers, body } = format.errorAnswer(error, requestId);
-  // A client whose time for sending is up gets the answer, and no more time.
+  // A client that was too slow to send its request gets the answer, but no more time.
   if (error.code === 'request_timeout') response.setHeader('connection', 'close');
-  else if (!response.req.complete) lingerOver(response);
+  else if (!response.req.complete) discardRest(response);
   const text = JSON.stringify(body);
   response.writeHead(status, {
     ...headers,
@@ -23,17 +23,17 @@ export function refuse(response: ServerResponse, format: AnswerFormat, error: Ro
   response.end(text);
 }
 
-function lingerOver({ req: request }: ServerResponse): void {
+function discardRest({ req: request }: ServerResponse): void {
   const timer = setTimeout(() => request.socket.destroy(), lingerMs);
   request.once('end', () => clearTimeout(timer));
   request.once('close', () => clearTimeout(timer));
   request.resume();
 }
 
-/** What a client is told of an error, whatever it is. The true cause of an unexpected one stays in the log. */
+/** The error that a client receives for a thrown value. The cause of an unexpected error is only logged. */
 export function asRouterError(error: unknown): RouterError {
   if (error instanceof RouterError) return error;
-  // Express's own errors, as for a path that cannot be decoded, carry a status.
+  // Express's own errors have a status, for example that of a path that cannot be decoded.
   if (error instanceof Error && 'status' in error && typeof error.status === 'number' && error.status < 500) {
     return new RouterError('invalid_request', 'The request could not be understood.', { cause: error });
   }

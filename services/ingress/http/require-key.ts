@@ -2,21 +2,21 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { RouterError } from '#shared/core/errors.ts';
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 
-/** Tells whose key a raw key is, or throws the RouterError that the client is to be told. */
+/** Resolves a raw key to its identity. Throws the RouterError that the client receives. */
 export type VerifyKey = (rawKey: string) => KeyIdentity | Promise<KeyIdentity>;
 
-/** Tells whom the session of a console's page stands for; undefined when the request has none. Throws as VerifyKey does. */
+/** Resolves the console session of a request to an identity; undefined if it has none. Throws as `VerifyKey` does. */
 export type VerifySession = (request: Request) => Promise<KeyIdentity | undefined>;
 
 export interface RequireKeyParts {
   verifyKey: VerifyKey;
   verifySession: VerifySession;
-  /** Hears of every request that a key has let in. */
+  /** Called for every request that a key authorizes. */
   noteUse: (keyId: string) => void;
 }
 
 /**
- * Lets only requests with a valid key pass, or, without any key, those of a page of the console with a session.
+ * Admits requests with a valid key and, if they carry no key at all, requests of console pages with a session.
  * @param alsoHeader another header that may carry the key, besides `Authorization: Bearer`
  */
 export function requireKey(parts: RequireKeyParts, alsoHeader?: string): RequestHandler {
@@ -43,7 +43,7 @@ export function requireKey(parts: RequireKeyParts, alsoHeader?: string): Request
   };
 }
 
-/** Whose request this is. Only behind `requireKey`. */
+/** The identity behind a request. Call it after `requireKey` only. */
 export function identityOf(response: Response): KeyIdentity {
   return response.locals['identity'] as KeyIdentity;
 }

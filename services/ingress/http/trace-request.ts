@@ -4,8 +4,8 @@ import type { TraceSpan, Tracing } from '#shared/core/tracing/tracing.ts';
 import { requestIdOf } from './request-id.ts';
 
 /**
- * Gives every request a span, in the client's trace when it sends a `traceparent` (W3C Trace Context). It ends when the
- * answer's last byte has left. Comes behind `assignRequestId`.
+ * Gives every request a span, in the client's trace if it sends a `traceparent` (W3C Trace Context). The span ends when the
+ * response closes. Mount it after `assignRequestId`.
  */
 export function traceRequests(tracing: Tracing): RequestHandler {
   return (request: Request, response: Response, next: NextFunction): void => {
@@ -21,14 +21,14 @@ export function traceRequests(tracing: Tracing): RequestHandler {
     });
     response.locals['trace'] = span;
     response.on('close', () => {
-      // What the request was recorded as comes in the turns that follow, when a client leaves early.
+      // When a client disconnects early, the attributes of its request are set in a later turn of the event loop.
       setImmediate(() => end(span, request, response));
     });
     next();
   };
 }
 
-/** The span of a request; undefined when requests are not traced. */
+/** The span of a request; undefined if tracing is off. */
 export function traceOf(response: Response): TraceSpan | undefined {
   return response.locals['trace'] as TraceSpan | undefined;
 }
@@ -40,11 +40,11 @@ function end(span: TraceSpan, request: Request, response: Response): void {
   span.end();
 }
 
-/** The path as the route table has it, not as the client wrote it: there are few of them. */
+/** The path as registered in the route table, not as sent by the client: there are few of them. */
 function routeOf({ baseUrl, route }: Request): string | undefined {
   const path: unknown = (route as { path?: unknown } | undefined)?.path;
   if (typeof path !== 'string') return undefined;
-  // A route that only others' methods are for may have been passed on the way into the router whose base this is.
+  // `route` may still be a route of the app itself, with the full path, that matched the path but not the method.
   if (baseUrl !== '' && path.startsWith(`${baseUrl}/`)) return path;
   return `${baseUrl}${path === '/' ? '' : path}`;
 }

@@ -2,9 +2,9 @@ import type { RequestHandler } from 'express';
 import { version } from '#shared/core/version.ts';
 
 /**
- * Answers `GET /` of a program that asks for no page, as `curl` does: where the console and the APIs are.
- * @param publicUrl address at which people reach the router; that of the request if unset
- * @param apis names of the APIs with their paths
+ * Answers `GET /` of clients that do not ask for HTML, such as `curl`, with the addresses of the console and the APIs.
+ * @param publicUrl address at which people reach the router; the address of the request if unset
+ * @param apis names and paths of the APIs
  */
 export function welcome(
   publicUrl: string | undefined,

@@ -9,18 +9,18 @@ import { mcpFormat } from './mcp-format.ts';
 import { ToolReply } from './tool-reply.ts';
 
 export interface McpCall extends ToolCall {
-  /** Aborts when the client has cancelled the call or is gone. */
+  /** Aborts when the client cancels the call or disconnects. */
   signal: AbortSignal;
-  /** Called with the tool's progress, where the client asked for that. */
+  /** Called with the tool's progress; undefined if the client did not ask for it. */
   onProgress: ((progress: ToolProgress) => void) | undefined;
   /** The HTTP exchange that the call came with. */
   response: Response;
 }
 
 /**
- * Runs a tool for an MCP client. What the language model behind the client can mend or should know, wrong input and a
- * tool that failed or took too long, is a result that says so; all else is an error of the protocol (Model Context
- * Protocol, "Tools: Error Handling").
+ * Runs a tool for an MCP client. Errors that the client's language model can correct or should know (wrong input, a tool
+ * that failed or timed out) become results with `isError`; all others are protocol errors (Model Context Protocol, "Tools:
+ * Error Handling").
  * @throws ProtocolError, or the signal's reason
  */
 export async function callTool(parts: ToolParts, call: McpCall): Promise<CallToolResult> {
@@ -50,14 +50,14 @@ async function run(parts: ToolParts, { tool, input, signal, onProgress, response
     return await Promise.race([reply.result, aborted]);
   } finally {
     signal.removeEventListener('abort', onAbort);
-    // For an answer that could not be read; one that is over stays as it is.
+    // Ends a call whose answer could not be read. A call that is over is not affected.
     running.cancel();
     await running.finished;
   }
 }
 
 function toMcp({ content, is_error: isError, structured_content: structuredContent }: ToolResult): CallToolResult {
-  // Blocks are handed on as the tool's server made them.
+  // Blocks pass as the tool's server sent them.
   const blocks = content as unknown as ContentBlock[];
   return { content: blocks, isError, ...(structuredContent !== undefined && { structuredContent }) };
 }

@@ -3,12 +3,12 @@ import { chatErrorAnswer } from '#shared/formats/chat/error.ts';
 import type { AnswerFormat } from '#shared/formats/client-format.ts';
 import { toolsFormat } from '#shared/formats/tools/tools-format.ts';
 
-/** JSON-RPC 2.0, "Error object"; the last is the first of those left to servers. */
+/** Codes of JSON-RPC 2.0, "Error object"; `server` is the first of those reserved for servers. */
 export const rpcErrors = { parse: -32_700, invalidRequest: -32_600, server: -32_000 } as const;
 
 /**
- * What the router says at the MCP endpoint before there is a JSON-RPC request to answer: the HTTP status, with a JSON-RPC
- * error that has no id (Model Context Protocol, "Streamable HTTP").
+ * The answers of the MCP endpoint to requests that fail before they are read as JSON-RPC: the HTTP status and a JSON-RPC
+ * error without an id (Model Context Protocol, "Streamable HTTP").
  */
 export const mcpFormat: AnswerFormat = {
   ...toolsFormat,
@@ -16,14 +16,14 @@ export const mcpFormat: AnswerFormat = {
     const { status, headers } = chatErrorAnswer(error);
     return {
       status,
-      // A client that can ask its user for a key is told that one is wanted (RFC 9110, 15.5.2).
+      // On this header, clients that can do so ask their user for a key (RFC 9110, 15.5.2).
       headers: status === 401 ? { ...headers, 'www-authenticate': 'Bearer' } : headers,
       body: { jsonrpc: '2.0', id: null, error: rpcError(error, requestId) },
     };
   },
 };
 
-/** The error of a JSON-RPC answer: the router's own code goes along as data. */
+/** The error object of a JSON-RPC answer; `data` has the router's own code. */
 function rpcError({ code, message }: RouterError, requestId: string): object {
   return { code: rpcCode(code), message, data: { code, request_id: requestId } };
 }

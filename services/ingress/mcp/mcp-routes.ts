@@ -24,16 +24,16 @@ export function mcpRoutes(parts: McpRoutesParts): Router {
     const received = await receiveBody(request, response, parts);
     if (received) await mcp.serve(request, response, parseJsonBody(received.body));
   });
-  // What else the protocol knows, and what it does not, is for its own server to answer.
+  // The SDK's server answers all other methods, known or not.
   routes.all('/', (request, response) => mcp.serve(request, response, undefined));
   routes.use(answerError(mcpFormat, parts));
   return routes;
 }
 
 /**
- * Refuses requests from web pages of hosts that are not on the list: a page could have its own name point to this machine
- * and then talk to it (DNS rebinding; Model Context Protocol, "Streamable HTTP: Security Warning"). Only browsers send the
- * header; pages of this machine itself may.
+ * Refuses requests from web pages of hosts that are neither listed nor this machine: a page could point its own host name
+ * at this machine and then call it (DNS rebinding; Model Context Protocol, "Streamable HTTP: Security Warning"). Only
+ * browsers send the `Origin` header.
  */
 export function requireOrigin(hosts: readonly string[]): RequestHandler {
   const allowed = [...localhostAllowedOrigins(), ...hosts];

@@ -5,16 +5,15 @@ import { identityOf } from '../http/require-key.ts';
 const sessionHeader = 'mcp-session-id';
 
 /**
- * Lets clients of the protocol's revisions up to 2025-11-25 cancel a call: they do so with a request of its own, which
- * names the call only by a number that every client counts from zero. A session tells them apart. It is nothing but a name
- * that this router gives and the client repeats: any node serves it, none remembers it. A cancellation that comes to
- * another node than the call does nothing there; the client is not waiting any more all the same. Newer revisions cancel
- * by closing the call's own stream.
+ * Lets clients of protocol revisions up to 2025-11-25 cancel a call. They send a separate request that names the call by a
+ * number which every client counts from zero, so a session id distinguishes the clients. The router only issues the id and
+ * the client repeats it: any node serves it, none stores it. A cancellation that reaches another node than the call has no
+ * effect there, but the client has stopped waiting anyway. Newer revisions cancel a call by closing its stream.
  */
 export class RunningCalls {
   readonly #running = new Map<string, AbortController>();
 
-  /** Looks at a request before it is served: names a session for one that begins, and ends the call that it cancels. */
+  /** Called before a request is served: issues the id of a session that begins, and aborts the call that it cancels. */
   onRequest(request: Request, response: Response, body: unknown): void {
     if (isMessage(body, 'initialize')) response.setHeader(sessionHeader, randomUUID());
     if (!isMessage(body, 'notifications/cancelled')) return;
@@ -40,7 +39,7 @@ export class RunningCalls {
   }
 }
 
-/** Whether a parsed body is a JSON-RPC message of one method, as far as its parameters can be looked at. */
+/** Whether a parsed body is a JSON-RPC message of this method. Its parameters are unchecked. */
 export function isMessage(body: unknown, method: string): body is { params?: Record<string, unknown> } {
   return typeof body === 'object' && body !== null && 'method' in body && body.method === method;
 }

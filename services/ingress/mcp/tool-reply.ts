@@ -7,12 +7,12 @@ import {
   type ToolResult,
 } from '#shared/formats/tools/tool-result.ts';
 
-/** Bytes of one event of a streamed answer; more than a worker lets a tool say. */
+/** Most bytes of one event of a streamed answer; more than a worker lets a tool return. */
 const maxEventBytes = 64 * 1024 * 1024;
 
-/** Collects a tool's answer, as the result alone or as events with progress among them. */
+/** Collects a tool's answer: the result alone, or a stream of events with progress and the result. */
 export class ToolReply implements JobSink {
-  /** Rejects with the RouterError that the call failed with. Never settles for a call that was cancelled. */
+  /** Rejects with the RouterError that the call failed with. Stays pending for a call that was cancelled. */
   readonly result: Promise<ToolResult>;
   readonly #settle: { resolve: (result: ToolResult) => void; reject: (reason: unknown) => void };
   readonly #onProgress: ((progress: ToolProgress) => void) | undefined;
@@ -20,7 +20,7 @@ export class ToolReply implements JobSink {
   #partialBytes = 0;
   #result: ToolResult | undefined;
 
-  /** @param onProgress given for an answer that comes as events */
+  /** @param onProgress set if the answer is a stream of events */
   constructor(onProgress: ((progress: ToolProgress) => void) | undefined) {
     const { promise, resolve, reject } = Promise.withResolvers<ToolResult>();
     this.result = promise;
@@ -29,7 +29,7 @@ export class ToolReply implements JobSink {
   }
 
   begin(): void {
-    // Who serves it is nothing that the protocol has a place for.
+    // The protocol has no field for the worker.
   }
 
   data(bytes: Uint8Array): void {
@@ -41,7 +41,7 @@ export class ToolReply implements JobSink {
   }
 
   keepAlive(): void {
-    // The protocol's own server keeps its streams alive.
+    // The SDK's server keeps its own streams alive.
   }
 
   end(bytes: Uint8Array): void {
@@ -59,7 +59,7 @@ export class ToolReply implements JobSink {
     this.#settle.reject(error);
   }
 
-  /** Takes one line after the other out of what has come. */
+  /** Reads all complete lines; the rest waits for the next bytes. */
   #read(bytes: Buffer): void {
     let rest = bytes;
     for (let end = rest.indexOf('\n'); end >= 0; end = rest.indexOf('\n')) {

@@ -11,9 +11,9 @@ import { listTools } from '../tools/list-tools.ts';
 import { identityOf } from '../http/require-key.ts';
 import { callTool } from './call-tool.ts';
 import { isMessage, RunningCalls } from './running-calls.ts';
-import { ProgressTeller } from './progress-teller.ts';
+import { ProgressReporter } from './progress-reporter.ts';
 
-/** Milliseconds without a byte until a client that waits on a stream gets a comment. */
+/** Milliseconds without a byte after which an open stream gets a comment. */
 const keepAliveMs = 10_000;
 
 /** The cluster's tools as an MCP server. */
@@ -24,15 +24,15 @@ export interface ToolsMcp {
    * @throws RouterError `permission_denied` for a key that may not use tools
    */
   serve(request: Request, response: Response, body: unknown): Promise<void>;
-  /** Ends the streams on which clients wait to hear of changed tools: they would last for ever. */
+  /** Ends the streams that notify clients of changed tools; they have no end of their own. */
   stopListening(): void;
-  /** Ends what is open. */
+  /** Ends all open requests. */
   close(): Promise<void>;
 }
 
 /**
- * Makes an MCP server of the tools of all connected workers. Every request stands for itself, so that any node can serve
- * it: revision 2026-07-28 of the protocol knows no sessions, and older ones are served without.
+ * Makes an MCP server of the tools of all connected workers. It keeps no sessions, so any node serves any request: revision
+ * 2026-07-28 of the protocol has none, and older revisions are served without them.
  */
 export function createToolsMcp(parts: ToolParts, log: Logger): ToolsMcp {
   const { workers } = parts;
@@ -40,7 +40,7 @@ export function createToolsMcp(parts: ToolParts, log: Logger): ToolsMcp {
   const listening = new Set<Response>();
   const handler = createMcpHandler(createServer, {
     keepAliveMs,
-    onerror: (error) => log.info({ err: error }, 'an MCP request was not in order'),
+    onerror: (error) => log.info({ err: error }, 'an MCP request is invalid'),
   });
 
   let known = toolPools(workers.pools());
@@ -53,7 +53,7 @@ export function createToolsMcp(parts: ToolParts, log: Logger): ToolsMcp {
 
   function createServer({ era, authInfo }: McpRequestContext): Server {
     const response = authInfo?.extra?.['response'] as Response;
-    // Only clients of the newest revision have a stream on which they can be told of changes.
+    // Only clients of the newest revision have a stream for notifications of changes.
     const server = new Server(
       { name: 'model-router', version },
       { capabilities: { tools: { listChanged: era === 'modern' } } },
@@ -68,12 +68,12 @@ export function createToolsMcp(parts: ToolParts, log: Logger): ToolsMcp {
     }));
     server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
       const { name: tool, arguments: input = {} } = params;
-      const teller = new ProgressTeller(mcpReq, log);
+      const reporter = new ProgressReporter(mcpReq, log);
       return calls.run(response, mcpReq.id, async (cancelled) => {
         const signal = AbortSignal.any([mcpReq.signal, cancelled]);
-        const onProgress = teller.isWanted ? teller.tell : undefined;
+        const onProgress = reporter.isWanted ? reporter.report : undefined;
         const result = await callTool(parts, { tool, input: input as JsonObject, signal, onProgress, response });
-        await teller.told;
+        await reporter.sent;
         return result;
       });
     });
@@ -88,7 +88,7 @@ export function createToolsMcp(parts: ToolParts, log: Logger): ToolsMcp {
         listening.add(response);
         response.once('close', () => listening.delete(response));
       }
-      // The SDK hands on what it is told of the client's authorization; what matters here is the exchange itself.
+      // The SDK passes `authInfo` through to `createServer`, so it carries the HTTP exchange.
       const authInfo = { token: '', clientId: '', scopes: [], extra: { response } };
       await toNodeHandler({ fetch: (webRequest, options) => handler.fetch(webRequest, { ...options, authInfo }) })(
         request,
@@ -103,7 +103,7 @@ export function createToolsMcp(parts: ToolParts, log: Logger): ToolsMcp {
   };
 }
 
-/** What changes when there are other tools than before: a pool's token is made of its tools. */
+/** A text that changes when the tools change: the token of a pool is derived from its tools. */
 function toolPools(pools: Iterable<LivePool>): string {
   return [...pools]
     .filter(({ tier }) => tier === 'tools')

@@ -4,19 +4,19 @@ import { tiers, type Tier } from '#shared/core/tier.ts';
 
 /** The load of one tier in the whole cluster. */
 export interface TierLoad {
-  /** Requests that no worker has taken yet and that this tier may serve, with workers or without. */
+  /** Requests that wait for a worker and that this tier may serve, whether or not it has workers. */
   waiting: number;
-  /** Requests in work on it. */
+  /** Requests that its workers are serving. */
   busy: number;
-  /** Requests that its workers serve at once, leaving ones not counted. */
+  /** Requests that its workers can serve at once, without those of draining workers. */
   slots: number;
-  /** Live workers, leaving ones not counted. */
+  /** Live workers, without draining ones. */
   workers: number;
 }
 
 /**
- * What /load says: the load of every tier, whichever ingress is asked, for autoscalers.
- * @returns undefined while no ingress is heard of, not even this one: no news is not an empty queue
+ * The body of `GET /load`, for autoscalers: the load of every tier of the cluster, the same from every ingress.
+ * @returns undefined before the first ingress stats arrive, this node's own included: missing stats are not an empty queue
  */
 export function loadOf(
   stats: readonly Pick<IngressStats, 'lanes' | 'waitingByTier'>[],

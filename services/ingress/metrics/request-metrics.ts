@@ -10,10 +10,10 @@ import {
 } from '#shared/core/metrics/bound-histogram.ts';
 import { BoundedNames } from '#shared/core/metrics/bounded-names.ts';
 
-/** Models, and tools, that are told apart. */
+/** Models and tools that are counted by name. */
 const mostModels = 100;
 
-/** How limits refuse. */
+/** The error codes of requests that a limit refuses. */
 const limitCodes = [
   'rate_limit_exceeded',
   'token_limit_exceeded',
@@ -21,10 +21,10 @@ const limitCodes = [
   'request_exceeds_limit',
 ] as const satisfies readonly ErrorCode[];
 
-/** Milliseconds that an answer must have streamed for its speed to mean something. */
+/** Milliseconds of the shortest stream whose speed is measured. */
 const leastStreamMs = 50;
 
-/** What is counted of the requests of one format for one model on one tier. */
+/** The metrics of the requests of one format for one model on one tier. */
 interface Series {
   outcomes: Record<'done' | 'failed' | 'cancelled', BoundCount>;
   duration: BoundObservations;
@@ -37,9 +37,9 @@ interface Series {
 }
 
 /**
- * What an ingress counts of requests: rate, errors and duration by format, model and tier, and the tokens. Names and units
- * follow Prometheus' conventions. A model's name comes from the worker that served it, never from a client, and beyond the
- * hundredth they count as `other`. What was never served counts under the tier and model `none`.
+ * The request metrics of an ingress: rate, errors and duration by format, model and tier, and the tokens. Names and units
+ * follow Prometheus' conventions. A model's name comes from the worker that served it, never from a client. Models beyond
+ * the hundredth count as `other`; requests that no worker served count under the tier and model `none`.
  */
 export class RequestMetrics {
   readonly #requests: BoundCounter<'format' | 'model' | 'tier' | 'outcome'>;
@@ -57,68 +57,68 @@ export class RequestMetrics {
   readonly #waits = new Map<string, BoundObservations>();
   readonly #counts = new Map<string, BoundCount>();
 
-  /** @param formats names of the formats whose counters are shown from the start */
+  /** @param formats names of the formats whose counters start at 0 */
   constructor(registry: Registry, formats: readonly string[]) {
     const registers = [registry];
     this.#requests = new BoundCounter({
       name: 'rtr_requests_total',
-      help: 'Requests that were dispatched and are over, by how they ended: done, failed, cancelled by their client',
+      help: 'Dispatched requests that are over, by outcome: done, failed, or cancelled by the client',
       labelNames: ['format', 'model', 'tier', 'outcome'],
       registers,
     });
     this.#duration = new BoundHistogram({
       name: 'rtr_request_duration_seconds',
-      help: 'From the request to the end of its answer',
+      help: 'Time from a request to the end of its answer',
       labelNames: ['format', 'model', 'tier'],
       buckets: secondsBuckets,
       registers,
     });
     this.#queueWait = new BoundHistogram({
       name: 'rtr_queue_wait_seconds',
-      help: 'From the request to the claim of the worker that served it, or to the offer that it took',
+      help: 'Time from a request to the claim, or the accepted offer, of the worker that served it',
       labelNames: ['tier'],
       buckets: secondsBuckets,
       registers,
     });
     this.#firstToken = new BoundHistogram({
       name: 'rtr_time_to_first_token_seconds',
-      help: 'From the request to the first byte of its answer',
+      help: 'Time from a request to the first byte of its answer',
       labelNames: ['model', 'tier'],
       buckets: secondsBuckets,
       registers,
     });
     this.#speed = new BoundHistogram({
       name: 'rtr_output_tokens_per_second',
-      help: 'Tokens of output a second while an answer streamed',
+      help: 'Output tokens per second while an answer streamed',
       labelNames: ['model', 'tier'],
       buckets: speedBuckets,
       registers,
     });
     this.#tokens = new BoundCounter({
       name: 'rtr_tokens_total',
-      help: 'Tokens as counted by the engines: prompt, cached (of the prompt), completion',
+      help: 'Tokens counted by the upstreams, by kind: prompt, cached (part of prompt), completion',
       labelNames: ['model', 'tier', 'kind'],
       registers,
     });
     this.#refusals = new BoundCounter({
       name: 'rtr_refusals_total',
-      help: 'Requests that ended with an error, dispatched or not, by its code',
+      help: 'Requests that ended with an error, dispatched or not, by error code',
       labelNames: ['format', 'code'],
       registers,
     });
     this.#limited = new BoundCounter({
       name: 'rtr_limits_refused_total',
-      help: "Requests that the router's own limits of keys, people and teams did not let through, by the error's code",
+      help: 'Requests that a limit of a key, a person or a team refused, by error code',
       labelNames: ['code'],
       registers,
     });
     this.#moves = new BoundCounter({
       name: 'rtr_moves_total',
-      help: 'Requests taken from a worker that was lost or failed and given to another one, by the code of the reason',
+      help: 'Requests moved from a worker that was lost or failed to another one, by error code',
       labelNames: ['reason'],
       registers,
     });
-    // Shown from the start: of a counter that begins with its first event Prometheus sees no increase.
+    // Prometheus sees no increase in a counter that appears with its first event, so these start at 0.
     for (const code of limitCodes) this.#limit(code);
     for (const [code, { movable, status }] of Object.entries(errorTable)) {
       if (movable) this.#move(code);
@@ -145,12 +145,12 @@ export class RequestMetrics {
     if (streamedMs >= leastStreamMs) series.speed.observe((completionTokens * 1000) / streamedMs);
   }
 
-  /** Counts an answer that was an error. */
+  /** Counts a request that ended with an error. */
   countRefusal(format: string, { code }: Pick<RouterError, 'code'>): void {
     this.#refusal(format, code).add();
   }
 
-  /** Counts a request that limits of the router did not let through. */
+  /** Counts a request that a limit refused. */
   countLimited(code: ErrorCode): void {
     this.#limit(code).add();
   }

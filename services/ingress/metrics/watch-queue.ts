@@ -3,12 +3,12 @@ import { waitingByLane, waitingByTier } from '#shared/broker/dispatch/waiting-co
 import type { Job } from '#shared/broker/dispatch/job.ts';
 import { tiers } from '#shared/core/tier.ts';
 
-/** Adds the jobs in the hands of this ingress: by state, and those that wait by lane and tier. They are looked at when asked. */
+/** Adds gauges of this ingress's jobs, computed at each scrape: all by state, and waiting ones by tier and lane. */
 export function watchQueue(registry: Registry, jobsOf: () => Iterable<Job>): void {
   const registers = [registry];
   const jobs: Gauge<'state'> = new Gauge({
     name: 'rtr_jobs',
-    help: 'Jobs in the hands of this ingress, by state',
+    help: 'Jobs of this ingress, by state',
     labelNames: ['state'],
     registers,
     collect: () => {
@@ -19,7 +19,7 @@ export function watchQueue(registry: Registry, jobsOf: () => Iterable<Job>): voi
   });
   const waiting: Gauge<'tier'> = new Gauge({
     name: 'rtr_queue_waiting',
-    help: 'Requests of this ingress that wait, by tier that may serve them, with workers or without',
+    help: 'Waiting requests of this ingress, by tier that may serve them, whether or not it has workers',
     labelNames: ['tier'],
     registers,
     collect: () => {
@@ -29,7 +29,7 @@ export function watchQueue(registry: Registry, jobsOf: () => Iterable<Job>): voi
   });
   const oldest: Gauge = new Gauge({
     name: 'rtr_queue_oldest_seconds',
-    help: 'How long the request of this ingress that waits longest has waited; 0 when none does',
+    help: 'Age of the longest-waiting request of this ingress; 0 when none waits',
     registers,
     collect: () => {
       let since = performance.now();
@@ -39,7 +39,7 @@ export function watchQueue(registry: Registry, jobsOf: () => Iterable<Job>): voi
   });
   const stranded: Gauge = new Gauge({
     name: 'rtr_queue_without_worker',
-    help: 'Requests of this ingress that wait because no live worker can serve them',
+    help: 'Waiting requests of this ingress that no live worker can serve',
     registers,
     collect: () => {
       let count = 0;
@@ -51,12 +51,12 @@ export function watchQueue(registry: Registry, jobsOf: () => Iterable<Job>): voi
   watchLanes(registry, jobsOf);
 }
 
-/** Lanes come and go with what workers serve: only those are told in which something waits. */
+/** Adds gauges of lanes. Lanes come and go with the workers' models, so only lanes with waiting requests have series. */
 function watchLanes(registry: Registry, jobsOf: () => Iterable<Job>): void {
   const labelNames = ['tier', 'pool', 'class'] as const;
   const depth = new Gauge({
     name: 'rtr_lane_waiting',
-    help: 'Requests of this ingress that wait in a lane; one that waits in several counts in each, empty lanes are absent',
+    help: 'Waiting requests of this ingress, by lane; a request counts in each of its lanes, empty lanes are absent',
     labelNames,
     registers: [registry],
     collect: () => {
@@ -67,7 +67,7 @@ function watchLanes(registry: Registry, jobsOf: () => Iterable<Job>): void {
   });
   const age = new Gauge({
     name: 'rtr_lane_oldest_seconds',
-    help: 'How long the request that waits longest in a lane has waited; empty lanes are absent',
+    help: 'Age of the longest-waiting request in a lane; empty lanes are absent',
     labelNames,
     registers: [registry],
     collect: () => {

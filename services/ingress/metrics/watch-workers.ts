@@ -4,17 +4,17 @@ import { tiers } from '#shared/core/tier.ts';
 
 type Seen = Pick<LiveWorker, 'id' | 'announcement' | 'held' | 'others'>;
 
-/** Workers told singly; the sums by tier are of all of them. */
+/** Workers with series of their own. The sums by tier count all workers. */
 const mostWorkers = 500;
 
 const states = ['serving', 'paused', 'draining'] as const;
 
-/** Adds the cluster's workers as this ingress sees them; every ingress sees the same. Those that are gone are told no more. */
+/** Adds gauges of the cluster's workers; every ingress reports the same ones. A worker's series end when it is gone. */
 export function watchWorkers(registry: Registry, workersOf: () => Iterable<Seen>): void {
   const registers = [registry];
   const workers: Gauge<'tier' | 'state'> = new Gauge({
     name: 'rtr_workers',
-    help: `Live workers in the cluster, by tier and by what they do: ${states.join(', ')}`,
+    help: `Live workers in the cluster, by tier and state: ${states.join(', ')}`,
     labelNames: ['tier', 'state'],
     registers,
     collect: () => {
@@ -31,16 +31,20 @@ export function watchWorkers(registry: Registry, workersOf: () => Iterable<Seen>
       registers,
       collect: () => {
         gauge.reset();
-        let told = 0;
+        let listed = 0;
         for (const worker of workersOf()) {
-          if (++told > mostWorkers) break;
+          if (++listed > mostWorkers) break;
           gauge.set({ tier: worker.announcement.tier, worker: worker.id }, value(worker));
         }
       },
     });
   };
-  byWorker('rtr_slots', 'Jobs that a worker in the cluster serves at once', ({ announcement }) => announcement.slots);
-  byWorker('rtr_busy_slots', 'Jobs that a worker in the cluster serves now', busyOf);
+  byWorker(
+    'rtr_slots',
+    'Jobs that a worker in the cluster can serve at once',
+    ({ announcement }) => announcement.slots,
+  );
+  byWorker('rtr_busy_slots', 'Jobs that a worker in the cluster is serving', busyOf);
   const byTier = (name: string, help: string, value: (worker: Seen) => number): void => {
     const gauge: Gauge<'tier'> = new Gauge({
       name,
@@ -53,8 +57,12 @@ export function watchWorkers(registry: Registry, workersOf: () => Iterable<Seen>
       },
     });
   };
-  byTier('rtr_tier_slots', 'Jobs that all workers of a tier serve at once', ({ announcement }) => announcement.slots);
-  byTier('rtr_tier_busy_slots', 'Jobs that all workers of a tier serve now', busyOf);
+  byTier(
+    'rtr_tier_slots',
+    'Jobs that all workers of a tier can serve at once',
+    ({ announcement }) => announcement.slots,
+  );
+  byTier('rtr_tier_busy_slots', 'Jobs that all workers of a tier are serving', busyOf);
 }
 
 function busyOf({ announcement, held, others }: Seen): number {

@@ -10,13 +10,13 @@ import { serveModelRequest, type ServeParts } from './serve-model-request.ts';
 
 export interface ApiRoutesParts extends ServeParts, HealthParts, AnswerErrorParts, RequireKeyParts {}
 
-/** One path that generates answers, ready to be mounted. */
+/** A path that generates answers, with its handlers. */
 export interface GenerateRoute {
   path: string;
   handlers: [RequestHandler, RequestHandler, ErrorRequestHandler];
 }
 
-/** The routes that generate answers: the busiest ones, mounted by themselves ahead of all routers. */
+/** The routes that generate answers. They are the busiest ones, so the app mounts them ahead of all routers. */
 export function generateRoutes(base: string, format: ClientFormat, parts: ApiRoutesParts): GenerateRoute[] {
   const { prefixes, keyHeader } = format.api;
   return format.routes
@@ -34,9 +34,9 @@ export function generateRoutes(base: string, format: ClientFormat, parts: ApiRou
 }
 
 /**
- * All other routes of an API: its greetings, health, models, and what its formats have besides generating. Mounted at
- * `/api/<segment>`.
- * @param formats those of the API; the first one writes the errors of what belongs to no format
+ * All other routes of an API, mounted at `/api/<segment>`: greetings, health, models, and the operations of its formats
+ * other than generating.
+ * @param formats the formats of the API; the first one writes the errors of paths that belong to no format
  */
 export function apiRoutes(
   api: ClientApi,

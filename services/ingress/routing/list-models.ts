@@ -5,8 +5,8 @@ import type { Registry } from '#shared/registry/registry.ts';
 import type { KeyPermits } from '#shared/serving/key-permits.ts';
 
 /**
- * The models a client can name right now, as far as its key allows: `auto` when anything serves, then every live model and every name of the
- * registry that stands for one, once, by name.
+ * The models that a key may name now: `auto` when a model is served, then every live model and every registry name with a
+ * live target, once each, sorted by name.
  */
 export function listModels(
   pools: readonly LivePool[],
@@ -43,8 +43,8 @@ export function listModels(
 }
 
 /**
- * The model of this name.
- * @param id the path behind `/models/`, in parts: ids may hold slashes, percent-encoded or not
+ * Finds a model by name.
+ * @param id the path after `/models/`, in segments: ids may contain slashes, percent-encoded or not
  * @throws RouterError `model_not_found`
  */
 export function findModel(cards: readonly ModelCard[], id: string | string[] | undefined): ModelCard {

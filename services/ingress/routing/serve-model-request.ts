@@ -1,22 +1,26 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
+import { RouterError } from '#shared/core/errors.ts';
 import type { ClientFormat, ClientRoute } from '#shared/formats/client-format.ts';
 import type { RunningRequest } from '#shared/serving/run-job.ts';
 import { serveModel, type ServingParts } from '#shared/serving/serve-model.ts';
 import { HttpCaller } from '../http/http-caller.ts';
 import { ClientReply } from '../http/client-reply.ts';
-import { passedHeaders } from '../http/passed-headers.ts';
 import { receiveBody, type ReceiveParts } from '../http/receive-body.ts';
+
+/** Most characters of one passed header. The longest in use, `anthropic-beta`, lists about a dozen names. */
+const maxHeaderLength = 4096;
 
 export interface ServeParts extends ReceiveParts, ServingParts {}
 
-/** Serves one request to a model, from its body to its last byte: receive, read, serve, and cancel when the client goes. */
+/** Makes the handler of a path to models: receives the body, serves the request, and cancels it when the client disconnects. */
 export function serveModelRequest(
   format: ClientFormat,
   operation: ClientRoute['operation'],
   parts: ServeParts,
 ): RequestHandler {
   return async (request, response) => {
-    // The body stays in `start`: whatever this function holds lives as long as the answer does.
+    // The body stays in `start`, because the locals of this function live as long as the answer.
     const running = await start(request, response, format, operation, parts);
     await running?.finished;
   };
@@ -37,4 +41,24 @@ async function start(
   const headers = passedHeaders(request.headers, format.passedHeaders);
   const asked = { parameters, withDefaults, format: format.name, operation, headers };
   return caller.cancels(await serveModel(parts, asked, sink, caller));
+}
+
+/**
+ * The client's headers that an upstream of the same format receives; undefined if the client sent none of them.
+ * @throws RouterError `headers_too_large` for a header that is too long
+ */
+export function passedHeaders(
+  headers: IncomingHttpHeaders,
+  names: readonly string[],
+): Record<string, string> | undefined {
+  const passed: Record<string, string> = {};
+  for (const name of names) {
+    const value = headers[name];
+    if (typeof value !== 'string' || value === '') continue;
+    if (value.length > maxHeaderLength) {
+      throw new RouterError('headers_too_large', `The header ${name} is longer than ${maxHeaderLength} characters.`);
+    }
+    passed[name] = value;
+  }
+  return Object.keys(passed).length === 0 ? undefined : passed;
 }

@@ -1,14 +1,14 @@
 import type { ToolInfo } from '#shared/broker/contract/announcement.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
 
-/** A tool that can be run right now, with one of the workers that have it. */
+/** A tool of the connected workers, with the name of one worker that has it. */
 export interface ListedTool extends ToolInfo {
   worker: string;
 }
 
 /**
- * Every tool of the connected workers once, by name. Where workers differ in what they mean by a name, the one that has
- * been there longest is told: the same on every ingress.
+ * Every tool of the connected workers once, sorted by name. If workers describe a name differently, the worker that started
+ * first counts, so that every ingress lists the same.
  */
 export function listTools(pools: Iterable<LivePool>): ListedTool[] {
   const workers = [...pools]

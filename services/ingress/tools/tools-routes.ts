@@ -14,7 +14,7 @@ import { toolsFormat } from '#shared/formats/tools/tools-format.ts';
 
 export interface ToolsRoutesParts extends ToolParts, ReceiveParts, AnswerErrorParts, RequireKeyParts {}
 
-/** The tools API, mounted at `/api/tools/v1`: what tools there are, and running one without a language model. */
+/** The tools API, mounted at `/api/tools/v1`: lists the tools, and runs one without a language model. */
 export function toolsRoutes(parts: ToolsRoutesParts): Router {
   const routes = Router();
   routes.use(requireKey(parts));
@@ -37,7 +37,7 @@ export function toolsRoutes(parts: ToolsRoutesParts): Router {
 
 function execute(parts: ToolsRoutesParts): RequestHandler {
   return async (request, response) => {
-    // The body stays in `start`: whatever this function holds lives as long as the answer does.
+    // The body stays in `start`, because the locals of this function live as long as the answer.
     const running = await start(request, response, parts);
     await running?.finished;
   };

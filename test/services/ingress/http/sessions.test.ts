@@ -153,7 +153,7 @@ describe('a change in the console while the broker is away', () => {
     expect((await admin.delete(`/keys/${here.keyId}`)).status).toBe(204);
     expect(performance.now() - begin).toBeLessThan(2_500);
     expect(await statusWith(here.url, here.key)).toBe(401);
-    await here.ingress.line('a change of keys may be unknown elsewhere for 30 s');
+    await here.ingress.line('other ingress nodes may not know of a key change for 30 s');
     await nats.restart();
     await until(async () => (await statusWith(there.url, here.key)) === 401, 10_000);
   });

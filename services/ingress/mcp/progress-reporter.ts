@@ -2,12 +2,12 @@ import type { ServerContext } from '@modelcontextprotocol/server';
 import type { Logger } from '#shared/core/log.ts';
 import type { ToolProgress } from '#shared/formats/tools/tool-result.ts';
 
-/** Tells a client how far its call has come, in order, if it asked for that with a token. */
-export class ProgressTeller {
+/** Reports the progress of a call to its client, in order, if the client sent a progress token. */
+export class ProgressReporter {
   readonly isWanted: boolean;
   readonly #request: ServerContext['mcpReq'];
   readonly #log: Logger;
-  #told: Promise<void> = Promise.resolve();
+  #sent: Promise<void> = Promise.resolve();
 
   constructor(request: ServerContext['mcpReq'], log: Logger) {
     this.isWanted = request._meta?.progressToken !== undefined;
@@ -15,15 +15,15 @@ export class ProgressTeller {
     this.#log = log;
   }
 
-  /** Resolves when all so far is told: the result, which ends the stream, must not overtake it. */
-  get told(): Promise<void> {
-    return this.#told;
+  /** Resolves when all reports so far are sent: the result ends the stream, so it must not overtake them. */
+  get sent(): Promise<void> {
+    return this.#sent;
   }
 
-  readonly tell = (progress: ToolProgress): void => {
-    this.#told = this.#told
+  readonly report = (progress: ToolProgress): void => {
+    this.#sent = this.#sent
       .then(() => this.#notify(progress))
-      .catch((error: unknown) => this.#log.debug({ err: error }, 'progress could not be told'));
+      .catch((error: unknown) => this.#log.debug({ err: error }, 'progress was not reported'));
   };
 
   async #notify(progress: ToolProgress): Promise<void> {

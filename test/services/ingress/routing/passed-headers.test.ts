@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { chatFormat } from '#shared/formats/chat/chat-format.ts';
 import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
-import { passedHeaders } from '#services/ingress/http/passed-headers.ts';
+import { passedHeaders } from '#services/ingress/routing/serve-model-request.ts';
 
 describe('the headers of a client', () => {
   it('are passed on only where its format names them', () => {

@@ -1,0 +1,97 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RequestHandler } from 'express';
+import type { Accounts } from '#shared/accounts/accounts.ts';
+import type { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
+import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
+import type { PriceTable } from '#shared/accounts/prices/price-table.ts';
+import { judgePassword } from '#shared/accounts/sign-in/judge-password.ts';
+import { Passwords } from '#shared/accounts/sign-in/passwords.ts';
+import type { Broker } from '#shared/broker/connection/connect-broker.ts';
+import { announceKeyChange } from '#shared/broker/contract/change-signals.ts';
+import type { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
+import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
+import type { Logger } from '#shared/core/log.ts';
+import type { Releases } from '#shared/core/release.ts';
+import type { Registry } from '#shared/registry/registry.ts';
+import { createConsoleApi } from './api/console-api.ts';
+import { liveRoutes } from './api/live-routes.ts';
+import { usageParts } from './api/usage/account-usage.ts';
+import { usageRoutes } from './api/usage/usage-routes.ts';
+import { pagesFolder } from './build/pages-stamp.ts';
+import type { About } from './contract/live.ts';
+import { LiveFeed } from './live/live-feed.ts';
+import { StatsBoard } from './live/stats-board.ts';
+import { StatsMeter } from './live/stats-meter.ts';
+import { servePages } from './pages/serve-pages.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+
+/** Milliseconds to wait for the announcement of a changed key. */
+const announceTimeoutMs = 1_000;
+
+export interface ConsoleParts {
+  /** Name of this ingress in its stats. */
+  ingress: string;
+  accounts: Accounts;
+  usage: UsageReader;
+  limits: LimitKeeper;
+  prices: PriceTable;
+  broker: Broker;
+  workers: LiveWorkers;
+  dispatcher: Dispatcher;
+  registry: () => Registry;
+  /** Drops what this ingress knows of a changed key, or of all keys of an owner. */
+  dropKeys: (changed: string) => void;
+  publicUrl: string | undefined;
+  about: About;
+  log: Logger;
+  releases: Releases;
+}
+
+/** The web console on one ingress. */
+export interface Console {
+  api: RequestHandler;
+  pages: RequestHandler;
+  /** Counts finished requests for the stats of this ingress. */
+  meter: StatsMeter;
+  /** The stats of all ingress nodes. */
+  board: StatsBoard;
+  /** The streams of open pages. */
+  feed: LiveFeed;
+}
+
+/** Opens the web console on one ingress: its API, its pages and the live data behind them. */
+export function openConsole(parts: ConsoleParts): Console {
+  const { ingress, accounts, usage, limits, prices, broker, workers, dispatcher, registry } = parts;
+  const { dropKeys, publicUrl, about, log, releases } = parts;
+  const meter = new StatsMeter(() => dispatcher.jobs());
+  const board = new StatsBoard(broker, ingress, () => meter.read());
+  releases.add('stats', () => board.close());
+  const feed = new LiveFeed(workers, () => board.current());
+  releases.add('live feed', () => feed.close());
+  const api = createConsoleApi({
+    accounts,
+    passwords: new Passwords(),
+    judgePassword,
+    announce,
+    log,
+    publicUrl,
+    signedInRoutes: [
+      liveRoutes({ accounts, log, broker, workers, registry, feed, about }),
+      usageRoutes(usageParts({ accounts, usage, limits, prices, log })),
+    ],
+  });
+  return { api, pages: servePages(join(root, pagesFolder)), meter, board, feed };
+
+  /** The change is already stored: an ingress that misses the announcement finds it when it reads the key again. */
+  async function announce(changed: string): Promise<void> {
+    dropKeys(changed);
+    const late = sleep(announceTimeoutMs, undefined, { ref: false }).then(
+      () => new Error('the broker does not answer'),
+    );
+    const failure = await Promise.race([announceKeyChange(broker, changed), late]).catch((error: unknown) => error);
+    if (failure !== undefined)
+      log.warn({ err: failure, changed }, 'other ingress nodes may not know of a key change for 30 s');
+  }
+}
