@@ -1,29 +1,29 @@
-/** The paths below one segment of `/api/`: what the SDKs of one vendor reach with one base URL and one key. */
+/** The paths below one segment of `/api/`, which the SDKs of one vendor use with one base URL and one key. */
 export interface ClientApi {
   /** The path segment: `/api/<segment>`. */
   segment: string;
-  /** The ingress's setting that renames the segment; undefined for one that cannot be renamed. */
+  /** The setting of the ingress that renames the segment; undefined if it cannot be renamed. */
   segmentSetting?: 'CHAT_FAMILY' | 'MESSAGES_FAMILY';
-  /** What stands between the segment and the paths of its formats; `''` for nothing. A request may use any of them. */
+  /** Prefixes of the paths of its formats below the segment; `''` for none. Clients may use any of them. */
   prefixes: readonly string[];
-  /** A header that may carry the key, besides `Authorization: Bearer`. */
+  /** Another header that may carry the key, in addition to `Authorization: Bearer`. */
   keyHeader?: string;
   /** Paths below the segment that answer every GET with this JSON, without a key. */
   greetings?: Readonly<Record<string, object>>;
-  /** `GET /models`: what the key may ask for, as this API's clients expect it. */
+  /** The body of `GET /models`: the models that the key may use. */
   listModels(cards: readonly ModelCard[], query: Readonly<Record<string, unknown>>): object;
-  /** `GET /models/<id>`. */
+  /** The body of `GET /models/<id>`. */
   showModel(card: ModelCard): object;
 }
 
-/** What clients are told about a model. */
+/** The public description of a model. */
 export interface ModelCard {
   id: string;
-  /** When it became known, in seconds since 1970. */
+  /** When the first worker that serves it started, in seconds since 1970. */
   created: number;
   ownedBy: string;
   /** Tokens of input and output together, where known. */
   contextWindow?: number | undefined;
-  /** Tokens of output at most, where known. */
+  /** Most output tokens, where known. */
   maxOutput?: number | undefined;
 }

@@ -5,75 +5,75 @@ import type { ClientApi } from './client-api.ts';
 import type { ErrorAnswer } from './retry-headers.ts';
 import type { StreamedAnswer } from './sse/streamed-answer.ts';
 
-/** What the router reads of a request to a model. The rest of the body is for the worker that translates it. */
+/** What the router reads of a request to a model. The worker that translates the request reads the rest. */
 export interface RequestParameters {
-  /** A model's id, a name of the registry, or `auto`. */
+  /** A model's id, a registry name, or `auto`. */
   model: string;
   /** Whether the client asks for server-sent events. */
   stream: boolean;
   needs: Needs;
-  /** Most output tokens the client asks for; undefined when it sets no limit. */
+  /** Limit of output tokens; undefined if the client sets none. */
   maxOutput: number | undefined;
-  /** Whether the client asks to be served after others (`flex`) or not (`priority`); undefined when it does not say. */
+  /** Whether the client asks for low (`flex`) or high (`priority`) priority; undefined if it asks for neither. */
   serviceTier: 'flex' | 'priority' | undefined;
 }
 
-/** A request's body, checked. */
+/** The checked body of a request. */
 export interface ClientRequest {
   parameters: RequestParameters;
-  /** The body with these fields added where the client left them out; the same buffer when none is missing. */
+  /** Returns the body with these fields where the client left them out; the same buffer if none is missing. */
   withDefaults: (fields: Readonly<Record<string, Json>>) => Buffer;
 }
 
-/** How the router's own answers look in one wire format: errors, limits, and what it adds to a stream. */
+/** The router's own answers in one wire format: errors, limits, and what it adds to a stream. */
 export interface AnswerFormat {
-  /** Name in the broker's messages, metrics, logs and usage records. Lower case, unique in the registry. */
+  /** Name in the broker's messages, metrics, logs and usage records. Lower case and unique. */
   name: string;
   /** The answer to a request that failed before any of its answer was sent. */
   errorAnswer: (error: RouterError, requestId: string) => ErrorAnswer<object>;
-  /** Headers that report how much of the key's limits is left. */
+  /** The headers that report how much of the key's limits is left. */
   limitHeaders: (standing: LimitStanding) => Record<string, string>;
-  /** Follows one streamed answer on its way to the client. Called once per request, before its first byte. */
+  /** Opens one streamed answer. Called once per request, before its first byte. */
   openStream: (requestId: string) => StreamedAnswer;
 }
 
-/** One path of a format and what a request to it asks for. */
+/** One path of a format and its operation. */
 export interface ClientRoute {
-  /** Path below the API's bases, as `/chat/completions`. */
+  /** Path below the API's prefixes, such as `/chat/completions`. */
   path: string;
   operation: Exclude<Operation, 'execute_tool'>;
 }
 
 /**
- * One wire format that clients send requests to models in: everything the ingress and the batch runner know of it. How its
- * requests reach an upstream of another format is the business of `shared/translate/<client>-<upstream>/`.
+ * One wire format of clients: all that the ingress needs to serve it. `shared/translate/<client>-<upstream>/` translates it
+ * for upstreams.
  */
 export interface ClientFormat extends AnswerFormat {
-  /** The API its routes belong to. Formats of one API share its base URL, key headers and list of models. */
+  /** The API that its routes belong to. Formats of one API share its base URL, key headers and list of models. */
   api: ClientApi;
   routes: readonly ClientRoute[];
-  /** Request headers, in lower case, that an upstream of the same format receives as the client sent them. */
+  /** Request headers, in lower case, that pass unchanged to an upstream of the same format. */
   passedHeaders: readonly string[];
-  /** What the ids of its answers begin with, as `msg_`. */
+  /** Prefix of the ids of its answers, such as `msg_`. */
   answerIdPrefix: string;
   /**
    * Checks a request's body.
-   * @throws RouterError 400 that names the field, or `invalid_json`
+   * @throws RouterError with status 400 that names the field, or `invalid_json`
    */
   read: (body: Buffer, operation: ClientRoute['operation']) => ClientRequest;
-  /** The answer to a request to count tokens; undefined for a format without a route for that. */
+  /** The answer to a request for a token count; undefined for a format without such a route. */
   countAnswer?: (inputTokens: number) => JsonObject;
-  /** Tokens of a checked request's input, estimated from its size. */
+  /** Input tokens of a checked request, estimated from its size. */
   estimateInput: (request: JsonObject) => number;
 }
 
-/** What a request needs of the model that serves it, for choosing a worker. */
+/** What a request needs of the model that serves it. */
 export interface Needs {
   tools: boolean;
   vision: boolean;
   thinking: boolean;
   json: boolean;
-  /** The input's tokens, roughly: a context window must hold at least about as many. */
+  /** Input tokens, estimated: the context window must hold about as many. */
   inputTokens: number;
 }
 
@@ -81,11 +81,11 @@ export interface Needs {
 export interface LimitLeft {
   limit: number;
   remaining: number;
-  /** When all of it is there again, in ms since 1970. */
+  /** When all of it is available again, in ms since 1970. */
   resetsAt: number;
 }
 
-/** Where a client stands with its limits of requests and of tokens; what is not limited is undefined. */
+/** How much of a client's limits of requests and tokens is left; undefined where there is no limit. */
 export interface LimitStanding {
   /** The time, in ms since 1970. */
   at: number;

@@ -1,16 +1,16 @@
 import { RouterError } from '#shared/core/errors.ts';
 
-/** Token counts of a request that does not fit, as far as the upstream told them. */
+/** Token counts of a request that does not fit into the model's context, as far as the upstream reports them. */
 export interface Overflow {
   input?: number | undefined;
-  /** Tokens of output asked for, where they are what breaks the limit. */
+  /** Requested output tokens, if they exceed the limit. */
   output?: number | undefined;
   maximum?: number | undefined;
 }
 
 /**
- * The error for a request that does not fit into the model's context. The counts travel as details, so that each format
- * can word them as its clients expect.
+ * The error for a request that does not fit into the model's context. Its details carry the counts, so that each format
+ * can write the message that its clients expect.
  */
 export function contextOverflow({ input, output, maximum }: Overflow): RouterError {
   const limit =

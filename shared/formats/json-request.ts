@@ -20,8 +20,8 @@ export function parseJsonBody(body: Buffer): unknown {
 
 /**
  * Reads a body that is a JSON object.
- * @param check returns what the router reads of it
- * @throws RouterError `invalid_json`, what `check` throws, or `invalid_request` for a body nested beyond what the stack holds
+ * @param check checks the body and returns what the router reads of it
+ * @throws RouterError `invalid_json`, `invalid_request` for a body nested too deeply for the stack, or as `check` does
  */
 export function readJsonRequest(body: Buffer, check: (parsed: unknown) => RequestParameters): ClientRequest {
   const parsed = parseJsonBody(body);
@@ -34,9 +34,10 @@ export function readJsonRequest(body: Buffer, check: (parsed: unknown) => Reques
 }
 
 /**
- * Puts fields into a body that lacks them, in front of the client's own, so that the body is not written anew.
- * @param body a JSON object's text
- * @param parsed the same object
+ * Adds the missing ones of these fields to a body. They go in front of the client's fields, so the body is not serialized
+ * again.
+ * @param body the text of a JSON object
+ * @param parsed the same object, parsed
  */
 export function addDefaults(body: Buffer, parsed: unknown, fields: Readonly<Record<string, Json>>): Buffer {
   const missing = Object.entries(fields).filter(([field]) => isJsonObject(parsed) && parsed[field] === undefined);

@@ -1,15 +1,15 @@
 import { errorTable, type RouterError } from '#shared/core/errors.ts';
 
-/** Seconds named when nobody knows better how long a full or missing worker takes to come back. */
+/** Seconds for an overloaded or missing worker, if the error does not name them. */
 const defaultRetryAfter = 2;
 
 /**
- * The headers that tell clients whether and when to ask again; the SDKs of both formats obey them. `retry-after` is
- * whole seconds between 1 and 30: one of the SDKs ignores more than 60, the other would wait for days.
+ * The headers that say whether and when clients should retry; the SDKs of OpenAI and Anthropic obey them. `retry-after` is
+ * between 1 and 30 whole seconds: one of the SDKs ignores more than 60, the other would wait for days.
  */
 export function retryHeaders(error: RouterError, status: number): Record<string, string> {
   if (!errorTable[error.code].clientMayRetry) {
-    // No client waits for so long by itself, so it is for people and told as it is.
+    // Clients do not retry these by themselves; the time is for people, so it has no upper limit.
     const seconds = Math.ceil(error.retryAfter ?? 0);
     return { 'x-should-retry': 'false', ...(seconds > 0 && { 'retry-after': String(seconds) }) };
   }
@@ -19,7 +19,7 @@ export function retryHeaders(error: RouterError, status: number): Record<string,
   return { 'x-should-retry': 'true', 'retry-after': String(Math.min(30, Math.max(1, Math.ceil(seconds) || 1))) };
 }
 
-/** A whole answer to a request that failed, in one format's shape. */
+/** The answer to a failed request in one format. */
 export interface ErrorAnswer<Body> {
   status: number;
   headers: Record<string, string>;

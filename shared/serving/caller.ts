@@ -2,19 +2,19 @@ import type { LimitStanding } from '#shared/formats/client-format.ts';
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
 import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
 
-/** Who sends a request, and how it is known in logs, traces and usage records. */
+/** The sender of a request, and its ids in logs, traces and usage records. */
 export interface RequestOrigin {
-  /** The client's `x-request-id`, or one of ours. */
+  /** The client's `x-request-id`, or a generated one. */
   requestId: string;
   identity: KeyIdentity;
-  /** The request's span, when requests are traced. */
+  /** The request's span; undefined if tracing is off. */
   trace: TraceSpan | undefined;
 }
 
-/** The one who waits for an answer, apart from where its bytes go. */
+/** The caller that waits for an answer. The answer's bytes go to a sink. */
 export interface Caller extends RequestOrigin {
-  /** Called before the answer, and before a refusal, with how much of the tightest limits is left. */
+  /** Called before the answer or a refusal with how much of the tightest limits is left. */
   onStanding(standing: LimitStanding): void;
-  /** Whether nothing waits for the answer any more. */
+  /** Whether the caller no longer waits for the answer. */
   isGone(): boolean;
 }

@@ -6,42 +6,42 @@ import type { Registry } from '#shared/registry/registry.ts';
 import type { ResolvedModel } from './resolve-model.ts';
 
 /**
- * A request's input is estimated, not counted: only a model whose context is smaller than this part of the estimate is
- * passed over. Whether it really fits is for the engine to say.
+ * The input of a request is estimated, not counted, so only a model whose context is smaller than this part of the estimate
+ * is skipped. The engine decides whether the request fits.
  */
-const surelyTooMuch = 0.8;
+const certainPart = 0.8;
 
-/** What a request asks of the lanes. */
+/** What a request needs of a lane. */
 export interface LaneRequest {
   model: ResolvedModel;
   needs: Needs;
-  /** Name of the client's format: only workers that can translate it are chosen. */
+  /** Name of the client format: only workers that translate it are chosen. */
   format: string;
 }
 
-/** What a router and a key let requests use. */
+/** The rules of the registry and the key. */
 export interface LaneRules {
   auto: Registry['auto'];
-  /** A model's price, where it is known. */
+  /** The price of a model, where it is known. */
   priceOf: (tier: Tier, model: string) => { output: number } | undefined;
-  /** Whether the key lets a tier serve, and `auto` choose a model. */
+  /** Whether the key allows a tier and, for `auto`, a model. */
   permits: (tier: Tier, model?: string) => boolean;
 }
 
 interface Candidate extends Placement {
   able: boolean;
   contextWindow: number;
-  /** Thinks, when the request asks for it. */
+  /** Whether the model thinks, if the request asks for it. */
   prefers: boolean;
-  /** Place in the order of targets or tiers; lower is better. */
+  /** Position in the order of targets or tiers; lower is better. */
   rank: number;
 }
 
 /**
- * The pools that can serve a request right now, best first.
+ * The pools that can serve a request now, best first.
  *
- * `auto`: any model able to, in the order of tiers (GPU, CLI, cloud unless the registry says otherwise). A name: its
- * targets in order. Equals are ordered by tier, then those that think when asked to, then by free slots.
+ * For `auto`: every able model, in the order of tiers (by default GPU, CLI, cloud). For a name: its targets in order.
+ * Equal ones are ordered by tier, then by thinking if the request asks for it, then by free slots.
  */
 export function chooseLanes(
   { model, needs, format }: LaneRequest,
@@ -59,12 +59,12 @@ export function chooseLanes(
     if (candidate) candidates.push(candidate);
   }
   const able = candidates.filter((candidate) => candidate.able);
-  // What nobody is able to goes where it was named to, or to the largest context: the worker then says why it cannot.
+  // If no model is able, the request goes to the named one, or to the largest context, and the worker explains the refusal.
   const chosen = able.length > 0 ? able : model.kind === 'auto' ? largestContext(candidates) : candidates;
   return chosen.length < 2 ? chosen : chosen.toSorted(compare);
 }
 
-/** Of candidates that are able but for their context, those whose context is the largest. */
+/** The candidates with the largest context, if all are too small. */
 function largestContext(candidates: readonly Candidate[]): Candidate[] {
   const largest = Math.max(...candidates.map(({ contextWindow }) => contextWindow));
   return candidates.filter(({ contextWindow }) => contextWindow === largest);
@@ -110,7 +110,7 @@ function largest<Model extends { contextWindow: number }>(models: readonly Model
 
 function judged(model: ModelInfo, needs: Needs): Pick<Candidate, 'model' | 'able' | 'contextWindow' | 'prefers'> {
   const { id, contextWindow = Number.POSITIVE_INFINITY } = model;
-  const fits = needs.inputTokens * surelyTooMuch <= contextWindow;
+  const fits = needs.inputTokens * certainPart <= contextWindow;
   return {
     model: id,
     able: fits && isCapable(model, needs),
@@ -126,11 +126,11 @@ function isAllowed(
   priceOf: LaneRules['priceOf'],
 ): boolean {
   if (except.includes(id) || (only && !only.includes(id))) return false;
-  // Prices are looked up for those alone who have set a bound.
+  // Prices matter only with a limit.
   return maxCost === undefined || (priceOf(tier, id)?.output ?? 0) <= maxCost;
 }
 
-/** Thinking is not among the needs: a model that does not think still answers. */
+/** Thinking is optional: a model that does not think still answers. */
 function isCapable(model: ModelInfo, needs: Needs): boolean {
   return has(model, 'tools', needs.tools) && has(model, 'vision', needs.vision) && has(model, 'json', needs.json);
 }

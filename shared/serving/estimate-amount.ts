@@ -4,18 +4,18 @@ import type { Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import type { RequestParameters } from '#shared/formats/client-format.ts';
 
-/** Tokens that an answer is taken to have at most when neither the client nor the model sets a limit. */
+/** Assumed output limit, in tokens, if neither the client nor the model sets one. */
 const assumedOutput = 8_192;
 
-/** The input is estimated at four bytes a token; texts with three are common enough to be prepared for. */
+/** The input is estimated at four bytes per token; texts with three are common. */
 const inputMargin = 4 / 3;
 
-/** A model's price, where it is known. */
+/** Returns the price of a model, where it is known. */
 export type PriceOf = (tier: Tier | undefined, model: string) => TokenPrice | undefined;
 
 /**
- * What a request may come to at most: its input, estimated, and the output that it asks for or that the model can give, at
- * the price of the dearest of the models that may serve it. An answer without any limit is taken to have 8,192 tokens at most.
+ * The most that a request may use: its estimated input, and the output limit of the request or the model (8,192 tokens if
+ * neither has one), at the price of the most expensive model that may serve it.
  */
 export function estimateAmount(
   { needs, maxOutput }: Pick<RequestParameters, 'needs' | 'maxOutput'>,

@@ -3,19 +3,19 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { autoModel } from './resolve-model.ts';
 
-/** What a key's list of models and tiers lets through. */
+/** What a key's lists of models and tiers permit. */
 export interface KeyPermits {
-  /** Whether there is anything that it does not let through. */
+  /** Whether the key has such a list. */
   restricts: boolean;
-  /** Whether requests may name this: a model, or a name of the registry. */
+  /** Whether requests may name this model or registry name. */
   allowsName: (name: string) => boolean;
-  /** Whether a tier may serve, and with `auto` a model of it. */
+  /** Whether a tier and, for `auto`, a model of it may serve. */
   allowsLane: (tier: Tier, model?: string) => boolean;
 }
 
 /**
- * `auto` may always be asked for and takes models of the key's list only, unless that names `auto` too. A name on the list may
- * be asked for whatever it stands for.
+ * Reads the permits of a key. `auto` is always permitted; it chooses among the models of the list, or among all models if
+ * the list contains `auto`. A registry name on the list is permitted with all its targets.
  */
 export function permitsOf({ models, tiers }: Pick<KeyIdentity, 'models' | 'tiers'>): KeyPermits {
   const takesAny = models === undefined || models.includes(autoModel);
@@ -27,7 +27,7 @@ export function permitsOf({ models, tiers }: Pick<KeyIdentity, 'models' | 'tiers
   };
 }
 
-/** The error for a model that a key may not ask for. */
+/** The error for a model that a key may not use. */
 export function modelDenied(model: string): RouterError {
   return new RouterError('permission_denied', `This key may not use the model \`${model}\`.`, { param: 'model' });
 }

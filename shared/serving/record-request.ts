@@ -11,18 +11,16 @@ import type { Usage } from '#shared/core/usage.ts';
 import type { PriceOf } from './estimate-amount.ts';
 import type { RequestOrigin } from './caller.ts';
 
-/** A request that was dispatched and is over. */
+/** A dispatched request that is over. */
 export interface FinishedRequest {
   origin: RequestOrigin;
   /** Name of the client's format. */
   format: string;
   operation: Operation;
-  /** The name that the client asked for, of a model or a tool. */
+  /** The name in the request, of a model or a tool. */
   asked: string;
   report: JobReport;
-  /** What it came to. */
   usage: Usage;
-  /** What was reserved for it. */
   reservation: Reservation | undefined;
 }
 
@@ -33,7 +31,7 @@ export interface RecordParts {
   ledger: Pick<UsageLedger, 'add'>;
 }
 
-/** Counts every request that is over: for its limits, in the ledger, in the metrics, in its trace, and in one log line. */
+/** Records finished requests: against limits, in the ledger, metrics and trace, and in one log line. */
 export function recordRequests({ log, metrics, priceOf, ledger }: RecordParts) {
   return (request: FinishedRequest): void => {
     const { origin, format, operation, asked, report, usage, reservation } = request;
@@ -43,7 +41,7 @@ export function recordRequests({ log, metrics, priceOf, ledger }: RecordParts) {
     const { id: worker, announcement } = attempt?.worker ?? {};
     const tier = announcement?.tier;
     const cost = model === undefined ? 0 : costOf(usage, priceOf(tier, model));
-    // First: a reservation that is neither committed nor released is renewed for as long as this process lives.
+    // This comes first: a reservation that is neither committed nor released is renewed as long as this process lives.
     reservation?.commit({ tokens: usage.promptTokens + usage.completionTokens, cost });
     metrics.countJob(format, report);
 
@@ -112,7 +110,7 @@ function since(start: number, end: number | undefined): number | undefined {
   return end === undefined ? undefined : Math.round((end - start) * 10) / 10;
 }
 
-/** Sets in a request's span the error that it ended with. A client's own mistake does not fail the span. */
+/** Sets the error of a request in its span. Errors of the client (4xx) do not fail the span. */
 export function traceError(span: TraceSpan | undefined, { code }: Pick<RouterError, 'code'>): void {
   if (errorTable[code].status >= 500) span?.fail(code);
   else span?.set({ [names.errorType]: code });

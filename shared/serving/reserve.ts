@@ -4,13 +4,12 @@ import { tightest } from '#shared/accounts/limits/measures.ts';
 import type { Caller } from './caller.ts';
 import type { LimitStanding } from '#shared/formats/client-format.ts';
 
-/** The amount of a request that costs nothing but its place among the requests. */
+/** The amount of a request that counts only against limits of requests. */
 export const nothing: Amount = { tokens: 0, cost: 0 };
 
 /**
- * Reserves what a request may come to against the limits of its key and the key's owner. Not to be called for a key without
- * limits.
- * @throws RouterError when a limit is in the way, or `store_unavailable`
+ * Reserves the amount of a request against the limits of its key and the key's owner. Call it only for keys with limits.
+ * @throws RouterError of the limit that refuses the request, or `store_unavailable`
  */
 export async function reserve(
   limits: Pick<LimitKeeper, 'reserve'>,
@@ -29,7 +28,7 @@ export async function reserve(
   return verdict.reservation;
 }
 
-/** Of all parties' limits the tightest ones. */
+/** The tightest limits of all parties. */
 function standingOf(uses: readonly PartyUse[]): LimitStanding {
   return {
     at: uses[0]?.at ?? Date.now(),

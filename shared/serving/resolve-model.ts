@@ -2,25 +2,25 @@ import type { Json } from '#shared/core/json.ts';
 import type { Registry, RegistryTarget } from '#shared/registry/registry.ts';
 import { RouterError } from '#shared/core/errors.ts';
 
-/** The name that stands for any able model. */
+/** The name for any able model. */
 export const autoModel = 'auto';
 
-/** What a request's model name stands for. */
+/** The models behind a request's model name. */
 export type ResolvedModel =
   | { kind: 'auto' }
   | {
       kind: 'named';
       targets: readonly RegistryTarget[];
-      /** Whether the name is one of the registry: such a name is known even while nobody serves it. */
+      /** Whether this is a registry name, which exists even if no worker serves it. */
       isRegistered: boolean;
-      /** Fields for requests that lack them. */
+      /** Fields that are added to requests without them. */
       defaults: Readonly<Record<string, Json>>;
     };
 
 /**
- * What a model name stands for: `auto`, a name of the registry, or a model itself.
- * Drawn by weight once for each request, so that all its attempts go by the same order.
- * @param random a number from 0 up to 1
+ * Resolves a model name: `auto`, a registry name, or a model's own id. Weighted targets are drawn once per request, so that
+ * all its attempts use the same order.
+ * @param random returns a number from 0 to below 1
  */
 export function resolveModel(
   name: string,
@@ -33,7 +33,7 @@ export function resolveModel(
   return { kind: 'named', targets: drawOrder(entry.targets, random), isRegistered: true, defaults: entry.defaults };
 }
 
-/** The targets in order, but in each run of neighbours that have a weight a drawn one stands first. */
+/** The targets in order, except that in each run of weighted neighbours a randomly drawn one comes first. */
 export function drawOrder(targets: readonly RegistryTarget[], random: () => number): RegistryTarget[] {
   const ordered: RegistryTarget[] = [];
   let run: RegistryTarget[] = [];
@@ -56,7 +56,7 @@ function drawFirst(run: readonly RegistryTarget[], random: () => number): Regist
   return drawn ? [drawn, ...run.filter((target) => target !== drawn)] : [];
 }
 
-/** The error for a model that no worker and no registry entry knows. */
+/** The error for a name that neither a worker nor the registry has. */
 export function modelNotFound(model: string): RouterError {
   return new RouterError('model_not_found', `The model \`${model}\` does not exist or you do not have access to it.`, {
     param: 'model',

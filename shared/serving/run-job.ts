@@ -3,17 +3,17 @@ import type { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
 import type { Job, JobReport, JobRequest, JobSink } from '#shared/broker/dispatch/job.ts';
 import type { Caller } from './caller.ts';
 
-/** A request in work. */
+/** A running request. */
 export interface RunningRequest {
-  /** Ends it: nobody waits for its answer any more. */
+  /** Cancels it, because its caller is gone. */
   cancel: () => void;
-  /** Resolves when it is over and recorded, however it went. */
+  /** Resolves when it is over and recorded, with any outcome. */
   finished: Promise<void>;
 }
 
 /**
- * Dispatches one job. What was reserved for it is released when it cannot begin, and handed to `onOver` when it ends.
- * @returns undefined when the caller is gone
+ * Dispatches one job. Its reservation is released if it cannot begin, and passed to `onOver` when it ends.
+ * @returns undefined if the caller is gone
  */
 export function runJob(
   dispatcher: Pick<Dispatcher, 'dispatch' | 'cancel'>,

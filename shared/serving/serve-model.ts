@@ -25,7 +25,7 @@ export interface ServingParts {
   registry: () => Registry;
   limits: Pick<LimitKeeper, 'reserve'>;
   priceOf: PriceOf;
-  /** Called once for every request that was dispatched, when it is over. */
+  /** Called once for every dispatched request, when it is over. */
   record: (request: FinishedRequest) => void;
 }
 
@@ -34,20 +34,20 @@ export interface ModelRequest extends ClientRequest {
   /** Name of the client's format. */
   format: string;
   operation: Operation;
-  /** The client's headers that concern an upstream. */
+  /** The client's headers that pass to an upstream of the same format. */
   headers: Readonly<Record<string, string>> | undefined;
 }
 
-/** Where a model's answer goes. */
+/** The receiver of a model's answer. */
 export interface ModelSink extends JobSink {
-  /** Tokens of a streamed answer that were passed on, estimated. */
+  /** Tokens of a streamed answer that were relayed, estimated. */
   readonly relayedTokens: number;
 }
 
 /**
- * Serves one request to a model: resolve its name, check the key's permits, choose lanes, reserve, dispatch, record. Knows
- * nothing of HTTP.
- * @returns the request in work; undefined when the caller is gone
+ * Serves one request to a model, independent of HTTP: resolves the name, checks the key's permits, chooses lanes, reserves,
+ * dispatches and records.
+ * @returns the running request; undefined if the caller is gone
  * @throws RouterError `model_not_found`, `permission_denied`, or as `reserve` does
  */
 export async function serveModel(
@@ -91,7 +91,7 @@ export async function serveModel(
   });
 }
 
-/** The most output tokens the client asks for, or the registry sets for clients that do not say. */
+/** The client's limit of output tokens, or the registry's default for clients without one. */
 function outputLimit({ maxOutput }: RequestParameters, model: ResolvedModel): number | undefined {
   if (maxOutput !== undefined || model.kind === 'auto') return maxOutput;
   const preset = model.defaults['max_completion_tokens'] ?? model.defaults['max_tokens'];
@@ -102,7 +102,7 @@ function isKnown(model: ResolvedModel, name: string, workers: LiveWorkers): bool
   return model.kind === 'auto' || model.isRegistered || workers.isKnownModel(name);
 }
 
-/** The key's class is the ceiling: a client may ask to be served after others, never before them. */
+/** The key's class is the ceiling: a client may lower the priority of a request, but not raise it. */
 function classOf({ serviceTier }: RequestParameters, ceiling: PriorityClass): PriorityClass {
   return serviceTier === 'flex' ? 'low' : ceiling;
 }

@@ -9,22 +9,22 @@ import { runJob, type RunningRequest } from './run-job.ts';
 import type { ServingParts } from './serve-model.ts';
 import { freeSlots, isServing, type LivePool, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 
-/** What calls of tools are served with. */
+/** What tool calls are served with. */
 export type ToolParts = Pick<ServingParts, 'dispatcher' | 'workers' | 'limits' | 'record'>;
 
-/** A call of a tool, from the tools API or from MCP. */
+/** A tool call, from the tools API or from MCP. */
 export interface ToolRequest {
   tool: string;
   /** The call as the worker reads it: `{tool, input}`. */
   body: Buffer;
-  /** Whether the answer is to come as events, progress among them. */
+  /** Whether the answer is a stream of events with progress. */
   stream: boolean;
 }
 
 /**
- * Serves one call of a tool: check the key's permits, choose lanes, reserve, dispatch, record.
- * @returns the call in work; undefined when the caller is gone
- * @throws RouterError `not_found` for a tool that no worker has had, `permission_denied`, or as `reserve` does
+ * Serves one tool call: checks the key's permits, chooses lanes, reserves, dispatches and records.
+ * @returns the running call; undefined if the caller is gone
+ * @throws RouterError `not_found` for a tool that no worker has announced, `permission_denied`, or as `reserve` does
  */
 export async function serveTool(
   { dispatcher, workers, limits, record }: ToolParts,
@@ -51,7 +51,7 @@ export async function serveTool(
   );
 }
 
-/** The pools that have a tool right now, those with the most free slots first. The tool stands in the model's place. */
+/** The pools that have a tool now, most free slots first. The placement's model is the tool's name. */
 export function chooseToolLanes(tool: string, pools: Iterable<LivePool>, avoid: ReadonlySet<string>): Placement[] {
   return [...pools]
     .filter(({ tier, formats }) => tier === 'tools' && formats.includes('tools'))

@@ -8,21 +8,21 @@ export interface TiersParts {
   auto: Registry['auto'];
   workers: { tiersOf(model: string): ReadonlySet<Tier>; pools(): Iterable<Pick<LivePool, 'tier'>> };
   permits: Pick<KeyPermits, 'allowsLane'>;
-  /** The pools that can serve it right now. */
+  /** The pools that can serve the request now. */
   placements: readonly { pool: Pick<Placement['pool'], 'tier'> }[];
 }
 
 /**
- * The tiers that may serve a request, those too that have no worker right now: what an autoscaler is to start one of.
+ * The tiers that may serve a request, including tiers without a worker, where an autoscaler may start one.
  *
- * `auto`: where it can be served, and each of its tiers that has no worker at all, whose models nobody knows. A model: the
- * tiers that serve it or have served it, or that the registry names for it; nothing known of it, every tier of models.
+ * For `auto`: the tiers that can serve it, and its tiers without any worker, whose models are unknown. For a model: the
+ * tiers that serve or have served it, or that the registry names for it; all tiers of models if none is known.
  */
 export function tiersFor(model: ResolvedModel, { auto, workers, permits, placements }: TiersParts): Tier[] {
   const tiers = new Set(placements.map(({ pool }) => pool.tier));
   if (model.kind === 'auto') {
-    const manned = new Set(Array.from(workers.pools(), ({ tier }) => tier));
-    for (const tier of auto.tiers) if (!manned.has(tier)) tiers.add(tier);
+    const populated = new Set(Array.from(workers.pools(), ({ tier }) => tier));
+    for (const tier of auto.tiers) if (!populated.has(tier)) tiers.add(tier);
   } else {
     for (const target of model.targets) {
       const known = workers.tiersOf(target.model);

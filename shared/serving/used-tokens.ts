@@ -1,13 +1,13 @@
 import type { JobReport } from '#shared/broker/dispatch/job.ts';
 import { noUsage, type Usage } from '#shared/core/usage.ts';
 
-/** No answer has more tokens. A worker that tells more must not spoil sums. */
+/** Most tokens of one answer. A worker that reports more must not distort sums. */
 const mostTokens = 1e9;
 
 /**
- * What a job came to. The engine tells when an answer ends well. Of a stream that broke or that the client left, the input
- * as estimated and the output that was relayed count; of an answer that the client left before it saw anything of it, the
- * input. What failed before that, or was never begun, came to nothing.
+ * The usage of a job. A complete answer has the count of the engine. A stream that broke, or that the client left, counts
+ * the estimated input and the relayed output; an answer that the client left before its first byte counts the input. A job
+ * that failed earlier, or that no worker began, counts nothing.
  */
 export function usedTokens(
   { end, state, attempt, firstByteAt }: Pick<JobReport, 'end' | 'state' | 'attempt' | 'firstByteAt'>,

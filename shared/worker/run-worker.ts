@@ -14,32 +14,32 @@ import { readBrokerAccess } from '#shared/broker/connection/broker-settings.ts';
 import { startWorker, type Worker } from '#shared/broker/worker/start-worker.ts';
 import type { WorkerFacts, WorkerOptions } from '#shared/broker/worker/worker-options.ts';
 
-/** The settings of a worker: those that every worker has, and its own. */
+/** The settings of one kind of worker, which include those of every worker. */
 type WorkerConfig = z.ZodObject<typeof workerSettings & { DRAIN_MS: z.ZodType<number> }>;
 
-/** What a worker is built from. */
+/** What a worker is built with. */
 export interface WorkerContext<Config extends WorkerConfig> {
   config: z.output<Config>;
   environment: Environment;
   log: Logger;
   releases: Releases;
   admin: WorkerAdmin;
-  /** Announces the worker's facts again. Call it whenever they have changed; it may be called before the worker runs. */
+  /** Announces the worker's facts. Call it whenever they change; calls before the worker runs have no effect. */
   announce: () => void;
 }
 
 /** One worker, ready to be connected to the broker. */
 export interface WorkerParts extends Pick<WorkerOptions, 'kind' | 'formats' | 'handler'> {
-  /** Models, tools, slots, and whether it takes jobs: as they are now. */
+  /** Returns the current models, tools and slots, and whether the worker takes jobs. */
   facts: () => WorkerFacts;
-  /** Milliseconds in which pieces of a stream travel together; 0 sends each by itself. */
+  /** Milliseconds for which pieces of a stream are combined; 0 sends each piece by itself. */
   coalesceMs: number;
 }
 
 /**
- * Runs a worker's `main.ts`: reads its settings, opens log, traces and admin port, builds it, connects it to the broker, and
- * on SIGTERM drains and closes all of it in reverse order.
- * @param build opens what stands behind the worker, an engine for example, and registers its releases
+ * Runs a worker's `main.ts`: reads its settings, opens log, traces and admin port, builds the worker and connects it to the
+ * broker. On SIGTERM it drains the worker and closes everything in reverse order.
+ * @param build opens what the worker serves with, such as an engine, and registers its releases
  */
 export async function runWorker<Config extends WorkerConfig>(
   tier: Tier,
@@ -87,7 +87,7 @@ export async function runWorker<Config extends WorkerConfig>(
     });
     worker = started;
     admin.follow(started, broker);
-    // What has changed while the worker started.
+    // The facts may have changed while the worker started.
     announce();
     const { models, tools = [], slots } = facts();
     log.info({ kind, slots, models: models.length, tools: tools.length }, `${service} is ready`);

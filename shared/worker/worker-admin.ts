@@ -35,8 +35,7 @@ export interface WorkerAdmin {
 }
 
 /**
- * Opens a worker's admin port. It comes first at a start, so that the worker is visible while it waits for its engine and the
- * broker.
+ * Opens a worker's admin port. It opens first, so that the worker is visible while it waits for its engine and the broker.
  * @throws the system's error if the port is taken
  */
 export async function openWorkerAdmin({ service, config, log, releases }: WorkerAdminOptions): Promise<WorkerAdmin> {
@@ -63,7 +62,7 @@ export async function openWorkerAdmin({ service, config, log, releases }: Worker
   };
   const registry = createServiceRegistry(service);
   const metrics = new WorkerMetrics(registry, standing);
-  // While a worker waits for its engine it is not connected to the broker, which must raise no alert.
+  // A worker that waits for its engine is not connected to the broker yet, which must not raise an alert.
   watchDependencies(registry, { nats: () => followed?.broker.roundTripMs() });
   if (config.ADMIN_PORT !== undefined) {
     const server = createAdminServer({ log, registry, health });

@@ -12,7 +12,7 @@ const claimOutcomes = ['grant', 'gone', 'taken', 'later', 'silent'] as const sat
 /** The worker's answers to an offered job. */
 const offerOutcomes = ['taken', 'refused'] as const;
 
-/** A worker's states. `paused`: takes no jobs because its upstream is ill or limits it. `offline`: no broker. */
+/** A worker's states. `paused`: takes no jobs because its upstream fails or limits it. `offline`: no broker. */
 const workerStates = ['starting', 'serving', 'paused', 'draining', 'offline'] as const;
 
 /** A worker's state and load. */
@@ -22,7 +22,7 @@ export interface WorkerStanding {
   busy: number;
 }
 
-/** Models that are counted by name. */
+/** Most models that are counted by name. */
 const mostModels = 100;
 
 /** The metrics of every kind of worker. Label values are bounded: models beyond the hundredth count as `other`. */
@@ -86,12 +86,12 @@ export class WorkerMetrics implements WorkerMeter {
     this.#offers = bindAll(offerOutcomes, (outcome) => offers.bind({ outcome }));
     this.#pauses = new BoundCounter({
       name: 'rtr_worker_pauses_total',
-      help: 'Times the worker stopped taking jobs because its upstream was ill, unreachable or limited it',
+      help: 'Times the worker stopped taking jobs because its upstream failed, was unreachable or limited it',
       registers,
     }).bind({});
     const upstream = new BoundCounter({
       name: 'rtr_upstream_requests_total',
-      help: 'Finished requests to the engine or provider, by class of status or by how they broke off',
+      help: 'Finished requests to the engine or provider, by class of status or kind of failure',
       labelNames: ['outcome'],
       registers,
     });

@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { ModelCard } from '../client-api.ts';
 
-/** A model in the messages format's shape (Anthropic API reference, "Models"); null is for what is not known. */
+/** A model as Anthropic's API describes it (Anthropic API reference, "Models"); null where it is unknown. */
 export interface MessagesModel {
   type: 'model';
   id: string;
@@ -17,7 +17,7 @@ export interface MessagesModel {
   max_tokens: number | null;
 }
 
-/** One page of the models. */
+/** One page of models. */
 export interface MessagesModelPage {
   data: MessagesModel[];
   has_more: boolean;
@@ -28,7 +28,7 @@ export interface MessagesModelPage {
 const defaultLimit = 20;
 const maximumLimit = 1000;
 
-/** The messages format's shape of one model. */
+/** Describes one model as Anthropic's API does. */
 export function messagesModel({ id, created, contextWindow, maxOutput }: ModelCard): MessagesModel {
   return {
     type: 'model',
@@ -46,7 +46,7 @@ export function messagesModel({ id, created, contextWindow, maxOutput }: ModelCa
 }
 
 /**
- * The page of models that a query asks for: `limit` (1 to 1000, default 20) and one of `after_id`, `before_id`.
+ * The page of models for a query with `limit` (1 to 1000, default 20) and either `after_id` or `before_id`.
  * @param query the parsed query string; unknown names are ignored
  * @throws RouterError `invalid_request` for a bad limit, both ids together, or an id that is not in the list
  */

@@ -1,6 +1,6 @@
 import type { ClientApi, ModelCard } from '../client-api.ts';
 
-/** What OpenAI's SDKs reach with one base URL, with or without `/v1` (OpenAI API reference, "Models"). */
+/** The API of OpenAI's SDKs, with or without `/v1` in the base URL (OpenAI API reference, "Models"). */
 export const openaiApi: ClientApi = {
   segment: 'openai',
   segmentSetting: 'CHAT_FAMILY',

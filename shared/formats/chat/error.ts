@@ -1,7 +1,7 @@
 import { errorTable, type ErrorCode, type RouterError } from '#shared/core/errors.ts';
 import { retryHeaders, type ErrorAnswer } from '../retry-headers.ts';
 
-/** An error in the chat format's shape; clients rely on all four keys (OpenAI API reference, "Error codes"). */
+/** An error in the chat format. Clients rely on all four keys (OpenAI API reference, "Error codes"). */
 export interface ChatErrorBody {
   error: { message: string; type: string; param: string | null; code: string | null };
 }
@@ -42,18 +42,18 @@ export const chatErrors: Record<ErrorCode, { type: string; code: string | null }
   total_timeout: { type: 'server_error', code: 'total_timeout' },
 };
 
-/** The answer to a request that failed before anything of an answer was sent. */
+/** The answer to a request that failed before any of its answer was sent. */
 export function chatErrorAnswer(error: RouterError): ErrorAnswer<ChatErrorBody> {
   const { status } = errorTable[error.code];
   return { status, headers: retryHeaders(error, status), body: chatErrorBody(error) };
 }
 
-/** The event that ends a stream which failed midway: unnamed, because clients take a named one for a chunk. */
+/** The event that ends a stream that failed midway. It has no name, because clients read a named one as a chunk. */
 export function chatErrorEvent(error: RouterError): string {
   return `data: ${JSON.stringify(chatErrorBody(error))}\n\n`;
 }
 
-/** An error's body, all four keys present. */
+/** The body of an error, with all four keys. */
 export function chatErrorBody({
   code: error,
   message,

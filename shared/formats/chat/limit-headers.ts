@@ -12,7 +12,7 @@ export function chatLimitHeaders({ at, requests, tokens }: LimitStanding): Recor
   return headers;
 }
 
-/** As `20ms`, `1s`, `6m0s`, `5h20m0s`. */
+/** For example `20ms`, `1s`, `6m0s` or `5h20m0s`. */
 function duration(ms: number): string {
   if (ms < 1000) return `${Math.max(0, ms)}ms`;
   const seconds = Math.ceil(ms / 1000);

@@ -3,7 +3,7 @@ import { estimateTokens, imageTokens } from '../estimate-tokens.ts';
 import type { Needs } from '../client-format.ts';
 import type { ChatContent, ChatPart, ChatRequest } from './request.ts';
 
-/** Tokens that a message costs beyond its content. */
+/** Tokens of a message in addition to its content. */
 const messageTokens = 4;
 
 /** What a chat request needs of a model. */
@@ -42,7 +42,7 @@ function isImage(part: ChatPart): boolean {
   return part.type === 'image_url';
 }
 
-/** Engines differ in how they are asked to think; all the ways in use count. */
+/** Engines differ in how a request asks for thinking; every form in use counts. */
 function asksForThinking(request: ChatRequest): boolean {
   const { reasoning_effort: effort, reasoning, thinking, chat_template_kwargs: template } = request;
   return (

@@ -6,7 +6,7 @@ import type { ChatMessage, ChatRequest } from './request.ts';
 import { chatRequestSchema } from './schema.ts';
 
 /**
- * Checks a chat request's body and returns it, the very same object.
+ * Checks the body of a chat request and returns the same object.
  * @throws RouterError `missing_parameter`, `invalid_request` or `unsupported_parameter`; `param` is the field's path
  */
 export function parseChatRequest(body: unknown): ChatRequest {
@@ -23,7 +23,7 @@ export function parseChatRequest(body: unknown): ChatRequest {
   return request;
 }
 
-/** A tool's result makes sense only as the answer to a call that stands before it. */
+/** Every tool result must answer a call in an earlier message. */
 function checkToolResults(messages: readonly ChatMessage[]): void {
   const calls = new Set<string>();
   for (const [position, message] of messages.entries()) {
@@ -40,7 +40,7 @@ function checkToolResults(messages: readonly ChatMessage[]): void {
   }
 }
 
-/** A call can be demanded only of a tool that is there. Choices of other types are left to the upstream. */
+/** A choice can require only a tool of the request. The upstream checks choices of other types. */
 function checkToolChoice({ tools, tool_choice: choice }: ChatRequest): void {
   const name = isJsonObject(choice) ? namedFunction(choice) : undefined;
   if (choice !== 'required' && name === undefined) return;

@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { FieldPath, Problem } from '../validation/first-problem.ts';
 
-/** What is wrong with a chat request, in this format's words; `param` is the path as `messages[0].content[1].type`. */
+/** The error for a problem of a chat request; `param` is a path such as `messages[0].content[1].type`. */
 export function problemError(problem: Problem): RouterError {
   const param = chatPath(problem.path);
   if (problem.path.length === 0) {
@@ -34,7 +34,7 @@ function invalid(param: string, expected: string, got: unknown): RouterError {
   });
 }
 
-/** Names the value where that helps and is safe: numbers and truth values whole, of everything else only the type. */
+/** Numbers and booleans appear with their value, everything else only with its type: it may be long or private. */
 function show(value: unknown): string {
   if (typeof value === 'number' || typeof value === 'boolean' || value === null) return String(value);
   if (value === '') return 'an empty string';

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
 
-/** A part of a message's content. Kinds that the router does not know pass through to upstreams of the same format. */
+/** A part of a message's content. Unknown types pass through to upstreams of the same format. */
 export type ChatPart =
   | (JsonObject & { type: 'text'; text: string })
   | (JsonObject & { type: 'image_url'; image_url: JsonObject & { url: string } })
@@ -8,7 +8,7 @@ export type ChatPart =
   | (JsonObject & { type: 'input_audio'; input_audio: JsonObject })
   | (JsonObject & { type: 'refusal'; refusal: string });
 
-/** A call that the model made of a client's tool. `arguments` is JSON text as the model wrote it, valid or not. */
+/** A model's call of a client's tool. `arguments` is JSON text as the model wrote it, valid or not. */
 export type ChatToolCall = JsonObject & {
   id: string;
   type: 'function';
@@ -34,7 +34,7 @@ export type ChatTool = JsonObject & {
 
 export type ChatToolChoice = 'auto' | 'none' | 'required' | (JsonObject & { type: string });
 
-/** A request for a chat completion, as `parseChatRequest` has checked it: the fields that the router itself reads. */
+/** A request for a chat completion, checked by `parseChatRequest`: the fields that the router reads. */
 export type ChatRequest = JsonObject & {
   model: string;
   messages: ChatMessage[];
@@ -49,6 +49,6 @@ export type ChatRequest = JsonObject & {
   tool_choice?: ChatToolChoice | null;
   parallel_tool_calls?: boolean | null;
   response_format?: (JsonObject & { type: string }) | null;
-  /** A word, or a share between 0 and 1 (SGLang). */
+  /** A level such as `high`, or a number between 0 and 1 (SGLang). */
   reasoning_effort?: string | number | null;
 };

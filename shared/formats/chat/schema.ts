@@ -42,14 +42,14 @@ const toolChoice = openUnion('type', {
   function: z.looseObject({ function: z.looseObject({ name: z.string().min(1) }) }),
 });
 
-// Engines have further formats, as grammars and tags.
+// Engines have further types, such as grammars.
 const responseFormat = openUnion('type', {
   json_schema: z.looseObject({ json_schema: z.looseObject({ schema: z.looseObject({}).nullish() }) }),
 });
 
 /**
- * The fields of a chat request that the router reads (OpenAI API reference, "Create chat completion"); all others pass.
- * Optional fields may be null, as that API allows.
+ * The fields of a chat request that the router reads (OpenAI API reference, "Create chat completion"). All other fields
+ * pass. Optional fields may be null, as in that API.
  */
 export const chatRequestSchema = z.looseObject({
   model: z.string().min(1),

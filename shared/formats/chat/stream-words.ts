@@ -6,17 +6,17 @@ import { chatErrorEvent } from './error.ts';
 /** Ends every complete stream. */
 export const chatDone = dataEvent('[DONE]');
 
-/** What the router adds to a stream of chunks. A keep-alive is a comment, because clients take any event for a chunk. */
+/** What the router adds to a stream of chunks. A keep-alive is a comment, because clients read any event as a chunk. */
 export const chatStreamWords: StreamWords = {
   keepAlive: ': keep-alive\n\n',
   errorEvent: chatErrorEvent,
   tokensIn: chatTokensIn,
 };
 
-/** Bytes of the first chunk's role, `"role":"assistant",`, which later chunks lack. */
+/** Bytes of `"role":"assistant",`, which only the first chunk has. */
 const roleBytes = 19;
 
-/** Tokens in the relayed part of a stream, estimated from its chunks and their bytes. */
+/** Tokens of the relayed part of a stream, estimated from the number of chunks and their bytes. */
 export function chatTokensIn({ events, bytes, firstEventBytes }: RelayedEvents): number {
   const chunks = Math.max(0, events - 1);
   const emptyBytes = Math.max(0, firstEventBytes - roleBytes);

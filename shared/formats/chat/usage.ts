@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { noUsage, type Usage } from '#shared/core/usage.ts';
 
-/** Reads what an upstream counted; what it left out is 0. Undefined when it told nothing. */
+/** Reads the usage that an upstream reports; missing counts are 0. Undefined if it reports none. */
 export function readChatUsage(usage: Json | undefined): Usage | undefined {
   if (!isJsonObject(usage)) return undefined;
   const prompt = objectOf(usage['prompt_tokens_details']);
@@ -16,14 +16,14 @@ export function readChatUsage(usage: Json | undefined): Usage | undefined {
 }
 
 /**
- * What the upstream counted, with estimates for what it should have told and did not: no answer has an empty prompt, and
- * none with text has no tokens.
+ * The upstream's usage, with estimates for counts that are missing: no answer has an empty prompt, and no answer with text
+ * has no tokens.
  */
 export function completeUsage(
-  told: Usage | undefined,
+  reported: Usage | undefined,
   estimated: { prompt: (() => number) | undefined; completion: () => number },
 ): Usage {
-  const usage = told ?? noUsage;
+  const usage = reported ?? noUsage;
   return {
     ...usage,
     promptTokens: usage.promptTokens || (estimated.prompt?.() ?? 0),
@@ -31,7 +31,7 @@ export function completeUsage(
   };
 }
 
-/** The usage as chat clients get it: the three counts always, the upstream's further fields as they came. */
+/** Writes the usage for chat clients: always the three counts, and the upstream's further fields unchanged. */
 export function writeChatUsage(usage: Usage, upstream?: Json): JsonObject {
   return {
     ...objectOf(upstream),
@@ -49,7 +49,7 @@ function count(value: Json | undefined): number {
   return typeof value === 'number' && value > 0 ? Math.round(value) : 0;
 }
 
-/** The parts of the counts as chat clients get them, for a usage that came from the other format. */
+/** Writes the details of the counts for chat clients, from the usage of an upstream of another format. */
 export function chatUsageDetails(usage: Usage): JsonObject {
   return {
     prompt_tokens_details: { cached_tokens: usage.cachedTokens, cache_write_tokens: usage.cacheWriteTokens },

@@ -2,8 +2,8 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { MessagesBlock, MessagesMessage } from './request.ts';
 
 /**
- * Checks that images and documents which say that they are base64 are.
- * @throws RouterError `invalid_request` that names the first that is not
+ * Checks the data of images and documents with a base64 source.
+ * @throws RouterError `invalid_request` that names the first invalid one
  */
 export function checkSources(messages: readonly MessagesMessage[]): void {
   for (const [at, { content }] of messages.entries()) checkBlocks(content, `messages.${at}.content`);
@@ -22,8 +22,8 @@ function checkBlocks(content: string | readonly MessagesBlock[] | null | undefin
 }
 
 /**
- * Tells by searching for what does not belong: a pattern of the whole would overflow on data of many megabytes. Broken
- * into lines, as command-line tools print it, it is base64 still.
+ * Searches for characters that are not base64: a pattern for the whole text would overflow on data of many megabytes. Line
+ * breaks, which command-line tools add, are allowed.
  */
 function isBase64(data: string): boolean {
   const padding = data.indexOf('=');

@@ -2,21 +2,20 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { MessagesRequest } from './request.ts';
 
 /**
- * Checks what the fields of tools say together: a client's tool has a schema, and a call can be demanded only of a tool
- * that is there.
+ * Checks the tools of a request: a client's tool must have a schema, and a choice can require only a tool of the request.
  * @throws RouterError `missing_parameter` or `invalid_request` that names the field
  */
 export function checkTools({ tools, tool_choice: choice }: MessagesRequest): void {
   for (const [at, { type, input_schema: schema, defer_loading: isDeferred }] of (tools ?? []).entries()) {
     const isCustom = type === undefined || type === null || type === 'custom';
-    // Claude Code sends a placeholder without a schema for the tools that it loads later.
+    // Claude Code sends placeholders without a schema for tools that it loads later.
     if (!isCustom || isDeferred === true || schema !== undefined) continue;
     const param = `tools.${at}.input_schema`;
     throw new RouterError('missing_parameter', `${param}: Field required`, { param });
   }
   if (choice?.type !== 'any' && choice?.type !== 'tool') return;
   if (!tools || tools.length === 0) throw badChoice('tool_choice', 'this choice needs `tools`');
-  // Sets of tools that an upstream finds at a server have no names here.
+  // Toolsets of an MCP server have no names in the request.
   if (choice.type !== 'tool' || tools.some(({ name }: { name?: string }) => name === undefined || name === choice.name))
     return;
   throw badChoice('tool_choice.name', 'no tool of the request has this name');

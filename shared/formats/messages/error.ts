@@ -1,14 +1,14 @@
 import { errorTable, type ErrorCode, type RouterError } from '#shared/core/errors.ts';
 import { retryHeaders, type ErrorAnswer } from '../retry-headers.ts';
 
-/** An error in the messages format's shape (Anthropic API reference, "Errors"). */
+/** An error in the messages format (Anthropic API reference, "Errors"). */
 export interface MessagesErrorBody {
   type: 'error';
   error: { type: string; message: string; details?: NonNullable<RouterError['details']> };
   request_id: string;
 }
 
-/** `error.type` of each error (Anthropic API reference, "Errors"); `status` where this format has one of its own. */
+/** `error.type` of each error (Anthropic API reference, "Errors"); `status` where it differs from the error table. */
 export const messagesErrors: Record<ErrorCode, { type: string; status?: number }> = {
   missing_key: { type: 'authentication_error' },
   invalid_api_key: { type: 'authentication_error' },
@@ -44,13 +44,13 @@ export const messagesErrors: Record<ErrorCode, { type: string; status?: number }
   total_timeout: { type: 'timeout_error' },
 };
 
-/** The answer to a request that failed before anything of an answer was sent. */
+/** The answer to a request that failed before any of its answer was sent. */
 export function messagesErrorAnswer(error: RouterError, requestId: string): ErrorAnswer<MessagesErrorBody> {
   const status = messagesErrors[error.code].status ?? errorTable[error.code].status;
   return { status, headers: retryHeaders(error, status), body: messagesErrorBody(error, requestId) };
 }
 
-/** The event that ends a stream which failed midway. */
+/** The event that ends a stream that failed midway. */
 export function messagesErrorEvent(error: RouterError, requestId: string): string {
   return `event: error\ndata: ${JSON.stringify(messagesErrorBody(error, requestId))}\n\n`;
 }
@@ -64,7 +64,7 @@ function messagesErrorBody(error: RouterError, requestId: string): MessagesError
   };
 }
 
-/** The sentence; where clients of this format read the text itself, it is the one they know. */
+/** The error message. Where clients of this format parse the text, it is the text of Anthropic's API. */
 function messageText(error: RouterError): string {
   switch (error.code) {
     case 'invalid_api_key':
@@ -78,7 +78,7 @@ function messageText(error: RouterError): string {
   }
 }
 
-/** Claude Code shortens the conversation, or lowers max_tokens, by the numbers in these exact texts. */
+/** Claude Code reads the numbers in these texts to shorten the conversation or lower `max_tokens`. */
 function overflowText({ details, message }: RouterError): string {
   const input = details?.['input_tokens'];
   const output = details?.['output_tokens'];

@@ -36,7 +36,7 @@ function readParameters(body: unknown, operation: ClientRoute['operation']): Req
     stream: !counts && request['stream'] === true,
     needs: messagesNeeds(request),
     maxOutput: typeof request['max_tokens'] === 'number' ? request['max_tokens'] : undefined,
-    // This format's `service_tier` chooses between capacities of its vendor, not how soon an answer is wanted.
+    // This format's `service_tier` chooses between capacities of its vendor, not a priority.
     serviceTier: undefined,
   };
 }

@@ -2,7 +2,7 @@ import { estimateTokens, imageTokens } from '../estimate-tokens.ts';
 import type { Needs } from '../client-format.ts';
 import type { MessagesRequest, MessagesBlock, MessagesSource } from './request.ts';
 
-/** Tokens that a message costs beyond its content. */
+/** Tokens of a message in addition to its content. */
 const messageTokens = 4;
 
 /** What a messages request, or a request to count its tokens, needs of a model. */
@@ -42,7 +42,7 @@ function blockTokens(block: MessagesBlock): number {
   }
 }
 
-/** A PDF's tokens are told by its pages rather than its bytes; the text of a page is about a tenth of them. */
+/** The text of a PDF is about a tenth of its bytes. */
 function sourceTokens(source: MessagesSource): number {
   switch (source.type) {
     case 'text':

@@ -9,14 +9,14 @@ import type { MessagesRequest, MessagesMessage } from './request.ts';
 import { countTokensRequestSchema, messagesRequestSchema } from './schema.ts';
 
 /**
- * Checks the body of a request for a message and returns it, the very same object.
- * @throws RouterError `missing_parameter` or `invalid_request`; message and `param` name the field as `messages.0.content`
+ * Checks the body of a request for a message and returns the same object.
+ * @throws RouterError `missing_parameter` or `invalid_request`; message and `param` have a path such as `messages.0.content`
  */
 export function parseMessagesRequest(body: unknown): MessagesRequest {
   return parse(messagesRequestSchema, body) as MessagesRequest;
 }
 
-/** The same for a request to count a message's tokens, which has no `max_tokens`. */
+/** Does the same for a request for a token count, which has no `max_tokens`. */
 export function parseCountTokensRequest(body: unknown): MessagesRequest {
   return parse(countTokensRequestSchema, body) as MessagesRequest;
 }
@@ -33,8 +33,8 @@ function parse(schema: z.ZodObject, body: unknown): unknown {
 }
 
 /**
- * Conversations are not kept here, so a request that continues one would be answered without its history. Clients that
- * see these details send the whole history instead.
+ * Refuses requests that continue a conversation stored by the server: the router stores none, so the history would be
+ * missing. On these details, clients send the whole history instead.
  */
 function refuseThread(body: unknown): void {
   if (!isJsonObject(body) || body['thread'] === undefined || body['thread'] === null) return;
@@ -44,7 +44,7 @@ function refuseThread(body: unknown): void {
   });
 }
 
-/** A tool's result makes sense only as the answer to a call that stands before it. */
+/** Every tool result must answer a call in an earlier block. */
 function checkToolResults(messages: readonly MessagesMessage[]): void {
   const calls = new Set<string>();
   for (const [at, { content }] of messages.entries()) {

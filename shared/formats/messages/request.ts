@@ -1,6 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
 
-/** Where the bytes of an image or document are. Kinds that the router does not know pass through within the format. */
+/** The source of an image or document. Unknown types pass through to upstreams of the same format. */
 export type MessagesSource =
   | (JsonObject & { type: 'base64'; media_type: string; data: string })
   | (JsonObject & { type: 'url'; url: string })
@@ -20,7 +20,7 @@ export type ToolResultBlock = JsonObject & {
   is_error?: boolean | null;
 };
 
-/** A block of a message's content, as far as the router reads it. */
+/** A block of a message's content: the fields that the router reads. */
 export type MessagesBlock =
   | TextBlock
   | ImageBlock
@@ -35,7 +35,7 @@ export type MessagesMessage = JsonObject & {
   content: string | MessagesBlock[];
 };
 
-/** A client's tool has no type or `custom`; other types are tools that the upstream itself runs. */
+/** A client's own tool has no type or `custom`; tools of other types run on the upstream. */
 export type MessagesTool = JsonObject & {
   type?: string | null;
   name: string;
@@ -50,14 +50,14 @@ export type MessagesToolChoice = JsonObject & { disable_parallel_tool_use?: bool
   );
 
 /**
- * A request for a message, or to count its tokens, as `parseMessagesRequest` or `parseCountTokensRequest` has checked it:
- * the fields that the router itself reads.
+ * A request for a message or for its token count, checked by `parseMessagesRequest` or `parseCountTokensRequest`: the fields
+ * that the router reads.
  */
 export type MessagesRequest = JsonObject & {
   model: string;
   messages: MessagesMessage[];
   system?: string | TextBlock[] | null;
-  /** Absent only in a request to count. */
+  /** Absent only in a request for a token count. */
   max_tokens?: number;
   stream?: boolean | null;
   temperature?: number | null;

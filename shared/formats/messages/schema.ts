@@ -56,8 +56,8 @@ const effort = z.enum(['low', 'medium', 'high', 'xhigh', 'max']);
 const format = z.looseObject({ type: z.string(), schema: z.looseObject({}).optional() }).nullish();
 
 /**
- * The fields that the router reads of a request to count a message's tokens (Anthropic API reference, "Count tokens in a
- * Message"); all others pass. Optional fields may be null.
+ * The fields of a request for a token count that the router reads (Anthropic API reference, "Count tokens in a Message").
+ * All other fields pass. Optional fields may be null.
  */
 export const countTokensRequestSchema = z.looseObject({
   model: z.string().min(1),
@@ -70,9 +70,9 @@ export const countTokensRequestSchema = z.looseObject({
   output_format: format,
 });
 
-/** The same for a request to create a message (Anthropic API reference, "Create a Message"). */
+/** The fields of a request for a message (Anthropic API reference, "Create a Message"). */
 export const messagesRequestSchema = countTokensRequestSchema.extend({
-  // 0 asks to read the prompt only, so that it is in the cache.
+  // 0 only loads the prompt into the cache.
   max_tokens: z.int().min(0),
   stream: z.boolean().nullish(),
   temperature: z.number().min(0).max(1).nullish(),

@@ -1,28 +1,28 @@
 import type { RouterError } from '#shared/core/errors.ts';
 
 /**
- * One streamed answer as the ingress relays it: bytes pass unread, and the router adds what only it can say. A format whose
- * events carry numbers or ids keeps them here.
+ * One streamed answer as the ingress relays it. Bytes pass unread; the router adds keep-alives and its own errors. A format
+ * whose events carry numbers or ids keeps its state here.
  */
 export interface StreamedAnswer {
-  /** Counts a piece that was sent to the client. Called for each, so it must be cheap. */
+  /** Counts a piece that is sent to the client. Called for every piece, so it must be cheap. */
   relayed(piece: Uint8Array): void;
-  /** What a client that has received nothing for a while is sent. */
+  /** The text to send when the client has received nothing for a while. */
   keepAlive(): string;
-  /** The events that end an answer which failed midway. */
+  /** The events that end an answer that fails midway. */
   errorEvent(error: RouterError): string;
-  /** Tokens of output that were relayed, estimated: for streams whose engine never reported its count. */
+  /** Output tokens that were relayed, estimated: for streams whose engine reports no count. */
   readonly tokens: number;
 }
 
-/** How a format whose events carry no state words what the router adds to a stream. */
+/** What the router adds to a stream in a format whose events carry no state. */
 export interface StreamWords {
   keepAlive: string;
   errorEvent(error: RouterError, requestId: string): string;
   tokensIn(relayed: RelayedEvents): number;
 }
 
-/** A streamed answer of such a format. */
+/** A streamed answer in a format whose events carry no state. */
 export class StatelessStream implements StreamedAnswer {
   readonly #words: StreamWords;
   readonly #requestId: string;
@@ -50,14 +50,14 @@ export class StatelessStream implements StreamedAnswer {
   }
 }
 
-/** Counts the events of a stream of server-sent events that is passed on unread, and their bytes. */
+/** Counts the events and bytes of a relayed stream of server-sent events. */
 export class RelayedEvents {
   events = 0;
   bytes = 0;
-  /** Bytes of the first event, its empty line included. */
+  /** Bytes of the first event, including its empty line. */
   firstEventBytes = 0;
 
-  /** Takes the next piece of the stream. Pieces hold whole events, but for very long ones. */
+  /** Counts the next piece of the stream. Only very long events are split between pieces. */
   add(piece: Uint8Array): void {
     const buffer = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
     for (let end = buffer.indexOf('\n\n'); end >= 0; end = buffer.indexOf('\n\n', end + 2)) {

@@ -8,19 +8,19 @@ const toolCall = z.looseObject({
   input: z.looseObject({}).default({}),
 });
 
-/** A request to run a tool. `input` is what the tool's own schema is for. */
+/** A request to run a tool. `input` follows the tool's own schema. */
 export interface ToolCall {
   tool: string;
   input: JsonObject;
 }
 
 /**
- * Reads a parsed body as a call of a tool.
- * @throws RouterError 400 that names the field
+ * Reads a tool call from a parsed body.
+ * @throws RouterError with status 400 that names the field
  */
 export function parseToolCall(body: unknown): ToolCall {
   const parsed = toolCall.safeParse(body);
   if (!parsed.success) throw problemError(firstProblem(parsed.error, body));
-  // What comes from JSON holds nothing but JSON.
+  // A parsed body consists of JSON values only.
   return parsed.data as ToolCall;
 }

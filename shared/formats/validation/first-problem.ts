@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 
-/** Steps from a request's body to a field: names of fields and positions in arrays. */
+/** The path from a request's body to a field: names of fields and positions in arrays. */
 export type FieldPath = readonly (string | number)[];
 
-/** What is wrong with one field of a request; each format words it in its own way. */
+/** A problem of one field of a request. Each format has its own error message for it. */
 export type Problem = { path: FieldPath; got: unknown } & (
   | { kind: 'missing' }
   /** The value has none of these JSON types and, where `values` is not empty, is none of these strings. */
@@ -15,8 +15,8 @@ export type Problem = { path: FieldPath; got: unknown } & (
 type Issue = z.core.$ZodIssue;
 
 /**
- * The first thing that a schema found wrong, without the noise of unions: of their branches the one that fits the value
- * best is told, or what all of them together would take.
+ * The first problem that a schema found. For a union it is the problem of the branch that fits the value best, or the list
+ * of what all branches accept.
  */
 export function firstProblem(error: z.ZodError, body: unknown): Problem {
   const issue = error.issues[0];
@@ -40,7 +40,7 @@ function describe(issue: Issue, parent: FieldPath, body: unknown): Problem {
     case 'invalid_union':
       return describeUnion(issue, path, got, body);
     default:
-      throw new Error(`no words for what a schema found: ${issue.code}`);
+      throw new Error(`unknown issue of a schema: ${issue.code}`);
   }
 }
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /**
- * A schema for arrays that looks no further than the first element that is wrong. One is enough to refuse a request, and
- * collecting what is wrong with a million of them would take seconds.
+ * A schema for arrays that stops at the first invalid element. One is enough to refuse a request, and collecting the
+ * problems of a million elements would take seconds.
  */
 export function eachOf(element: z.ZodType): z.ZodArray<z.ZodUnknown> {
   return z.array(z.unknown()).check((context) => {
@@ -19,9 +19,9 @@ export function eachOf(element: z.ZodType): z.ZodArray<z.ZodUnknown> {
 }
 
 /**
- * A schema for objects told apart by a string field: those with a known tag are checked by the schema for it, those with
- * an unknown tag are let through, because a newer client and a newer upstream may agree on more than this router knows.
- * @param untagged the tag that an object without one has; without this, the field is required
+ * A schema for objects that a string field, the tag, distinguishes. Objects with a known tag are checked by its schema;
+ * objects with an unknown tag pass, because a newer client and upstream may know more than this router.
+ * @param untagged the tag of an object without one; if undefined, the field is required
  */
 export function openUnion(tag: string, known: Readonly<Record<string, z.ZodType>>, untagged?: string): z.ZodType {
   const schemas = new Map(Object.entries(known));
