@@ -5,88 +5,89 @@ import type { ClientFormat } from '#shared/formats/client-format.ts';
 import type { FieldRule } from './field-rule.ts';
 import type { UpstreamFormat } from './upstream-format.ts';
 
-/** What the router itself puts into an answer. */
+/** The fields of an answer that the router sets. */
 export interface Minted {
-  /** The answer's id in the client's format, as `chatcmpl-…`. */
+  /** The answer's id in the client's format, such as `chatcmpl-…`. */
   id: string;
-  /** The model that really serves. */
+  /** Name of the model that serves the request. */
   model: string;
   /** Seconds since 1970. */
   created: number;
-  /** Estimates the input's tokens, never 0. Called when the upstream does not report them, or has not yet. */
+  /** Estimates the input tokens, never 0. Called if the upstream has not reported them. */
   promptTokens?: (() => number) | undefined;
 }
 
-/** What a translated request needs to know of the model it goes to. */
+/** The model that a request is translated for. */
 export interface Target {
-  /** The model's id as the upstream knows it. */
+  /** The upstream's name for the model. */
   model: string;
-  /** Tokens of output the model can make at most, where known. */
+  /** The model's limit of output tokens, where known. */
   maxOutput?: number | undefined;
-  /** Whether the upstream takes PDF files; without, documents other than text are refused. */
+  /** Whether the upstream accepts PDF files; otherwise only text documents are accepted. */
   takesFiles?: boolean | undefined;
-  /** Whether a command-line agent takes images. */
+  /** Whether a command-line agent accepts images. */
   takesImages?: boolean | undefined;
 }
 
-/** How an answer ended, apart from the bytes the client gets. */
+/** Usage and finish reason of a complete answer. */
 export interface Ending {
   usage: Usage;
-  /** In OpenAI's words: stop, length, tool_calls, content_filter. */
+  /** The finish reason of the chat format: `stop`, `length`, `tool_calls` or `content_filter`. */
   finishReason: string;
 }
 
 /**
- * Translates one streamed answer, event by event. Holds the state of that one answer.
- * Bytes come back as text ready for the socket: complete server-sent events of the client's format, or '' for nothing.
+ * Translates one streamed answer, event by event. Results are text ready to be sent: complete server-sent events of the
+ * client's format, or '' for none.
  */
 export interface StreamTranslation {
   /**
-   * Takes one upstream event.
+   * Translates one upstream event.
    * @param data the event's data, JSON text (or `[DONE]` in the chat format)
-   * @throws RouterError `upstream_failed` when the event is an error or cannot be read
+   * @throws RouterError if the event is an error, `upstream_failed` if it cannot be read
    */
   event(data: string): string;
   /**
-   * Called once when the upstream has closed the stream.
-   * @throws RouterError `upstream_failed` when the stream stopped before the answer was complete
+   * Translates the end of the stream. Called once.
+   * @throws RouterError `upstream_failed` if the answer is incomplete
    */
   end(): { text: string; ending: Ending };
 }
 
 /**
- * How requests of one client format are served by an upstream of one format, the same or another. Pure: no clock, no
- * randomness, no input or output beyond arguments and results.
- * @template Request what the upstream is sent
+ * Translates between one client format and one upstream format, the same or another. Pure: no clock, no randomness, no
+ * input or output beyond arguments and results.
+ * @template Request the upstream's request
  */
 export interface Translation<Request = JsonObject> {
   client: ClientFormat;
   upstream: UpstreamFormat;
-  /** What becomes of each field of the client's request; for the tables of `docs/translation.md`. */
+  /** The effect on each field of the client's request; for the tables of `docs/translation.md`. */
   requestRules?: readonly FieldRule[];
-  /** What becomes of each field of the upstream's answer. */
+  /** The effect on each field of the upstream's answer. */
   answerRules?: readonly FieldRule[];
-  /** Whether the client's passed headers mean something to the upstream. */
+  /** Whether the client's passed headers are sent to the upstream. */
   passesHeaders: boolean;
   /**
-   * The upstream's request for a client's request.
-   * @throws RouterError 400 that names the field when something cannot be honoured
+   * Translates a client's request for the upstream.
+   * @throws RouterError with status 400 that names a field the upstream cannot serve
    */
   request: (body: JsonObject, target: Target) => Request;
   /**
-   * The client's whole answer for an upstream's whole answer.
-   * @throws RouterError `upstream_failed` when it is not an answer
+   * Translates an upstream's answer that is not streamed.
+   * @throws RouterError `upstream_failed` if it is not an answer
    */
   reply: (body: JsonObject, minted: Minted) => { body: JsonObject; ending: Ending };
+  /** Begins the translation of a streamed answer. */
   stream: (minted: Minted) => StreamTranslation;
-  /** The path, in the client's request, of an address that the upstream's request carries; for error messages. */
+  /** The path in the client's request of an address in the upstream's request; for error messages. */
   pathOfAddress?: (body: JsonObject, address: string) => string | undefined;
 }
 
 /**
- * The translation that serves clients of a format on upstreams of a format.
+ * Finds the translation between two formats.
  * @param client name of the client format
- * @throws RouterError `internal` when there is none: a worker is only given jobs of the formats it has announced
+ * @throws RouterError `internal` if there is none: a worker is only given jobs of the formats that it announced
  */
 export function findTranslation<Request>(
   translations: readonly Translation<Request>[],
@@ -98,7 +99,7 @@ export function findTranslation<Request>(
   return found;
 }
 
-/** Names of the client formats that can be served on upstreams of a format; a worker announces them. */
+/** Names of the client formats with a translation to an upstream format; a worker announces them. */
 export function clientFormatsOn<Request>(
   translations: readonly Translation<Request>[],
   upstream: UpstreamFormat,

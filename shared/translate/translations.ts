@@ -7,10 +7,10 @@ import { messagesToConversation } from './messages-conversation/messages-to-conv
 import { messagesToMessages } from './messages-messages/messages-to-messages.ts';
 import type { Translation } from './translation.ts';
 
-/** Every translation of a client format to an upstream's wire format. A new one is one folder and one entry here. */
+/** Every translation from a client format to an upstream format. A new one is one folder and one entry here. */
 export const translations: readonly Translation[] = [chatToChat, chatToMessages, messagesToChat, messagesToMessages];
 
-/** Every translation of a client format to what command-line agents are asked. */
+/** Every translation from a client format to a conversation for command-line agents. */
 export const conversationTranslations: readonly Translation<Conversation>[] = [
   chatToConversation,
   messagesToConversation,

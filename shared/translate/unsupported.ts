@@ -1,6 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 
-/** The error for a part of a chat request that an upstream of the messages format cannot honour. */
+/** The error for a part of a chat request that the upstream cannot serve. */
 export function unsupportedInChat(param: string, what: string): RouterError {
   return new RouterError(
     'unsupported_parameter',
@@ -9,7 +9,7 @@ export function unsupportedInChat(param: string, what: string): RouterError {
   );
 }
 
-/** The error for a part of a messages request that an upstream of the chat format cannot honour. */
+/** The error for a part of a messages request that the upstream cannot serve. */
 export function unsupportedInMessages(param: string, what: string): RouterError {
   return new RouterError('unsupported_parameter', `${param}: the model that serves this request cannot take ${what}`, {
     param,

@@ -2,28 +2,28 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 
-/** What requests are translated to: the wire format of an engine or provider, or what drives a command-line agent. */
+/** The format of translated requests: the wire format of an engine or provider, or the input of a command-line agent. */
 export interface UpstreamFormat {
   /** Name in settings and docs. Unique among the upstream formats. */
   name: string;
 }
 
-/** A wire format that upstreams are asked in over HTTP, with what must be known of it besides its translations. */
+/** A wire format of upstreams over HTTP: all that a worker needs besides its translations. */
 export interface HttpUpstreamFormat extends UpstreamFormat {
-  /** Path below the upstream's base URL, as `/chat/completions`. */
+  /** Path below the upstream's base URL, such as `/chat/completions`. */
   path: string;
-  /** Headers that every request in this format carries unless the client's own replace them. */
+  /** Headers of every request; the client's passed headers replace them. */
   headers: Readonly<Record<string, string>>;
-  /** Tokens of a translated request's input, estimated. */
+  /** Input tokens of a translated request, estimated. */
   estimateInput(request: JsonObject): number;
-  /** The router's error for an answer that is one. */
+  /** Reads the router's error from an error answer. */
   readError(status: number, body: string, headers: IncomingHttpHeaders): RouterError;
-  /** Whether an event's data is that of a stream's last event. */
+  /** Whether this is the data of a stream's last event. */
   isLastEvent(data: string): boolean;
-  /** How the upstream counts a request's input tokens without inference; undefined for a format without such a path. */
+  /** Counts a request's input tokens without inference; undefined for a format without such a path. */
   count?: {
     path: string;
-    /** Reads the count from an answer with status 200; undefined when there is none in it. */
+    /** Reads the count from an answer with status 200; undefined if it has none. */
     read(body: unknown): number | undefined;
   };
 }

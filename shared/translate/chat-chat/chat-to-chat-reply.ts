@@ -9,10 +9,10 @@ import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
 import type { Ending, Minted } from '../translation.ts';
 
 /**
- * The answer that a chat client gets for a chat upstream's: id, model and time are the router's; a message with tool calls
- * has no text (`content: null`) and its arguments are JSON text; thinking is `reasoning_content`; the three usage counts
- * are there. All other fields pass.
- * @throws RouterError `upstream_failed` when it is not an answer
+ * The chat client's answer for a chat upstream's answer: id, model and time are the router's; a message with tool calls has
+ * no text (`content: null`), and its arguments are JSON text; thinking is `reasoning_content`; usage has the three counts.
+ * All other fields pass.
+ * @throws RouterError `upstream_failed` if it is not an answer
  */
 export function chatToChatReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
   const failure = upstreamErrorFromChatEvent(body);
@@ -41,7 +41,7 @@ export function chatToChatReply(body: JsonObject, minted: Minted): { body: JsonO
   };
 }
 
-/** @returns the message, and what tells all that the model wrote: the text too that a message with tool calls loses */
+/** @returns the message, and a function for all text of the model, including that removed beside tool calls */
 function repairMessage(given: JsonObject, minted: Minted): { message: JsonObject; written: () => string } {
   const message: JsonObject = { ...given, role: 'assistant' };
   unifyReasoning(message);
@@ -60,7 +60,7 @@ function repairMessage(given: JsonObject, minted: Minted): { message: JsonObject
 function repairToolCalls(given: Json | undefined, minted: Minted): { calls: Json[]; pieces: ToolCallPiece[] } {
   if (!Array.isArray(given) || given.length === 0) return { calls: [], pieces: [] };
   const order = new ToolCallOrder(toolCallPrefix(minted.id));
-  // In a whole answer every element is a call of its own, whatever index it carries.
+  // In an answer that is not streamed, every element is a call of its own, whatever its index.
   const pieces = given.map((call, index) => order.place(isJsonObject(call) ? { ...call, index } : call));
   const calls = pieces.map(({ id, name, arguments: text }, position) => {
     const call = given[position];

@@ -12,9 +12,8 @@ import { dataEvent } from '#shared/formats/sse/encode.ts';
 import type { Ending, Minted, StreamTranslation } from '../translation.ts';
 
 /**
- * A chat upstream's stream as this router's chat clients get it. Chunks pass with the router's id, model and time; the
- * first one carries the role, no other does; and finish reason and usage are held back, whenever the engine sends them, for the one
- * last chunk with an empty delta before `[DONE]`.
+ * Relays a chat upstream's stream to chat clients. Chunks pass with the router's id, model and time. Only the first chunk has
+ * the role; finish reason and usage, whenever the engine sends them, are part of the last chunk, which has an empty delta.
  */
 export class ChatToChatStream implements StreamTranslation {
   readonly #minted: Minted;
@@ -24,7 +23,7 @@ export class ChatToChatStream implements StreamTranslation {
   #finish: Json | undefined;
   #usage: Json | undefined;
   #outputBytes = 0;
-  /** Fields of chunks that had nothing to show; they go out with the last chunk. */
+  /** Fields of chunks without output; the last chunk carries them. */
   #heldChunk: JsonObject = {};
   #heldChoice: JsonObject = {};
 
@@ -99,7 +98,7 @@ export class ChatToChatStream implements StreamTranslation {
     return chunk;
   }
 
-  /** Repairs a delta in place and tells whether it shows the client anything. */
+  /** Repairs a delta in place. Returns whether it has any output. */
   #repair(delta: JsonObject): boolean {
     delta['role'] = undefined;
     unifyReasoning(delta);

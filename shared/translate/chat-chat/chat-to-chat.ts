@@ -6,7 +6,7 @@ import { ChatToChatStream } from './chat-to-chat-stream.ts';
 import { answerRules, requestRules } from './field-rules.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 
-/** Chat clients on chat upstreams: passes everything but what makes the answer this router's own. */
+/** Chat clients on chat upstreams: passes everything except what identifies the answer. */
 export const chatToChat: Translation = {
   client: chatFormat,
   upstream: chatUpstream,
@@ -19,8 +19,8 @@ export const chatToChat: Translation = {
 };
 
 /**
- * The upstream's request for a chat client's: everything as it came but the model. A stream is asked to tell its usage,
- * because this router's clients get it whether they asked or not.
+ * The upstream's request for a chat client's request: everything passes except the model's name. Streams always request
+ * their usage.
  */
 export function chatToChatRequest(body: JsonObject, target: Target): JsonObject {
   const request: JsonObject = { ...body, model: target.model };

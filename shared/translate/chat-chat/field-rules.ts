@@ -1,8 +1,8 @@
 import { ignored, passed, rule, translated, type FieldRule } from '../field-rule.ts';
 
-/** What becomes of each field of a chat client's request on its way to a chat upstream. */
+/** The effect on each field of a chat client's request for a chat upstream. */
 export const requestRules: readonly FieldRule[] = [
-  rule('model', translated('model', "the upstream's name of the chosen model")),
+  rule('model', translated('model', "the upstream's name for the chosen model")),
   rule('messages[] system, developer, leading', passed),
   rule('messages[] system, developer, later', passed),
   rule('messages[] user', passed),
@@ -29,7 +29,7 @@ export const requestRules: readonly FieldRule[] = [
   rule('top_p', passed),
   rule('top_k', passed),
   rule('stop', passed),
-  rule('stream', translated('stream_options.include_usage', 'and passed: streams always tell their usage')),
+  rule('stream', translated('stream_options.include_usage', 'also passed; streams always report their usage')),
   rule('stream_options', passed),
   rule('tools[]', passed),
   rule('tools[].function.strict', passed),
@@ -74,17 +74,15 @@ export const requestRules: readonly FieldRule[] = [
   rule('*', passed),
 ];
 
-/** What becomes of each field of a chat upstream's answer on its way to a chat client. */
+/** The effect on each field of a chat upstream's answer for a chat client. */
 export const answerRules: readonly FieldRule[] = [
-  rule('id', translated('id', "the router's own")),
-  rule('model', translated('model', 'the name it is called by here')),
+  rule('id', translated('id', "the router's id")),
+  rule('model', translated('model', "the router's name for the model")),
   rule('created', translated('created', "the router's clock")),
   rule('choices[].message.content', passed),
   rule(
     'choices[].message.content beside tool calls',
-    ignored(
-      'a message with tool calls has no text in this format; a stream has sent it before it can know of the calls',
-    ),
+    ignored('chat messages with tool calls have no text; a stream sends text that precedes the calls'),
   ),
   rule('choices[].message.reasoning_content', passed),
   rule('choices[].message.reasoning', translated('choices[].message.reasoning_content')),
@@ -93,12 +91,12 @@ export const answerRules: readonly FieldRule[] = [
     'choices[].message.tool_calls',
     translated(
       'choices[].message.tool_calls[].function.arguments',
-      'missing ids are made; arguments are always JSON text',
+      'missing ids are generated; arguments are always JSON text',
     ),
   ),
   rule(
     'choices[].finish_reason',
-    translated('choices[].finish_reason', '`tool_calls` when there are some, unless the answer was cut'),
+    translated('choices[].finish_reason', '`tool_calls` if there are any, unless the answer was cut off'),
   ),
   rule('choices[].stop_reason', passed),
   rule('choices[].matched_stop', passed),

@@ -7,14 +7,14 @@ import type { Conversation, Turn, TurnBlock } from '../conversation/conversation
 import { isAsked, typeOf } from '../conversation/is-asked.ts';
 import { arrangeTurns } from '../conversation/arrange-turns.ts';
 
-/** Fields that a CLI has nothing for and that an answer is judged by. */
+/** Fields that no CLI supports and without which the answer would be wrong. */
 const refusedFields: Readonly<Record<string, string>> = {
   tools: 'tools of the client',
   functions: 'tools of the client',
   logprobs: 'log probabilities',
   top_logprobs: 'log probabilities',
   audio: 'audio output',
-  web_search_options: 'a search that the upstream itself runs',
+  web_search_options: 'web searches by the upstream',
 };
 
 /**
@@ -55,7 +55,7 @@ function blocksOf(message: ChatMessage, param: string, takesImages: boolean): Tu
   });
 }
 
-/** Refuses what a CLI cannot do. Tools that the model must not use anyway are ignored. */
+/** Refuses fields that no CLI supports. Tools with the choice `none` are ignored. */
 function refuseFields(request: ChatRequest): void {
   const { response_format: format, tool_choice: choice } = request;
   for (const [field, what] of Object.entries(refusedFields)) {

@@ -7,9 +7,9 @@ const imageTypes: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'ima
 const dataUrl = /^data:([\w.+/-]+)(?:;[\w=.-]+)*;base64,/i;
 
 /**
- * The blocks of the messages format for a chat message's content. Empty texts are left out: that format refuses them.
+ * Translates a chat message's content to blocks. Empty texts are omitted, because the messages format refuses them.
  * @param param path of the content, for errors
- * @throws RouterError `unsupported_parameter` that names a part the format has nothing for
+ * @throws RouterError `unsupported_parameter` for a part that the messages format does not have
  */
 export function chatContentToBlocks(content: ChatContent | null | undefined, param: string): MessagesBlock[] {
   if (content === null || content === undefined || content === '') return [];

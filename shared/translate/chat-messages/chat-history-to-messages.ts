@@ -4,22 +4,22 @@ import { chatContentToBlocks } from './chat-content-to-blocks.ts';
 import { unsupportedInChat } from '../unsupported.ts';
 import { messagesToolId, toolInput } from '../vocabulary/tool-call.ts';
 
-/** A chat's history as the messages format has it: what leads it as system prompt, then the turns. */
+/** A chat's history in the messages format: the system prompt and the turns. */
 export interface TranslatedHistory {
   system: TextBlock[];
   messages: MessagesMessage[];
 }
 
 /**
- * Translates a chat's history. System and developer messages at the beginning become the system prompt, later ones stay in
- * place. Tool results that follow each other, and the user's message after them, become one user turn. Thinking is left
- * out, because it has no signature; messages that have nothing left are left out too.
- * @throws RouterError `unsupported_parameter` that names what the format has nothing for
+ * Translates a chat's history. System and developer messages at the beginning become the system prompt; later ones keep
+ * their place. Consecutive tool results and the user message after them become one user turn. Thinking is omitted, because
+ * it has no signature, and so are messages without any other content.
+ * @throws RouterError `unsupported_parameter` that names a part the messages format does not have
  */
 export function chatHistoryToMessages(history: readonly ChatMessage[]): TranslatedHistory {
   const system: TextBlock[] = [];
   const messages: MessagesMessage[] = [];
-  /** The turn of tool results that a following result or user message still belongs to. */
+  /** The turn of tool results that the next result or user message joins. */
   let results: MessagesBlock[] | undefined;
 
   for (const [at, message] of history.entries()) {
@@ -30,7 +30,7 @@ export function chatHistoryToMessages(history: readonly ChatMessage[]): Translat
         const blocks = chatContentToBlocks(message.content, `${param}.content`).map((block) => textOnly(block, param));
         if (messages.length === 0) system.push(...blocks);
         else if (blocks.length > 0) messages.push({ role: 'system', content: simplest(blocks) });
-        // Later results must not move in front of what was said in between.
+        // Later results must not move before this message.
         results = undefined;
         break;
       }
@@ -80,7 +80,7 @@ function textOnly(block: MessagesBlock, param: string): TextBlock {
   throw unsupportedInChat(`${param}.content`, 'anything but text in a system message');
 }
 
-/** One plain text as a string, everything else as blocks. */
+/** A single plain text becomes a string. */
 function simplest(blocks: MessagesBlock[]): string | MessagesBlock[] {
   const [first] = blocks;
   if (first === undefined) return '';

@@ -9,9 +9,9 @@ import { refusalText, finishReasonFor } from '../vocabulary/stop-reason.ts';
 import { toolArguments } from '../vocabulary/tool-call.ts';
 
 /**
- * The answer that a chat client gets for a messages upstream's. Texts are put together, thinking becomes
- * `reasoning_content` (its signature has no place), and a message with tool calls has no text.
- * @throws RouterError `upstream_failed` when it is not an answer
+ * Translates a messages upstream's answer for a chat client. Texts are joined, thinking becomes `reasoning_content` without
+ * its signature, and a message with tool calls has no text.
+ * @throws RouterError `upstream_failed` if it is not an answer
  */
 export function chatToMessagesReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
   const failure = upstreamErrorFromMessagesEvent(body);
@@ -63,7 +63,7 @@ function toolCall({ id, name, input }: JsonObject): JsonObject & { function: { n
   };
 }
 
-/** The texts of all blocks of a type; in both types that have one, the field is named like the type. */
+/** The texts of all blocks of a type. The field with the text has the type's name. */
 function textOf(blocks: readonly JsonObject[], type: 'text' | 'thinking'): string {
   return blocks.map((block) => (block['type'] === type && typeof block[type] === 'string' ? block[type] : '')).join('');
 }

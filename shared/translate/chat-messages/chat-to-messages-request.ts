@@ -10,14 +10,14 @@ import { unsupportedInChat } from '../unsupported.ts';
 import { pseudonym } from '../vocabulary/pseudonym.ts';
 import { thinkingForChat } from '../vocabulary/thinking.ts';
 
-/** Tokens of output when the client names no limit, which the messages format must have. */
+/** Limit of output tokens if the client sets none: the messages format requires one. */
 const defaultMaxTokens = 8192;
 
 const fields = ruledFields(requestRules);
 
 /**
- * The messages upstream's request for a chat client's. What becomes of each field is listed in `field-rules.ts`.
- * @throws RouterError `unsupported_parameter` that names what cannot be honoured
+ * Translates a chat client's request for a messages upstream. `field-rules.ts` lists the effect on each field.
+ * @throws RouterError `unsupported_parameter` that names a field the upstream cannot serve
  */
 export function chatToMessagesRequest(body: JsonObject, target: Target): JsonObject {
   const request = body as ChatRequest;
@@ -38,7 +38,7 @@ export function chatToMessagesRequest(body: JsonObject, target: Target): JsonObj
   };
 }
 
-/** Asks for what the chat format's `json_object` promises; the messages format only has formats with a schema. */
+/** Replaces the chat format's `json_object`: the messages format has only formats with a schema. */
 const jsonInstruction: TextBlock = {
   type: 'text',
   text: 'Answer with one valid JSON object and nothing else: no explanation, no code fence.',
@@ -54,20 +54,20 @@ function refuse(request: ChatRequest): void {
   if (Array.isArray(modalities) && modalities.includes('audio')) throw unsupportedInChat('modalities', 'audio output');
 }
 
-/** Fields that no rule names: the upstream decides, and refuses what it does not know by name. */
+/** Fields without a rule: the upstream refuses those that it does not know. */
 function furtherFields(request: ChatRequest): JsonObject {
   return Object.fromEntries(Object.entries(request).filter(([field]) => !fields.known.has(field)));
 }
 
 /**
- * Thinking, sampling, stop, format, user. The messages format takes no temperature while it thinks, and does not think
- * while a tool is forced.
+ * Thinking, sampling, stop sequences, format and user. The messages format allows no sampling parameters with thinking, and
+ * no thinking with a forced tool.
  */
 function sampling(request: ChatRequest, { tool_choice: choice }: JsonObject): JsonObject {
   const { temperature, top_p: topP, top_k: topK, stop } = request;
   const forced = choice !== undefined && ['any', 'tool'].includes((choice as { type: string }).type);
-  const wish = thinkingForChat(request);
-  const thinking = wish && forced ? { thinking: { type: 'disabled' } } : wish;
+  const requested = thinkingForChat(request);
+  const thinking = requested && forced ? { thinking: { type: 'disabled' } } : requested;
   const thinks = thinking !== undefined && thinking.thinking.type !== 'disabled';
   const outputConfig = {
     ...(thinks && thinking.effort !== undefined && { effort: thinking.effort }),

@@ -11,17 +11,19 @@ import type { Ending, Minted, StreamTranslation } from '../translation.ts';
 import { refusalText, finishReasonFor } from '../vocabulary/stop-reason.ts';
 import { toolArguments } from '../vocabulary/tool-call.ts';
 
-/** A tool call that is being streamed: its place among the answer's calls, and whether arguments were sent yet. */
+/** A tool call that is being streamed. */
 interface OpenCall {
+  /** Position among the answer's calls. */
   index: number;
-  /** Input that came whole with the block's start; sent at its end unless fragments come. */
+  /** Complete input from the block's start; sent at its end unless fragments arrive. */
   input: JsonObject;
+  /** Whether any arguments were sent. */
   sent: boolean;
 }
 
 /**
- * A messages upstream's stream as chat clients get it: text is `content`, thinking is `reasoning_content`, every tool_use
- * block is a tool call with the next index. Signatures, citations and pings are left out.
+ * Translates a messages upstream's stream for chat clients: text becomes `content`, thinking `reasoning_content`, and every
+ * `tool_use` block a tool call with the next index. Signatures, citations and pings are omitted.
  */
 export class ChatToMessagesStream implements StreamTranslation {
   readonly #minted: Minted;
@@ -107,7 +109,7 @@ export class ChatToMessagesStream implements StreamTranslation {
     }
   }
 
-  /** A call without arguments still has arguments in this format: an empty object. */
+  /** In the chat format, a call without arguments has an empty object. */
   #close(block: Json | undefined): string {
     const call = this.#openCalls.get(block);
     if (!this.#openCalls.delete(block) || !call || call.sent) return '';

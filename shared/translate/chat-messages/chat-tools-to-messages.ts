@@ -5,8 +5,7 @@ import { unsupportedInChat } from '../unsupported.ts';
 import { messagesToolChoice } from '../vocabulary/tool-choice.ts';
 
 /**
- * The tools of a chat request, and how they may be called, as fields of a messages request. A choice is left out when
- * there are no tools, because the format refuses it then.
+ * Translates the tools and the tool choice of a chat request to the messages format, which refuses a choice without tools.
  * @throws RouterError `unsupported_parameter` for tools that only chat upstreams have
  */
 export function chatToolsToMessages(request: ChatRequest): JsonObject {

@@ -2,9 +2,9 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { Conversation, Turn, TurnBlock } from './conversation.ts';
 
 /**
- * Arranges turns as CLIs take them: successive turns of one role become one, empty turns are left out, and the last turn,
- * which must be the user's, is the question.
- * @throws RouterError `invalid_request` without a question, `unsupported_parameter` when the assistant's turn is last
+ * Arranges turns for CLIs: consecutive turns of one role are joined, empty turns are omitted, and the last turn, which must
+ * be the user's, is the question.
+ * @throws RouterError `invalid_request` without a question, `unsupported_parameter` if the last turn is the assistant's
  */
 export function arrangeTurns(turns: readonly Turn[]): Pick<Conversation, 'history' | 'question'> {
   const arranged: { role: Turn['role']; blocks: TurnBlock[] }[] = [];
@@ -27,7 +27,7 @@ export function arrangeTurns(turns: readonly Turn[]): Pick<Conversation, 'histor
     throw new RouterError('invalid_request', "Invalid value for 'messages': no message of the user has text.", {
       param: 'messages',
     });
-  // No CLI takes a conversation that begins with the assistant.
+  // No CLI accepts a conversation that begins with the assistant.
   if (arranged[0]?.role === 'assistant') arranged.unshift({ role: 'user', blocks: [{ type: 'text', text: '…' }] });
   return { history: arranged, question: last.blocks };
 }

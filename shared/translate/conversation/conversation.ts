@@ -1,30 +1,30 @@
 import type { ImageBlock, TextBlock } from '#shared/formats/messages/request.ts';
 import type { UpstreamFormat } from '../upstream-format.ts';
 
-/** What a turn says or shows, as the messages format writes it. */
+/** A block of a turn, in the messages format. */
 export type TurnBlock = TextBlock | ImageBlock;
 
-/** One turn. A turn of the assistant is text only. */
+/** One turn. An assistant turn has only text. */
 export interface Turn {
   role: 'user' | 'assistant';
   blocks: TurnBlock[];
 }
 
-/** A request to a CLI, independent of the client format. */
+/** A request to a command-line agent, independent of the client format. */
 export interface Conversation {
   /** One of the announced models. */
   model: string;
-  /** All system text, joined; empty when there is none. */
+  /** All system text, joined; empty if there is none. */
   system: string;
-  /** Earlier turns: user and assistant alternate, the user first and the assistant last. */
+  /** Earlier turns, alternating: the first is the user's, the last the assistant's. */
   history: Turn[];
   /** The last turn, which is the user's. */
   question: TurnBlock[];
-  /** How much to think, from the client: `none`, `low`, `medium`, `high`, `xhigh`, `max`. */
+  /** The client's effort of thinking: `none`, `low`, `medium`, `high`, `xhigh` or `max`. */
   effort?: string | undefined;
   /** Limit of output tokens. */
   maxTokens?: number | undefined;
-  /** Texts at which the answer ends. None is empty. */
+  /** Stop sequences. None is empty. */
   stop: string[];
 }
 
@@ -33,7 +33,7 @@ export function textOf(blocks: readonly TurnBlock[]): string {
   return blocks.map((block) => (block.type === 'text' ? block.text : '')).join('\n\n');
 }
 
-/** A conversation as one text, for CLIs that take nothing else. Without history it is the question alone. */
+/** A conversation as one text, for CLIs that accept nothing else. Without history it is only the question. */
 export function transcript({ history, question }: Conversation): string {
   if (history.length === 0) return textOf(question);
   const turns = history.map(({ role, blocks }) => `<${role}>\n${textOf(blocks)}\n</${role}>`);
@@ -45,5 +45,5 @@ export function transcript({ history, question }: Conversation): string {
   ].join('\n\n');
 }
 
-/** What drives a command-line agent: it is asked a `Conversation`, and its answer is written as chat completions. */
+/** The upstream format of command-line agents: requests are conversations, answers are written as chat completions. */
 export const conversationUpstream: UpstreamFormat = { name: 'conversation' };

@@ -6,28 +6,29 @@ import { JsonEnd } from './json-end.ts';
 import { syntheticSignature } from '../vocabulary/thinking.ts';
 import { messagesToolId } from '../vocabulary/tool-call.ts';
 
-/** Characters that may wait for an earlier block to be complete. */
+/** Most characters that wait for an earlier block to be complete. */
 const mostWaiting = 4 * 1024 * 1024;
 
-/** A block of the answer that is not closed yet. */
+/** A block that is not closed yet. */
 interface Block {
   kind: 'text' | 'thinking' | 'tool_use';
   /** Text that waits for the blocks before this one. */
   waiting: string;
-  /** A tool call's id and name; the name may come late. */
+  /** Id of a tool call. */
   id: string;
+  /** Name of a tool call; it may arrive late. */
   name: string | undefined;
-  /** Follows a tool call's arguments. */
+  /** Finds the end of a tool call's arguments. */
   end: JsonEnd | undefined;
 }
 
 /**
- * Puts an answer's text, thinking and tool calls, whose pieces a chat upstream may interleave, into blocks as the messages
- * format has them: one after the other, each begun, filled and closed, numbered from 0.
+ * Arranges an answer's text, thinking and tool calls, whose pieces a chat upstream may interleave, as blocks of the messages
+ * format: one after the other, each begun, filled and closed, numbered from 0.
  *
- * The first block of the queue is open: its pieces go out at once. It is closed when another block waits and nothing more
- * can come for it: for text and thinking at once, for a tool call when its arguments are a complete JSON object. Pieces of
- * later blocks wait. At the end all that waits goes out in order.
+ * The first block of the queue is open: its pieces are sent at once. It closes when another block waits and it is complete:
+ * text and thinking always are, a tool call is once its arguments are a complete JSON object. Pieces of later blocks wait;
+ * at the end of the answer they are sent in order.
  */
 export class BlockQueue {
   readonly #queue: Block[] = [];
@@ -36,7 +37,7 @@ export class BlockQueue {
   #opened = false;
   #waiting = 0;
 
-  /** Takes a piece of text or thinking, and returns the events that it makes possible. */
+  /** Adds a piece of text or thinking and returns the events that can now be sent. */
   text(kind: 'text' | 'thinking', text: string): string {
     const last = this.#queue.at(-1);
     const block =
@@ -45,14 +46,14 @@ export class BlockQueue {
   }
 
   /**
-   * Takes a piece of a tool call, and returns the events that it makes possible.
-   * @throws RouterError `upstream_failed` when a call goes on after its end, or too much waits
+   * Adds a piece of a tool call and returns the events that can now be sent.
+   * @throws RouterError `upstream_failed` if the call continues after its end, or too many pieces wait
    */
   tool(piece: ToolCallPiece): string {
     const known = this.#calls.get(piece.index);
     if (known && !this.#queue.includes(known)) {
       if (piece.arguments.trim() === '') return '';
-      throw new RouterError('upstream_failed', 'The upstream went on with a tool call that was complete.');
+      throw new RouterError('upstream_failed', 'The upstream continued a tool call that was complete.');
     }
     const id = messagesToolId(piece.id);
     const block = known ?? this.#append({ kind: 'tool_use', waiting: '', id, name: undefined, end: new JsonEnd() });
@@ -63,8 +64,8 @@ export class BlockQueue {
   }
 
   /**
-   * Closes all blocks, and returns the events for it.
-   * @throws RouterError `upstream_failed` when a tool call never got a name
+   * Closes all blocks and returns the events.
+   * @throws RouterError `upstream_failed` if a tool call has no name
    */
   finish(): string {
     let events = '';
@@ -96,7 +97,7 @@ export class BlockQueue {
     return events;
   }
 
-  /** Begins the first block if that was not done, and sends what waits in it. */
+  /** Begins the first block if necessary, and sends its waiting text. */
   #flush(head: Block): string {
     const begin = this.#opened ? '' : this.#event('content_block_start', { content_block: beginning(head) });
     this.#opened = true;

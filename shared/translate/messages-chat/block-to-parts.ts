@@ -5,10 +5,10 @@ import type { Target } from '../translation.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
 
 /**
- * The parts of a chat message for a block that says or shows something.
+ * Translates a text, image or document block to parts of a chat message.
  * @param param path of the block, for errors
- * @throws RouterError `unsupported_parameter` that names a block the chat format has nothing for; `invalid_request` for an
- * image whose address is none on the web
+ * @throws RouterError `unsupported_parameter` for a block that the chat format does not have; `invalid_request` for an image
+ * whose address is not on the web
  */
 export function blockToParts(block: MessagesBlock, param: string, target: Target): ChatPart[] {
   switch (block.type) {
@@ -38,7 +38,7 @@ function imageUrl({ source }: ImageBlock, param: string): string {
   }
 }
 
-/** Text goes in as text, under its title. */
+/** A text document becomes text, after its title. */
 function documentParts(block: DocumentBlock, param: string, target: Target): ChatPart[] {
   const { source, title } = block;
   const heading = typeof title === 'string' && title !== '' ? `${title}\n\n` : '';

@@ -1,8 +1,8 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 
 /**
- * The path of the first image with this address in a messages request, such as `messages.0.content.1.source.url`; undefined if
- * there is none.
+ * The path of the first image with this address in a messages request, such as `messages.0.content.1.source.url`;
+ * undefined if there is none.
  */
 export function imageSourcePath({ messages }: JsonObject, address: string): string | undefined {
   return pathIn(messages, 'messages', address);

@@ -1,6 +1,6 @@
 /**
- * Notices, while JSON text arrives piece by piece, when the object that it begins with is complete. Looks at every
- * character once and does not check the syntax inside.
+ * Finds the end of the first object or array in JSON text that arrives in pieces. Reads every character once and does not
+ * check the syntax.
  */
 export class JsonEnd {
   #depth = 0;
@@ -13,7 +13,7 @@ export class JsonEnd {
     return this.#begun && this.#depth === 0;
   }
 
-  /** Takes the next piece. */
+  /** Reads the next piece. */
   push(text: string): void {
     for (let at = 0; at < text.length && !this.complete; at++) {
       const character = text[at];

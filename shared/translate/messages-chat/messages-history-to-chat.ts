@@ -5,14 +5,14 @@ import type { Target } from '../translation.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
 import { toolArguments } from '../vocabulary/tool-call.ts';
 
-/** Begins a system block in which Claude Code tells its version; it changes with every turn and so defeats prefix caches. */
+/** Start of a system block with Claude Code's version, which changes with every turn and so defeats prefix caches. */
 const billingHeader = 'x-anthropic-billing-header:';
 
 /**
- * A chat's history for a messages request's. All system text, wherever it stands, is put together in one first system
- * message, because many models' templates refuse a later one. In a user turn tool results come first, each as a message of
- * its own; images in them move to the user message after them. Thinking becomes `reasoning_content`.
- * @throws RouterError `unsupported_parameter` that names what the chat format has nothing for
+ * Translates a messages history to the chat format. All system text is joined in a first system message, because many chat
+ * templates refuse a later one. In a user turn, each tool result becomes a message of its own, before the rest; images in
+ * results move to the user message after them. Thinking becomes `reasoning_content`.
+ * @throws RouterError `unsupported_parameter` that names a part the chat format does not have
  */
 export function messagesHistoryToChat(
   system: string | readonly TextBlock[] | null | undefined,
@@ -55,7 +55,7 @@ function userMessages(content: string | MessagesBlock[], param: string, target: 
   return parts.length > 0 || results.length === 0 ? [...results, { role: 'user', content: simplest(parts) }] : results;
 }
 
-/** A tool message is one text: some engines take every part of it for a message of its own. */
+/** A tool message has one text: some engines read every part of it as a message of its own. */
 function resultOf(block: ToolResultBlock, param: string, target: Target): { text: string; images: ChatPart[] } {
   const { content, is_error: isError } = block;
   const blocks: MessagesBlock[] = typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? []);
@@ -98,7 +98,7 @@ function assistantMessage(content: string | MessagesBlock[], param: string): Cha
   };
 }
 
-/** One text as a string, everything else as parts. */
+/** A single text becomes a string. */
 function simplest(parts: ChatPart[]): ChatContent {
   const [first] = parts;
   if (first === undefined) return '';

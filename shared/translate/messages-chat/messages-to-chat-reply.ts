@@ -13,8 +13,8 @@ import { syntheticSignature } from '../vocabulary/thinking.ts';
 import { messagesToolId, toolInput } from '../vocabulary/tool-call.ts';
 
 /**
- * The message that a messages client gets for a chat upstream's answer: thinking, then text, then tool calls.
- * @throws RouterError `upstream_failed` when it is not an answer
+ * Translates a chat upstream's answer for a messages client: thinking, then text, then tool calls.
+ * @throws RouterError `upstream_failed` if it is not an answer
  */
 export function messagesToChatReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
   const failure = upstreamErrorFromChatEvent(body);
@@ -55,7 +55,7 @@ function thinkingBlocks(message: JsonObject): JsonObject[] {
   return thinking === '' ? [] : [{ type: 'thinking', thinking, signature: syntheticSignature }];
 }
 
-/** A refusal is what the model said, so it is text here. */
+/** A refusal is text of the model, so it becomes a text block. */
 function textBlocks({ content, refusal }: JsonObject): JsonObject[] {
   return [content, refusal].flatMap((text) =>
     typeof text === 'string' && text !== '' ? [{ type: 'text', text }] : [],

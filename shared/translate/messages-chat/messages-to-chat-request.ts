@@ -12,8 +12,8 @@ import { effortForThinking } from '../vocabulary/thinking.ts';
 const fields = ruledFields(requestRules);
 
 /**
- * The chat upstream's request for a messages client's. What becomes of each field is listed in `field-rules.ts`.
- * @throws RouterError `unsupported_parameter` that names what cannot be honoured
+ * Translates a messages client's request for a chat upstream. `field-rules.ts` lists the effect on each field.
+ * @throws RouterError `unsupported_parameter` that names a field the upstream cannot serve
  */
 export function messagesToChatRequest(body: JsonObject, target: Target): JsonObject {
   const request = body as MessagesRequest;
@@ -25,7 +25,7 @@ export function messagesToChatRequest(body: JsonObject, target: Target): JsonObj
     ...furtherFields(request),
     model: target.model,
     messages: messagesHistoryToChat(system, messages, target),
-    // The field that every engine reads. A request to count tokens has no limit.
+    // Every engine reads this field. A request for a token count has no limit.
     ...(maxTokens !== undefined && { max_tokens: maxTokens }),
     ...messagesToolsToChat(request),
     ...given(request, 'temperature'),
@@ -40,7 +40,7 @@ export function messagesToChatRequest(body: JsonObject, target: Target): JsonObj
 }
 
 function refuse(request: MessagesRequest): void {
-  // Engines make at least one token.
+  // Engines generate at least one token.
   if (request.max_tokens === 0) throw unsupportedInMessages('max_tokens', 'a limit of 0, which only warms a cache');
   for (const [field, what] of fields.refused) {
     const value = request[field];
@@ -49,7 +49,7 @@ function refuse(request: MessagesRequest): void {
   }
 }
 
-/** Fields that no rule names: engines have many of their own, and the upstream decides. */
+/** Fields without a rule: engines have many of their own, and ignore or refuse unknown ones. */
 function furtherFields(request: MessagesRequest): JsonObject {
   return Object.fromEntries(Object.entries(request).filter(([field]) => !fields.known.has(field)));
 }

@@ -14,8 +14,8 @@ import type { Ending, Minted, StreamTranslation } from '../translation.ts';
 import { matchedStop, stopReasonFor } from '../vocabulary/stop-reason.ts';
 
 /**
- * A chat upstream's stream as messages clients get it. The message begins with the upstream's first event; its
- * end waits for the upstream's, because the usage may come last.
+ * Translates a chat upstream's stream for messages clients. The message begins with the upstream's first event. It ends with
+ * the upstream's stream, because the usage may come last.
  */
 export class MessagesToChatStream implements StreamTranslation {
   readonly #minted: Minted;
@@ -70,7 +70,7 @@ export class MessagesToChatStream implements StreamTranslation {
     return { text, ending: { usage, finishReason } };
   }
 
-  /** Input tokens are an estimate here; clients take the counts that come with the end over these. */
+  /** The input tokens are an estimate; clients replace them by the counts at the end. */
   #start(): string {
     if (this.#started) return '';
     this.#started = true;

@@ -5,9 +5,9 @@ import { unsupportedInMessages } from '../unsupported.ts';
 import { chatToolChoice } from '../vocabulary/tool-choice.ts';
 
 /**
- * The tools of a messages request, and how they may be called, as fields of a chat request. What only concerns the other
- * format's caches and tool search is left out of their definitions.
- * @throws RouterError `unsupported_parameter` for tools that the upstream would have to run
+ * Translates the tools and the tool choice of a messages request to the chat format. Fields for caching and tool search are
+ * omitted.
+ * @throws RouterError `unsupported_parameter` for tools that run on the upstream
  */
 export function messagesToolsToChat(request: MessagesRequest): JsonObject {
   const { tools, tool_choice: choice } = request;
@@ -22,7 +22,7 @@ export function messagesToolsToChat(request: MessagesRequest): JsonObject {
 function translateTool(tool: MessagesTool, at: number): ChatTool {
   const { type, name, description, input_schema: schema, strict } = tool;
   if (type !== undefined && type !== null && type !== 'custom') {
-    throw unsupportedInMessages(`tools.${at}.type`, `tools of type '${type}', which the upstream itself runs`);
+    throw unsupportedInMessages(`tools.${at}.type`, `tools of type '${type}', which run on the upstream`);
   }
   const { $schema: _, ...parameters }: JsonObject = schema ?? { type: 'object', properties: {} };
   return {

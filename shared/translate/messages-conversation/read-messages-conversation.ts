@@ -5,12 +5,12 @@ import type { Conversation, Turn, TurnBlock } from '../conversation/conversation
 import { isAsked, typeOf } from '../conversation/is-asked.ts';
 import { arrangeTurns } from '../conversation/arrange-turns.ts';
 
-/** Fields that a CLI has nothing for and that an answer is judged by. */
+/** Fields that no CLI supports and without which the answer would be wrong. */
 const refusedFields: Readonly<Record<string, string>> = {
   tools: 'tools of the client',
-  output_format: 'a format of the answer',
-  mcp_servers: 'servers of tools that the upstream itself runs',
-  container: 'a container that the upstream itself runs',
+  output_format: 'an output format',
+  mcp_servers: 'MCP servers that the upstream connects to',
+  container: 'a container on the upstream',
 };
 
 /**
@@ -32,13 +32,13 @@ export function readMessagesConversation(request: MessagesRequest, model: string
     system: system.join('\n\n'),
     ...arrangeTurns(turns),
     effort: effortForThinking(thinking, output?.effort) ?? output?.effort ?? undefined,
-    // 0 asks for a warm cache only; the least limit of a CLI's answer is one token.
+    // 0 only loads the prompt into the cache; the lowest limit of a CLI is one token.
     maxTokens: maxTokens === undefined ? undefined : Math.max(1, maxTokens),
     stop: (stop ?? []).filter((text) => text !== ''),
   };
 }
 
-/** Begins a system block with Claude Code's version, which is not for the model. */
+/** Start of a system block with Claude Code's version, which is not meant for the model. */
 const billingHeader = 'x-anthropic-billing-header:';
 
 function textsOf(content: string | readonly MessagesBlock[]): string[] {
@@ -51,7 +51,7 @@ function blocksOf(content: string | MessagesBlock[], param: string, takesImages:
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   return content.flatMap((block, at): TurnBlock[] => {
     if (block.type === 'thinking' || block.type === 'redacted_thinking') return [];
-    // Without cache hints: the CLI sets its own, and the upstream limits their number.
+    // Cache hints are left out: the CLI sets its own, and the upstream limits their number.
     if (block.type === 'text') return [{ type: 'text', text: block.text }];
     if (block.type === 'image' && takesImages) return [{ type: 'image', source: block.source }];
     throw unsupportedInMessages(
@@ -61,13 +61,13 @@ function blocksOf(content: string | MessagesBlock[], param: string, takesImages:
   });
 }
 
-/** Refuses what a CLI cannot do. Tools that the model must not use anyway are ignored. */
+/** Refuses fields that no CLI supports. Tools with the choice `none` are ignored. */
 function refuseFields(request: MessagesRequest): void {
   for (const [field, what] of Object.entries(refusedFields)) {
     const unused = field === 'tools' && typeOf(request.tool_choice ?? undefined) === 'none';
     if (isAsked(request[field]) && !unused) throw unsupportedInMessages(field, what);
   }
   if (isAsked(request.output_config?.format ?? undefined)) {
-    throw unsupportedInMessages('output_config.format', 'a format of the answer');
+    throw unsupportedInMessages('output_config.format', 'an output format');
   }
 }

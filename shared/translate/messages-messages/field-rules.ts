@@ -1,8 +1,8 @@
 import { ignored, passed, refused, rule, translated, type FieldRule } from '../field-rule.ts';
 
-/** What becomes of each field of a messages client's request on its way to a messages upstream. */
+/** The effect on each field of a messages client's request for a messages upstream. */
 export const requestRules: readonly FieldRule[] = [
-  rule('model', translated('model', "the upstream's name of the chosen model")),
+  rule('model', translated('model', "the upstream's name for the chosen model")),
   rule('system', passed),
   rule('system[] billing header', passed),
   rule('messages[] system', passed),
@@ -19,10 +19,7 @@ export const requestRules: readonly FieldRule[] = [
   rule('messages[].content[] tool_result, image', passed),
   rule('messages[].content[].is_error', passed),
   rule('messages[].content[] thinking', passed),
-  rule(
-    'messages[].content[] thinking, signed here',
-    ignored('the upstream would refuse a signature that is not its own'),
-  ),
+  rule('messages[].content[] thinking, signed here', ignored('the upstream refuses signatures other than its own')),
   rule('messages[].content[] redacted_thinking', passed),
   rule('messages[].content[] of other types', passed),
   rule('messages[].content[].cache_control', passed),
@@ -58,14 +55,14 @@ export const requestRules: readonly FieldRule[] = [
   rule('betas', passed),
   rule('mcp_servers', passed),
   rule('container', passed),
-  rule('thread', refused('conversations held by the server')),
+  rule('thread', refused('conversations stored on the server')),
   rule('*', passed),
 ];
 
-/** What becomes of each field of a messages upstream's answer on its way to a messages client. */
+/** The effect on each field of a messages upstream's answer for a messages client. */
 export const answerRules: readonly FieldRule[] = [
-  rule('id', translated('id', "the router's own")),
-  rule('model', translated('model', 'the name it is called by here')),
+  rule('id', translated('id', "the router's id")),
+  rule('model', translated('model', "the router's name for the model")),
   rule('content[].text', passed),
   rule('content[].text beside tool calls', passed),
   rule('content[].citations', passed),

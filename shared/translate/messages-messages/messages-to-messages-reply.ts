@@ -6,8 +6,8 @@ import type { Ending, Minted } from '../translation.ts';
 import { finishReasonFor } from '../vocabulary/stop-reason.ts';
 
 /**
- * The answer that a messages client gets for a messages upstream's: everything as it came but id and model.
- * @throws RouterError `upstream_failed` when it is not an answer
+ * The messages client's answer for a messages upstream's answer: everything passes except id and model.
+ * @throws RouterError `upstream_failed` if it is not an answer
  */
 export function messagesToMessagesReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
   const failure = upstreamErrorFromMessagesEvent(body);

@@ -4,8 +4,8 @@ import type { Target } from '../translation.ts';
 import { isSyntheticSignature } from '../vocabulary/thinking.ts';
 
 /**
- * The upstream's request for a messages client's: everything as it came but the model, and without thinking that was signed
- * here for an engine of the other format, which a real upstream refuses.
+ * The upstream's request for a messages client's request: everything passes except the model's name, and thinking that the
+ * router signed for an engine, because a messages upstream refuses its signature.
  */
 export function messagesToMessagesRequest(body: JsonObject, target: Target): JsonObject {
   const { messages } = body as MessagesRequest;
@@ -17,7 +17,7 @@ function hasForeignThinking({ content }: MessagesMessage): boolean {
   return typeof content !== 'string' && content.some(isForeignThinking);
 }
 
-/** A message that was nothing but such thinking goes with it. */
+/** Omits a message without any other content. */
 function withoutForeignThinking(message: MessagesMessage): MessagesMessage[] {
   if (!hasForeignThinking(message)) return [message];
   const content = (message.content as MessagesBlock[]).filter((block) => !isForeignThinking(block));

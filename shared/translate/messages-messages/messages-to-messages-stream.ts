@@ -8,8 +8,8 @@ import type { Ending, Minted, StreamTranslation } from '../translation.ts';
 import { finishReasonFor } from '../vocabulary/stop-reason.ts';
 
 /**
- * A messages upstream's stream as messages clients get it: the data of every event as it came, but for id and model in
- * `message_start`; each under its `event:` line, which clients need and some upstreams leave out.
+ * Relays a messages upstream's stream to messages clients: the data of every event passes, except for id and model in
+ * `message_start`. Each event gets its `event:` line, which clients need and some upstreams omit.
  */
 export class MessagesToMessagesStream implements StreamTranslation {
   readonly #minted: Minted;
@@ -44,7 +44,7 @@ export class MessagesToMessagesStream implements StreamTranslation {
       default:
         if (typeof type !== 'string') throw new RouterError('upstream_failed', 'The upstream sent an untyped event.');
     }
-    // Data that came in several lines is written in one, so that it stays one event.
+    // Data of several lines is written as one line, so that it stays one event.
     return namedEvent(type, data.includes('\n') ? JSON.stringify(event) : data);
   }
 

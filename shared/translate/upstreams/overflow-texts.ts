@@ -1,6 +1,6 @@
 import type { Overflow } from '#shared/formats/context-overflow.ts';
 
-/** How upstreams say in words that a request does not fit, and which of their numbers is what. */
+/** Error messages of upstreams for requests that do not fit, and the meaning of their numbers. */
 const texts: readonly { pattern: RegExp; read: (numbers: readonly number[]) => Overflow }[] = [
   // Anthropic.
   {
@@ -52,16 +52,16 @@ const texts: readonly { pattern: RegExp; read: (numbers: readonly number[]) => O
     pattern: /must be <= (\d+)\. Given: (\d+) `inputs` tokens and (\d+) `max_new_tokens`/,
     read: ([maximum, input, output]) => ({ input, output, maximum }),
   },
-  // LM Studio, Ollama and others, of which at most the limit is known.
+  // LM Studio, Ollama and others, which report the limit at most.
   { pattern: /loaded with context length of only (\d+) tokens/, read: ([maximum]) => ({ maximum }) },
   { pattern: /maximum context length (?:is|of) (\d+)/, read: ([maximum]) => ({ maximum }) },
   { pattern: /prompt is too long|input length exceeds|exceeds the available context size/, read: () => ({}) },
 ];
 
-/** The counts in an upstream's sentence about a request that does not fit; undefined when it says something else. */
-export function readOverflowText(sentence: string): Overflow | undefined {
+/** The counts in an upstream's error message for a request that does not fit; undefined for other messages. */
+export function readOverflowText(message: string): Overflow | undefined {
   for (const { pattern, read } of texts) {
-    const match = pattern.exec(sentence);
+    const match = pattern.exec(message);
     if (match) return read(match.slice(1).map(Number));
   }
   return undefined;

@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 
-/** The JSON value of an upstream's text, undefined when it is not JSON. */
+/** Parses an upstream's text; undefined if it is not JSON. */
 export function parseUpstreamJson(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json;
@@ -11,8 +11,8 @@ export function parseUpstreamJson(text: string): Json | undefined {
 }
 
 /**
- * One event of an upstream's stream.
- * @throws RouterError `upstream_failed` when it is not a JSON object
+ * Parses one event of an upstream's stream.
+ * @throws RouterError `upstream_failed` if it is not a JSON object
  */
 export function parseUpstreamEvent(data: string): JsonObject {
   const event = parseUpstreamJson(data);

@@ -2,30 +2,30 @@ import { RouterError } from '#shared/core/errors.ts';
 import { contextOverflow, type Overflow } from '#shared/formats/context-overflow.ts';
 import { readOverflowText } from './overflow-texts.ts';
 
-/** What an upstream said when it refused or failed, read from its format's error shape. */
+/** An upstream's error, read from the error shape of its format. */
 export interface UpstreamFailure {
   status: number;
-  /** Its sentence, empty when it gave none. */
+  /** Its error message; empty if there is none. */
   message: string;
-  /** The field that it named, in the chat format's way. */
+  /** The field that it names, as a path of the chat format. */
   param?: string | undefined;
-  /** Seconds, from its `retry-after`. */
+  /** Seconds to wait, if it names them. */
   retryAfter: number | undefined;
-  /** Set where the error's type or fields, rather than its sentence, tell that the request does not fit. */
+  /** Set if the error's type or fields, not only its message, report that the request does not fit. */
   overflow?: Overflow | undefined;
 }
 
-/** Characters of an upstream's sentence that a client is shown at most. */
-const longestSentence = 1000;
+/** Most characters of an upstream's message that a client receives. */
+const longestMessage = 1000;
 
 /**
- * The router's error for an upstream's failure. A refusal of the router's own credentials (401, 403) or model name (404)
- * is a fault of the router's set-up, not of the client's request, so it counts as a failed upstream: some clients would
- * take it for a failed log-in. What went wrong inside the upstream is kept for the logs and not shown.
+ * The router's error for an upstream's failure. If the upstream refuses the router's credentials (401, 403) or model name
+ * (404), the router's configuration is wrong, not the client's request, so the error is `upstream_failed`: some clients
+ * would read the status as a failed sign-in. Messages of the upstream's internal errors are only logged.
  */
 export function upstreamError(failure: UpstreamFailure): RouterError {
   const { status, message, param, retryAfter, overflow } = failure;
-  const sentence = message.slice(0, longestSentence);
+  const sentence = message.slice(0, longestMessage);
   switch (status) {
     case 400:
     case 413:
@@ -57,7 +57,7 @@ export function upstreamError(failure: UpstreamFailure): RouterError {
   }
 }
 
-/** OpenAI's refusal of a limit that is above the model's own, in the text that Claude Code reads the model's limit from. */
+/** The text from which Claude Code reads the model's output limit, for OpenAI's error that the requested limit is above it. */
 function outputLimit(sentence: string): string | undefined {
   const [, asked, most] =
     /is too large: (\d+)\. This model supports at most (\d+) completion tokens/.exec(sentence) ?? [];
@@ -66,8 +66,8 @@ function outputLimit(sentence: string): string | undefined {
 }
 
 /**
- * Seconds from a `retry-after` header (RFC 9110, 10.2.3). Its form with a date would need a clock and is not used by the
- * upstreams at hand, so it counts as absent.
+ * Seconds from a `retry-after` header (RFC 9110, 10.2.3). The form with a date is ignored: it needs a clock, and no known
+ * upstream uses it.
  */
 export function readRetryAfter(header: string | string[] | undefined): number | undefined {
   const text = Array.isArray(header) ? header[0] : header;

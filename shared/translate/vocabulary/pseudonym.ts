@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Stands for a user toward the other side: tells users apart without telling who they are. */
+/** A hash that identifies a user to the upstream without a name. */
 export function pseudonym(user: string): string {
   return createHash('sha256').update(user).digest('hex');
 }

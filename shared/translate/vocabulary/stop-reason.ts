@@ -1,12 +1,12 @@
 import { type Json, isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { FinishReason } from '../upstreams/chat/finish-reason.ts';
 
-/** Why an answer ended, in the messages format's words, as far as a chat upstream can tell. */
+/** The stop reasons of the messages format that can follow from a chat upstream's answer. */
 export type StopReason = 'end_turn' | 'max_tokens' | 'stop_sequence' | 'tool_use' | 'refusal';
 
 /**
- * The messages format's word for the chat format's.
- * @param stopSequence the stop text that the engine says it met, if it says so
+ * The messages format's stop reason for the chat format's finish reason.
+ * @param stopSequence the stop sequence that the engine reports, if any
  */
 export function stopReasonFor(finishReason: FinishReason, stopSequence: string | null): StopReason {
   switch (finishReason) {
@@ -22,14 +22,14 @@ export function stopReasonFor(finishReason: FinishReason, stopSequence: string |
   }
 }
 
-/** The stop text in a chat choice, where the engine tells it: vLLM in `stop_reason`, SGLang in `matched_stop`. */
+/** The stop sequence in a chat choice, if the engine reports it: vLLM in `stop_reason`, SGLang in `matched_stop`. */
 export function matchedStop(choice: { stop_reason?: Json; matched_stop?: Json }): string | null {
   const { stop_reason: vllm, matched_stop: sglang } = choice;
   if (typeof vllm === 'string') return vllm;
   return typeof sglang === 'string' ? sglang : null;
 }
 
-/** The chat format's word for the messages format's. A reason that is new to the router is an ordinary end. */
+/** The chat format's finish reason for the messages format's stop reason. An unknown reason is an ordinary end. */
 export function finishReasonFor(stopReason: Json | undefined, hasToolCalls: boolean): FinishReason {
   switch (stopReason) {
     case 'max_tokens':
@@ -42,7 +42,7 @@ export function finishReasonFor(stopReason: Json | undefined, hasToolCalls: bool
   }
 }
 
-/** Why a messages upstream refused, where it says so: the chat format's `refusal`. */
+/** The chat format's `refusal`, if a messages upstream explains why it refused. */
 export function refusalText(message: JsonObject): string | undefined {
   const { stop_reason: reason, stop_details: details } = message;
   if (reason !== 'refusal' || !isJsonObject(details)) return undefined;

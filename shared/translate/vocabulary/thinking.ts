@@ -1,22 +1,22 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 
-/** How hard a messages upstream is asked to think. */
+/** The thinking settings of a messages request. */
 export interface ThinkingRequest {
   thinking: JsonObject & { type: string };
   effort?: string;
 }
 
 /**
- * What a chat request's wish to think is in the messages format; undefined when it has none. A chat client that knows the
- * other format's `thinking` may send that; otherwise the effort counts, then the switches of chat templates.
+ * The messages format's thinking settings for a chat request; undefined if it has none. `thinking`, in the messages format,
+ * takes precedence, then the effort, then the switches of chat templates.
  */
 export function thinkingForChat(request: JsonObject): ThinkingRequest | undefined {
   const { thinking, reasoning_effort: effort, reasoning, chat_template_kwargs: template } = request;
   if (isJsonObject(thinking) && typeof thinking['type'] === 'string') {
     return { thinking: { ...thinking, type: thinking['type'] } };
   }
-  const asked = effort ?? (isJsonObject(reasoning) ? reasoning['effort'] : undefined);
-  if (typeof asked === 'string' || typeof asked === 'number') return thinkingForEffort(asked);
+  const level = effort ?? (isJsonObject(reasoning) ? reasoning['effort'] : undefined);
+  if (typeof level === 'string' || typeof level === 'number') return thinkingForEffort(level);
   const enabled = isJsonObject(template) ? (template['enable_thinking'] ?? template['thinking']) : undefined;
   if (typeof enabled !== 'boolean') return undefined;
   return { thinking: { type: enabled ? 'adaptive' : 'disabled' } };
@@ -34,15 +34,15 @@ function thinkingForEffort(effort: string | number): ThinkingRequest {
   }
 }
 
-/** SGLang also takes the effort as a share between 0 and 1. */
+/** SGLang also accepts the effort as a number between 0 and 1. */
 function effortOfShare(share: number): string {
   if (share < 0.34) return 'low';
   return share < 0.67 ? 'medium' : 'high';
 }
 
 /**
- * The chat format's `reasoning_effort` for a messages request's `thinking`; undefined when it says nothing.
- * @param effort `output_config.effort`; where thinking is adaptive, the API's own default is high
+ * The chat format's `reasoning_effort` for a messages request's `thinking`; undefined if it has none.
+ * @param effort `output_config.effort`; the default for adaptive thinking is high, as in Anthropic's API
  */
 export function effortForThinking(
   thinking: (JsonObject & { type: string; budget_tokens?: number }) | null | undefined,
@@ -67,13 +67,12 @@ function effortOfBudget(tokens: number): string {
 }
 
 /**
- * Signs thinking that comes from an engine which signs nothing. Clients of the messages format send a thinking block back
- * only with a signature, and do not look into it. Real upstreams of the format check it, so a block with this one must not
- * reach them.
+ * The signature of thinking from engines that sign nothing. Messages clients return a thinking block only with a signature,
+ * which they do not check. Messages upstreams do, so a block with this signature must not reach them.
  */
 export const syntheticSignature = 'model-router-unsigned';
 
-/** Whether a thinking block was signed here. */
+/** Whether the router signed a thinking block. */
 export function isSyntheticSignature(signature: unknown): boolean {
   return signature === syntheticSignature;
 }

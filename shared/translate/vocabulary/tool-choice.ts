@@ -3,7 +3,7 @@ import type { ChatToolChoice } from '#shared/formats/chat/request.ts';
 import type { MessagesToolChoice } from '#shared/formats/messages/request.ts';
 import { unsupportedInChat } from '../unsupported.ts';
 
-/** The chat format's tool choice for the messages format's. */
+/** Translates a messages tool choice to the chat format. */
 export function chatToolChoice(choice: MessagesToolChoice): ChatToolChoice {
   switch (choice.type) {
     case 'auto':
@@ -17,15 +17,15 @@ export function chatToolChoice(choice: MessagesToolChoice): ChatToolChoice {
   }
 }
 
-/** A chat tool choice in the messages format: the choice, and the names it is limited to. */
+/** A chat tool choice in the messages format. */
 export interface TranslatedToolChoice {
   choice: MessagesToolChoice;
-  /** Tools beyond these must not be offered; undefined for no limit. */
+  /** Names of the only tools to offer; undefined for all. */
   allowed?: ReadonlySet<string>;
 }
 
 /**
- * The messages format's tool choice for the chat format's. `allowed_tools` becomes its mode, over fewer tools.
+ * Translates a chat tool choice to the messages format. `allowed_tools` becomes its mode and a list of tools.
  * @throws RouterError `unsupported_parameter` for a choice among tools that only chat upstreams have
  */
 export function messagesToolChoice(choice: ChatToolChoice): TranslatedToolChoice {

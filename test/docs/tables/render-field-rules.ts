@@ -13,7 +13,7 @@ export function renderFieldRules(columns: readonly RuleColumn[]): string {
   const rows = fields.map((field) => {
     const cells = effects.map((column) => {
       const effect = column.get(field);
-      return effect ? wordsFor(effect) : '–';
+      return effect ? wordsFor(field, effect) : '–';
     });
     return `| ${[nameOf(field), ...cells].join(' | ')} |`;
   });
@@ -21,22 +21,23 @@ export function renderFieldRules(columns: readonly RuleColumn[]): string {
   return [`| Field | ${heads.join(' | ')} |`, `| --- |${heads.map(() => ' --- |').join('')}`, ...rows, ''].join('\n');
 }
 
-/** The path as code, what tells its cases apart as words. */
+/** The path as code, followed by the case in words. */
 function nameOf(field: string): string {
-  if (field === '*') return 'any other';
+  if (field === '*') return 'Any other field';
   const [path = '', ...words] = field.split(/(?=[ ,])/);
   return `\`${path}\`${words.join('')}`;
 }
 
-function wordsFor(effect: Effect): string {
+function wordsFor(field: string, effect: Effect): string {
   switch (effect.kind) {
     case 'passed':
-      return 'passed';
+      return 'Passed';
     case 'translated':
-      return `translated to \`${effect.to}\`${effect.how === '' ? '' : `: ${effect.how}`}`;
+      if (effect.to === field && effect.how !== '') return `Changed: ${effect.how}`;
+      return `Translated to \`${effect.to}\`${effect.how === '' ? '' : `: ${effect.how}`}`;
     case 'ignored':
-      return `ignored: ${effect.why}`;
+      return `Ignored: ${effect.why}`;
     case 'refused':
-      return `refused: ${effect.what}`;
+      return `Refused: ${effect.what}`;
   }
 }

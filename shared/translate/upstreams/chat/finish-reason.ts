@@ -1,13 +1,13 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { Json } from '#shared/core/json.ts';
 
-/** Why an answer ended, in the chat format's words. `function_call` is the older form of `tool_calls`. */
+/** The finish reasons of the chat format. `function_call` is the older form of `tool_calls`. */
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'function_call';
 
 /**
- * The reason that a client is told for what an engine said. Engines say `stop` in spite of tool calls, or have words of
- * their own for an ordinary end; a cut (`length`, `content_filter`) stays one even when it cut a tool call.
- * @throws RouterError `upstream_failed` when the engine says that it broke off
+ * The client's finish reason for an engine's. Engines report `stop` despite tool calls, or have reasons of their own for an
+ * ordinary end. A cut (`length`, `content_filter`) takes precedence over tool calls.
+ * @throws RouterError `upstream_failed` if the engine reports that it aborted
  */
 export function readFinishReason(given: Json | undefined, hasToolCalls: boolean): FinishReason {
   switch (given) {

@@ -2,8 +2,8 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { ToolCallPiece } from './tool-call-order.ts';
 
 /**
- * The thinking text in a message or delta of the chat format. Engines spell the field in two ways: `reasoning_content`
- * (llama.cpp, SGLang, older vLLM) and `reasoning` (vLLM, Ollama). Where both are there, both say the same.
+ * The thinking text in a message or delta of the chat format. Engines have two names for the field: `reasoning_content`
+ * (llama.cpp, SGLang, older vLLM) and `reasoning` (vLLM, Ollama). If both are present, they are equal.
  */
 export function reasoningOf(message: JsonObject): string {
   const { reasoning_content: content, reasoning } = message;
@@ -12,8 +12,8 @@ export function reasoningOf(message: JsonObject): string {
 }
 
 /**
- * Gives a message or delta the one spelling that chat clients get, in place: thinking in `reasoning_content`, and text as
- * one string. Mistral's thinking models send both as parts of the content.
+ * Changes a message or delta in place: thinking moves to `reasoning_content`, and text becomes one string. Mistral's thinking
+ * models send both as parts of the content.
  */
 export function unifyReasoning(message: JsonObject): void {
   if (Array.isArray(message['content'])) joinParts(message, message['content']);
@@ -30,7 +30,7 @@ function joinParts(message: JsonObject, parts: readonly Json[]): void {
   message['content'] = textOf(parts, 'text');
 }
 
-/** The text of all parts of one type. A thinking part's own text is in parts again. */
+/** The text of all parts of one type. A thinking part contains parts itself. */
 function textOf(parts: readonly Json[], type: 'text' | 'thinking'): string {
   let all = '';
   for (const part of parts) {
@@ -43,9 +43,8 @@ function textOf(parts: readonly Json[], type: 'text' | 'thinking'): string {
 }
 
 /**
- * All that a model wrote in a message or delta of the chat format: thinking, text, refusal, and of each tool call its name
- * and arguments. What an estimate of the answer's tokens goes by, streamed or not: the JSON around it was not written by
- * the model.
+ * The text that a model wrote in a message or delta of the chat format: thinking, text, refusal, and the name and arguments
+ * of each tool call. Estimates of output tokens count this text, not the JSON around it.
  */
 export function writtenText(message: JsonObject, calls: readonly Pick<ToolCallPiece, 'name' | 'arguments'>[]): string {
   const { content, refusal } = message;

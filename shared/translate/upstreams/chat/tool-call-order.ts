@@ -2,19 +2,19 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json } from '#shared/core/json.ts';
 import { parseUpstreamJson } from '../parse-upstream-json.ts';
 
-/** The official SDK takes indexes from 0 to 127. */
+/** The official SDK accepts indexes from 0 to 127. */
 const mostCalls = 128;
-/** Characters of arguments that are kept to tell calls without ids apart. */
+/** Most characters of arguments that are kept to distinguish calls without ids. */
 const longestArguments = 4 * 1024 * 1024;
 
-/** A piece of one tool call, its place among the answer's calls settled. */
+/** A piece of one tool call, with the call's place in the answer. */
 export interface ToolCallPiece {
-  /** 0 for the first call of the answer, then 1, and so on without gaps. */
+  /** Position of the call in the answer, from 0 without gaps. */
   index: number;
   id: string;
   /** Whether this is the call's first piece. */
   first: boolean;
-  /** The function's name, once: with the piece that brings it. */
+  /** The function's name, in one piece of the call only. */
   name: string | undefined;
   /** Further text of the arguments. */
   arguments: string;
@@ -25,14 +25,14 @@ interface Call {
   id: string;
   upstreamId: string | undefined;
   named: boolean;
-  /** The arguments so far; kept only for a call to which the engine gave no id. */
+  /** The arguments so far; kept only for a call without an id from the engine. */
   arguments: string;
 }
 
 /**
- * Settles which tool call each piece of a streamed answer belongs to. Engines differ: some count indexes from 1 or leave
- * gaps, some leave the index out, some (Ollama) put 0 on every call and tell them apart by id, some give no id at all, and
- * some repeat id and name on every piece.
+ * Assigns each piece of a streamed answer to its tool call. Engines differ: some count indexes from 1 or leave gaps, some
+ * omit the index, some (Ollama) send index 0 for every call with different ids, some send no ids, and some repeat id and
+ * name in every piece.
  */
 export class ToolCallOrder {
   readonly #mintedPrefix: string;
@@ -41,19 +41,19 @@ export class ToolCallOrder {
   readonly #byIndex = new Map<number, Call>();
   #last: Call | undefined;
 
-  /** @param mintedPrefix begins the ids of calls to which the engine gave none */
+  /** @param mintedPrefix prefix of the ids of calls without an id from the engine */
   constructor(mintedPrefix: string) {
     this.#mintedPrefix = mintedPrefix;
   }
 
-  /** How many calls the answer has so far. */
+  /** Number of calls so far. */
   get size(): number {
     return this.#calls.length;
   }
 
   /**
-   * Places one element of a delta's or message's `tool_calls`.
-   * @throws RouterError `upstream_failed` for a call that cannot be read or that is beyond the bounds
+   * Places one element of the `tool_calls` of a delta or message.
+   * @throws RouterError `upstream_failed` for a call that is malformed or exceeds a limit
    */
   place(piece: Json): ToolCallPiece {
     if (!isJsonObject(piece)) throw unreadable();
@@ -76,7 +76,7 @@ export class ToolCallOrder {
     return { index: call.index, id: call.id, first: known === undefined, name: naming, arguments: text };
   }
 
-  /** The call that a piece continues; undefined when it begins one. */
+  /** The call that a piece continues; undefined if it begins one. */
   #find(index: number | undefined, id: string | undefined, name: string | undefined): Call | undefined {
     const current = index === undefined ? this.#last : this.#byIndex.get(index);
     if (id !== undefined) {
@@ -84,7 +84,7 @@ export class ToolCallOrder {
       if (current === undefined || current.upstreamId === undefined || current.upstreamId === id) return current;
       return this.#byId.get(id);
     }
-    // Without ids, a name after whole arguments begins the next call; before that, the engine just repeats itself.
+    // Without ids, a name after complete arguments begins the next call; before that, the engine repeats the name.
     const another = name !== undefined && current?.named === true && current.upstreamId === undefined;
     return another && isJson(current.arguments) ? undefined : current;
   }
@@ -92,7 +92,7 @@ export class ToolCallOrder {
   #open(id: string | undefined): Call {
     const index = this.#calls.length;
     if (index >= mostCalls) throw unreadable();
-    // Results are matched to calls by id, so an id that the engine uses twice is replaced as well.
+    // Clients match results to calls by id, so an id that the engine uses twice is replaced.
     const isNew = id !== undefined && !this.#byId.has(id);
     const call: Call = {
       index,
@@ -107,7 +107,7 @@ export class ToolCallOrder {
   }
 }
 
-/** Arguments as JSON text: some engines send the object itself, or nothing for a call without arguments. */
+/** Arguments as JSON text. Some engines send an object, or nothing for a call without arguments. */
 export function argumentsText(given: Json | undefined): string {
   if (typeof given === 'string') return given;
   return given === undefined || given === null ? '' : JSON.stringify(given);
@@ -125,7 +125,7 @@ function unreadable(): RouterError {
   return new RouterError('upstream_failed', 'The upstream sent a tool call that cannot be read.');
 }
 
-/** Begins the ids of tool calls to which an engine gave none, so that they differ from answer to answer. */
+/** The prefix of generated ids of tool calls, which differs between answers. */
 export function toolCallPrefix(answerId: string): string {
   return `call_${answerId.replace(/^(chatcmpl-|msg_)/, '').replaceAll(/[^\w-]/g, '')}_`;
 }

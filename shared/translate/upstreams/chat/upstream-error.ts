@@ -6,8 +6,8 @@ import { readOverflowText } from '../overflow-texts.ts';
 import { readRetryAfter, upstreamError } from '../upstream-error.ts';
 
 /**
- * The router's error for a chat upstream's error answer. Reads `{error: {message, …}}` as most send it, `{error: "…"}`
- * and `{message}` (older vLLM, Ollama, proxies), a list of one of these (Gemini), and bodies that are not JSON.
+ * The router's error for a chat upstream's error answer. Reads `{error: {message, …}}` (most upstreams), `{error: "…"}` and
+ * `{message}` (older vLLM, Ollama, proxies), a list of one of these (Gemini), and bodies that are not JSON.
  * @param body the answer's body as text
  */
 export function upstreamErrorFromChat(
@@ -27,8 +27,8 @@ export function upstreamErrorFromChat(
 }
 
 /**
- * The router's error for an error that a chat upstream sent inside a stream, under status 200; `undefined` when the
- * event is not an error. vLLM puts the status it would have answered with into `code`.
+ * The router's error for an error that a chat upstream sends under status 200; undefined if the event is not an error. vLLM
+ * reports the intended status in `code`.
  */
 export function upstreamErrorFromChatEvent(event: JsonObject): RouterError | undefined {
   if (event['error'] === undefined || event['error'] === null) return undefined;
@@ -50,17 +50,17 @@ function messageOf(error: JsonObject): string {
   return typeof message === 'string' ? message : typeof detail === 'string' ? detail : '';
 }
 
-/** The path of the field that was wrong; no path is longer. */
+/** The path of the invalid field. Longer texts are not paths. */
 function paramOf({ param }: JsonObject): string | undefined {
   return typeof param === 'string' && param !== '' && param.length <= 200 ? param : undefined;
 }
 
-/** OpenAI answers like this with 429, as if waiting would help; others use the status that says so, 402. */
+/** OpenAI reports exhausted credit with status 429, for which waiting would help; others use 402. */
 function isOutOfMoney({ code, type }: JsonObject): boolean {
   return code === 'insufficient_quota' || type === 'insufficient_quota';
 }
 
-/** Gemini tells the wait in the body, as Google's `RetryInfo`: `{retryDelay: "34.07s"}` among the details. */
+/** Gemini reports the wait in the body, as `{retryDelay: "34.07s"}` among the details (Google's `RetryInfo`). */
 function retryDelayOf({ details }: JsonObject): number | undefined {
   for (const detail of Array.isArray(details) ? details : []) {
     const delay = isJsonObject(detail) ? detail['retryDelay'] : undefined;

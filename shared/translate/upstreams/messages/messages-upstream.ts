@@ -3,7 +3,7 @@ import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
 import type { HttpUpstreamFormat } from '../../upstream-format.ts';
 import { upstreamErrorFromMessages } from './upstream-error.ts';
 
-/** The version of the API that is asked for where the client names none. */
+/** The API version of requests whose client names none. */
 const version = '2023-06-01';
 
 const counted = z.looseObject({ input_tokens: z.number().int().nonnegative() });

@@ -17,8 +17,8 @@ export function upstreamErrorFromMessages(
 }
 
 /**
- * The router's error for an error that a messages upstream sent under status 200; `undefined` when the event is not an
- * error. Its type tells the status that it would have had.
+ * The router's error for an error that a messages upstream sends under status 200; undefined if the event is not an error.
+ * The status follows from the error's type.
  */
 export function upstreamErrorFromMessagesEvent(event: JsonObject): RouterError | undefined {
   if (event['type'] !== 'error') return undefined;
