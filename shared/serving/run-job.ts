@@ -45,7 +45,7 @@ async function end(
   try {
     onOver(await job.finished, reservation);
   } finally {
-    // Has no effect on one that was committed; one whose record failed would be renewed for ever.
+    // Has no effect on a committed reservation. Without it, one whose record failed is renewed as long as this process lives.
     reservation?.release();
   }
 }

@@ -71,7 +71,7 @@ export async function serveModel(
     operation === 'generate'
       ? estimateAmount({ needs, maxOutput: outputLimit(parameters, model) }, place(nobody), priceOf)
       : nothing;
-  // A key without limits waits for nothing.
+  // A key without limits needs no call to Redis.
   const reservation = identity.limits.length === 0 ? undefined : await reserve(limits, caller, amount);
   const job = {
     requestId,

@@ -39,7 +39,7 @@ export class HeldBodies {
     };
     return {
       grow: (bytes) => {
-        // Decompression may go on for a while after the client has left: what it yields is not counted any more.
+        // Decompression may continue after the client has disconnected; its output is not counted.
         if (!isOpen) throw new RouterError('invalid_json', 'The request body was cut off.');
         if (this.#bytes + bytes > this.#maxBytes) throw overloaded();
         this.#bytes += bytes;
