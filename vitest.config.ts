@@ -1,6 +1,12 @@
 import { defineConfig } from 'vitest/config';
 
-const settings = { globalSetup: ['test/helpers/global-setup.ts'], testTimeout: 20_000, hookTimeout: 60_000 };
+const expect = { requireAssertions: true };
+const settings = {
+  globalSetup: ['test/helpers/global-setup.ts'],
+  testTimeout: 20_000,
+  hookTimeout: 60_000,
+  expect,
+};
 
 export default defineConfig({
   test: {
@@ -29,6 +35,7 @@ export default defineConfig({
       {
         test: {
           name: 'compose',
+          expect,
           globalSetup: ['test/compose/set-up.ts'],
           include: ['test/compose/**/*.test.ts', 'test/integration/{openai,anthropic}-sdk.test.ts'],
           testTimeout: 180_000,

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mintKey } from '#shared/accounts/keys/mint-key.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
 import { until } from '../helpers/until.ts';
+import type { ServiceProcess } from '../helpers/processes/start-process.ts';
 import { startNats } from '../helpers/servers/start-nats.ts';
 import { startRedis } from '../helpers/servers/start-redis.ts';
 import type { TestServer } from '../helpers/servers/test-server.ts';
@@ -12,6 +13,7 @@ let nats: TestServer;
 let redis: TestServer;
 let cluster: Cluster;
 let urls: string[];
+let ingresses: ServiceProcess[];
 
 beforeAll(async () => {
   [nats, redis] = await Promise.all([startNats(), startRedis()]);
@@ -21,8 +23,11 @@ beforeAll(async () => {
     redisUrl: redis.url,
     workers: 0,
     engineUrl: 'http://127.0.0.1:1',
+    ingress: { LOG_LEVEL: 'debug' },
   });
-  urls = [cluster.url, (await cluster.addIngress()).url];
+  const second = await cluster.addIngress();
+  urls = [cluster.url, second.url];
+  ingresses = [cluster.ingress, second.process];
 });
 afterAll(async () => {
   await cluster.stop();
@@ -83,9 +88,26 @@ describe('keys in a cluster of two ingresses', () => {
   });
 
   it('writes no key into any log line', async () => {
-    const { raw: wrong } = mintKey('router');
-    expect(await statuses(wrong)).toEqual([401, 401]);
-    const logged = JSON.stringify(cluster.ingress.lines);
-    for (const key of [cluster.key, wrong]) expect(logged).not.toContain(key.slice(-12));
+    const wrong = mintKey('router').raw;
+    const about = new Map([
+      [cluster.key, 'with-a-key'],
+      [wrong, 'with-a-wrong-key'],
+    ]);
+    for (const url of urls) {
+      for (const [key, requestId] of about) {
+        const headers = { authorization: `Bearer ${key}`, 'x-request-id': requestId };
+        const body = JSON.stringify({ model: 'nothing', messages: [{ role: 'user', content: 'Hello.' }] });
+        await (await fetch(`${url}/api/openai/chat/completions`, { method: 'POST', headers, body })).text();
+      }
+    }
+    for (const { lines } of ingresses) {
+      for (const requestId of about.values()) await until(() => lines.some((line) => line['requestId'] === requestId));
+      const logged = JSON.stringify(lines);
+      for (const key of about.keys()) {
+        const secret = key.split(/[_.]/).at(-1) ?? '';
+        expect(secret.length).toBeGreaterThan(30);
+        for (const part of [secret.slice(0, 12), secret.slice(-12)]) expect(logged).not.toContain(part);
+      }
+    }
   });
 });
