@@ -88,7 +88,7 @@ function bareCpu({ nats, bareParts: { ingress, worker } }: BenchCluster): number
   return cpuMs(nats) + cpuMs(ingress.pid) + cpuMs(worker.pid);
 }
 
-/** Starts to watch; the call it returns tells the part of the machine's CPU time that went elsewhere since then. */
+/** Starts to watch; the call it returns gives the part of the machine's CPU time that went elsewhere since then. */
 function watchOthers(cluster: BenchCluster): () => number {
   const { ingress, workers, nats, redis, generator, upstream, bareParts } = cluster;
   const parts = [process, ingress, ...workers, generator, upstream, bareParts.ingress, bareParts.worker];

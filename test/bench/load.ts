@@ -7,7 +7,7 @@ export interface LoadTarget {
   key: string;
 }
 
-/** What the load generator is told to do. */
+/** One order to the load generator. */
 export type LoadOrder =
   | {
       kind: 'run';
@@ -24,7 +24,7 @@ export type LoadOrder =
     }
   /** Opens streams and holds them. */
   | { kind: 'open'; target: LoadTarget; connections: number; body: string }
-  /** Lets go of what `open` opened. */
+  /** Closes what `open` opened. */
   | { kind: 'close' };
 
 /** What came of an order. */

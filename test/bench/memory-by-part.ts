@@ -11,7 +11,7 @@ export interface PartMemory {
 
 export type MemoryByPart = Record<'ingress' | 'nats' | 'worker', PartMemory>;
 
-/** Has every service collect its garbage and reads what is left; workers are added up. NATS tells only what is resident. */
+/** Has every service collect its garbage and reads what is left; workers are added up. NATS reports only what is resident. */
 export async function memoryByPart({ ingress, workers, nats }: BenchCluster): Promise<MemoryByPart> {
   const [own, ...others] = await Promise.all([ingress, ...workers].map((part) => part.ask<ProbedMemory>({})));
   const sum = (parts: (ProbedMemory | undefined)[]): PartMemory => ({

@@ -30,7 +30,7 @@ export interface Budget {
 
 /**
  * CPU milliseconds that a request of the bare prototype took on the machine on which the limits of time were set, a
- * quiet one with two cores: what it takes here tells how far this machine can be compared with that one.
+ * quiet one with two cores: what it takes here shows how far this machine can be compared with that one.
  */
 export const referenceBareCpuMs = 0.28;
 

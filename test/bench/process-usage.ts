@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Milliseconds of one tick in /proc: Linux tells times to programs in hundredths of a second on every architecture. */
+/** Milliseconds of one tick in /proc: Linux reports times in hundredths of a second on every architecture. */
 const tickMs = 10;
 
 /** CPU time of a process so far in milliseconds, user and system, over all its threads, ended ones included. */

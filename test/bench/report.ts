@@ -98,8 +98,8 @@ function disturbance(takenByOthers: number): string[] {
 }
 
 function failures(counts: Record<string, number>): string {
-  const told = Object.entries(counts).map(([reason, count]) => `${count} ${reason}`);
-  return told.length === 0 ? '0' : told.join(', ');
+  const parts = Object.entries(counts).map(([reason, count]) => `${count} ${reason}`);
+  return parts.length === 0 ? '0' : parts.join(', ');
 }
 
 function kib(bytes: number): string {

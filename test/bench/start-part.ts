@@ -10,7 +10,7 @@ export interface PartOptions {
   /** The program, from the project's root. */
   file: string;
   env?: Environment;
-  /** What Node is told. */
+  /** Flags of Node. */
   nodeFlags?: readonly string[];
   /** Where its output goes: a file, as in production, so that nobody's reading costs anything. */
   logFile: string;

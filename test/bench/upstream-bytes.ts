@@ -5,7 +5,7 @@ const id = 'chatcmpl-8f14e45fceea4672a1a07d1a2b3c4d5e';
 const created = 1_792_000_000;
 const words = [' a', ' bow', ' of', ' carbon', ' fibre', ',', ' which', ' you', ' can', ' try', ' here', '.'];
 
-/** A stream's last event tells that it is complete. */
+/** A stream's last event, which completes it. */
 export const doneEvent = 'data: [DONE]\n\n';
 
 /** The whole HTTP answer of a request that does not stream, as vLLM's server writes it. */

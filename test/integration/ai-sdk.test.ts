@@ -65,7 +65,7 @@ describe.each(formats)('the AI SDK on %s', (_, provider) => {
     expect(text).toContain('get_weather of Oslo: fine');
   });
 
-  it('tells of a stream that broke', async () => {
+  it('throws when a stream broke', async () => {
     const errors: unknown[] = [];
     const { fullStream } = streamText({
       model: provider()('demo'),

@@ -188,7 +188,7 @@ describe.each([
     );
   });
 
-  it('tells of a stream that broke', async () => {
+  it('throws when a stream broke', async () => {
     const stream = await client().messages.create({ ...ask('Break.\n[demo fault=drop after=5]'), stream: true });
     const read = async (): Promise<void> => {
       for await (const _ of stream) continue;

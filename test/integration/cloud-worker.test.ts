@@ -148,7 +148,7 @@ describe('a messages client on a messages upstream', () => {
     expect(count.input_tokens).toBe(2095);
   });
 
-  it('is told of a stream that broke, by an error event after what came', async () => {
+  it('gets an error event after what came of a stream that broke', async () => {
     const answer = await post('anthropic/v1/messages', {
       model: 'claude-breaks',
       max_tokens: 100,
@@ -233,7 +233,7 @@ describe('a chat client on a chat upstream', () => {
     }
   });
 
-  it('is told of a stream that broke', async () => {
+  it('gets an error when a stream broke', async () => {
     const stream = await openai().chat.completions.create({ model: 'gpt-breaks', messages: hello, stream: true });
     const read = async (): Promise<void> => {
       for await (const _ of stream) continue;

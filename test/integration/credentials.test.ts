@@ -105,15 +105,16 @@ describe('a cluster in which everybody has a credential of their own', () => {
       { signal: controller.signal },
     );
     await stream[Symbol.asyncIterator]().next();
+    const active = async (): Promise<number> =>
+      ((await (await fetch(`${cluster.engineUrl}/demo/state`)).json()) as { active: number }).active;
+    expect(await active()).toBe(1);
     controller.abort();
-    await until(async () => {
-      const state = (await (await fetch(`${cluster.engineUrl}/demo/state`)).json()) as { active: number };
-      return state.active === 0;
-    }, 3_000);
+    await until(async () => (await active()) === 0, 3_000);
   });
 
   it('never tries what it may not', () => {
     const lines = [cluster.ingress, ...cluster.workers].flatMap(({ lines }) => lines);
+    expect(lines.length).toBeGreaterThan(cluster.workers.length);
     expect(lines.filter((line) => /permission/i.test(JSON.stringify(line)))).toEqual([]);
   });
 });
@@ -129,7 +130,7 @@ describe('a worker', () => {
     expect(JSON.stringify(worker.lines)).toContain('the credential gpu is for gpu, not for tools');
   });
 
-  it('joins with a credential that the server was never told of, and is gone once it is revoked', async () => {
+  it('joins with a credential that the server never saw before, and is gone once it is revoked', async () => {
     const file = await nats.issue({ role: 'gpu', name: 'joes-box' });
     const worker = startProcess('services/gpu-worker/main.ts', {
       NATS_URL: `nats://127.0.0.1:${nats.port}`,

@@ -50,7 +50,7 @@ describe.skipIf(program === undefined)('a cluster on a real llama-server', () =>
     });
   });
 
-  it('answers, and lets go of the engine within a second of its client', async () => {
+  it('answers, and frees the engine within a second of its client', async () => {
     server = await startLlamaServer(program ?? '');
     cluster = await startCluster({ engineUrl: server.url });
     const answer = await ask({ max_tokens: 20, reasoning_effort: 'none' });
@@ -80,7 +80,7 @@ describe('a gpu-worker', () => {
     }
   });
 
-  it('waits for an engine that is not there yet, and stops when it is told to', async () => {
+  it('waits for an engine that is not there yet, and stops on SIGTERM', async () => {
     const worker = startProcess('services/gpu-worker/main.ts', { ENGINE_URL: 'http://127.0.0.1:1' });
     await worker.line('waiting for the engine: it does not answer yet');
     expect(await worker.stop()).toBe(0);
@@ -95,7 +95,7 @@ describe('a gpu-worker', () => {
     expect(await stopped).toBe(0);
   });
 
-  it('tells which setting is wrong', async () => {
+  it('names the setting that is wrong', async () => {
     const worker = startProcess('services/gpu-worker/main.ts', { ENGINE_URL: 'nowhere' });
     await until(() => worker.lines.some(({ msg }) => String(msg).startsWith('ENGINE_URL="nowhere" is not valid')));
     expect(await worker.stop()).toBe(78);

@@ -93,7 +93,7 @@ describe('a budget', () => {
     expect(Number(spent?.['reservedCost'])).toBe(0);
   });
 
-  it('that is used up is told in both formats, with the time of its renewal and the wish not to be asked again', async () => {
+  it('that is used up is reported in both formats, with the time of its renewal, and not to be retried', async () => {
     const { raw, id } = await cluster.addKey({ limits: { tokensPerMonth: 120 } });
     expect((await ask(raw)).status).toBe(200);
     await until(async () => Number((await useOf(id))[new Date().toISOString().slice(0, 7)]?.['tokens'] ?? 0) > 0);
@@ -142,7 +142,7 @@ describe('a limit of requests a minute', () => {
     },
   );
 
-  it('is told to both official SDKs in headers, with the tightest of all parties', async () => {
+  it('is reported to both official SDKs in headers, with the tightest of all parties', async () => {
     const raw = await keyOfTeam(
       { requestsPerMinute: 100, tokensPerDay: 1_000_000 },
       { requestsPerMinute: 60, tokensPerMinute: 60_000 },

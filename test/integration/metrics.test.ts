@@ -29,7 +29,7 @@ async function valueOf(url: string, series: string): Promise<number | undefined>
 }
 
 describe("a worker's admin port", () => {
-  it('tells what the worker did, and how its engine answered', async () => {
+  it('counts what the worker did, and how its engine answered', async () => {
     const url = await adminOf(cluster.workers[0]);
     await (await post({ model: 'demo', stream: true })).text();
     await (await post({ model: 'demo', max_tokens: 5 }, 'anthropic/v1/messages')).text();
@@ -71,7 +71,7 @@ describe("an ingress's metrics", () => {
     expect(metrics).toMatch(/^rtr_refusals_total\{format="chat",code="model_not_found"\} 1$/m);
   });
 
-  it('tell of both stores', async () => {
+  it('cover both stores', async () => {
     for (const dependency of ['nats', 'redis']) {
       expect(await valueOf(cluster.adminUrl, `rtr_dependency_up{dependency="${dependency}"}`)).toBe(1);
       const roundTrip = await valueOf(
@@ -82,7 +82,7 @@ describe("an ingress's metrics", () => {
     }
   });
 
-  it('tell the lanes in which something waits, and forget them when nothing does', async () => {
+  it('list the lanes in which something waits, and drop them when nothing does', async () => {
     const slow = { model: 'demo', stream: true, demo: { first_token_delay_ms: 1_500 } };
     const answers = [post(slow), post(slow), post(slow)];
     let metrics = '';
@@ -98,7 +98,7 @@ describe("an ingress's metrics", () => {
     expect(await valueOf(cluster.adminUrl, 'rtr_queue_waiting{tier="gpu"}')).toBe(0);
   }, 30_000);
 
-  it('forget a worker that is gone', async () => {
+  it('drop a worker that is gone', async () => {
     const worker = await cluster.addWorker();
     const { worker: id } = await worker.line('gpu-worker is ready');
     const series = `rtr_slots{tier="gpu",worker="${String(id)}"}`;

@@ -189,7 +189,7 @@ describe.each([
     await expect(create({ demo: { fault: '500' } })).rejects.toThrow(OpenAI.InternalServerError);
   });
 
-  it('tells of a stream that broke', async () => {
+  it('throws when a stream broke', async () => {
     const stream = await client().chat.completions.create({
       model: 'demo',
       stream: true,

@@ -104,7 +104,7 @@ describe('a worker behind an HTTPS balancer', () => {
       ['worker', 'cli'],
     );
     onTestFinished(async () => void (await worker.stop()));
-    await worker.line('worker started');
+    await worker.line('cli-worker is ready');
     await until(async () => (await askFor('cat')).status === 200);
     expect(await askFor('cat')).toEqual({ status: 200, worker: 'behind-https.w1' });
     // As a balancer does that is started anew, or finds the connection idle.

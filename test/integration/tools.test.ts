@@ -173,7 +173,7 @@ describe('running a tool', () => {
     expect(await textOf('current_time', { timezone: 'Asia/Tokyo' })).toContain('+09:00');
   });
 
-  it('tells who ran it', async () => {
+  it('names the worker and tier that ran it', async () => {
     const answer = await execute({ tool: 'current_time' });
     expect(answer.headers.get('x-rtr-tier')).toBe('tools');
     expect(answer.headers.get('x-rtr-worker')).toMatch(/^w/);
@@ -261,14 +261,14 @@ describe('an MCP server that', () => {
     expect(await textOf('echo', { message: 'still' })).toBe('Echo: still');
   });
 
-  it('gets another tool is heard', async () => {
+  it('gets another tool has it listed', async () => {
     expect(await names()).not.toContain('learnt');
     await run('learn');
     await until(async () => (await names()).includes('learnt'));
     expect(await textOf('learnt')).toBe('learnt');
   });
 
-  it('does not start is told in the log, with what it wrote', () => {
+  it('does not start is logged, with what it wrote', () => {
     const reasons = worker.lines.filter(({ msg }) => msg === 'an MCP server is out of reach');
     expect(reasons.find(({ server: name }) => name === 'broken')).toMatchObject({
       reason: expect.stringContaining('no luck') as string,

@@ -199,7 +199,7 @@ describe("a request's trace", () => {
     await second.stop();
   });
 
-  it('tells what went wrong, by its code', async () => {
+  it('names what went wrong by its code', async () => {
     proxy.failNext = 3;
     const failed = await ask('openai/chat/completions', { model: 'demo', messages });
     proxy.failNext = 0;
@@ -217,7 +217,7 @@ describe("a request's trace", () => {
     });
   });
 
-  it('is not made when the client has decided so, and the engine hears of that', async () => {
+  it('is not made when the client has decided so, which the engine is sent', async () => {
     const before = proxy.asked.length;
     const { traceId } = await ask('openai/chat/completions', { model: 'demo', messages }, '00');
     const sampled = await ask('openai/chat/completions', { model: 'demo', messages });

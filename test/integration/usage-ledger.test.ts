@@ -61,12 +61,12 @@ describe('the usage ledger', () => {
     ['a streamed chat answer', chat, { stream: true }],
     ['a whole message', messages, {}],
     ['a streamed message', messages, { stream: true }],
-  ])('has the very counts that the client of %s was told, and their price', async (_, path, fields) => {
+  ])('has the counts that the client of %s got, and their price', async (_, path, fields) => {
     const { id, response } = await send(path, { ...fields, ...saying('Hi!\n[demo tokens=17]') });
     const text = await response.text();
-    const told = Array.from(text.matchAll(/"(?:completion|output)_tokens":(\d+)/g), ([, tokens]) => Number(tokens)).at(
-      -1,
-    );
+    const completionTokens = Array.from(text.matchAll(/"(?:completion|output)_tokens":(\d+)/g), ([, tokens]) =>
+      Number(tokens),
+    ).at(-1);
     const record = await entry(id);
     expect(record).toMatchObject({
       key: { id: cluster.keyId, name: 'test' },
@@ -80,7 +80,7 @@ describe('the usage ledger', () => {
       operation: 'generate',
       format: path === chat ? 'chat' : 'messages',
     });
-    expect(told).toBe(17);
+    expect(completionTokens).toBe(17);
     expect(record.cost).toBe(record.promptTokens * 1_000 + 17 * 2_000);
     expect(Math.abs(record.at - Date.now())).toBeLessThan(20_000);
     expect(record.totalMs).toBeGreaterThan(0);
@@ -159,7 +159,7 @@ describe('the usage ledger', () => {
     }
   });
 
-  it('is complete when a node is told to stop', async () => {
+  it('is complete when a node stops', async () => {
     const { process, url } = await cluster.addIngress();
     onTestFinished(async () => void (await process.stop()));
     const id = 'last-words';

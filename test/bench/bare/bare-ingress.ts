@@ -5,7 +5,7 @@ import { bareJobs, bareClaim } from './bare-subjects.ts';
 
 /*
  * The ingress of the bare prototype: the way of a request through the broker (ticket, claim, body, frames) and nothing
- * else. No keys, no checks, no limits, no logs, no care for what fails. What it costs is what this machine asks for the
+ * else. No keys, no checks, no limits, no logs, no handling of failures. What it costs is what this machine asks for the
  * design itself; see `bare-worker.ts` for the other side.
  */
 

@@ -7,7 +7,7 @@ export interface SdkCluster {
   url: string;
   /** A valid router key. */
   key: string;
-  /** Where the demo engine tells its state. */
+  /** Where the demo engine serves its state. */
   engineUrl: string;
 }
 

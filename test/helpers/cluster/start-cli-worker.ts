@@ -32,7 +32,7 @@ export async function startCliWorker(cluster: Cluster, environment: Record<strin
   };
 }
 
-/** What a process was started with: its environment, as Linux tells it. */
+/** What a process was started with: its environment, as Linux reports it. */
 export function environmentOf(pid: number): Record<string, string> {
   const entries = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').filter(Boolean);
   return Object.fromEntries(entries.map((entry) => entry.split(/=(.*)/s, 2) as [string, string]));

@@ -53,7 +53,7 @@ export interface Cluster {
   addWorker: (environment?: Record<string, string>) => Promise<ServiceProcess>;
   /** Starts a tools-worker and waits until the ingress knows it. */
   addToolsWorker: (environment?: Record<string, string>) => Promise<ServiceProcess>;
-  /** Starts a cli-worker and waits until the ingress knows it. It drives `fake-claude.ts` unless told. */
+  /** Starts a cli-worker and waits until the ingress knows it. It drives `fake-claude.ts` unless the environment says otherwise. */
   addCliWorker: (environment?: Record<string, string>) => Promise<ServiceProcess>;
   /** Starts a cloud-worker for a provider and waits until clients can name its models. */
   addCloudWorker: (environment: Record<string, string>) => Promise<ServiceProcess>;

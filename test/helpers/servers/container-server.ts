@@ -56,7 +56,7 @@ export async function startContainerServer(kind: ServerKind): Promise<TestServer
 
 /**
  * Waits for the server itself to answer. Its log does not do: what a quick server has written before the engine noted
- * when it was started again does not count as new, and would be waited for in vain.
+ * when it was started again does not count as new, and would never be found.
  */
 function answersAt(where: { host: string; port: number }, kind: ServerKind): WaitStrategy {
   const { question, ready } = images[kind];

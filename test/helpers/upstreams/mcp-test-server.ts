@@ -18,8 +18,8 @@ note(`started ${process.pid}`);
 serveStdio(() => {
   const server = new McpServer({ name: 'test', version: '1' });
   const text = (said: string) => ({ content: [{ type: 'text' as const, text: said }] });
-  server.registerTool('pid', { description: 'Tells the process id.' }, () => text(String(process.pid)));
-  server.registerTool('variables', { description: 'Tells the names of its variables.' }, () =>
+  server.registerTool('pid', { description: 'Returns the process id.' }, () => text(String(process.pid)));
+  server.registerTool('variables', { description: 'Returns the names of its variables.' }, () =>
     text(Object.keys(process.env).sort().join(' ')),
   );
   server.registerTool('crash', { description: 'Ends the server.' }, () => process.exit(1));

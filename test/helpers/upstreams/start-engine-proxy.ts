@@ -12,7 +12,7 @@ export interface EngineProxy {
   stop(): Promise<void>;
 }
 
-/** Starts a proxy before the engine whose address `engineUrl` tells, once there is one. */
+/** Starts a proxy before an engine. `engineUrl` returns the engine's address when the first request comes. */
 export async function startEngineProxy(engineUrl: () => string): Promise<EngineProxy> {
   const asked: IncomingHttpHeaders[] = [];
   const server = createServer((request, response) => {

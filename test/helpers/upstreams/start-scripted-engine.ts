@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
-/** An engine that does to a chat request what a test tells it to. */
+/** An engine that handles chat requests as a test decides. */
 export interface ScriptedEngine {
   url: string;
   /** Chat requests whose client went away before the answer's end. */

@@ -31,7 +31,7 @@ describe('a key', () => {
       await sleep(20);
     }
     const { counts } = await over;
-    // Wrong keys are told that they are wrong, or that too many are being verified.
+    // Wrong keys are refused as wrong, or because too many are being verified.
     const { 401: wrong = 0, 503: busy = 0 } = counts as Record<number, number>;
     expect(wrong + busy).toBe(3_000);
     const sorted = latencies.toSorted((a, b) => a - b);

@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 describe('the trace of a request whose worker is killed before its first token', () => {
-  it('shows the attempt that was lost, which the worker cannot tell of any more, and the one that served', async () => {
+  it('shows the attempt that was lost, which the worker cannot report any more, and the one that served', async () => {
     const traceId = randomBytes(16).toString('hex');
     const asked = fetch(`${cluster.url}/api/openai/chat/completions`, {
       method: 'POST',

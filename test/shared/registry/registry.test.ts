@@ -83,9 +83,9 @@ describe('the registry file', () => {
     const registry = followRegistry(file, log);
     onTestFinished(() => registry.close());
     rmSync(file);
-    await vi.waitFor(() => expect(complaint).toHaveBeenCalled(), { timeout: 5_000 });
+    await until(() => expect(complaint).toHaveBeenCalled(), 5_000);
     expect(Object.keys(registry.current().models)).toEqual(['fast']);
     writeFileSync(file, good.replace('fast', 'faster'));
-    await vi.waitFor(() => expect(Object.keys(registry.current().models)).toEqual(['faster']), { timeout: 5_000 });
+    await until(() => expect(Object.keys(registry.current().models)).toEqual(['faster']), 5_000);
   });
 });

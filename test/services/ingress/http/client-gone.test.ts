@@ -5,10 +5,10 @@ import { chatRequest, startEdge, type Edge } from '../../../helpers/cluster/star
 import { until } from '../../../helpers/until.ts';
 
 let edge: Edge;
-const told: { event: string; requestId: string; at: number }[] = [];
-const onStep: OnStep = (event, requestId) => void told.push({ event, requestId, at: performance.now() });
+const events: { event: string; requestId: string; at: number }[] = [];
+const onStep: OnStep = (event, requestId) => void events.push({ event, requestId, at: performance.now() });
 const when = (event: string, requestId: string): number | undefined =>
-  told.find((each) => each.event === event && each.requestId === requestId)?.at;
+  events.find((each) => each.event === event && each.requestId === requestId)?.at;
 
 beforeAll(async () => {
   edge = await startEdge({ ingress: { KEEP_ALIVE_MS: '200' } });
@@ -32,7 +32,7 @@ const nothing = [
   ...['queued', 'claimed', 'streaming'].map((state) => `rtr_jobs{state="${state}"} 0`),
 ];
 
-/** What the metrics onStep of things that are not over yet, a line each. */
+/** The metrics of what is not over yet, a line each. */
 async function leftOvers(): Promise<string[]> {
   const metrics = await (await fetch(`${edge.adminUrl}/metrics`)).text();
   return metrics.match(/^rtr_(held_body_bytes|open_requests|jobs\{[^}]*\}) \S+$/gm) ?? [];
@@ -91,7 +91,7 @@ describe('a client that goes away', () => {
       setTimeout(() => raw.socket.destroy(), at % 25);
     }
     await until(async () => expect(await leftOvers()).toEqual(expect.arrayContaining(nothing)), 10_000);
-    const begun = told.filter(({ event, requestId }) => event === 'started' && requestId.startsWith('any-'));
+    const begun = events.filter(({ event, requestId }) => event === 'started' && requestId.startsWith('any-'));
     expect(begun.length).toBeGreaterThan(10);
     expect(edge.ingress.lines.filter(({ level }) => Number(level) >= 40)).toEqual([]);
   });

@@ -41,13 +41,12 @@ describe('KeyUseRecorder', () => {
   });
 
   it('goes on when the store is away', async () => {
-    const away = new KeyUseRecorder(
-      { noteUses: () => Promise.reject(new RouterError('store_unavailable', 'away')) },
-      log,
-    );
+    const noteUses = vi.fn(() => Promise.reject(new RouterError('store_unavailable', 'away')));
+    const away = new KeyUseRecorder({ noteUses }, log);
     away.note('key');
     await vi.advanceTimersByTimeAsync(5_000);
     away.note('other');
     await away.close();
+    expect(noteUses).toHaveBeenCalledTimes(2);
   });
 });

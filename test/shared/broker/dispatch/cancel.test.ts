@@ -124,6 +124,7 @@ describe('a client that goes away', () => {
     const lost = disconnected(broker);
     await broker.nc.reconnect();
     await lost;
+    expect(aborted()).toBeUndefined();
     sent.cancel();
     await until(() => aborted() !== undefined, 3_000);
   });

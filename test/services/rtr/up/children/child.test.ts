@@ -28,8 +28,9 @@ describe('a guarded program', () => {
   });
 
   it('ends what it has started when it ends', async () => {
-    const child = spawnGuarded('/bin/sh', ['-c', 'sleep 60 & echo $!; exit 0']);
+    const child = spawnGuarded('/bin/sh', ['-c', 'sleep 60 & echo $!; sleep 0.5']);
     const [text] = await once(child.stdout, 'data');
+    expect(processIdentity(Number(text))).toBeDefined();
     await until(() => processIdentity(Number(text)) === undefined);
   });
 

@@ -86,6 +86,8 @@ describe('the workers that a cluster gets in addition to those of engines', () =
     expect(text).toContain('Amazon Bedrock not yet: AWS_BEARER_TOKEN_BEDROCK is set, AWS_REGION not');
     expect(text).not.toContain('demo engine');
     expect(text).toContain('  console   http://127.0.0.1:8484\n');
-    expect(welcome({ ...facts, plan: plan({}), onDemo: true })).not.toContain('cloud ');
+    const onDemo = welcome({ ...facts, plan: plan({}), onDemo: true });
+    expect(onDemo).toContain('demo engine');
+    expect(onDemo).not.toContain('cloud ');
   });
 });
