@@ -16,13 +16,13 @@ type Init = Omit<RequestInit, 'headers'> & { headers?: Record<string, string> };
 export interface Edge extends Cluster {
   /** Starts a worker of the model `demo`; the ingress knows it when this resolves. */
   addScripted: (options?: Partial<WorkerOptions>, onStep?: OnStep) => Promise<Worker>;
-  /** Posts a chat request that tells the worker what to do. */
+  /** Posts a chat request with a script for the worker. */
   post: (steps: Step[], fields?: Record<string, unknown>, init?: Init) => Promise<Response>;
   /** Posts any bytes to the chat completions. */
   postRaw: (body: RequestInit['body'], init?: Init) => Promise<Response>;
 }
 
-/** A chat request that tells a scripted worker what to do. */
+/** A chat request with a script for a scripted worker. */
 export function chatRequest(steps: Step[], fields: Record<string, unknown> = {}): object {
   return { model: 'demo', messages: [{ role: 'user', content: 'Hello.' }], steps, ...fields };
 }

@@ -54,7 +54,7 @@ async function read(signal?: AbortSignal): Promise<string> {
 }
 
 describe('a cloud worker', () => {
-  it('is left alone for as long as a 429 says, tells the client so, and comes back', async () => {
+  it('gets no requests for as long as a 429 says, which the client is answered, and serves again', async () => {
     answer = refuse(429, { 'retry-after': '2' });
     const refused: unknown = await read().catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(RateLimitError);
@@ -88,7 +88,7 @@ describe('a cloud worker', () => {
     await until(() => watch.heartbeat('paced')?.slots === 8, 3_000);
   });
 
-  it.each([true, false])('lets go of the provider within a second of its client (stream: %s)', async (stream) => {
+  it.each([true, false])('frees the provider within a second of its client (stream: %s)', async (stream) => {
     const before = provider.abandoned;
     let asked = false;
     answer = (response) => {
