@@ -9,7 +9,7 @@ export interface PathStep {
 
 /**
  * The files that a reader opens to follow one streamed chat completion from the client's socket to the engine's and back, in
- * order. A file that the answer passes again on its way back stands once.
+ * order. A file that the answer passes again on its way back is listed once.
  */
 export const requestPath: readonly PathStep[] = [
   { file: 'services/ingress/app.ts', job: 'route table' },
@@ -17,9 +17,10 @@ export const requestPath: readonly PathStep[] = [
   { file: 'services/ingress/http/require-key.ts', job: 'admits requests with a valid key' },
   { file: 'shared/accounts/keys/key-verifier.ts', job: 'looks the key up, cached for seconds', reachedBy: 'wiring' },
   { file: 'services/ingress/routing/serve-model-request.ts', job: 'from the body to the last byte' },
-  { file: 'services/ingress/http/receive-body.ts', job: 'bounds bodies in number and sum' },
+  { file: 'services/ingress/http/receive-body.ts', job: 'receives the body within all bounds' },
+  { file: 'services/ingress/http/held-bodies.ts', job: 'bounds bodies in number and sum' },
   { file: 'services/ingress/http/read-body.ts', job: 'reads and decompresses one body' },
-  { file: 'shared/formats/chat/chat-format.ts', job: 'all the edge knows of this format', reachedBy: 'wiring' },
+  { file: 'shared/formats/chat/chat-format.ts', job: 'all the ingress knows of this format', reachedBy: 'wiring' },
   { file: 'shared/formats/chat/parse-chat-request.ts', job: 'checks the fields, names the wrong one' },
   { file: 'shared/serving/serve-model.ts', job: 'serves the request, without HTTP' },
   { file: 'shared/serving/resolve-model.ts', job: "what the model's name stands for" },
@@ -28,7 +29,7 @@ export const requestPath: readonly PathStep[] = [
   { file: 'shared/serving/reserve.ts', job: 'reserves the most it may cost' },
   { file: 'shared/serving/run-job.ts', job: 'dispatches, and records when it is over' },
   { file: 'shared/broker/dispatch/dispatcher.ts', job: 'owns every job of this ingress' },
-  { file: 'shared/broker/dispatch/job.ts', job: "the job's life, a state machine" },
+  { file: 'shared/broker/dispatch/job.ts', job: "one request's state and body" },
   { file: 'shared/broker/dispatch/claims/job-placer.ts', job: 'offers it, or publishes tickets' },
   { file: 'shared/broker/dispatch/claims/choose-offer.ts', job: 'picks a worker known to be free' },
   { file: 'shared/broker/dispatch/worker-link.ts', job: 'sends the offer with the body' },
@@ -36,8 +37,7 @@ export const requestPath: readonly PathStep[] = [
   { file: 'shared/broker/worker/start-worker.ts', job: 'takes the offer if a slot is free', reachedBy: 'message' },
   { file: 'shared/broker/worker/job-runner.ts', job: 'runs the handler, keeps in touch' },
   { file: 'services/gpu-worker/handle-job.ts', job: 'translates, adapts, asks the engine', reachedBy: 'wiring' },
-  { file: 'shared/upstream/read-request.ts', job: 'parses the body and releases it' },
-  { file: 'shared/translate/translation.ts', job: 'finds client format to upstream format' },
+  { file: 'shared/translate/translation.ts', job: 'finds the translation for two formats' },
   {
     file: 'shared/translate/chat-chat/chat-to-chat.ts',
     job: 'the translation in use, with its request',
@@ -52,7 +52,7 @@ export const requestPath: readonly PathStep[] = [
   { file: 'shared/broker/worker/reply-writer.ts', job: 'packs pieces into numbered frames' },
   { file: 'shared/broker/dispatch/reply-receiver.ts', job: 'from a frame to its job' },
   { file: 'shared/broker/dispatch/attempt.ts', job: 'one grant: sequence, times, parts' },
-  { file: 'services/ingress/http/client-reply.ts', job: 'writes the bytes to the socket unread' },
+  { file: 'services/ingress/http/client-reply.ts', job: "relays bytes to the client's socket" },
   { file: 'shared/formats/sse/streamed-answer.ts', job: 'keep-alives, error events, relayed tokens' },
   { file: 'shared/serving/record-request.ts', job: 'commits, counts, logs the finished request' },
   { file: 'shared/accounts/ledger/usage-ledger.ts', job: 'writes its record to Redis, in batches' },
