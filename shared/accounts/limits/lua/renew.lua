@@ -1,4 +1,4 @@
--- Keeps reservations in force whose requests live. One that has expired because it was not renewed in time comes into force again:
+-- Keeps reservations in force whose requests live. One that has expired because it was not renewed in time counts again:
 -- its request uses what was reserved.
 --
 -- ARGV[1]  JSON:
