@@ -10,7 +10,7 @@ import { toolsWorkerConfig } from '#services/tools-worker/config.ts';
 import { upSettings } from '#services/rtr/config.ts';
 import { mayImport } from '../../may-import.ts';
 import { providerRows } from './render-providers.ts';
-import { metricRows } from './render-metrics.ts';
+import { definedMetrics } from '../../helpers/cluster/metric-registries.ts';
 import { renderFieldRules } from './render-field-rules.ts';
 import { renderRequestPath } from './request-path.ts';
 import { demoEngineSettings } from '#services/demo-engine/config.ts';
@@ -101,4 +101,16 @@ function renderTable(head: string[], rows: string[][]): string {
   const line = (cells: string[]): string =>
     `| ${cells.map((cell) => cell.replaceAll('|', String.raw`\|`)).join(' | ')} |`;
   return `${[line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')}\n`;
+}
+
+/** The rows of the documentation's table of a part's metrics: name, kind, labels, meaning. */
+function metricRows(part: 'ingress' | 'worker'): string[][] {
+  return definedMetrics(part)
+    .toSorted((a, b) => a.name.localeCompare(b.name))
+    .map(({ name, type, labelNames, help }) => [
+      `\`${name}\``,
+      type,
+      labelNames.length === 0 ? '–' : labelNames.map((label) => `\`${label}\``).join(' '),
+      help,
+    ]);
 }
