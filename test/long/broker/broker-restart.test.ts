@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, inject, it, type TestContext } from 'vitest';
+import { describe, inject, it, type TestContext } from 'vitest';
 import { startParties, type Parties, type PartyOptions } from '../../helpers/broker/broker-parties.ts';
 import { startPausableProxy } from '../../helpers/servers/pausable-proxy.ts';
 import { until } from '../../helpers/until.ts';
@@ -21,6 +21,7 @@ const numbers = (count: number): string => Array.from({ length: count }, (_, at)
 
 describe.concurrent('the broker, stopped and started again under load', { timeout: 40_000 }, () => {
   it('ends no job: waiting, claimed and streaming ones go on, exactly', async (context) => {
+    const { expect } = context;
     const { ingress, addWorker, nats } = await start(context);
     await addWorker({ id: 'one', slots: 20 });
     await addWorker({ id: 'two', slots: 20 });
@@ -48,6 +49,7 @@ describe.concurrent('the broker, stopped and started again under load', { timeou
   });
 
   it('without its data, while it is away for three seconds, loses no job either', async (context) => {
+    const { expect } = context;
     const { ingress, addWorker, nats } = await start(context);
     const { worker } = await addWorker({ slots: 4 });
     const streaming = ingress.send({ steps: [{ count: 100, everyMs: 40 }] });
@@ -70,6 +72,7 @@ describe.concurrent('the broker, stopped and started again under load', { timeou
   });
 
   it('that stands still for five seconds costs nothing but the time', async (context) => {
+    const { expect } = context;
     const proxy = await startPausableProxy(Number(new URL(inject('natsUrl')).port));
     context.onTestFinished(() => proxy.close());
     const parties = await startParties({ natsUrl: `nats://127.0.0.1:${proxy.port}` });
@@ -92,6 +95,7 @@ describe.concurrent('the broker, stopped and started again under load', { timeou
   });
 
   it('that does not come back is named in the error, to every kind of job', async (context) => {
+    const { expect } = context;
     const { ingress, addWorker, nats } = await start(context, { timeouts: { noWorkerMs: 1_000, silenceMs: 1_500 } });
     await addWorker({ slots: 1 });
     const streaming = ingress.send({ steps: [{ write: 'a' }, { hang: true }] });

@@ -76,7 +76,7 @@ describe.concurrent('a pull that waits', () => {
   it.for([
     { by: 'an ingress that has the server say so', prepare: () => undefined },
     { by: 'an ingress of the release before', prepare: forgetHeartbeats },
-  ])('is left alone while it waits, by way of $by', async ({ prepare }, { onTestFinished }) => {
+  ])('is left alone while it waits, by way of $by', async ({ prepare }, { expect, onTestFinished }) => {
     const { ingress, addWorker } = await start(onTestFinished);
     prepare(ingress);
     const pulls = losePulls(ingress);
@@ -86,7 +86,7 @@ describe.concurrent('a pull that waits', () => {
     expect(pulls.count).toBe(lanes);
   });
 
-  it('is left alone when everything stood still for a while', async ({ onTestFinished }) => {
+  it('is left alone when everything stood still for a while', async ({ expect, onTestFinished }) => {
     const proxy = await startPausableProxy(Number(new URL(inject('natsUrl')).port));
     onTestFinished(() => proxy.close());
     const { ingress, addWorker } = await start(onTestFinished, `nats://127.0.0.1:${proxy.port}`);

@@ -1,4 +1,4 @@
-import { describe, expect, it, type TestContext } from 'vitest';
+import { describe, it, type TestContext } from 'vitest';
 import { isBegun, startParties, type Parties } from '../../helpers/broker/broker-parties.ts';
 import type { Step } from '../../helpers/broker/scripted-handler.ts';
 import { until } from '../../helpers/until.ts';
@@ -20,6 +20,7 @@ const hangInTheMiddle: Step[] = [
 
 describe.concurrent('an ingress that is gone', () => {
   it('leaves no job running on a worker for long', { timeout: 30_000 }, async (context) => {
+    const { expect } = context;
     const { addIngress, addWorker } = await start(context);
     const { id, worker } = await addWorker();
     const doomed = await addIngress();
@@ -28,12 +29,13 @@ describe.concurrent('an ingress that is gone', () => {
     await until(() => sent.text() === 'a piece' && worker.busy === 1);
     // Without a word to the worker, as when the process is killed.
     await doomed.broker.nc.close();
-    await until(() => worker.busy === 0, 15_000);
+    await until(() => expect(worker.busy).toBe(0), 15_000);
   });
 });
 
 describe.concurrent('a worker', () => {
   it('that stands still loses its jobs, and ends them when it wakes up', async (context) => {
+    const { expect } = context;
     const { ingress, forkWorker } = await start(context);
     const first = await forkWorker({ WORKER_ID: 'first' });
     const moved = ingress.send({ steps: hangOnFirst });

@@ -172,7 +172,7 @@ describe.concurrent('a connection', () => {
   const head = (more = ''): string =>
     `POST /api/openai/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${edge.key}\r\n${more}`;
 
-  it('with a header of 64 KiB is answered with 431 in JSON', async () => {
+  it('with a header of 64 KiB is answered with 431 in JSON', async ({ expect }) => {
     const raw = await openRaw(edge.url);
     raw.socket.write(head(`x-large: ${'x'.repeat(64 * 1024)}\r\n\r\n`));
     await raw.closed;
@@ -185,7 +185,9 @@ describe.concurrent('a connection', () => {
     await until(() => expect(edge.ingress.lines).toContainEqual(logged), 1_000);
   });
 
-  it('whose body has no end is answered with 413 as soon as it is too large, and not read for long', async () => {
+  it('whose body has no end is answered with 413 as soon as it is too large, and not read for long', async ({
+    expect,
+  }) => {
     const raw = await openRaw(edge.url);
     const start = `POST /api/openai/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${edge.key}\r\n`;
     raw.socket.write(`${start}transfer-encoding: chunked\r\n\r\n`);
@@ -200,7 +202,7 @@ describe.concurrent('a connection', () => {
     expect(performance.now() - before).toBeLessThan(7_000);
   });
 
-  it('that speaks no HTTP is answered with 400 in JSON', async () => {
+  it('that speaks no HTTP is answered with 400 in JSON', async ({ expect }) => {
     const raw = await openRaw(edge.url);
     raw.socket.write('EHLO mail.example.org\r\n\r\n');
     await raw.closed;
@@ -210,10 +212,10 @@ describe.concurrent('a connection', () => {
     expect(JSON.parse(body)).toMatchObject({ error: { type: 'invalid_request_error' } });
   });
 
-  it.each([
+  it.for<[string, () => string]>([
     ['body', () => head('content-length: 1000\r\n\r\n{')],
     ['head', () => head('x-slow: ')],
-  ])('that sends its %s a byte at a time is answered with 408, and closed', async (_, start) => {
+  ])('that sends its %s a byte at a time is answered with 408, and closed', async ([, start], { expect }) => {
     const raw = await openRaw(edge.url);
     raw.socket.write(start());
     const drip = setInterval(() => raw.socket.write(' '), 100);
@@ -228,7 +230,7 @@ describe.concurrent('a connection', () => {
     expect(JSON.parse(body)).toMatchObject({ error: { code: 'request_timeout' } });
   });
 
-  it('serves a next request after one that was refused', async () => {
+  it('serves a next request after one that was refused', async ({ expect }) => {
     const raw = await openRaw(edge.url);
     raw.socket.write(`${head('content-length: 2\r\n\r\n')}{}`);
     await until(() => expect(raw.text()).toContain('"param":"model"'), 1_000);
@@ -238,7 +240,9 @@ describe.concurrent('a connection', () => {
     raw.socket.destroy();
   });
 
-  it('in the middle of whose stream nonsense arrives is cut, without an answer inside the stream', async () => {
+  it('in the middle of whose stream nonsense arrives is cut, without an answer inside the stream', async ({
+    expect,
+  }) => {
     const raw = await openRaw(edge.url);
     const body = JSON.stringify(chatRequest([{ write: 'data: 1\n\n' }, { hang: true }], { stream: true }));
     raw.socket.write(`${head(`content-length: ${body.length}\r\n\r\n`)}${body}`);

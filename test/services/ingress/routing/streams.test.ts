@@ -182,7 +182,10 @@ describe("a request's body", () => {
 });
 
 describe.concurrent('an ingress', () => {
-  it('that is told to stop finishes its streams, takes nothing new, and is gone', async ({ onTestFinished }) => {
+  it('that is told to stop finishes its streams, takes nothing new, and is gone', async ({
+    expect,
+    onTestFinished,
+  }) => {
     const own = await startEdge();
     onTestFinished(() => own.stop());
     await own.addScripted();
@@ -206,7 +209,10 @@ describe.concurrent('an ingress', () => {
     expect(await stopped).toBe(0);
   });
 
-  it('that is told to stop does not wait for ever: what is left is ended with an error', async ({ onTestFinished }) => {
+  it('that is told to stop does not wait for ever: what is left is ended with an error', async ({
+    expect,
+    onTestFinished,
+  }) => {
     const own = await startEdge({ ingress: { DRAIN_MS: '500' } });
     onTestFinished(() => own.stop());
     const told: string[] = [];
@@ -221,7 +227,7 @@ describe.concurrent('an ingress', () => {
     await until(() => told.includes('aborted'), 1_000);
   });
 
-  it('that has just started knows the models at once', async () => {
+  it('that has just started knows the models at once', async ({ expect }) => {
     const { url } = await edge.addIngress();
     const answer = await fetch(`${url}/api/openai/models/demo`, { headers: { authorization: `Bearer ${edge.key}` } });
     expect(answer.status).toBe(200);

@@ -132,6 +132,7 @@ describe('a client that goes away', () => {
 
 describe.concurrent('a handler', () => {
   it('that throws before its first await gives its slot back', async (context) => {
+    const { expect } = context;
     const { ingress, addWorker } = await start(context);
     const { worker } = await addWorker({
       handler: () => {
@@ -144,6 +145,7 @@ describe.concurrent('a handler', () => {
   });
 
   it('that ignores its end keeps its slot until it ends, and what it still writes reaches nobody', async (context) => {
+    const { expect } = context;
     const { ingress, addWorker } = await start(context);
     const gate = Promise.withResolvers<void>();
     const { worker } = await addWorker({

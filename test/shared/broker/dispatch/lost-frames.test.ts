@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it, type TestContext } from 'vitest';
+import { describe, it, type TestContext } from 'vitest';
 import type { Broker } from '#shared/broker/connection/connect-broker.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import { startParties, untilOffersAreTaken, type Parties } from '../../../helpers/broker/broker-parties.ts';
@@ -45,6 +45,7 @@ describe.concurrent('frames that are lost', () => {
     ['the last one', ['e8']],
     ['all', ['d0', 'd1', 'd2', 'd3', 'd4', 'd5', 'd6', 'd7', 'e8']],
   ])('%s: are sent again, and the answer is whole', async ([, lost], context) => {
+    const { expect } = context;
     // A job that was offered without any answer is done again; so is one of which all frames are lost.
     const offers = !lost.includes('e8');
     const { ingress, addWorker } = await start(context, {}, offers);
@@ -61,6 +62,7 @@ describe.concurrent('frames that are lost', () => {
     ['the only one', 1, ['e0']],
     ['one of several', 512 * 1024, ['d1']],
   ])('%s, of an answer that is not streamed: are sent again too', async ([, size, lost], context) => {
+    const { expect } = context;
     const { ingress, addWorker } = await start(context, {}, false);
     const { broker } = await addWorker();
     const left = loseOnce(broker, lost);
@@ -72,6 +74,7 @@ describe.concurrent('frames that are lost', () => {
   });
 
   it('and cannot be sent again end a stream with an error, and its generation', async (context) => {
+    const { expect } = context;
     const { ingress, addWorker } = await start(context, { silenceMs: 3_000 });
     let aborted = false;
     const { broker } = await addWorker({
@@ -106,6 +109,7 @@ describe.concurrent('frames that are lost', () => {
   });
 
   it('for good move a job that the client has seen nothing of', { timeout: 15_000 }, async (context) => {
+    const { expect } = context;
     const { ingress, addWorker } = await start(context, { silenceMs: 3_000 }, false);
     const { broker } = await addWorker({ id: 'one' });
     loseFrames(broker, () => true);
@@ -122,6 +126,7 @@ describe.concurrent.each([
   { what: 'an offer', subject: /\.inbox\..+\.offer\./, offers: true, attempts: 1 },
 ])('$what that is lost', ({ subject: lostSubject, offers, attempts }) => {
   it('is found out within seconds, and the job goes to a worker', { timeout: 15_000 }, async (context) => {
+    const { expect } = context;
     const { ingress, addWorker } = await start(context, {}, offers);
     await addWorker();
     if (offers) await untilOffersAreTaken(ingress);
@@ -141,6 +146,7 @@ describe.concurrent.each([
 
 describe.concurrent('a body that is long on its way', () => {
   it('does not make its worker count as silent', { timeout: 15_000 }, async (context) => {
+    const { expect } = context;
     const { ingress, addWorker } = await start(context, { silenceMs: 5_000 });
     await addWorker();
     const { nc } = ingress.broker;

@@ -1,4 +1,4 @@
-import { describe, expect, it, type TestContext } from 'vitest';
+import { describe, it, type TestContext } from 'vitest';
 import { isBegun, startParties, type Parties } from '../../../helpers/broker/broker-parties.ts';
 import type { Step } from '../../../helpers/broker/scripted-handler.ts';
 import { until } from '../../../helpers/until.ts';
@@ -20,6 +20,7 @@ const hangInTheMiddle: Step[] = [
 
 describe.concurrent('a worker', { timeout: 30_000 }, () => {
   it('killed after its claim and before its first piece: another one serves, and the client sees nothing', async (context) => {
+    const { expect } = context;
     const { ingress, forkWorker } = await start(context);
     const first = await forkWorker({ WORKER_ID: 'first' });
     const sent = ingress.send({ steps: hangOnFirst });
@@ -36,6 +37,7 @@ describe.concurrent('a worker', { timeout: 30_000 }, () => {
   });
 
   it('killed in the middle of a stream: an error says so, and no text comes twice', async (context) => {
+    const { expect } = context;
     const { ingress, forkWorker } = await start(context);
     const first = await forkWorker({ WORKER_ID: 'first' });
     const sent = ingress.send({ steps: hangInTheMiddle });
@@ -47,6 +49,7 @@ describe.concurrent('a worker', { timeout: 30_000 }, () => {
   });
 
   it('killed and started anew under the same id loses its jobs at once, and serves again', async (context) => {
+    const { expect } = context;
     const { ingress, forkWorker } = await start(context);
     const before = await forkWorker({ WORKER_ID: 'first' });
     const streaming = ingress.send({ steps: [{ write: 'a part' }, { hang: true }] });
@@ -59,6 +62,7 @@ describe.concurrent('a worker', { timeout: 30_000 }, () => {
   });
 
   it('that leaves takes nothing new, finishes what it runs, and is gone', async (context) => {
+    const { expect } = context;
     const { ingress, forkWorker } = await start(context);
     const first = await forkWorker({ WORKER_ID: 'first' });
     const running = ingress.send({ steps: [{ write: 'a' }, { waitMs: 700 }, { write: 'b' }] });
@@ -76,6 +80,7 @@ describe.concurrent('a worker', { timeout: 30_000 }, () => {
   });
 
   it('that has to leave before its jobs are over says so itself: they move on without waiting for its silence', async (context) => {
+    const { expect } = context;
     const { ingress, addWorker } = await start(context);
     const { worker } = await addWorker({ id: 'first' });
     const sent = ingress.send({ steps: hangOnFirst });

@@ -1,7 +1,7 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import { RequestError } from '@nats-io/transport-node';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished, type TestContext } from 'vitest';
+import { describe, it, type TestContext } from 'vitest';
 import {
   startParties,
   untilOffersAreTaken,
@@ -40,6 +40,7 @@ const whoami = { steps: [{ whoami: true as const }] };
 
 describe.concurrent('a job that is offered', () => {
   it('reaches a worker that waits without a ticket, the one with the most free slots', async (context) => {
+    const { expect } = context;
     const { ingress, addWorker } = await start(context);
     await addWorker({ id: 'small', slots: 2 });
     await addWorker({ id: 'large', slots: 5 });
@@ -54,6 +55,7 @@ describe.concurrent('a job that is offered', () => {
   });
 
   it('is refused by a worker that another ingress has filled, and waits for its turn', async (context) => {
+    const { expect } = context;
     const { ingress, addIngress, addWorker } = await start(context);
     const other = await addIngress();
     const { worker } = await addWorker({ id: 'one', slots: 2 });
@@ -75,6 +77,7 @@ describe.concurrent('a job that is offered', () => {
   });
 
   it('goes to another worker at once when the one that it was offered to was killed', async (context) => {
+    const { expect } = context;
     const { ingress, forkWorker } = await start(context);
     const dead = await forkWorker({ WORKER_ID: 'dead', SLOTS: '64' });
     await forkWorker({ WORKER_ID: 'living', SLOTS: '8' });
@@ -92,6 +95,7 @@ describe.concurrent('a job that is offered', () => {
   });
 
   it('never comes before those that wait', async (context) => {
+    const { expect } = context;
     const { ingress, addWorker } = await start(context);
     const { worker } = await addWorker({ slots: 4 });
     await untilOffersAreTaken(ingress);
@@ -113,6 +117,7 @@ describe.concurrent('a job that is offered', () => {
   });
 
   it('does not keep the job of another ingress waiting', async (context) => {
+    const { expect } = context;
     const { ingress, addIngress, addWorker } = await start(context);
     const busy = await addIngress();
     for (let number = 0; number < 8; number += 1) await addWorker({ slots: 4 });
@@ -140,6 +145,7 @@ describe.concurrent('a job that is offered', () => {
     'goes to another worker when the one that it was offered to stands still',
     { timeout: 20_000 },
     async (context) => {
+      const { expect } = context;
       const { ingress, forkWorker } = await start(context);
       const still = await forkWorker({ WORKER_ID: 'still', SLOTS: '16' });
       await forkWorker({ WORKER_ID: 'living' });
@@ -157,6 +163,7 @@ describe.concurrent('a job that is offered', () => {
   );
 
   it('is no tool: one that was offered without any answer may have done its work', async (context) => {
+    const { expect } = context;
     const { ingress, addWorker } = await start(context);
     await addWorker();
     await untilOffersAreTaken(ingress);
@@ -166,6 +173,7 @@ describe.concurrent('a job that is offered', () => {
   });
 
   it('that was begun cannot be refused any more, nor can one that was claimed', async (context) => {
+    const { expect } = context;
     // Large enough that it does not wait for the answer's end.
     const first = 'a'.repeat(512 * 1024);
     for (const offers of [true, false]) {
@@ -188,6 +196,7 @@ describe.concurrent('a job that is offered', () => {
   });
 
   it('is shared out among workers that are alike, also by ingresses that know nothing of each other', async (context) => {
+    const { expect } = context;
     const { ingress, addIngress, addWorker } = await start(context);
     const edges = [ingress, ...(await Promise.all(Array.from({ length: 7 }, () => addIngress())))];
     const workers = await Promise.all(Array.from({ length: 4 }, () => addWorker({ slots: 8 })));
@@ -206,6 +215,7 @@ describe.concurrent('a job that is offered', () => {
   });
 
   it('goes by ticket when its body is larger than one part', async (context) => {
+    const { expect } = context;
     const { ingress, addWorker } = await start(context);
     await addWorker();
     await untilOffersAreTaken(ingress);
@@ -216,6 +226,7 @@ describe.concurrent('a job that is offered', () => {
   });
 
   it('goes to a worker that is left when the first one fails', async (context) => {
+    const { expect } = context;
     const { ingress, addWorker } = await start(context);
     await addWorker({ id: 'bad', slots: 8 });
     await addWorker({ id: 'good', slots: 2 });
@@ -230,6 +241,7 @@ describe.concurrent('a job that is offered', () => {
 
 describe.concurrent('a worker', () => {
   it('refuses what is no offer, and one in a version that it does not speak', async (context) => {
+    const { expect } = context;
     const { ingress, addWorker, prefix } = await start(context);
     const { id, worker } = await addWorker();
     await untilOffersAreTaken(ingress);
@@ -248,19 +260,23 @@ describe.concurrent('a worker', () => {
     expect((await ingress.send(whoami).finished).state).toBe('done');
   });
 
-  it.each(['another.x.offer', 'w x', '>', 7])('that wants its offers at %j gets none', async (at) => {
-    const { ingress, addWorker, prefix } = await startParties();
-    onTestFinished(() => ingress.close());
-    const { id } = await addWorker();
-    const before = ingress.workers.get(id)?.announcement;
-    expect(before?.offersAt).toMatch(new RegExp(`^${prefix}\\.inbox\\.gpu\\.open\\.${id}\\.`));
-    const offersAt = typeof at === 'string' ? `${prefix}.inbox.gpu.open.${at}` : at;
-    ingress.broker.publish(`${prefix}.heartbeat.gpu.open.${id}`, JSON.stringify({ ...before, slots: 99, offersAt }));
-    await until(() => ingress.workers.get(id)?.announcement.slots === 99);
-    expect(ingress.workers.get(id)?.announcement.offersAt).toBeUndefined();
-  });
+  it.for(['another.x.offer', 'w x', '>', 7])(
+    'that wants its offers at %j gets none',
+    async (at, { expect, onTestFinished }) => {
+      const { ingress, addWorker, prefix } = await startParties();
+      onTestFinished(() => ingress.close());
+      const { id } = await addWorker();
+      const before = ingress.workers.get(id)?.announcement;
+      expect(before?.offersAt).toMatch(new RegExp(`^${prefix}\\.inbox\\.gpu\\.open\\.${id}\\.`));
+      const offersAt = typeof at === 'string' ? `${prefix}.inbox.gpu.open.${at}` : at;
+      ingress.broker.publish(`${prefix}.heartbeat.gpu.open.${id}`, JSON.stringify({ ...before, slots: 99, offersAt }));
+      await until(() => ingress.workers.get(id)?.announcement.slots === 99);
+      expect(ingress.workers.get(id)?.announcement.offersAt).toBeUndefined();
+    },
+  );
 
   it('refuses what was offered to the pool that it has left', async (context) => {
+    const { expect } = context;
     const { ingress, addWorker } = await start(context);
     const { id, worker } = await addWorker();
     await untilOffersAreTaken(ingress);

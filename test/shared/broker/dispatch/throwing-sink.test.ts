@@ -46,6 +46,7 @@ describe.concurrent('a sink that throws', () => {
     ['end', [{ write: 'x' }], 'internal'],
     ['fail', [{ write: 'x' }, { waitMs: 20 }, { fail: 'upstream_failed' }], 'upstream_failed'],
   ])('in %s fails its job alone, once', async ([method, steps, code], context) => {
+    const { expect } = context;
     const { log, requestIds } = errorLog();
     const { ingress, addWorker } = await start(context, log);
     const { worker } = await addWorker({ id: 'one' });
@@ -70,6 +71,7 @@ describe.concurrent('a sink that throws', () => {
   });
 
   it('in fail when the total timeout passes fails its job alone, once', async (context) => {
+    const { expect } = context;
     const { ingress, addWorker } = await start(context);
     const { worker } = await addWorker({ id: 'one' });
     let failures = 0;
@@ -87,6 +89,7 @@ describe.concurrent('a sink that throws', () => {
   });
 
   it('in fail while the ingress drains keeps no other job from its end', async (context) => {
+    const { expect } = context;
     const { ingress, addWorker } = await start(context);
     await addWorker({ id: 'one' });
     const fail = (): never => {
@@ -104,6 +107,7 @@ describe.concurrent('a sink that cancels its job', () => {
   it.for<keyof JobSink>(['begin', 'data', 'keepAlive', 'end'])(
     'in %s has it cancelled, once',
     async (method, context) => {
+      const { expect } = context;
       const { ingress, addWorker } = await start(context);
       const { worker } = await addWorker({ id: 'one' });
       const failures: RouterError[] = [];
@@ -122,6 +126,7 @@ describe.concurrent('a sink that cancels its job', () => {
 
 describe.concurrent('a request whose lanes cannot be chosen', () => {
   it('at first fails alone', async (context) => {
+    const { expect } = context;
     const { ingress, addWorker } = await start(context);
     await addWorker({ id: 'one' });
     const place = (): never => {
@@ -133,6 +138,7 @@ describe.concurrent('a request whose lanes cannot be chosen', () => {
   });
 
   it('while it waits fails alone', async (context) => {
+    const { expect } = context;
     const { ingress, addWorker } = await start(context);
     const { worker } = await addWorker({ id: 'one', slots: 0 });
     await addWorker({ id: 'two', slots: 0, kind: 'other' });

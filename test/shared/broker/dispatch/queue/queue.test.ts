@@ -2,7 +2,7 @@ import { nanos } from '@nats-io/transport-node';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it, type TestContext } from 'vitest';
+import { describe, it, type TestContext } from 'vitest';
 import { decodeClaimAnswer } from '#shared/broker/contract/claim.ts';
 import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { ensurePoolConsumers } from '#shared/broker/dispatch/queue/jobs-stream.ts';
@@ -28,6 +28,7 @@ function poolOf(parties: Parties, id: string): LiveWorker['pool'] {
 
 describe.concurrent('the queue', () => {
   it('drains high first, and still gives normal and low their share', async (context) => {
+    const { expect } = context;
     const { ingress, addWorker } = await start(context);
     const order: string[] = [];
     const gate = Promise.withResolvers<void>();
@@ -60,6 +61,7 @@ describe.concurrent('the queue', () => {
   });
 
   it('never gives a worker more jobs than it has slots', async (context) => {
+    const { expect } = context;
     const { ingress, addWorker } = await start(context);
     let running = 0;
     let most = 0;
@@ -81,6 +83,7 @@ describe.concurrent('the queue', () => {
   });
 
   it('brings what one worker cannot take to an idle one at once', async (context) => {
+    const { expect } = context;
     const { ingress, addWorker } = await start(context);
     const handler = (): Promise<typeof done> => sleep(300, done);
     await addWorker({ id: 'one', slots: 2, handler });
@@ -94,6 +97,7 @@ describe.concurrent('the queue', () => {
   });
 
   it('that is full refuses one more, and lets those that wait go on waiting', async (context) => {
+    const { expect } = context;
     const { ingress, addWorker } = await start(context, { ingress: { queue: { maxQueued: 2, maxAgeMs: 60_000 } } });
     const { worker } = await addWorker({ accepting: false });
     const [pool] = ingress.workers.pools();
@@ -110,6 +114,7 @@ describe.concurrent('the queue', () => {
   });
 
   it('fails a job after its timeout when there is no worker', async (context) => {
+    const { expect } = context;
     const { ingress } = await start(context, { ingress: { timeouts: { noWorkerMs: 300 } } });
     const { finished } = ingress.send({});
     const { error, queuedAt, endedAt } = await finished;
@@ -119,6 +124,7 @@ describe.concurrent('the queue', () => {
   });
 
   it('fails a job after the same timeout when the only worker stops taking jobs', async (context) => {
+    const { expect } = context;
     const { ingress, addWorker } = await start(context, { ingress: { timeouts: { noWorkerMs: 300 } } });
     const { worker } = await addWorker({ slots: 0 });
     const { finished } = ingress.send({});
@@ -127,6 +133,7 @@ describe.concurrent('the queue', () => {
   });
 
   it('waits for a worker that comes in time', async (context) => {
+    const { expect } = context;
     const { ingress, addWorker } = await start(context, { ingress: { timeouts: { noWorkerMs: 5_000 } } });
     const { finished } = ingress.send({});
     await addWorker();
@@ -134,6 +141,7 @@ describe.concurrent('the queue', () => {
   });
 
   it('takes jobs along when a worker changes its models, and with them its pool', async (context) => {
+    const { expect } = context;
     const { ingress, addWorker } = await start(context);
     const { worker, id } = await addWorker({ slots: 0 });
     const before = poolOf({ ingress } as Parties, id);
@@ -147,6 +155,7 @@ describe.concurrent('the queue', () => {
   });
 
   it('offers a job to the next lane when its first does not take it in time', async (context) => {
+    const { expect } = context;
     const { ingress, addWorker } = await start(context, { ingress: { spillMs: 100 } });
     const busy = await addWorker({ id: 'busy', kind: 'a', slots: 1 });
     await addWorker({ id: 'free', kind: 'b', slots: 1 });
@@ -159,6 +168,7 @@ describe.concurrent('the queue', () => {
   });
 
   it('forgets no job when somebody deletes its stream', async (context) => {
+    const { expect } = context;
     const { ingress, addWorker } = await start(context);
     const { worker } = await addWorker({ slots: 0 });
     const jobs = Array.from({ length: 5 }, () => ingress.send({ steps: [{ write: 'x' }] }));
@@ -206,6 +216,7 @@ describe.concurrent('a claim', () => {
   }
 
   it('is granted once: the next is answered with taken, and with gone when the job is over', async (context) => {
+    const { expect } = context;
     const parties = await start(context);
     await parties.addWorker({ id: 'one', slots: 0 });
     const sent = parties.ingress.send({});
@@ -217,6 +228,7 @@ describe.concurrent('a claim', () => {
   });
 
   it('in a version of the contract that is not spoken with its worker is put off', async (context) => {
+    const { expect } = context;
     const parties = await start(context);
     await parties.addWorker({ id: 'one', slots: 0 });
     const sent = parties.ingress.send({});
@@ -226,6 +238,7 @@ describe.concurrent('a claim', () => {
   });
 
   it('is not answered at the inbox of another worker', async (context) => {
+    const { expect } = context;
     const parties = await start(context);
     await parties.addWorker({ id: 'one', slots: 0 });
     const sent = parties.ingress.send({});
@@ -237,6 +250,7 @@ describe.concurrent('a claim', () => {
   });
 
   it('of a worker that this ingress does not know is put off', async (context) => {
+    const { expect } = context;
     const parties = await start(context);
     await parties.addWorker({ id: 'one', slots: 0 });
     const sent = parties.ingress.send({});
@@ -246,6 +260,7 @@ describe.concurrent('a claim', () => {
   });
 
   it('that is never made lets the ticket come back for another worker', async (context) => {
+    const { expect } = context;
     const parties = await start(context);
     await parties.addWorker({ id: 'one', slots: 0 });
     const sent = parties.ingress.send({ steps: [{ whoami: true }] });
@@ -256,6 +271,7 @@ describe.concurrent('a claim', () => {
   });
 
   it('of the worker that has just failed on the job is put off while another one could take it', async (context) => {
+    const { expect } = context;
     const { ingress, addWorker } = await start(context);
     const steps = [{ only: 'bad', fail: 'upstream_failed' as const }, { whoami: true as const }];
     await addWorker({ id: 'bad', slots: 1 });
@@ -268,6 +284,7 @@ describe.concurrent('a claim', () => {
   });
 
   it('of the only worker there is may be tried until the attempts are used up', async (context) => {
+    const { expect } = context;
     const { ingress, addWorker } = await start(context);
     await addWorker();
     const report = await ingress.send({ steps: [{ fail: 'worker_lost' }] }).finished;
