@@ -15,34 +15,34 @@ import { runConversation, type AnswerTimeouts } from './answer/run-conversation.
 import type { Lease } from './process-set/process-set.ts';
 
 export interface HandleJobOptions {
-  /** Takes a session for one conversation. */
+  /** Leases a session for one conversation. */
   take: (signal: AbortSignal) => Promise<Lease>;
   /** The models that the worker announces. */
   models: readonly string[];
   takesImages: boolean;
-  /** Who generates behind it, in traces. */
+  /** Name of the provider in traces. */
   traceName: string;
   timeouts: AnswerTimeouts;
-  /** Called when the upstream limits the rate of requests, with the seconds that this lasts where it tells them. */
+  /** Called when the upstream limits the rate of requests, with the seconds to wait if it names them. */
   onLimited: (seconds: number | undefined) => void;
   log: Logger;
 }
 
-/** A request's answer as it goes to the client. */
+/** Writes the answer to one request. */
 interface Answer {
   onPart: (part: AnswerPart) => void;
   end: (outcome: { finishReason: string }) => JobEnd;
 }
 
-/** Processes that are tried for one job when they die before they answer. */
+/** Most processes that are tried for one job if they exit before they answer. */
 const maxTries = 3;
 
-/** How one session's try at a conversation ended. */
+/** The outcome of one attempt with one process. */
 type Attempt = { end: JobEnd } | { error: unknown; diedSilently: boolean };
 
 /**
- * Makes the handler that serves jobs with a CLI: read the conversation, take a session, translate what it says. The CLI's
- * answer is written as chat chunks, from which it is translated into the client's format.
+ * Makes the handler that serves jobs with a CLI: it reads the conversation, leases a session and translates the answer. The
+ * answer is first written as chat chunks and then translated to the client's format.
  */
 export function createHandleJob(options: HandleJobOptions): JobHandler {
   const { take, models, takesImages, traceName, timeouts, onLimited, log } = options;
@@ -86,8 +86,8 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
   }
 
   /**
-   * A process that stood ready may have died at the moment it was taken, and others with it: as long as one has answered
-   * nothing, the next is tried.
+   * A ready process, and others with it, may exit at the moment it is leased. As long as a process has answered nothing, the
+   * next one is tried.
    */
   async function converse(conversation: Conversation, answer: Answer, signal: AbortSignal): Promise<JobEnd> {
     for (let tries = 1; ; tries += 1) {
@@ -139,7 +139,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
   }
 }
 
-/** An answer that is written piece by piece. */
+/** Writes an answer piece by piece. */
 function streamed(translation: Translation<Conversation>, minted: Minted, reply: Reply): Answer {
   const stream = translation.stream(minted);
   const write = (text: string): void => {
@@ -157,7 +157,7 @@ function streamed(translation: Translation<Conversation>, minted: Minted, reply:
   };
 }
 
-/** An answer that is written when it is complete. */
+/** Writes an answer when it is complete. */
 function whole(translation: Translation<Conversation>, minted: Minted, reply: Reply): Answer {
   const parts: AnswerPart[] = [];
   return {

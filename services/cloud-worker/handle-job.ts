@@ -19,35 +19,35 @@ export interface HandleJobOptions {
   http: UpstreamHttp;
   provider: Provider;
   translations: readonly Translation[];
-  /** Its name in traces. */
+  /** Name of the provider in traces. */
   traceName: string;
-  /** What the provider serves now. */
+  /** Returns the models that the provider serves now. */
   models: () => readonly ModelInfo[];
   timeouts: AnswerTimeouts;
   /** Called with the status and headers of every answer. */
   onHead: (status: number, headers: IncomingHttpHeaders) => void;
-  /** Called when the provider refuses work for now or cannot be reached, with the seconds to wait where it names them. */
+  /** Called when the provider refuses work temporarily or is unreachable, with the seconds to wait if it names them. */
   onRefused: (seconds: number | undefined) => void;
 }
 
-/** A job on its way to the provider, without its body. */
+/** A job without its body. */
 interface Ask {
   /** Name of the client's format. */
   client: string;
   model: ModelInfo;
-  /** The client's headers that concern an upstream. */
+  /** The client's headers that pass to an upstream of the same format. */
   headers: GrantedJob['headers'];
 }
 
-/** A request to the provider, and what is needed of it later: it may be large, so nothing else of it is kept. */
+/** A translated request. It may be large, so only these parts of it are kept. */
 interface ProviderRequest {
   body: Buffer;
-  /** Tokens of its input, estimated. */
+  /** Input tokens, estimated. */
   inputTokens: number;
   learn: ((promptTokens: number) => void) | undefined;
 }
 
-/** Makes the handler that serves jobs with one provider: translate, apply its rules, send, translate back. */
+/** Makes the handler that serves jobs with one provider: translates, applies the provider's rules, sends, translates back. */
 export function createHandleJob(options: HandleJobOptions): JobHandler {
   const { http, provider, translations, traceName, models, timeouts, onHead, onRefused } = options;
   const { format } = provider;
@@ -108,7 +108,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     return relayAnswer(relay, { path: format.path, body, headers: passed }, signal);
   }
 
-  /** The provider's own count where it has a path for that; else the tokenizer's, of the request as it counts it. */
+  /** Returns the provider's token count if it has a path for it, otherwise the tokenizer's. */
   async function countFor(ask: Ask, body: JsonObject, signal: AbortSignal): Promise<number> {
     const translation = findTranslation(translations, ask.client, format);
     const headers = translation.passesHeaders ? ask.headers : undefined;
@@ -119,7 +119,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     return counter.count(counted, ask.model.id, signal);
   }
 
-  /** What the provider answers; its failures as errors for the client. */
+  /** Resolves to the provider's answer. Rejects with its failure as an error for the client. */
   async function explained<Answer>(answer: Promise<Answer>, signal: AbortSignal): Promise<Answer> {
     try {
       return await answer;
@@ -132,7 +132,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
   }
 }
 
-/** Whether the provider refused because of its limits or its load, not because of the request. */
+/** Whether the provider refuses because of its limits or load, not because of the request. */
 function isForNow(error: unknown): error is RouterError {
   return error instanceof RouterError && (error.code === 'rate_limit_exceeded' || error.code === 'overloaded');
 }

@@ -27,7 +27,7 @@ await runWorker('cloud', cloudWorkerConfig, async (context) => {
   const pace = new Pace({
     slots: config.SLOTS,
     onChange: (allowance) => {
-      log.info(allowance, allowance.accepting ? 'the pace has changed' : 'no jobs are taken for a while');
+      log.info(allowance, allowance.accepting ? 'the allowance has changed' : 'the worker takes no jobs for now');
       announce();
     },
   });
@@ -64,7 +64,7 @@ await runWorker('cloud', cloudWorkerConfig, async (context) => {
     }),
     facts: () => {
       const { slots, accepting } = pace.allowance;
-      // A worker that knows no models can be asked for none.
+      // Without models there is nothing to serve.
       return { models: [...follower.models], slots, accepting: accepting && follower.models.length > 0 };
     },
   };

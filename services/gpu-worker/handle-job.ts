@@ -18,23 +18,23 @@ export interface HandleJobOptions {
   http: EngineHttp;
   engine: Engine;
   translations: readonly Translation[];
-  /** What the engine serves now. */
+  /** Returns the models that the engine serves now. */
   models: () => readonly ModelInfo[];
   fetchImage: ImageFetcher;
   timeouts: AnswerTimeouts;
-  /** Called when nobody listens at the engine's address. */
+  /** Called when the engine refuses connections. */
   onUnreachable: () => void;
 }
 
-/** A request to the engine, and what is needed of it later: it may be large, so nothing else of it is kept. */
+/** A translated request. It may be large, so only these parts of it are kept. */
 interface EngineRequest {
   body: Buffer;
-  /** Tokens of its input, estimated. */
+  /** Input tokens, estimated. */
   inputTokens: number;
   learn: ((promptTokens: number) => void) | undefined;
 }
 
-/** Makes the handler that serves jobs with one engine: translate, adapt, send, translate back. */
+/** Makes the handler that serves jobs with one engine: translates, adapts, sends, translates back. */
 export function createHandleJob(options: HandleJobOptions): JobHandler {
   const { http, engine, translations, models, fetchImage, timeouts, onUnreachable } = options;
   const traced = { provider: engine.kind, server: http.server };
@@ -95,7 +95,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     return relayAnswer(relay, { path: `/v1${engineFormat.path}`, body }, signal);
   }
 
-  /** What the engine answers; its failures as errors for the client. */
+  /** Resolves to the engine's answer. Rejects with its failure as an error for the client. */
   async function explained<Answer>(answer: Promise<Answer>, signal: AbortSignal): Promise<Answer> {
     try {
       return await answer;

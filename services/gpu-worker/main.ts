@@ -9,7 +9,7 @@ import { EngineFollower } from './follow-engine.ts';
 import { createHandleJob } from './handle-job.ts';
 import { createImageFetcher } from './images/image-fetcher.ts';
 
-/** Slots where the engine does not report how many requests it works on at once. */
+/** Slots if the engine does not report how many requests it serves at once. */
 const defaultSlots = 8;
 
 await runWorker('gpu', gpuWorkerConfig, async ({ config, log, releases, admin, announce }) => {

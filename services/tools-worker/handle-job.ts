@@ -11,15 +11,15 @@ import type { ToolSet } from './tool-set.ts';
 
 export interface HandleJobOptions {
   tools: Pick<ToolSet, 'get' | 'checkOf'>;
-  /** Milliseconds a tool may take. */
+  /** Timeout of a tool, in milliseconds. */
   timeoutMs: number;
-  /** Bytes of one tool's output. */
+  /** Most bytes of one tool's output. */
   maxOutputBytes: number;
 }
 
 const done: JobEnd = { usage: noUsage, finishReason: 'stop' };
 
-/** Makes the handler that runs tools: check the input, run within its time, answer. */
+/** Makes the handler that runs tools: checks the input, runs the tool within its timeout, and answers. */
 export function createHandleJob({ tools, timeoutMs, maxOutputBytes }: HandleJobOptions): JobHandler {
   return async function handleJob(job, reply, signal) {
     const call = parseToolCall(readRequest(job));
@@ -34,7 +34,7 @@ export function createHandleJob({ tools, timeoutMs, maxOutputBytes }: HandleJobO
   };
 }
 
-/** The span of one run of a tool (OpenTelemetry, "Execute tool span"), without what it was given and gave. */
+/** Records the span of one run of a tool (OpenTelemetry, "Execute tool span"), without input and output. */
 async function traced(parent: TraceSpan, tool: string, run: () => Promise<ToolOutput>): Promise<ToolOutput> {
   const attributes = { [names.operation]: 'execute_tool', [names.toolName]: tool };
   const span = parent.child(`execute_tool ${tool}`, 'internal', { attributes });
@@ -55,7 +55,7 @@ function progressTo(reply: Reply): (progress: { progress: number }) => void {
 }
 
 /**
- * Waits for a tool as long as it may take. One that does not heed its signal is left behind; what comes of it is nobody's.
+ * Waits for a tool until its timeout. A tool that ignores its signal keeps running; its result is discarded.
  * @throws RouterError `upstream_timeout`, or the signal's reason
  */
 async function withinTime<T>(ms: number, signal: AbortSignal, run: (signal: AbortSignal) => Promise<T>): Promise<T> {

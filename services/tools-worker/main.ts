@@ -10,10 +10,10 @@ import { ToolFolder } from './own/tool-folder.ts';
 import { ToolSet } from './tool-set.ts';
 import { shippedTools } from './tools/shipped-tools.ts';
 
-/** Milliseconds that the worker waits for its MCP servers before it announces what it has: most are up by then. */
+/** Milliseconds for which the worker waits for its MCP servers before it announces its tools. Most start within them. */
 const gatherMs = 3_000;
 
-/** Bytes of an MCP message around a tool's output. */
+/** Bytes of an MCP message in addition to a tool's output. */
 const messageMargin = 64 * 1024;
 
 await runWorker('tools', toolsWorkerConfig, async ({ config, environment, log, releases, admin, announce }) => {
