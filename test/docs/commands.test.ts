@@ -10,7 +10,7 @@ import { gpuWorkerConfig } from '#services/gpu-worker/config.ts';
 import { ingressConfig } from '#services/ingress/config.ts';
 import { upSettings } from '#services/rtr/config.ts';
 import { toolsWorkerConfig } from '#services/tools-worker/config.ts';
-import { startEdge, type Edge } from '../helpers/cluster/start-edge.ts';
+import { startScriptedCluster, type ScriptedCluster } from '../helpers/cluster/start-scripted-cluster.ts';
 import { readPages } from './pages.ts';
 import { shellCommands } from './shell-commands.ts';
 
@@ -79,13 +79,13 @@ describe('the variables in the documentation', () => {
 });
 
 describe('the paths in the documentation', () => {
-  let edge: Edge;
+  let cluster: ScriptedCluster;
 
   beforeAll(async () => {
-    edge = await startEdge();
-    await edge.addScripted();
+    cluster = await startScriptedCluster();
+    await cluster.addScripted();
   });
-  afterAll(() => edge.stop());
+  afterAll(() => cluster.stop());
 
   it('are served by an ingress', async () => {
     const requests = [
@@ -101,10 +101,10 @@ describe('the paths in the documentation', () => {
     expect(requests.length).toBeGreaterThan(10);
     const answers = await Promise.all(
       requests.map(async ({ method, path, port }) => {
-        const base = port === 8485 ? edge.adminUrl : edge.url;
+        const base = port === 8485 ? cluster.adminUrl : cluster.url;
         const answer = await fetch(base + path.replace('{id}', 'demo'), {
           method,
-          headers: { authorization: `Bearer ${edge.key}`, 'content-type': 'application/json' },
+          headers: { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json' },
           ...(method === 'POST' && { body: '{}' }),
         });
         await answer.body?.cancel();

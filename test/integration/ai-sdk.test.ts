@@ -81,7 +81,7 @@ describe.each(formats)('the AI SDK on %s', (_, provider) => {
     expect(errors).toHaveLength(1);
   });
 
-  it('throws its own error for an unknown model', async () => {
+  it('throws its error class for an unknown model', async () => {
     const asked = generateText({ model: provider()('no-such-model'), prompt: 'hi', maxRetries: 0 });
     await expect(asked).rejects.toSatisfy((error) => APICallError.isInstance(error) && error.statusCode === 404);
   });

@@ -165,7 +165,7 @@ describe.each([
     expect(model.max_input_tokens).toBeGreaterThan(0);
   });
 
-  it('throws the SDK’s own error classes, with the request’s id', async () => {
+  it('throws the SDK’s error classes, with the request’s id', async () => {
     const create = (body: object, options: object = {}) => client(options).messages.create({ ...ask('hi'), ...body });
     await expect(create({}, { apiKey: 'rtr_wrong' })).rejects.toThrow(Anthropic.AuthenticationError);
     await expect(create({ model: 'no-such-model' })).rejects.toThrow(Anthropic.NotFoundError);
@@ -227,7 +227,7 @@ describe('the messages format over plain HTTP', () => {
     expect(answer.status).toBe(200);
   });
 
-  it('refuses a thread with the details that make the SDK send the whole history', async () => {
+  it('refuses a thread with the details on which the SDK sends the whole history', async () => {
     const answer = await post('/v1/messages?beta=true', {
       model: 'demo',
       max_tokens: 10,
@@ -245,7 +245,7 @@ describe('the messages format over plain HTTP', () => {
     });
   });
 
-  it('puts overflow into the words that Claude Code parses', async () => {
+  it('reports overflow in the text that Claude Code parses', async () => {
     const answer = await post('/v1/messages', {
       model: 'demo',
       max_tokens: 10,
@@ -256,14 +256,14 @@ describe('the messages format over plain HTTP', () => {
     expect(error.message).toMatch(/^prompt is too long: \d+ tokens > \d+ maximum$/);
   });
 
-  it('gives a models call on the chat path the chat shape, whatever version header it carries', async () => {
+  it('answers /models on the chat path in the chat shape, with any version header', async () => {
     const answer = await fetch(`${cluster.url}/api/openai/v1/models`, {
       headers: { authorization: `Bearer ${cluster.key}`, 'anthropic-version': '2023-06-01' },
     });
     expect(await answer.json()).toMatchObject({ object: 'list' });
   });
 
-  it('counts tokens of an unknown model with 404', async () => {
+  it('answers a token count for an unknown model with 404', async () => {
     const answer = await post('/v1/messages/count_tokens', {
       model: 'nope',
       messages: [{ role: 'user', content: 'hi' }],

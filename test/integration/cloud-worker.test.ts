@@ -64,7 +64,7 @@ describe('a messages client on a messages upstream', () => {
   it.each([
     ['think', 'msg_01Kq7vXcN3Zt5WbYp8RfLmDs'],
     ['search', 'msg_01G7hKp2LqWx9TzRn4VbYcMd'],
-  ])('gets the stream "%s" byte for byte, but for its id', async (name, id) => {
+  ])('gets the stream "%s" byte for byte, except for its id', async (name, id) => {
     const answer = await post('anthropic/v1/messages', {
       model: `claude-${name}`,
       max_tokens: 100,
@@ -76,13 +76,13 @@ describe('a messages client on a messages upstream', () => {
     expect(withUpstreamName(await answer.text(), `claude-${name}`, id)).toBe(raw);
   });
 
-  it('gets a whole answer as it came, but for its id', async () => {
+  it('gets an answer unchanged, except for its id', async () => {
     const answer = await post('anthropic/v1/messages', { model: 'claude-think', max_tokens: 100, messages: hello });
     const raw = readFileSync(`${fixtures}/anthropic/whole.json`, 'utf8');
     expect(withUpstreamName(await answer.text(), 'claude-think', 'msg_01Wh0LeAnSwEr00000000000')).toBe(raw);
   });
 
-  it('has its request arrive as it was: beta headers, cache marks, signatures, server tools, unknown fields', async () => {
+  it('has its request arrive unchanged: beta headers, cache marks, signatures, server tools, unknown fields', async () => {
     const body = {
       model: 'claude-think',
       max_tokens: 4000,
@@ -130,7 +130,7 @@ describe('a messages client on a messages upstream', () => {
     expect(seen?.headers).not.toHaveProperty('authorization');
   });
 
-  it('is understood by the SDK: thinking with its signature, two tools, usage', async () => {
+  it('reads thinking with its signature, two tools and usage with the SDK', async () => {
     const message = await anthropic()
       .messages.stream({ model: 'claude-think', max_tokens: 100, messages: hello, tools: [tool] })
       .finalMessage();
@@ -160,7 +160,7 @@ describe('a messages client on a messages upstream', () => {
     expect(text).toMatch(/event: error\ndata: \{"type":"error","error":\{"type":"overloaded_error"[^\n]*\n\n$/);
   });
 
-  it('gets overflow in the words that it parses', async () => {
+  it('gets overflow in the text that it parses', async () => {
     const error: unknown = await anthropic()
       .messages.create({ model: 'claude-long', max_tokens: 100, messages: hello })
       .catch((error: unknown) => error);
@@ -224,7 +224,7 @@ describe('a chat client on a chat upstream', () => {
     ]);
   });
 
-  it('lists what answers chats, and nothing else of the provider', async () => {
+  it('lists only the models of the provider that answer chats', async () => {
     const ids = [];
     for await (const { id } of openai().models.list()) ids.push(id);
     expect(ids).toEqual(expect.arrayContaining(['auto', 'gpt-words', 'gpt-tools', 'claude-think', 'claude-search']));
@@ -295,7 +295,7 @@ describe('a client of one format on an upstream of the other', () => {
     expect(gpt.seen.at(-1)?.headers).not.toHaveProperty('anthropic-version');
   });
 
-  it('has tokens counted by a tokenizer where the upstream counts none', async () => {
+  it('has tokens counted by a tokenizer if the upstream does not count', async () => {
     const { input_tokens: tokens } = await anthropic().messages.countTokens({ model: 'gpt-words', messages: hello });
     expect(tokens).toBeGreaterThan(0);
     expect(tokens).toBeLessThan(20);
@@ -303,7 +303,7 @@ describe('a client of one format on an upstream of the other', () => {
 });
 
 describe("a provider that refuses the router's key", () => {
-  it('is a failed upstream to clients of both formats, and a line for the operator without the key', async () => {
+  it('is a failed upstream for clients of both formats, and a log line for the operator without the key', async () => {
     await expect(openai().chat.completions.create({ model: 'gpt-refused', messages: hello })).rejects.toMatchObject({
       status: 502,
       code: 'upstream_failed',

@@ -46,7 +46,7 @@ async function makeKey(client: ConsoleClient, wanted: object): Promise<Record<st
   return { authorization: `Bearer ${body.raw}` };
 }
 
-/** Sends a prompt that the engine fails with, and quotes; returns the id of the request. */
+/** Sends a prompt that the engine rejects and quotes. Returns the id of the request. */
 async function failWith(prompt: string, headers: Record<string, string>, url = cluster.url): Promise<string> {
   const answer = await fetch(`${url}/api/openai/chat/completions`, {
     method: 'POST',
@@ -57,7 +57,7 @@ async function failWith(prompt: string, headers: Record<string, string>, url = c
   return answer.headers.get('x-request-id') ?? '';
 }
 
-/** Everything that the console's API lets a person read, in one text. */
+/** All that a person can read through the console's API, as one text. */
 async function readEverything(client: ConsoleClient): Promise<string> {
   const range = `from=${Date.now() - 60_000}&to=${Date.now() + 60_000}`;
   const paths = ['session', 'models', 'about', 'keys', 'users', 'teams', 'invitations', 'settings', 'audit', 'prices'];
@@ -66,7 +66,7 @@ async function readEverything(client: ConsoleClient): Promise<string> {
   return JSON.stringify(answers.map(({ body }) => body));
 }
 
-it('shows an administrator the code and place of every failure, a member of their own, and nobody what an upstream said', async () => {
+it('administrators see the code and place of every failure, members of their own, and no one an upstream message', async () => {
   const team = String((await admin.post('/teams', { name: 'Crew' })).body.id);
   const [bob, carol] = [await join('Bob', team), await join('Carol', team)];
   const pages = [await listenLive(admin), await listenLive(bob), await listenLive(carol)] as const;

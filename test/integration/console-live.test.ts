@@ -38,7 +38,7 @@ describe('the live feed', () => {
     expect(response.status).toBe(401);
   });
 
-  it('sends everything at once, and at every ingress what all of them served', async () => {
+  it('sends the current state at once, with the requests of all ingress nodes', async () => {
     const [here, there] = [await listenLive(admin), await listenLive(admin, otherUrl)];
     await until(() => here.news.workers?.length === 1 && there.news.overview !== undefined);
     expect(here.response.headers.get('cache-control')).toContain('no-store');
@@ -53,7 +53,7 @@ describe('the live feed', () => {
     expect(there.news.overview?.firstTokenMs?.p50).toBeGreaterThan(0);
   });
 
-  it('limits the streams of one session, and has room again when a page leaves', async () => {
+  it('limits the streams of one session, and accepts a new one when a page closes', async () => {
     const pages = await Promise.all(Array.from({ length: 8 }, () => listenLive(admin)));
     expect(pages.map(({ response }) => response.status)).toEqual(Array.from({ length: 8 }, () => 200));
     const refused = await listenLive(admin);
@@ -72,7 +72,7 @@ describe('the live feed', () => {
     await until(isOver);
   });
 
-  it('ends with the session, also when that ended at another ingress', async () => {
+  it('ends with the session, also if that ended at another ingress', async () => {
     const page = new ConsoleClient(otherUrl);
     expect((await page.signIn('ada@example.com', goodPassword)).status).toBe(200);
     const { news, isOver } = await listenLive(page);

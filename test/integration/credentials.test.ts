@@ -11,7 +11,7 @@ let nats: SecuredNats;
 let cluster: Cluster;
 let upstream: ServiceProcess;
 
-/** Settings of whoever has a credential. */
+/** Settings of a part with a credential. */
 const having = (file: string): Record<string, string> => ({ NATS_CREDENTIALS: file });
 
 /** A cluster in which each part has its own credential: an ingress and one worker of each tier. */
@@ -67,7 +67,7 @@ async function ask(model: string): Promise<{ text: string; tier: string | null; 
   };
 }
 
-describe('a cluster in which everybody has a credential of their own', () => {
+describe('a cluster in which every part has a credential of its own', () => {
   it.each([
     ['demo', 'gpu'],
     ['cat', 'cli'],
@@ -98,7 +98,7 @@ describe('a cluster in which everybody has a credential of their own', () => {
     expect(await answer.json()).toMatchObject({ content: [{ text: '42' }], is_error: false });
   });
 
-  it('stops what a client does not wait for any more', async () => {
+  it('stops the generation when its client disconnects', async () => {
     const controller = new AbortController();
     const stream = await client().chat.completions.create(
       { model: 'demo', stream: true, messages: [{ role: 'user', content: 'Go on.\n[demo tokens=500 rate=20]' }] },
@@ -112,7 +112,7 @@ describe('a cluster in which everybody has a credential of their own', () => {
     await until(async () => (await active()) === 0, 3_000);
   });
 
-  it('never tries what it may not', () => {
+  it('never tries anything that is not permitted', () => {
     const lines = [cluster.ingress, ...cluster.workers].flatMap(({ lines }) => lines);
     expect(lines.length).toBeGreaterThan(cluster.workers.length);
     expect(lines.filter((line) => /permission/i.test(JSON.stringify(line)))).toEqual([]);
@@ -120,7 +120,7 @@ describe('a cluster in which everybody has a credential of their own', () => {
 });
 
 describe('a worker', () => {
-  it('with the credential of another tier says so and ends', async () => {
+  it('with the credential of another tier names the mistake and exits', async () => {
     const worker = startProcess('services/tools-worker/main.ts', {
       NATS_URL: `nats://127.0.0.1:${nats.port}`,
       ...having(nats.files.gpu),
@@ -145,11 +145,11 @@ describe('a worker', () => {
     await nats.revoke('joes-box');
     await worker.line('broker connection lost');
     await until(() => said('worker is lost'), 10_000);
-    // It asks again every few seconds, and says so in a line each time.
+    // It tries again every few seconds, with a log line each time.
     const refusals = worker.lines.filter(({ level }) => Number(level) >= 50);
     expect(refusals.length).toBeLessThanOrEqual(3);
     expect(refusals.at(-1)).toMatchObject({ msg: 'the broker refuses this credential', reason: expect.any(String) });
-    // The others have noticed nothing.
+    // The others are not affected.
     expect(await ask('demo')).toMatchObject({ tier: 'gpu', worker: expect.stringMatching(/^gpu\./) });
   });
 });

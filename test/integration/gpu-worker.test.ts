@@ -26,7 +26,7 @@ function ask(body: object, signal?: AbortSignal): Promise<Response> {
 }
 
 describe.skipIf(program === undefined)('a cluster on a real llama-server', () => {
-  it('serves messages clients, and counts for them what it will use', async () => {
+  it('serves messages clients, with the same token count before and after', async () => {
     server = await startLlamaServer(program ?? '');
     cluster = await startCluster({ engineUrl: server.url });
     const { url, key } = cluster;
@@ -66,7 +66,7 @@ describe.skipIf(program === undefined)('a cluster on a real llama-server', () =>
 });
 
 describe('a gpu-worker', () => {
-  it('takes no jobs while its engine is away, and serves again when it is back', async () => {
+  it('takes no jobs while its engine is down, and serves again when it is back', async () => {
     cluster = await startCluster({ ingress: { NO_WORKER_TIMEOUT_MS: '100' } });
     expect((await ask({})).status).toBe(200);
     await cluster.engine?.kill();

@@ -17,7 +17,7 @@ let ingresses: ServiceProcess[];
 
 beforeAll(async () => {
   [nats, redis] = await Promise.all([startNats(), startRedis()]);
-  // Keys are judged before anything else, so nobody has to serve a model here.
+  // Keys are checked before anything else, so no worker is needed here.
   cluster = await startCluster({
     natsUrl: nats.url,
     redisUrl: redis.url,
@@ -34,7 +34,7 @@ afterAll(async () => {
   await Promise.all([nats.stop(), redis.stop()]);
 });
 
-/** Runs `rtr keys …` as a person would, and returns the object it prints. */
+/** Runs `rtr keys …` and returns the object that it prints. */
 async function rtrKeys(...words: string[]): Promise<{ id: string; key: string; warning?: string }> {
   const { stdout } = await promisify(execFile)(process.execPath, ['services/rtr/main.ts', 'keys', ...words, '--json'], {
     env: { ...process.env, NATS_URL: nats.url, REDIS_URL: redis.url, RTR_PREFIX: cluster.prefix },
@@ -61,7 +61,7 @@ describe('keys in a cluster of two ingresses', () => {
     expect(await statuses(cluster.key)).toEqual([200, 200]);
   });
 
-  it('lets known keys work while Redis is away, answers 503 to unknown ones, and knows those when it is back', async () => {
+  it('accepts known keys while Redis is away, answers 503 to others, and accepts those when it is back', async () => {
     const { key: unknown } = await rtrKeys('create', '--name', 'not used before');
     expect(await statuses(cluster.key)).toEqual([200, 200]);
     await redis.kill();
@@ -76,7 +76,7 @@ describe('keys in a cluster of two ingresses', () => {
     await until(async () => (await statuses(unknown)).every((status) => status === 200), 10_000);
   });
 
-  it('finds a revocation that was announced to nobody as soon as the broker is back', async () => {
+  it('finds a revocation without an announcement as soon as the broker is back', async () => {
     const { id, key } = await rtrKeys('create', '--name', 'leaver in a bad moment');
     expect(await statuses(key)).toEqual([200, 200]);
     await nats.kill();

@@ -44,7 +44,7 @@ const askMessages = (key: string, fields: object = {}): Promise<Response> =>
     headers: { 'x-api-key': key, 'content-type': 'application/json' },
   });
 
-/** What is written in Redis of the limits of a key, by period. */
+/** The counts of a key's limits in Redis, by period. */
 async function useOf(id: string): Promise<Record<string, Record<string, string>>> {
   const { connection } = await openKeyStore(redis.url, `${cluster.prefix}:`);
   const names = await connection.redis.keys(`${cluster.prefix}:limit:key:${id}:*`);
@@ -68,7 +68,7 @@ describe('a budget', () => {
     const answer = (await (await ask(cluster.key)).json()) as { usage: Record<string, number> };
     const { prompt_tokens: prompt = 0, completion_tokens: completion = 0 } = answer.usage;
     const nano = prompt * 1_000 + completion * 2_000;
-    // What the tenth is held for when nine are settled, and half of what one comes to: too little for an eleventh.
+    // The reservation of the tenth request after nine commits, and half the cost of one: too little for an eleventh.
     const held = 8 * 1_000 + 50 * 2_000;
     const costPerDay = (nano * 9.5 + held) / 1e9;
     const nodes = [cluster, await cluster.addIngress()];
@@ -79,7 +79,7 @@ describe('a budget', () => {
         for (;;) {
           const got = await ask(raw, {}, {}, nodes[index % 2]);
           const body = (await got.json()) as { error?: { code: string } };
-          // Others hold what is left of the budget until it is known what they come to.
+          // Other requests hold reservations of the rest of the budget until they commit.
           if (got.status === 429 && body.error?.code === 'rate_limit_exceeded') continue;
           return got.status === 200 ? 'served' : body.error?.code;
         }
@@ -109,7 +109,7 @@ describe('a budget', () => {
     expect(await messages.json()).toMatchObject({ type: 'error', error: { type: 'rate_limit_error' } });
   });
 
-  it('says at once when a request alone is larger than it', async () => {
+  it('refuses a request that alone exceeds it', async () => {
     const { raw } = await cluster.addKey({ limits: { tokensPerDay: 60 } });
     const refused = await ask(raw, { max_tokens: 100 });
     expect(refused.status).toBe(400);
@@ -122,25 +122,21 @@ describe('a budget', () => {
 });
 
 describe('a limit of requests a minute', () => {
-  it(
-    'refuses with the time after which it works again, and the official SDKs keep to it',
-    { timeout: 40_000 },
-    async () => {
-      const { raw } = await cluster.addKey({ limits: { requestsPerMinute: 12 } });
-      await Promise.all(Array.from({ length: 12 }, () => ask(raw)));
-      const refused = await ask(raw);
-      expect(refused.status).toBe(429);
-      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(2);
-      expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(5);
-      expect(await refused.json()).toMatchObject({ error: { type: 'requests', code: 'rate_limit_exceeded' } });
-      const client = new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: raw });
-      const answer = await client.chat.completions.create({
-        model: 'demo',
-        messages: [{ role: 'user', content: 'Hi' }],
-      });
-      expect(answer.choices[0]?.message.content).toBeTruthy();
-    },
-  );
+  it('refuses with the time to wait, and the official SDKs wait for it', { timeout: 40_000 }, async () => {
+    const { raw } = await cluster.addKey({ limits: { requestsPerMinute: 12 } });
+    await Promise.all(Array.from({ length: 12 }, () => ask(raw)));
+    const refused = await ask(raw);
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(2);
+    expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(5);
+    expect(await refused.json()).toMatchObject({ error: { type: 'requests', code: 'rate_limit_exceeded' } });
+    const client = new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: raw });
+    const answer = await client.chat.completions.create({
+      model: 'demo',
+      messages: [{ role: 'user', content: 'Hi' }],
+    });
+    expect(answer.choices[0]?.message.content).toBeTruthy();
+  });
 
   it('is reported to both official SDKs in headers, with the tightest of all parties', async () => {
     const raw = await keyOfTeam(
@@ -172,7 +168,7 @@ describe('a limit of requests a minute', () => {
 });
 
 describe('a limit of requests at the same time', () => {
-  it('is free again when the client has gone', async () => {
+  it('is free again when the client disconnects', async () => {
     const { raw } = await cluster.addKey({ limits: { concurrentRequests: 1 } });
     const gone = new AbortController();
     const endless = {
@@ -189,7 +185,7 @@ describe('a limit of requests at the same time', () => {
 });
 
 describe('while Redis is away', () => {
-  it('requests with limits get a 503, and those without go on', { timeout: 40_000 }, async () => {
+  it('requests with limits get 503, and those without are served', { timeout: 40_000 }, async () => {
     const { raw, id } = await cluster.addKey({ limits: { requestsPerMinute: 1_000 } });
     expect((await ask(raw)).status).toBe(200);
     expect((await ask(cluster.key)).status).toBe(200);
@@ -210,7 +206,7 @@ describe('while Redis is away', () => {
 });
 
 describe('a request without limits', () => {
-  it('asks nothing of Redis', async () => {
+  it('needs nothing of Redis', async () => {
     expect((await ask(cluster.key)).status).toBe(200);
     const { connection } = await openKeyStore(redis.url, `${cluster.prefix}:`);
     const monitor = await connection.redis.monitor();
@@ -236,7 +232,7 @@ describe('a request without limits', () => {
 });
 
 describe("a key's models and tiers", () => {
-  it('leaves nothing else to ask for', async () => {
+  it('refuse all other names', async () => {
     const { raw } = await cluster.addKey({ models: ['other'] });
     const refused = await ask(raw);
     expect(refused.status).toBe(403);
@@ -248,7 +244,7 @@ describe("a key's models and tiers", () => {
     expect(await list.json()).toMatchObject({ data: [] });
   });
 
-  it('lets through what it names', async () => {
+  it('allow the names on the lists', async () => {
     const { url } = cluster;
     const { raw } = await cluster.addKey({ models: ['demo'], tiers: ['gpu'] });
     expect((await ask(raw)).status).toBe(200);
@@ -265,7 +261,7 @@ describe("a key's models and tiers", () => {
     }
   });
 
-  it('keeps requests from tiers that it does not name', async () => {
+  it('keep requests from other tiers', async () => {
     const { raw } = await cluster.addKey({ tiers: ['cloud', 'tools'] });
     expect((await ask(raw)).status).toBe(403);
     expect((await ask(raw, { model: 'auto' })).status).toBe(403);

@@ -48,7 +48,7 @@ describe("a worker's admin port", () => {
     expect(await valueOf(url, 'rtr_dependency_up{dependency="nats"}')).toBe(1);
   });
 
-  it('is healthy while the worker takes jobs, and alive while it lives', async () => {
+  it('is ready while the worker takes jobs, and live while it runs', async () => {
     const url = await adminOf(cluster.workers[0]);
     const health = await fetch(`${url}/health`);
     expect(health.status).toBe(200);
@@ -56,7 +56,7 @@ describe("a worker's admin port", () => {
     expect((await fetch(`${url}/live`)).status).toBe(200);
   });
 
-  it('is not there unless it is asked for', async () => {
+  it('is closed unless it is set', async () => {
     const worker = await cluster.addToolsWorker();
     expect(worker.lines.some(({ msg }) => msg === 'the admin port is open')).toBe(false);
     await worker.stop();
@@ -64,7 +64,7 @@ describe("a worker's admin port", () => {
 });
 
 describe("an ingress's metrics", () => {
-  it('never carry a name that a client made up', async () => {
+  it('never have a name that a client made up', async () => {
     expect((await post({ model: 'made-up-by-a-client' })).status).toBe(404);
     const metrics = await page(`${cluster.adminUrl}/metrics`);
     expect(metrics).not.toContain('made-up-by-a-client');
@@ -109,7 +109,7 @@ describe("an ingress's metrics", () => {
 });
 
 describe("the cluster's load", () => {
-  it('counts what waits for a tier whose last worker is gone, at whichever ingress it is asked for', async () => {
+  it('counts requests that wait for a tier without workers, at every ingress', async () => {
     const other = await cluster.addIngress();
     const { admin } = await other.process.line('ingress is ready');
     const ask = async (url: string) => {

@@ -86,7 +86,7 @@ describe.each([
     expect((await stream.totalUsage()).completion_tokens).toBeGreaterThan(0);
   });
 
-  it('runs a loop of parallel tools to its end', async () => {
+  it('runs a loop with parallel tools to its end', async () => {
     const called: string[] = [];
     const tool = (name: string) => ({
       type: 'function' as const,
@@ -177,7 +177,7 @@ describe.each([
     expect(await client().models.retrieve('demo')).toMatchObject({ id: 'demo', object: 'model' });
   });
 
-  it('throws the SDK’s own error classes', async () => {
+  it('throws the SDK’s error classes', async () => {
     const messages = [{ role: 'user' as const, content: 'hi' }];
     const create = (body: object, options: object = {}) =>
       client('/api/openai/v1', options).chat.completions.create({ model: 'demo', messages, ...body });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { noUsage } from '#shared/core/usage.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
-import { chatRequest, startEdge, type Edge } from '../helpers/cluster/start-edge.ts';
+import { chatRequest, startScriptedCluster, type ScriptedCluster } from '../helpers/cluster/start-scripted-cluster.ts';
 import { until } from '../helpers/until.ts';
 import { ConsoleClient } from '../helpers/console/console-client.ts';
 import { runCommand } from '../helpers/processes/run-command.ts';
@@ -16,22 +16,22 @@ const password = 'purple monkeys type slowly';
 
 let nats: TestServer;
 let redis: TestServer;
-let edge: Edge;
+let cluster: ScriptedCluster;
 /** A key with a limit. */
 let limited: string;
 
 beforeAll(async () => {
   [nats, redis] = await Promise.all([startNats(), startRedis()]);
-  edge = await startEdge({ natsUrl: nats.url, redisUrl: redis.url });
-  limited = (await edge.addKey({ limits: { tokensPerDay: 1_000_000 } })).raw;
+  cluster = await startScriptedCluster({ natsUrl: nats.url, redisUrl: redis.url });
+  limited = (await cluster.addKey({ limits: { tokensPerDay: 1_000_000 } })).raw;
 });
 
 afterAll(async () => {
-  await edge.stop();
+  await cluster.stop();
   await Promise.all([nats.stop(), redis.stop()]);
 });
 
-const ask = (key = edge.key, url = edge.url): Promise<Response> =>
+const ask = (key = cluster.key, url = cluster.url): Promise<Response> =>
   fetch(`${url}/api/openai/chat/completions`, {
     method: 'POST',
     body: JSON.stringify(chatRequest([{ write: '{}' }], { max_tokens: 100 })),
@@ -40,8 +40,8 @@ const ask = (key = edge.key, url = edge.url): Promise<Response> =>
 
 /** Tokens that count against today's budget of the key. */
 async function spentToday(): Promise<number> {
-  const { connection } = await openKeyStore(redis.url, `${edge.prefix}:`);
-  const names = await connection.redis.keys(`${edge.prefix}:limit:key:*:?????`);
+  const { connection } = await openKeyStore(redis.url, `${cluster.prefix}:`);
+  const names = await connection.redis.keys(`${cluster.prefix}:limit:key:*:?????`);
   const spent = await Promise.all(names.map((name) => connection.redis.hget(name, 'tokens')));
   return spent.reduce((sum, tokens) => sum + Number(tokens), 0);
 }
@@ -50,7 +50,7 @@ describe('while Redis is away', () => {
   it('a running request of a key with limits finishes, and is counted when Redis is back', async () => {
     const gate = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
-    const worker = await edge.addScripted({
+    const worker = await cluster.addScripted({
       handler: async (_, reply) => {
         begun.resolve();
         await gate.promise;
@@ -70,12 +70,12 @@ describe('while Redis is away', () => {
   });
 
   it('the console answers 503, and its sessions continue afterwards', async () => {
-    const { accounts } = await openKeyStore(redis.url, `${edge.prefix}:`);
-    const page = new ConsoleClient(edge.url);
+    const { accounts } = await openKeyStore(redis.url, `${cluster.prefix}:`);
+    const page = new ConsoleClient(cluster.url);
     await page.post(`/links/${await accounts.links.issueFirstAdmin()}`, { name: 'Ada', email, password });
     expect((await page.get('/keys')).status).toBe(200);
     await redis.kill();
-    const stranger = new ConsoleClient(edge.url);
+    const stranger = new ConsoleClient(cluster.url);
     for (const answer of [await page.get('/keys'), await stranger.signIn(email, password)]) {
       expect(answer).toMatchObject({ status: 503, body: { error: { code: 'store_unavailable' } } });
     }
@@ -88,7 +88,7 @@ describe('while Redis is away', () => {
     await redis.kill();
     const command = runCommand(process.execPath, ['services/rtr/main.ts', 'keys', 'list'], {
       cwd: process.cwd(),
-      env: { NATS_URL: nats.url, REDIS_URL: redis.url, RTR_PREFIX: edge.prefix },
+      env: { NATS_URL: nats.url, REDIS_URL: redis.url, RTR_PREFIX: cluster.prefix },
     });
     const code = await command.ended;
     await redis.restart();
@@ -101,10 +101,10 @@ describe('while Redis is away', () => {
 
 describe('while NATS is away', () => {
   it('requests that arrive while NATS is away are served when it is back, with limits and without', async () => {
-    const worker = await edge.addScripted();
+    const worker = await cluster.addScripted();
     await until(async () => (await Promise.all([ask(), ask(limited)])).every(({ status }) => status === 200));
     await nats.kill();
-    await edge.ingress.line('broker connection lost');
+    await cluster.ingress.line('broker connection lost');
     const waiting = [ask(), ask(limited)];
     await until(async () => (await openRequests()) === 2);
     await nats.restart();
@@ -116,16 +116,16 @@ describe('while NATS is away', () => {
 
 /** Requests that the ingress has not answered yet. */
 async function openRequests(): Promise<number> {
-  const metrics = await (await fetch(`${edge.adminUrl}/metrics`)).text();
+  const metrics = await (await fetch(`${cluster.adminUrl}/metrics`)).text();
   return Number(/^rtr_open_requests (\d+)/m.exec(metrics)?.[1]);
 }
 
 describe('when an ingress is killed', () => {
   it('another ingress serves, and no longer counts the killed one', async () => {
     // It has no slot, so that requests wait.
-    const worker = await edge.addScripted({ slots: 0 });
-    const { process: doomed, url } = await edge.addIngress();
-    const lost = ask(edge.key, url).catch(() => undefined);
+    const worker = await cluster.addScripted({ slots: 0 });
+    const { process: doomed, url } = await cluster.addIngress();
+    const lost = ask(cluster.key, url).catch(() => undefined);
     await until(async () => (await waiting()) === 1);
     await doomed.kill();
     await lost;
@@ -135,8 +135,8 @@ describe('when an ingress is killed', () => {
   });
 });
 
-/** Requests that wait for a GPU worker in the whole cluster, as the edge's first ingress reports. */
+/** Requests that wait for a GPU worker in the whole cluster, as its first ingress reports. */
 async function waiting(): Promise<number> {
-  const load = (await (await fetch(`${edge.adminUrl}/load`)).json()) as { tiers?: { gpu: { waiting: number } } };
+  const load = (await (await fetch(`${cluster.adminUrl}/load`)).json()) as { tiers?: { gpu: { waiting: number } } };
   return load.tiers?.gpu.waiting ?? -1;
 }

@@ -28,7 +28,7 @@ let nats: SecuredNats;
 let cluster: Cluster;
 /** An HTTPS balancer before NATS' WebSocket. */
 let balancer: Server;
-/** The connections that go through it. */
+/** The connections through it. */
 const passing = new Set<TLSSocket>();
 
 const rootOnly = process.getuid?.() === 0 && canMakeNetworks() ? undefined : 'needs root, to make a network namespace';
@@ -63,7 +63,7 @@ beforeAll(async () => {
   cluster = await startCluster({
     prefix,
     natsUrl: `tls://127.0.0.1:${nats.port}`,
-    // Named once more, as a cluster does whose credentials do not bring it.
+    // Set explicitly, as for credentials that do not contain it.
     ingress: { NATS_CREDENTIALS: nats.files.ingress, NATS_CA: caFile },
     worker: { NATS_CREDENTIALS: nats.files.gpu },
   });
@@ -107,7 +107,7 @@ describe('a worker behind an HTTPS balancer', () => {
     await worker.line('cli-worker is ready');
     await until(async () => (await askFor('cat')).status === 200);
     expect(await askFor('cat')).toEqual({ status: 200, worker: 'behind-https.w1' });
-    // As a balancer does that is started anew, or finds the connection idle.
+    // As a balancer does that restarts, or closes an idle connection.
     for (const socket of passing) socket.destroy();
     await worker.line('broker connection is back');
     await until(async () => (await askFor('cat')).status === 200);
@@ -127,14 +127,14 @@ describe('the broker behind a private authority', () => {
       waitMs: 0,
     });
 
-  it('is not trusted by a worker that does not know its authority', async () => {
+  it('is not trusted by a worker without its authority', async () => {
     await expect(connect(`tls://127.0.0.1:${nats.port}`, false)).rejects.toThrow(/certificate/);
     await expect(connect(`wss://127.0.0.1:${balancerPort()}`, false)).rejects.toThrow();
     const broker = await connect(`tls://127.0.0.1:${nats.port}`);
     await broker.close();
   });
 
-  it('is not spoken to without TLS by whoever asks for it', async () => {
+  it('is refused without TLS by a worker that requires TLS', async () => {
     const plain = await startSecuredNats({ prefix });
     onTestFinished(() => plain.stop());
     await expect(connect(`nats://127.0.0.1:${plain.port}`)).rejects.toThrow(/tls/i);
@@ -168,7 +168,7 @@ describe.skipIf(rootOnly !== undefined)(`a worker in another network${rootOnly ?
   });
 });
 
-/** Runs a program in the other network, with the least that a worker needs to know. */
+/** Runs a program in the other network, with the minimal settings of a worker. */
 function inOther(...command: string[]): ChildProcess {
   return spawn('ip', ['netns', 'exec', other, ...command], {
     stdio: 'ignore',

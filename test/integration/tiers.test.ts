@@ -55,7 +55,7 @@ async function ask(prompt: string, model = 'auto', more: object = {}): Promise<S
   };
 }
 
-/** Occupies the slot that the engines behind GPU and cloud have, for about a second and a half. */
+/** Occupies a slot of the engines behind GPU and cloud for about 1.5 seconds. */
 const long = 'Take your time.\n[demo tokens=75 rate=50]';
 
 async function openJobs(): Promise<number> {
@@ -87,7 +87,7 @@ describe('auto on three tiers', () => {
     await Promise.all(busy);
   });
 
-  it('passes over who cannot do what is asked, busy or not', async () => {
+  it('skips workers that are not able, busy or not', async () => {
     const [onGpu] = await occupy(1);
     const tool = { type: 'function', function: { name: 'f', parameters: { type: 'object', properties: {} } } };
     expect(await ask('Hello.', 'auto', { tools: [tool] })).toMatchObject({ tier: 'cloud' });
@@ -95,7 +95,7 @@ describe('auto on three tiers', () => {
   });
 });
 
-describe('a model of one tier, asked for by name', () => {
+describe('a named model of one tier', () => {
   it.each([
     ['demo', 'gpu'],
     ['cat', 'cli'],
@@ -104,7 +104,7 @@ describe('a model of one tier, asked for by name', () => {
     expect(await ask('Hello.', model)).toMatchObject({ tier, model });
   });
 
-  it('says with 400 what its tier cannot do', async () => {
+  it('is refused with 400 that names what its tier cannot do', async () => {
     const answer = await fetch(`${cluster.url}/api/openai/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${cluster.key}` },

@@ -122,7 +122,7 @@ async function errorOf(answer: Response): Promise<{ status: number; error: Recor
 }
 
 describe('the list of tools', () => {
-  it('has those of the MCP servers, of the folder and the shipped ones, each with schema and worker', async () => {
+  it('has those of MCP servers, of the folder and of the worker itself, each with schema and worker', async () => {
     const tools = await list();
     expect(tools.map(({ name }) => name)).toEqual(
       expect.arrayContaining([
@@ -146,14 +146,14 @@ describe('the list of tools', () => {
     expect(answer.status).toBe(401);
   });
 
-  it('is only read', async () => {
+  it('only allows GET', async () => {
     expect(await errorOf(await ask('/list', { method: 'DELETE' }))).toMatchObject({ status: 405 });
     expect(await errorOf(await ask('/nothing'))).toMatchObject({ status: 404 });
   });
 });
 
 describe('running a tool', () => {
-  it('runs those of MCP servers', async () => {
+  it('runs tools of MCP servers', async () => {
     expect(await run('echo', { message: 'hi' })).toEqual({
       tool: 'echo',
       is_error: false,
@@ -168,7 +168,7 @@ describe('running a tool', () => {
     });
   });
 
-  it('runs the shipped ones', async () => {
+  it('runs the tools of the worker itself', async () => {
     expect(await textOf('calculator', { expression: '0.1 + 0.2' })).toBe('0.3');
     expect(await textOf('current_time', { timezone: 'Asia/Tokyo' })).toContain('+09:00');
   });
@@ -187,21 +187,21 @@ describe('running a tool', () => {
     { body: { tool: 'current_time', input: { timezone: 'Mars' } }, param: 'input.timezone', code: 'invalid_type' },
     { body: { tool: 'greet', input: 'Ada' }, param: 'input', code: 'invalid_type' },
     { body: { input: {} }, param: 'tool', code: 'missing_required_parameter' },
-  ])('names what is wrong with $body', async ({ body, param, code }) => {
+  ])('names the invalid field of $body', async ({ body, param, code }) => {
     expect(await errorOf(await execute(body))).toMatchObject({
       status: 400,
       error: { param, code, type: 'invalid_request_error' },
     });
   });
 
-  it('answers 404 for a tool that is none', async () => {
+  it('answers 404 for an unknown tool', async () => {
     expect(await errorOf(await execute({ tool: 'nonesuch', input: {} }))).toMatchObject({
       status: 404,
       error: { param: 'tool', code: 'not_found' },
     });
   });
 
-  it('answers a tool that failed as such', async () => {
+  it('reports a failed tool in the result', async () => {
     for (const tool of ['fail', 'refuse']) expect(await run(tool)).toMatchObject({ tool, is_error: true });
     expect(await textOf('fail')).toContain('this is what it does');
     expect(await run('calculator', { expression: '1 / 0' })).toMatchObject({
@@ -214,7 +214,7 @@ describe('running a tool', () => {
     });
   });
 
-  it('answers a tool that says too much as one that failed', async () => {
+  it('reports a tool with too large an output as failed', async () => {
     expect((await run('large', { bytes: 90_000 })).is_error).toBe(false);
     expect(await run('large', { bytes: 110_000 })).toMatchObject({ is_error: true });
     expect(await textOf('large', { bytes: 110_000 })).toContain('larger than 100000 bytes');
@@ -229,7 +229,7 @@ describe('running a tool', () => {
     await until(() => readFileSync(diary, 'utf8') === 'waiting\ncancelled\n');
   });
 
-  it('cancels when the client goes', async () => {
+  it('cancels the tool when the client disconnects', async () => {
     writeFileSync(diary, '');
     const client = new AbortController();
     const answer = execute({ tool: 'wait' }, { signal: client.signal });
@@ -239,7 +239,7 @@ describe('running a tool', () => {
     await until(() => readFileSync(diary, 'utf8') === 'waiting\ncancelled\n', 1_000);
   });
 
-  it('gives servers no variables but the usual and their own', async () => {
+  it('gives servers only common variables and their own', async () => {
     const variables = (await textOf('variables')).split(' ');
     expect(variables).toContain('GIVEN');
     expect(variables).not.toContain('SECRET');
@@ -248,7 +248,7 @@ describe('running a tool', () => {
 });
 
 describe('an MCP server that', () => {
-  it('crashes costs the call that it was at, and comes back', async () => {
+  it('crashes fails its running call, and is started again', async () => {
     const before = await textOf('pid');
     const started = performance.now();
     expect(await errorOf(await execute({ tool: 'crash' }))).toMatchObject({
@@ -280,13 +280,13 @@ describe('an MCP server that', () => {
 });
 
 describe('a folder of tools', () => {
-  it('is loaded, and again when a file changes', async () => {
+  it('is loaded, and reloaded when a file changes', async () => {
     expect(await textOf('greet', { name: 'Ada' })).toBe('Hello, Ada!');
     writeOwn('greet', '`Goodbye, ${name}!`');
     await until(async () => (await textOf('greet', { name: 'Ada' })) === 'Goodbye, Ada!');
   });
 
-  it('keeps the old tool when its file is broken, and says why', async () => {
+  it('keeps the old tool if its file is broken, and logs the reason', async () => {
     writeFileSync(join(own, 'greet.ts'), 'export const tool = {');
     const { err, kept } = await worker.line('a tool could not be loaded');
     expect(kept).toBe('greet');
@@ -294,7 +294,7 @@ describe('a folder of tools', () => {
     expect(await textOf('greet', { name: 'Ada' })).toBe('Goodbye, Ada!');
   });
 
-  it('has what is imported from it as new as itself', async () => {
+  it('reloads the modules that a changed file imports', async () => {
     mkdirSync(join(own, 'lib'));
     writeFileSync(join(own, 'lib', 'word.ts'), "export const word = 'one';");
     writeFileSync(
@@ -315,8 +315,8 @@ describe('a folder of tools', () => {
   });
 });
 
-describe('a worker that dies at a tool', () => {
-  it('fails the call: a tool may have done its work, and must not do it twice', async () => {
+describe('a worker that dies while it runs a tool', () => {
+  it('fails the call, because a tool must not run twice', async () => {
     writeFileSync(diary, '');
     const folder = mkdtempSync(join(tmpdir(), 'rtr-tools-slow-'));
     writeFileSync(
@@ -345,7 +345,7 @@ describe('a worker that dies at a tool', () => {
 });
 
 describe('two workers with the same tools', () => {
-  it('share a pool, and one goes on when the other is gone', async () => {
+  it('share a pool, and one serves when the other is gone', async () => {
     const [first, second] = [await cluster.addToolsWorker(), await cluster.addToolsWorker()];
     const joined = cluster.ingress.lines.filter(({ msg }) => msg === 'worker joined').slice(-2);
     expect(joined[0]?.['pool']).toBe(joined[1]?.['pool']);
@@ -357,14 +357,14 @@ describe('two workers with the same tools', () => {
 });
 
 describe('stopping', () => {
-  it('leaves no server behind', async () => {
+  it('leaves no server running', async () => {
     const pid = Number(await textOf('pid'));
     expect(await worker.stop()).toBe(0);
     expect(() => process.kill(pid, 0)).toThrow('ESRCH');
     await until(async () => (await names()).length === 0);
   });
 
-  it('makes a call of a tool that was here wait, and then answers 503', async () => {
+  it('lets calls of a known tool wait, and then answers 503', async () => {
     const answer = await execute({ tool: 'echo', input: { message: 'hi' } });
     expect(await errorOf(answer)).toMatchObject({ status: 503, error: { code: 'no_worker_available' } });
     expect(answer.headers.get('retry-after')).not.toBeNull();

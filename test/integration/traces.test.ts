@@ -69,7 +69,7 @@ const ofKind = (spans: readonly ReceivedSpan[], kind: number | undefined): Recei
   spans.filter((span) => span.kind === kind);
 
 describe("a request's trace", () => {
-  it('goes from the client through ingress, queue and worker to the engine, for a streamed chat', async () => {
+  it('leads from the client through ingress, queue and worker to the engine, for a streamed chat', async () => {
     const before = proxy.asked.length;
     const { traceId, spanId, answer, text } = await ask('openai/v1/chat/completions', {
       model: 'demo',
@@ -131,7 +131,7 @@ describe("a request's trace", () => {
   });
 
   it.each(['openai/v1/chat/completions', 'anthropic/v1/messages'])(
-    'names %s also for a method it refuses',
+    'names %s also for a refused method',
     async (path) => {
       const [traceId, spanId] = [randomBytes(16).toString('hex'), randomBytes(8).toString('hex')];
       const traceparent = `00-${traceId}-${spanId}-01`;
@@ -142,7 +142,7 @@ describe("a request's trace", () => {
     },
   );
 
-  it('is the same for a call of the messages format', async () => {
+  it('is the same for a messages request', async () => {
     const { traceId, spanId, answer } = await ask('anthropic/v1/messages', { model: 'demo', max_tokens: 9, messages });
     expect(answer.status).toBe(200);
     const spans = await collector.trace(traceId, 5);
@@ -157,7 +157,7 @@ describe("a request's trace", () => {
     expect(ofKind(spans, client)[0]?.attributes['gen_ai.response.finish_reasons']).toEqual(['length']);
   });
 
-  it('ends in the tool, for a call of a tool', async () => {
+  it('ends in the tool, for a tool call', async () => {
     const worker = await cluster.addToolsWorker(collector.environment);
     const input = { expression: '6*7' };
     const { traceId, spanId, text } = await ask('tools/v1/execute', { tool: 'calculator', input });
@@ -210,7 +210,7 @@ describe("a request's trace", () => {
     const refused = await ask('openai/chat/completions', { model: 'nothing', messages });
     const spans = await collector.trace(refused.traceId, 1);
     expect(spans).toHaveLength(1);
-    // A client's own mistake is no failure of the server (OpenTelemetry, "HTTP server span status").
+    // An error of the client is no failure of the server (OpenTelemetry, "HTTP server span status").
     expect(spans[0]).toMatchObject({
       failed: false,
       attributes: { 'http.response.status_code': 404, 'error.type': 'model_not_found' },
@@ -226,7 +226,7 @@ describe("a request's trace", () => {
     expect(proxy.asked[before]?.['traceparent']).toMatch(new RegExp(`^00-${traceId}-[0-9a-f]{16}-00$`));
   });
 
-  it("stands in the request's log lines, on the ingress and on the worker", async () => {
+  it("has its id in the request's log lines, on the ingress and on the worker", async () => {
     const { traceId } = await ask('openai/chat/completions', { model: 'demo', messages });
     const linesOf = (service: Cluster['ingress'] | undefined) =>
       service?.lines.filter((line) => line['traceId'] === traceId).map(({ msg }) => msg) ?? [];
@@ -235,7 +235,7 @@ describe("a request's trace", () => {
     expect(linesOf(cluster.workers[0])).toEqual(['job done']);
   });
 
-  it('holds no prompt, no answer and no key', () => {
+  it('has no prompt, answer or key', () => {
     const sent = Buffer.concat(collector.raw).toString('latin1');
     expect(sent).toContain('gen_ai.request.model');
     expect(sent).not.toContain(secret);
@@ -244,7 +244,7 @@ describe("a request's trace", () => {
 });
 
 describe('a collector that is away', () => {
-  it('costs a line in the log and nothing else, and does not hold up the end', async () => {
+  it('causes one log line, and does not delay the exit', async () => {
     const gone = await startCollector();
     await gone.stop();
     const { process, url } = await cluster.addIngress(gone.environment);
@@ -258,7 +258,7 @@ describe('a collector that is away', () => {
   });
 });
 
-describe('tracing that nobody asked for', () => {
+describe('tracing without a collector', () => {
   it('is off', async () => {
     const { process } = await cluster.addIngress({ OTEL_EXPORTER_OTLP_ENDPOINT: '' });
     expect(process.lines.some(({ msg }) => msg === 'tracing is enabled')).toBe(false);

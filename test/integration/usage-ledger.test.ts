@@ -57,9 +57,9 @@ const saying = (content: string): object => ({ messages: [{ role: 'user', conten
 
 describe('the usage ledger', () => {
   it.each([
-    ['a whole chat answer', chat, {}],
+    ['a chat answer', chat, {}],
     ['a streamed chat answer', chat, { stream: true }],
-    ['a whole message', messages, {}],
+    ['a message', messages, {}],
     ['a streamed message', messages, { stream: true }],
   ])('has the counts that the client of %s got, and their price', async (_, path, fields) => {
     const { id, response } = await send(path, { ...fields, ...saying('Hi!\n[demo tokens=17]') });
@@ -89,7 +89,7 @@ describe('the usage ledger', () => {
   it.each([
     ['chat', chat],
     ['messages', messages],
-  ])('keeps what was relayed of a %s stream that the client left', async (_, path) => {
+  ])('counts the relayed part of a %s stream that the client left', async (_, path) => {
     const gone = new AbortController();
     const fields = { stream: true, max_tokens: 5_000, ...saying('Hi!\n[demo tokens=5000 rate=200]') };
     const { id, response } = await send(path, fields, { signal: gone.signal });
@@ -108,7 +108,7 @@ describe('the usage ledger', () => {
     expect(record.cost).toBe(record.promptTokens * 1_000 + record.completionTokens * 2_000);
   });
 
-  it('keeps what was relayed of a stream that broke, with the error', async () => {
+  it('counts the relayed part of a stream that broke, with the error', async () => {
     const fields = { stream: true, max_tokens: 500, ...saying('Hi!\n[demo tokens=100 fault=drop after=40 rate=0]') };
     const { id, response } = await send(chat, fields);
     await response.text();
@@ -119,13 +119,13 @@ describe('the usage ledger', () => {
     expect(record.completionTokens).toBeLessThanOrEqual(42);
   });
 
-  it('counts nothing for what failed before it cost anything', async () => {
+  it('counts nothing for a request that failed before its answer', async () => {
     const { id, response } = await send(chat, saying('Hi!\n[demo fault=500]'));
     expect(response.status).toBeGreaterThanOrEqual(500);
     expect(await entry(id)).toMatchObject({ outcome: 'failed', promptTokens: 0, completionTokens: 0, cost: 0 });
   });
 
-  it('has nothing of a prompt or an answer', async () => {
+  it('has no part of a prompt or an answer', async () => {
     const secret = 'elephants-in-pyjamas';
     const { id } = await send(chat, saying(secret));
     await entry(id);
@@ -135,7 +135,7 @@ describe('the usage ledger', () => {
     expect(JSON.stringify(entries)).not.toContain('elephants');
   });
 
-  it('adds up to exactly what it has singly, in days and months and by whatever it is asked', async () => {
+  it('has totals equal to the sum of its requests, by day, month and every group', async () => {
     const usage = await reader();
     const { requests } = await usage.requests(admin, {}, 200);
     const sum = (of: (record: UsageRecord) => number): number => requests.reduce((all, each) => all + of(each), 0);

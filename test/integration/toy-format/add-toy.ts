@@ -6,8 +6,8 @@ import { toyFormat } from './toy-format.ts';
 import { toyToChat } from './toy-to-chat.ts';
 
 /*
- * Loaded into an ingress and a worker before they start (`--import`): does what a commit that adds a format would do, one
- * entry in each of the two registries.
+ * Loaded into an ingress and a worker before they start (`--import`). Adds an entry to each of the two registries, as a commit
+ * that adds a format would.
  */
 (clientFormats as unknown as ClientFormat[]).push(toyFormat);
 (translations as Translation[]).push(toyToChat);

@@ -9,8 +9,8 @@ import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.
 import { until } from '../../helpers/until.ts';
 
 /*
- * A third client format, added by one object and one folder: served by the real ingress, broker, worker and engine, none of
- * whose files know of it.
+ * A third client format, added by one object and one folder, and served by the real ingress, broker, worker and engine
+ * without a change to their files.
  */
 
 const withToy = `--import=${pathToFileURL(join(import.meta.dirname, 'add-toy.ts')).href}`;
@@ -60,7 +60,7 @@ async function recordOf(requestId: string): Promise<UsageRecord> {
 }
 
 describe('a format that was added by one object and one folder', () => {
-  it('is served whole, counted and billed', async () => {
+  it('is served without streaming, counted and billed', async () => {
     const answer = await talk({ say: 'Hi!\n[demo tokens=17]' }, cluster.url, { 'x-request-id': 'toy-whole' });
     expect(answer.status).toBe(200);
     const body = (await answer.json()) as { id: string; said: string; in: number; out: number };
@@ -71,7 +71,7 @@ describe('a format that was added by one object and one folder', () => {
     expect(record.cost).toBe(body.in * 1_000 + 17 * 2_000);
   });
 
-  it('is served as a stream whose numbers have no gap', async () => {
+  it('is streamed with numbers without gaps', async () => {
     const events = await eventsOf(await talk({ live: true }));
     expect(events.map(({ n }) => n)).toEqual(events.map((_, at) => at + 1));
     expect(events.filter(({ name }) => name === 'piece').length).toBeGreaterThan(1);
@@ -84,7 +84,7 @@ describe('a format that was added by one object and one folder', () => {
     expect(events.at(-1)).toMatchObject({ name: 'over' });
   });
 
-  it('fails before its answer in its own words', async () => {
+  it('has errors of its own before an answer', async () => {
     const refused = await talk({ say: 7 });
     expect(refused.status).toBe(400);
     expect(await refused.json()).toEqual({
@@ -98,7 +98,7 @@ describe('a format that was added by one object and one folder', () => {
     expect(await unknown.json()).toMatchObject({ wrong: { code: 'model_not_found' } });
   });
 
-  it('fails in the midst of a stream with an event of its own, and the relayed part is billed', async () => {
+  it('has an error event of its own in a stream, whose relayed part is billed', async () => {
     const answer = await talk({ live: true, say: 'Hi!\n[demo fault=drop after=6 rate=100]' }, cluster.url, {
       'x-request-id': 'toy-broken',
     });
@@ -112,7 +112,7 @@ describe('a format that was added by one object and one folder', () => {
     expect(record.completionTokens).toBeGreaterThanOrEqual(pieces);
   });
 
-  it('lists models, answers its greeting without a key, and refuses keys and methods in its own words', async () => {
+  it('lists models, answers its greeting without a key, and refuses keys and methods with its own errors', async () => {
     const at = (path: string, init: RequestInit = {}) => fetch(`${cluster.url}/api/toy${path}`, init);
     const keyed = { headers: { 'x-toy-key': cluster.key } };
     expect(await (await at('/v9/models', keyed)).json()).toEqual({ engines: ['auto', 'demo'] });
@@ -126,7 +126,7 @@ describe('a format that was added by one object and one folder', () => {
     expect([nowhere.status, await nowhere.json()]).toMatchObject([404, { wrong: { code: 'not_found' } }]);
   });
 
-  it('is limited, and says in its own headers what is left', async () => {
+  it('is limited, and reports in its own headers what is left', async () => {
     const { raw } = await cluster.addKey({ limits: { requestsPerMinute: 1 } });
     const first = await talk({}, cluster.url, { 'x-toy-key': raw });
     expect([first.status, first.headers.get('toy-requests-left')]).toEqual([200, '0']);

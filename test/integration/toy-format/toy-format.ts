@@ -25,7 +25,7 @@ const toyApi: ClientApi = {
   showModel: ({ id }) => ({ engine: id }),
 };
 
-/** A client format of which the project knows nothing: its events are numbered, as those of newer real formats are. */
+/** A client format that the project does not have. Its events are numbered, as in newer real formats. */
 export const toyFormat: ClientFormat = {
   name: 'toy',
   api: toyApi,
@@ -61,7 +61,7 @@ function readParameters(body: unknown): RequestParameters {
   };
 }
 
-/** Goes on with the numbers of the events that were relayed. */
+/** Continues the numbers of the relayed events. */
 class ToyStream implements StreamedAnswer {
   #events = 0;
 

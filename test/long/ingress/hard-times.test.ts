@@ -4,18 +4,18 @@ import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
 import { createKey } from '#shared/accounts/keys/create-key.ts';
 import { KeyStore } from '#shared/accounts/keys/key-store.ts';
 import { createLog } from '#shared/core/log.ts';
-import { startEdge } from '../../helpers/cluster/start-edge.ts';
+import { startScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
 import { startProcess } from '../../helpers/processes/start-process.ts';
 
 describe('a key', () => {
   it('that is good is not delayed by a thousand wrong ones a second', { timeout: 40_000 }, async () => {
-    const edge = await startEdge();
-    onTestFinished(() => edge.stop());
-    await edge.addScripted();
-    await (await edge.post([{ write: 'x' }])).text();
-    const victim = await makeVictim(edge.prefix);
+    const cluster = await startScriptedCluster();
+    onTestFinished(() => cluster.stop());
+    await cluster.addScripted();
+    await (await cluster.post([{ write: 'x' }])).text();
+    const victim = await makeVictim(cluster.prefix);
     const flood = startProcess('test/helpers/broker/flood-keys.ts', {
-      FLOOD_URL: edge.url,
+      FLOOD_URL: cluster.url,
       FLOOD_COUNT: '3000',
       FLOOD_ID: victim,
     });
@@ -24,7 +24,7 @@ describe('a key', () => {
     const latencies: number[] = [];
     while (!flood.lines.some(({ msg }) => msg === 'flood is over')) {
       const begin = performance.now();
-      const answer = await edge.post([{ write: 'x' }]);
+      const answer = await cluster.post([{ write: 'x' }]);
       await answer.text();
       expect(answer.status).toBe(200);
       latencies.push(performance.now() - begin);
@@ -44,7 +44,7 @@ describe('a key', () => {
 
 describe('an ingress', () => {
   it('that stands still for five seconds declares nobody lost', { timeout: 30_000 }, async () => {
-    const own = await startEdge({ ingress: { SILENCE_TIMEOUT_MS: '3000' } });
+    const own = await startScriptedCluster({ ingress: { SILENCE_TIMEOUT_MS: '3000' } });
     onTestFinished(() => own.stop());
     await own.addScripted();
     const streaming = await own.post([{ write: 'data: 1\n\n' }, { waitMs: 7_000 }, { write: 'data: 2\n\n' }], {

@@ -3,7 +3,7 @@ import { loadConfig } from '#shared/core/load-config.ts';
 import { ingressConfig } from '#services/ingress/config.ts';
 
 describe('the settings of the ingress', () => {
-  it('take addresses and networks of proxies', () => {
+  it('accept addresses and networks of proxies', () => {
     const given = '10.0.0.0/8, 192.0.2.1,2001:db8::/32,::1';
     expect(loadConfig(ingressConfig, { TRUSTED_PROXIES: given }).TRUSTED_PROXIES).toEqual([
       '10.0.0.0/8',
@@ -15,7 +15,7 @@ describe('the settings of the ingress', () => {
   });
 
   it.each(['true', '*', '10.0.0.0/33', '10.0.0.0/', 'proxy.example.com', '10.0.0.1/8/8'])(
-    'refuse %s as a proxy, and say so',
+    'refuse %s as a proxy with a sentence that names the setting',
     (wrong) => {
       expect(() => loadConfig(ingressConfig, { TRUSTED_PROXIES: wrong })).toThrow(/TRUSTED_PROXIES=.* is not valid/);
     },
@@ -26,7 +26,7 @@ describe('the settings of the ingress', () => {
   });
 
   it.each([{ CHAT_FAMILY: 'anthropic' }, { CHAT_FAMILY: 'tools' }, { MESSAGES_FAMILY: 'tools' }])(
-    'refuse path segments that two APIs would share: %o',
+    'refuse the same path segment for two APIs: %o',
     (wrong) => {
       expect(() => loadConfig(ingressConfig, wrong)).toThrow(/CHAT_FAMILY.* is not valid: must differ/);
     },

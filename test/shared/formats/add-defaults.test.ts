@@ -5,12 +5,12 @@ describe('defaults of a registry name', () => {
   const body = Buffer.from(' { "model": "fast", "temperature": 1 }');
   const given: unknown = JSON.parse(body.toString());
 
-  it('fill in what the client does not send, and nothing else', () => {
+  it('fill in missing fields, and change nothing else', () => {
     const filled = addDefaults(body, given, { temperature: 0.2, max_tokens: 50, stop: ['x'] });
     expect(JSON.parse(filled.toString())).toEqual({ model: 'fast', temperature: 1, max_tokens: 50, stop: ['x'] });
   });
 
-  it('leave a body alone that has them all', () => {
+  it('leave a complete body unchanged', () => {
     expect(addDefaults(body, given, { temperature: 0.2 })).toBe(body);
   });
 });

@@ -12,7 +12,7 @@ describe('rate-limit headers', () => {
     [59_001, '1m0s'],
     [360_000, '6m0s'],
     [86_399_000, '23h59m59s'],
-  ])('tell %i ms in the chat format as %s', (ms, text) => {
+  ])('report %i ms in the chat format as %s', (ms, text) => {
     const headers = chatLimitHeaders({
       at,
       requests: { limit: 60, remaining: 3, resetsAt: at + ms },
@@ -25,7 +25,7 @@ describe('rate-limit headers', () => {
     });
   });
 
-  it('tell the time itself in the messages format', () => {
+  it('report the time of day in the messages format', () => {
     const tokens = { limit: 1_000, remaining: 0, resetsAt: at + 1_500 };
     expect(messagesLimitHeaders({ at, requests: undefined, tokens })).toEqual({
       'anthropic-ratelimit-tokens-limit': '1000',
@@ -34,7 +34,7 @@ describe('rate-limit headers', () => {
     });
   });
 
-  it('are not there without limits', () => {
+  it('are missing without limits', () => {
     expect(chatLimitHeaders({ at, requests: undefined, tokens: undefined })).toEqual({});
   });
 });

@@ -10,7 +10,7 @@ const messages = (fields: object) =>
   messagesNeeds(parseMessagesRequest({ model: 'm', max_tokens: 9, messages: [user], ...fields }));
 const nothing = { tools: false, vision: false, thinking: false, json: false };
 
-describe('what a chat request needs', () => {
+describe('the needs of a chat request', () => {
   const tools = [{ type: 'function', function: { name: 'f' } }];
   const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(100_000)}` } };
 
@@ -27,17 +27,17 @@ describe('what a chat request needs', () => {
     [{ chat_template_kwargs: { enable_thinking: false } }, {}],
     [{ response_format: { type: 'text' } }, {}],
     [{ response_format: { type: 'json_object' } }, { json: true }],
-  ])('for %j is %j', (fields, needs) => {
+  ])('are, for %j, %j', (fields, needs) => {
     expect(chat(fields)).toMatchObject({ ...nothing, ...needs });
   });
 
-  it('is about as much context as its text has tokens; an image does not count by its bytes', () => {
+  it('include about as many input tokens as the text has; an image does not count by its bytes', () => {
     expect(chat({ messages: [{ role: 'user', content: 'word '.repeat(1000) }] }).inputTokens).toBeGreaterThan(1000);
     expect(chat({ messages: [{ role: 'user', content: [image] }] }).inputTokens).toBeLessThan(2000);
   });
 });
 
-describe('what a messages request needs', () => {
+describe('the needs of a messages request', () => {
   const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'A'.repeat(100_000) } };
   const called = { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'f', input: {} }] };
   const shown = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', content: [image] }] };
@@ -50,11 +50,11 @@ describe('what a messages request needs', () => {
     [{ thinking: { type: 'adaptive' } }, { thinking: true }],
     [{ thinking: { type: 'disabled' } }, {}],
     [{ output_config: { format: { type: 'json_schema', schema: {} } } }, { json: true }],
-  ])('for %j is %j', (fields, needs) => {
+  ])('are, for %j, %j', (fields, needs) => {
     expect(messages(fields)).toMatchObject({ ...nothing, ...needs });
   });
 
-  it('is about as much context as its text has tokens; an image does not count by its bytes', () => {
+  it('include about as many input tokens as the text has; an image does not count by its bytes', () => {
     expect(messages({ system: 'word '.repeat(1000) }).inputTokens).toBeGreaterThan(1000);
     expect(messages({ messages: [{ role: 'user', content: [image] }] }).inputTokens).toBeLessThan(2000);
   });

@@ -32,13 +32,13 @@ const messagesHead = [
 ];
 
 describe('the tokens of a part of a stream', () => {
-  it('are none before the first text', () => {
+  it('are 0 before the first text', () => {
     expect(chatTokensIn(relayed())).toBe(0);
     expect(chatTokensIn(relayed(chatHead))).toBe(0);
     expect(messagesTokensIn(relayed(...messagesHead))).toBe(0);
   });
 
-  it('are the events of engines that send each by itself, however they travel', () => {
+  it('are the events of engines that send each token by itself, in pieces of any size', () => {
     const words = Array.from({ length: 50 }, (_, index) => [' the', ' of', ' word', ','][index % 4] ?? '');
     const chunks = words.map((content) => chunk({ content }));
     expect(chatTokensIn(relayed(chatHead, ...chunks))).toBe(50);
@@ -46,7 +46,7 @@ describe('the tokens of a part of a stream', () => {
     expect(messagesTokensIn(relayed(...messagesHead, ...words.map(delta)))).toBe(50);
   });
 
-  it('are told by the length of texts that hold many', () => {
+  it('follow from the length of texts with many tokens', () => {
     const text = 'A whole sentence comes in one piece, as clouds send it. '.repeat(3);
     const tokens = Math.ceil((10 * text.length) / 4);
     const inChat = chatTokensIn(relayed(chatHead, ...Array.from({ length: 10 }, () => chunk({ content: text }))));

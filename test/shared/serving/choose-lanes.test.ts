@@ -49,7 +49,7 @@ function lanes(
 }
 
 describe('prices', () => {
-  it('are not asked for unless the registry bounds them', () => {
+  it('are not read unless the registry limits them', () => {
     const asked: string[] = [];
     const choose = (file: object) => {
       const { auto, models } = registrySchema.parse(file);
@@ -72,11 +72,11 @@ describe('auto', () => {
 
   it.each<[string, object, LivePool[], string[]]>([
     ['goes to GPU, then CLI, then cloud', {}, [cloud, cli, gpu], ['gpu', 'cli', 'cloud']],
-    ['with tools passes over who has none', { tools: true }, [gpu, cli, cloud], ['gpu', 'cloud']],
-    ['with an image goes to who can see', { vision: true }, [gpu, cli, cloud], ['cloud']],
-    ['in JSON goes to who can keep to it', { json: true }, [gpu, cli, cloud], ['cloud']],
-    ['does not pass over who cannot think', { thinking: true }, [gpu, cli], ['gpu', 'cli']],
-    ['finds nobody when nobody is able', { vision: true }, [gpu, cli], []],
+    ['with tools skips models without tools', { tools: true }, [gpu, cli, cloud], ['gpu', 'cloud']],
+    ['with an image goes to models with vision', { vision: true }, [gpu, cli, cloud], ['cloud']],
+    ['in JSON goes to models with JSON output', { json: true }, [gpu, cli, cloud], ['cloud']],
+    ['does not skip models without thinking', { thinking: true }, [gpu, cli], ['gpu', 'cli']],
+    ['finds no lane if no model is able', { vision: true }, [gpu, cli], []],
     ['never goes to tools workers', {}, [pool('tools', 'tools')], []],
     [
       "passes over who does not answer in the client's format",
@@ -84,15 +84,15 @@ describe('auto', () => {
       [pool('gpu', 'gpu', { formats: ['messages'] }), cloud],
       ['cloud'],
     ],
-    ['passes over who does not accept', {}, [pool('gpu', 'ill', { accepting: false }), cloud], ['cloud']],
+    ['skips pools that take no jobs', {}, [pool('gpu', 'ill', { accepting: false }), cloud], ['cloud']],
     [
-      'inside a tier prefers who thinks when asked to, then free slots',
+      'within a tier prefers thinking if requested, then free slots',
       { thinking: true },
       [pool('gpu', 'busy', { busy: 2 }), pool('gpu', 'free'), pool('gpu', 'thinks', { can: all, busy: 2 })],
       ['thinks', 'free', 'busy'],
     ],
     [
-      'passes over a context that is surely too small',
+      'skips a context that is certainly too small',
       { inputTokens: 10_000 },
       [pool('gpu', 'small', { context: 4_096 }), pool('gpu', 'tight', { context: 9_000 }), cloud],
       ['tight', 'cloud'],
@@ -101,12 +101,12 @@ describe('auto', () => {
     expect(lanes('auto', pools, needs)).toEqual(expected);
   });
 
-  it('too long for everybody goes to the largest context, whose worker says so', () => {
+  it('with too long an input goes to the largest context, whose worker refuses it', () => {
     const pools = [pool('gpu', 'small', { context: 4_096 }), pool('cloud', 'large', { context: 8_192 })];
     expect(lanes('auto', pools, { inputTokens: 100_000 })).toEqual(['large']);
   });
 
-  it('keeps to the rules of the registry', () => {
+  it('follows the rules of the registry', () => {
     const pools = [gpu, cli, cloud];
     expect(lanes('auto', pools, {}, { auto: { tiers: ['cloud', 'gpu'] } })).toEqual(['cloud', 'gpu']);
     expect(lanes('auto', pools, {}, { auto: { only: ['cli'] } })).toEqual(['cli']);
@@ -116,7 +116,7 @@ describe('auto', () => {
     expect(lanes('auto', pools, {}, { prices, auto: { max_cost: 15 } })).toEqual(['gpu', 'cli', 'cloud']);
   });
 
-  it('counts avoided workers as absent', () => {
+  it('treats avoided workers as absent', () => {
     const two = pool('gpu', 'two', { workers: ['a', 'b'] });
     expect(lanes('auto', [two, cloud], {}, {}, ['a'])).toEqual(['two', 'cloud']);
     expect(lanes('auto', [two, cloud], {}, {}, ['a', 'b'])).toEqual(['cloud']);
@@ -129,18 +129,18 @@ describe('a named model', () => {
     expect(lanes('m', pools)).toEqual(['near:m', 'far:m']);
   });
 
-  it('prefers who is able, but goes to who is not rather than nowhere', () => {
+  it('prefers an able worker, but otherwise goes to one that is not able', () => {
     const blind = pool('gpu', 'blind', { model: 'm' });
     const sees = pool('cloud', 'sees', { model: 'm', can: ['vision'] });
     expect(lanes('m', [blind, sees], { vision: true })).toEqual(['sees:m']);
     expect(lanes('m', [blind], { vision: true })).toEqual(['blind:m']);
   });
 
-  it("never goes to who does not answer in the client's format, be there nobody else", () => {
+  it("never goes to a worker without the client's format, even if there is no other", () => {
     expect(lanes('m', [pool('gpu', 'gpu', { model: 'm', formats: ['messages'] })])).toEqual([]);
   });
 
-  it('is never a name from the prototype', () => {
+  it('is never a property of Object.prototype', () => {
     expect(lanes('__proto__', [pool('gpu', 'x')])).toEqual([]);
     expect(lanes('constructor', [pool('gpu', 'x')])).toEqual([]);
   });
@@ -158,7 +158,7 @@ describe('a name of the registry', () => {
     expect(lanes('best', pools, {}, file)).toEqual(['api:big', 'local:small']);
   });
 
-  it('draws among neighbours with a weight, in proportion to it', () => {
+  it('draws among weighted neighbours in proportion to their weight', () => {
     const targets = [{ model: 'a', weight: 3 }, { model: 'b', weight: 1 }, { model: 'c' }];
     const firsts = Array.from({ length: 100 }, (_, i) => drawOrder(targets, () => i / 100).map(({ model }) => model));
     expect(firsts.filter(([first]) => first === 'a')).toHaveLength(75);

@@ -26,19 +26,19 @@ function placed(model: string, maxOutput?: number) {
 
 const needs = { tools: false, vision: false, thinking: false, json: false, inputTokens: 300 };
 
-describe('what a request may come to', () => {
-  it('is its input with a margin, and the output that it asks for', () => {
+describe('the estimated amount of a request', () => {
+  it('is its input with a margin, and its output limit', () => {
     expect(estimateAmount({ needs, maxOutput: 100 }, [placed('cheap')], priceOf)).toEqual({
       tokens: 500,
       cost: 400 * 1_000 + 100 * 2_000,
     });
   });
 
-  it('is no more than the model can give', () => {
+  it('is at most the output limit of the model', () => {
     expect(estimateAmount({ needs, maxOutput: 9_000 }, [placed('cheap', 1_000)], priceOf).tokens).toBe(1_400);
   });
 
-  it('is 8,192 tokens of output, or what the model can give, when nobody sets a limit', () => {
+  it('has 8,192 tokens of output, or the limit of the model, if the request has no limit', () => {
     expect(estimateAmount({ needs, maxOutput: undefined }, [placed('cheap')], priceOf).tokens).toBe(400 + 8_192);
     expect(estimateAmount({ needs, maxOutput: undefined }, [placed('cheap', 64_000)], priceOf).tokens).toBe(
       400 + 8_192,
@@ -46,7 +46,7 @@ describe('what a request may come to', () => {
     expect(estimateAmount({ needs, maxOutput: undefined }, [placed('cheap', 4_096)], priceOf).tokens).toBe(400 + 4_096);
   });
 
-  it('is at the price of the dearest model that may serve, its cache written to', () => {
+  it('has the price of the most expensive model that may serve, including cache writes', () => {
     const lanes = [placed('free'), placed('dear', 50), placed('cheap')];
     expect(estimateAmount({ needs, maxOutput: 100 }, lanes, priceOf)).toEqual({
       tokens: 500,
@@ -54,7 +54,7 @@ describe('what a request may come to', () => {
     });
   });
 
-  it('costs nothing that is known while nobody can serve it', () => {
+  it('costs nothing if no model can serve it', () => {
     expect(estimateAmount({ needs, maxOutput: 100 }, [], priceOf)).toEqual({ tokens: 500, cost: 0 });
   });
 });

@@ -23,7 +23,7 @@ const sink: ModelSink = {
   fail: () => undefined,
 };
 
-/** What serves a request, up to the dispatcher, and what became of its reservation. */
+/** The parts that serve a request, up to the dispatcher, and the end of its reservation. */
 function parts(onDispatch: (request: JobRequest) => void = () => undefined) {
   const reservations: string[] = [];
   const reserve: LimitKeeper['reserve'] = () => {
@@ -94,20 +94,20 @@ describe('the class of a request', () => {
   });
 });
 
-describe('what was reserved for a request', () => {
-  it('is released when the request cannot be dispatched', async () => {
+describe('the reservation of a request', () => {
+  it('is released if the request cannot be dispatched', async () => {
     const { served, reservations } = parts();
     await expect(ask(served, identity())).rejects.toMatchObject({ code: 'internal' });
     expect(reservations).toEqual(['reserved', 'released']);
   });
 
-  it('is released when its client has gone meanwhile', async () => {
+  it('is released if the client disconnects meanwhile', async () => {
     const { served, reservations } = parts();
     expect(await ask(served, identity(), {}, true)).toBeUndefined();
     expect(reservations).toEqual(['reserved', 'released']);
   });
 
-  it('is released when a call of a tool cannot be dispatched', async () => {
+  it('is released if a tool call cannot be dispatched', async () => {
     const { served, reservations } = parts();
     const call = { tool: 't', body: Buffer.from('{}'), stream: false };
     const caller = callerOf(identity());
@@ -115,7 +115,7 @@ describe('what was reserved for a request', () => {
     expect(reservations).toEqual(['reserved', 'released']);
   });
 
-  it('is released when its client cannot be told of its limits', async () => {
+  it('is released if the headers of its limits cannot be set', async () => {
     const { served, reservations } = parts();
     const throwing = () => {
       throw new Error('no headers');
@@ -136,7 +136,7 @@ describe('what was reserved for a request', () => {
     expect(reservations).toEqual(['reserved', 'released']);
   });
 
-  it('is nothing for a key without limits, for which nobody is asked', async () => {
+  it('is undefined for a key without limits', async () => {
     const { served, reservations } = parts();
     await expect(ask(served, identity({ limits: [] }))).rejects.toMatchObject({ code: 'internal' });
     expect(reservations).toEqual([]);

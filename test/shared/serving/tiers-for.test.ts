@@ -19,25 +19,25 @@ const auto = resolveModel('auto', {});
 const named = resolveModel('llama', {});
 
 describe('the tiers that may serve a request', () => {
-  it('are those that served its model, when their last worker is gone', () => {
+  it('are those that served its model, even without a worker', () => {
     expect(tiersFor(named, parts({ llama: ['gpu'] }, ['cloud']))).toEqual(['gpu']);
   });
 
-  it('are those that the registry names for it, though nobody ever served it', () => {
+  it('are those that the registry names for it, even if no worker served it', () => {
     const registered = resolveModel('fast', { fast: { targets: [{ model: 'x', tier: 'cloud' }], defaults: {} } });
     expect(tiersFor(registered, parts({}, []))).toEqual(['cloud']);
   });
 
-  it('are all tiers of models when nothing is known of it', () => {
+  it('are all tiers of models if none is known', () => {
     expect(tiersFor(named, parts({}, ['gpu']))).toEqual(['gpu', 'cli', 'cloud']);
   });
 
-  it('are, for auto, where it can be served and the tiers without any worker', () => {
+  it('are, for auto, the tiers that can serve it and those without any worker', () => {
     const placements = [{ pool: { tier: 'cloud' as const } }];
     expect(tiersFor(auto, parts({}, ['cloud', 'cli'], { placements })).toSorted()).toEqual(['cloud', 'gpu']);
   });
 
-  it('are never one that the key does not allow', () => {
+  it('are only those that the key allows', () => {
     expect(tiersFor(auto, parts({}, [], { permits: permitsOf({ models: undefined, tiers: ['gpu'] }) }))).toEqual([
       'gpu',
     ]);

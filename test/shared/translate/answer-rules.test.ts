@@ -109,11 +109,11 @@ describe.each([
     const translation = translationBetween(client, upstream);
     const rules = translation.answerRules ?? [];
 
-    it('each have an example, and no example is without its rule', () => {
+    it('each have an example, and each example has a rule', () => {
       expect(Object.keys(examples).toSorted()).toEqual(rules.map(({ field }) => field).toSorted());
     });
 
-    it.each(rules.map(({ field, effect }) => [field, effect] as const))('say what happens to %s', (field, effect) => {
+    it.each(rules.map(({ field, effect }) => [field, effect] as const))('are right for %s', (field, effect) => {
       let minted = 0;
       const example: Example = examples[field] ?? { with: {}, without: {} };
       holdRule(field, effect, example, (body) => {

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
 
-/** What a chat client makes of a stream. */
+/** A stream as a chat client reads it. */
 export interface AssembledCompletion {
   content: string;
   reasoning: string;
@@ -27,7 +27,7 @@ interface Chunk extends JsonObject {
   id: string;
 }
 
-/** Puts a chat stream together as clients do, and checks the order that they rely on. */
+/** Assembles a chat stream as clients do, and checks the order that they rely on. */
 export function assembleCompletion(stream: string): AssembledCompletion {
   const lines = stream.split('\n\n');
   expect(lines.splice(-2)).toEqual(['data: [DONE]', '']);

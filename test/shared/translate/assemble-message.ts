@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 
-/** What a messages client makes of a stream. */
+/** A stream as a messages client reads it. */
 export interface AssembledMessage {
   start: JsonObject;
   content: JsonObject[];
@@ -30,7 +30,7 @@ export function namedEvents(stream: string): Event[] {
   });
 }
 
-/** Puts a messages stream together as clients do, and checks the order that they rely on. */
+/** Assembles a messages stream as clients do, and checks the order that they rely on. */
 export function assembleMessage(stream: string): AssembledMessage {
   const events = namedEvents(stream).filter(({ type }) => type !== 'ping');
   expect(events[0]?.type).toBe('message_start');
@@ -75,7 +75,7 @@ function apply(open: { block: JsonObject; json: string }, delta: JsonObject & { 
       open.json += textOf(delta['partial_json']);
       return;
     default:
-      throw new Error(`a delta that nobody knows: ${delta.type}`);
+      throw new Error(`an unknown delta: ${delta.type}`);
   }
 }
 

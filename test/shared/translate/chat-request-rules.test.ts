@@ -157,13 +157,13 @@ describe.each(formatNames)("the rules for a chat client's request to a %s upstre
   const translation = translationBetween('chat', upstream);
   const rules = translation.requestRules ?? [];
 
-  it('each have an example, and no example is without its rule', () => {
+  it('each have an example, and each example has a rule', () => {
     expect(Object.keys(examples).toSorted()).toEqual(rules.map(({ field }) => field).toSorted());
   });
 
-  it.each(rules.map(({ field, effect }) => [field, effect] as const))('say what happens to %s', (field, effect) => {
+  it.each(rules.map(({ field, effect }) => [field, effect] as const))('are right for %s', (field, effect) => {
     const example = examples[field] ?? { with: {}, without: {} };
-    // The model is always there; what differs is what it is called.
+    // The model is always present; its name differs.
     let called = 0;
     const model = () => (field === 'model' ? `target-${++called}` : 'target');
     holdRule(field, effect, example, (body) =>

@@ -2,9 +2,8 @@ import * as fc from 'fast-check';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 
 /*
- * Generated requests in the plainest form of each format: what the rules put together (one text and a string, results and
- * the user message after them) is together already, and what they leave out is not there. Everything else must survive a
- * round trip as it is.
+ * Generated requests in the simplest form of each format: what the rules join (one text and a string, results and the user
+ * message after them) is joined already, and what they omit is missing. Everything else must survive a round trip.
  */
 
 const text = fc
@@ -15,7 +14,7 @@ const base64 = fc.base64String({ minLength: 4, maxLength: 24 });
 const imageType = fc.constantFrom('image/jpeg', 'image/png', 'image/gif', 'image/webp');
 const url = name.map((path) => `https://example.com/${path}.png`);
 
-/** An object as a tool takes it, in the form that JSON gives it. */
+/** An input of a tool, as parsed from JSON. */
 const input = fc
   .dictionary(name, fc.jsonValue({ maxDepth: 2 }), { maxKeys: 4 })
   .map((value) => JSON.parse(JSON.stringify(value)) as JsonObject)
@@ -24,7 +23,7 @@ const brokenArguments = text.filter((value) => value.trim() !== '' && !value.tri
 
 const ids = (turn: number, count: number) => Array.from({ length: count }, (_, at) => `call_${turn}-${at}`);
 
-/** Several texts and images, or one text alone as a string; never two forms of the same. */
+/** Several texts and images, or a single text as a string; never two forms of the same content. */
 function contentOf<T extends Json>(texts: fc.Arbitrary<T>, images: fc.Arbitrary<T>): fc.Arbitrary<string | T[]> {
   const mixed = fc.array(fc.oneof(texts, images), { minLength: 2, maxLength: 4 });
   return fc.oneof(
@@ -131,14 +130,14 @@ export const chatConversation: fc.Arbitrary<JsonObject> = fc
       ],
       ...(added.tools && { tools, tool_choice: choice === 'named' ? named : choice }),
       ...(added.tools && choice !== 'none' && !parallel && { parallel_tool_calls: false }),
-      // The messages format samples freely only while it does not think, and does not think while a tool is forced.
+      // The messages format allows no sampling parameters with thinking, and no thinking with a forced tool.
       ...(added.effort && !forced ? { reasoning_effort: effort, ...(effort === 'none' && sampling) } : sampling),
       ...further,
     };
   })
   .filter(({ messages }) => !twoUserMessagesInARow(messages));
 
-/** A user message after results joins them, so a second one after it would too. */
+/** A user message after results joins them, so a second one would too. */
 function twoUserMessagesInARow(messages: readonly JsonObject[]): boolean {
   return messages.some(({ role }, at) => role === 'user' && messages[at - 1]?.['role'] === 'user');
 }

@@ -49,7 +49,7 @@ const messagesStream = [
   { type: 'message_stop' },
 ];
 
-describe('the tokens of an answer that its upstream did not count', () => {
+describe('the estimated tokens of an answer without usage', () => {
   it('are the same for every client, streamed or not', () => {
     const counts = [
       translationBetween('chat', 'chat').reply(structuredClone(chatWhole), minted),
@@ -62,7 +62,7 @@ describe('the tokens of an answer that its upstream did not count', () => {
     expect(new Set(counts)).toEqual(new Set([Math.ceil(Buffer.byteLength(written) / 4)]));
   });
 
-  it('are those of plain prose within a tenth or so', () => {
+  it('are within about a tenth for plain prose', () => {
     const message = { content: text };
     const { ending } = translationBetween('messages', 'chat').reply(
       { choices: [{ message, finish_reason: 'stop' }] },

@@ -7,11 +7,11 @@ import type { Effect } from '#shared/translate/field-rule.ts';
 export interface Example {
   with: JsonObject;
   without: JsonObject;
-  /** Where the field is, if the rule's name does not tell. */
+  /** Path of the field, if it differs from the rule's name. */
   path?: string;
 }
 
-/** Holds a rule's stated effect against what a translator does. */
+/** Compares a rule with the translator. */
 export function holdRule(
   field: string,
   effect: Effect,

@@ -13,7 +13,7 @@ function top(fields: JsonObject, without: JsonObject = {}): Example {
   return { with: { ...base, ...without, ...fields }, without: { ...base, ...without } };
 }
 
-/** A turn with one more block than without; `path` is where the block's own field is. */
+/** Two turns that differ in one block; `path` is the path of the block's own field. */
 function block(
   block: Json,
   path: string,
@@ -152,13 +152,13 @@ describe.each(formatNames)("the rules for a messages client's request to a %s up
   const translation = translationBetween('messages', upstream);
   const rules = translation.requestRules ?? [];
 
-  it('each have an example, and no example is without its rule', () => {
+  it('each have an example, and each example has a rule', () => {
     expect(Object.keys(examples).toSorted()).toEqual(rules.map(({ field }) => field).toSorted());
   });
 
-  it.each(rules.map(({ field, effect }) => [field, effect] as const))('say what happens to %s', (field, effect) => {
+  it.each(rules.map(({ field, effect }) => [field, effect] as const))('are right for %s', (field, effect) => {
     const example = examples[field] ?? { with: {}, without: {} };
-    // The model is always there; what differs is what it is called.
+    // The model is always present; its name differs.
     let called = 0;
     const model = () => (field === 'model' ? `target-${++called}` : 'target');
     holdRule(field, effect, example, (body) => translation.request(parseMessagesRequest(body), { model: model() }));

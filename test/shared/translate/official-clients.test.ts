@@ -59,7 +59,7 @@ const upstream = {
   ],
 };
 
-/** Stands for the network: answers every request with this stream. */
+/** Replaces the network: answers every request with this stream. */
 function answering(stream: string): typeof fetch {
   return () => Promise.resolve(new Response(stream, { headers: { 'content-type': 'text/event-stream' } }));
 }
@@ -100,7 +100,7 @@ describe.each(formats)('streams from a %s upstream', (format) => {
     });
   });
 
-  it("are put together by Anthropic's SDK", async () => {
+  it("are assembled by Anthropic's SDK", async () => {
     const { text } = runStream(translationBetween('messages', format).stream(minted), upstream[format]);
     const message = await anthropic(text).messages.stream({ model: 'm', max_tokens: 9, messages }).finalMessage();
     expect(message).toMatchObject({
@@ -117,7 +117,7 @@ describe.each(formats)('streams from a %s upstream', (format) => {
     });
   });
 
-  it('that fail midway are errors to both SDKs', async () => {
+  it('that fail midway are errors in both SDKs', async () => {
     const error = new RouterError('worker_lost', 'The worker was lost.');
     const begun = (client: string) =>
       upstream[format]

@@ -15,7 +15,7 @@ const target = { model: 'm' };
 const minted = { id: 'id', model: 'm', created: 1, promptTokens: () => 1 };
 
 describe('a conversation', () => {
-  it('comes from chat through messages back to chat as it was', () => {
+  it('is unchanged from chat through messages back to chat', () => {
     fc.assert(
       fc.property(chatConversation, (request) => {
         const there = chatToMessages.request(parseChatRequest(request), target);
@@ -25,7 +25,7 @@ describe('a conversation', () => {
     );
   });
 
-  it('comes from messages through chat back to messages as it was', () => {
+  it('is unchanged from messages through chat back to messages', () => {
     fc.assert(
       fc.property(messagesConversation, (request) => {
         const there = messagesToChat.request(parseMessagesRequest(request), target);
@@ -63,7 +63,7 @@ function wholeChat({ reasoning, content, calls, finish, usage }: Answer): JsonOb
   };
 }
 
-/** The same answer as a chat stream: `cut` gives the sizes of the pieces, `order` whose piece is next. */
+/** The same answer as a chat stream: `cut` has the sizes of the pieces, `order` the order of their calls. */
 function streamedChat(given: Answer, cut: number[], order: number[]): JsonObject[] {
   const chunk = (delta: JsonObject, finish: string | null = null): JsonObject => ({
     choices: [{ index: 0, delta, finish_reason: finish }],
@@ -86,7 +86,7 @@ function streamedChat(given: Answer, cut: number[], order: number[]): JsonObject
     chunk({ tool_calls: [{ index, id: `c${index}`, type: 'function', function: { name, arguments: '' } }] }),
     ...pieces(JSON.stringify(input)).map((text) => chunk({ tool_calls: [{ index, function: { arguments: text } }] })),
   ]);
-  // Calls begin in order; after that their pieces come in any.
+  // Calls begin in order; their further pieces come in any order.
   const mixed = lanes.map(([first]) => first).filter((first) => first !== undefined);
   for (const lane of lanes) lane.shift();
   for (let turn = 0; lanes.some((lane) => lane.length > 0); turn++) {
@@ -106,7 +106,7 @@ function bytesOf(events: readonly JsonObject[], named: boolean): Buffer {
 const sizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 5 });
 
 describe('an answer', () => {
-  it('may hold characters that some take for line ends', () => {
+  it('may have characters that some parsers read as line ends', () => {
     const given: Answer = {
       reasoning: '\u2028',
       content: 'a\u2029b\u0085c',
@@ -118,7 +118,7 @@ describe('an answer', () => {
     expect(assembleMessage(text).content).toEqual(messagesToChat.reply(wholeChat(given), minted).body['content']);
   });
 
-  it('is the same to a messages client in one piece and streamed, however its pieces are cut and mixed', () => {
+  it('is the same for a messages client, streamed or not, with pieces of any size and order', () => {
     fc.assert(
       fc.property(answer, sizes, sizes, (given, cut, order) => {
         const whole = messagesToChat.reply(wholeChat(given), minted);
@@ -132,7 +132,7 @@ describe('an answer', () => {
     );
   });
 
-  it('comes from chat through messages back to chat as it was, in one piece and streamed', () => {
+  it('is unchanged from chat through messages back to chat, streamed or not', () => {
     fc.assert(
       fc.property(answer, sizes, sizes, (given, cut, order) => {
         const message = messagesToChat.reply(wholeChat(given), minted).body;
@@ -155,7 +155,7 @@ describe('an answer', () => {
     ['messages client, chat upstream', messagesToChat, false],
     ['chat client, messages upstream', chatToMessages, true],
   ];
-  it.each(translations)('does not depend on where its bytes are split: %s', (_, translation, named) => {
+  it.each(translations)('is the same wherever its bytes are split: %s', (_, translation, named) => {
     const given: Answer = {
       reasoning: 'é — 日本',
       content: 'Grüße 👩‍🚀!',

@@ -1,7 +1,7 @@
 import type { Ending, StreamTranslation } from '#shared/translate/translation.ts';
 import { SseReader } from '#shared/upstream/sse-reader.ts';
 
-/** Feeds an upstream's events to a translation, and returns all that the client gets. */
+/** Passes an upstream's events to a translation, and returns all that the client receives. */
 export function runStream(
   translation: StreamTranslation,
   events: readonly (object | string)[],

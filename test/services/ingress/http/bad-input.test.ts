@@ -3,17 +3,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openRaw, readRawAnswer } from '../../../helpers/clients/raw-http.ts';
-import { chatRequest, startEdge, type Edge } from '../../../helpers/cluster/start-edge.ts';
+import {
+  chatRequest,
+  startScriptedCluster,
+  type ScriptedCluster,
+} from '../../../helpers/cluster/start-scripted-cluster.ts';
 import { until } from '../../../helpers/until.ts';
 
 const mebibyte = 1024 * 1024;
 
-let edge: Edge;
+let cluster: ScriptedCluster;
 beforeAll(async () => {
-  edge = await startEdge({ ingress: { BODY_TIMEOUT_MS: '1500' } });
-  await edge.addScripted();
+  cluster = await startScriptedCluster({ ingress: { BODY_TIMEOUT_MS: '1500' } });
+  await cluster.addScripted();
 });
-afterAll(() => edge.stop());
+afterAll(() => cluster.stop());
 
 interface ErrorBody {
   error: { message: string; type: string; param: string | null; code: string | null };
@@ -67,7 +71,7 @@ describe('a chat request', () => {
       { code: 'invalid_type', param: 'stream' },
     ],
   ])('%s is refused with the field', async (_, body, expected) => {
-    const error = await errorOf(await edge.postRaw(JSON.stringify(body)));
+    const error = await errorOf(await cluster.postRaw(JSON.stringify(body)));
     expect(error).toMatchObject({ status: 400, type: 'invalid_request_error', ...expected });
   });
 
@@ -75,36 +79,36 @@ describe('a chat request', () => {
     ['without a body', undefined],
     ['with an empty body', ''],
     ['cut off in the middle of its JSON', JSON.stringify(chatRequest([])).slice(0, -10)],
-    ['that is no UTF-8', Buffer.concat([Buffer.from('{"model":"'), Buffer.from([0xc3, 0x28]), Buffer.from('"}')])],
-    ['that is no JSON', 'model=demo'],
+    ['that is not UTF-8', Buffer.concat([Buffer.from('{"model":"'), Buffer.from([0xc3, 0x28]), Buffer.from('"}')])],
+    ['that is not JSON', 'model=demo'],
   ])('%s is refused as bad JSON', async (_, body) => {
-    const error = await errorOf(await edge.postRaw(body));
+    const error = await errorOf(await cluster.postRaw(body));
     expect(error).toMatchObject({ status: 400, type: 'invalid_request_error', code: null, param: null });
   });
 
   it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', '../../health', '%2e%2e'])(
     'for the model %s is answered with 404',
     async (model) => {
-      const error = await errorOf(await edge.postRaw(JSON.stringify(chatRequest([], { model }))));
+      const error = await errorOf(await cluster.postRaw(JSON.stringify(chatRequest([], { model }))));
       expect(error).toMatchObject({ status: 404, code: 'model_not_found', param: 'model' });
     },
   );
 
-  it('with fields named like parts of every object is served, and changes none', async () => {
+  it('with fields named like properties of Object.prototype is served, and changes none', async () => {
     const body = JSON.stringify(chatRequest([{ write: 'served' }])).replace(
       /}$/,
       ',"__proto__":{"model":1},"constructor":{"x":1}}',
     );
-    const answer = await edge.postRaw(body);
+    const answer = await cluster.postRaw(body);
     expect(await answer.text()).toBe('served');
   });
 
-  it('with tools nested a hundred thousand levels deep is refused, not a fault', async () => {
+  it('with tools nested a hundred thousand levels deep is refused, not an internal error', async () => {
     const depth = 100_000;
     const nested = `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
     const tools = `[{"type":"function","function":{"name":"f","parameters":${nested}}}]`;
     const body = JSON.stringify(chatRequest([])).replace(/}$/, `,"tools":${tools}}`);
-    const answer = await edge.postRaw(body);
+    const answer = await cluster.postRaw(body);
     expect((await errorOf(answer)).status).toBe(400);
   });
 });
@@ -113,15 +117,15 @@ describe('a large body', () => {
   const tooLarge = { status: 413, type: 'invalid_request_error', code: 'request_too_large' };
 
   it('of 31 MiB is served', async () => {
-    const answer = await edge.post([{ write: 'served' }], { filler: 'x'.repeat(31 * mebibyte) });
+    const answer = await cluster.post([{ write: 'served' }], { filler: 'x'.repeat(31 * mebibyte) });
     expect(await answer.text()).toBe('served');
   });
 
-  it('of 33 MiB with its length announced is refused, and fetch gets the answer', async () => {
-    expect(await errorOf(await edge.postRaw(Buffer.alloc(33 * mebibyte, 'x')))).toMatchObject(tooLarge);
+  it('of 33 MiB with a content-length is refused, and fetch receives the answer', async () => {
+    expect(await errorOf(await cluster.postRaw(Buffer.alloc(33 * mebibyte, 'x')))).toMatchObject(tooLarge);
   });
 
-  it('of 33 MiB in chunks is refused, and fetch gets the answer', async () => {
+  it('of 33 MiB in chunks is refused, and fetch receives the answer', async () => {
     const piece = new Uint8Array(mebibyte);
     let left = 33;
     const body = new ReadableStream<Uint8Array>({
@@ -131,7 +135,7 @@ describe('a large body', () => {
         else controller.enqueue(piece);
       },
     });
-    expect(await errorOf(await edge.postRaw(body, { duplex: 'half' }))).toMatchObject(tooLarge);
+    expect(await errorOf(await cluster.postRaw(body, { duplex: 'half' }))).toMatchObject(tooLarge);
   });
 
   it.each([
@@ -139,41 +143,41 @@ describe('a large body', () => {
     ['deflate', deflateSync],
     ['br', brotliCompressSync],
     ['zstd', zstdCompressSync],
-  ])('compressed with %s is read; one that grows too large is refused', async (encoding, compress) => {
+  ])('compressed with %s is read, and refused if it is too large when decompressed', async (encoding, compress) => {
     const headers = { 'content-encoding': encoding };
     const small = compress(Buffer.from(JSON.stringify(chatRequest([{ write: 'served' }]))));
-    expect(await (await edge.postRaw(small, { headers })).text()).toBe('served');
+    expect(await (await cluster.postRaw(small, { headers })).text()).toBe('served');
     const bomb = compress(Buffer.alloc(48 * mebibyte));
     expect(bomb.length).toBeLessThan(mebibyte);
     const before = performance.now();
-    expect(await errorOf(await edge.postRaw(bomb, { headers }))).toMatchObject(tooLarge);
+    expect(await errorOf(await cluster.postRaw(bomb, { headers }))).toMatchObject(tooLarge);
     expect(performance.now() - before).toBeLessThan(1_000);
     const broken = Buffer.concat([small.subarray(0, 20), randomBytes(20)]);
-    expect(await errorOf(await edge.postRaw(broken, { headers }))).toMatchObject({ status: 400, code: null });
+    expect(await errorOf(await cluster.postRaw(broken, { headers }))).toMatchObject({ status: 400, code: null });
     const cut = small.subarray(0, small.length - 8);
-    expect(await errorOf(await edge.postRaw(cut, { headers }))).toMatchObject({ status: 400, code: null });
+    expect(await errorOf(await cluster.postRaw(cut, { headers }))).toMatchObject({ status: 400, code: null });
   });
 
-  it('does not keep the answer from a client whose key is wrong, or whose path', async () => {
+  it('with a wrong key or path still gets its answer', async () => {
     const body = Buffer.alloc(20 * mebibyte, 'x');
-    const wrongKey = await edge.postRaw(body, { headers: { authorization: 'Bearer wrong' } });
+    const wrongKey = await cluster.postRaw(body, { headers: { authorization: 'Bearer wrong' } });
     expect(await errorOf(wrongKey)).toMatchObject({ status: 401, code: 'invalid_api_key' });
-    const wrongPath = await fetch(`${edge.url}/nothing`, { method: 'POST', body });
+    const wrongPath = await fetch(`${cluster.url}/nothing`, { method: 'POST', body });
     expect(await errorOf(wrongPath)).toMatchObject({ status: 404, code: 'not_found' });
   });
 
-  it('in an encoding that nobody knows is refused', async () => {
-    const answer = await edge.postRaw('{}', { headers: { 'content-encoding': 'rot13' } });
+  it('in an unknown encoding is refused', async () => {
+    const answer = await cluster.postRaw('{}', { headers: { 'content-encoding': 'rot13' } });
     expect(await errorOf(answer)).toMatchObject({ status: 415, code: 'unsupported_encoding' });
   });
 });
 
 describe.concurrent('a connection', () => {
   const head = (more = ''): string =>
-    `POST /api/openai/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${edge.key}\r\n${more}`;
+    `POST /api/openai/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${cluster.key}\r\n${more}`;
 
   it('with a header of 64 KiB is answered with 431 in JSON', async ({ expect }) => {
-    const raw = await openRaw(edge.url);
+    const raw = await openRaw(cluster.url);
     raw.socket.write(head(`x-large: ${'x'.repeat(64 * 1024)}\r\n\r\n`));
     await raw.closed;
     const { status, headers, body } = readRawAnswer(raw.text());
@@ -182,14 +186,14 @@ describe.concurrent('a connection', () => {
     const id = headers['x-request-id'];
     expect(id).toMatch(/^req_/);
     const logged = expect.objectContaining({ requestId: id, code: 'headers_too_large' });
-    await until(() => expect(edge.ingress.lines).toContainEqual(logged), 1_000);
+    await until(() => expect(cluster.ingress.lines).toContainEqual(logged), 1_000);
   });
 
-  it('whose body has no end is answered with 413 as soon as it is too large, and not read for long', async ({
+  it('with an endless body is answered with 413 as soon as it is too large, and not read for long', async ({
     expect,
   }) => {
-    const raw = await openRaw(edge.url);
-    const start = `POST /api/openai/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${edge.key}\r\n`;
+    const raw = await openRaw(cluster.url);
+    const start = `POST /api/openai/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${cluster.key}\r\n`;
     raw.socket.write(`${start}transfer-encoding: chunked\r\n\r\n`);
     const chunk = Buffer.concat([Buffer.from('100000\r\n'), Buffer.alloc(mebibyte), Buffer.from('\r\n')]);
     const before = performance.now();
@@ -198,12 +202,12 @@ describe.concurrent('a connection', () => {
       else await Promise.race([new Promise<void>((resolve) => raw.socket.once('drain', resolve)), raw.closed]);
     }
     expect(readRawAnswer(raw.text()).status).toBe(413);
-    // Read to its end, it would have met the time for a body first, and 408.
+    // Reading on would have ended in the timeout of bodies, with 408.
     expect(performance.now() - before).toBeLessThan(7_000);
   });
 
-  it('that speaks no HTTP is answered with 400 in JSON', async ({ expect }) => {
-    const raw = await openRaw(edge.url);
+  it('that is not HTTP is answered with 400 in JSON', async ({ expect }) => {
+    const raw = await openRaw(cluster.url);
     raw.socket.write('EHLO mail.example.org\r\n\r\n');
     await raw.closed;
     const { status, headers, body } = readRawAnswer(raw.text());
@@ -215,8 +219,8 @@ describe.concurrent('a connection', () => {
   it.for<[string, () => string]>([
     ['body', () => head('content-length: 1000\r\n\r\n{')],
     ['head', () => head('x-slow: ')],
-  ])('that sends its %s a byte at a time is answered with 408, and closed', async ([, start], { expect }) => {
-    const raw = await openRaw(edge.url);
+  ])('that sends its %s one byte at a time is answered with 408 and closed', async ([, start], { expect }) => {
+    const raw = await openRaw(cluster.url);
     raw.socket.write(start());
     const drip = setInterval(() => raw.socket.write(' '), 100);
     const before = performance.now();
@@ -230,8 +234,8 @@ describe.concurrent('a connection', () => {
     expect(JSON.parse(body)).toMatchObject({ error: { code: 'request_timeout' } });
   });
 
-  it('serves a next request after one that was refused', async ({ expect }) => {
-    const raw = await openRaw(edge.url);
+  it('serves the next request after a refused one', async ({ expect }) => {
+    const raw = await openRaw(cluster.url);
     raw.socket.write(`${head('content-length: 2\r\n\r\n')}{}`);
     await until(() => expect(raw.text()).toContain('"param":"model"'), 1_000);
     const body = JSON.stringify(chatRequest([{ write: 'served' }]));
@@ -240,10 +244,10 @@ describe.concurrent('a connection', () => {
     raw.socket.destroy();
   });
 
-  it('in the middle of whose stream nonsense arrives is cut, without an answer inside the stream', async ({
+  it('with invalid HTTP during a stream is closed, without an answer inside the stream', async ({
     expect,
   }) => {
-    const raw = await openRaw(edge.url);
+    const raw = await openRaw(cluster.url);
     const body = JSON.stringify(chatRequest([{ write: 'data: 1\n\n' }, { hang: true }], { stream: true }));
     raw.socket.write(`${head(`content-length: ${body.length}\r\n\r\n`)}${body}`);
     await until(() => expect(raw.text()).toContain('data: 1'), 1_000);
@@ -255,7 +259,7 @@ describe.concurrent('a connection', () => {
 
 describe('a path', () => {
   const ask = (path: string, method = 'GET'): Promise<Response> =>
-    fetch(edge.url + path, { method, headers: { authorization: `Bearer ${edge.key}` } });
+    fetch(cluster.url + path, { method, headers: { authorization: `Bearer ${cluster.key}` } });
 
   it.each([
     '/api/openai/v1/models',
@@ -264,7 +268,7 @@ describe('a path', () => {
     '/api/openai/models/auto',
     '/health',
     '/',
-  ])('%s is there', async (path) => {
+  ])('%s exists', async (path) => {
     expect((await ask(path)).status).toBe(200);
   });
 
@@ -280,16 +284,16 @@ describe('a path', () => {
   });
 
   it.each(['/api/openai/models/nobody', '/api/openai/models/__proto__', '/api/openai/models/%2e%2e%2fhealth'])(
-    '%s names no model',
+    '%s is an unknown model',
     async (path) => {
       expect(await errorOf(await ask(path))).toMatchObject({ status: 404, code: 'model_not_found', param: 'model' });
     },
   );
 
-  it('that cannot be decoded is a bad request', async () => {
-    const raw = await openRaw(edge.url);
+  it('that cannot be decoded is answered with 400', async () => {
+    const raw = await openRaw(cluster.url);
     raw.socket.write(
-      `GET /api/openai/models/% HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${edge.key}\r\nconnection: close\r\n\r\n`,
+      `GET /api/openai/models/% HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${cluster.key}\r\nconnection: close\r\n\r\n`,
     );
     await raw.closed;
     expect(readRawAnswer(raw.text()).status).toBe(400);
@@ -300,7 +304,7 @@ describe('a path', () => {
     ['OPTIONS', '/api/openai/chat/completions', 'POST'],
     ['DELETE', '/api/openai/v1/models/demo', 'GET, HEAD'],
     ['POST', '/api/openai/models', 'GET, HEAD'],
-  ])('%s %s is not allowed, and the answer says what is', async (method, path, allowed) => {
+  ])('%s %s is refused, and the answer names the allowed methods', async (method, path, allowed) => {
     const answer = await ask(path, method);
     expect(answer.headers.get('allow')).toBe(allowed);
     expect(await errorOf(answer)).toMatchObject({ status: 405, code: 'method_not_allowed' });
@@ -323,40 +327,41 @@ describe('a path', () => {
 });
 
 describe('the log', () => {
-  it('has the request id in every line about a request, also the one that a client gave', async () => {
+  it('has the request id in every line about a request, including one that the client set', async () => {
     const requestId = `mine-${randomBytes(4).toString('hex')}`;
-    const answer = await edge.post([{ write: 'x' }], {}, { headers: { 'x-request-id': requestId } });
+    const answer = await cluster.post([{ write: 'x' }], {}, { headers: { 'x-request-id': requestId } });
     expect(answer.headers.get('x-request-id')).toBe(requestId);
-    const refused = await edge.postRaw('{', { headers: { 'x-request-id': `${requestId}-2` } });
+    const refused = await cluster.postRaw('{', { headers: { 'x-request-id': `${requestId}-2` } });
     expect(refused.headers.get('x-request-id')).toBe(`${requestId}-2`);
-    const strange = await edge.post([{ write: 'x' }], {}, { headers: { 'x-request-id': 'a b"c' } });
+    const strange = await cluster.post([{ write: 'x' }], {}, { headers: { 'x-request-id': 'a b"c' } });
     expect(strange.headers.get('x-request-id')).toMatch(/^req_/);
     await strange.text();
     await until(
-      () => expect(edge.ingress.lines.filter((line) => line['requestId'] === requestId)).toHaveLength(1),
+      () => expect(cluster.ingress.lines.filter((line) => line['requestId'] === requestId)).toHaveLength(1),
       1_000,
     );
-    const about = edge.ingress.lines.filter(
+    const about = cluster.ingress.lines.filter(
       ({ msg }) => String(msg).startsWith('request ') || msg === 'client went away',
     );
     expect(about.length).toBeGreaterThan(50);
     for (const line of about) expect(line['requestId']).toEqual(expect.any(String));
   });
 
-  it('holds no key, no prompt and no answer', async () => {
+  it('has no key, prompt or answer', async () => {
     const secrets = { prompt: 'PROMPT-SECRET', answer: 'ANSWER-SECRET', field: 'FIELD-SECRET' };
     const fields = { messages: [{ role: 'user', content: secrets.prompt }] };
-    await (await edge.post([{ write: secrets.answer }], fields)).text();
+    await (await cluster.post([{ write: secrets.answer }], fields)).text();
     await (
-      await edge.post([{ write: secrets.answer }, { fail: 'upstream_failed' }], { ...fields, stream: true })
+      await cluster.post([{ write: secrets.answer }, { fail: 'upstream_failed' }], { ...fields, stream: true })
     ).text();
-    await (await edge.post([], { ...fields, temperature: secrets.field })).text();
-    await (await edge.postRaw(`{"x": ${secrets.field}}`)).text();
-    const wrong = { authorization: `Bearer ${edge.key}x` };
-    await (await edge.post([], fields, { headers: wrong })).text();
-    await (await fetch(`${edge.url}/api/openai/models?key=${edge.key}`)).text();
-    await until(() => expect(edge.ingress.lines.at(-1)?.['code']).toBe('missing_key'), 1_000);
-    const text = JSON.stringify(edge.ingress.lines);
-    for (const secret of [...Object.values(secrets), edge.key, edge.key.slice(-20)]) expect(text).not.toContain(secret);
+    await (await cluster.post([], { ...fields, temperature: secrets.field })).text();
+    await (await cluster.postRaw(`{"x": ${secrets.field}}`)).text();
+    const wrong = { authorization: `Bearer ${cluster.key}x` };
+    await (await cluster.post([], fields, { headers: wrong })).text();
+    await (await fetch(`${cluster.url}/api/openai/models?key=${cluster.key}`)).text();
+    await until(() => expect(cluster.ingress.lines.at(-1)?.['code']).toBe('missing_key'), 1_000);
+    const text = JSON.stringify(cluster.ingress.lines);
+    for (const secret of [...Object.values(secrets), cluster.key, cluster.key.slice(-20)])
+      expect(text).not.toContain(secret);
   });
 });

@@ -1,23 +1,27 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openRaw } from '../../../helpers/clients/raw-http.ts';
 import type { OnStep, Step } from '../../../helpers/broker/scripted-handler.ts';
-import { chatRequest, startEdge, type Edge } from '../../../helpers/cluster/start-edge.ts';
+import {
+  chatRequest,
+  startScriptedCluster,
+  type ScriptedCluster,
+} from '../../../helpers/cluster/start-scripted-cluster.ts';
 import { until } from '../../../helpers/until.ts';
 
-let edge: Edge;
+let cluster: ScriptedCluster;
 const events: { event: string; requestId: string; at: number }[] = [];
 const onStep: OnStep = (event, requestId) => void events.push({ event, requestId, at: performance.now() });
 const when = (event: string, requestId: string): number | undefined =>
   events.find((each) => each.event === event && each.requestId === requestId)?.at;
 
 beforeAll(async () => {
-  edge = await startEdge({ ingress: { KEEP_ALIVE_MS: '200' } });
-  await edge.addScripted({}, onStep);
+  cluster = await startScriptedCluster({ ingress: { KEEP_ALIVE_MS: '200' } });
+  await cluster.addScripted({}, onStep);
 });
-afterAll(() => edge.stop());
+afterAll(() => cluster.stop());
 
 function head(requestId: string, more: string): string {
-  const lines = [`host: x`, `authorization: Bearer ${edge.key}`, `x-request-id: ${requestId}`, more];
+  const lines = [`host: x`, `authorization: Bearer ${cluster.key}`, `x-request-id: ${requestId}`, more];
   return `POST /api/openai/chat/completions HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`;
 }
 
@@ -34,11 +38,11 @@ const nothing = [
 
 /** The metrics of what is not over yet, a line each. */
 async function leftOvers(): Promise<string[]> {
-  const metrics = await (await fetch(`${edge.adminUrl}/metrics`)).text();
+  const metrics = await (await fetch(`${cluster.adminUrl}/metrics`)).text();
   return metrics.match(/^rtr_(held_body_bytes|open_requests|jobs\{[^}]*\}) \S+$/gm) ?? [];
 }
 
-describe('a client that goes away', () => {
+describe('a client that disconnects', () => {
   it.each<[string, Step[], boolean, string]>([
     ['before the first token of a stream', [{ hang: true }], true, ''],
     ['before an answer that is not streamed', [{ hang: true }], false, ''],
@@ -46,7 +50,7 @@ describe('a client that goes away', () => {
     ['after the first token, in the middle of many', [{ count: 1_000, everyMs: 5 }], true, '10\n'],
   ])('%s stops the generation within a second', async (name, steps, stream, seen) => {
     const requestId = name.replaceAll(/\W/g, '-');
-    const raw = await openRaw(edge.url);
+    const raw = await openRaw(cluster.url);
     raw.socket.write(whole(requestId, steps, { stream }));
     await until(() => when('started', requestId) !== undefined && raw.text().includes(seen));
     const goneAt = performance.now();
@@ -55,7 +59,7 @@ describe('a client that goes away', () => {
     expect((when('aborted', requestId) ?? 0) - goneAt).toBeLessThan(1_000);
     await until(
       () =>
-        expect(edge.ingress.lines.find((line) => line['requestId'] === requestId)).toMatchObject({
+        expect(cluster.ingress.lines.find((line) => line['requestId'] === requestId)).toMatchObject({
           msg: 'client went away',
           outcome: 'cancelled',
         }),
@@ -66,15 +70,15 @@ describe('a client that goes away', () => {
   it.each([
     ['a body', 'mid-body', 'content-length: 1000', '{"model":'],
     ['a compressed body', 'mid-gzip', 'content-encoding: gzip\r\ncontent-length: 1000', ''],
-  ])('in the middle of %s leaves nothing behind', async (_, requestId, headers, begin) => {
+  ])('in the middle of %s leaves no job, body or request', async (_, requestId, headers, begin) => {
     await until(async () => expect(await leftOvers()).toEqual(expect.arrayContaining(nothing)), 1_000);
-    const raw = await openRaw(edge.url);
+    const raw = await openRaw(cluster.url);
     raw.socket.write(head(requestId, headers) + begin);
     await until(async () => expect(await leftOvers()).toContain('rtr_open_requests 1'), 1_000);
     raw.socket.destroy();
     await until(
       () =>
-        expect(edge.ingress.lines.find((line) => line['requestId'] === requestId)).toMatchObject({
+        expect(cluster.ingress.lines.find((line) => line['requestId'] === requestId)).toMatchObject({
           msg: 'request refused',
           code: 'invalid_json',
         }),
@@ -83,29 +87,29 @@ describe('a client that goes away', () => {
     await until(async () => expect(await leftOvers()).toEqual(expect.arrayContaining(nothing)), 1_000);
   });
 
-  it('at any moment of many requests leaves no job, no body and no request behind', async () => {
+  it('at any moment of many requests leaves no job, body or request', async () => {
     const body = { filler: 'x'.repeat(200_000) };
     for (let at = 0; at < 100; at += 1) {
-      const raw = await openRaw(edge.url);
+      const raw = await openRaw(cluster.url);
       raw.socket.write(whole(`any-${at}`, [{ count: 100, everyMs: 5 }], { ...body, stream: at % 2 === 0 }));
       setTimeout(() => raw.socket.destroy(), at % 25);
     }
     await until(async () => expect(await leftOvers()).toEqual(expect.arrayContaining(nothing)), 10_000);
     const begun = events.filter(({ event, requestId }) => event === 'started' && requestId.startsWith('any-'));
     expect(begun.length).toBeGreaterThan(10);
-    expect(edge.ingress.lines.filter(({ level }) => Number(level) >= 40)).toEqual([]);
+    expect(cluster.ingress.lines.filter(({ level }) => Number(level) >= 40)).toEqual([]);
   });
 });
 
 describe('a client that reads nothing', () => {
-  it('is cut off when too much waits for it, and its job ends', { timeout: 30_000 }, async () => {
+  it('is disconnected when too many bytes wait for it, and its job ends', { timeout: 30_000 }, async () => {
     const before = await residentBytes();
     const piece = `data: ${'x'.repeat(16 * 1024)}\n\n`;
     const steps = Array.from({ length: 4_000 }, (): Step[] => [{ write: piece }, { waitMs: 0 }]).flat();
-    const raw = await openRaw(edge.url);
+    const raw = await openRaw(cluster.url);
     raw.socket.pause();
     const { handler, aborted, written } = flooding(piece);
-    await edge.addScripted({ id: 'flood', models: [{ id: 'flood', capabilities: ['stream'] }], handler });
+    await cluster.addScripted({ id: 'flood', models: [{ id: 'flood', capabilities: ['stream'] }], handler });
     raw.socket.write(whole('reads-nothing', steps.slice(0, 1), { stream: true, model: 'flood' }));
     await until(aborted, 15_000);
     expect(written()).toBeLessThan(200 * 1024 * 1024);
@@ -134,6 +138,6 @@ function flooding(piece: string) {
 }
 
 async function residentBytes(): Promise<number> {
-  const metrics = await (await fetch(`${edge.adminUrl}/metrics`)).text();
+  const metrics = await (await fetch(`${cluster.adminUrl}/metrics`)).text();
   return Number(metrics.match(/^process_resident_memory_bytes (\S+)/m)?.[1]);
 }

@@ -12,7 +12,7 @@ function replyTo(response: ServerResponse | undefined, stream = true): ClientRep
   return new ClientReply(response, chatFormat, 'req_1', stream, () => undefined);
 }
 
-it('a piece of a stream leaves in its turn, before whatever is said to other clients later', async () => {
+it('a piece of a stream is sent before later answers to other clients', async () => {
   const { client, responses } = await startUnreadClient();
   const reply = replyTo(responses[0]);
   for (const piece of ['data: 1\n\n', 'data: 2\n\n']) {
@@ -24,7 +24,7 @@ it('a piece of a stream leaves in its turn, before whatever is said to other cli
   expect(await text(client)).toMatch(/data: 1\n\n[^]*data: 2\n\n[^]*data: \[DONE\]\n\n/);
 });
 
-it('what has to wait for its client, or for an earlier answer to it, keeps nothing else in memory', async () => {
+it('bytes that wait for a client, or for an earlier answer to it, keep nothing else in memory', async () => {
   const { client, responses } = await startUnreadClient(2);
   const first = replyTo(responses[0]);
   first.data(Buffer.alloc(6 * 1024 * 1024, ' '));
@@ -33,7 +33,7 @@ it('what has to wait for its client, or for an earlier answer to it, keeps nothi
   first.data(read.subarray(0, 9));
   first.end(read.subarray(9, 18));
   replyTo(responses[1], false).end(read.subarray(18));
-  // Whoever owns the memory may use it for something else.
+  // The owner of the memory may reuse it.
   read.fill('x');
   expect((await text(client)).replaceAll(/ {2,}/g, '')).toMatch(/data: 1\n\n[^]*data: 2\n\n[^]*{"a":3}$/);
 });

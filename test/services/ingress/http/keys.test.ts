@@ -6,26 +6,26 @@ import { mintKey } from '#shared/accounts/keys/mint-key.ts';
 import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
 import { announceKeyChange } from '#shared/broker/contract/change-signals.ts';
 import { createLog } from '#shared/core/log.ts';
-import { startEdge, type Edge } from '../../../helpers/cluster/start-edge.ts';
+import { startScriptedCluster, type ScriptedCluster } from '../../../helpers/cluster/start-scripted-cluster.ts';
 import { until } from '../../../helpers/until.ts';
 import { startRedis } from '../../../helpers/servers/start-redis.ts';
 
 const log = createLog({ service: 'test', level: 'silent', format: 'json' });
 
-async function start(options: Parameters<typeof startEdge>[0] = {}): Promise<Edge> {
-  const edge = await startEdge(options);
-  onTestFinished(() => edge.stop());
-  return edge;
+async function start(options: Parameters<typeof startScriptedCluster>[0] = {}): Promise<ScriptedCluster> {
+  const cluster = await startScriptedCluster(options);
+  onTestFinished(() => cluster.stop());
+  return cluster;
 }
 
-async function openStore(edge: Edge, redisUrl = inject('redisUrl')): Promise<KeyStore> {
+async function openStore(cluster: ScriptedCluster, redisUrl = inject('redisUrl')): Promise<KeyStore> {
   const connection = connectRedis(redisUrl, { log, name: 'test' });
   onTestFinished(() => connection.close());
   await connection.whenReady(AbortSignal.timeout(5_000));
-  return new KeyStore(connection.redis, `${edge.prefix}:`);
+  return new KeyStore(connection.redis, `${cluster.prefix}:`);
 }
 
-/** Asks for the models with a key, and tells the status. */
+/** Requests the models with a key. Returns the status. */
 async function status(url: string, key: string): Promise<number> {
   const answer = await fetch(`${url}/api/openai/models`, { headers: { authorization: `Bearer ${key}` } });
   await answer.text();
@@ -33,64 +33,68 @@ async function status(url: string, key: string): Promise<number> {
 }
 
 describe('a key', () => {
-  it('is asked for on every path but /health, and wrong ones are told apart from none', async () => {
-    const edge = await start();
+  it('is required on every path except /health; a wrong one and a missing one get different errors', async () => {
+    const cluster = await start();
     const ask = async (path: string, authorization?: string) => {
-      const answer = await fetch(edge.url + path, { headers: authorization === undefined ? {} : { authorization } });
+      const answer = await fetch(cluster.url + path, { headers: authorization === undefined ? {} : { authorization } });
       return { status: answer.status, body: (await answer.json()) as { error?: object } };
     };
     const missing = { type: 'invalid_request_error', code: null, param: null };
     const invalid = { type: 'invalid_request_error', code: 'invalid_api_key', param: null };
     for (const path of ['/api/openai/models', '/api/openai/v1/chat/completions', '/api/openai/nothing']) {
-      for (const none of [undefined, '', 'Bearer', 'Bearer ', `Basic ${edge.key}`, edge.key]) {
+      for (const none of [undefined, '', 'Bearer', 'Bearer ', `Basic ${cluster.key}`, cluster.key]) {
         expect(await ask(path, none)).toMatchObject({ status: 401, body: { error: missing } });
       }
-      for (const wrong of ['sk-1234', `${edge.key}x`, edge.key.slice(0, -1), mintKey('router').raw]) {
+      for (const wrong of ['sk-1234', `${cluster.key}x`, cluster.key.slice(0, -1), mintKey('router').raw]) {
         expect(await ask(path, `Bearer ${wrong}`)).toMatchObject({ status: 401, body: { error: invalid } });
       }
     }
     expect((await ask('/health')).status).toBe(200);
     expect((await ask('/api/openai/health')).status).toBe(200);
-    expect(await ask('/api/openai/models', `bearer ${edge.key}`)).toMatchObject({ status: 200 });
+    expect(await ask('/api/openai/models', `bearer ${cluster.key}`)).toMatchObject({ status: 200 });
   });
 
   it('that is revoked is refused by every ingress within a second', async () => {
-    const edge = await start();
-    const other = await edge.addIngress();
-    const urls = [edge.url, other.url];
-    expect(await Promise.all(urls.map((url) => status(url, edge.key)))).toEqual([200, 200]);
-    const store = await openStore(edge);
-    const broker = await connectBroker({ url: inject('natsUrl'), name: 'test', prefix: edge.prefix, log });
+    const cluster = await start();
+    const other = await cluster.addIngress();
+    const urls = [cluster.url, other.url];
+    expect(await Promise.all(urls.map((url) => status(url, cluster.key)))).toEqual([200, 200]);
+    const store = await openStore(cluster);
+    const broker = await connectBroker({ url: inject('natsUrl'), name: 'test', prefix: cluster.prefix, log });
     onTestFinished(() => broker.nc.close());
-    await store.revoke(edge.keyId, Date.now());
-    await announceKeyChange(broker, edge.keyId);
+    await store.revoke(cluster.keyId, Date.now());
+    await announceKeyChange(broker, cluster.keyId);
     const announcedAt = performance.now();
     await until(async () =>
-      (await Promise.all(urls.map((url) => status(url, edge.key)))).every((code) => code === 401),
+      (await Promise.all(urls.map((url) => status(url, cluster.key)))).every((code) => code === 401),
     );
     expect(performance.now() - announcedAt).toBeLessThan(1_000);
   });
 
-  it('that is known works on while Redis is away; one that is not gets 503, and works when Redis is back', async () => {
+  it('that is known works while Redis is away; one that is not gets 503, and works when Redis is back', async () => {
     const redis = await startRedis();
     onTestFinished(() => redis.stop());
-    const edge = await start({ redisUrl: redis.url });
-    const unknown = await createKey(await openStore(edge, redis.url), { kind: 'router', name: 'b', class: 'normal' });
-    expect(await status(edge.url, edge.key)).toBe(200);
+    const cluster = await start({ redisUrl: redis.url });
+    const unknown = await createKey(await openStore(cluster, redis.url), {
+      kind: 'router',
+      name: 'b',
+      class: 'normal',
+    });
+    expect(await status(cluster.url, cluster.key)).toBe(200);
     await redis.kill();
-    for (let round = 0; round < 5; round += 1) expect(await status(edge.url, edge.key)).toBe(200);
+    for (let round = 0; round < 5; round += 1) expect(await status(cluster.url, cluster.key)).toBe(200);
     const before = performance.now();
-    const answer = await fetch(`${edge.url}/api/openai/models`, {
+    const answer = await fetch(`${cluster.url}/api/openai/models`, {
       headers: { authorization: `Bearer ${unknown.raw}` },
     });
     expect(answer.status).toBe(503);
     expect(await answer.json()).toMatchObject({ error: { type: 'server_error', code: 'store_unavailable' } });
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(performance.now() - before).toBeLessThan(2_500);
-    const health = (await (await fetch(`${edge.url}/health`)).json()) as object;
+    const health = (await (await fetch(`${cluster.url}/health`)).json()) as object;
     expect(health).toMatchObject({ status: 'degraded', redis: false, nats: true });
     await redis.restart();
-    await until(async () => (await status(edge.url, unknown.raw)) === 200, 10_000);
-    expect(await status(edge.url, edge.key)).toBe(200);
+    await until(async () => (await status(cluster.url, unknown.raw)) === 200, 10_000);
+    expect(await status(cluster.url, cluster.key)).toBe(200);
   });
 });

@@ -8,7 +8,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { OpenRequests } from '#services/ingress/http/open-requests.ts';
 import { until } from '../../../helpers/until.ts';
 
-it('a connection that rests holds nothing of its last request', async () => {
+it('an idle connection references nothing of its last request', async () => {
   const open = new OpenRequests();
   const responses: WeakRef<Response>[] = [];
   const app = express();
@@ -29,7 +29,7 @@ it('a connection that rests holds nothing of its last request', async () => {
     expect(await text(answer)).toBe('well');
   }
   await until(() => expect([open.count, Object.keys(agent.freeSockets).length]).toEqual([0, 1]), 1_000);
-  // Counting them collects all garbage first.
+  // Counting objects collects all garbage first.
   queryObjects(ServerResponse, { format: 'count' });
   expect(responses.map((response) => response.deref())).toEqual([undefined, undefined, undefined]);
 });

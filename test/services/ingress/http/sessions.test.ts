@@ -4,14 +4,14 @@ import { connectRedis, type RedisConnection } from '#shared/accounts/redis/conne
 import { createLog } from '#shared/core/log.ts';
 import { ConsoleClient } from '../../../helpers/console/console-client.ts';
 import { everythingUnder } from '../../../helpers/processes/everything-under.ts';
-import { startEdge, type Edge } from '../../../helpers/cluster/start-edge.ts';
+import { startScriptedCluster, type ScriptedCluster } from '../../../helpers/cluster/start-scripted-cluster.ts';
 import { until } from '../../../helpers/until.ts';
 import { startNats } from '../../../helpers/servers/start-nats.ts';
 
 const password = 'violet-harbour-cricket-41';
 
-let edge: Edge;
-let other: { url: string; process: Edge['ingress'] };
+let cluster: ScriptedCluster;
+let other: { url: string; process: ScriptedCluster['ingress'] };
 let connection: RedisConnection;
 let accounts: Accounts;
 let ada: ConsoleClient;
@@ -19,24 +19,24 @@ let adaId: string;
 let linkToken: string;
 
 beforeAll(async () => {
-  edge = await startEdge();
-  other = await edge.addIngress();
-  await edge.addScripted();
+  cluster = await startScriptedCluster();
+  other = await cluster.addIngress();
+  await cluster.addScripted();
   const log = createLog({ service: 'test', level: 'silent', format: 'json' });
   connection = connectRedis(inject('redisUrl'), { log, name: 'test' });
   await connection.whenReady(AbortSignal.timeout(5_000));
-  accounts = openAccounts(connection.redis, `${edge.prefix}:`);
-  ada = new ConsoleClient(edge.url);
+  accounts = openAccounts(connection.redis, `${cluster.prefix}:`);
+  ada = new ConsoleClient(cluster.url);
   linkToken = (await accounts.links.issueFirstAdmin()) ?? '';
   const { body } = await ada.post(`/links/${linkToken}`, { name: 'Ada', email: 'ada@example.com', password });
   adaId = String(body.user.id);
 });
 afterAll(async () => {
   connection.close();
-  await edge.stop();
+  await cluster.stop();
 });
 
-/** Asks a format as a page of the console does. */
+/** Sends a request as a page of the console does. */
 function asPage(url: string, headers: Record<string, string> = {}, client = ada): Promise<Response> {
   const session = { cookie: client.cookie ?? '', 'x-csrf-token': client.csrfToken ?? '' };
   return fetch(url, { headers: { ...session, ...headers } });
@@ -55,9 +55,9 @@ async function bodyOf(answer: Response): Promise<{ status: number; body: unknown
 describe('a page of the console', () => {
   it('uses every format as the signed-in person', async () => {
     for (const path of ['/api/openai/v1/models', '/api/anthropic/v1/models', '/api/tools/v1/list']) {
-      expect((await asPage(edge.url + path)).status).toBe(200);
+      expect((await asPage(cluster.url + path)).status).toBe(200);
     }
-    const answer = await fetch(`${edge.url}/api/openai/v1/chat/completions`, {
+    const answer = await fetch(`${cluster.url}/api/openai/v1/chat/completions`, {
       method: 'POST',
       headers: {
         cookie: ada.cookie ?? '',
@@ -68,11 +68,11 @@ describe('a page of the console', () => {
       body: JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'Hello.' }], steps: [] }),
     });
     await answer.text();
-    await until(() => edge.ingress.lines.some(({ keyId }) => keyId === `session:${adaId}`));
+    await until(() => cluster.ingress.lines.some(({ keyId }) => keyId === `session:${adaId}`));
   });
 
-  it('is told apart from none, from one of another site, and from one whose session has ended', async () => {
-    const url = `${edge.url}/api/openai/v1/models`;
+  it('is refused without a session, from another site, and after its session has ended', async () => {
+    const url = `${cluster.url}/api/openai/v1/models`;
     const missing = { status: 401, body: { error: { code: null } } };
     const denied = { status: 403, body: { error: { code: 'permission_denied' } } };
     expect(await bodyOf(await fetch(url, { headers: { cookie: ada.cookie ?? '' } }))).toMatchObject(missing);
@@ -80,7 +80,7 @@ describe('a page of the console', () => {
     expect(await bodyOf(await asPage(url, { 'x-csrf-token': 'wrong' }))).toMatchObject(denied);
     expect(await bodyOf(await asPage(url, { 'sec-fetch-site': 'cross-site' }))).toMatchObject(denied);
     expect(await bodyOf(await asPage(url, { origin: 'https://evil.example' }))).toMatchObject(denied);
-    const second = new ConsoleClient(edge.url);
+    const second = new ConsoleClient(cluster.url);
     await second.signIn('ada@example.com', password);
     const { cookie, csrfToken } = second;
     await second.delete('/session');
@@ -91,12 +91,12 @@ describe('a page of the console', () => {
     });
   });
 
-  it('counts for nothing beside a key, be it right or wrong', async () => {
-    const url = `${edge.url}/api/openai/v1/models`;
+  it('is ignored if the request has a key, valid or not', async () => {
+    const url = `${cluster.url}/api/openai/v1/models`;
     expect((await asPage(url, { authorization: 'Bearer wrong' })).status).toBe(401);
     expect((await asPage(url, { authorization: 'Basic abc' })).status).toBe(401);
-    expect((await asPage(`${edge.url}/api/anthropic/v1/models`, { 'x-api-key': 'wrong' })).status).toBe(401);
-    expect((await asPage(url, { authorization: `Bearer ${edge.key}`, 'x-csrf-token': 'wrong' })).status).toBe(200);
+    expect((await asPage(`${cluster.url}/api/anthropic/v1/models`, { 'x-api-key': 'wrong' })).status).toBe(401);
+    expect((await asPage(url, { authorization: `Bearer ${cluster.key}`, 'x-csrf-token': 'wrong' })).status).toBe(200);
   });
 });
 
@@ -106,7 +106,7 @@ describe('a change in the console', () => {
     ['a key that was rotated without overlap', async (id: string) => ada.post(`/keys/${id}/rotate`, { overlapMs: 0 })],
   ])('is known to every ingress within a second: %s', async (_, change) => {
     const { body } = await ada.post('/keys', { kind: 'user', name: 'k', class: 'normal', limits: {} });
-    const both = () => Promise.all([edge.url, other.url].map((url) => statusWith(url, body.raw)));
+    const both = () => Promise.all([cluster.url, other.url].map((url) => statusWith(url, body.raw)));
     expect(await both()).toEqual([200, 200]);
     expect((await change(body.key.id)).status).toBeLessThan(300);
     const changedAt = performance.now();
@@ -124,7 +124,7 @@ describe('a change in the console', () => {
     const own = await bob.post('/keys', { kind: 'user', ...settings });
     const shared = await ada.post('/keys', { kind: 'team', teamId: team.id, ...settings });
     const raws = [String(own.body.raw), String(shared.body.raw)];
-    const all = () => Promise.all(raws.flatMap((raw) => [statusWith(edge.url, raw), statusWith(other.url, raw)]));
+    const all = () => Promise.all(raws.flatMap((raw) => [statusWith(cluster.url, raw), statusWith(other.url, raw)]));
     expect(await all()).toEqual([200, 200, 200, 200]);
     await ada.patch(`/users/${session.user.id}`, { blocked: true });
     await ada.delete(`/teams/${team.id}`);
@@ -136,10 +136,10 @@ describe('a change in the console', () => {
 });
 
 describe('a change in the console while the broker is away', () => {
-  it('is made, holds here at once, and everywhere when the broker is back', async () => {
+  it('is made, takes effect here at once, and everywhere when the broker is back', async () => {
     const nats = await startNats();
     onTestFinished(() => nats.stop());
-    const here = await startEdge({ natsUrl: nats.url });
+    const here = await startScriptedCluster({ natsUrl: nats.url });
     onTestFinished(() => here.stop());
     const there = await here.addIngress();
     const itsAccounts = openAccounts(connection.redis, `${here.prefix}:`);
@@ -160,11 +160,11 @@ describe('a change in the console while the broker is away', () => {
 });
 
 describe('an ingress behind TLS', () => {
-  it('warns when it cannot know of it: cookies would not be bound to TLS', async () => {
+  it('warns if no proxy is trusted, because cookies would lack Secure', async () => {
     const PUBLIC_URL = 'https://llm.example.com';
-    const blind = await edge.addIngress({ PUBLIC_URL });
-    const told = await edge.addIngress({ PUBLIC_URL, TRUSTED_PROXIES: '127.0.0.1' });
-    const warnings = [blind, told].map(({ process }) =>
+    const blind = await cluster.addIngress({ PUBLIC_URL });
+    const configured = await cluster.addIngress({ PUBLIC_URL, TRUSTED_PROXIES: '127.0.0.1' });
+    const warnings = [blind, configured].map(({ process }) =>
       process.lines.filter(({ msg }) => String(msg).includes('TRUSTED_PROXIES')),
     );
     expect(warnings).toMatchObject([[{ level: 40 }], []]);
@@ -172,15 +172,15 @@ describe('an ingress behind TLS', () => {
     const signIn = (url: string) =>
       new ConsoleClient(url).ask('POST', '/session', { email: 'ada@example.com', password }, headers);
     expect((await signIn(blind.url)).headers.get('set-cookie')).not.toContain('Secure');
-    expect((await signIn(told.url)).headers.get('set-cookie')).toMatch(/^__Host-rtr=.*; Secure/);
+    expect((await signIn(configured.url)).headers.get('set-cookie')).toMatch(/^__Host-rtr=.*; Secure/);
   });
 });
 
-describe('what an ingress keeps', () => {
-  it('has the last use of a key, to the minute, without its having been waited for', async () => {
+describe('the data of an ingress', () => {
+  it('has the last use of a key to the minute, without delaying the request', async () => {
     const { body } = await ada.post('/keys', { kind: 'user', name: 'k', class: 'normal', limits: {} });
     expect(body.key.lastUsedAt).toBeUndefined();
-    await statusWith(edge.url, body.raw);
+    await statusWith(cluster.url, body.raw);
     const lastUse = async () => (await accounts.keys.lastUses([body.key.id]))[0];
     await until(async () => (await lastUse()) !== undefined, 10_000);
     expect((await lastUse()) ?? 1).toSatisfy((time: number) => time % 60_000 === 0);
@@ -188,7 +188,7 @@ describe('what an ingress keeps', () => {
     expect(listed.lastUsedAt).toBe(await lastUse());
   });
 
-  it('has no secret in it, neither in Redis nor in the log', async () => {
+  it('has no secret, neither in Redis nor in the log', async () => {
     const spare = await accounts.invitations.create({
       email: 'eve@example.com',
       role: 'member',
@@ -198,22 +198,22 @@ describe('what an ingress keeps', () => {
     if (typeof spare === 'string') throw new Error(spare);
     const reset = await accounts.links.issuePassword(adaId);
     const { body } = await ada.post('/keys', { kind: 'user', name: 'k', class: 'normal', limits: {} });
-    await statusWith(edge.url, body.raw);
-    // Too weak to be taken for a new password.
+    await statusWith(cluster.url, body.raw);
+    // Too weak to be accepted as a new password.
     const guess = 'qwertyuiopqwertyuiop';
-    await new ConsoleClient(edge.url).signIn('ada@example.com', guess);
-    await new ConsoleClient(edge.url).ask('POST', '/session', `{"password": "${guess}`);
+    await new ConsoleClient(cluster.url).signIn('ada@example.com', guess);
+    await new ConsoleClient(cluster.url).ask('POST', '/session', `{"password": "${guess}`);
     for (const token of [linkToken, spare.token, reset]) {
-      // Pages are asked for at these addresses, too.
-      await (await fetch(`${edge.url}/link/${token}`)).text();
-      await new ConsoleClient(edge.url).post(`/links/${token}`, { name: 'x', email: 'x', password: guess });
+      // Pages are requested at these addresses, too.
+      await (await fetch(`${cluster.url}/link/${token}`)).text();
+      await new ConsoleClient(cluster.url).post(`/links/${token}`, { name: 'x', email: 'x', password: guess });
     }
     const next = 'quiet-lantern-oyster-77';
     expect((await ada.post('/password', { current: password, next })).status).toBe(200);
     const typed = [password, next, guess];
     const given = [linkToken, spare.token, reset, ada.sessionId, ada.csrfToken ?? '', body.raw, body.raw.slice(-40)];
     const stored = await everythingUnder(connection.redis, '');
-    const logged = [edge, { ingress: other.process }].map(({ ingress }) => JSON.stringify(ingress.lines)).join();
+    const logged = [cluster, { ingress: other.process }].map(({ ingress }) => JSON.stringify(ingress.lines)).join();
     expect(stored).toContain(adaId);
     expect(logged).toContain('/link/…');
     for (const secret of [...typed, ...given]) {

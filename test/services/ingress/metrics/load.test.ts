@@ -7,7 +7,7 @@ function worker(tier: string, slots: number, others: number, draining = false): 
 }
 
 describe("the cluster's load", () => {
-  it('is the sum of what all ingress nodes have waiting and of what all workers do', () => {
+  it('is the sum of the waiting requests of all ingress nodes and the running ones of all workers', () => {
     const stats = [
       { lanes: [], waitingByTier: { gpu: 2, cloud: 1 } },
       { lanes: [], waitingByTier: { gpu: 1 } },
@@ -21,7 +21,7 @@ describe("the cluster's load", () => {
     });
   });
 
-  it('counts the work of a leaving worker, but not its slots', () => {
+  it('counts the running requests of a draining worker, but not its slots', () => {
     expect(loadOf([{ lanes: [] }], [worker('gpu', 8, 3, true)])?.tiers.gpu).toEqual({
       waiting: 0,
       busy: 4,
@@ -30,12 +30,12 @@ describe("the cluster's load", () => {
     });
   });
 
-  it('takes the lanes of an ingress of an older release, which tells no more', () => {
+  it('counts the lanes of an ingress of an older release, which reports nothing else', () => {
     const lanes = [{ tier: 'cli', pool: 'p', class: 'normal', waiting: 4 }] as const;
     expect(loadOf([{ lanes: [...lanes] }], [])?.tiers.cli.waiting).toBe(4);
   });
 
-  it('is unknown, not nothing, while no ingress is heard of', () => {
+  it('is undefined, not 0, before any ingress stats arrive', () => {
     expect(loadOf([], [worker('gpu', 8, 3)])).toBeUndefined();
   });
 });

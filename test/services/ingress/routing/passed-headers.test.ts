@@ -4,7 +4,7 @@ import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
 import { passedHeaders } from '#services/ingress/routing/serve-model-request.ts';
 
 describe('the headers of a client', () => {
-  it('are passed on only where its format names them', () => {
+  it('are passed only if its format names them', () => {
     const headers = {
       'anthropic-version': '2023-06-01',
       'anthropic-beta': 'one-2025-01-01, two-2025-02-02',
@@ -20,11 +20,11 @@ describe('the headers of a client', () => {
     expect(passedHeaders(headers, chatFormat.passedHeaders)).toEqual({ 'openai-beta': 'assistants=v2' });
   });
 
-  it('are nothing when none of them was sent, or with nothing in it', () => {
+  it('are undefined if none was sent, or only empty ones', () => {
     expect(passedHeaders({ 'anthropic-beta': '', host: 'x' }, messagesFormat.passedHeaders)).toBeUndefined();
   });
 
-  it('are refused when one is too long to go with every grant', () => {
+  it('are refused if one is too long', () => {
     const headers = { 'anthropic-beta': 'x'.repeat(4097) };
     expect(() => passedHeaders(headers, messagesFormat.passedHeaders)).toThrow(
       'The header anthropic-beta is longer than 4096 characters.',

@@ -1,20 +1,24 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openRaw, readRawAnswer } from '../../../helpers/clients/raw-http.ts';
-import { chatRequest, startEdge, type Edge } from '../../../helpers/cluster/start-edge.ts';
+import {
+  chatRequest,
+  startScriptedCluster,
+  type ScriptedCluster,
+} from '../../../helpers/cluster/start-scripted-cluster.ts';
 import { until } from '../../../helpers/until.ts';
 
-let edge: Edge;
+let cluster: ScriptedCluster;
 beforeAll(async () => {
-  edge = await startEdge({
+  cluster = await startScriptedCluster({
     ingress: { KEEP_ALIVE_MS: '100', NO_WORKER_TIMEOUT_MS: '700', FIRST_TOKEN_TIMEOUT_MS: '1500' },
   });
-  await edge.addScripted({ id: 'first' });
+  await cluster.addScripted({ id: 'first' });
 });
-afterAll(() => edge.stop());
+afterAll(() => cluster.stop());
 
 describe('an answer', () => {
-  it('that is streamed is passed on piece by piece, as it comes', async () => {
-    const answer = await edge.post([{ write: 'data: 1\n\n' }, { waitMs: 300 }, { write: 'data: 2\n\n' }], {
+  it('that is streamed is relayed piece by piece', async () => {
+    const answer = await cluster.post([{ write: 'data: 1\n\n' }, { waitMs: 300 }, { write: 'data: 2\n\n' }], {
       stream: true,
     });
     expect(answer.status).toBe(200);
@@ -35,22 +39,22 @@ describe('an answer', () => {
     expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan(200);
   });
 
-  it('that is not streamed comes whole, with its length', async () => {
-    const answer = await edge.post([{ write: '{"a":' }, { waitMs: 20 }, { write: '1}' }]);
+  it('that is not streamed is sent whole, with its length', async () => {
+    const answer = await cluster.post([{ write: '{"a":' }, { waitMs: 20 }, { write: '1}' }]);
     expect(answer.headers.get('content-type')).toBe('application/json');
     expect(answer.headers.get('content-length')).toBe('7');
     expect(await answer.json()).toEqual({ a: 1 });
   });
 
-  it('that lets itself be waited for sends comments meanwhile, and nothing else', async () => {
-    const answer = await edge.post([{ waitMs: 1_100 }, { write: 'data: 1\n\n' }], { stream: true });
+  it('that takes long sends comments meanwhile, and nothing else', async () => {
+    const answer = await cluster.post([{ waitMs: 1_100 }, { write: 'data: 1\n\n' }], { stream: true });
     const text = await answer.text();
     expect(text).toMatch(/^(: keep-alive\n\n){3,11}data: 1\n\n$/);
   });
 
   it('that fails before its first piece has the status of the error', async () => {
     for (const stream of [true, false]) {
-      const answer = await edge.post([{ fail: 'context_length_exceeded' }], { stream });
+      const answer = await cluster.post([{ fail: 'context_length_exceeded' }], { stream });
       expect(answer.status).toBe(400);
       expect(answer.headers.get('content-type')).toBe('application/json');
       expect(answer.headers.get('x-should-retry')).toBe('false');
@@ -58,9 +62,9 @@ describe('an answer', () => {
     }
   });
 
-  it('that fails in the middle ends with an error event, and never as if it were whole', async () => {
+  it('that fails midway ends with an error event, never as if it were complete', async () => {
     const steps = [{ write: 'data: 1\n\n' }, { waitMs: 5 }, { fail: 'upstream_failed' as const }];
-    const text = await (await edge.post(steps, { stream: true })).text();
+    const text = await (await cluster.post(steps, { stream: true })).text();
     const [first, event, end] = text.split('\n\n');
     expect(first).toBe('data: 1');
     expect(JSON.parse(event?.slice('data: '.length) ?? '')).toEqual({
@@ -69,20 +73,20 @@ describe('an answer', () => {
     expect(end).toBe('');
   });
 
-  it('that fails after a keep-alive fails with an event too: its status is told already', async () => {
-    const answer = await edge.post([{ waitMs: 250 }, { fail: 'context_length_exceeded' }], { stream: true });
+  it('that fails after a keep-alive ends with an error event, because its status is sent already', async () => {
+    const answer = await cluster.post([{ waitMs: 250 }, { fail: 'context_length_exceeded' }], { stream: true });
     expect(answer.status).toBe(200);
     const text = await answer.text();
     expect(text).toMatch(/^(: keep-alive\n\n)+data: {"error":{.*"code":"context_length_exceeded"}}\n\n$/);
   });
 
-  it('whose first token does not come ends in time', async () => {
-    const text = await (await edge.post([{ hang: true }], { stream: true })).text();
+  it('whose first token does not arrive fails after the timeout', async () => {
+    const text = await (await cluster.post([{ hang: true }], { stream: true })).text();
     expect(text).toContain('"code":"first_token_timeout"');
   });
 
-  it('that nobody can give is refused with 503 and a time to come again', async () => {
-    const other = await startEdge({ ingress: { NO_WORKER_TIMEOUT_MS: '300' } });
+  it('that no worker can give is refused with 503 and a time to retry', async () => {
+    const other = await startScriptedCluster({ ingress: { NO_WORKER_TIMEOUT_MS: '300' } });
     onTestFinished(() => other.stop());
     const answer = await other.post([], { model: 'auto' });
     expect(answer.status).toBe(503);
@@ -92,11 +96,11 @@ describe('an answer', () => {
 });
 
 describe('the metrics', () => {
-  it('tell of requests, waits, tokens, streams and refusals', async () => {
-    await (await edge.post([{ write: 'data: 1\n\n' }], { stream: true })).text();
-    await (await edge.postRaw('{')).text();
-    const streaming = await edge.post([{ write: 'data: 1\n\n' }, { hang: true }], { stream: true });
-    const metrics = async (): Promise<string> => (await fetch(`${edge.adminUrl}/metrics`)).text();
+  it('count requests, waits, tokens, streams and refusals', async () => {
+    await (await cluster.post([{ write: 'data: 1\n\n' }], { stream: true })).text();
+    await (await cluster.postRaw('{')).text();
+    const streaming = await cluster.post([{ write: 'data: 1\n\n' }, { hang: true }], { stream: true });
+    const metrics = async (): Promise<string> => (await fetch(`${cluster.adminUrl}/metrics`)).text();
     await until(async () => expect(await metrics()).toMatch(/^rtr_jobs\{state="streaming"\} 1$/m), 1_000);
     const text = await metrics();
     for (const line of [
@@ -113,20 +117,23 @@ describe('the metrics', () => {
       expect(text).toMatch(line);
     }
     await streaming.body?.cancel();
-    expect((await fetch(`${edge.url}/metrics`)).status).toBe(404);
-    expect((await fetch(`${edge.adminUrl}/health`)).status).toBe(200);
-    expect((await fetch(`${edge.adminUrl}/nothing`)).status).toBe(404);
+    expect((await fetch(`${cluster.url}/metrics`)).status).toBe(404);
+    expect((await fetch(`${cluster.adminUrl}/health`)).status).toBe(200);
+    expect((await fetch(`${cluster.adminUrl}/nothing`)).status).toBe(404);
   });
 });
 
 describe("a request's body", () => {
-  it('is let go when its answer begins', async () => {
+  it('is released when its answer begins', async () => {
     const heldBytes = async (): Promise<number> => {
-      const metrics = await (await fetch(`${edge.adminUrl}/metrics`)).text();
+      const metrics = await (await fetch(`${cluster.adminUrl}/metrics`)).text();
       return Number(metrics.match(/^rtr_held_body_bytes (\d+)$/m)?.[1]);
     };
     const filler = 'x'.repeat(5_000_000);
-    const held = await edge.post([{ waitMs: 300 }, { write: 'data: 1\n\n' }, { hang: true }], { stream: true, filler });
+    const held = await cluster.post([{ waitMs: 300 }, { write: 'data: 1\n\n' }, { hang: true }], {
+      stream: true,
+      filler,
+    });
     expect(await heldBytes()).toBeGreaterThan(filler.length);
     const reader = held.body?.getReader();
     await until(async () => Buffer.from((await reader?.read())?.value ?? []).includes('data: 1'));
@@ -134,8 +141,8 @@ describe("a request's body", () => {
     await reader?.cancel();
   });
 
-  it('takes no memory while the rest of a long answer is awaited', async () => {
-    const own = await startEdge();
+  it('takes no memory while a long answer streams', async () => {
+    const own = await startScriptedCluster();
     onTestFinished(() => own.stop());
     await own.addScripted();
     const externalBytes = async (): Promise<number> => {
@@ -147,7 +154,7 @@ describe("a request's body", () => {
     const asked = Array.from({ length: 10 }, () => own.post(steps, { stream: true, filler }));
     await until(async () => expect(await externalBytes()).toBeGreaterThan(80 * 1024 * 1024), 5_000);
     const streams = await Promise.all(asked);
-    // Whatever is garbage is collected as further requests come.
+    // Further requests make Node collect garbage.
     const collected = async (): Promise<number> => {
       await (await own.post([{ write: 'x' }], { filler })).text();
       return externalBytes();
@@ -156,8 +163,8 @@ describe("a request's body", () => {
     for (const { body } of streams) await body?.cancel();
   });
 
-  it('finds no room when others take it all: 503, and room again when they are gone', async () => {
-    const small = await startEdge({ ingress: { MAX_HELD_BYTES: '1000000', MAX_ACTIVE: '3' } });
+  it('is refused with 503 while other bodies take all memory, and read when they are gone', async () => {
+    const small = await startScriptedCluster({ ingress: { MAX_HELD_BYTES: '1000000', MAX_ACTIVE: '3' } });
     onTestFinished(() => small.stop());
     await small.addScripted();
     const raw = await openRaw(small.url);
@@ -182,18 +189,18 @@ describe("a request's body", () => {
 });
 
 describe.concurrent('an ingress', () => {
-  it('that is told to stop finishes its streams, takes nothing new, and is gone', async ({
+  it('finishes its streams on SIGTERM, takes no new requests, and exits', async ({
     expect,
     onTestFinished,
   }) => {
-    const own = await startEdge();
+    const own = await startScriptedCluster();
     onTestFinished(() => own.stop());
     await own.addScripted();
     const streaming = await own.post([{ count: 20, everyMs: 50 }], { stream: true });
     const kept = await openRaw(own.url);
     const body = JSON.stringify(chatRequest([{ write: 'served' }]));
     const request = `POST /api/openai/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${own.key}\r\ncontent-length: ${body.length}\r\n\r\n`;
-    // This one is on its way when the ingress is told to stop: it is answered, if only with a no.
+    // This request is on its way at the time of the signal: it is answered with a refusal.
     kept.socket.write(request);
     await new Promise((resolve) => setTimeout(resolve, 50));
     const stopped = own.ingress.stop();
@@ -209,14 +216,14 @@ describe.concurrent('an ingress', () => {
     expect(await stopped).toBe(0);
   });
 
-  it('that is told to stop does not wait for ever: what is left is ended with an error', async ({
+  it('ends the answers that outlast its drain with an error', async ({
     expect,
     onTestFinished,
   }) => {
-    const own = await startEdge({ ingress: { DRAIN_MS: '500' } });
+    const own = await startScriptedCluster({ ingress: { DRAIN_MS: '500' } });
     onTestFinished(() => own.stop());
-    const told: string[] = [];
-    await own.addScripted({}, (event) => told.push(event));
+    const events: string[] = [];
+    await own.addScripted({}, (event) => events.push(event));
     const streaming = await own.post([{ write: 'data: 1\n\n' }, { hang: true }], { stream: true });
     const before = performance.now();
     const stopped = own.ingress.stop();
@@ -224,12 +231,12 @@ describe.concurrent('an ingress', () => {
     expect(text).toContain('"code":"shutting_down"');
     expect(await stopped).toBe(0);
     expect(performance.now() - before).toBeLessThan(3_000);
-    await until(() => told.includes('aborted'), 1_000);
+    await until(() => events.includes('aborted'), 1_000);
   });
 
   it('that has just started knows the models at once', async ({ expect }) => {
-    const { url } = await edge.addIngress();
-    const answer = await fetch(`${url}/api/openai/models/demo`, { headers: { authorization: `Bearer ${edge.key}` } });
+    const { url } = await cluster.addIngress();
+    const answer = await fetch(`${url}/api/openai/models/demo`, { headers: { authorization: `Bearer ${cluster.key}` } });
     expect(answer.status).toBe(200);
   });
 });

@@ -22,7 +22,7 @@ describe('the lanes of a tool', () => {
   const busy = pool([tool('a'), tool('b')], [{ id: 'w1', busy: 3 }]);
   const free = pool([tool('a')], [{ id: 'w2' }]);
 
-  it('are those of the pools that have it, the freest first', () => {
+  it('are those of the pools that have it, most free slots first', () => {
     expect(chooseToolLanes('a', [busy, free], nobody)).toEqual([
       { pool: free, model: 'a' },
       { pool: busy, model: 'a' },
@@ -31,19 +31,19 @@ describe('the lanes of a tool', () => {
     expect(chooseToolLanes('c', [busy, free], nobody)).toEqual([]);
   });
 
-  it('are not those of pools that do not answer in the format of tools', () => {
+  it('leave out pools without the tools format', () => {
     const other = livePool({ tier: 'tools', pool: 'other', formats: ['chat'], tools: [tool('a')] }, [{ id: 'w3' }]);
     expect(chooseToolLanes('a', [other], nobody)).toEqual([]);
   });
 
-  it('are not those of pools that take nothing, or whose workers are to be avoided', () => {
+  it('leave out pools that take no jobs, and workers to be avoided', () => {
     expect(chooseToolLanes('a', [pool([tool('a')], [{ id: 'w', accepting: false }])], nobody)).toEqual([]);
     expect(chooseToolLanes('a', [free], new Set(['w2']))).toEqual([]);
   });
 });
 
 describe('the pool of a worker', () => {
-  it('is another one for other tools', () => {
+  it('differs for different tools', () => {
     const tokens = [[], [tool('a')], [tool('b')], [tool('a', 'other')]].map((tools) => token(tools));
     expect(new Set(tokens).size).toBe(4);
     expect(token([tool('a'), tool('b')])).toBe(token([tool('b'), tool('a')]));
@@ -51,7 +51,7 @@ describe('the pool of a worker', () => {
 });
 
 describe('the list of tools', () => {
-  it('has every tool once, by name, with the worker that has been there longest', () => {
+  it('has every tool once, sorted by name, with the worker that started first', () => {
     const listed = listTools([
       pool([tool('b', 'younger'), tool('c')], [{ id: 'w2', startedAt: 2 }]),
       pool(

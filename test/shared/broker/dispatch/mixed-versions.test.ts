@@ -41,11 +41,11 @@ describe('a cluster that is being upgraded', () => {
     await addWorker({ id: 'old', contract: older, slots: 1 });
     await addWorker({ id: 'new', contract: newer, slots: 1 });
     await upgraded.workers.requestAnnouncements();
-    for (const edge of [ingress, upgraded]) {
-      const pools = [...edge.workers.pools()];
-      expect(new Set(pools.map(({ contract }) => contract))).toEqual(new Set(edge === ingress ? [1] : [1, 2]));
+    for (const each of [ingress, upgraded]) {
+      const pools = [...each.workers.pools()];
+      expect(new Set(pools.map(({ contract }) => contract))).toEqual(new Set(each === ingress ? [1] : [1, 2]));
       for (const pool of pools) {
-        const sent = edge.send({ steps, place: () => [{ pool, model: 'demo' }] });
+        const sent = each.send({ steps, place: () => [{ pool, model: 'demo' }] });
         expect(await sent.finished).toMatchObject({ state: 'done', attempts: 1 });
         expect(sent.text()).toBe([...pool.workers][0]?.id);
       }

@@ -29,7 +29,7 @@ describe("the chat format's errors", () => {
     [86_400, '30'],
     [Number.NaN, '1'],
     [undefined, '2'],
-  ])('tell to retry after %s s as %s', (retryAfter, header) => {
+  ])('report a retry after %s s as %s', (retryAfter, header) => {
     const { status, headers } = chatErrorAnswer(new RouterError('no_worker_available', 'none', { retryAfter }));
     expect(status).toBe(503);
     expect(headers).toEqual({ 'x-should-retry': 'true', 'retry-after': header });
@@ -39,7 +39,7 @@ describe("the chat format's errors", () => {
     [3_600.2, { 'retry-after': '3601' }],
     [Number.NaN, {}],
     [undefined, {}],
-  ])('tell when a budget begins anew, in %s s, but not to wait for it', (retryAfter, headers) => {
+  ])('report that a budget begins again in %s s, without a retry', (retryAfter, headers) => {
     const answer = chatErrorAnswer(new RouterError('insufficient_quota', 'used up', { retryAfter }));
     expect(answer).toMatchObject({ status: 429, body: { error: { code: 'insufficient_quota' } } });
     expect(answer.headers).toEqual({ 'x-should-retry': 'false', ...headers });

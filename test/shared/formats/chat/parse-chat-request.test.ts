@@ -19,7 +19,7 @@ function withMessage(message: unknown): unknown {
 }
 
 describe('a chat request', () => {
-  it('comes back as the very same object, unknown fields and parts included', () => {
+  it('is returned as the same object, including unknown fields and parts', () => {
     const body = {
       model: 'm',
       messages: [
@@ -57,7 +57,7 @@ describe('a chat request', () => {
       'messages[0].content[1].type',
     ],
     [
-      'an image that is no object',
+      'an image that is not an object',
       withMessage({ role: 'user', content: [{ type: 'image_url', image_url: 'u' }] }),
       'invalid_request',
       'messages[0].content[0].image_url',
@@ -85,12 +85,7 @@ describe('a chat request', () => {
     ['stream as text', { model: 'm', messages: [user], stream: 'yes' }, 'invalid_request', 'stream'],
     ['a stop that is a number', { model: 'm', messages: [user], stop: [1] }, 'invalid_request', 'stop[0]'],
     ['several choices', { model: 'm', messages: [user], n: 2 }, 'unsupported_parameter', 'n'],
-    [
-      'a tool choice nobody knows',
-      { model: 'm', messages: [user], tool_choice: 'any' },
-      'invalid_request',
-      'tool_choice',
-    ],
+    ['an unknown tool choice', { model: 'm', messages: [user], tool_choice: 'any' }, 'invalid_request', 'tool_choice'],
     [
       'audio without data',
       withMessage({ role: 'user', content: [{ type: 'input_audio', input_audio: { format: 'wav' } }] }),
@@ -104,13 +99,13 @@ describe('a chat request', () => {
       'response_format.json_schema',
     ],
     [
-      'a call that is demanded without tools',
+      'a required call without tools',
       { model: 'm', messages: [user], tool_choice: 'required' },
       'invalid_request',
       'tool_choice',
     ],
     [
-      'a call of a tool that is not there',
+      'a call of a tool that is missing',
       {
         model: 'm',
         messages: [user],
@@ -130,7 +125,7 @@ describe('a chat request', () => {
     expect(refusal(body)).toMatchObject({ code, param });
   });
 
-  it('is refused in one clear sentence that does not quote what the client sent', () => {
+  it('is refused with one sentence that does not quote the request', () => {
     expect(refusal(withMessage({ role: 'user', content: 5 })).message).toBe(
       "Invalid value for 'messages[0].content': expected a string or an array, but got 5.",
     );
@@ -139,7 +134,7 @@ describe('a chat request', () => {
     );
   });
 
-  it('is checked quickly when it is 20 MiB of long history', () => {
+  it('with 20 MiB of history is checked quickly', () => {
     const text = 'x'.repeat(1000);
     const messages = Array.from({ length: 20_000 }, (_, at) => ({
       role: at % 2 === 0 ? 'user' : 'assistant',
@@ -150,7 +145,7 @@ describe('a chat request', () => {
     expect(performance.now() - begin).toBeLessThan(1000);
   });
 
-  it('is refused quickly when a million of its parts are wrong', () => {
+  it('with a million invalid parts is refused quickly', () => {
     const content = Array.from({ length: 1_000_000 }, () => ({ type: 'text' }));
     const begin = performance.now();
     expect(refusal(withMessage({ role: 'user', content })).param).toBe('messages[0].content[0].text');

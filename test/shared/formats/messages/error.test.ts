@@ -5,7 +5,7 @@ import { messagesErrorAnswer, messagesErrorEvent } from '#shared/formats/message
 import { modelNotFound } from '#shared/serving/resolve-model.ts';
 
 describe("the messages format's errors", () => {
-  it('carry the request id, and 529 for what is overloaded', () => {
+  it('have the request id, and status 529 for overload', () => {
     expect(messagesErrorAnswer(new RouterError('overloaded', 'Overloaded', { retryAfter: 5 }), 'req_1')).toEqual({
       status: 529,
       headers: { 'x-should-retry': 'true', 'retry-after': '5' },
@@ -13,7 +13,7 @@ describe("the messages format's errors", () => {
     });
   });
 
-  it('carry details where there are some', () => {
+  it('have details if there are any', () => {
     const details = { error_code: 'thread_unsupported_request', unsupported: ['thread'] };
     const error = new RouterError('invalid_request', 'no threads', { details });
     expect(messagesErrorAnswer(error, 'r').body.error).toEqual({
@@ -32,7 +32,7 @@ describe("the messages format's errors", () => {
     ],
     [modelNotFound('gpt-x'), 'model: gpt-x'],
     [new RouterError('invalid_api_key', 'Incorrect API key provided: rtr_…'), 'invalid x-api-key'],
-  ])('use the text that clients read: %s', (error, text) => {
+  ])('have the text that clients parse: %s', (error, text) => {
     expect(messagesErrorAnswer(error, 'r').body.error.message).toBe(text);
   });
 

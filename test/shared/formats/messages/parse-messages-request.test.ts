@@ -20,7 +20,7 @@ function withBlock(block: unknown): unknown {
 }
 
 describe('a messages request', () => {
-  it('comes back as the very same object, with all that current clients send', () => {
+  it('is returned as the same object, with all fields of current clients', () => {
     const body = {
       ...base,
       system: [{ type: 'text', text: 'x-anthropic-billing-header: v', cache_control: { type: 'ephemeral' } }],
@@ -115,7 +115,7 @@ describe('a messages request', () => {
     expect(refusal(body).message).toBe(message);
   });
 
-  it('may hold many megabytes of base64, on one line or on many', () => {
+  it('may have many megabytes of base64, on one line or on many', () => {
     const line = 'QUJD'.repeat(2_000_000);
     for (const data of [`${line}QQ==`, `${line}\n${line}QUI=\n`]) {
       const body = withBlock({ type: 'image', source: { type: 'base64', media_type: 'image/png', data } });
@@ -123,7 +123,7 @@ describe('a messages request', () => {
     }
   });
 
-  it('that continues a thread is refused with the details that make clients send the whole history', () => {
+  it('that continues a thread is refused with the details on which clients send the whole history', () => {
     for (const parse of [parseMessagesRequest, parseCountTokensRequest]) {
       const error = refusal({ thread: { type: 'continue', previous_message_id: 'msg_1' }, messages: 7 }, parse);
       expect(error).toMatchObject({
@@ -133,7 +133,7 @@ describe('a messages request', () => {
     }
   });
 
-  it('needs no max_tokens when it only counts', () => {
+  it('for a token count needs no max_tokens', () => {
     const body = { model: 'm', messages: [user] };
     expect(parseCountTokensRequest(body)).toBe(body);
   });

@@ -11,8 +11,8 @@ function reply(message: JsonObject, choice: JsonObject = {}, more: JsonObject = 
   );
 }
 
-describe('a whole chat answer', () => {
-  it("has the router's id, model and time, and keeps what else the engine tells", () => {
+describe('a chat answer that is not streamed', () => {
+  it("has the router's id, model and time, and all other fields of the engine", () => {
     const usage = {
       prompt_tokens: 3,
       completion_tokens: 2,
@@ -72,7 +72,7 @@ describe('a whole chat answer', () => {
     expect(ending.finishReason).toBe('tool_calls');
   });
 
-  it('has all three counts though the engine tells none', () => {
+  it('has all three counts even if the engine reports none', () => {
     expect(reply({ content: 'twelve bytes' }).body['usage']).toEqual({
       prompt_tokens: 11,
       completion_tokens: 3,
@@ -91,7 +91,7 @@ describe('a whole chat answer', () => {
 });
 
 describe('a chat request to a chat upstream', () => {
-  it('passes as it came, but for the model and the parameters for usage', () => {
+  it('passes unchanged except for the model and the request for usage', () => {
     const body = { model: 'm', messages: [], stream: true, stream_options: { x: 1 }, top_k: 1 };
     expect(chatToChat.request(body, { model: 'up' })).toEqual({
       ...body,

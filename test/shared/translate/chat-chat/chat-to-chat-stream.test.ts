@@ -23,7 +23,7 @@ function delta(delta: unknown, finish: string | null = null, more: object = {}):
   };
 }
 
-/** What a client gets for these upstream events, `[DONE]` checked and taken off. */
+/** The client's chunks for these upstream events. Checks and removes `[DONE]`. */
 function run(events: readonly (object | string)[]) {
   const stream = new ChatToChatStream(minted);
   let text = '';
@@ -64,7 +64,7 @@ describe('a chat stream', () => {
     expect(ending).toMatchObject({ finishReason: 'stop', usage: { promptTokens: 3, completionTokens: 2 } });
   });
 
-  it('carries one id, the served model and one time', () => {
+  it('has one id, the served model and one time', () => {
     const { chunks } = run([...plain, delta({}, 'stop', { usage })]);
     for (const chunk of chunks) {
       expect(chunk).toMatchObject({
@@ -76,7 +76,7 @@ describe('a chat stream', () => {
     }
   });
 
-  it('says the role first and once, though the engine says it always or never', () => {
+  it('has the role in the first chunk only, even if the engine always or never sends it', () => {
     const always = run([
       delta({ role: 'assistant', content: 'a' }),
       delta({ role: 'assistant', content: 'b' }, 'stop'),
@@ -87,11 +87,11 @@ describe('a chat stream', () => {
     }
   });
 
-  it('says the role even when the answer is empty', () => {
+  it('has the role even if the answer is empty', () => {
     expect(run([delta({}, 'stop')]).deltas).toEqual([{ role: 'assistant' }, {}]);
   });
 
-  it('passes fields it does not know, on the chunk where they came or on the last', () => {
+  it('passes unknown fields, on their own chunk or on the last', () => {
     const logprobs = { content: [{ token: 'a' }] };
     const first = delta({ content: 'a' }, null, { system_fingerprint: 'fp' });
     const { chunks } = run([
@@ -112,7 +112,7 @@ describe('a chat stream', () => {
     });
   });
 
-  it('spells thinking as reasoning_content, whatever the engine spells', () => {
+  it('has thinking in reasoning_content, whichever name the engine uses', () => {
     const { deltas } = run([
       delta({ reasoning: 'a' }),
       delta({ reasoning_content: 'b' }),
@@ -126,13 +126,13 @@ describe('a chat stream', () => {
     ]);
   });
 
-  it('estimates what the engine does not count, and never as 0', () => {
+  it('estimates missing counts, never as 0', () => {
     const { chunks, ending } = run([...plain, delta({}, 'stop'), '[DONE]']);
     expect(chunks.at(-1)?.usage).toEqual({ prompt_tokens: 11, completion_tokens: 2, total_tokens: 13 });
     expect(ending.usage.promptTokens).toBe(11);
   });
 
-  it('counts a [DONE] without finish reason as an ordinary end', () => {
+  it('treats a [DONE] without finish reason as an ordinary end', () => {
     expect(run([...plain, '[DONE]']).chunks.at(-1)).toMatchObject({ choices: [{ finish_reason: 'stop' }] });
   });
 
@@ -149,7 +149,7 @@ describe('a chat stream', () => {
     expect(failure(events)).toMatchObject({ code: 'upstream_failed' });
   });
 
-  it('tells a context overflow that an engine reports inside the stream', () => {
+  it('fails with the context overflow that an engine reports inside the stream', () => {
     const message = "This model's maximum context length is 10 tokens. However, your request has 20 input tokens.";
     expect(failure([{ error: { message, code: 400 } }])).toMatchObject({ code: 'context_length_exceeded' });
   });
@@ -164,7 +164,7 @@ describe('the tool calls of a chat stream', () => {
       function: { ...(name !== undefined && { name }), arguments: text },
     });
 
-  /** Puts the pieces together as clients do. */
+  /** Assembles the pieces as clients do. */
   function assemble(events: object[]) {
     const { deltas, chunks } = run([...events, delta({}, 'stop')]);
     const calls: { id?: string; name?: string; arguments: string; firsts: number }[] = [];
@@ -237,11 +237,11 @@ describe('the tool calls of a chat stream', () => {
       ],
     ],
     ['come with an empty id later', [part(0, 'a', 'f', '{"x"'), part(0, '', '', ':1}'), part(1, 'b', 'g', '{"y":2}')]],
-  ])('come out the same when they %s', (_, events) => {
+  ])('are the same if they %s', (_, events) => {
     expect(assemble(events)).toEqual(two);
   });
 
-  it('get ids when the engine gives none, and new ones when it uses one twice', () => {
+  it('get ids if the engine sends none, and new ones if it uses one twice', () => {
     const none = assemble([
       part(0, undefined, 'f', '{"x":1}'),
       part(0, undefined, 'g', '{"y"'),
@@ -252,7 +252,7 @@ describe('the tool calls of a chat stream', () => {
     expect(twice.map(({ id }) => id)).toEqual(['a', 'call_mint_1']);
   });
 
-  it('keep fields that belong to the call', () => {
+  it('keep further fields of the call', () => {
     const { deltas } = run([
       call({ index: 0, id: 'a', function: { name: 'f', arguments: '{}' }, extra_content: { s: 1 } }),
       delta({}, 'stop'),
@@ -260,11 +260,11 @@ describe('the tool calls of a chat stream', () => {
     expect(deltas[0]?.['tool_calls']).toMatchObject([{ extra_content: { s: 1 } }]);
   });
 
-  it('leave the finish reason length alone: a cut call is not a call', () => {
+  it('do not change the finish reason length', () => {
     expect(run([part(0, 'a', 'f', '{"x"'), delta({}, 'length')]).ending.finishReason).toBe('length');
   });
 
-  it('are bounded in number', () => {
+  it('are limited in number', () => {
     const events = Array.from({ length: 129 }, (_, at) => part(at, `c${at}`, 'f', '{}'));
     expect(failure(events)).toMatchObject({ code: 'upstream_failed' });
   });

@@ -22,7 +22,7 @@ function call(id: string, text = '{}'): JsonObject {
 }
 
 describe('a chat request to a messages upstream', () => {
-  it('always has a limit of output', () => {
+  it('always has an output limit', () => {
     expect(translate({})['max_tokens']).toBe(8192);
     expect(translate({}, { maxOutput: 4096 })['max_tokens']).toBe(4096);
     expect(translate({}, { maxOutput: 64_000 })['max_tokens']).toBe(8192);
@@ -43,7 +43,7 @@ describe('a chat request to a messages upstream', () => {
     expect(turns(first, user)['system']).toBe('a');
   });
 
-  it('has results that follow each other, and what the user says then, in one turn', () => {
+  it('has consecutive results and the user message after them in one turn', () => {
     const calls = { role: 'assistant', content: null, tool_calls: [call('a', '{"x":1}'), call('b', '')] };
     const results = ['a', 'b'].map((id) => ({ role: 'tool', tool_call_id: id, content: `result ${id}` }));
     expect(turns(user, calls, ...results, { role: 'user', content: 'so?' }, user)['messages']).toEqual([
@@ -67,7 +67,7 @@ describe('a chat request to a messages upstream', () => {
     ]);
   });
 
-  it('has only ids that the format takes, each still its own, and results that match', () => {
+  it('has only valid ids, still different, and results that match', () => {
     const ids = ['call.1', 'call:1', 'call_1'];
     const [, assistant, results] = turns(
       user,
@@ -96,7 +96,7 @@ describe('a chat request to a messages upstream', () => {
     expect(messages).toMatchObject([{ content: [{ input: { _raw: '{"x":' } }, { input: { _raw: '[1]' } }] }]);
   });
 
-  it('has images as base64 with the type that the format knows, and refuses others by name', () => {
+  it('has images as base64 with a known type, and refuses others with their path', () => {
     const image = (url: string) => ({
       messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }],
     });
@@ -110,7 +110,7 @@ describe('a chat request to a messages upstream', () => {
     }
   });
 
-  it('samples freely only while it does not think', () => {
+  it('has sampling parameters only without thinking', () => {
     const sampling = { temperature: 1.7, top_p: 0.5, top_k: 4 };
     expect(translate(sampling)).toMatchObject({ temperature: 1, top_p: 0.5, top_k: 4 });
     expect(translate({ ...sampling, reasoning_effort: 'none' })).toMatchObject({
@@ -130,13 +130,13 @@ describe('a chat request to a messages upstream', () => {
     [0.99, { type: 'adaptive' }, 'high'],
     [0, { type: 'disabled' }, undefined],
     ['none', { type: 'disabled' }, undefined],
-  ])('thinks at reasoning_effort %s as %j, effort %s', (effort, thinking, told) => {
+  ])('translates reasoning_effort %s to %j, effort %s', (effort, thinking, translated) => {
     const request = translate({ reasoning_effort: effort });
     expect(request['thinking']).toEqual(thinking);
-    expect((request['output_config'] as JsonObject | undefined)?.['effort']).toBe(told);
+    expect((request['output_config'] as JsonObject | undefined)?.['effort']).toBe(translated);
   });
 
-  it('does not think while a tool is forced', () => {
+  it('has no thinking if a tool is forced', () => {
     const request = translate({ tools, tool_choice: 'required', reasoning_effort: 'high' });
     expect(request).toMatchObject({ tool_choice: { type: 'any' }, thinking: { type: 'disabled' } });
     expect(request).not.toHaveProperty('output_config');
@@ -151,7 +151,7 @@ describe('a chat request to a messages upstream', () => {
       { type: 'tool', name: 'f' },
     ],
     [{ type: 'allowed_tools', allowed_tools: { mode: 'required', tools: [] } }, { type: 'any' }],
-  ])('chooses tools by %j as by %j', (choice, translated) => {
+  ])('translates tool_choice %j to %j', (choice, translated) => {
     expect(translate({ tools, tool_choice: choice })['tool_choice']).toEqual(translated);
   });
 

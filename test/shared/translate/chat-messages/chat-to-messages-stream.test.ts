@@ -22,7 +22,7 @@ const ending = (stop_reason: string, more: object = {}) => [
 const run = (events: readonly (object | string)[]) => runStream(chatToMessages.stream(minted), events);
 
 describe('a chat stream from a messages upstream', () => {
-  it('is text, thinking and tool calls in chunks, with finish reason and usage in the last', () => {
+  it('has text, thinking and tool calls in chunks, with finish reason and usage in the last', () => {
     const { text, ending: end } = run([
       start,
       { type: 'ping' },
@@ -77,11 +77,11 @@ describe('a chat stream from a messages upstream', () => {
     ['model_context_window_exceeded', 'length'],
     ['pause_turn', 'stop'],
     ['refusal', 'content_filter'],
-  ])('says for %s that it finished with %s', (stopReason, finish) => {
+  ])('has for %s the finish reason %s', (stopReason, finish) => {
     expect(assembleCompletion(run([start, ...ending(stopReason)]).text).finishReason).toBe(finish);
   });
 
-  it('says why the model refused', () => {
+  it('has the reason of a refusal', () => {
     const { text } = run([start, ...ending('refusal', { stop_details: { type: 'refusal', explanation: 'no' } })]);
     expect(assembleCompletion(text).refusal).toBe('no');
   });

@@ -14,7 +14,7 @@ const messages = (fields: object, takesImages = false) =>
 const image = 'data:image/png;base64,iVBORw0KGgo=';
 
 describe('the conversation of a chat request', () => {
-  it('puts system text together and joins turns of one role', () => {
+  it('joins system text, and turns of one role', () => {
     const { system, history, question } = chat({
       messages: [
         { role: 'system', content: 'A' },
@@ -36,7 +36,7 @@ describe('the conversation of a chat request', () => {
     expect(question).toEqual([{ type: 'text', text: 'four' }]);
   });
 
-  it('reads effort, limits and stop texts', () => {
+  it('has effort, limits and stop sequences', () => {
     expect(chat({ reasoning_effort: 'low', max_completion_tokens: 5, max_tokens: 9, stop: 'X' })).toMatchObject({
       effort: 'low',
       maxTokens: 5,
@@ -46,7 +46,7 @@ describe('the conversation of a chat request', () => {
     expect(chat({}).effort).toBeUndefined();
   });
 
-  it('takes images only where the CLI does', () => {
+  it('has images only if the CLI accepts them', () => {
     const content = [{ type: 'image_url', image_url: { url: image } }];
     expect(chat({ messages: [{ role: 'user', content }] }, true).question[0]).toMatchObject({ type: 'image' });
     expect(() => chat({ messages: [{ role: 'user', content }] })).toThrow(
@@ -54,13 +54,13 @@ describe('the conversation of a chat request', () => {
     );
   });
 
-  it('lets tools pass that are not to be used', () => {
+  it('ignores tools with the choice none', () => {
     const tools = [{ type: 'function', function: { name: 'x' } }];
     expect(() => chat({ tools, tool_choice: 'none' })).not.toThrow();
     expect(() => chat({ tools })).toThrow(expect.objectContaining({ param: 'tools' }));
   });
 
-  it('needs somebody who asks', () => {
+  it('needs a question of the user', () => {
     expect(() => chat({ messages: [{ role: 'system', content: 'A' }] })).toThrow(
       expect.objectContaining({ code: 'invalid_request' }),
     );
@@ -68,7 +68,7 @@ describe('the conversation of a chat request', () => {
 });
 
 describe('the conversation of a messages request', () => {
-  it('leaves out thinking and billing headers, and takes late system messages', () => {
+  it('omits thinking and billing headers, and has later system messages', () => {
     const { system, history } = messages({
       system: [
         { type: 'text', text: 'x-anthropic-billing-header: cc' },
@@ -98,17 +98,17 @@ describe('the conversation of a messages request', () => {
       'messages.0.content.0.type',
       { messages: [{ role: 'user', content: [{ type: 'tool_result', tool_use_id: 'x' }] }] },
     ],
-  ])('names what cannot be done: %s', (param, fields) => {
+  ])('is refused with the field: %s', (param, fields) => {
     expect(() => messages(fields)).toThrow(expect.objectContaining({ code: 'unsupported_parameter', param }));
   });
 });
 
 describe('a transcript', () => {
-  it('is the question alone when nothing was said before', () => {
+  it('is only the question without history', () => {
     expect(transcript(chat({}))).toBe('hi');
   });
 
-  it('tells who said what', () => {
+  it('names the role of each turn', () => {
     const text = transcript(
       chat({
         messages: [

@@ -30,7 +30,7 @@ describe('a messages request to a chat upstream', () => {
     ]);
   });
 
-  it('has every tool result as a message of its own, then what else the user says and shows', () => {
+  it('has every tool result as a message of its own, before the rest of the turn', () => {
     const results = {
       role: 'user',
       content: [
@@ -63,7 +63,7 @@ describe('a messages request to a chat upstream', () => {
     ]);
   });
 
-  it('gives thinking back to engines, whoever signed it', () => {
+  it('returns thinking to engines, with any signature', () => {
     const content = [
       { type: 'thinking', thinking: 'one', signature: 's' },
       { type: 'redacted_thinking', data: 'd' },
@@ -75,7 +75,7 @@ describe('a messages request to a chat upstream', () => {
     ]);
   });
 
-  it('has documents as text, as a file where the upstream takes files, else refuses them by name', () => {
+  it('has documents as text or, if the upstream accepts files, as a file, and refuses others with their path', () => {
     const document = (source: JsonObject) => ({
       messages: [{ role: 'user', content: [{ type: 'document', title: 'T', source }] }],
     });
@@ -105,12 +105,12 @@ describe('a messages request to a chat upstream', () => {
     [{ type: 'enabled', budget_tokens: 32_000 }, undefined, 'high'],
     [{ type: 'adaptive' }, undefined, 'high'],
     [{ type: 'adaptive' }, 'max', 'max'],
-  ])('thinks by %j and effort %s at reasoning_effort %s', (thinking, effort, told) => {
+  ])('translates thinking %j and effort %s to reasoning_effort %s', (thinking, effort, translated) => {
     const request = translate({ thinking, ...(effort !== undefined && { output_config: { effort } }) });
-    expect(request['reasoning_effort']).toBe(told);
+    expect(request['reasoning_effort']).toBe(translated);
   });
 
-  it('asks a stream for its usage, and nothing for less than one token', () => {
+  it('requests the usage of a stream, and refuses a limit of 0 tokens', () => {
     expect(translate({ stream: true, max_tokens: 1 })).toMatchObject({
       stream: true,
       stream_options: { include_usage: true },
@@ -118,7 +118,7 @@ describe('a messages request to a chat upstream', () => {
     });
   });
 
-  it('has no limit of output when it only counts tokens', () => {
+  it('has no output limit for a token count', () => {
     const body = parseCountTokensRequest({ model: 'm', messages: [user] });
     expect(messagesToChat.request(body, { model: 'up' })).toEqual({ model: 'up', messages: [user] });
   });

@@ -23,7 +23,7 @@ const thinking = (text: string) => ({ type: 'thinking', thinking: text, signatur
 const text = (text: string) => ({ type: 'text', text });
 
 describe('a messages stream from a chat upstream', () => {
-  it('is thinking, text and tool calls in blocks, with the usage at the end', () => {
+  it('has thinking, text and tool calls in blocks, with the usage at the end', () => {
     const { text: stream, ending } = run([
       delta({ role: 'assistant', content: '' }),
       delta({ reasoning: 'h' }),
@@ -56,7 +56,7 @@ describe('a messages stream from a chat upstream', () => {
     expect(namedEvents(stream)[1]).toEqual({ type: 'ping' });
   });
 
-  it('sends every piece at once that nothing has to wait for', () => {
+  it('sends every piece at once that need not wait', () => {
     const stream = messagesToChat.stream(minted);
     const pieces = [
       delta({ content: 'a' }),
@@ -83,12 +83,12 @@ describe('a messages stream from a chat upstream', () => {
       'have thinking after the first',
       [piece(0, '{"a"', 'c0'), piece(1, '{"b":2}', 'c1'), piece(0, ':1}'), piece(0, ' \n')],
     ],
-  ])('makes consecutive blocks of parallel calls that %s', (_, pieces) => {
+  ])('has consecutive blocks for parallel calls that %s', (_, pieces) => {
     const { text: stream } = run([...pieces, delta({}, 'tool_calls')]);
     expect(assembleMessage(stream).content).toEqual([tool(0, { a: 1 }), tool(1, { b: 2 })]);
   });
 
-  it('keeps 20 parallel calls apart, their pieces interleaved and thinking between them', () => {
+  it('separates 20 interleaved parallel calls with thinking between them', () => {
     const inputs = Array.from({ length: 20 }, (_, at) => ({
       path: `/tmp/"${at}\\`,
       lines: [at, { deep: '}]' }],
@@ -117,7 +117,7 @@ describe('a messages stream from a chat upstream', () => {
     expect(ending.finishReason).toBe('tool_calls');
   });
 
-  it('tells which stop text was met, where the engine does', () => {
+  it('has the stop sequence if the engine reports it', () => {
     for (const more of [{ stop_reason: 'END' }, { matched_stop: 'END' }]) {
       const { text: stream } = run([delta({ content: 'a' }), delta({}, 'stop', more)]);
       expect(assembleMessage(stream).delta).toEqual({ stop_reason: 'stop_sequence', stop_sequence: 'END' });
@@ -128,12 +128,12 @@ describe('a messages stream from a chat upstream', () => {
     ['stop', 'end_turn'],
     ['length', 'max_tokens'],
     ['content_filter', 'refusal'],
-  ])('says for %s that it ended with %s', (finish, stopReason) => {
+  ])('has for %s the stop reason %s', (finish, stopReason) => {
     const { text: stream } = run([delta({ content: 'a' }), delta({}, finish)]);
     expect(assembleMessage(stream).delta['stop_reason']).toBe(stopReason);
   });
 
-  it('estimates what the engine does not count', () => {
+  it('estimates missing counts', () => {
     const { text: stream } = run([delta({ content: 'twelve bytes' }), delta({}, 'stop')]);
     expect(assembleMessage(stream).usage).toMatchObject({ input_tokens: 11, output_tokens: 3 });
   });
@@ -147,12 +147,12 @@ describe('a messages stream from a chat upstream', () => {
       'never names a tool',
       [delta({ tool_calls: [{ index: 0, id: 'a', function: { arguments: '{}' } }] }), delta({}, 'stop')],
     ],
-    ['goes on with a call that was complete', [piece(0, '{}', 'c0'), piece(1, '{}', 'c1'), piece(0, '{}')]],
+    ['continues a call that was complete', [piece(0, '{}', 'c0'), piece(1, '{}', 'c1'), piece(0, '{}')]],
   ])('fails when the upstream %s', (_, events) => {
     expect(() => run(events)).toThrow(expect.objectContaining({ code: 'upstream_failed' }));
   });
 
-  it('bounds what may wait', () => {
+  it('limits the waiting pieces', () => {
     const flood = Array.from({ length: 5 }, () => delta({ content: 'x'.repeat(1024 * 1024) }));
     expect(() => run([piece(0, '{', 'c0'), ...flood])).toThrow(expect.objectContaining({ code: 'upstream_failed' }));
   });

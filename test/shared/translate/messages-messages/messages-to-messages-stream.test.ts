@@ -16,7 +16,7 @@ const rest = [
 ];
 
 describe('a messages stream from a messages upstream', () => {
-  it('passes byte for byte, but for id and model, each event under its name', () => {
+  it('passes byte for byte except for id and model, each event with its name', () => {
     const { text, ending } = runStream(messagesToMessages.stream(minted), [start, ...rest]);
     const events = text.split('\n\n').slice(0, -1);
     expect(events[0]).toBe(
@@ -31,7 +31,7 @@ describe('a messages stream from a messages upstream', () => {
     });
   });
 
-  it('keeps an event together whose data came in several lines', () => {
+  it('keeps an event with data of several lines together', () => {
     const { text } = runStream(messagesToMessages.stream(minted), [
       start,
       '{"type":\n"ping"}',

@@ -20,7 +20,7 @@ describe('an error of an upstream', () => {
     [503, 'overloaded', 503],
     [504, 'upstream_timeout', 504],
     [529, 'overloaded', 503],
-  ])('with status %i becomes %s in both formats', (status, code, told) => {
+  ])('with status %i becomes %s in both formats', (status, code, known) => {
     for (const body of [
       '',
       '<html>',
@@ -31,12 +31,12 @@ describe('an error of an upstream', () => {
       const errors = [upstreamErrorFromChat(status, body, {}), upstreamErrorFromMessages(status, body, {})];
       for (const error of errors) {
         expect(error.code).toBe(code);
-        expect(chatErrorAnswer(error).status).toBe(told);
+        expect(chatErrorAnswer(error).status).toBe(known);
       }
     }
   });
 
-  it('tells the client what it did wrong, but not what went wrong inside', () => {
+  it('reports the mistake of the client, but no internal failure', () => {
     expect(upstreamErrorFromChat(400, chat('unknown field x'), {}).message).toBe('unknown field x');
     expect(upstreamErrorFromChat(422, JSON.stringify({ error: 'bad x' }), {}).message).toBe('bad x');
     expect(upstreamErrorFromChat(400, JSON.stringify({ object: 'error', message: 'old' }), {}).message).toBe('old');
@@ -47,7 +47,7 @@ describe('an error of an upstream', () => {
     });
   });
 
-  it('reads the list with one error, and the wait among its details, that Gemini answers with', () => {
+  it('from Gemini is read from a list, with the wait from its details', () => {
     const details = [
       { '@type': 'type.googleapis.com/google.rpc.QuotaFailure', violations: [] },
       { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.07s' },
@@ -61,13 +61,13 @@ describe('an error of an upstream', () => {
     expect(upstreamErrorFromChat(400, JSON.stringify(refused), {}).message).toBe('Unknown name "x"');
   });
 
-  it('names the field that a chat upstream named', () => {
+  it('names the field that a chat upstream names', () => {
     const refused = chat('no such tool', { param: 'tool_choice' });
     expect(upstreamErrorFromChat(400, refused, {}).param).toBe('tool_choice');
     expect(upstreamErrorFromChat(400, chat('no', { param: null }), {}).param).toBeUndefined();
   });
 
-  it('tells of a limit above the model’s own in the words from which clients lower theirs', () => {
+  it('about an output limit above the model’s own has the text from which clients lower it', () => {
     const said =
       'max_tokens is too large: 32000. This model supports at most 16384 completion tokens, whereas you provided 32000.';
     expect(upstreamErrorFromChat(400, chat(said), {})).toMatchObject({
@@ -77,12 +77,12 @@ describe('an error of an upstream', () => {
     });
   });
 
-  it('is no rate limit when the account is empty, which no waiting mends', () => {
+  it('about exhausted credit is no rate limit', () => {
     const empty = chat('You exceeded your current quota', { type: 'insufficient_quota', code: 'insufficient_quota' });
     expect(upstreamErrorFromChat(429, empty, {}).code).toBe('upstream_failed');
   });
 
-  it('keeps the seconds after which to ask again', () => {
+  it('keeps the seconds to wait', () => {
     expect(upstreamErrorFromChat(429, '', { 'retry-after': '7' }).retryAfter).toBe(7);
     expect(upstreamErrorFromMessages(529, '', { 'retry-after': ['3'] }).retryAfter).toBe(3);
     expect(
@@ -166,7 +166,7 @@ describe('an error of an upstream', () => {
       ),
       together,
     ],
-  ])('about a context that is too small is recognised: %s', (_, body, text) => {
+  ])('about an exceeded context is recognised: %s', (_, body, text) => {
     for (const error of [upstreamErrorFromChat(400, body, {}), upstreamErrorFromMessages(400, body, {})]) {
       expect(error.code).toBe('context_length_exceeded');
       expect(chatErrorAnswer(error).body.error).toMatchObject({ param: 'messages', code: 'context_length_exceeded' });

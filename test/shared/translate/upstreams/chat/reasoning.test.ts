@@ -21,7 +21,7 @@ describe('thinking in the chat format', () => {
     expect(unified({ reasoning_content: 'hm', reasoning: 'hm' })).toEqual({ reasoning_content: 'hm' });
   });
 
-  it('is told from text where both come as parts of the content', () => {
+  it('is separated from text if both are parts of the content', () => {
     expect(unified({ content: parts })).toEqual({ content: 'Four.', reasoning_content: 'Two and two.' });
   });
 

@@ -13,7 +13,7 @@ import { until } from '../until.ts';
 type Init = Omit<RequestInit, 'headers'> & { headers?: Record<string, string> };
 
 /** A real ingress process, served by scripted workers in the test's own process. */
-export interface Edge extends Cluster {
+export interface ScriptedCluster extends Cluster {
   /** Starts a worker of the model `demo`; the ingress knows it when this resolves. */
   addScripted: (options?: Partial<WorkerOptions>, onStep?: OnStep) => Promise<Worker>;
   /** Posts a chat request with a script for the worker. */
@@ -28,7 +28,7 @@ export function chatRequest(steps: Step[], fields: Record<string, unknown> = {})
 }
 
 /** Starts an ingress without any worker. Its `stop` belongs into `afterAll` or `onTestFinished`. */
-export async function startEdge(options: ClusterOptions = {}): Promise<Edge> {
+export async function startScriptedCluster(options: ClusterOptions = {}): Promise<ScriptedCluster> {
   const cluster = await startCluster({ ...options, workers: 0, engineUrl: 'http://127.0.0.1:9' });
   const log = createLog({ service: 'test', level: 'silent', format: 'json' });
   const releases: (() => Promise<void>)[] = [];
