@@ -155,7 +155,7 @@ describe('the input tokens of a request', () => {
     const text = await count('ollama', body);
     expect(text).toBeGreaterThan(8);
     expect(text).toBeLessThan(20);
-    const tools = [{ type: 'function', function: { name: 'get_weather', description: 'The weather of a city' } }];
+    const tools = [{ name: 'get_weather', description: 'The weather of a city', input_schema: { type: 'object' } }];
     expect(await count('ollama', { ...body, tools })).toBeGreaterThan(text + 10);
     expect(await count('ollama', { messages: [{ role: 'user', content: '' }] })).toBeGreaterThan(0);
   });
@@ -164,7 +164,8 @@ describe('the input tokens of a request', () => {
     const server = await startReplayEngine(`test/fixtures/engines/${kind}`);
     try {
       const engine = engineOf(kind);
-      const { pieces, end } = await runJob({ engine, url: server.url }, { body, operation: 'count_tokens' });
+      const job = { body, operation: 'count_tokens', format: 'messages' } as const;
+      const { pieces, end } = await runJob({ engine, url: server.url }, job);
       expect(end.usage.promptTokens).toBe(0);
       return JSON.parse(pieces.join('')).input_tokens;
     } finally {

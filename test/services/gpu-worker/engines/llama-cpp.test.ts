@@ -122,7 +122,7 @@ describe.each(engines)('llama.cpp, by $name', ({ start, absent }) => {
       const body = { model: 'tiny', ...silent, messages };
       const [whole, counted] = await Promise.all([
         run({ ...body, max_tokens: 40 }),
-        runJob({ engine: llamaCpp, url: server.url }, { body, operation: 'count_tokens' }),
+        runJob({ engine: llamaCpp, url: server.url }, { body, operation: 'count_tokens', format: 'messages' }),
       ]);
       expect(JSON.parse(counted.pieces.join(''))).toEqual({ input_tokens: whole.end.usage.promptTokens });
     });
