@@ -244,9 +244,7 @@ describe.concurrent('a connection', () => {
     raw.socket.destroy();
   });
 
-  it('with invalid HTTP during a stream is closed, without an answer inside the stream', async ({
-    expect,
-  }) => {
+  it('with invalid HTTP during a stream is closed, without an answer inside the stream', async ({ expect }) => {
     const raw = await openRaw(cluster.url);
     const body = JSON.stringify(chatRequest([{ write: 'data: 1\n\n' }, { hang: true }], { stream: true }));
     raw.socket.write(`${head(`content-length: ${body.length}\r\n\r\n`)}${body}`);

@@ -189,10 +189,7 @@ describe("a request's body", () => {
 });
 
 describe.concurrent('an ingress', () => {
-  it('finishes its streams on SIGTERM, takes no new requests, and exits', async ({
-    expect,
-    onTestFinished,
-  }) => {
+  it('finishes its streams on SIGTERM, takes no new requests, and exits', async ({ expect, onTestFinished }) => {
     const own = await startScriptedCluster();
     onTestFinished(() => own.stop());
     await own.addScripted();
@@ -216,10 +213,7 @@ describe.concurrent('an ingress', () => {
     expect(await stopped).toBe(0);
   });
 
-  it('ends the answers that outlast its drain with an error', async ({
-    expect,
-    onTestFinished,
-  }) => {
+  it('ends the answers that outlast its drain with an error', async ({ expect, onTestFinished }) => {
     const own = await startScriptedCluster({ ingress: { DRAIN_MS: '500' } });
     onTestFinished(() => own.stop());
     const events: string[] = [];
@@ -234,9 +228,11 @@ describe.concurrent('an ingress', () => {
     await until(() => events.includes('aborted'), 1_000);
   });
 
-  it('that has just started knows the models at once', async ({ expect }) => {
+  it('knows the models as soon as it has started', async ({ expect }) => {
     const { url } = await cluster.addIngress();
-    const answer = await fetch(`${url}/api/openai/models/demo`, { headers: { authorization: `Bearer ${cluster.key}` } });
+    const answer = await fetch(`${url}/api/openai/models/demo`, {
+      headers: { authorization: `Bearer ${cluster.key}` },
+    });
     expect(answer.status).toBe(200);
   });
 });
