@@ -53,7 +53,8 @@ describe.skipIf(chromiumPath === undefined)('the console', () => {
     });
 
     it('shows what failed and under which id it is in the logs', async () => {
-      const { headers } = await askWith(cluster, cluster.key, 'Fail.\n[demo fault=500]');
+      const { status, headers } = await askWith(cluster, cluster.key, 'Fail.\n[demo fault=500]');
+      expect(status).toBe(502);
       await page.goto('/');
       await page.getByText('upstream_failed').first().waitFor();
       await page.getByText(headers.get('x-request-id') ?? 'no id').waitFor();
@@ -65,6 +66,7 @@ describe.skipIf(chromiumPath === undefined)('the console', () => {
       await page.getByRole('status', { name: /^Offline/ }).waitFor();
       await watched.context.unroute('**/console/api/live');
       await page.getByRole('status', { name: /^Live/ }).waitFor();
+      expect(await page.getByRole('status', { name: /^Offline/ }).count()).toBe(0);
       await page.getByRole('region', { name: 'Requests per second' }).waitFor();
     });
   });
@@ -135,7 +137,9 @@ describe.skipIf(chromiumPath === undefined)('the console', () => {
       await page.keyboard.press('Enter');
       const answer = page.getByRole('article', { name: 'Model' });
       await answer.getByText(/tokens in/).waitFor();
-      await answer.getByText('Thinking', { exact: true }).waitFor();
+      const thinking = answer.getByText('Thinking', { exact: true });
+      await thinking.waitFor();
+      expect(await answer.locator('.prose').filter({ has: thinking }).count()).toBe(0);
     });
 
     it('stops an answer on demand, which ends the request at once', async () => {
@@ -145,6 +149,7 @@ describe.skipIf(chromiumPath === undefined)('the console', () => {
       await page.getByRole('article', { name: 'Model' }).locator('.prose').waitFor();
       await page.getByRole('button', { name: 'Stop' }).click();
       await page.getByText('You stopped the answer.').waitFor();
+      expect(await page.getByRole('button', { name: 'Stop' }).count()).toBe(0);
       await page.goto('/');
       await page.getByRole('region', { name: 'Active streams' }).getByText('0', { exact: true }).waitFor();
     });
@@ -221,7 +226,8 @@ describe.skipIf(chromiumPath === undefined)('the console', () => {
       await page.getByRole('link', { name: 'Run calculator' }).click();
       await page.getByLabel('expression').fill('2^64');
       await page.getByRole('button', { name: 'Run', exact: true }).click();
-      await page.getByRole('region', { name: 'Result' }).getByText('18446744073709551616').first().waitFor();
+      const result = page.getByRole('region', { name: 'Result' });
+      await until(async () => expect(await result.innerText()).toContain('18446744073709551616'));
     });
 
     it('shows what is wrong with the input, and accepts raw JSON', async () => {
@@ -233,6 +239,7 @@ describe.skipIf(chromiumPath === undefined)('the console', () => {
       await page.getByLabel('JSON', { exact: true }).fill('{"expr": 1}');
       await page.getByRole('button', { name: 'Run', exact: true }).click();
       await page.getByText('The tool was not run').waitFor();
+      expect(await page.getByText('This is not JSON').count()).toBe(0);
     });
   });
 
@@ -393,6 +400,7 @@ describe.skipIf(chromiumPath === undefined)('the console', () => {
       await page.getByRole('textbox', { name: 'Password' }).fill('walnut orbit 17 gravel');
       await page.getByRole('button', { name: 'Sign in' }).click();
       await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor();
+      expect(new URL(page.url()).pathname).toBe('/account');
     });
   });
 });

@@ -169,6 +169,8 @@ describe.skipIf(chromiumPath === undefined)("the console's pages", () => {
     await page.getByRole('link', { name: 'Models' }).click();
     await page.getByRole('heading', { level: 1, name: 'Models' }).waitFor();
     await page.getByRole('button', { name: 'Open the menu' }).waitFor();
+    const link = page.getByRole('link', { name: 'Models' });
+    await until(async () => expect((await link.boundingBox())?.x).toBeLessThan(0));
     await context.close();
   });
 

@@ -105,7 +105,7 @@ describe('a cloud worker', () => {
       .catch((error: unknown) => error);
     await until(() => asked);
     client.abort();
-    await until(() => provider.abandoned > before, 1_000);
+    await until(() => expect(provider.abandoned).toBe(before + 1), 1_000);
     await reading;
   });
 });

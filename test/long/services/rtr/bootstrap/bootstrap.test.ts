@@ -141,12 +141,12 @@ describe('the bootstrap', () => {
     const pid = Number(/waiting (\d+)/.exec(run.out)?.[1]);
     run.child.kill('SIGKILL');
     await run.ended;
-    await until(() => processIdentity(pid) === undefined);
+    await until(() => expect(processIdentity(pid)).toBeUndefined());
   });
 
   it('stops the program when the npm that started it has ended', async () => {
     const { pid } = await orphan('npm_lifecycle_event=start');
-    await until(() => processIdentity(pid) === undefined);
+    await until(() => expect(processIdentity(pid)).toBeUndefined());
   });
 
   it('keeps running when the shell that put it in the background ends', async () => {
@@ -154,7 +154,7 @@ describe('the bootstrap', () => {
     await sleep(1_500);
     expect(processIdentity(pid)).toBeDefined();
     process.kill(bootstrap, 'SIGTERM');
-    await until(() => processIdentity(pid) === undefined);
+    await until(() => expect(processIdentity(pid)).toBeUndefined());
   });
 });
 

@@ -69,7 +69,7 @@ describe('rtr up', () => {
     process.kill(nats, 'SIGKILL');
     await until(() => cluster.err.includes('nats was ended by SIGKILL: it is started again'));
     await until(() => childPids().length === 5 && !childPids().includes(nats));
-    await until(async () => (await statusWith(key)) === 200);
+    await until(async () => expect(await statusWith(key)).toBe(200));
   });
 
   it('leaves no process behind after Ctrl-C, and ends with exit code 0', async () => {
