@@ -82,9 +82,10 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     await Promise.all(started.map((service) => service.stop()));
   };
   try {
-    const engine =
-      options.engineUrl === undefined ? start('services/demo-engine/main.ts', engineSettings(options)) : undefined;
-    const engineUrl = options.engineUrl ?? (await engineUrlOf(engine));
+    const engineSettings = { PORT: '0', DEMO_TOKENS_PER_SECOND: '0', ...options.engine };
+    const engine = options.engineUrl === undefined ? start('services/demo-engine/main.ts', engineSettings) : undefined;
+    const findEngine = async () => options.engineUrl ?? String((await engine?.line('demo engine is ready'))?.['url']);
+    const addKey = (settings: KeySettings) => makeKey(common.REDIS_URL, prefix, settings);
     const addIngress = async (environment: Record<string, string> = {}) => {
       const process = start('services/ingress/main.ts', {
         PORT: '0',
@@ -95,7 +96,11 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       const { address, admin } = await process.line('ingress is ready');
       return { process, url: urlOf(address as AddressInfo), adminUrl: urlOf(admin as AddressInfo) };
     };
-    const { process: ingress, url, adminUrl } = await addIngress();
+    const [engineUrl, { process: ingress, url, adminUrl }, { raw: key, id: keyId }] = await Promise.all([
+      findEngine(),
+      addIngress(),
+      addKey(options.key ?? {}),
+    ]);
     const workers: ServiceProcess[] = [];
     const startWorker = async (file: string, environment: Record<string, string>): Promise<ServiceProcess> => {
       const id = `w${randomBytes(4).toString('hex')}`;
@@ -115,9 +120,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       startWorker('services/tools-worker/main.ts', environment);
     const addCliWorker = (environment: Record<string, string> = {}) =>
       startWorker('services/cli-worker/main.ts', { ...fakeClaude, ...environment });
-    for (let count = options.workers ?? 1; count > 0; count -= 1) await addWorker();
-    const addKey = (settings: KeySettings) => makeKey(common.REDIS_URL, prefix, settings);
-    const { raw: key, id: keyId } = await addKey(options.key ?? {});
+    await Promise.all(Array.from({ length: options.workers ?? 1 }, () => addWorker()));
     const addCloudWorker = async (environment: Record<string, string>): Promise<ServiceProcess> => {
       const before = await listModels(url, key);
       const worker = start('services/cloud-worker/main.ts', environment);
@@ -131,20 +134,6 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     await stop();
     throw error;
   }
-}
-
-function engineSettings(options: ClusterOptions): Record<string, string> {
-  return { PORT: '0', DEMO_TOKENS_PER_SECOND: '0', ...options.engine };
-}
-
-async function engineUrlOf(engine: ServiceProcess | undefined): Promise<string> {
-  if (!engine) throw new Error('there is no engine');
-  let url: unknown;
-  await until(() => {
-    url = engine.lines.find((line) => typeof line['url'] === 'string')?.['url'];
-    return url !== undefined;
-  });
-  return String(url);
 }
 
 async function listModels(url: string, key: string): Promise<string> {
