@@ -1,7 +1,7 @@
-import { quantile } from './quantile.ts';
-import type { LoadOrder, LoadResult } from './load.ts';
-import { cpuMs, machineMs } from './process-usage.ts';
-import type { BenchCluster } from './start-bench-cluster.ts';
+import { quantile } from './report/quantile.ts';
+import type { LoadOrder, LoadResult } from './load/load.ts';
+import { cpuMs, machineMs } from './cluster/process-usage.ts';
+import type { BenchCluster } from './cluster/start-bench-cluster.ts';
 
 export interface CompareOptions {
   body: string;

@@ -3,15 +3,15 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Releases } from '#shared/core/release.ts';
 import { compare } from './compare.ts';
-import { judge } from './judge.ts';
+import { judge } from './report/judge.ts';
 import { measureFlatness } from './measure-flatness.ts';
 import { measureOpenStreams } from './measure-open-streams.ts';
-import { paceRequest } from './pace.ts';
+import { paceRequest } from './load/pace.ts';
 import { fullPlan, quickPlan } from './plan.ts';
-import type { Results } from './results.ts';
-import { report } from './report.ts';
-import { sendMixed } from './send-mixed.ts';
-import { startBenchCluster } from './start-bench-cluster.ts';
+import type { Results } from './report/results.ts';
+import { report } from './report/report.ts';
+import { sendMixed } from './load/send-mixed.ts';
+import { startBenchCluster } from './cluster/start-bench-cluster.ts';
 
 /*
  * `npm run bench`: what the cluster costs, on real processes: `--quick` for a short run with wide limits, `--json <file>`

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { LoadResult } from './load.ts';
-import { memoryByPart, type MemoryByPart } from './memory-by-part.ts';
-import { sendMixed } from './send-mixed.ts';
-import { rssBytes } from './process-usage.ts';
-import { slope } from './slope.ts';
-import type { BenchCluster } from './start-bench-cluster.ts';
+import type { LoadResult } from './load/load.ts';
+import { memoryByPart, type MemoryByPart } from './cluster/memory-by-part.ts';
+import { sendMixed } from './load/send-mixed.ts';
+import { rssBytes } from './cluster/process-usage.ts';
+import { slope } from './report/slope.ts';
+import type { BenchCluster } from './cluster/start-bench-cluster.ts';
 
 /** How memory developed over many requests. */
 export interface Flatness {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { LoadResult } from './load.ts';
-import { memoryByPart, type MemoryByPart, type PartMemory } from './memory-by-part.ts';
-import { paceRequest } from './pace.ts';
-import { slotsPerWorker, type BenchCluster } from './start-bench-cluster.ts';
+import type { LoadResult } from './load/load.ts';
+import { memoryByPart, type MemoryByPart, type PartMemory } from './cluster/memory-by-part.ts';
+import { paceRequest } from './load/pace.ts';
+import { slotsPerWorker, type BenchCluster } from './cluster/start-bench-cluster.ts';
 
 /** What open streams cost, in bytes for each, by part. */
 export interface OpenStreams {

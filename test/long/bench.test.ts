@@ -4,8 +4,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Verdict } from '../bench/judge.ts';
-import type { Results } from '../bench/results.ts';
+import type { Verdict } from '../bench/report/judge.ts';
+import type { Results } from '../bench/report/results.ts';
 
 describe.runIf(process.platform === 'linux')('the bench', () => {
   it('finds nothing grossly wrong in its short run', async () => {

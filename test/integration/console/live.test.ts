@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Overview } from '#services/console/contract/live.ts';
-import { ConsoleClient } from '../helpers/console/console-client.ts';
-import { listenLive } from '../helpers/console/listen-live.ts';
-import { goodPassword } from '../helpers/console/open-console.ts';
-import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
-import { until } from '../helpers/until.ts';
-import { firstLinkToken } from '../helpers/console/start-console.ts';
+import { ConsoleClient } from '../../helpers/console/console-client.ts';
+import { listenLive } from '../../helpers/console/listen-live.ts';
+import { goodPassword } from '../../helpers/console/open-console.ts';
+import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { until } from '../../helpers/until.ts';
+import { firstLinkToken } from '../../helpers/console/start-console.ts';
 
 let cluster: Cluster;
 let otherUrl: string;

@@ -1,8 +1,8 @@
-import type { Comparison, Side } from './compare.ts';
+import type { Comparison, Side } from '../compare.ts';
 import { totalCpuMs, type Verdict } from './judge.ts';
-import type { Flatness } from './measure-flatness.ts';
-import type { OpenStreams } from './measure-open-streams.ts';
-import { referenceBareCpuMs } from './plan.ts';
+import type { Flatness } from '../measure-flatness.ts';
+import type { OpenStreams } from '../measure-open-streams.ts';
+import { referenceBareCpuMs } from '../plan.ts';
 import type { Results } from './results.ts';
 import { table } from './table.ts';
 

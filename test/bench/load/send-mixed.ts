@@ -1,6 +1,6 @@
 import type { LoadResult, LoadTarget } from './load.ts';
 import { paceRequest } from './pace.ts';
-import type { BenchCluster } from './start-bench-cluster.ts';
+import type { BenchCluster } from '../cluster/start-bench-cluster.ts';
 
 const whole = paceRequest(false, { firstMs: 0, everyMs: 0, tokens: 0 });
 const stream = paceRequest(true, { firstMs: 0, everyMs: 0, tokens: 16 });

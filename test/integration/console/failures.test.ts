@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ConsoleClient } from '../helpers/console/console-client.ts';
-import { listenLive } from '../helpers/console/listen-live.ts';
-import { goodPassword } from '../helpers/console/open-console.ts';
-import { firstLinkToken } from '../helpers/console/start-console.ts';
-import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
-import { until } from '../helpers/until.ts';
-import { startQuotingEngine, type QuotingEngine } from '../helpers/upstreams/start-quoting-engine.ts';
+import { ConsoleClient } from '../../helpers/console/console-client.ts';
+import { listenLive } from '../../helpers/console/listen-live.ts';
+import { goodPassword } from '../../helpers/console/open-console.ts';
+import { firstLinkToken } from '../../helpers/console/start-console.ts';
+import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { until } from '../../helpers/until.ts';
+import { startQuotingEngine, type QuotingEngine } from '../../helpers/upstreams/start-quoting-engine.ts';
 
 const secret = 'zebra-diary-7f3';
 

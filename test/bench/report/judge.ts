@@ -1,5 +1,5 @@
-import type { Comparison } from './compare.ts';
-import type { Budget } from './plan.ts';
+import type { Comparison } from '../compare.ts';
+import type { Budget } from '../plan.ts';
 import type { Results } from './results.ts';
 
 /** One number, held against its limit. */

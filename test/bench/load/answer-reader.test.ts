@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { AnswerReader } from './answer-reader.ts';
-import { doneEvent, streamHead, streamPiece, streamTail, wholeAnswer } from './upstream-bytes.ts';
+import { doneEvent, streamHead, streamPiece, streamTail, wholeAnswer } from '../upstream/upstream-bytes.ts';
 
 const stream = Buffer.concat([streamHead, streamPiece(1), streamPiece(2), streamTail]);
 const body = wholeAnswer.subarray(wholeAnswer.indexOf('\r\n\r\n') + 4);

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { readPace, type Pace } from './pace.ts';
+import { readPace, type Pace } from '../load/pace.ts';
 import { upstreamModel, wholeAnswer, streamHead, streamPiece, streamTail } from './upstream-bytes.ts';
 
 const headEnd = Buffer.from('\r\n\r\n');

@@ -1,6 +1,6 @@
-import type { Comparison } from './compare.ts';
-import type { Flatness } from './measure-flatness.ts';
-import type { OpenStreams } from './measure-open-streams.ts';
+import type { Comparison } from '../compare.ts';
+import type { Flatness } from '../measure-flatness.ts';
+import type { OpenStreams } from '../measure-open-streams.ts';
 
 /** Everything that one run of the bench measures. */
 export interface Results {

@@ -13,13 +13,13 @@ import { startNatsServer } from '#services/rtr/up/servers/start-nats-server.ts';
 import { startRedisServer } from '#services/rtr/up/servers/start-redis-server.ts';
 import { serviceNodeFlags } from '#services/rtr/bootstrap/service-node-flags.mjs';
 import { stopChild } from '#services/rtr/up/children/child.ts';
-import type { LoadTarget } from './load.ts';
+import type { LoadTarget } from '../load/load.ts';
 import { Part } from './start-part.ts';
 
 /** Jobs that one worker takes at once: the most that a gpu-worker can be set to. */
 export const slotsPerWorker = 1_024;
 
-const memoryProbe = 'test/bench/memory-probe.ts';
+const memoryProbe = 'test/bench/cluster/memory-probe.ts';
 const prefix = 'bench';
 
 /** The cluster under test, as in production: real servers, services of their own processes, logs at info into files. */
@@ -66,7 +66,7 @@ export async function startBenchCluster(releases: Releases): Promise<BenchCluste
     return part;
   };
 
-  const upstream = start('upstream', 'test/bench/fake-upstream.ts');
+  const upstream = start('upstream', 'test/bench/upstream/fake-upstream.ts');
   const upstreamPort = (await upstream.ask<{ port: number }>()).port;
   const natsUrl = `nats://127.0.0.1:${nats.port}`;
   const bareEnv = { NATS_URL: natsUrl, UPSTREAM: `http://127.0.0.1:${upstreamPort}` };
@@ -116,7 +116,7 @@ export async function startBenchCluster(releases: Releases): Promise<BenchCluste
     workers,
     nats: nats.child.pid ?? 0,
     redis: redis.child.pid ?? 0,
-    generator: start('generator', 'test/bench/load-generator.ts'),
+    generator: start('generator', 'test/bench/load/load-generator.ts'),
     upstream,
     scaleTo,
   };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { upstreamModel } from './upstream-bytes.ts';
+import { upstreamModel } from '../upstream/upstream-bytes.ts';
 
 /** How the fake upstream is to answer. */
 export interface Pace {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import Anthropic1 from '@anthropic-ai/sdk';
 import Anthropic0 from 'anthropic-sdk-0';
-import { sdkCluster } from '../helpers/cluster/sdk-cluster.ts';
-import { until } from '../helpers/until.ts';
+import { sdkCluster } from '../../helpers/cluster/sdk-cluster.ts';
+import { until } from '../../helpers/until.ts';
 
 const image = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 

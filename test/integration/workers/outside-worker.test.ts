@@ -11,11 +11,11 @@ import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
 import { parseCredential } from '#shared/broker/connection/credential.ts';
 import { createLog } from '#shared/core/log.ts';
 import { freePort } from '#services/rtr/up/servers/free-port.ts';
-import { makeCertificates, type Certificates } from '../helpers/servers/make-certificates.ts';
-import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
-import { until } from '../helpers/until.ts';
-import { startProcess } from '../helpers/processes/start-process.ts';
-import { startSecuredNats, type SecuredNats } from '../helpers/servers/start-secured-nats.ts';
+import { makeCertificates, type Certificates } from '../../helpers/servers/make-certificates.ts';
+import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { until } from '../../helpers/until.ts';
+import { startProcess } from '../../helpers/processes/start-process.ts';
+import { startSecuredNats, type SecuredNats } from '../../helpers/servers/start-secured-nats.ts';
 
 const prefix = 'outside';
 /** Addresses of the two ends of the cable between the cluster's network and the other one. */

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { AnswerReader } from './answer-reader.ts';
 import type { LoadTarget } from './load.ts';
-import { doneEvent } from './upstream-bytes.ts';
+import { doneEvent } from '../upstream/upstream-bytes.ts';
 
 /** One good answer, in milliseconds since the request was written. */
 export interface Timing {

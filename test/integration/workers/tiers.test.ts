@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
-import { until } from '../helpers/until.ts';
-import { startProcess, type ServiceProcess } from '../helpers/processes/start-process.ts';
+import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { until } from '../../helpers/until.ts';
+import { startProcess, type ServiceProcess } from '../../helpers/processes/start-process.ts';
 
 let cluster: Cluster;
 let upstream: ServiceProcess;

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import Anthropic, { BadRequestError } from '@anthropic-ai/sdk';
 import OpenAI, { APIError } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
-import { startReplayEngine, type ReplayEngine } from '../helpers/upstreams/replay-engine.ts';
-import type { ServiceProcess } from '../helpers/processes/start-process.ts';
+import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { startReplayEngine, type ReplayEngine } from '../../helpers/upstreams/replay-engine.ts';
+import type { ServiceProcess } from '../../helpers/processes/start-process.ts';
 
 const fixtures = 'test/fixtures/providers';
 

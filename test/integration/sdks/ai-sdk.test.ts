@@ -3,7 +3,7 @@ import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { APICallError, generateText, isStepCount, streamText, tool, type LanguageModel } from 'ai';
 import { z } from 'zod';
-import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
 
 let cluster: Cluster;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { findLlamaServer, startLlamaServer, type LlamaServer } from '../helpers/upstreams/start-llama-server.ts';
-import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
-import { until } from '../helpers/until.ts';
-import { startProcess } from '../helpers/processes/start-process.ts';
+import { findLlamaServer, startLlamaServer, type LlamaServer } from '../../helpers/upstreams/start-llama-server.ts';
+import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { until } from '../../helpers/until.ts';
+import { startProcess } from '../../helpers/processes/start-process.ts';
 
 const program = findLlamaServer();
 

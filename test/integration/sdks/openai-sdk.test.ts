@@ -3,9 +3,9 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import OpenAI7 from 'openai';
 import OpenAI6 from 'openai-6';
-import { hostNode } from '../helpers/processes/run-command.ts';
-import { sdkCluster } from '../helpers/cluster/sdk-cluster.ts';
-import { until } from '../helpers/until.ts';
+import { hostNode } from '../../helpers/processes/run-command.ts';
+import { sdkCluster } from '../../helpers/cluster/sdk-cluster.ts';
+import { until } from '../../helpers/until.ts';
 
 /** A red dot, 1 × 1 pixel. */
 const image =
