@@ -1,3 +1,4 @@
+import { report } from './report.ts';
 import { docker, runCommand } from './run-command.ts';
 
 export interface ComposeOptions {
@@ -20,6 +21,8 @@ export class ComposeProject {
   readonly url: string;
   readonly #words: readonly string[];
   readonly #env: Record<string, string>;
+  /** The network that the engine could not remove. */
+  #stuck: string | undefined;
 
   constructor({ name, port, profiles = [], file = 'docker-compose.yml', files = [], env = {} }: ComposeOptions) {
     this.name = name;
@@ -46,9 +49,24 @@ export class ComposeProject {
     await this.run('up', '--detach', '--wait', '--no-build', ...args);
   }
 
-  /** Stops and removes everything, including volumes. */
+  /**
+   * Stops and removes everything, including volumes. The engine sometimes keeps the endpoint of a container that it has removed, and
+   * then cannot remove its network either: such a network is reported and left.
+   */
   async down(): Promise<void> {
-    await this.run('--profile', '*', 'down', '--volumes', '--remove-orphans', '--timeout', '5');
+    const args = ['--profile', '*', 'down', '--volumes', '--remove-orphans', '--timeout', '5'];
+    try {
+      await this.run(...args);
+    } catch (error) {
+      this.#stuck = /network (\S+) id \w+ has active endpoints/.exec(String(error))?.[1];
+      if (this.#stuck === undefined || (await this.#containersIn(this.#stuck)) !== '{}') throw error;
+      report(`the engine keeps ${this.#stuck}, which has no container`);
+    }
+  }
+
+  /** A network's containers, as a JSON object. */
+  async #containersIn(network: string): Promise<string> {
+    return (await docker('network', 'inspect', '--format', '{{json .Containers}}', network)).trim();
   }
 
   /** Ids of a service's running containers. */
@@ -89,6 +107,6 @@ export class ComposeProject {
       docker('network', 'ls', ...ours, '{{.Name}}'),
       docker('volume', 'ls', ...ours, '{{.Name}}'),
     ]);
-    return `${containers}${networks}${volumes}`.split('\n').filter((name) => name !== '');
+    return `${containers}${networks}${volumes}`.split('\n').filter((name) => name !== '' && name !== this.#stuck);
   }
 }
