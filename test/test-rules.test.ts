@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import config from '../vitest.config.ts';
 
 const root = join(import.meta.dirname, '..');
 const quick = findIn({ exclude: ['test/{long,compose,bench}/**'] });
@@ -16,6 +17,14 @@ describe('the tests', () => {
     const sleeps = quick(/\b(?:sleep\(|setTimeout\(resolve, )(?<ms>[\d_]+)\)/g);
     expect(sleeps.length).toBeGreaterThan(10);
     expect(sleeps.filter(({ ms }) => ms > 1_000)).toEqual([]);
+  });
+
+  it('are found by every pattern of the suites', () => {
+    const patterns = config.test?.projects?.flatMap((project) =>
+      typeof project === 'object' && 'test' in project ? (project.test?.include ?? []) : [],
+    );
+    expect(patterns?.length).toBeGreaterThan(3);
+    expect(patterns?.filter((pattern) => globSync(pattern, { cwd: root }).length === 0)).toEqual([]);
   });
 
   it('watch what a part does from outside', () => {

@@ -139,7 +139,12 @@ describe.skipIf(chromiumPath === undefined)('the console', () => {
       await answer.getByText(/tokens in/).waitFor();
       const thinking = answer.getByText('Thinking', { exact: true });
       await thinking.waitFor();
-      expect(await answer.locator('.prose').filter({ has: thinking }).count()).toBe(0);
+      expect(
+        await answer
+          .locator('.prose')
+          .filter({ has: page.getByText('Thinking', { exact: true }) })
+          .count(),
+      ).toBe(0);
     });
 
     it('stops an answer on demand, which ends the request at once', async () => {
