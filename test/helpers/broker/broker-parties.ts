@@ -11,7 +11,7 @@ import { startWorker, type Worker } from '#shared/broker/worker/start-worker.ts'
 import type { WorkerOptions } from '#shared/broker/worker/worker-options.ts';
 import type { RouterError } from '#shared/core/errors.ts';
 import { createLog, type Logger } from '#shared/core/log.ts';
-import { noMeter } from './no-meter.ts';
+import { testWorker } from './test-worker.ts';
 import { scriptedHandler, type Step } from './scripted-handler.ts';
 import { startProcess, type ServiceProcess } from '../processes/start-process.ts';
 import { until } from '../until.ts';
@@ -94,18 +94,10 @@ export async function startParties({ natsUrl = inject('natsUrl'), ingress = {} }
       const id = options.id ?? `w${randomBytes(4).toString('hex')}`;
       const broker = await connect(id);
       const worker = startWorker({
+        ...testWorker,
         broker,
         log: silent,
         id,
-        tier: 'gpu',
-        kind: 'test',
-        formats: ['chat', 'messages'],
-        version: '0',
-        models: [{ id: 'demo', capabilities: ['stream'] }],
-        slots: 8,
-        accepting: true,
-        coalesceMs: 0,
-        meter: noMeter,
         handler: scriptedHandler(id),
         ...options,
       });

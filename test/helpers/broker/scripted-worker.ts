@@ -2,7 +2,7 @@ import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
 import { startWorker } from '#shared/broker/worker/start-worker.ts';
 import { createLog } from '#shared/core/log.ts';
 import { runService } from '#shared/core/run-service.ts';
-import { noMeter } from './no-meter.ts';
+import { testWorker } from './test-worker.ts';
 import { scriptedHandler } from './scripted-handler.ts';
 
 // A worker in a process of its own, so that a test can stop, kill and starve it.
@@ -13,18 +13,12 @@ await runService(async (environment, releases) => {
   const broker = await connectBroker({ url, name: id, prefix, log });
   releases.add('broker', () => broker.close());
   const worker = startWorker({
+    ...testWorker,
     broker,
     log,
     id,
-    tier: 'gpu',
-    kind: 'test',
-    formats: ['chat', 'messages'],
-    version: '0',
     models: [{ id: MODEL, capabilities: ['stream'] }],
     slots: Number(SLOTS),
-    accepting: true,
-    coalesceMs: 0,
-    meter: noMeter,
     handler: scriptedHandler(id, (event, requestId) => log.info({ requestId }, event)),
   });
   releases.add('worker', async () => {

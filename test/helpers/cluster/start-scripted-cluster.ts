@@ -4,7 +4,7 @@ import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
 import { startWorker, type Worker } from '#shared/broker/worker/start-worker.ts';
 import type { WorkerOptions } from '#shared/broker/worker/worker-options.ts';
 import { createLog } from '#shared/core/log.ts';
-import { noMeter } from '../broker/no-meter.ts';
+import { testWorker } from '../broker/test-worker.ts';
 import { scriptedHandler, type Step, type OnStep } from '../broker/scripted-handler.ts';
 import { startCluster, type Cluster, type ClusterOptions } from './start-cluster.ts';
 import { until } from '../until.ts';
@@ -46,25 +46,19 @@ export async function startScriptedCluster(options: ClusterOptions = {}): Promis
       const url = options.natsUrl ?? inject('natsUrl');
       const broker = await connectBroker({ url, name: id, prefix: cluster.prefix, log });
       const worker = startWorker({
+        ...testWorker,
         broker,
         log,
         id,
-        tier: 'gpu',
-        kind: 'test',
-        formats: ['chat', 'messages'],
-        version: '0',
         models: [{ id: 'demo', capabilities: ['stream', 'tools', 'vision', 'json'] }],
         slots: 1_000,
-        accepting: true,
-        coalesceMs: 0,
-        meter: noMeter,
         handler: scriptedHandler(id, onStep),
         ...workerOptions,
       });
       releases.push(async () => {
         await worker.drain(0);
         await worker.close();
-        await broker.nc.close();
+        await broker.close();
       });
       await until(() => cluster.ingress.lines.some((line) => line['msg'] === 'worker joined' && line['worker'] === id));
       return worker;

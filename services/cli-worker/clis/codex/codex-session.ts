@@ -25,7 +25,7 @@ export class CodexSession implements CliSession {
     });
   }
 
-  /** Resolves when it can take a conversation at once: its first thread takes four times as long as any other. */
+  /** Starts the app server and a first thread, which takes four times as long as later ones. Resolves when both are done. */
   async ready(model: string): Promise<void> {
     const clientInfo = { name: 'model-router', title: 'Model Router', version };
     await this.#peer.request('initialize', { clientInfo, capabilities: { experimentalApi: true } });

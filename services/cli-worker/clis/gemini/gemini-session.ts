@@ -37,7 +37,7 @@ export class GeminiSession implements CliSession {
     });
   }
 
-  /** Resolves when it can take a conversation at once: its first session takes ten times as long as any other. */
+  /** Starts the agent and a first session, which takes ten times as long as later ones. Resolves when both are done. */
   async ready(): Promise<void> {
     await this.#ask('initialize', {
       protocolVersion: 1,

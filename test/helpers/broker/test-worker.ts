@@ -1,0 +1,19 @@
+import type { WorkerOptions } from '#shared/broker/worker/worker-options.ts';
+
+/** What the workers of tests have in common: a model `demo` on the GPU tier, in both formats, each piece sent at once, no metrics. */
+export const testWorker = {
+  tier: 'gpu',
+  kind: 'test',
+  formats: ['chat', 'messages'],
+  version: '0',
+  models: [{ id: 'demo', capabilities: ['stream'] }],
+  slots: 8,
+  accepting: true,
+  coalesceMs: 0,
+  meter: {
+    claimed: () => undefined,
+    offered: () => undefined,
+    finished: () => undefined,
+    paused: () => undefined,
+  },
+} satisfies Partial<WorkerOptions>;
