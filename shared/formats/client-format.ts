@@ -2,6 +2,7 @@ import type { RouterError } from '#shared/core/errors.ts';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import type { Operation } from '#shared/core/operation.ts';
 import type { ClientApi } from './client-api.ts';
+import type { Conversation } from './conversation.ts';
 import type { ErrorAnswer } from './retry-headers.ts';
 import type { StreamedAnswer } from './sse/streamed-answer.ts';
 
@@ -16,6 +17,8 @@ export interface RequestParameters {
   maxOutput: number | undefined;
   /** Whether the client asks for low (`flex`) or high (`priority`) priority; undefined if it asks for neither. */
   serviceTier: 'flex' | 'priority' | undefined;
+  /** What tells which earlier requests share its prompt cache. */
+  conversation: Conversation;
 }
 
 /** The checked body of a request. */

@@ -61,7 +61,7 @@ export function chooseLanes(
   const able = candidates.filter((candidate) => candidate.able);
   // If no model is able, the request goes to the named one, or to the largest context, and the worker explains the refusal.
   const chosen = able.length > 0 ? able : model.kind === 'auto' ? largestContext(candidates) : candidates;
-  return chosen.length < 2 ? chosen : chosen.toSorted(compare);
+  return chosen.length < 2 ? chosen : grouped(chosen.toSorted(compare));
 }
 
 /** The candidates with the largest context, if all are too small. */
@@ -139,13 +139,22 @@ function has(model: ModelInfo, capability: Capability, needed: boolean): boolean
   return !needed || model.capabilities.includes(capability);
 }
 
+/** Gives candidates that only their free slots tell apart the same group. */
+function grouped(sorted: readonly Candidate[]): Candidate[] {
+  let group = 0;
+  return sorted.map((candidate, at) => {
+    const before = sorted[at - 1];
+    if (before && compareFit(before, candidate) !== 0) group += 1;
+    return { ...candidate, group };
+  });
+}
+
 function compare(a: Candidate, b: Candidate): number {
-  return (
-    a.rank - b.rank ||
-    tierOrder(a.pool) - tierOrder(b.pool) ||
-    Number(b.prefers) - Number(a.prefers) ||
-    freeSlots(b.pool) - freeSlots(a.pool)
-  );
+  return compareFit(a, b) || freeSlots(b.pool) - freeSlots(a.pool);
+}
+
+function compareFit(a: Candidate, b: Candidate): number {
+  return a.rank - b.rank || tierOrder(a.pool) - tierOrder(b.pool) || Number(b.prefers) - Number(a.prefers);
 }
 
 function tierOrder({ tier }: LivePool): number {

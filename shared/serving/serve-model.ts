@@ -8,6 +8,7 @@ import type { PriorityClass } from '#shared/core/priority-class.ts';
 import type { ClientRequest, RequestParameters } from '#shared/formats/client-format.ts';
 import { modelNotFound, resolveModel, type ResolvedModel } from './resolve-model.ts';
 import type { Registry } from '#shared/registry/registry.ts';
+import { affinityOf } from './affinity-of.ts';
 import { chooseLanes } from './choose-lanes.ts';
 import { estimateAmount, type PriceOf } from './estimate-amount.ts';
 import { modelDenied, permitsOf } from './key-permits.ts';
@@ -36,6 +37,8 @@ export interface ModelRequest extends ClientRequest {
   operation: Operation;
   /** The client's headers that pass to an upstream of the same format. */
   headers: Readonly<Record<string, string>> | undefined;
+  /** The session that the client's headers name; undefined if they name none. */
+  session: string | undefined;
 }
 
 /** The receiver of a model's answer. */
@@ -52,7 +55,7 @@ export interface ModelSink extends JobSink {
  */
 export async function serveModel(
   { dispatcher, workers, registry, limits, priceOf, record }: ServingParts,
-  { parameters, withDefaults, format, operation, headers }: ModelRequest,
+  { parameters, withDefaults, format, operation, headers, session }: ModelRequest,
   sink: ModelSink,
   caller: Caller,
 ): Promise<RunningRequest | undefined> {
@@ -82,6 +85,8 @@ export async function serveModel(
     headers,
     place,
     class: classOf(parameters, identity.class),
+    // Counting tokens uses no prompt cache.
+    affinity: operation === 'generate' ? affinityOf(identity, session, parameters.conversation) : undefined,
     tiers: () => tiersFor(model, { auto, workers, permits, placements: place(nobody) }),
   };
   const { inputTokens } = needs;

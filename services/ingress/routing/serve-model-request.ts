@@ -7,6 +7,7 @@ import { serveModel, type ServingParts } from '#shared/serving/serve-model.ts';
 import { HttpCaller } from '../http/http-caller.ts';
 import { ClientReply } from '../http/client-reply.ts';
 import { receiveBody, type ReceiveParts } from '../http/receive-body.ts';
+import { sessionOf } from '../http/session-of.ts';
 
 /** Most characters of one passed header. The longest in use, `anthropic-beta`, lists about a dozen names. */
 const maxHeaderLength = 4096;
@@ -39,7 +40,8 @@ async function start(
   const caller = new HttpCaller(response, format);
   const sink = new ClientReply(response, format, caller.requestId, parameters.stream, received.releaseBody);
   const headers = passedHeaders(request.headers, format.passedHeaders);
-  const asked = { parameters, withDefaults, format: format.name, operation, headers };
+  const session = sessionOf(request.headers);
+  const asked = { parameters, withDefaults, format: format.name, operation, headers, session };
   return caller.cancels(await serveModel(parts, asked, sink, caller));
 }
 

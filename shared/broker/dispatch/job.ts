@@ -22,6 +22,8 @@ export interface JobRequest {
   trace?: TraceSpan | undefined;
   /** The client's headers that are for the worker to know. They go with the grant, so they must be few and short. */
   headers?: Readonly<Record<string, string>> | undefined;
+  /** A number of 32 bits. Requests with the same one share a prompt cache, so they are offered to the same worker if it has room. */
+  affinity?: number | undefined;
   /** The pools that can serve it right now, best first. Workers to avoid count as absent. */
   place(avoid: ReadonlySet<string>): Placement[];
   /** The tiers that may serve it, those too that have no worker right now. Called only while it waits. */

@@ -3,6 +3,7 @@ import { openaiApi } from '../apis/openai-api.ts';
 import type { ClientFormat, RequestParameters } from '../client-format.ts';
 import { readJsonRequest } from '../json-request.ts';
 import { StatelessStream } from '../sse/streamed-answer.ts';
+import { chatConversation } from './conversation.ts';
 import { chatErrorAnswer } from './error.ts';
 import { chatLimitHeaders } from './limit-headers.ts';
 import { chatNeeds } from './needs.ts';
@@ -33,5 +34,6 @@ function readParameters(body: unknown): RequestParameters {
     needs: chatNeeds(request),
     maxOutput: request.max_completion_tokens ?? request.max_tokens ?? undefined,
     serviceTier: tier === 'flex' || tier === 'priority' ? tier : undefined,
+    conversation: chatConversation(request),
   };
 }

@@ -3,6 +3,7 @@ import { anthropicApi } from '../apis/anthropic-api.ts';
 import type { ClientFormat, ClientRoute, RequestParameters } from '../client-format.ts';
 import { readJsonRequest } from '../json-request.ts';
 import { StatelessStream } from '../sse/streamed-answer.ts';
+import { messagesConversation } from './conversation.ts';
 import { messagesErrorAnswer } from './error.ts';
 import { messagesLimitHeaders } from './limit-headers.ts';
 import { messagesNeeds } from './needs.ts';
@@ -38,5 +39,6 @@ function readParameters(body: unknown, operation: ClientRoute['operation']): Req
     maxOutput: typeof request['max_tokens'] === 'number' ? request['max_tokens'] : undefined,
     // This format's `service_tier` chooses between capacities of its vendor, not a priority.
     serviceTier: undefined,
+    conversation: messagesConversation(request),
   };
 }

@@ -1,5 +1,6 @@
 import type { ModelInfo, ToolInfo } from '#shared/broker/contract/announcement.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { rendezvousPoint } from '#shared/broker/dispatch/workers/rendezvous.ts';
 import type { Tier } from '#shared/core/tier.ts';
 
 /** What a worker of a pool announces. */
@@ -29,6 +30,7 @@ export function livePool(facts: PoolFacts, workers: WorkerFacts[]): LivePool {
     const announced = { v: 1 as const, worker, tier, pool, formats, models, tools, slots, version: '0' };
     live.workers.add({
       id: worker,
+      point: rendezvousPoint(worker),
       address: { tier, owner: 'open', worker },
       announcement: { ...announced, busy, accepting, startedAt },
       pool: live,

@@ -71,6 +71,7 @@ function ask(
     format: chatFormat.name,
     operation: 'generate',
     headers: undefined,
+    session: undefined,
   };
   return serveModel(served, request, sink, callerOf(who, isGone, onStanding));
 }

@@ -1,7 +1,7 @@
 import { bodyPartBytes } from '../../contract/claim.ts';
-import { awaitedTickets } from '../../contract/pull.ts';
 import type { Job } from '../job.ts';
-import { freeSlots, type LivePool, type LiveWorker, type Placement } from '../workers/live-pool.ts';
+import { freeSlots, type LiveWorker, type Placement } from '../workers/live-pool.ts';
+import { chooseWorker } from './choose-worker.ts';
 import { openPlacements } from './placements.ts';
 
 /** The worker that a job is offered to. */
@@ -15,7 +15,8 @@ export interface Offer {
 }
 
 /**
- * The worker that a new job can be offered to without a ticket, in the pool that its ticket would go to. None
+ * The worker that a new job can be offered to without a ticket, in the pool that its ticket would go to or an equally good one.
+ * None
  *
  * - when jobs of this ingress wait for that pool already: they come first;
  * - for a tool: once it is offered nobody knows for sure whether it has begun, and it must not run twice;
@@ -24,33 +25,19 @@ export interface Offer {
  */
 export function chooseOffer(job: Job, placements: readonly Placement[]): Offer | undefined {
   const isFit = job.request.operation !== 'execute_tool' && (job.body?.length ?? 0) <= bodyPartBytes;
-  const placement = isFit ? openPlacements(job, placements).open.find(({ pool }) => freeSlots(pool) > 0) : undefined;
-  if (!placement || placement.pool.waiting > 0) return undefined;
-  const worker = chooseWorker(placement.pool, job.avoid);
-  const at = worker?.announcement.offersAt;
-  const v = placement.pool.contract;
-  return worker && at !== undefined && v !== undefined ? { worker, placement, at, v } : undefined;
-}
-
-/**
- * The one with more free slots of two that are drawn: what is known of a worker's other jobs is up to a second old, and
- * several ingresses that all chose the very best would all choose the same one.
- */
-function chooseWorker({ workers }: LivePool, avoid: ReadonlySet<string>): LiveWorker | undefined {
-  const able = [...workers].filter(
-    (worker) =>
-      worker.announcement.offersAt !== undefined &&
-      worker.announcement.accepting &&
-      !worker.hasRefused &&
-      !avoid.has(worker.id) &&
-      spare(worker) > awaitedTickets,
+  const open = isFit ? openPlacements(job, placements).open : [];
+  const first = open.find(({ pool }) => freeSlots(pool) > 0);
+  if (!first || first.pool.waiting > 0) return undefined;
+  const equal = open.filter(
+    (each) => each === first || (first.group !== undefined && each.group === first.group && each.pool.waiting === 0),
   );
-  const at = Math.floor(Math.random() * able.length);
-  const one = able[at];
-  const other = able[(at + 1 + Math.floor(Math.random() * (able.length - 1))) % able.length];
-  return one && other && spare(other) > spare(one) ? other : one;
-}
-
-function spare({ announcement, held, others }: LiveWorker): number {
-  return announcement.slots - others - held;
+  const worker = chooseWorker(
+    equal.map(({ pool }) => pool),
+    job.request.affinity,
+    job.avoid,
+  );
+  const placement = equal.find(({ pool }) => pool === worker?.pool);
+  const at = worker?.announcement.offersAt;
+  const v = placement?.pool.contract;
+  return worker && placement && at !== undefined && v !== undefined ? { worker, placement, at, v } : undefined;
 }

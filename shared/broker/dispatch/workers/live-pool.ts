@@ -6,6 +6,8 @@ import type { WorkerAddress } from '../../contract/worker-address.ts';
 export interface LiveWorker {
   /** Its name in the whole cluster, see `workerIdOf`. */
   id: string;
+  /** Its place among others when conversations are shared out, see `rendezvousPoint`. */
+  point: number;
   /** Its subjects. Checked by the broker, so that no worker can speak for another. */
   address: WorkerAddress;
   announcement: Announcement;
@@ -42,6 +44,8 @@ export interface Placement {
   model: string;
   /** Milliseconds that a job waits for this tier before it may go to the next one, even when that one is free. */
   maxWaitMs?: number | undefined;
+  /** Placements of one request with the same group are equally good. */
+  group?: number | undefined;
 }
 
 /** No worker is to be avoided. */

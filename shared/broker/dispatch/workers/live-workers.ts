@@ -10,6 +10,7 @@ import { addressAtEnd, workerIdOf, type WorkerAddress } from '../../contract/wor
 import { KnownNames } from './known-names.ts';
 import { jobsOfOthers, type LivePool, type LiveWorker } from './live-pool.ts';
 import { OwnerShares } from './owner-shares.ts';
+import { rendezvousPoint } from './rendezvous.ts';
 
 /** Milliseconds without a heartbeat after which a worker counts as lost: three missed ones and a margin. */
 const lostAfterMs = 3_300;
@@ -170,6 +171,7 @@ export class LiveWorkers {
     if (pool.contract === undefined) announcement.accepting = false;
     const worker: LiveWorker = known ?? {
       id,
+      point: rendezvousPoint(id),
       address,
       announcement,
       pool,

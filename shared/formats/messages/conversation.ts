@@ -1,0 +1,15 @@
+import { conversationOf, type Conversation } from '../conversation.ts';
+import type { MessagesRequest } from './request.ts';
+
+/** The conversation that a messages request belongs to, known by its start: the body has no field for a name. */
+export function messagesConversation({ system, messages }: MessagesRequest): Conversation {
+  const first = messages.find(({ role }) => role === 'user');
+  return conversationOf(undefined, textsOf([system ?? '', first?.content ?? '']));
+}
+
+function* textsOf(contents: readonly MessagesRequest['messages'][number]['content'][]): Generator<string> {
+  for (const content of contents) {
+    if (typeof content === 'string') yield content;
+    else for (const block of content) if (block.type === 'text') yield block.text;
+  }
+}

@@ -1,0 +1,65 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { findLlamaServer, startLlamaServer, type LlamaServer } from '../../helpers/upstreams/start-llama-server.ts';
+
+const program = findLlamaServer();
+
+let cluster: Cluster | undefined;
+let servers: LlamaServer[] = [];
+
+afterEach(async () => {
+  await cluster?.stop();
+  await Promise.all(servers.map((server) => server.stop()));
+  cluster = undefined;
+  servers = [];
+});
+
+/** An answer, and how many tokens of its prompt the engine had in its cache. */
+interface Turn {
+  prompt: number;
+  cached: number;
+  text: string;
+}
+
+async function ask({ url, key }: Cluster, messages: object[]): Promise<Turn> {
+  const body = { model: 'tiny', messages, stream: true, stream_options: { include_usage: true }, max_tokens: 8 };
+  const answer = await fetch(`${url}/api/openai/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ ...body, reasoning_effort: 'none' }),
+  });
+  const turn: Turn = { prompt: 0, cached: 0, text: '' };
+  let rest = '';
+  for await (const chunk of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    const lines = `${rest}${chunk}`.split('\n\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      if (!line.startsWith('data: {')) continue;
+      const { choices, usage } = JSON.parse(line.slice(6));
+      turn.text += choices?.[0]?.delta?.content ?? '';
+      turn.prompt = usage?.prompt_tokens ?? turn.prompt;
+      turn.cached = usage?.prompt_tokens_details?.cached_tokens ?? turn.cached;
+    }
+  }
+  return turn;
+}
+
+describe.skipIf(program === undefined)('conversations on two real llama-servers', () => {
+  it('find the cache of their prompt at each turn', async () => {
+    servers = await Promise.all([startLlamaServer(program ?? ''), startLlamaServer(program ?? '')]);
+    const [one, two] = servers;
+    cluster = await startCluster({ engineUrl: one?.url ?? '' });
+    await cluster.addWorker({ ENGINE_URL: two?.url ?? '' });
+    const conversations: object[][] = ['a', 'b'].map((name) => [{ role: 'system', content: `${name} `.repeat(3000) }]);
+    const turns: Turn[] = [];
+    for (let turn = 0; turn < 4; turn += 1) {
+      for (const messages of conversations) {
+        messages.push({ role: 'user', content: `question ${turn}` });
+        const answered = await ask(cluster, messages);
+        messages.push({ role: 'assistant', content: answered.text });
+        if (turn > 0) turns.push(answered);
+      }
+    }
+    expect(Math.min(...turns.map(({ cached, prompt }) => cached / prompt))).toBeGreaterThan(0.9);
+  });
+});

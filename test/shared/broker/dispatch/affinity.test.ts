@@ -1,0 +1,134 @@
+import { describe, it, type TestContext } from 'vitest';
+import {
+  startParties,
+  untilOffersAreTaken,
+  type Parties,
+  type TestIngress,
+} from '../../../helpers/broker/broker-parties.ts';
+import { until } from '../../../helpers/until.ts';
+
+const hang = { steps: [{ write: 'x' }, { hang: true as const }] };
+
+/** One ingress and so many workers of eight slots, all of which wait. */
+async function start({ onTestFinished }: TestContext, workers: number) {
+  const parties = await startParties();
+  onTestFinished(() => parties.close());
+  const made = await Promise.all(Array.from({ length: workers }, () => parties.addWorker({ slots: 8 })));
+  await untilOffersAreTaken(parties.ingress);
+  return { ...parties, made };
+}
+
+/** The worker that serves a request of a conversation now. */
+async function workerFor({ send }: TestIngress, affinity: number): Promise<string> {
+  const { finished } = send({ affinity });
+  return (await finished).attempt?.worker.id ?? '';
+}
+
+/** The worker that serves each of these conversations. */
+async function workersFor(ingress: TestIngress, affinities: readonly number[]): Promise<string[]> {
+  const served: string[] = [];
+  for (const affinity of affinities) served.push(await workerFor(ingress, affinity));
+  return served;
+}
+
+function countsOf(ids: readonly string[]): number[] {
+  return Object.values(Object.groupBy(ids, (id) => id)).map((same) => same?.length ?? 0);
+}
+
+const conversations = Array.from({ length: 60 }, (_, number) => (number * 2_654_435_761) % 2 ** 32);
+
+describe.concurrent('a conversation', () => {
+  it('stays with one worker, on every ingress, while conversations are shared out among all', async (context) => {
+    const { expect } = context;
+    const { ingress, addIngress, made } = await start(context, 4);
+    const first = await workersFor(ingress, conversations);
+    expect(await workersFor(ingress, conversations)).toEqual(first);
+    const counts = countsOf(first);
+    expect(counts).toHaveLength(4);
+    expect(Math.max(...counts)).toBeLessThan(30);
+
+    const other = await addIngress();
+    await until(() => [...other.workers.workers()].length === made.length);
+    await untilOffersAreTaken(other);
+    expect(await workersFor(other, conversations)).toEqual(first);
+  });
+
+  it('that is busy takes half of its worker, then shares the load out among all', async (context) => {
+    const { expect } = context;
+    const { ingress, made } = await start(context, 3);
+    const held = (): number[] => made.map(({ id }) => ingress.workers.get(id)?.held ?? 0).toSorted((a, b) => b - a);
+    const send = async (jobs: number): Promise<void> => {
+      const sent = Array.from({ length: jobs }, () => ingress.send({ ...hang, affinity: 7 }));
+      await until(() => sent.every(({ job }) => job.attempt?.hasBegun));
+    };
+    await send(4);
+    expect(held()).toEqual([4, 0, 0]);
+    await send(4);
+    expect(held()).toEqual([4, 4, 0]);
+    await send(4);
+    // A quarter more than the mean of four.
+    expect(Math.max(...held())).toBe(5);
+    await send(6);
+    expect(Math.max(...held())).toBeLessThanOrEqual(7);
+    expect(Math.min(...held())).toBeGreaterThanOrEqual(4);
+  });
+
+  it('moves at once when its worker stops accepting, and back when it accepts again', async (context) => {
+    const { expect } = context;
+    const { ingress, made } = await start(context, 3);
+    const before = await workersFor(ingress, conversations);
+    const [leaving] = made;
+    leaving?.worker.update({ accepting: false });
+    await until(() => ingress.workers.get(leaving?.id ?? '')?.announcement.accepting === false);
+    const during = await workersFor(ingress, conversations);
+    expect(during).not.toContain(leaving?.id);
+    const stayed = before.flatMap((id, at) => (id === leaving?.id ? [] : [[id, during[at]]]));
+    expect(stayed.every(([was, is]) => was === is)).toBe(true);
+    // Its conversations do not all go to the same one.
+    expect(countsOf(during.filter((_, at) => before[at] === leaving?.id))).toHaveLength(2);
+
+    leaving?.worker.update({ accepting: true });
+    await until(() => ingress.workers.get(leaving?.id ?? '')?.announcement.accepting === true);
+    await untilOffersAreTaken(ingress);
+    expect(await workersFor(ingress, conversations)).toEqual(before);
+  });
+
+  it('moves to another worker when its own one fails on a request', async (context) => {
+    const { expect } = context;
+    const { ingress } = await start(context, 3);
+    const own = await workerFor(ingress, 7);
+    const { finished } = ingress.send({ affinity: 7, steps: [{ only: own, fail: 'upstream_failed' }] });
+    const { state, attempt } = await finished;
+    expect(state).toBe('done');
+    expect(attempt?.worker.id).not.toBe(own);
+  });
+
+  it('finds its worker in any of the pools that are equally good', async (context) => {
+    const { expect } = context;
+    const parties: Parties = await startParties();
+    context.onTestFinished(() => parties.close());
+    const { ingress, addWorker } = parties;
+    await addWorker({ id: 'left', kind: 'left', slots: 8 });
+    await addWorker({ id: 'right', kind: 'right', slots: 64 });
+    const place = () => [...ingress.workers.pools()].map((pool) => ({ pool, model: 'demo', group: 0 }));
+    const send = async (affinity: number): Promise<[string | undefined, number]> => {
+      const { finished, job } = ingress.send({ affinity, place });
+      const { attempt } = await finished;
+      expect(attempt?.placement.pool).toBe(attempt?.worker.pool);
+      return [attempt?.worker.id, job.tickets.count];
+    };
+    const served = async (): Promise<string[]> => {
+      const all: [string | undefined, number][] = [];
+      for (const affinity of conversations) all.push(await send(affinity));
+      return all.map(([id, tickets]) => (tickets === 0 ? String(id) : 'by ticket'));
+    };
+    // A worker that has not looked through its lanes yet refuses offers.
+    await until(async () => !(await served()).includes('by ticket'));
+    const first = await served();
+    expect(await served()).toEqual(first);
+    // A pool with an eighth of the other's slots has about a ninth of the conversations.
+    const left = first.filter((id) => id === 'left').length;
+    expect(left).toBeGreaterThan(0);
+    expect(left).toBeLessThan(20);
+  });
+});

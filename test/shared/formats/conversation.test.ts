@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { chatFormat } from '#shared/formats/chat/chat-format.ts';
+import type { Conversation } from '#shared/formats/conversation.ts';
+import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
+
+const user = (text: string) => ({ role: 'user', content: text });
+const assistant = (text: string) => ({ role: 'assistant', content: text });
+const parts = (...texts: string[]) => texts.map((text) => ({ type: 'text', text }));
+
+function read(format: typeof chatFormat, body: object): Conversation {
+  const request = { model: 'm', max_tokens: 9, ...body };
+  return format.read(Buffer.from(JSON.stringify(request)), 'generate').parameters.conversation;
+}
+
+const chat = (system: string, turns: object[], fields: object = {}) =>
+  read(chatFormat, { messages: [{ role: 'system', content: system }, ...turns], ...fields });
+const messages = (system: string, turns: object[], fields: object = {}) =>
+  read(messagesFormat, { system, messages: turns, ...fields });
+
+describe.each([
+  ['chat', chat],
+  ['messages', messages],
+])('a conversation of %s', (_, conversation) => {
+  const first = conversation('Be brief.', [user('one')]);
+
+  it('has the same start at each of its turns', () => {
+    const turns = [user('one'), assistant('1'), user('two'), assistant('2'), user('three')];
+    expect(conversation('Be brief.', turns, { temperature: 0.5, stream: true })).toEqual(first);
+  });
+
+  it('has another start with other instructions or another first message', () => {
+    const starts = [
+      first,
+      conversation('Be long.', [user('one')]),
+      conversation('Be brief.', [user('two'), assistant('1'), user('one')]),
+      conversation('Be brief.one', [user('')]),
+    ];
+    expect(new Set(starts.map(({ start }) => start)).size).toBe(4);
+  });
+
+  it('has another start after a compaction, which replaces its first message', () => {
+    const before = conversation('Be brief.', [user('one'), assistant('1'), user('two')]);
+    const after = conversation('Be brief.', [user('Summary: one, 1.'), assistant('I see.'), user('two')]);
+    expect(after.start).not.toBe(before.start);
+  });
+
+  it('has the same start when only the marks of the cache move', () => {
+    const marked = [{ type: 'text', text: 'one', cache_control: { type: 'ephemeral' } }];
+    const turn = (content: object) => conversation('Be brief.', [{ role: 'user', content }]).start;
+    expect(turn(marked)).toBe(turn(parts('one')));
+    expect(turn(parts('one', 'two'))).not.toBe(turn(parts('one', 'three')));
+  });
+
+  it('is told apart by both ends of long texts', () => {
+    const middle = 'x'.repeat(100_000);
+    const starts = ['a', 'b'].flatMap((end) => [
+      conversation('Be brief.', [user(`${end}${middle}`)]),
+      conversation('Be brief.', [user(`${middle}${end}`)]),
+    ]);
+    expect(new Set(starts.map(({ start }) => start)).size).toBe(4);
+  });
+});
+
+describe('a conversation of chat', () => {
+  it('has the name that the client gives it with prompt_cache_key', () => {
+    const named = (name: unknown) => chat('Be brief.', [user('one')], { prompt_cache_key: name }).name;
+    expect(named('key-1')).toBe(named('key-1'));
+    expect(named('key-1')).not.toBe(named('key-2'));
+    expect([named(''), named(null), named(7), named(undefined)]).toEqual([undefined, undefined, undefined, undefined]);
+  });
+
+  it('does not keep a long name in memory', () => {
+    const { name, start } = chat('Be brief.', [user('one')], { prompt_cache_key: 'x'.repeat(1_000_000) });
+    expect([name?.length, start.length]).toEqual([43, 43]);
+  });
+});

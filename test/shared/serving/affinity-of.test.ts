@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { affinityOf } from '#shared/serving/affinity-of.ts';
+
+const alice = { id: 'key-1', ownerId: 'alice' };
+const unnamed = { name: undefined, start: 'start' };
+
+describe('the affinity of a request', () => {
+  it("is the same for all keys of one owner, and another one for another owner's same conversation", () => {
+    const own = affinityOf(alice, 'session', unnamed);
+    expect(affinityOf({ id: 'key-2', ownerId: 'alice' }, 'session', unnamed)).toBe(own);
+    expect(affinityOf({ id: 'key-1', ownerId: 'bob' }, 'session', unnamed)).not.toBe(own);
+  });
+
+  it('is another one for each key without an owner', () => {
+    const ofKey = (id: string) => affinityOf({ id, ownerId: undefined }, 'session', unnamed);
+    expect(ofKey('key-1')).toBe(ofKey('key-1'));
+    expect(ofKey('key-1')).not.toBe(ofKey('key-2'));
+  });
+
+  it('follows the start of a conversation without a name', () => {
+    const own = affinityOf(alice, undefined, unnamed);
+    expect(affinityOf(alice, undefined, unnamed)).toBe(own);
+    expect(affinityOf(alice, undefined, { name: undefined, start: 'summary' })).not.toBe(own);
+  });
+
+  it('follows the name, whatever the start, where the client gives one', () => {
+    const byHeader = affinityOf(alice, 'session', unnamed);
+    expect(affinityOf(alice, 'session', { name: undefined, start: 'summary' })).toBe(byHeader);
+    const byBody = affinityOf(alice, undefined, { name: 'cache key', start: 'start' });
+    expect(affinityOf(alice, undefined, { name: 'cache key', start: 'summary' })).toBe(byBody);
+    expect(new Set([byHeader, byBody, affinityOf(alice, 'other', unnamed)]).size).toBe(3);
+  });
+});
