@@ -26,7 +26,7 @@ export const errorTable = {
   rate_limit_exceeded: { status: 429, movable: true, clientMayRetry: true },
   token_limit_exceeded: { status: 429, movable: false, clientMayRetry: true },
   insufficient_quota: { status: 429, movable: false, clientMayRetry: false },
-  internal: { status: 500, movable: false, clientMayRetry: true },
+  internal: { status: 500, movable: true, clientMayRetry: true },
   upstream_failed: { status: 502, movable: true, clientMayRetry: true },
   worker_lost: { status: 502, movable: true, clientMayRetry: true },
   no_worker_available: { status: 503, movable: false, clientMayRetry: true },
@@ -36,7 +36,7 @@ export const errorTable = {
   broker_unavailable: { status: 503, movable: false, clientMayRetry: true },
   shutting_down: { status: 503, movable: true, clientMayRetry: true },
   upstream_timeout: { status: 504, movable: true, clientMayRetry: true },
-  first_token_timeout: { status: 504, movable: false, clientMayRetry: true },
+  first_token_timeout: { status: 504, movable: true, clientMayRetry: true },
   idle_timeout: { status: 504, movable: false, clientMayRetry: true },
   total_timeout: { status: 504, movable: false, clientMayRetry: false },
 } as const satisfies Record<string, { status: number; movable: boolean; clientMayRetry: boolean }>;

@@ -16,6 +16,7 @@ import { JobSweep } from './sweep/job-sweep.ts';
 import { WorkerLink } from './worker-link.ts';
 import type { LiveWorker } from './workers/live-pool.ts';
 import type { LiveWorkers } from './workers/live-workers.ts';
+import { OutcomeJudge } from './workers/outcome-judge.ts';
 
 export interface DispatchSettings {
   /** This ingress, as a subject token. */
@@ -54,8 +55,9 @@ export class Dispatcher {
     const jetStreamProxy = new JetStreamProxy(broker, ingress);
     const link = new WorkerLink(broker, ingress, log);
     const placer = new JobPlacer({ broker, workers, jobs, tickets, link, jetStreamProxy });
-    const endings = new JobEndings({ jobs, placer, link, log, maxAttempts });
-    const replies = new ReplyReceiver({ broker, ingress, jobs, placer, endings, link });
+    const judge = new OutcomeJudge(log);
+    const endings = new JobEndings({ jobs, placer, link, judge, log, maxAttempts });
+    const replies = new ReplyReceiver({ broker, ingress, jobs, placer, endings, link, judge });
     this.#link = link;
     this.#placer = placer;
     this.#endings = endings;
@@ -66,7 +68,7 @@ export class Dispatcher {
       keepAliveMs,
       guard: (job, act, now) => endings.guard(job, act, now),
       onLost: (job) => endings.lose(job, 'The worker fell silent in the middle of the answer.'),
-      onExceeded: (job, error) => endings.abandon(job, error),
+      onExceeded: (job, error) => endings.exceed(job, error),
       onIgnored: (job) => {
         link.cancel(job);
         placer.onRefusal(job);

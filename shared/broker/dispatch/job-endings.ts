@@ -2,14 +2,17 @@ import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { JobEnd } from '../contract/job-contract.ts';
 import type { JobPlacer } from './claims/job-placer.ts';
+import type { Attempt } from './attempt.ts';
 import type { Job } from './job.ts';
 import type { JobTable } from './job-table.ts';
 import type { WorkerLink } from './worker-link.ts';
+import { blameOf, type OutcomeJudge } from './workers/outcome-judge.ts';
 
 export interface JobEndingsParts {
   jobs: JobTable;
   placer: JobPlacer;
   link: WorkerLink;
+  judge: OutcomeJudge;
   log: Logger;
   /** How often a job is given to a worker at most. */
   maxAttempts: number;
@@ -18,6 +21,8 @@ export interface JobEndingsParts {
 /** Ends jobs, each once, and moves those whose worker failed to another one. A job that is over is left as it is. */
 export class JobEndings {
   readonly #parts: JobEndingsParts;
+  /** The attempts of waiting and running jobs that a worker refused which stands out among its peers. */
+  readonly #refused = new WeakMap<Job, Attempt>();
 
   constructor(parts: JobEndingsParts) {
     this.#parts = parts;
@@ -25,8 +30,10 @@ export class JobEndings {
 
   /** The answer is complete and with the client. */
   complete(job: Job, end: JobEnd): void {
-    if (job.isOver) return;
+    const { attempt } = job;
+    if (job.isOver || !attempt) return;
     job.complete(end);
+    this.#parts.judge.served(attempt, job.firstTokenMs, performance.now());
     this.#release(job);
   }
 
@@ -65,11 +72,20 @@ export class JobEndings {
   /** The worker reports an error: where another worker may do better, the job moves there. */
   onError(job: Job, error: RouterError): void {
     if (error.code === 'worker_lost') return this.lose(job, error.message);
-    if (error.movable && this.#mayMove(job)) {
+    const isMovable = this.#judge(job, error);
+    if (isMovable && this.#mayMove(job)) {
       job.avoidWorker();
       if (job.request.place(job.avoid).length > 0) return this.#move(job, error.code);
     }
     this.fail(job, error);
+  }
+
+  /** A running job has exceeded a timeout: where another worker may do better, the job moves there. */
+  exceed(job: Job, error: RouterError): void {
+    if (job.isOver) return;
+    this.#parts.link.cancel(job);
+    if (job.attempt) this.onError(job, error);
+    else this.fail(job, error);
   }
 
   /** Does something for a job. What is thrown fails this job, and concerns no other. */
@@ -89,6 +105,30 @@ export class JobEndings {
       'an error was thrown while a request was served',
     );
     this.abandon(job, new RouterError('internal', 'The router failed.', { cause: thrown }));
+  }
+
+  /**
+   * Counts an error against the job's worker.
+   * @returns whether another worker may serve the job: after a failure; after a refusal only where this worker stands out
+   * among its peers, and once, because a request that two workers refuse is bad itself
+   */
+  #judge(job: Job, { code, movable }: RouterError): boolean {
+    const { attempt } = job;
+    if (!attempt) return movable;
+    const { judge } = this.#parts;
+    const now = performance.now();
+    if (blameOf(code) !== 'refusal') {
+      judge.failed(attempt, code, now);
+      return movable;
+    }
+    const first = this.#refused.get(job);
+    if (first) {
+      judge.takeBack(first, now);
+      return false;
+    }
+    if (!judge.failed(attempt, code, now)) return false;
+    this.#refused.set(job, attempt);
+    return true;
   }
 
   /** A tool may have done its work before it was lost, and must not do it twice. */

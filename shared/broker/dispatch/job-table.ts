@@ -32,12 +32,15 @@ export class JobTable {
   /** A worker has the job from now on. */
   give(job: Job, { grant, worker }: Attempt): void {
     worker.held += 1;
+    worker.health.took(grant);
     this.#granted.set(grant, job);
   }
 
   /** The worker of the job's attempt, if there is one, does not have it any more. */
   takeBack({ attempt }: Job): void {
-    if (attempt && this.#granted.delete(attempt.grant)) attempt.worker.held -= 1;
+    if (!attempt || !this.#granted.delete(attempt.grant)) return;
+    attempt.worker.held -= 1;
+    attempt.worker.health.released(attempt.grant);
   }
 
   delete(job: Job): void {

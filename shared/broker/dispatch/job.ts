@@ -146,6 +146,12 @@ export class Job {
     return this.#lastWriteAt;
   }
 
+  /** Milliseconds from its grant or offer to the first piece of a streamed answer; undefined before that, and for any other. */
+  get firstTokenMs(): number | undefined {
+    if (!this.request.stream || this.#firstByteAt === undefined || !this.#attempt) return undefined;
+    return this.#firstByteAt - this.#attempt.claimedAt;
+  }
+
   get traceId(): string | undefined {
     return this.#trace?.traceId;
   }

@@ -8,6 +8,7 @@ import type { Job } from './job.ts';
 import type { JobEndings } from './job-endings.ts';
 import type { JobTable } from './job-table.ts';
 import type { WorkerLink } from './worker-link.ts';
+import type { OutcomeJudge } from './workers/outcome-judge.ts';
 
 export interface ReplyReceiverParts {
   broker: Broker;
@@ -17,6 +18,7 @@ export interface ReplyReceiverParts {
   placer: JobPlacer;
   endings: JobEndings;
   link: WorkerLink;
+  judge: OutcomeJudge;
 }
 
 /** Takes the frames of all answers. This is the hot path: message, map look-up, sink. */
@@ -45,12 +47,13 @@ export class ReplyReceiver {
     const { attempt } = job;
     // What was retransmitted may have come already.
     if (!attempt || seq < attempt.nextSeq) return;
-    const { link, placer, endings } = this.#parts;
+    const { link, placer, endings, judge } = this.#parts;
     const now = performance.now();
     if (seq > attempt.nextSeq) return link.askAgain(job, now);
     if (kind === 'r') return placer.onRefusal(job);
     attempt.received(kind, now);
     if (kind === 'd') {
+      if (job.state === 'claimed' && job.request.stream) judge.firstToken(attempt, now);
       if (job.request.stream) job.write(payload, now);
       else if (!attempt.keep(payload)) endings.abandon(job, answerTooLarge());
     } else if (kind === 'e') this.#onEnd(job, payload, now);
@@ -58,9 +61,10 @@ export class ReplyReceiver {
   }
 
   #onEnd(job: Job, payload: Uint8Array, now: number): void {
-    const { endings } = this.#parts;
+    const { endings, judge } = this.#parts;
     const decoded = decodeEnd(payload);
     if (!decoded) return endings.abandon(job, unreadableEnd());
+    if (job.state === 'claimed' && job.request.stream && job.attempt) judge.firstToken(job.attempt, now);
     job.writeEnd(decoded.lastBytes, now);
     endings.complete(job, decoded.end);
   }

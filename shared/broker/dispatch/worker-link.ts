@@ -4,14 +4,20 @@ import { bodyPartBytes, encodeClaimAnswer, type Grant } from '../contract/claim.
 import type { Broker } from '../connection/connect-broker.ts';
 import type { Attempt } from './attempt.ts';
 import type { Job } from './job.ts';
+import type { LiveWorker } from './workers/live-pool.ts';
 
 const nothing = Buffer.alloc(0);
+
+/** Milliseconds before an ejected worker's claim is refused: less than a second, after which an ingress counts as silent. */
+const ejectedMs = 500;
 
 /** The messages of an ingress to the workers that serve its jobs. */
 export class WorkerLink {
   readonly #broker: Broker;
   readonly #ingress: string;
   readonly #log: Logger;
+  /** Refusals that ejected workers wait for, by worker. */
+  readonly #refusals = new Map<string, number>();
 
   constructor(broker: Broker, ingress: string, log: Logger) {
     this.#broker = broker;
@@ -22,6 +28,22 @@ export class WorkerLink {
   /** Refuses a claim. */
   refuse(replyTo: string, answer: 'gone' | 'taken' | 'later'): void {
     this.#broker.publish(replyTo, encodeClaimAnswer({ answer }, nothing));
+  }
+
+  /**
+   * Refuses a claim of an ejected worker after a moment, in which the claim takes one of its slots: it would otherwise pull the
+   * same tickets again and again, and keep them from its peers. A worker with more claims than slots is answered at once.
+   */
+  refuseSlowly(replyTo: string, { id, announcement }: LiveWorker): void {
+    const waiting = this.#refusals.get(id) ?? 0;
+    if (waiting >= announcement.slots) return this.refuse(replyTo, 'later');
+    this.#refusals.set(id, waiting + 1);
+    setTimeout(() => {
+      const left = (this.#refusals.get(id) ?? 1) - 1;
+      if (left > 0) this.#refusals.set(id, left);
+      else this.#refusals.delete(id);
+      this.refuse(replyTo, 'later');
+    }, ejectedMs).unref();
   }
 
   /** Grants a job that was just claimed, body and all, in answer to that claim and in its version of the contract. */

@@ -1,6 +1,7 @@
 import type { ModelInfo, ToolInfo } from '#shared/broker/contract/announcement.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { rendezvousPoint } from '#shared/broker/dispatch/workers/rendezvous.ts';
+import { WorkerHealth } from '#shared/broker/dispatch/workers/worker-health.ts';
 import type { Tier } from '#shared/core/tier.ts';
 
 /** What a worker of a pool announces. */
@@ -39,6 +40,7 @@ export function livePool(facts: PoolFacts, workers: WorkerFacts[]): LivePool {
       held: 0,
       others: busy,
       hasRefused: false,
+      health: new WorkerHealth(),
     });
   }
   return live;

@@ -1,5 +1,5 @@
 import { awaitedTickets } from '../../contract/pull.ts';
-import type { LivePool, LiveWorker } from '../workers/live-pool.ts';
+import { isLeftOut, type LivePool, type LiveWorker } from '../workers/live-pool.ts';
 import { rendezvousScore } from '../workers/rendezvous.ts';
 
 /** The part of its slots up to which a worker takes the requests of its conversations, however idle the others are. */
@@ -26,7 +26,7 @@ export function chooseWorker(
   let busy = 1;
   for (const { workers } of pools) {
     for (const worker of workers) {
-      if (!worker.announcement.accepting || avoid.has(worker.id)) continue;
+      if (!worker.announcement.accepting || avoid.has(worker.id) || isLeftOut(worker)) continue;
       slots += worker.announcement.slots;
       busy += worker.held + worker.others;
       if (isAble(worker)) able.push(worker);

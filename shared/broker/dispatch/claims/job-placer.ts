@@ -72,7 +72,11 @@ export class JobPlacer {
       link.grant(job, attempt, { v: claim.v, replyTo }, context);
       return jetStreamProxy.ack(address, claim.ticket, 'done');
     }
-    link.refuse(replyTo, typeof verdict === 'string' ? verdict : 'gone');
+    if (verdict === 'ejected' && worker) {
+      jetStreamProxy.ack(address, claim.ticket, 'back');
+      return link.refuseSlowly(replyTo, worker);
+    }
+    link.refuse(replyTo, verdict === 'taken' || verdict === 'later' ? verdict : 'gone');
     jetStreamProxy.ack(address, claim.ticket, verdict === 'later' ? 'later' : 'done');
     if (verdict !== 'gone' || !job || !worker) return;
     job.tickets.withdraw(worker.pool);

@@ -1,8 +1,11 @@
 import type { Job } from '../job.ts';
-import { isServing, type LiveWorker, type Placement } from '../workers/live-pool.ts';
+import { isLeftOut, isServing, type LiveWorker, type Placement } from '../workers/live-pool.ts';
 
-/** An ingress's answer to a claim: the placement that is granted, or why it is refused (see `ClaimAnswer`). */
-export type Verdict = Placement | 'gone' | 'taken' | 'later';
+/**
+ * An ingress's answer to a claim: the placement that is granted, or why it is refused (see `ClaimAnswer`). An ejected worker is
+ * answered `later`, after a moment.
+ */
+export type Verdict = Placement | 'gone' | 'taken' | 'later' | 'ejected';
 
 /**
  * Judges a worker's claim for a job.
@@ -15,6 +18,7 @@ export function judgeClaim(job: Job | undefined, worker: LiveWorker | undefined,
   if (job.state !== 'queued') return 'taken';
   if (worker?.pool.contract !== version || (job.avoid.has(worker.id) && isServing(worker.pool, job.avoid)))
     return 'later';
+  if (isLeftOut(worker)) return 'ejected';
   const { pool } = worker;
   const ticket = job.tickets.placed.get(pool);
   if (ticket) return { pool, model: ticket.model };

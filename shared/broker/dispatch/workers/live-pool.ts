@@ -1,6 +1,7 @@
 import type { Announcement, ModelInfo, ToolInfo } from '../../contract/announcement.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import type { WorkerAddress } from '../../contract/worker-address.ts';
+import type { WorkerHealth } from './worker-health.ts';
 
 /** One worker as this ingress sees it. */
 export interface LiveWorker {
@@ -21,6 +22,8 @@ export interface LiveWorker {
   others: number;
   /** Whether it has refused an offer since its last heartbeat: it gets no others until the next one. */
   hasRefused: boolean;
+  /** What the outcomes of its jobs say: whether it is ejected, and how soon its first tokens come. */
+  health: WorkerHealth;
 }
 
 /** Interchangeable workers: the unit that a request's lanes are chosen from. */
@@ -51,11 +54,14 @@ export interface Placement {
 /** No worker is to be avoided. */
 export const nobody: ReadonlySet<string> = new Set();
 
-/** Free slots of a pool, less the tickets of this ingress that wait there. Negative when requests wait. */
+/**
+ * Free slots of a pool, without those of ejected workers, less the tickets of this ingress that wait there. Negative when
+ * requests wait.
+ */
 export function freeSlots(pool: LivePool): number {
   let free = -pool.waiting;
-  for (const { announcement, held, others } of pool.workers) {
-    if (announcement.accepting) free += Math.max(0, announcement.slots - others - held);
+  for (const { announcement, held, others, health } of pool.workers) {
+    if (announcement.accepting && !health.ejection) free += Math.max(0, announcement.slots - others - held);
   }
   return free;
 }
@@ -63,6 +69,16 @@ export function freeSlots(pool: LivePool): number {
 /** The jobs that a worker announces as running, less those of this ingress. */
 export function jobsOfOthers({ announcement, held }: LiveWorker): number {
   return Math.max(0, announcement.busy - held);
+}
+
+/**
+ * Whether a worker is left out of the choice: it is ejected, no probe of it is due, and its pool has another one that takes
+ * jobs. Better a sick worker than none.
+ */
+export function isLeftOut({ health, pool }: LiveWorker, now = performance.now()): boolean {
+  if (health.mayTake(now)) return false;
+  for (const peer of pool.workers) if (peer.announcement.accepting && !peer.health.ejection) return true;
+  return false;
 }
 
 /** Whether a pool has a worker that takes jobs, besides those to be avoided. */

@@ -11,6 +11,7 @@ import { KnownNames } from './known-names.ts';
 import { jobsOfOthers, type LivePool, type LiveWorker } from './live-pool.ts';
 import { OwnerShares } from './owner-shares.ts';
 import { rendezvousPoint } from './rendezvous.ts';
+import { WorkerHealth } from './worker-health.ts';
 
 /** Milliseconds without a heartbeat after which a worker counts as lost: three missed ones and a margin. */
 const lostAfterMs = 3_300;
@@ -180,6 +181,7 @@ export class LiveWorkers {
       held: 0,
       others: 0,
       hasRefused: false,
+      health: new WorkerHealth(),
     };
     const changed =
       !known ||

@@ -1,0 +1,115 @@
+import type { ErrorCode } from '#shared/core/errors.ts';
+import { OutcomeAverage } from './outcome-average.ts';
+
+/** Models whose outcomes are kept for one worker at most; beyond it the one that was added first goes. */
+const maxModels = 100;
+
+/** Milliseconds from an ejection to the first probe, doubled with each probe that fails, up to the maximum. */
+const firstProbeMs = 1_000;
+const maxProbeMs = 30_000;
+
+/** Milliseconds after a recovery in which a new ejection continues the old one's backoff. */
+const relapseMs = 60_000;
+
+/** Why a worker is ejected: the code of the errors in which it stands out among its peers, or that it is slow. */
+export type EjectionReason = ErrorCode | 'slow';
+
+/** A worker that gets no jobs of this ingress, except for one probe at a time. Times are milliseconds of `performance.now()`. */
+export interface Ejection {
+  reason: EjectionReason;
+  at: number;
+  /** From when on one job may be given to it, to see whether it serves again. */
+  probeAt: number;
+  /** The grant of the job that probes it, while it does. */
+  probe: string | undefined;
+}
+
+/** What one ingress knows of a worker from the outcomes of its jobs, and whether it is ejected for them. */
+export class WorkerHealth {
+  readonly #averages = new Map<string, OutcomeAverage>();
+  #ejection: Ejection | undefined;
+  /** Ejections and failed probes without a lasting recovery. */
+  #relapses = 0;
+  #recoveredAt = Number.NEGATIVE_INFINITY;
+
+  /** Undefined unless it is ejected. */
+  get ejection(): Readonly<Ejection> | undefined {
+    return this.#ejection;
+  }
+
+  /** Whether it may be given a job now: it is not ejected, or a probe is due. */
+  mayTake(now = performance.now()): boolean {
+    const ejection = this.#ejection;
+    return !ejection || (ejection.probe === undefined && now >= ejection.probeAt);
+  }
+
+  /** Mean milliseconds from grant to first token of recent streamed jobs with this model; undefined when there were none. */
+  firstTokenMs(model: string): number | undefined {
+    return this.#averages.get(model)?.firstTokenMs;
+  }
+
+  /** The outcomes with this model; undefined when there were none. */
+  find(model: string): OutcomeAverage | undefined {
+    return this.#averages.get(model);
+  }
+
+  /** The outcomes with this model, to be counted in. */
+  averageOf(model: string): OutcomeAverage {
+    let average = this.#averages.get(model);
+    if (average) return average;
+    average = new OutcomeAverage();
+    this.#averages.set(model, average);
+    for (const oldest of this.#averages.keys()) {
+      if (this.#averages.size <= maxModels) break;
+      this.#averages.delete(oldest);
+    }
+    return average;
+  }
+
+  /** Gives it no more jobs until a probe is due. */
+  eject(reason: EjectionReason, now: number): void {
+    if (now - this.#recoveredAt > relapseMs) this.#relapses = 0;
+    this.#ejection = { reason, at: now, probeAt: now + this.#backoffMs(), probe: undefined };
+  }
+
+  /** Ends its ejection. */
+  recover(now: number): void {
+    this.#ejection = undefined;
+    this.#recoveredAt = now;
+    for (const average of this.#averages.values()) average.clearFailures();
+  }
+
+  /** Makes a probe due at once: there is a sign that it serves again. */
+  probeSoon(now: number): void {
+    if (this.#ejection) this.#ejection.probeAt = now;
+  }
+
+  /** The probe of this grant has failed: the next one comes later. @returns false when the grant is not the probe's */
+  probeFailed(grant: string, now: number): boolean {
+    if (!this.isProbe(grant) || !this.#ejection) return false;
+    this.#ejection.probeAt = now + this.#backoffMs();
+    this.#ejection.probe = undefined;
+    return true;
+  }
+
+  isProbe(grant: string): boolean {
+    return this.#ejection?.probe === grant;
+  }
+
+  /** It is given a job: when it is ejected, as a probe. */
+  took(grant: string): void {
+    if (this.#ejection) this.#ejection.probe ??= grant;
+  }
+
+  /** It does not have a job any more. A probe that ends without an outcome, because its client left, is to be made again. */
+  released(grant: string): void {
+    if (this.#ejection && this.isProbe(grant)) this.#ejection.probe = undefined;
+  }
+
+  /** Spread, so that many ingress nodes do not probe at the same moment. */
+  #backoffMs(): number {
+    const ms = Math.min(maxProbeMs, firstProbeMs * 2 ** this.#relapses);
+    this.#relapses = Math.min(this.#relapses + 1, 10);
+    return ms * (0.75 + Math.random() * 0.5);
+  }
+}

@@ -1,0 +1,51 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { TestIngress } from './broker-parties.ts';
+import type { Step } from './scripted-handler.ts';
+
+/** How the jobs of a load went that began after its warm-up. */
+export interface LoadResult {
+  jobs: number;
+  failed: number;
+  /** Jobs that were given to more than one worker. */
+  moved: number;
+  /** Milliseconds from dispatch to end of those that were served, sorted. */
+  ms: number[];
+}
+
+/**
+ * Has several clients each send one job after the other.
+ * @param pauseMs of a client between two jobs
+ * @param warmUpMs jobs that begin earlier do not count
+ */
+export async function measureLoad(
+  { send }: TestIngress,
+  steps: Step[],
+  { clients, pauseMs, warmUpMs, ms }: { clients: number; pauseMs: number; warmUpMs: number; ms: number },
+): Promise<LoadResult> {
+  const result: LoadResult = { jobs: 0, failed: 0, moved: 0, ms: [] };
+  const beganAt = performance.now();
+  const client = async (number: number): Promise<void> => {
+    // Clients do not begin all at once.
+    await sleep((pauseMs * number) / clients);
+    while (performance.now() - beganAt < warmUpMs + ms) {
+      const counts = performance.now() - beganAt >= warmUpMs;
+      const { state, attempts, queuedAt, endedAt } = await send({ steps }).finished;
+      if (counts) {
+        result.jobs += 1;
+        if (state !== 'done') result.failed += 1;
+        else result.ms.push(endedAt - queuedAt);
+        if (attempts > 1) result.moved += 1;
+      }
+      await sleep(pauseMs);
+    }
+  };
+  await Promise.all(Array.from({ length: clients }, (_, number) => client(number)));
+  result.ms.sort((a, b) => a - b);
+  return result;
+}
+
+/** The share of jobs that failed, or took more than 1.2 times as long as all but one in a hundred of healthy ones. */
+export function sufferingShare({ jobs, failed, ms }: LoadResult, healthy: LoadResult): number {
+  const bound = 1.2 * (healthy.ms[Math.floor(healthy.ms.length * 0.99)] ?? 0);
+  return (failed + ms.filter((each) => each > bound).length) / jobs;
+}

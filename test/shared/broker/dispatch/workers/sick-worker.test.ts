@@ -1,0 +1,86 @@
+import { describe, it, type TestContext } from 'vitest';
+import type { ErrorCode } from '#shared/core/errors.ts';
+import {
+  startParties,
+  untilOffersAreTaken,
+  type Parties,
+  type PartyOptions,
+} from '../../../../helpers/broker/broker-parties.ts';
+import { measureLoad } from '../../../../helpers/broker/measure-load.ts';
+import type { Step } from '../../../../helpers/broker/scripted-handler.ts';
+import { until } from '../../../../helpers/until.ts';
+
+/** Four workers, one of which is named `sick`. */
+async function start({ onTestFinished }: TestContext, options: PartyOptions = {}): Promise<Parties> {
+  const parties = await startParties(options);
+  onTestFinished(() => parties.close());
+  await Promise.all(['sick', 'b', 'c', 'd'].map((id) => parties.addWorker({ id, slots: 4 })));
+  await untilOffersAreTaken(parties.ingress);
+  return parties;
+}
+
+const serve: Step[] = [{ waitMs: 20 }, { write: 'x' }];
+const sickWith = (code: ErrorCode): Step[] => [{ only: 'sick', fail: code }, ...serve];
+const light = { clients: 8, pauseMs: 80, warmUpMs: 1_000, ms: 1_500 };
+const saturated = { clients: 48, pauseMs: 0, warmUpMs: 1_000, ms: 1_500 };
+
+describe('one of four workers that fails at once', () => {
+  it.for<[ErrorCode, string, typeof light]>([
+    ['invalid_request', 'light load', light],
+    ['invalid_request', 'saturation', saturated],
+    ['upstream_failed', 'saturation', saturated],
+    ['internal', 'light load', light],
+  ])('with %s at %s is ejected: hardly a request meets it', async ([code, , load], context) => {
+    const { ingress } = await start(context);
+    const { jobs, failed, moved } = await measureLoad(ingress, sickWith(code), load);
+    context.expect(jobs).toBeGreaterThan(80);
+    context.expect(failed).toBe(0);
+    context.expect(moved / jobs).toBeLessThan(0.02);
+    context.expect(ingress.workers.get('sick')?.health.ejection?.reason).toBe(code);
+  });
+});
+
+describe.concurrent('a worker', () => {
+  it('that serves again gets jobs within seconds, and its first success ends its ejection', async (context) => {
+    const { ingress } = await start(context);
+    const sick = ingress.workers.get('sick');
+    await measureLoad(ingress, sickWith('upstream_failed'), { ...light, warmUpMs: 0, ms: 600 });
+    context.expect(sick?.health.ejection).toBeDefined();
+    await until(async () => {
+      await measureLoad(ingress, serve, { ...light, warmUpMs: 0, ms: 100 });
+      return sick?.health.ejection === undefined;
+    }, 4_000);
+    const served = new Set<string>();
+    await until(async () => {
+      const { finished, text } = ingress.send({ steps: [{ whoami: true }] });
+      await finished;
+      return served.add(text()).has('sick');
+    });
+    context.expect(served).toContain('sick');
+  });
+
+  it('is not ejected when its peers fail likewise: a bad request stays one request', async (context) => {
+    const { ingress } = await start(context);
+    const steps: Step[] = [{ waitMs: 5 }, { fail: 'invalid_request' }];
+    const { jobs, failed, moved } = await measureLoad(ingress, steps, { ...light, warmUpMs: 0, ms: 600 });
+    context.expect([failed, moved]).toEqual([jobs, 0]);
+    for (const { health } of ingress.workers.workers()) context.expect(health.ejection).toBeUndefined();
+  });
+
+  it('is ejected in half of a pool at most', async (context) => {
+    const { ingress } = await start(context);
+    const steps: Step[] = ['sick', 'b', 'c'].map((only) => ({ only, fail: 'upstream_failed' as const }));
+    await measureLoad(ingress, [...steps, ...serve], { ...light, warmUpMs: 0, ms: 1_000 });
+    const ejected = [...ingress.workers.workers()].filter(({ health }) => health.ejection);
+    context.expect(ejected).toHaveLength(2);
+    context.expect(ejected.map(({ id }) => id)).not.toContain('d');
+  });
+
+  it('that is the only one is never ejected', async (context) => {
+    const parties = await startParties();
+    context.onTestFinished(() => parties.close());
+    await parties.addWorker({ id: 'sick' });
+    await measureLoad(parties.ingress, sickWith('upstream_failed'), { ...light, warmUpMs: 0, ms: 300 });
+    context.expect(parties.ingress.workers.get('sick')?.health.ejection).toBeUndefined();
+  });
+});
