@@ -4,9 +4,13 @@ import { decodeClaimAnswer, encodeClaim, type Grant } from '../contract/claim.ts
 import { grantOf } from '../contract/subjects.ts';
 import type { Ticket } from '../contract/ticket.ts';
 import type { WorkerAddress } from '../contract/worker-address.ts';
+import type { IngressContacts } from './ingress-contacts.ts';
 
 /** Milliseconds until an ingress that does not answer a claim, or stops in the middle of a body, is given up. */
 const answerMs = 5_000;
+
+/** Claims given up without an answer that are remembered at most, because a grant may still come. */
+const maxUnanswered = 1_000;
 
 /**
  * What came of a claim. After `gone`, `taken` and `later` (another worker is to have the job) nothing is left to do; `silent` means
@@ -18,6 +22,8 @@ export type ClaimOutcome =
   | { kind: 'silent'; grant: Grant | undefined };
 
 interface Pending {
+  /** The ingress that was asked. */
+  ingress: string;
   onNobody: () => void;
   onOutcome: (outcome: ClaimOutcome) => void;
   timer: NodeJS.Timeout;
@@ -26,18 +32,26 @@ interface Pending {
   received: number;
 }
 
+export interface ClaimerOptions {
+  broker: Broker;
+  worker: WorkerAddress;
+  /** Subject prefix of the worker's own inbox for answers to claims. */
+  inbox: string;
+  contacts: IngressContacts;
+  /** Called with a grant, and its body's first part, of a claim that was given up without an answer. */
+  onLateGrant: (grant: Grant, firstPart: Uint8Array) => void;
+}
+
 /** Claims jobs for one worker. All answers come to one inbox; the body's parts follow the answer in order. */
 export class Claimer {
-  readonly #broker: Broker;
-  readonly #worker: WorkerAddress;
-  readonly #inbox: string;
+  readonly #options: ClaimerOptions;
   readonly #pending = new Map<string, Pending>();
+  /** Claims that were given up without an answer, and the ingress that was asked. */
+  readonly #unanswered = new Map<string, string>();
   #count = 0;
 
-  constructor(broker: Broker, worker: WorkerAddress, inbox: string) {
-    this.#broker = broker;
-    this.#worker = worker;
-    this.#inbox = inbox;
+  constructor(options: ClaimerOptions) {
+    this.#options = options;
   }
 
   /**
@@ -51,9 +65,17 @@ export class Claimer {
     this.#count += 1;
     const id = String(this.#count);
     const timer = setTimeout(() => this.#giveUp(id), answerMs);
-    this.#pending.set(id, { onNobody, onOutcome, timer, grant: undefined, parts: [], received: 0 });
+    const { ingress } = ticket;
+    this.#pending.set(id, { ingress, onNobody, onOutcome, timer, grant: undefined, parts: [], received: 0 });
     const claim = encodeClaim({ v: ticket.v, job: ticket.job, ticket: ackSubject });
-    this.#broker.publish(this.#broker.subjects.claim(ticket.ingress, this.#worker), claim, `${this.#inbox}.${id}`);
+    const { broker, worker, inbox, contacts } = this.#options;
+    broker.publish(broker.subjects.claim(ingress, worker), claim, `${inbox}.${id}`);
+    contacts.sent(ingress, true);
+  }
+
+  /** Gives up all claims at an ingress that has fallen silent. */
+  giveUp(ingress: string): void {
+    for (const [id, pending] of this.#pending) if (pending.ingress === ingress) this.#giveUp(id);
   }
 
   /** Whether the body of this grant is still on the way. */
@@ -70,12 +92,16 @@ export class Claimer {
   /** The connection was lost, and with it every answer and every part that was on its way. */
   reset(): void {
     for (const id of this.#pending.keys()) this.#giveUp(id);
+    this.#unanswered.clear();
   }
 
   /** Takes a message that came to the inbox. */
   onMessage(id: string, { data: payload, headers }: Msg): void {
     const pending = this.#pending.get(id);
-    if (!pending) return;
+    if (!pending) return this.#onLateAnswer(id, payload);
+    const { contacts } = this.#options;
+    if (headers?.code === noResponders) contacts.absent(pending.ingress);
+    else contacts.heard(pending.ingress);
     if (pending.grant) return this.#addPart(id, pending, payload);
     if (headers?.code === noResponders) {
       pending.onNobody();
@@ -86,6 +112,16 @@ export class Claimer {
     if (decoded.answer.answer !== 'grant') return this.#finish(id, { kind: decoded.answer.answer });
     pending.grant = decoded.answer;
     this.#addPart(id, pending, decoded.firstPart);
+  }
+
+  /** Only the first message of an answer is read: the parts that follow a grant may be any bytes of a client. */
+  #onLateAnswer(id: string, payload: Uint8Array): void {
+    const ingress = this.#unanswered.get(id);
+    if (ingress === undefined) return;
+    this.#unanswered.delete(id);
+    this.#options.contacts.heard(ingress);
+    const { answer, firstPart } = decodeClaimAnswer(payload) ?? {};
+    if (answer?.answer === 'grant' && firstPart) this.#options.onLateGrant(answer, firstPart);
   }
 
   #receiving(wanted: string): string | undefined {
@@ -103,7 +139,15 @@ export class Claimer {
   }
 
   #giveUp(id: string): void {
-    this.#finish(id, { kind: 'silent', grant: this.#pending.get(id)?.grant });
+    const { ingress, grant } = this.#pending.get(id) ?? {};
+    if (ingress !== undefined && !grant) this.#remember(id, ingress);
+    this.#finish(id, { kind: 'silent', grant });
+  }
+
+  #remember(id: string, ingress: string): void {
+    const [oldest] = this.#unanswered.size < maxUnanswered ? [] : this.#unanswered.keys();
+    if (oldest !== undefined) this.#unanswered.delete(oldest);
+    this.#unanswered.set(id, ingress);
   }
 
   #finish(id: string, outcome: ClaimOutcome): void {

@@ -42,6 +42,7 @@ export class LanePull {
   #number = 0;
   #open = 0;
   #deadline = Number.POSITIVE_INFINITY;
+  #isConfirmed = false;
 
   constructor(lane: Lane) {
     this.lane = lane;
@@ -56,10 +57,16 @@ export class LanePull {
     return this.#number;
   }
 
+  /** Whether a pull waits at the server for certain. */
+  get isConfirmed(): boolean {
+    return this.#state === 'waiting' && this.#isConfirmed;
+  }
+
   /** A pull goes to the server. */
   begin(state: 'scanning' | 'waiting', number: number, batch: number): void {
     this.#state = state;
     this.#number = number;
+    this.#isConfirmed = false;
     this.#open += batch;
     this.#deadline = performance.now() + (state === 'scanning' ? scanAnswerMs : confirmMs);
   }
@@ -74,6 +81,7 @@ export class LanePull {
 
   /** A pull waits at the server. @param hasHeartbeats whether the server sends heartbeats for it */
   stillWaits(hasHeartbeats: boolean): void {
+    this.#isConfirmed = true;
     if (this.#state === 'waiting') this.#deadline = performance.now() + (hasHeartbeats ? silentMs : forgottenMs);
   }
 

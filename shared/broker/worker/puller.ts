@@ -25,6 +25,8 @@ export interface PullerOptions {
   inbox: string;
   /** Slots that are free right now; 0 while the worker takes nothing. */
   free: () => number;
+  /** Called with the ingress that a pull is sent to. */
+  onPull?: (ingress: string) => void;
 }
 
 /**
@@ -41,6 +43,7 @@ export class Puller {
   readonly #worker: WorkerAddress;
   readonly #inbox: string;
   readonly #free: () => number;
+  readonly #onPull: ((ingress: string) => void) | undefined;
   readonly #timer: NodeJS.Timeout;
   #lanes = new Map<PriorityClass, LanePull>();
   #pool: string;
@@ -57,12 +60,13 @@ export class Puller {
   #isClosed = false;
 
   /** @param pool that the worker has announced */
-  constructor({ broker, log, worker, inbox, free }: PullerOptions, pool: string) {
+  constructor({ broker, log, worker, inbox, free, onPull }: PullerOptions, pool: string) {
     this.#broker = broker;
     this.#log = log;
     this.#worker = worker;
     this.#inbox = inbox;
     this.#free = free;
+    this.#onPull = onPull;
     this.#pool = pool;
     this.#timer = setInterval(() => this.#sweep(), sweepMs);
     this.moveTo(pool);
@@ -136,6 +140,23 @@ export class Puller {
   }
 
   /**
+   * An ingress has fallen silent. What it was to hand on is lost; a pull that waits at the server still waits.
+   * @param next another ingress that hands pulls on from now on; without it the worker asks for one
+   */
+  leave(ingress: string, next: string | undefined): void {
+    if (ingress !== this.#ingress) return;
+    if (next !== undefined) this.#ingress = next;
+    this.#scanOrder = [];
+    for (const pull of this.#lanes.values()) {
+      if (pull.isConfirmed) continue;
+      pull.break();
+      if (next !== undefined) pull.empty();
+    }
+    if (next === undefined && this.#asked === undefined) this.#askForLanes();
+    this.pullIfFree();
+  }
+
+  /**
    * Takes an answer to the pull of a number: of an ingress, that it waits, and whether the server will send heartbeats (an
    * ingress of an older release asks for none); of the server, that it still waits, expired, found nothing, or failed.
    */
@@ -197,6 +218,7 @@ export class Puller {
     const request = encodePull({ pool, class: name, batch, ...waits });
     const answerTo = `${this.#inbox}.${name}.${pull.number}`;
     this.#broker.publish(this.#broker.subjects.pull(this.#ingress, this.#worker), request, answerTo);
+    this.#onPull?.(this.#ingress);
   }
 
   // ---- repair

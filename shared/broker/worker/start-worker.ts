@@ -7,16 +7,13 @@ import { poolOf, type Announcement } from '../contract/announcement.ts';
 import { decodeGrant, type Grant } from '../contract/claim.ts';
 import type { Broker } from '../connection/connect-broker.ts';
 import { ownContract, speaks, type ContractRange } from '../contract/contract-range.ts';
-import { encodeError } from '../contract/frame.ts';
 import { awaitedTickets } from '../contract/pull.ts';
 import { grantOf } from '../contract/subjects.ts';
-import { decodeTicket, type Ticket } from '../contract/ticket.ts';
 import type { WorkerAddress } from '../contract/worker-address.ts';
 import { Heartbeat } from './heartbeat.ts';
-import { Claimer } from './claimer.ts';
 import { FrameMemory } from './frame-memory.ts';
 import { JobRunner } from './job-runner.ts';
-import { Puller } from './puller.ts';
+import { TicketTaker } from './ticket-taker.ts';
 import type { WorkerFacts, WorkerOptions } from './worker-options.ts';
 
 /** Milliseconds for handlers to end when a drain that took too long aborts their jobs. */
@@ -30,8 +27,7 @@ export class Worker {
   readonly #options: WorkerOptions;
   readonly #broker: Broker;
   readonly #jobs: JobRunner;
-  readonly #puller: Puller;
-  readonly #claimer: Claimer;
+  readonly #tickets: TicketTaker;
   readonly #heartbeat: Heartbeat;
   readonly #releases: (() => void)[];
   readonly #startedAt = Date.now();
@@ -73,23 +69,22 @@ export class Worker {
       memory,
       onFreed,
     });
-    this.#claimer = new Claimer(broker, address, `${inbox}.claim`);
-    const inboxSubscription = broker.subscribe(`${inbox}.>`, (message) => this.#onInbox(message, inbox.length));
-    const cancelSubscription = broker.subscribe(broker.subjects.cancel(address), ({ data }) => this.#onCancel(data));
-    const retransmitSubscription = broker.subscribe(broker.subjects.retransmit(address), ({ data }) =>
-      this.#onRetransmit(data),
-    );
-    const drainSubscription = broker.subscribe(broker.subjects.drain(address), ({ data }) => this.#onDrain(data));
+    const { subjects } = broker;
+    const subscriptions = [
+      broker.subscribe(`${inbox}.>`, (message) => this.#onInbox(message, inbox.length)),
+      broker.subscribe(subjects.cancel(address), ({ data }) => this.#onCancel(data)),
+      broker.subscribe(subjects.retransmit(address), ({ data }) => this.#onRetransmit(data)),
+      broker.subscribe(subjects.drain(address), ({ data }) => this.#onDrain(data)),
+    ];
     this.#heartbeat = new Heartbeat(broker, address, () => this.#announcement());
-    const puller = { broker, log, worker: address, inbox: `${inbox}.pull`, free: () => this.#free() };
-    this.#puller = new Puller(puller, this.#pool);
+    const onGrant = (grant: Grant, body: Buffer): void => this.#begin(grant, body);
+    const onClaiming = (count: number): void => void (this.#claiming = count);
+    const tickets = { broker, log, worker: address, inbox, contract, meter, onGrant, onClaiming, onClaimed: onFreed };
+    this.#tickets = new TicketTaker({ ...tickets, free: () => this.#free() }, this.#pool);
     const sweep = setInterval(() => this.#jobs.sweep(performance.now()), 500);
     this.#releases = [
-      () => inboxSubscription.unsubscribe(),
-      () => cancelSubscription.unsubscribe(),
-      () => retransmitSubscription.unsubscribe(),
-      () => drainSubscription.unsubscribe(),
-      broker.onReconnect(() => this.#onReconnect()),
+      ...subscriptions.map((subscription) => () => subscription.unsubscribe()),
+      broker.onReconnect(() => this.#tickets.reset()),
       () => clearInterval(sweep),
     ];
   }
@@ -112,8 +107,8 @@ export class Worker {
     const moves = pool !== this.#pool;
     this.#pool = pool;
     this.#heartbeat.now();
-    if (moves) this.#puller.moveTo(pool);
-    else this.#puller.pullIfFree();
+    if (moves) this.#tickets.puller.moveTo(pool);
+    else this.#tickets.puller.pullIfFree();
   }
 
   /** Takes nothing new and waits until its jobs are over, for at most this many milliseconds, then ends the rest. */
@@ -129,7 +124,7 @@ export class Worker {
 
   /** Says good-bye and releases its subscriptions. Call `drain` before. */
   async close(): Promise<void> {
-    this.#puller.close();
+    this.#tickets.close();
     this.#heartbeat.stop();
     for (const release of this.#releases) release();
     if (this.#broker.connected) await Promise.race([this.#broker.flush(), sleep(1_000, undefined, { ref: false })]);
@@ -184,27 +179,13 @@ export class Worker {
   /** Tickets come with the subject that they were published to; answers to pulls and claims, with the inbox's. */
   #onInbox(message: Msg, inboxLength: number): void {
     const [kind, name, detail] = message.subject.slice(inboxLength + 1).split('.');
-    if (message.reply?.startsWith('$JS.ACK.')) this.#onTicket(message, message.reply);
-    else if (kind === 'pull' && name === 'lanes') this.#puller.onLanes(detail ?? '', message);
-    else if (kind === 'pull' && name !== undefined) this.#puller.onStatus(name, Number(detail), message);
-    else if (kind === 'claim' && name !== undefined) this.#claimer.onMessage(name, message);
+    if (message.reply?.startsWith('$JS.ACK.')) this.#tickets.onTicket(message, message.reply);
+    else if (kind === 'pull' && name === 'lanes') this.#tickets.puller.onLanes(detail ?? '', message);
+    else if (kind === 'pull' && name !== undefined) this.#tickets.puller.onStatus(name, Number(detail), message);
+    else if (kind === 'claim' && name !== undefined) this.#tickets.claimer.onMessage(name, message);
     else if (kind === 'offer') this.#onOffer(message, name);
-    else if (kind === 'alive') this.#jobs.onUnwanted(grantOf(message.subject), message);
-  }
-
-  #onTicket({ data, subject }: Msg, ackTo: string): void {
-    const isFree = this.#free() > 0;
-    // The slot is taken before the puller counts the ticket, because counting it may make the puller ask for more.
-    this.#claiming += 1;
-    const isOwn = this.#puller.onTicket(subject);
-    const ticket = decodeTicket(data);
-    const isReadable = ticket !== undefined && speaks(this.#contract, ticket.v);
-    if (isReadable && isOwn && isFree) {
-      this.#claim(ticket, ackTo);
-      return;
-    }
-    this.#claiming -= 1;
-    this.#puller.ack(ackTo, isReadable ? 'back' : 'void');
+    else if (kind === 'alive' && !this.#tickets.contacts.onEcho(name ?? '', message))
+      this.#jobs.onUnwanted(grantOf(message.subject), message);
   }
 
   /**
@@ -212,7 +193,7 @@ export class Worker {
    * wait there, and they come first. A refusal is an empty frame.
    */
   #onOffer({ data, reply }: Msg, pool: string | undefined): void {
-    const hasRoom = pool === this.#pool && this.#free() > awaitedTickets && this.#puller.isWaiting;
+    const hasRoom = pool === this.#pool && this.#free() > awaitedTickets && this.#tickets.puller.isWaiting;
     const offer = hasRoom ? decodeGrant(data) : undefined;
     const isTaken = offer !== undefined && speaks(this.#contract, offer.grant.v);
     this.#options.meter.offered(isTaken ? 'taken' : 'refused');
@@ -220,48 +201,28 @@ export class Worker {
     else if (reply) this.#broker.publish(reply, '');
   }
 
-  #claim(ticket: Ticket, ackTo: string): void {
-    const takenAt = performance.now();
-    const onNobody = () => this.#puller.ack(ackTo, 'done');
-    this.#claimer.claim(ticket, ackTo, onNobody, (outcome) => {
-      this.#claiming -= 1;
-      this.#options.meter.claimed(outcome.kind, performance.now() - takenAt);
-      if (outcome.kind === 'grant') this.#begin(outcome.grant, outcome.body);
-      if (outcome.kind === 'silent' && outcome.grant) {
-        this.#giveBack(outcome.grant, new RouterError('worker_lost', 'The request was lost on its way to the worker.'));
-      }
-      this.#freed();
-    });
-    this.#puller.pullIfFree();
-  }
-
   #begin(grant: Grant, body: Buffer): void {
-    if (this.#hasEnded) this.#giveBack(grant, restarting());
+    if (this.#hasEnded) this.#tickets.giveBack(grant, restarting());
     else this.#jobs.run(grant, body);
-  }
-
-  /** Gives back a job that was never begun here, for another worker. */
-  #giveBack({ reply }: Grant, error: RouterError): void {
-    this.#broker.publish(`${reply}.x.0`, encodeError(error));
   }
 
   #freed(): void {
     if (this.busy === 0) this.#idle?.();
     // It was full: ingresses that still believe so would send requests to other tiers.
     if (this.busy === this.#facts.slots - 1) this.#heartbeat.soon();
-    this.#puller.pullIfFree();
+    this.#tickets.puller.pullIfFree();
   }
 
   /** A cancel names the grant by its reply subject: the job itself may be back here for another attempt. */
   #onCancel(payload: Uint8Array): void {
     const grant = grantOf(Buffer.from(payload).toString());
-    if (!this.#jobs.cancel(grant)) this.#claimer.drop(grant);
+    if (!this.#jobs.cancel(grant)) this.#tickets.claimer.drop(grant);
   }
 
   /** An ingress misses frames, or has got none for long. While the body is still on its way there are none yet. */
   #onRetransmit(payload: Uint8Array): void {
     const [reply = '', from = ''] = Buffer.from(payload).toString().split(' ');
-    if (this.#claimer.isReceiving(grantOf(reply))) this.#broker.publish(`${reply}.k.0`, '');
+    if (this.#tickets.claimer.isReceiving(grantOf(reply))) this.#broker.publish(`${reply}.k.0`, '');
     else this.#jobs.retransmit(reply, Number(from));
   }
 
@@ -275,12 +236,7 @@ export class Worker {
       this.#isDrained ? 'drained by an operator' : 'undrained by an operator',
     );
     this.#heartbeat.now();
-    this.#puller.pullIfFree();
-  }
-
-  #onReconnect(): void {
-    this.#claimer.reset();
-    this.#puller.reset();
+    this.#tickets.puller.pullIfFree();
   }
 }
 

@@ -36,3 +36,34 @@ it('a worker goes on when the ingress that hands its pulls on falls silent', asy
   expect(await serve()).toBeLessThan(2_000);
   expect(await serve()).toBeLessThan(500);
 });
+
+it('tickets of an ingress that falls silent hold a slot for a second in all, and are served when it answers again', async () => {
+  const parties = await startParties({ ingress: { offers: false } });
+  onTestFinished(() => parties.close());
+  const { ingress, addIngress, addWorker } = parties;
+  const second = await addIngress({ offers: false });
+  const { id } = await addWorker({ slots: 1 });
+  await until(() => second.workers.get(id) !== undefined);
+  const working = ingress.send({ steps: [{ waitMs: 300 }] });
+  await until(() => working.job.state === 'claimed', 5_000);
+  const stuck = Array.from({ length: 5 }, () => second.send({}));
+  await until(() => stuck.every(({ job }) => job.tickets.isAdmitted), 5_000);
+  // As if it stood still: for the broker it still subscribes, and what comes waits until it goes on.
+  const held: (() => void)[] = [];
+  let isStopped = true;
+  const publish = second.broker.publish.bind(second.broker);
+  second.broker.publish = (...message) => {
+    if (isStopped) held.push(() => publish(...message));
+    else publish(...message);
+  };
+  const sent = ingress.send({ steps: [{ whoami: true }] });
+  const begin = performance.now();
+  await sent.finished;
+  expect(performance.now() - begin).toBeLessThan(2_500);
+  const next = performance.now();
+  await ingress.send({ steps: [{ whoami: true }] }).finished;
+  expect(performance.now() - next).toBeLessThan(500);
+  isStopped = false;
+  for (const send of held) send();
+  for (const { finished } of stuck) expect(await finished).toMatchObject({ state: 'done' });
+}, 20_000);
