@@ -65,7 +65,7 @@ export class JobEndings {
     if (job.isOver) return;
     this.#parts.link.cancel(job);
     if (!this.#mayMove(job)) return this.fail(job, new RouterError('worker_lost', message));
-    job.avoidWorker();
+    job.avoidWorker(false);
     this.#move(job, 'worker_lost');
   }
 
@@ -74,7 +74,7 @@ export class JobEndings {
     if (error.code === 'worker_lost') return this.lose(job, error.message);
     const isMovable = this.#judge(job, error);
     if (isMovable && this.#mayMove(job)) {
-      job.avoidWorker();
+      job.avoidWorker(blameOf(error.code) !== 'none');
       if (job.request.place(job.avoid).length > 0) return this.#move(job, error.code);
     }
     this.fail(job, error);

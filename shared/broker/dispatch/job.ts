@@ -8,6 +8,7 @@ import type { Attempt } from './attempt.ts';
 import { nextState, type JobEvent, type JobState } from './job-state.ts';
 import { JobTrace } from './job-trace.ts';
 import { JobTickets } from './queue/job-tickets.ts';
+import { FailedPlaces } from './claims/failed-places.ts';
 import { nobody, type Placement } from './workers/live-pool.ts';
 
 /** What the owner of a request asks the dispatcher to get done. The body comes apart from it, because it is released earlier. */
@@ -78,7 +79,7 @@ export class Job {
   #body: Buffer | undefined;
   #attempt: Attempt | undefined;
   #attempts = 0;
-  #avoid = nobody;
+  #failedPlaces: FailedPlaces | undefined;
   #moves = none;
   #refusals = 0;
   #waitingSince = this.queuedAt;
@@ -121,9 +122,14 @@ export class Job {
     return this.#attempts;
   }
 
-  /** Workers that failed on this job. */
+  /** Workers that failed on this job a few seconds ago or less. */
   get avoid(): ReadonlySet<string> {
-    return this.#avoid;
+    return this.#failedPlaces?.workers() ?? nobody;
+  }
+
+  /** The places where it failed; undefined while there are none. */
+  get failedPlaces(): FailedPlaces | undefined {
+    return this.#failedPlaces;
   }
 
   /** How often a worker refused it. */
@@ -186,9 +192,14 @@ export class Job {
     this.#attempt = undefined;
   }
 
-  /** Its worker failed on it, and is to be avoided as long as there are others. */
-  avoidWorker(): void {
-    if (this.#attempt) this.#avoid = new Set(this.#avoid).add(this.#attempt.worker.id);
+  /**
+   * Its worker failed on it, and is to be avoided for a few seconds as long as there are others.
+   * @param hasAnswered whether the worker reported a failure, which may be its whole pool's, rather than fell silent
+   */
+  avoidWorker(hasAnswered: boolean): void {
+    if (!this.#attempt) return;
+    this.#failedPlaces ??= new FailedPlaces();
+    this.#failedPlaces.add(this.#attempt.worker, hasAnswered);
   }
 
   /** Its attempt is over, and the job waits for another worker. */

@@ -1,10 +1,36 @@
 import type { Job } from '../job.ts';
-import { nobody, type Placement } from '../workers/live-pool.ts';
+import { nobody, type LivePool, type Placement } from '../workers/live-pool.ts';
 
-/** Where a job may be served right now, best first. Workers that failed on it are avoided, unless there is nobody else. */
-export function placementsOf({ request, avoid }: Job): Placement[] {
-  const placements = request.place(avoid);
-  return placements.length > 0 || avoid.size === 0 ? placements : request.place(nobody);
+/** A pool that answered a job with so many failures comes after all others, whatever its other workers do. */
+const maxFailures = 2;
+
+/**
+ * Where a job may be served right now, best first. Workers that failed on it are avoided, unless there is nobody else; pools
+ * that failed on it come last, so that they do not use up the attempts that another one would serve.
+ */
+export function placementsOf(job: Job): Placement[] {
+  const { request, avoid, failedPlaces } = job;
+  let placements = request.place(avoid);
+  if (placements.length === 0 && avoid.size > 0) placements = request.place(nobody);
+  if (!failedPlaces || placements.length < 2) return placements;
+  const isSpent = ({ pool, model }: Placement): boolean => {
+    const failures = failedPlaces.failuresOf(pool);
+    return failures >= maxFailures || (failures > 0 && !hasHealthyWorker(pool, model, avoid));
+  };
+  // Those that failed are not as good as others of their group any more.
+  const spent = placements.filter(isSpent).map((placement) => ({ ...placement, group: undefined }));
+  return spent.length === 0 ? placements : [...placements.filter((placement) => !isSpent(placement)), ...spent];
+}
+
+/** Whether a pool has another worker that is known to serve a model: the one that failed then stands alone. */
+function hasHealthyWorker({ workers }: LivePool, model: string, avoid: ReadonlySet<string>): boolean {
+  const now = performance.now();
+  for (const { id, announcement, health } of workers) {
+    if (!announcement.accepting || health.ejection || avoid.has(id)) continue;
+    const average = health.find(model);
+    if (average && average.streak === 0 && average.weight(now) >= 0.5) return true;
+  }
+  return false;
 }
 
 /**

@@ -1,0 +1,36 @@
+import { nobody, type LivePool, type LiveWorker } from '../workers/live-pool.ts';
+
+/** Milliseconds for which a job avoids a worker that failed on it, while there are others. Then it may have recovered. */
+const avoidMs = 5_000;
+
+/** The workers that failed on one job, each for a few seconds, and how often each pool did. Times are of `performance.now()`. */
+export class FailedPlaces {
+  readonly #until = new Map<string, number>();
+  readonly #pools = new Map<LivePool, number>();
+  #workers = nobody;
+  #nextEnd = Number.POSITIVE_INFINITY;
+
+  /** Notes that a worker failed. @param hasAnswered whether it reported a failure, which may be its whole pool's */
+  add({ id, pool }: Pick<LiveWorker, 'id' | 'pool'>, hasAnswered: boolean, now = performance.now()): void {
+    this.#until.set(id, now + avoidMs);
+    if (hasAnswered) this.#pools.set(pool, (this.#pools.get(pool) ?? 0) + 1);
+    this.#look(now);
+  }
+
+  /** The workers to avoid now. */
+  workers(now = performance.now()): ReadonlySet<string> {
+    if (now >= this.#nextEnd) this.#look(now);
+    return this.#workers;
+  }
+
+  /** How often workers of a pool answered this job with a failure. */
+  failuresOf(pool: LivePool): number {
+    return this.#pools.get(pool) ?? 0;
+  }
+
+  #look(now: number): void {
+    for (const [id, until] of this.#until) if (now >= until) this.#until.delete(id);
+    this.#workers = this.#until.size === 0 ? nobody : new Set(this.#until.keys());
+    this.#nextEnd = Math.min(...this.#until.values());
+  }
+}
