@@ -55,6 +55,7 @@ export class Attempt {
   received(kind: FrameKind, now: number): void {
     this.#hasBegun = true;
     this.#lastFrameAt = now;
+    this.worker.lastFrameAt = now;
     if (kind === 'k') return;
     this.#nextSeq += 1;
     if (kind === 'd') this.#lastDataAt = now;

@@ -37,6 +37,7 @@ export function livePool(facts: PoolFacts, workers: WorkerFacts[]): LivePool {
       pool: live,
       raw: Buffer.alloc(0),
       lastHeartbeatAt: 0,
+      lastFrameAt: 0,
       held: 0,
       others: busy,
       hasRefused: false,

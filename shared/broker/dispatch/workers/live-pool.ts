@@ -16,11 +16,13 @@ export interface LiveWorker {
   /** The announcement's bytes: one that is the same need not be read. */
   raw: Buffer;
   lastHeartbeatAt: number;
+  /** When the last frame of a job came from it: a worker that sends frames is alive. */
+  lastFrameAt: number;
   /** Jobs that this ingress has granted or offered to the worker and that are not over. */
   held: number;
   /** Its jobs of other ingresses, as of its last heartbeat. */
   others: number;
-  /** Whether it has refused an offer since its last heartbeat: it gets no others until the next one. */
+  /** Whether it has refused an offer since its last heartbeat, or the next one is late: it gets no offers until then. */
   hasRefused: boolean;
   /** What the outcomes of its jobs say: whether it is ejected, and how soon its first tokens come. */
   health: WorkerHealth;

@@ -16,6 +16,9 @@ import { WorkerHealth } from './worker-health.ts';
 /** Milliseconds without a heartbeat after which a worker counts as lost: three missed ones and a margin. */
 const lostAfterMs = 3_300;
 
+/** Milliseconds without a heartbeat after which a worker gets no offers until the next one: it may be dead. */
+const lateAfterMs = 1_500;
+
 /** Workers kept at most; more of them on one broker are ignored, with a log line. */
 const maxWorkers = 10_000;
 
@@ -40,7 +43,7 @@ export class LiveWorkers {
   /** What lost pools have served. */
   readonly #lostModels = new KnownNames();
   readonly #lostTools = new KnownNames();
-  readonly #lostListeners = new Set<(worker: LiveWorker) => void>();
+  readonly #lostListeners = new Set<(worker: LiveWorker, isDead: boolean) => void>();
   readonly #changeListeners = new Set<() => void>();
   readonly #timer: NodeJS.Timeout;
   readonly #stopListening: () => void;
@@ -114,8 +117,11 @@ export class LiveWorkers {
     return false;
   }
 
-  /** Calls back with a worker that is lost or has left, before its jobs are taken from it. */
-  onLost(listener: (worker: LiveWorker) => void): void {
+  /**
+   * Calls back with a worker that is lost or has left, before its jobs are taken from it. When many are lost at once, none of
+   * them is known any more at the first call. `isDead` is false for one that said good-bye.
+   */
+  onLost(listener: (worker: LiveWorker, isDead: boolean) => void): void {
     this.#lostListeners.add(listener);
   }
 
@@ -130,7 +136,7 @@ export class LiveWorkers {
     const id = workerIdOf(address);
     const known = this.#workers.get(id);
     if (payload.length === goodbye.length && Buffer.from(payload).toString() === goodbye) {
-      if (known?.address.tier === address.tier) this.#remove(known, 'worker left');
+      if (known?.address.tier === address.tier) this.#remove([known], 'worker left', false);
       return;
     }
     if (known?.address.tier === address.tier && known.raw.equals(payload)) {
@@ -150,7 +156,7 @@ export class LiveWorkers {
       this.#log.error({ worker: id }, 'two workers have the same id: the one that started first is ignored');
       return;
     }
-    if (known && announcement.startedAt > known.announcement.startedAt) this.#remove(known, 'worker was restarted');
+    if (known && announcement.startedAt > known.announcement.startedAt) this.#remove([known], 'worker was restarted');
     this.#record(address, announcement, Buffer.from(payload));
   }
 
@@ -178,6 +184,7 @@ export class LiveWorkers {
       pool,
       raw,
       lastHeartbeatAt: 0,
+      lastFrameAt: 0,
       held: 0,
       others: 0,
       hasRefused: false,
@@ -228,12 +235,15 @@ export class LiveWorkers {
     for (const { name } of pool.tools) this.#lostTools.add(name, pool.tier);
   }
 
-  #remove(worker: LiveWorker, reason: string): void {
-    this.#workers.delete(worker.id);
-    this.#shares.add(worker.address.owner, -1, -worker.raw.length);
-    this.#leavePool(worker);
-    this.#log.info({ worker: worker.id, held: worker.held }, reason);
-    for (const listener of this.#lostListeners) listener(worker);
+  #remove(workers: readonly LiveWorker[], reason: string, isDead = true): void {
+    if (workers.length === 0) return;
+    for (const worker of workers) {
+      this.#workers.delete(worker.id);
+      this.#shares.add(worker.address.owner, -1, -worker.raw.length);
+      this.#leavePool(worker);
+      this.#log.info({ worker: worker.id, held: worker.held }, reason);
+    }
+    for (const worker of workers) for (const listener of this.#lostListeners) listener(worker, isDead);
     for (const listener of this.#changeListeners) listener();
   }
 
@@ -247,13 +257,15 @@ export class LiveWorkers {
     this.#lastCheck = now;
     if (!this.#broker.connected) return;
     if (stoodStill) this.#restartSilence();
+    for (const worker of this.#workers.values())
+      if (worker.lastHeartbeatAt < now - lateAfterMs) worker.hasRefused = true;
     if (this.#isAsking || this.#silent(now).length === 0) return;
     this.#isAsking = true;
     this.#broker
       .flush()
       .then(() => {
         if (performance.now() - now > promptMs) this.#restartSilence();
-        else for (const worker of this.#silent(performance.now())) this.#remove(worker, 'worker is lost');
+        else this.#remove(this.#silent(performance.now()), 'worker is lost');
       })
       .catch((error: unknown) => this.#log.debug({ err: error }, 'the broker cannot be asked whether workers are lost'))
       .finally(() => {
@@ -262,7 +274,9 @@ export class LiveWorkers {
   }
 
   #silent(now: number): LiveWorker[] {
-    return [...this.#workers.values()].filter(({ lastHeartbeatAt }) => lastHeartbeatAt < now - lostAfterMs);
+    return [...this.#workers.values()].filter(
+      ({ lastHeartbeatAt, lastFrameAt }) => Math.max(lastHeartbeatAt, lastFrameAt) < now - lostAfterMs,
+    );
   }
 
   #onReconnect(): void {
