@@ -5,6 +5,7 @@ import { GenerationSpan } from '#shared/upstream/generation-span.ts';
 import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import { type Conversation, conversationUpstream } from '#shared/translate/conversation/conversation.ts';
+import { holdOpening } from '#shared/translate/hold-opening.ts';
 import { findTranslation, type Minted, type Translation } from '#shared/translate/translation.ts';
 import { conversationTranslations } from '#shared/translate/translations.ts';
 import { mint } from '#shared/upstream/mint.ts';
@@ -141,7 +142,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
 
 /** Writes an answer piece by piece. */
 function streamed(translation: Translation<Conversation>, minted: Minted, reply: Reply): Answer {
-  const stream = translation.stream(minted);
+  const stream = holdOpening(translation.stream(minted));
   const write = (text: string): void => {
     if (text !== '') reply.write(text);
   };

@@ -42,6 +42,11 @@ export interface Ending {
  */
 export interface StreamTranslation {
   /**
+   * Whether any content has been translated: text, thinking, a refusal or a tool call. What comes before it, such as a role or
+   * `message_start`, only opens the stream.
+   */
+  readonly hasContent: boolean;
+  /**
    * Translates one upstream event.
    * @param data the event's data, JSON text (or `[DONE]` in the chat format)
    * @throws RouterError if the event is an error, `upstream_failed` if it cannot be read

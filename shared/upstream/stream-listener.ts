@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { holdOpening } from '#shared/translate/hold-opening.ts';
 import type { Ending, StreamTranslation } from '#shared/translate/translation.ts';
 import type { HttpUpstreamFormat } from '#shared/translate/upstream-format.ts';
 import type { Listener } from './exchange.ts';
@@ -8,7 +9,10 @@ import { AnswerBody } from './whole-listener.ts';
 /** Maximum size of an error's body, in bytes. */
 const maxErrorBytes = 256 * 1024;
 
-/** Receives a streamed answer: each event is translated and written as soon as its last byte has arrived. */
+/**
+ * Receives a streamed answer: each event is translated and written as soon as its last byte has arrived. What comes before the
+ * first content is written together with it.
+ */
 export class StreamListener implements Listener {
   readonly #upstream: HttpUpstreamFormat;
   readonly #translation: StreamTranslation;
@@ -21,7 +25,7 @@ export class StreamListener implements Listener {
 
   constructor(upstream: HttpUpstreamFormat, translation: StreamTranslation, write: (text: string) => void) {
     this.#upstream = upstream;
-    this.#translation = translation;
+    this.#translation = holdOpening(translation);
     this.#write = write;
   }
 
@@ -52,13 +56,13 @@ export class StreamListener implements Listener {
     return ending;
   }
 
-  /** A comment completes no event, so it does not count as progress. */
+  /** Neither a comment nor an event before the first content counts as progress. */
   #translate(events: string[]): 'nothing' | 'more' | 'complete' {
     for (const data of events) {
       const text = this.#translation.event(data);
       if (text !== '') this.#write(text);
       if (this.#upstream.isLastEvent(data)) return 'complete';
     }
-    return events.length > 0 ? 'more' : 'nothing';
+    return events.length > 0 && this.#translation.hasContent ? 'more' : 'nothing';
   }
 }

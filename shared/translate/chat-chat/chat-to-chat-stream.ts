@@ -19,6 +19,7 @@ export class ChatToChatStream implements StreamTranslation {
   readonly #minted: Minted;
   readonly #order: ToolCallOrder;
   #started = false;
+  #hasContent = false;
   #done = false;
   #finish: Json | undefined;
   #usage: Json | undefined;
@@ -30,6 +31,10 @@ export class ChatToChatStream implements StreamTranslation {
   constructor(minted: Minted) {
     this.#minted = minted;
     this.#order = new ToolCallOrder(toolCallPrefix(minted.id));
+  }
+
+  get hasContent(): boolean {
+    return this.#hasContent;
   }
 
   event(data: string): string {
@@ -50,6 +55,7 @@ export class ChatToChatStream implements StreamTranslation {
     }
     const delta = isJsonObject(choice['delta']) ? choice['delta'] : {};
     const shows = this.#repair(delta);
+    this.#hasContent ||= shows;
     if (typeof choice['finish_reason'] === 'string') this.#finish = choice['finish_reason'];
     if (!shows && this.#finish !== undefined) {
       Object.assign(this.#heldChunk, chunk);

@@ -29,6 +29,7 @@ export class ChatToMessagesStream implements StreamTranslation {
   readonly #minted: Minted;
   readonly #openCalls = new Map<Json | undefined, OpenCall>();
   #started = false;
+  #hasContent = false;
   #complete = false;
   #calls = 0;
   #stopReason: Json | undefined;
@@ -37,6 +38,10 @@ export class ChatToMessagesStream implements StreamTranslation {
 
   constructor(minted: Minted) {
     this.#minted = minted;
+  }
+
+  get hasContent(): boolean {
+    return this.#hasContent;
   }
 
   event(data: string): string {
@@ -82,6 +87,8 @@ export class ChatToMessagesStream implements StreamTranslation {
       case 'text':
         return this.#text('content', content['text']);
       case 'thinking':
+        // An upstream that omits the text of its thinking sends nothing else for as long as the model thinks.
+        this.#hasContent = true;
         return this.#text('reasoning_content', content['thinking']);
       case 'tool_use': {
         const { id, name, input } = content;
@@ -139,6 +146,7 @@ export class ChatToMessagesStream implements StreamTranslation {
   #chunk(delta: JsonObject): string {
     const first = !this.#started;
     this.#started = true;
+    this.#hasContent ||= Object.keys(delta).length > 0;
     return dataEvent(JSON.stringify(this.#frame(first ? { role: 'assistant', content: '', ...delta } : delta, null)));
   }
 

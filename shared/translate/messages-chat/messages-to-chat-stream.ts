@@ -22,6 +22,7 @@ export class MessagesToChatStream implements StreamTranslation {
   readonly #order: ToolCallOrder;
   readonly #blocks = new BlockQueue();
   #started = false;
+  #hasContent = false;
   #done = false;
   #finish: Json | undefined;
   #stopSequence: string | null = null;
@@ -31,6 +32,10 @@ export class MessagesToChatStream implements StreamTranslation {
   constructor(minted: Minted) {
     this.#minted = minted;
     this.#order = new ToolCallOrder(toolCallPrefix(minted.id));
+  }
+
+  get hasContent(): boolean {
+    return this.#hasContent;
   }
 
   event(data: string): string {
@@ -46,7 +51,9 @@ export class MessagesToChatStream implements StreamTranslation {
     if (!isJsonObject(choice)) return '';
     if (typeof choice['finish_reason'] === 'string') this.#finish = choice['finish_reason'];
     this.#stopSequence ??= matchedStop(choice);
-    return this.#start() + (isJsonObject(choice['delta']) ? this.#delta(choice['delta']) : '');
+    const content = isJsonObject(choice['delta']) ? this.#delta(choice['delta']) : '';
+    this.#hasContent ||= content !== '';
+    return this.#start() + content;
   }
 
   end(): { text: string; ending: Ending } {

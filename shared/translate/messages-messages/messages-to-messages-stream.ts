@@ -14,6 +14,7 @@ import { finishReasonFor } from '../vocabulary/stop-reason.ts';
 export class MessagesToMessagesStream implements StreamTranslation {
   readonly #minted: Minted;
   #started = false;
+  #hasContent = false;
   #complete = false;
   #hasToolCalls = false;
   #stopReason: Json | undefined;
@@ -21,6 +22,10 @@ export class MessagesToMessagesStream implements StreamTranslation {
 
   constructor(minted: Minted) {
     this.#minted = minted;
+  }
+
+  get hasContent(): boolean {
+    return this.#hasContent;
   }
 
   event(data: string): string {
@@ -31,6 +36,10 @@ export class MessagesToMessagesStream implements StreamTranslation {
         return this.#start(event);
       case 'content_block_start':
         this.#hasToolCalls ||= isJsonObject(event['content_block']) && event['content_block']['type'] === 'tool_use';
+        this.#hasContent ||= !isEmptyText(event['content_block']);
+        break;
+      case 'content_block_delta':
+        this.#hasContent ||= !isEmptyText(event['delta']);
         break;
       case 'message_delta':
         this.#usage = overlayUsage(this.#usage, event['usage']);
@@ -63,4 +72,9 @@ export class MessagesToMessagesStream implements StreamTranslation {
     const own = { ...message, id: this.#minted.id, model: this.#minted.model };
     return namedEvent('message_start', JSON.stringify({ ...event, message: own }));
   }
+}
+
+/** Whether a block or a delta has no content: only text begins empty, other blocks are content by themselves. */
+function isEmptyText(part: Json | undefined): boolean {
+  return isJsonObject(part) && (part['type'] === 'text' || part['type'] === 'text_delta') && !part['text'];
 }

@@ -45,6 +45,10 @@ class ToyToChatStream implements StreamTranslation {
     this.#chat = chatToChat.stream(minted);
   }
 
+  get hasContent(): boolean {
+    return this.#chat.hasContent;
+  }
+
   event(data: string): string {
     const parsed: unknown = data === '[DONE]' ? undefined : JSON.parse(data);
     this.#chat.event(data);

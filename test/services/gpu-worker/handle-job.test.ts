@@ -117,6 +117,21 @@ describe('a timeout', () => {
     await until(() => expect(engine?.abandoned).toBe(1), 1_000);
   });
 
+  it('ends the wait for the first token, although the engine has opened its stream', async () => {
+    const seen: string[] = [];
+    const script = (response: ServerResponse): unknown =>
+      response.writeHead(200, sse).write(chunk({ role: 'assistant', content: '' }));
+    const served = serve(
+      script,
+      { body: streamed },
+      { timeouts: { ...timeouts, firstTokenMs: 150 } },
+      undefined,
+      (piece) => seen.push(piece),
+    );
+    await expect(served).rejects.toMatchObject({ code: 'upstream_timeout' });
+    expect(seen).toEqual([]);
+  });
+
   it('ends the wait between two tokens', async () => {
     const script = (response: ServerResponse): unknown => response.writeHead(200, sse).write(chunk({ content: 'a' }));
     const served = serve(script, { body: streamed }, { timeouts: { ...timeouts, idleMs: 100 } });

@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { chunk, startScriptedEngine, type ScriptedEngine } from '../../helpers/upstreams/start-scripted-engine.ts';
+import { until } from '../../helpers/until.ts';
+
+const models = JSON.stringify({ data: [{ id: 'm' }] });
+const opening = chunk({ role: 'assistant', content: '' });
+const answer = `${opening}${chunk({ content: 'Hello there' })}${chunk({}, 'stop')}data: [DONE]\n\n`;
+
+/** Sends the role of its answer and no more. */
+let stuck: ScriptedEngine;
+let healthy: ScriptedEngine;
+let cluster: Cluster;
+let opened = 0;
+
+beforeAll(async () => {
+  stuck = await startScriptedEngine((response, { method }) => {
+    if (method !== 'POST') return void response.end(models);
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).write(opening, () => (opened += 1));
+  });
+  healthy = await startScriptedEngine((response, { method }) => {
+    if (method === 'POST') response.writeHead(200, { 'content-type': 'text/event-stream' }).end(answer);
+    else response.end(models);
+  });
+  cluster = await startCluster({ workers: 0, engineUrl: healthy.url, worker: { ENGINE_KIND: 'openai' } });
+});
+
+afterAll(async () => {
+  await cluster.stop();
+  await Promise.all([stuck.stop(), healthy.stop()]);
+});
+
+it.each([
+  { format: 'chat', path: '/api/openai/v1/chat/completions' },
+  { format: 'messages', path: '/api/anthropic/v1/messages' },
+])('a stream of the $format format moves when its worker dies after the role and before any text', async ({ path }) => {
+  const before = opened;
+  const doomed = await cluster.addWorker({ ENGINE_URL: stuck.url });
+  const asked = fetch(`${cluster.url}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'm', stream: true, max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] }),
+  });
+  await until(() => opened > before);
+  // Time for the opening to reach the ingress, were it sent.
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  const heir = await cluster.addWorker();
+  await doomed.kill();
+  const response = await asked;
+  const text = await response.text();
+  expect([response.status, response.headers.get('x-rtr-attempts')]).toEqual([200, '2']);
+  expect(text.split('Hello there').length).toBe(2);
+  expect(text).not.toMatch(/"error"/);
+  expect(text.match(/"role":"assistant"/g)).toHaveLength(1);
+  await heir.stop();
+});
