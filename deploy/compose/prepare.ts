@@ -50,6 +50,9 @@ function writeNats(nodes: readonly string[]): void {
     'server_name: $NATS_NAME',
     'client_advertise: $NATS_ADDRESS',
     'http: "127.0.0.1:8222"',
+    // A peer whose host vanished is gone after 20 to 30 seconds; with the default, after minutes.
+    'ping_interval: "10s"',
+    'ping_max: 2',
     // For workers on other machines, through the profile `outside`.
     'websocket { port: 8080, no_tls: true }',
     'jetstream { store_dir: /data, max_memory_store: 256M, max_file_store: 1G }',

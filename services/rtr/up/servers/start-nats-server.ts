@@ -54,6 +54,8 @@ function natsConfig(port: number, serverName: string, folder: string, password: 
   return [
     `listen: "127.0.0.1:${port}"`,
     `server_name: "${serverName}"`,
+    'ping_interval: "10s"',
+    'ping_max: 2',
     `jetstream { store_dir: ${JSON.stringify(join(folder, 'jetstream'))} }`,
     ...(password ? [`authorization { user: "rtr", password: "${password}" }`] : []),
     '',
