@@ -38,8 +38,11 @@ export interface Failure {
   worker?: string | undefined;
 }
 
-/** `incompatible`: the worker and the ingress share no version of the broker contract. */
-export type WorkerState = 'serving' | 'full' | 'paused' | 'draining' | 'incompatible';
+/**
+ * `incompatible`: the worker and the ingress share no version of the broker contract. `ejected`: it takes jobs, and the ingress
+ * gives it none, because they fail or are slow where those of its peers are not.
+ */
+export type WorkerState = 'serving' | 'full' | 'paused' | 'draining' | 'ejected' | 'incompatible';
 
 /**
  * `POST /workers/<id>/drain` (admins): the worker finishes its jobs and takes no new ones until `POST
@@ -54,6 +57,8 @@ export interface LiveWorkerFacts {
   slots: number;
   busy: number;
   state: WorkerState;
+  /** Why it is ejected: `slow`, or the code of the error that its jobs ended with. */
+  reason?: string;
   /** Heartbeats, one a second, that have not arrived; after three the worker counts as lost. */
   missedHeartbeats: number;
   startedAt: number;

@@ -9,11 +9,12 @@ const lateHeartbeat = 0.5;
  * @param now a time of `performance.now()`
  */
 export function workerFacts(
-  { id, announcement, pool, lastHeartbeatAt, held, others }: LiveWorker,
+  { id, announcement, pool, lastHeartbeatAt, held, others, health }: LiveWorker,
   now: number,
 ): LiveWorkerFacts {
   const { tier, pool: token, models, tools, slots, startedAt, version, host } = announcement;
   const busy = Math.min(slots, others + held);
+  const state = pool.contract === undefined ? 'incompatible' : stateOf(announcement, busy, health);
   return {
     id,
     tier,
@@ -22,7 +23,8 @@ export function workerFacts(
     tools: tools.map(({ name }) => name),
     slots,
     busy,
-    state: pool.contract === undefined ? 'incompatible' : stateOf(announcement, busy),
+    state,
+    ...(state === 'ejected' && health.ejection ? { reason: health.ejection.reason } : {}),
     missedHeartbeats: Math.max(0, Math.floor((now - lastHeartbeatAt) / 1000 - lateHeartbeat)),
     startedAt,
     version,
@@ -30,8 +32,13 @@ export function workerFacts(
   };
 }
 
-function stateOf({ draining, accepting, slots }: LiveWorker['announcement'], busy: number): WorkerState {
+function stateOf(
+  { draining, accepting, slots }: LiveWorker['announcement'],
+  busy: number,
+  { ejection }: LiveWorker['health'],
+): WorkerState {
   if (draining) return 'draining';
   if (!accepting) return 'paused';
+  if (ejection) return 'ejected';
   return busy >= slots ? 'full' : 'serving';
 }

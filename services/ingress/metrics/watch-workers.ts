@@ -2,12 +2,12 @@ import { Gauge, type Registry } from 'prom-client';
 import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { tiers } from '#shared/core/tier.ts';
 
-type Seen = Pick<LiveWorker, 'id' | 'announcement' | 'held' | 'others'>;
+type Seen = Pick<LiveWorker, 'id' | 'announcement' | 'held' | 'others' | 'health'>;
 
 /** Workers with series of their own. The sums by tier count all workers. */
 const mostWorkers = 500;
 
-const states = ['serving', 'paused', 'draining'] as const;
+const states = ['serving', 'paused', 'draining', 'ejected'] as const;
 
 /** Adds gauges of the cluster's workers; every ingress reports the same ones. A worker's series end when it is gone. */
 export function watchWorkers(registry: Registry, workersOf: () => Iterable<Seen>): void {
@@ -19,8 +19,22 @@ export function watchWorkers(registry: Registry, workersOf: () => Iterable<Seen>
     registers,
     collect: () => {
       for (const tier of tiers) for (const state of states) workers.set({ tier, state }, 0);
-      for (const { announcement } of workersOf())
-        workers.inc({ tier: announcement.tier, state: stateOf(announcement) });
+      for (const worker of workersOf()) workers.inc({ tier: worker.announcement.tier, state: stateOf(worker) });
+    },
+  });
+  const ejected: Gauge<'tier' | 'worker' | 'reason'> = new Gauge({
+    name: 'rtr_ejected_workers',
+    help: '1 for a worker that gets no jobs of this ingress because they failed or were slow, by error code or slow',
+    labelNames: ['tier', 'worker', 'reason'],
+    registers,
+    collect: () => {
+      ejected.reset();
+      let listed = 0;
+      for (const { id, announcement, health } of workersOf()) {
+        if (!health.ejection) continue;
+        if (++listed > mostWorkers) break;
+        ejected.set({ tier: announcement.tier, worker: id, reason: health.ejection.reason }, 1);
+      }
     },
   });
   const byWorker = (name: string, help: string, value: (worker: Seen) => number): void => {
@@ -69,7 +83,8 @@ function busyOf({ announcement, held, others }: Seen): number {
   return Math.min(announcement.slots, held + others);
 }
 
-function stateOf({ draining, accepting }: LiveWorker['announcement']): (typeof states)[number] {
-  if (draining) return 'draining';
-  return accepting ? 'serving' : 'paused';
+function stateOf({ announcement, health }: Seen): (typeof states)[number] {
+  if (announcement.draining) return 'draining';
+  if (!announcement.accepting) return 'paused';
+  return health.ejection ? 'ejected' : 'serving';
 }

@@ -24,6 +24,11 @@ const states: Record<WorkerState, { word: string; color: string; sentence: strin
     sentence: 'gets no requests: its release is too far from the router’s',
   },
   paused: { word: 'Paused', color: 'gray', sentence: 'gets no requests: its upstream is failing or limits the rate' },
+  ejected: {
+    word: 'Ejected',
+    color: 'red',
+    sentence: 'gets one request now and then: the others failed or were slow where those of its peers were not',
+  },
   draining: { word: 'Draining', color: 'orange', sentence: 'finishes its requests and gets no new ones' },
 };
 
@@ -145,13 +150,18 @@ function Serves({ worker: { models, tools } }: { worker: LiveWorkerFacts }) {
   );
 }
 
-function State({ worker: { state, missedHeartbeats } }: { worker: LiveWorkerFacts }) {
+function State({ worker: { state, reason, missedHeartbeats } }: { worker: LiveWorkerFacts }) {
   const { word, color, sentence } = states[state];
   return (
     <Group gap={6} wrap="nowrap">
       <Badge color={color} variant="dot" title={sentence}>
         {word}
       </Badge>
+      {reason === undefined ? null : (
+        <Text size="xs" c="dimmed" className="break">
+          {reason}
+        </Text>
+      )}
       {missedHeartbeats > 0 ? (
         <Text size="xs" c="var(--mantine-color-error)">
           silent for {missedHeartbeats} s
