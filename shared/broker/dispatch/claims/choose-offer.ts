@@ -31,13 +31,8 @@ export function chooseOffer(job: Job, placements: readonly Placement[]): Offer |
   const equal = open.filter(
     (each) => each === first || (first.group !== undefined && each.group === first.group && each.pool.waiting === 0),
   );
-  const worker = chooseWorker(
-    equal.map(({ pool }) => pool),
-    job.request.affinity,
-    job.avoid,
-  );
-  const placement = equal.find(({ pool }) => pool === worker?.pool);
-  const at = worker?.announcement.offersAt;
-  const v = placement?.pool.contract;
-  return worker && placement && at !== undefined && v !== undefined ? { worker, placement, at, v } : undefined;
+  const choice = chooseWorker(equal, job.request.affinity, job.avoid);
+  const at = choice?.worker.announcement.offersAt;
+  const v = choice?.placement.pool.contract;
+  return choice && at !== undefined && v !== undefined ? { ...choice, at, v } : undefined;
 }

@@ -1,5 +1,5 @@
 import { awaitedTickets } from '../../contract/pull.ts';
-import { isLeftOut, type LivePool, type LiveWorker } from '../workers/live-pool.ts';
+import { isLeftOut, type LiveWorker, type Placement } from '../workers/live-pool.ts';
 import { rendezvousScore } from '../workers/rendezvous.ts';
 
 /** The part of its slots up to which a worker takes the requests of its conversations, however idle the others are. */
@@ -8,65 +8,94 @@ const roomyPart = 0.5;
 /** Beyond that, it takes them while its load is at most this many times the mean. */
 const mostOfMean = 1.25;
 
+/** How many times longer than at the next worker the first token may take where the conversation belongs. */
+const mostTimesLater = 3;
+
+/** Milliseconds that are added to all times to the first token, so that differences that nobody notices decide nothing. */
+const unnoticedMs = 100;
+
 /**
- * The worker of these pools that a job is offered to: the one that its conversation belongs to, so that it finds its prompt
- * cache, while that one has room; then the next in the conversation's own order of workers. A job without a conversation goes
- * to the better one of two that are drawn.
+ * The worker that a job is offered to, with the placement that it belongs to: the one that its conversation belongs to, so that it finds its
+ * prompt cache, while that one has room and is not slow; then the next in the conversation's own order of workers. A job
+ * without a conversation goes to the better one of two that are drawn.
  * See docs/decisions/0009-conversations-stay-with-workers.md.
+ * @param placements equally good ones
  * @param affinity the job's conversation, a number of 32 bits
  */
 export function chooseWorker(
-  pools: readonly LivePool[],
+  placements: readonly Placement[],
   affinity: number | undefined,
   avoid: ReadonlySet<string>,
-): LiveWorker | undefined {
+): { worker: LiveWorker; placement: Placement } | undefined {
+  const now = performance.now();
   const able: LiveWorker[] = [];
   let slots = 0;
   // The job itself is among them.
   let busy = 1;
-  for (const { workers } of pools) {
-    for (const worker of workers) {
-      if (!worker.announcement.accepting || avoid.has(worker.id) || isLeftOut(worker)) continue;
+  for (const { pool } of placements) {
+    for (const worker of pool.workers) {
+      if (!worker.announcement.accepting || avoid.has(worker.id) || isLeftOut(worker, now)) continue;
       slots += worker.announcement.slots;
       busy += worker.held + worker.others;
       if (isAble(worker)) able.push(worker);
     }
   }
-  const chosen =
-    affinity === undefined
-      ? undefined
-      : firstWithRoom(able, affinity, Math.max(roomyPart, (mostOfMean * busy) / slots));
-  return chosen ?? betterOfTwo(able);
+  const placementOf = ({ pool }: LiveWorker) => placements.find((each) => each.pool === pool);
+  const firstTokenMs = (worker: LiveWorker): number | undefined => {
+    const recent = worker.health.find(placementOf(worker)?.model ?? '');
+    return recent && recent.firstTokens(now) >= 1 ? recent.firstTokenMs : undefined;
+  };
+  const mostLoad = Math.max(roomyPart, (mostOfMean * busy) / slots);
+  const own = affinity === undefined ? undefined : ofConversation(able, affinity, mostLoad, firstTokenMs);
+  const worker = own ?? betterOfTwo(able, firstTokenMs);
+  const placement = worker && placementOf(worker);
+  return placement && { worker, placement };
 }
+
+type FirstTokenMs = (worker: LiveWorker) => number | undefined;
 
 function isAble(worker: LiveWorker): boolean {
   return worker.announcement.offersAt !== undefined && !worker.hasRefused && spare(worker) > awaitedTickets;
 }
 
-/** The first one in a conversation's order whose load, as a part of its slots, is below this one. */
-function firstWithRoom(able: readonly LiveWorker[], affinity: number, mostLoad: number): LiveWorker | undefined {
+/** Of those whose load, as a part of their slots, is below this one: the first in a conversation's order, or the second, where the first is slow. */
+function ofConversation(
+  able: readonly LiveWorker[],
+  affinity: number,
+  mostLoad: number,
+  firstTokenMs: FirstTokenMs,
+): LiveWorker | undefined {
   let first: LiveWorker | undefined;
-  let best = 0;
+  let second: LiveWorker | undefined;
+  let [best, nextBest] = [0, 0];
   for (const worker of able) {
     const { slots } = worker.announcement;
     if (worker.held + worker.others >= mostLoad * slots) continue;
     const score = rendezvousScore(affinity, worker.point, slots);
-    if (score <= best) continue;
-    first = worker;
-    best = score;
+    if (score > best) {
+      [second, nextBest] = [first, best];
+      [first, best] = [worker, score];
+    } else if (score > nextBest) [second, nextBest] = [worker, score];
   }
-  return first;
+  if (!first || !second) return first;
+  const [ms, msOfSecond] = [firstTokenMs(first), firstTokenMs(second)];
+  if (ms === undefined || msOfSecond === undefined) return first;
+  return ms + unnoticedMs > mostTimesLater * (msOfSecond + unnoticedMs) ? second : first;
 }
 
 /**
- * The one with more free slots of two that are drawn: what is known of a worker's other jobs is up to a second old, and
- * several ingresses that all chose the very best would all choose the same one.
+ * The one with more free slots for its time to the first token of two that are drawn: what is known of a worker's other jobs is
+ * up to a second old, and several ingresses that all chose the very best would all choose the same one.
  */
-function betterOfTwo(able: readonly LiveWorker[]): LiveWorker | undefined {
+function betterOfTwo(able: readonly LiveWorker[], firstTokenMs: FirstTokenMs): LiveWorker | undefined {
   const at = Math.floor(Math.random() * able.length);
   const one = able[at];
   const other = able[(at + 1 + Math.floor(Math.random() * (able.length - 1))) % able.length];
-  return one && other && spare(other) > spare(one) ? other : one;
+  if (!one || !other) return one;
+  const [ms, msOfOther] = [firstTokenMs(one), firstTokenMs(other)];
+  // Where the time of one is not known, the free slots decide.
+  const slower = ms === undefined || msOfOther === undefined ? 1 : (ms + unnoticedMs) / (msOfOther + unnoticedMs);
+  return spare(other) * slower > spare(one) ? other : one;
 }
 
 function spare({ announcement, held, others }: LiveWorker): number {

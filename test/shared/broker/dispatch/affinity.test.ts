@@ -5,6 +5,7 @@ import {
   type Parties,
   type TestIngress,
 } from '../../../helpers/broker/broker-parties.ts';
+import type { Step } from '../../../helpers/broker/scripted-handler.ts';
 import { until } from '../../../helpers/until.ts';
 
 const hang = { steps: [{ write: 'x' }, { hang: true as const }] };
@@ -123,12 +124,34 @@ describe.concurrent('a conversation', () => {
       return all.map(([id, tickets]) => (tickets === 0 ? String(id) : 'by ticket'));
     };
     // A worker that has not looked through its lanes yet refuses offers.
-    await until(async () => !(await served()).includes('by ticket'));
+    await until(async () => [...new Set(await served())].toSorted().join() === 'left,right');
     const first = await served();
     expect(await served()).toEqual(first);
     // A pool with an eighth of the other's slots has about a ninth of the conversations.
     const left = first.filter((id) => id === 'left').length;
     expect(left).toBeGreaterThan(0);
     expect(left).toBeLessThan(20);
+  });
+
+  it('moves to the next worker while the first token of its own one takes much longer', async (context) => {
+    const { expect } = context;
+    const { ingress } = await start(context, 2);
+    const own = await workerFor(ingress, 7);
+    const served = await workersFor(ingress, conversations);
+    const other = conversations.find((_, at) => served[at] !== own);
+    const forgetTimes = (): void => {
+      for (const { health } of ingress.workers.workers()) health.find('demo')?.clearFirstTokens();
+    };
+    forgetTimes();
+    const steps: Step[] = [{ only: own, waitMs: 500 }, { write: 'x' }, { waitMs: 5 }];
+    await Promise.all([7, 7, other, other].map((affinity) => ingress.send({ affinity, steps }).finished));
+    expect(await workerFor(ingress, 7)).not.toBe(own);
+    // A job without a conversation goes where its first token comes sooner, too.
+    for (let job = 0; job < 10; job += 1) {
+      const { attempt } = await ingress.send({}).finished;
+      expect(attempt?.worker.id).not.toBe(own);
+    }
+    forgetTimes();
+    expect(await workerFor(ingress, 7)).toBe(own);
   });
 });
