@@ -11,6 +11,7 @@ import type { Broker } from '#shared/broker/connection/connect-broker.ts';
 import { announceKeyChange } from '#shared/broker/contract/change-signals.ts';
 import type { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
+import { SharedEjections } from '#shared/broker/dispatch/workers/shared-ejections.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { Releases } from '#shared/core/release.ts';
 import type { Registry } from '#shared/registry/registry.ts';
@@ -66,7 +67,13 @@ export function openConsole(parts: ConsoleParts): Console {
   const { ingress, accounts, usage, limits, prices, broker, workers, dispatcher, registry } = parts;
   const { dropKeys, publicUrl, about, log, releases } = parts;
   const meter = new StatsMeter(() => dispatcher.jobs());
-  const board = new StatsBoard(broker, ingress, () => meter.read());
+  const ejections = new SharedEjections(workers);
+  const board = new StatsBoard(
+    broker,
+    ingress,
+    () => ({ ...meter.read(), ejected: ejections.own() }),
+    (from, { ejected = [] }) => ejections.received(from, ejected),
+  );
   releases.add('stats', () => board.close());
   const feed = new LiveFeed(workers, () => board.current());
   releases.add('live feed', () => feed.close());

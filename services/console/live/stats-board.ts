@@ -14,8 +14,15 @@ export class StatsBoard {
   readonly #received = new Map<string, { stats: IngressStats; at: number }>();
   readonly #stop: () => void;
 
-  constructor(broker: Broker, ingress: string, read: () => IngressStats) {
+  /** @param onOther called with the stats of each other ingress */
+  constructor(
+    broker: Broker,
+    ingress: string,
+    read: () => IngressStats,
+    onOther: (from: string, stats: IngressStats) => void,
+  ) {
     const unsubscribe = onIngressStats(broker, (from, stats) => {
+      if (from !== ingress) onOther(from, stats);
       if (this.#received.has(from) || this.#received.size < maxIngresses) {
         this.#received.set(from, { stats, at: performance.now() });
       }

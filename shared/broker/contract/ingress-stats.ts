@@ -5,6 +5,9 @@ import { priorityClasses } from '#shared/core/priority-class.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
 import { parseJson } from './ticket.ts';
 
+/** Ejected workers in one message at most. */
+export const maxEjected = 100;
+
 const count = z.number().int().nonnegative();
 /** Values by second, the oldest first; the last one is of the second that ended at the message's time. */
 const seconds = z.array(z.number().nonnegative()).max(60);
@@ -56,6 +59,8 @@ export const ingressStatsSchema = z.object({
   lanes: readable(lane, 500),
   /** Requests that wait, by tier that may serve them, with workers or without. Absent from older releases. */
   waitingByTier: byTier.optional(),
+  /** The workers that the ingress has ejected, each with `slow` or an error code. Absent from older releases. */
+  ejected: readable(z.object({ worker: z.string().max(200), reason: z.string().max(64) }), maxEjected).optional(),
   /** The last failures, newest first. No text of an upstream or of a request is among them: either may quote a prompt. */
   failures: readable(
     z.object({
@@ -72,6 +77,7 @@ export const ingressStatsSchema = z.object({
   ),
 });
 
+export type EjectedWorker = NonNullable<IngressStats['ejected']>[number];
 export type IngressStats = z.infer<typeof ingressStatsSchema>;
 export type Failure = IngressStats['failures'][number];
 

@@ -60,7 +60,9 @@ export interface Cluster {
   /** Makes one more key that belongs to nobody. */
   addKey: (settings: KeySettings) => Promise<{ raw: string; id: string }>;
   /** Starts one more ingress on the same broker and accounts. */
-  addIngress: (environment?: Record<string, string>) => Promise<{ process: ServiceProcess; url: string }>;
+  addIngress: (
+    environment?: Record<string, string>,
+  ) => Promise<{ process: ServiceProcess; url: string; adminUrl: string }>;
   stop(): Promise<void>;
 }
 

@@ -17,6 +17,8 @@ export type EjectionReason = ErrorCode | 'slow';
 /** A worker that gets no jobs of this ingress, except for one probe at a time. Times are milliseconds of `performance.now()`. */
 export interface Ejection {
   reason: EjectionReason;
+  /** Whether this ingress found out by itself, rather than by another one's list. */
+  isOwn: boolean;
   at: number;
   /** From when on one job may be given to it, to see whether it serves again. */
   probeAt: number;
@@ -66,10 +68,13 @@ export class WorkerHealth {
     return average;
   }
 
-  /** Gives it no more jobs until a probe is due. */
-  eject(reason: EjectionReason, now: number): void {
+  /**
+   * Gives it no more jobs until a probe is due.
+   * @param isOwn whether this ingress found out by itself, rather than by another one's list
+   */
+  eject(reason: EjectionReason, now: number, isOwn = true): void {
     if (now - this.#recoveredAt > relapseMs) this.#relapses = 0;
-    this.#ejection = { reason, at: now, probeAt: now + this.#backoffMs(), probe: undefined };
+    this.#ejection = { reason, isOwn, at: now, probeAt: now + this.#backoffMs(), probe: undefined };
   }
 
   /** Ends its ejection. */

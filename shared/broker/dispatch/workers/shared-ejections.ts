@@ -1,0 +1,54 @@
+import { isErrorCode } from '#shared/core/errors.ts';
+import { maxEjected, type EjectedWorker } from '../../contract/ingress-stats.ts';
+import type { LiveWorkers } from './live-workers.ts';
+import { mayEject } from './outcome-judge.ts';
+
+/** Milliseconds after which an ingress that sent nothing is forgotten. */
+const silentMs = 10_000;
+
+/** Ingress nodes that are remembered at most. */
+const maxIngresses = 1_000;
+
+/**
+ * What ingress nodes tell each other of ejected workers, with their stats: each need not find out by itself who is sick. What is
+ * new in another one's list is ejected here too, within the cap; what has left it is probed at once.
+ */
+export class SharedEjections {
+  readonly #workers: LiveWorkers;
+  /** What each other ingress listed last. */
+  readonly #listed = new Map<string, { ids: ReadonlySet<string>; at: number }>();
+
+  constructor(workers: LiveWorkers) {
+    this.#workers = workers;
+  }
+
+  /**
+   * The workers that this ingress has ejected by itself: if it listed those of others, too, each would take them from the other
+   * again and again.
+   */
+  own(): EjectedWorker[] {
+    const ejected: EjectedWorker[] = [];
+    for (const { id, health } of this.#workers.workers()) {
+      if (health.ejection?.isOwn) ejected.push({ worker: id, reason: health.ejection.reason });
+      if (ejected.length >= maxEjected) break;
+    }
+    return ejected;
+  }
+
+  /** Takes the list of another ingress, once a second. */
+  received(ingress: string, ejected: readonly EjectedWorker[]): void {
+    const now = performance.now();
+    for (const [name, { at }] of this.#listed) if (now - at > silentMs) this.#listed.delete(name);
+    const before = this.#listed.get(ingress)?.ids;
+    if (!before && (ejected.length === 0 || this.#listed.size >= maxIngresses)) return;
+    const ids = new Set(ejected.map(({ worker }) => worker));
+    for (const { worker: id, reason } of ejected) {
+      const worker = before?.has(id) ? undefined : this.#workers.get(id);
+      if (!worker || worker.health.ejection || !mayEject(worker)) continue;
+      worker.health.eject(reason === 'slow' || isErrorCode(reason) ? reason : 'upstream_failed', now, false);
+    }
+    for (const id of before ?? []) if (!ids.has(id)) this.#workers.get(id)?.health.probeSoon(now);
+    if (ids.size === 0) this.#listed.delete(ingress);
+    else this.#listed.set(ingress, { ids, at: now });
+  }
+}

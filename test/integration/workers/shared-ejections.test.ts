@@ -1,0 +1,38 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startScriptedCluster, type ScriptedCluster } from '../../helpers/cluster/start-scripted-cluster.ts';
+import { until } from '../../helpers/until.ts';
+
+let cluster: ScriptedCluster;
+
+beforeAll(async () => {
+  cluster = await startScriptedCluster();
+});
+
+afterAll(() => cluster.stop());
+
+it('a worker that one ingress ejects is ejected by the other, and serves both again', { timeout: 30_000 }, async () => {
+  const other = await cluster.addIngress();
+  for (const id of ['sick', 'b', 'c']) await cluster.addScripted({ id, slots: 8 });
+  const isEjected = async (adminUrl: string): Promise<boolean> =>
+    (await (await fetch(`${adminUrl}/metrics`)).text()).includes('worker="sick",reason="upstream_failed"} 1');
+  const bothAre = async (ejected: boolean): Promise<boolean> =>
+    (await isEjected(cluster.adminUrl)) === ejected && (await isEjected(other.adminUrl)) === ejected;
+  let conversations = 0;
+  const send = async (url: string, steps: object[]): Promise<number> => {
+    conversations += 1;
+    const messages = [{ role: 'user', content: `Hello, for the ${conversations}th time.` }];
+    const body = JSON.stringify({ model: 'demo', messages, steps });
+    const headers = { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json' };
+    return (await fetch(`${url}/api/openai/chat/completions`, { method: 'POST', headers, body })).status;
+  };
+  await until(async () => {
+    expect(await send(cluster.url, [{ only: 'sick', fail: 'upstream_failed' }, { write: '{}' }])).toBe(200);
+    return await isEjected(cluster.adminUrl);
+  }, 5_000);
+  // The other one has had no request.
+  await until(() => bothAre(true), 3_000);
+  await until(async () => {
+    for (const url of [cluster.url, other.url]) expect(await send(url, [{ write: '{}' }])).toBe(200);
+    return await bothAre(false);
+  }, 12_000);
+});
