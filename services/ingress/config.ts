@@ -105,7 +105,13 @@ export const ingressConfig = z
       600_000,
     ),
     MAX_ATTEMPTS: setting.integer('Most workers that one request is given to', 3, 1, 10),
-    DRAIN_MS: setting.integer('Time for running answers to finish after SIGTERM', 30_000, 0, 3_600_000),
+    LEAVE_MS: setting.integer(
+      'Time after SIGTERM for load balancers to let go: `/health` answers 503, and requests are still served',
+      5_000,
+      0,
+      600_000,
+    ),
+    DRAIN_MS: setting.integer('Time for running answers to finish after that', 30_000, 0, 3_600_000),
     LOG_LEVEL: setting.choice(
       'Least severe level of log lines to print: `trace`, `debug`, `info`, `warn`, `error` or `fatal`',
       'info',

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
+import { Server } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
 import { openAccounts } from '#shared/accounts/accounts.ts';
 import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
 import { logUnreadable } from '#shared/accounts/redis/stored-records.ts';
@@ -123,6 +125,7 @@ await runService(async (environment, releases) => {
 
   const held = new HeldBodies(config.MAX_HELD_BYTES, config.MAX_ACTIVE);
   const open = new OpenRequests();
+  let isEnding = false;
   const ledger = new UsageLedger(redis.redis, `${prefix}:`, log, {
     maxRequests: config.USAGE_MAX_REQUESTS,
     requestsKeptMs: config.USAGE_DAYS * dayMs,
@@ -155,7 +158,7 @@ await runService(async (environment, releases) => {
   watchWorkers(metricsRegistry, () => workers.workers());
   watchIngress(metricsRegistry, { held, open, ledger, limits });
   const countRefusal = (format: string, error: RouterError): void => metrics.countRefusal(format, error);
-  const healthParts = { workers, broker, redis, isDraining: () => open.isDraining };
+  const healthParts = { workers, broker, redis, isDraining: () => open.isLeaving };
   const segmentOf = ({ segment, segmentSetting }: ClientApi): string =>
     segmentSetting === undefined ? segment : config[segmentSetting];
   const webConsole = openConsole({
@@ -185,6 +188,7 @@ await runService(async (environment, releases) => {
     ...healthParts,
     log,
     open,
+    isEnding: () => isEnding,
     tracing,
     dispatcher,
     mcp,
@@ -222,12 +226,17 @@ await runService(async (environment, releases) => {
   server.on('clientError', answerBrokenRequest(clientFormats[0], { log, countRefusal, isAnswering }));
   await listen(server, config.PORT, config.HOST, releases);
   releases.add('running answers', async () => {
+    open.leave();
+    log.info({ ms: config.LEAVE_MS }, 'leaving: requests are still served');
+    await pause(config.LEAVE_MS);
     log.info({ active: dispatcher.active }, 'finishing running answers');
-    server.close();
+    // The server's own `close` also closes idle connections, on which a request may be on its way.
+    Server.prototype.close.call(server);
     const drained = open.drain(config.DRAIN_MS);
     mcp.stopListening();
     webConsole.feed.close();
     await drained;
+    isEnding = true;
     await dispatcher.drain(0);
     await open.drain(lastErrorsMs);
   });

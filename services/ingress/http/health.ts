@@ -5,7 +5,7 @@ import { version } from '#shared/core/version.ts';
 
 /** The body of `GET /health`. */
 export interface Health {
-  /** `draining` comes with status 503, on which load balancers stop sending requests. */
+  /** `draining` comes with status 503, on which load balancers stop sending requests. Those that arrive are served. */
   status: 'ok' | 'degraded' | 'draining';
   version: string;
   nats: boolean;

@@ -2,33 +2,43 @@ import type { NextFunction, Request, Response } from 'express';
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
+/**
+ * Milliseconds after an answer for which a drain waits for the next request on the same connection: the client may have sent it
+ * before it knew that the ingress stops.
+ */
+const nextRequestMs = 250;
+
 /** Counts the requests whose answer is not completely sent, and waits for them in a drain. */
 export class OpenRequests {
-  #count = 0;
+  readonly #open = new Set<ServerResponse>();
+  #closedAt = -Infinity;
   readonly #bySocket = new WeakMap<Duplex, ServerResponse>();
-  #onNone: (() => void) | undefined;
-  #draining = false;
+  #onChange: (() => void) | undefined;
+  #leaving = false;
 
   get count(): number {
-    return this.#count;
+    return this.#open.size;
   }
 
-  get isDraining(): boolean {
-    return this.#draining;
+  /** Whether clients and load balancers are being sent to other nodes. Requests that arrive are served. */
+  get isLeaving(): boolean {
+    return this.#leaving;
   }
 
   /** Counts every request. Mount it before all other handlers. */
   readonly follow = (request: Request, response: Response, next: NextFunction): void => {
     const { socket } = request;
-    this.#count += 1;
+    this.#open.add(response);
     this.#bySocket.set(socket, response);
+    this.#onChange?.();
     response.on('close', () => {
-      this.#count -= 1;
+      this.#open.delete(response);
+      this.#closedAt = performance.now();
       // A response references its whole request, and a keep-alive connection may stay idle for long.
       if (this.#bySocket.get(socket) === response) this.#bySocket.delete(socket);
-      if (this.#count === 0) this.#onNone?.();
+      this.#onChange?.();
     });
-    if (this.#draining) response.setHeader('connection', 'close');
+    if (this.#leaving) response.setHeader('connection', 'close');
     next();
   };
 
@@ -38,14 +48,28 @@ export class OpenRequests {
     return response !== undefined && response.headersSent && !response.closed;
   }
 
-  /** Closes every connection after its answer from now on. Resolves when no request is open, or after `ms` milliseconds. */
+  /** From now on, each answer that begins says that it is the last one on its connection. */
+  leave(): void {
+    this.#leaving = true;
+    for (const response of this.#open) if (!response.headersSent) response.setHeader('connection', 'close');
+  }
+
+  /** Resolves when no request is open and none follows on a connection that was just in use, or after `ms` milliseconds. */
   async drain(ms: number): Promise<void> {
-    this.#draining = true;
-    if (this.#count === 0) return;
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#onNone = resolve;
+    let last: NodeJS.Timeout | undefined;
+    this.#onChange = () => {
+      clearTimeout(last);
+      if (this.#open.size > 0) return;
+      const waitMs = this.#closedAt + nextRequestMs - performance.now();
+      if (waitMs <= 0) resolve();
+      else last = setTimeout(resolve, waitMs);
+    };
     const timer = setTimeout(resolve, ms);
+    this.#onChange();
     await promise;
+    this.#onChange = undefined;
+    clearTimeout(last);
     clearTimeout(timer);
   }
 }

@@ -6,7 +6,8 @@ import type { ReadBody } from './read-body.ts';
 export interface ReceiveParts {
   readBody: ReadBody;
   held: HeldBodies;
-  isDraining: () => boolean;
+  /** Whether the time to drain is over, and the process about to exit. */
+  isEnding: () => boolean;
 }
 
 /** A request's body. It counts as held until the answer is over or `releaseBody` is called; keep no reference after that. */
@@ -23,7 +24,7 @@ export interface ReceivedBody {
 export async function receiveBody(
   request: Request,
   response: Response,
-  { readBody, held, isDraining }: ReceiveParts,
+  { readBody, held, isEnding }: ReceiveParts,
 ): Promise<ReceivedBody | undefined> {
   // The client may have disconnected while its key was checked.
   if (response.destroyed) return undefined;
@@ -31,6 +32,6 @@ export async function receiveBody(
   response.on('close', () => holding.release());
   const body = await readBody(request, holding.grow);
   if (response.destroyed) return undefined;
-  if (isDraining()) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
+  if (isEnding()) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
   return { body, releaseBody: holding.releaseBody };
 }

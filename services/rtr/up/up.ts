@@ -146,6 +146,8 @@ async function runCluster(options: UpOptions, releases: Releases): Promise<void>
     PORT: String(config.PORT),
     HOST: config.HOST,
     ADMIN_PORT: String(ports.admin),
+    // No load balancer is in front of it.
+    LEAVE_MS: '0',
     DRAIN_MS: String(config.DRAIN_MS),
   });
   releases.add('ingress', () => ingress.stop(config.DRAIN_MS + drainMarginMs));

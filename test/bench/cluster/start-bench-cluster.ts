@@ -85,7 +85,7 @@ export async function startBenchCluster(releases: Releases): Promise<BenchCluste
   const ingress = start(
     'ingress',
     'services/ingress/main.ts',
-    { ...common, REDIS_URL: redisUrl, PORT: String(port), ADMIN_PORT: String(await freePort()) },
+    { ...common, REDIS_URL: redisUrl, PORT: String(port), ADMIN_PORT: String(await freePort()), LEAVE_MS: '0' },
     memoryProbe,
   );
   const workers: Part[] = [];

@@ -17,7 +17,7 @@ export const workerConfigs: Record<Tier, z.ZodObject> = {
 
 /** Settings that values never contain: the chart derives them from other values, or they belong to the pod. */
 const setByTheChart = new Set(
-  `PORT HOST ADMIN_PORT ADMIN_HOST WORKER_ID DRAIN_MS PUBLIC_URL TRUSTED_PROXIES ROUTER_CONFIG
+  `PORT HOST ADMIN_PORT ADMIN_HOST WORKER_ID LEAVE_MS DRAIN_MS PUBLIC_URL TRUSTED_PROXIES ROUTER_CONFIG
   NATS_URL NATS_CREDENTIALS NATS_CA REDIS_URL REDIS_CA`.split(/\s+/),
 );
 

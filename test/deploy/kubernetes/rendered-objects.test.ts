@@ -230,12 +230,13 @@ describe.skipIf(chartTools === undefined)(`the rendered objects of the chart (sk
     await expect(renderChart(...args)).rejects.toThrow('set ingress.settings.NO_WORKER_TIMEOUT_MS');
   });
 
-  it('have a grace period longer than the drain', () => {
+  it('have a grace period longer than leaving and the drain', () => {
     for (const { pod, container } of everyContainer()) {
       const drainMs = environmentOf(container)['DRAIN_MS'];
       if (drainMs === undefined) continue;
-      const leaving = container.lifecycle?.preStop?.sleep?.seconds ?? 0;
-      expect(pod.spec.terminationGracePeriodSeconds, pod.name).toBeGreaterThan(leaving + Number(drainMs) / 1000);
+      const leaveMs = environmentOf(container)['LEAVE_MS'] ?? 0;
+      const stopSeconds = (Number(leaveMs) + Number(drainMs)) / 1000;
+      expect(pod.spec.terminationGracePeriodSeconds, pod.name).toBeGreaterThan(stopSeconds);
     }
   });
 

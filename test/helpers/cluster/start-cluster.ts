@@ -92,6 +92,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       const process = start('services/ingress/main.ts', {
         PORT: '0',
         ADMIN_PORT: '0',
+        LEAVE_MS: '0',
         ...options.ingress,
         ...environment,
       });

@@ -89,7 +89,6 @@ export interface Container {
   securityContext?: Record<string, unknown>;
   resources?: { requests?: Record<string, string>; limits?: Record<string, string> };
   volumeMounts?: { name: string; mountPath: string; readOnly?: boolean }[];
-  lifecycle?: { preStop?: { sleep?: { seconds: number } } };
   startupProbe?: Probe;
   readinessProbe?: Probe;
   livenessProbe?: Probe;

@@ -189,7 +189,7 @@ describe("a request's body", () => {
 });
 
 describe.concurrent('an ingress', () => {
-  it('finishes its streams on SIGTERM, takes no new requests, and exits', async ({ expect, onTestFinished }) => {
+  it('finishes its streams on SIGTERM, accepts no connections, and exits', async ({ expect, onTestFinished }) => {
     const own = await startScriptedCluster();
     onTestFinished(() => own.stop());
     await own.addScripted();
@@ -197,17 +197,17 @@ describe.concurrent('an ingress', () => {
     const kept = await openRaw(own.url);
     const body = JSON.stringify(chatRequest([{ write: 'served' }]));
     const request = `POST /api/openai/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${own.key}\r\ncontent-length: ${body.length}\r\n\r\n`;
-    // This request is on its way at the time of the signal: it is answered with a refusal.
+    // This request is on its way at the time of the signal: it is served, as the last one on its connection.
     kept.socket.write(request);
     await new Promise((resolve) => setTimeout(resolve, 50));
     const stopped = own.ingress.stop();
     await own.ingress.line('finishing running answers');
     kept.socket.write(body);
     await kept.closed;
-    const { status, headers, body: refusal } = readRawAnswer(kept.text());
-    expect(status).toBe(503);
-    expect(headers['retry-after']).toBe('1');
-    expect(JSON.parse(refusal)).toMatchObject({ error: { code: 'shutting_down' } });
+    const { status, headers, body: answer } = readRawAnswer(kept.text());
+    expect(status).toBe(200);
+    expect(headers['connection']).toBe('close');
+    expect(answer).toBe('served');
     await expect(fetch(`${own.url}/health`)).rejects.toThrow('fetch failed');
     expect(await streaming.text()).toBe(Array.from({ length: 20 }, (_, at) => `${at}\n`).join(''));
     expect(await stopped).toBe(0);
