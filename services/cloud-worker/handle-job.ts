@@ -101,6 +101,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       stream,
       timeouts,
       write: (text: string) => reply.write(text),
+      room: () => reply.room?.(),
       trace: trace && { parent: trace, ...traced, model: model.id, stream },
       onHead,
     };

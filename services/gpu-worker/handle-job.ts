@@ -90,6 +90,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       stream,
       timeouts,
       write: (text: string) => reply.write(text),
+      room: () => reply.room?.(),
       trace: trace && { parent: trace, ...traced, model, stream },
     };
     return relayAnswer(relay, { path: `/v1${engineFormat.path}`, body }, signal);

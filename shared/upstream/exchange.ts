@@ -7,6 +7,8 @@ export interface Listener {
   onStart(status: number, headers: IncomingHttpHeaders): void;
   /** Returns `more` if the chunk completes a piece of the answer, `complete` if it completes the answer, else `nothing`. */
   onData(chunk: Buffer): 'nothing' | 'more' | 'complete';
+  /** Called after each chunk: the upstream is not read until it resolves. Undefined to go on. */
+  room?: (() => Promise<void> | undefined) | undefined;
 }
 
 /** Timeouts of an exchange, in milliseconds. */
@@ -37,6 +39,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #status: number | undefined;
   #firstAt: number | undefined;
+  /** Whether the upstream is not read, so that its silence says nothing about it. */
+  #isPaused = false;
   #timer: NodeJS.Timeout;
 
   constructor(listener: Listener, timeouts: ExchangeTimeouts, signal: AbortSignal) {
@@ -46,9 +50,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#listener = listener;
     this.#timeouts = timeouts;
     this.#signal = signal;
-    this.#timer = setTimeout(() => {
-      this.#fail(new RouterError('upstream_timeout', `The upstream gave no answer within ${timeouts.firstMs} ms.`));
-    }, timeouts.firstMs);
+    this.#timer = setTimeout(
+      () => this.#exceed(`The upstream gave no answer within ${timeouts.firstMs} ms.`),
+      timeouts.firstMs,
+    );
     if (signal.aborted) this.#onAbort();
     else signal.addEventListener('abort', this.#onAbort, { once: true });
   }
@@ -74,13 +79,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#guard(() => this.#listener.onStart(status, headers));
   }
 
-  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#state === 'failed' || this.#state === 'complete') return;
     this.#guard(() => {
       const progress = this.#listener.onData(chunk);
       if (progress !== 'nothing') this.#firstAt ??= performance.now();
       if (progress === 'complete') this.#complete();
       else if (progress === 'more') this.#answering();
+      const room = progress === 'complete' ? undefined : this.#listener.room?.();
+      if (room && !this.#isPaused) this.#pause(controller, room);
     });
   }
 
@@ -101,9 +108,23 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#state = 'answering';
     clearTimeout(this.#timer);
     const { idleMs } = this.#timeouts;
-    this.#timer = setTimeout(() => {
-      this.#fail(new RouterError('upstream_timeout', `The upstream stopped answering for ${idleMs} ms.`));
-    }, idleMs);
+    this.#timer = setTimeout(() => this.#exceed(`The upstream stopped answering for ${idleMs} ms.`), idleMs);
+  }
+
+  #exceed(message: string): void {
+    if (this.#isPaused) this.#timer.refresh();
+    else this.#fail(new RouterError('upstream_timeout', message));
+  }
+
+  #pause(controller: Dispatcher.DispatchController, room: Promise<void>): void {
+    this.#isPaused = true;
+    controller.pause();
+    const resume = (): void => {
+      this.#isPaused = false;
+      if (this.#state === 'waiting' || this.#state === 'answering') this.#timer.refresh();
+      controller.resume();
+    };
+    void room.then(resume);
   }
 
   #complete(): void {

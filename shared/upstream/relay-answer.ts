@@ -27,6 +27,8 @@ export interface RelayOptions {
   stream: boolean;
   timeouts: AnswerTimeouts;
   write: (text: string) => void;
+  /** Resolves when there is room for further pieces of a stream; undefined while there is. The upstream is not read meanwhile. */
+  room?: (() => Promise<void> | undefined) | undefined;
   /** The generation to trace, if jobs are traced. */
   trace?: Generation | undefined;
   /** Called with the status and headers of every answer. */
@@ -64,14 +66,14 @@ function contextHeaders({ traceparent, tracestate }: TraceContext): Record<strin
 }
 
 async function relay(
-  { http, upstream, translation, minted, stream, timeouts, write, onHead }: RelayOptions,
+  { http, upstream, translation, minted, stream, timeouts, write, room, onHead }: RelayOptions,
   request: UpstreamRequest,
   signal: AbortSignal,
 ): Promise<Ending> {
   if (stream) {
     const listener = new StreamListener(upstream, translation.stream(minted), write);
     const streamTimeouts = { firstMs: timeouts.firstTokenMs, idleMs: timeouts.idleMs };
-    await http.send(request, withHead(listener, onHead), streamTimeouts, signal);
+    await http.send(request, withHead(listener, onHead, room), streamTimeouts, signal);
     return listener.end();
   }
   const listener = new WholeListener(upstream);
@@ -82,12 +84,13 @@ async function relay(
   return ending;
 }
 
-/** The same listener, with `onHead` called before its `onStart`. */
-function withHead(listener: Listener, onHead: RelayOptions['onHead']): Listener {
-  if (!onHead) return listener;
+/** The same listener, with `onHead` called before its `onStart`, and `room` after its `onData`. */
+function withHead(listener: Listener, onHead: RelayOptions['onHead'], room?: RelayOptions['room']): Listener {
+  if (!onHead && !room) return listener;
   return {
+    room,
     onStart: (status, headers) => {
-      onHead(status, headers);
+      onHead?.(status, headers);
       listener.onStart(status, headers);
     },
     onData: (chunk) => listener.onData(chunk),

@@ -11,6 +11,12 @@ export const workerSettings = {
     .regex(/^[\w-]{1,64}$/)
     .optional()
     .describe('Name of the worker, unique in the cluster: 1 to 64 letters, digits, `_` and `-`; random if unset'),
+  MAX_KEPT_BYTES: setting.integer(
+    'Most bytes of sent answers kept for an ingress that is out of reach; when they are used up, engines and providers are not read on',
+    64 * 1024 * 1024,
+    1024 * 1024,
+    16 * 1024 ** 3,
+  ),
   ADMIN_PORT: setting.optionalInteger(
     'Port of `/metrics`, `/health` and `/live` for operators; none if unset',
     0,

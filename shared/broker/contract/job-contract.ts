@@ -40,6 +40,11 @@ export interface Reply {
    * answer that is not streamed waits for its end.
    */
   write(piece: string | Uint8Array): void;
+  /**
+   * Resolves when there is room for further pieces; undefined while there is. Where the ingress is out of reach for long, sent
+   * pieces fill the memory that they are kept in: a handler that can wait then reads no more of its upstream.
+   */
+  room?(): Promise<void> | undefined;
 }
 
 /**

@@ -127,6 +127,11 @@ export function grantOf(reply: string): string {
   return reply.slice(reply.lastIndexOf('.') + 1);
 }
 
+/** The token before it: the ingress that made the grant. */
+export function ingressOf(reply: string): string {
+  return reply.split('.').at(-2) ?? '';
+}
+
 function isFrameKind(kind: string | undefined): kind is FrameKind {
   return kind === 'd' || kind === 'k' || kind === 'e' || kind === 'x' || kind === 'r';
 }

@@ -70,7 +70,7 @@ export class Claimer {
     const claim = encodeClaim({ v: ticket.v, job: ticket.job, ticket: ackSubject });
     const { broker, worker, inbox, contacts } = this.#options;
     broker.publish(broker.subjects.claim(ingress, worker), claim, `${inbox}.${id}`);
-    contacts.sent(ingress, true);
+    contacts.at(ingress).sent(true);
   }
 
   /** Gives up all claims at an ingress that has fallen silent. */
@@ -100,8 +100,9 @@ export class Claimer {
     const pending = this.#pending.get(id);
     if (!pending) return this.#onLateAnswer(id, payload);
     const { contacts } = this.#options;
-    if (headers?.code === noResponders) contacts.absent(pending.ingress);
-    else contacts.heard(pending.ingress);
+    const contact = contacts.at(pending.ingress);
+    if (headers?.code === noResponders) contact.absent();
+    else contact.heard();
     if (pending.grant) return this.#addPart(id, pending, payload);
     if (headers?.code === noResponders) {
       pending.onNobody();
@@ -119,7 +120,7 @@ export class Claimer {
     const ingress = this.#unanswered.get(id);
     if (ingress === undefined) return;
     this.#unanswered.delete(id);
-    this.#options.contacts.heard(ingress);
+    this.#options.contacts.at(ingress).heard();
     const { answer, firstPart } = decodeClaimAnswer(payload) ?? {};
     if (answer?.answer === 'grant' && firstPart) this.#options.onLateGrant(answer, firstPart);
   }

@@ -1,10 +1,9 @@
 import type { ReplyWriter } from './reply-writer.ts';
 
-/**
- * Milliseconds for which the end of an answer is kept while the connection stands. Messages get lost with connections; an
- * ingress that misses an end for another reason asks for it later than this, and gets `worker_lost`. Kept for longer, many
- * answers would reach the old generation of the heap.
- */
+/** Milliseconds for which the end of an answer is kept at most: for as long as its ingress may be out of reach. */
+const maxKeptMs = 60_000;
+
+/** Milliseconds for which it is kept in any case. Kept for longer, many answers would reach the old generation of the heap. */
 const keptMs = 1_000;
 
 /** Bytes of kept ends at most, over all answers; beyond it the oldest go first. */
@@ -39,11 +38,14 @@ export class FinishedReplies {
     return [...this.#finished.values()].filter(({ at }) => at < time).map(({ writer }) => writer);
   }
 
-  /** Drops what is old enough. Not to be called while the connection is down or young: that is what they are kept for. */
+  /** Drops those that have come to their ingress. Not to be called while the connection is down or young. */
   dropOld(now: number): void {
     for (const [grant, kept] of this.#finished) {
       if (kept.at > now - keptMs) break;
-      this.#drop(grant, kept);
+      const hadBytes = kept.writer.keptBytes;
+      const isConfirmed = kept.writer.dropConfirmed(now);
+      this.#bytes -= hadBytes - kept.writer.keptBytes;
+      if (isConfirmed || kept.at < now - maxKeptMs) this.#drop(grant, kept);
     }
   }
 

@@ -7,6 +7,13 @@ const maxCopiedBytes = Buffer.poolSize / 2;
 /** Blocks that may wait for new frames. */
 const maxFreeBlocks = 16;
 
+/** Bytes of kept frames at most, unless decided otherwise. */
+const defaultMaxBytes = 64 * 1024 * 1024;
+
+/** Share of the bytes at which there is no room for further ones, and at which there is again. */
+const fullShare = 0.75;
+const roomyShare = 0.5;
+
 interface Block {
   bytes: Buffer;
   /** Bytes from the start that were given out. */
@@ -28,7 +35,8 @@ export interface KeptFrame {
 }
 
 /**
- * Holds the bytes of sent frames for as long as they may be asked for again, a second or so.
+ * Holds the bytes of sent frames of all answers for as long as they may be asked for again: a second or so, longer while their
+ * ingress is out of reach. When there is no room left, handlers pause.
  *
  * Small buffers of Node share memory with others of their time, so a frame that is simply held keeps many times its own
  * length, and for so long that all of it reaches the old generation of the heap, which only full collections clear. Here such
@@ -38,8 +46,33 @@ export interface KeptFrame {
  */
 export class FrameMemory {
   readonly #free: Block[] = [];
+  readonly #maxBytes: number;
   #current = newBlock();
   #frames = 0;
+  #bytes = 0;
+  #roomy: PromiseWithResolvers<void> | undefined;
+
+  /** @param maxBytes bytes of kept frames at most */
+  constructor(maxBytes = defaultMaxBytes) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Bytes of frames that were not released yet. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Whether it holds more than it may, so that the oldest frames have to go. */
+  get isOver(): boolean {
+    return this.#bytes > this.#maxBytes;
+  }
+
+  /** Resolves when there is room for further frames; undefined while there is. */
+  room(): Promise<void> | undefined {
+    if (this.#bytes < this.#maxBytes * fullShare) return undefined;
+    this.#roomy ??= Promise.withResolvers();
+    return this.#roomy.promise;
+  }
 
   /** Frames in its blocks that were not released yet. */
   get frames(): number {
@@ -48,7 +81,8 @@ export class FrameMemory {
 
   keep(bytes: Uint8Array): KeptFrame {
     const { length } = bytes;
-    if (length > maxCopiedBytes) return new OwnFrame(bytes);
+    this.#bytes += length;
+    if (length > maxCopiedBytes) return new OwnFrame(this, bytes);
     if (this.#current.used + length > blockBytes) this.#nextBlock();
     const block = this.#current;
     const start = block.used;
@@ -57,6 +91,14 @@ export class FrameMemory {
     block.frames += 1;
     this.#frames += 1;
     return new BlockFrame(this, block, start, length);
+  }
+
+  /** So many bytes were released. Only for frames themselves. */
+  left(length: number): void {
+    this.#bytes -= length;
+    if (!this.#roomy || this.#bytes > this.#maxBytes * roomyShare) return;
+    this.#roomy.resolve();
+    this.#roomy = undefined;
   }
 
   /** A frame of this block was released. Only for frames themselves. */
@@ -98,15 +140,19 @@ class BlockFrame implements KeptFrame {
   release(): void {
     const block = this.#block;
     this.#block = undefined;
-    if (block) this.#memory.leave(block);
+    if (!block) return;
+    this.#memory.leave(block);
+    this.#memory.left(this.length);
   }
 }
 
 class OwnFrame implements KeptFrame {
+  readonly #memory: FrameMemory;
   #bytes: Uint8Array | undefined;
   readonly length: number;
 
-  constructor(bytes: Uint8Array) {
+  constructor(memory: FrameMemory, bytes: Uint8Array) {
+    this.#memory = memory;
     this.#bytes = bytes;
     this.length = bytes.length;
   }
@@ -117,6 +163,7 @@ class OwnFrame implements KeptFrame {
   }
 
   release(): void {
+    if (this.#bytes) this.#memory.left(this.length);
     this.#bytes = undefined;
   }
 }

@@ -9,10 +9,12 @@ import type { Grant } from '../contract/claim.ts';
 import { noResponders, type Broker } from '../connection/connect-broker.ts';
 import { encodeError } from '../contract/frame.ts';
 import type { JobHandler } from '../contract/job-contract.ts';
-import { grantOf } from '../contract/subjects.ts';
+import { grantOf, ingressOf } from '../contract/subjects.ts';
 import { FinishedReplies } from './finished-replies.ts';
 import type { FrameMemory } from './frame-memory.ts';
-import { ReplyWriter, youngMs } from './reply-writer.ts';
+import { youngMs, type IngressContact } from './ingress-contact.ts';
+import type { IngressContacts } from './ingress-contacts.ts';
+import { ReplyWriter } from './reply-writer.ts';
 import type { MeteredJob, WorkerMeter } from './worker-meter.ts';
 
 /** Milliseconds without a frame after which a running job sends a keep-alive. */
@@ -24,16 +26,18 @@ const youngQuietMs = 400;
 /** Milliseconds after which a job that sends frames all the time sends a keep-alive, which is answered when nobody waits. */
 const probeMs = 5_000;
 
-/** Milliseconds without a subscriber to a job's keep-alives after which its ingress counts as gone. */
-const unansweredMs = 6_000;
-
-/** Milliseconds that jobs go on while the broker cannot be reached. Nobody gets their answers meanwhile. */
-const disconnectedMs = 15_000;
+/**
+ * Milliseconds without a subscriber to a job's keep-alives after which its ingress counts as gone: that of a killed ingress is
+ * closed at once, as is that of one whose link was cut, which comes back.
+ */
+const unansweredMs = 15_000;
 
 /** A job in work. */
 interface Running {
   controller: AbortController;
   writer: ReplyWriter;
+  /** Its ingress. */
+  contact: IngressContact;
   /** Since when its keep-alives have no subscriber. */
   abandonedSince: number | undefined;
   /** Whether the last keep-alive had a subscriber, as far as known. */
@@ -54,6 +58,9 @@ export interface JobRunnerOptions {
   inbox: string;
   /** Where sent frames are kept. */
   memory: FrameMemory;
+  contacts: IngressContacts;
+  /** Milliseconds that jobs go on while the broker or their ingress cannot be reached. Their frames are kept meanwhile. */
+  outOfReachMs: number;
   /** Called when a job is over and its slot is free. */
   onFreed: () => void;
 }
@@ -80,15 +87,17 @@ export class JobRunner {
     const { requestId, operation, format, stream, model, headers, reply } = grant;
     const id = grantOf(reply);
     const controller = new AbortController();
-    const { handler, coalesceMs, meter, inbox, log, memory, onFreed } = this.#options;
+    const { handler, coalesceMs, meter, inbox, log, memory, contacts, onFreed } = this.#options;
+    const contact = contacts.at(ingressOf(reply));
     const writer = new ReplyWriter(this.#broker, {
       subject: reply,
       aliveInbox: `${inbox}.${id}`,
       stream,
       coalesceMs,
       memory,
+      contact,
     });
-    this.#running.set(id, { controller, writer, abandonedSince: undefined, wasReceived: true, isNew: true });
+    this.#running.set(id, { controller, writer, contact, abandonedSince: undefined, wasReceived: true, isNew: true });
     const trace = this.#traceOf(grant);
     const job = { id: grant.job, trace, requestId, operation, format, stream, model, headers, body };
     const startedAt = performance.now();
@@ -183,20 +192,22 @@ export class JobRunner {
   /** Sends the keep-alives that are due, and ends jobs when the broker stays away. Call twice a second. */
   sweep(now: number): void {
     const { disconnectedSince, connectedSince } = this.#broker;
+    const { outOfReachMs } = this.#options;
     if (disconnectedSince !== undefined) {
-      if (now - disconnectedSince > disconnectedMs)
+      if (now - disconnectedSince > outOfReachMs)
         for (const { controller } of this.#running.values()) controller.abort(cancelled);
       return;
     }
     const isYoung = now - connectedSince < youngMs;
     const maxQuietMs = isYoung ? youngQuietMs : quietMs;
     for (const job of this.#running.values()) {
+      if (now - (job.contact.lostSince ?? now) > outOfReachMs) job.controller.abort(cancelled);
       const { sentMs, probedMs } = job.writer.quiet(now);
       // Its ingress may have offered it, and not know whether it was taken.
       const isUnconfirmed = job.isNew && !job.writer.hasSent;
       job.isNew = false;
       if (isUnconfirmed || sentMs > maxQuietMs || probedMs > probeMs) this.#probe(job);
-      if (!isYoung) job.writer.dropOld(now);
+      if (!isYoung) job.writer.dropConfirmed(now);
     }
     // A keep-alive reveals an end that was lost with the connection; later ends are kept for an ingress that was away for
     // longer and asks for them.

@@ -1,10 +1,7 @@
 import type { FrameKind } from '../contract/subjects.ts';
 import type { FrameMemory, KeptFrame } from './frame-memory.ts';
 
-/** Milliseconds for which a sent frame is kept. A broker that dies loses what was sent shortly before. */
-const keptMs = 1_000;
-
-/** Bytes of frames kept at most, for one answer. */
+/** Bytes of frames kept at most, for one answer, while its ingress is in reach. */
 const maxKeptBytes = 1024 * 1024;
 
 /** A frame as it was sent. */
@@ -14,8 +11,8 @@ export interface SentFrame {
 }
 
 /**
- * The last frames of one answer, to be sent again when they were lost. What was sent within the last second is kept;
- * while the connection is down or young, everything is, because it is not known yet what was lost. A megabyte bounds both.
+ * The last frames of one answer, to be sent again when they were lost: those that its ingress has not confirmed, a mebibyte at
+ * most. While the ingress may be out of reach, only the memory of all answers bounds them.
  */
 export class ReplyTail {
   readonly #memory: FrameMemory;
@@ -31,21 +28,30 @@ export class ReplyTail {
     return this.#bytes;
   }
 
-  /** Adds the next frame in order. @param keepAll whether age does not count now */
-  add(kind: FrameKind, payload: Uint8Array, now: number, keepAll: boolean): void {
+  /**
+   * Adds the next frame in order.
+   * @param confirmed frames sent before this time have come
+   * @param isDoubtful whether the ingress may be out of reach
+   */
+  add(kind: FrameKind, payload: Uint8Array, now: number, confirmed: number, isDoubtful: boolean): void {
     this.#frames.push({ kind, kept: this.#memory.keep(payload), at: now });
     this.#bytes += payload.length;
-    this.#dropBefore(keepAll ? Number.NEGATIVE_INFINITY : now - keptMs);
+    this.#dropBefore(confirmed, isDoubtful ? Number.POSITIVE_INFINITY : maxKeptBytes);
   }
 
-  /** Drops what is old enough, though no new frame came. */
-  dropOld(now: number): void {
-    this.#dropBefore(now - keptMs);
+  /** Drops what was sent before a time, though no new frame came. */
+  dropBefore(time: number): void {
+    this.#dropBefore(time, Number.POSITIVE_INFINITY);
   }
 
   /** Drops all of it: nobody will ask for a frame of this answer any more. */
   dropAll(): void {
-    this.#dropBefore(Number.POSITIVE_INFINITY);
+    this.dropBefore(Number.POSITIVE_INFINITY);
+  }
+
+  /** Whether a frame sent at this time or later is kept. */
+  hasSince(time: number): boolean {
+    return (this.#frames.at(-1)?.at ?? Number.NEGATIVE_INFINITY) >= time;
   }
 
   /** The frames from this number on; undefined when some of them are not kept any more. */
@@ -54,9 +60,9 @@ export class ReplyTail {
     return this.#frames.slice(seq - this.#firstSeq).map(({ kind, kept }) => ({ kind, payload: kept.read() }));
   }
 
-  #dropBefore(oldest: number): void {
+  #dropBefore(oldest: number, maxBytes: number): void {
     for (let first = this.#frames[0]; first; first = this.#frames[0]) {
-      if (first.at >= oldest && this.#bytes <= maxKeptBytes) break;
+      if (first.at >= oldest && this.#bytes <= maxBytes && !this.#memory.isOver) break;
       this.#bytes -= first.kept.length;
       first.kept.release();
       this.#firstSeq += 1;

@@ -4,6 +4,7 @@ import { encodeEnd, encodeError } from '../contract/frame.ts';
 import type { JobEnd, Reply } from '../contract/job-contract.ts';
 import type { FrameKind } from '../contract/subjects.ts';
 import type { FrameMemory } from './frame-memory.ts';
+import type { IngressContact } from './ingress-contact.ts';
 import { ReplyTail } from './reply-tail.ts';
 
 /** A data frame carries this many bytes at most, so that it meets no payload limit. */
@@ -11,12 +12,6 @@ const maxFrameBytes = 512 * 1024;
 
 /** Pieces of a stream that are held back are sent at once when they have grown to this many bytes together. */
 const maxHeldBytes = 64 * 1024;
-
-/**
- * Milliseconds after a reconnect in which the connections of other nodes may still be down, so that what is sent may
- * still get lost.
- */
-export const youngMs = 5_000;
 
 const nothing = new Uint8Array(0);
 
@@ -31,6 +26,8 @@ export interface ReplyWriterOptions {
   coalesceMs: number;
   /** Where sent frames are kept. */
   memory: FrameMemory;
+  /** The ingress that they are sent to. */
+  contact: IngressContact;
 }
 
 /**
@@ -50,6 +47,8 @@ export class ReplyWriter implements Reply {
   readonly #coalesceMs: number;
   readonly #aliveInbox: string;
   readonly #tail: ReplyTail;
+  readonly #memory: FrameMemory;
+  readonly #contact: IngressContact;
   #seq = 0;
   #held: Uint8Array[] = [];
   #heldBytes = 0;
@@ -60,13 +59,15 @@ export class ReplyWriter implements Reply {
   #lastProbeAt = performance.now();
   #closed = false;
 
-  constructor(broker: Broker, { subject, aliveInbox, stream, coalesceMs, memory }: ReplyWriterOptions) {
+  constructor(broker: Broker, { subject, aliveInbox, stream, coalesceMs, memory, contact }: ReplyWriterOptions) {
     this.#broker = broker;
     this.#subject = subject;
     this.#aliveInbox = aliveInbox;
     this.#stream = stream;
     this.#coalesceMs = coalesceMs;
     this.#tail = new ReplyTail(memory);
+    this.#memory = memory;
+    this.#contact = contact;
   }
 
   write(piece: string | Uint8Array): void {
@@ -81,6 +82,11 @@ export class ReplyWriter implements Reply {
     else this.#timer = setTimeout(() => this.#flush(), waitMs);
   }
 
+  /** Undefined while the ingress is in reach: its frames are confirmed within a second or so, and need little room. */
+  room(): Promise<void> | undefined {
+    return this.#isDoubtful(performance.now()) ? this.#memory.room() : undefined;
+  }
+
   /** Whether any piece of the answer has left. */
   get hasSent(): boolean {
     return this.#seq > 0;
@@ -91,9 +97,11 @@ export class ReplyWriter implements Reply {
     return this.#tail.bytes;
   }
 
-  /** Drops frames that are too old to be sent again. Not to be called while the connection is down or young. */
-  dropOld(now: number): void {
-    this.#tail.dropOld(now);
+  /** Drops the frames that have come. @returns whether all have */
+  dropConfirmed(now: number): boolean {
+    const confirmed = this.#contact.confirmedBefore(now);
+    this.#tail.dropBefore(confirmed);
+    return !this.#tail.hasSince(confirmed);
   }
 
   /** Drops all sent frames. */
@@ -109,6 +117,7 @@ export class ReplyWriter implements Reply {
   /** Sends a keep-alive with the number of the next frame. An ingress that does not wait for the answer any more replies. */
   probe(): void {
     this.#lastProbeAt = performance.now();
+    this.#contact.sent();
     this.#publish('k', this.#seq, nothing, this.#aliveInbox);
   }
 
@@ -167,10 +176,15 @@ export class ReplyWriter implements Reply {
 
   #send(kind: FrameKind, payload: Uint8Array): void {
     const now = performance.now();
-    const { connected, connectedSince } = this.#broker;
-    this.#tail.add(kind, payload, now, !connected || now - connectedSince < youngMs);
+    this.#contact.sent();
+    this.#tail.add(kind, payload, now, this.#contact.confirmedBefore(now), this.#isDoubtful(now));
     this.#publish(kind, this.#seq, payload);
     this.#seq += 1;
+  }
+
+  /** Whether frames that are sent now may get lost. */
+  #isDoubtful(now: number): boolean {
+    return !this.#broker.connected || this.#contact.isDoubtful(now);
   }
 
   #publish(kind: FrameKind, seq: number, payload: Uint8Array, answerTo?: string): void {

@@ -12,6 +12,7 @@ import { grantOf } from '../contract/subjects.ts';
 import type { WorkerAddress } from '../contract/worker-address.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { FrameMemory } from './frame-memory.ts';
+import { IngressContacts } from './ingress-contacts.ts';
 import { JobRunner } from './job-runner.ts';
 import { TicketTaker } from './ticket-taker.ts';
 import type { WorkerFacts, WorkerOptions } from './worker-options.ts';
@@ -28,6 +29,7 @@ export class Worker {
   readonly #broker: Broker;
   readonly #jobs: JobRunner;
   readonly #tickets: TicketTaker;
+  readonly #contacts: IngressContacts;
   readonly #heartbeat: Heartbeat;
   readonly #releases: (() => void)[];
   readonly #startedAt = Date.now();
@@ -47,7 +49,7 @@ export class Worker {
 
   constructor(options: WorkerOptions) {
     const { broker, log, id, tier, handler, coalesceMs, meter, tracing, contract = ownContract } = options;
-    const { memory = new FrameMemory() } = options;
+    const { memory = new FrameMemory(), outOfReachMs = 60_000 } = options;
     const address: WorkerAddress = { tier, owner: broker.ownerAs(tier), worker: id };
     this.#options = options;
     this.#broker = broker;
@@ -57,6 +59,9 @@ export class Worker {
     const inbox = `${broker.subjects.inbox(address)}.${randomUUID()}`;
     this.#offers = `${inbox}.offer`;
     const onFreed = (): void => this.#freed();
+    const onSilent = (ingress: string): void => this.#tickets.onSilent(ingress);
+    const contacts = new IngressContacts({ broker, log, inbox: `${inbox}.alive`, onSilent });
+    this.#contacts = contacts;
     this.#jobs = new JobRunner({
       broker,
       log,
@@ -67,6 +72,8 @@ export class Worker {
       tier,
       inbox: `${inbox}.alive`,
       memory,
+      contacts,
+      outOfReachMs,
       onFreed,
     });
     const { subjects } = broker;
@@ -79,12 +86,27 @@ export class Worker {
     this.#heartbeat = new Heartbeat(broker, address, () => this.#announcement());
     const onGrant = (grant: Grant, body: Buffer): void => this.#begin(grant, body);
     const onClaiming = (count: number): void => void (this.#claiming = count);
-    const tickets = { broker, log, worker: address, inbox, contract, meter, onGrant, onClaiming, onClaimed: onFreed };
+    const tickets = {
+      broker,
+      log,
+      worker: address,
+      inbox,
+      contacts,
+      contract,
+      meter,
+      onGrant,
+      onClaiming,
+      onClaimed: onFreed,
+    };
     this.#tickets = new TicketTaker({ ...tickets, free: () => this.#free() }, this.#pool);
     const sweep = setInterval(() => this.#jobs.sweep(performance.now()), 500);
     this.#releases = [
       ...subscriptions.map((subscription) => () => subscription.unsubscribe()),
-      broker.onReconnect(() => this.#tickets.reset()),
+      () => contacts.close(),
+      broker.onReconnect(() => {
+        contacts.reset();
+        this.#tickets.reset();
+      }),
       () => clearInterval(sweep),
     ];
   }
@@ -184,7 +206,7 @@ export class Worker {
     else if (kind === 'pull' && name !== undefined) this.#tickets.puller.onStatus(name, Number(detail), message);
     else if (kind === 'claim' && name !== undefined) this.#tickets.claimer.onMessage(name, message);
     else if (kind === 'offer') this.#onOffer(message, name);
-    else if (kind === 'alive' && !this.#tickets.contacts.onEcho(name ?? '', message))
+    else if (kind === 'alive' && !this.#contacts.onEcho(name ?? '', message))
       this.#jobs.onUnwanted(grantOf(message.subject), message);
   }
 

@@ -8,7 +8,7 @@ import { encodeError } from '../contract/frame.ts';
 import { decodeTicket, type Ticket } from '../contract/ticket.ts';
 import type { WorkerAddress } from '../contract/worker-address.ts';
 import { Claimer } from './claimer.ts';
-import { IngressContacts } from './ingress-contacts.ts';
+import type { IngressContacts } from './ingress-contacts.ts';
 import { Puller } from './puller.ts';
 import type { WorkerMeter } from './worker-meter.ts';
 
@@ -18,6 +18,7 @@ export interface TicketTakerOptions {
   worker: WorkerAddress;
   /** Subject prefix of the worker's own inbox. */
   inbox: string;
+  contacts: IngressContacts;
   contract: ContractRange;
   meter: WorkerMeter;
   /** Slots that are free right now; 0 while the worker takes nothing. */
@@ -34,49 +35,49 @@ export interface TicketTakerOptions {
 export class TicketTaker {
   readonly puller: Puller;
   readonly claimer: Claimer;
-  readonly contacts: IngressContacts;
   readonly #options: TicketTakerOptions;
   #claiming = 0;
 
   /** @param pool that the worker has announced */
   constructor(options: TicketTakerOptions, pool: string) {
-    const { broker, log, worker, inbox, free } = options;
+    const { broker, log, worker, inbox, contacts, free } = options;
     this.#options = options;
-    const onSilent = (ingress: string): void => this.#onSilent(ingress);
-    const contacts = new IngressContacts({ broker, log, inbox: `${inbox}.alive`, onSilent });
     const onLateGrant = (grant: Grant, body: Uint8Array): void => this.#onLateGrant(grant, body);
-    this.contacts = contacts;
     this.claimer = new Claimer({ broker, worker, inbox: `${inbox}.claim`, contacts, onLateGrant });
-    const onPull = (ingress: string): void => contacts.sent(ingress, false);
+    const onPull = (ingress: string): void => contacts.at(ingress).sent();
     this.puller = new Puller({ broker, log, worker, inbox: `${inbox}.pull`, free, onPull }, pool);
   }
 
   close(): void {
-    this.contacts.close();
     this.puller.close();
   }
 
   /** Begins anew: the connection was lost. */
   reset(): void {
-    this.contacts.reset();
     this.claimer.reset();
     this.puller.reset();
   }
 
   onTicket({ data, subject }: Msg, ackTo: string): void {
-    const { contract, free } = this.#options;
+    const { contract, contacts, free } = this.#options;
     const isFree = free() > 0;
     // The slot is taken before the puller counts the ticket, because counting it may make the puller ask for more.
     this.#addClaims(1);
     const isOwn = this.puller.onTicket(subject);
     const ticket = decodeTicket(data);
     const isReadable = ticket !== undefined && speaks(contract, ticket.v);
-    const isSilent = isReadable && this.contacts.isSilent(ticket.ingress);
+    const isSilent = isReadable && contacts.isSilent(ticket.ingress);
     if (isReadable && isOwn && isFree && !isSilent) return this.#claim(ticket, ackTo);
     this.#addClaims(-1);
     // Without an ack, a ticket that is set aside comes back after JetStream's ack wait, and no ingress is needed for it.
     if (isSilent) this.puller.pullIfFree();
     else this.puller.ack(ackTo, isReadable ? 'back' : 'void');
+  }
+
+  /** Claims at a silent ingress give their slots back, all at once, and another ingress hands the pulls on. */
+  onSilent(ingress: string): void {
+    this.claimer.giveUp(ingress);
+    this.puller.leave(ingress, this.#options.contacts.liveliest());
   }
 
   /** Gives back a job that was never begun here, for another worker. */
@@ -103,12 +104,6 @@ export class TicketTaker {
       onClaimed();
     });
     this.puller.pullIfFree();
-  }
-
-  /** Claims at a silent ingress give their slots back, all at once, and another ingress hands the pulls on. */
-  #onSilent(ingress: string): void {
-    this.claimer.giveUp(ingress);
-    this.puller.leave(ingress, this.contacts.liveliest());
   }
 
   /** The claim was given up, but nobody else has the job: it runs if its whole body is here and a slot is still free. */

@@ -37,6 +37,8 @@ export interface WorkerOptions extends WorkerFacts {
   tracing?: Tracing | undefined;
   /** Where sent frames are kept. Default: a memory of its own. */
   memory?: FrameMemory;
+  /** Milliseconds that jobs go on while the broker or their ingress cannot be reached. Default: a minute. */
+  outOfReachMs?: number;
   /** Versions of the contract that it speaks. Default: those of this release. */
   contract?: ContractRange;
 }

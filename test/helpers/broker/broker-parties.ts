@@ -27,6 +27,8 @@ export interface PartyOptions {
     /** False: all workers seem to be of a release that takes no offers, so that every job goes by ticket. Default true. */
     offers?: boolean;
     log?: Logger;
+    /** Of a further ingress. Default: the server of all parties. */
+    natsUrl?: string;
   };
 }
 
@@ -72,13 +74,13 @@ export interface Parties {
 export async function startParties({ natsUrl = inject('natsUrl'), ingress = {} }: PartyOptions = {}): Promise<Parties> {
   const prefix = `t${randomBytes(6).toString('hex')}`;
   const releases: (() => Promise<unknown>)[] = [];
-  const connect = async (name: string): Promise<Broker> => {
-    const broker = await connectBroker({ url: natsUrl, name, prefix, log: silent });
+  const connect = async (name: string, url = natsUrl): Promise<Broker> => {
+    const broker = await connectBroker({ url, name, prefix, log: silent });
     releases.push(() => broker.close());
     return broker;
   };
   const addIngress = async (settings: PartyOptions['ingress'] = {}): Promise<TestIngress> => {
-    const broker = await connect('ingress');
+    const broker = await connect('ingress', settings.natsUrl);
     const made = await startIngress(broker, settings);
     releases.push(() => made.close());
     return made;

@@ -7,6 +7,8 @@ export interface PausableProxy {
   pause(): void;
   /** Keeps only what the server answers: it gets all that is asked of it. */
   pauseAnswers(): void;
+  /** Closes all connections, and every new one at once, until `resume`. */
+  cut(): void;
   resume(): void;
   close(): void;
 }
@@ -16,6 +18,7 @@ export async function startPausableProxy(serverPort: number): Promise<PausablePr
   const sockets = new Set<Socket>();
   const answering = new Set<Socket>();
   let paused: 'nothing' | 'answers' | 'all' = 'nothing';
+  let isCut = false;
   const isHeld = (socket: Socket): boolean => paused === 'all' || (paused === 'answers' && answering.has(socket));
   const follow = (socket: Socket, other: Socket): void => {
     sockets.add(socket);
@@ -29,6 +32,10 @@ export async function startPausableProxy(serverPort: number): Promise<PausablePr
     if (isHeld(socket)) socket.pause();
   };
   const proxy = createServer((client) => {
+    if (isCut) {
+      client.destroy();
+      return;
+    }
     const server = connect(serverPort, '127.0.0.1');
     answering.add(server);
     follow(client, server);
@@ -42,12 +49,17 @@ export async function startPausableProxy(serverPort: number): Promise<PausablePr
       paused = 'all';
       for (const socket of sockets) socket.pause();
     },
+    cut: () => {
+      isCut = true;
+      for (const socket of sockets) socket.destroy();
+    },
     pauseAnswers: () => {
       paused = 'answers';
       for (const socket of answering) socket.pause();
     },
     resume: () => {
       paused = 'nothing';
+      isCut = false;
       for (const socket of sockets) socket.resume();
     },
     close: () => {

@@ -29,7 +29,7 @@ describe.concurrent('an ingress that is gone', () => {
     await until(() => sent.text() === 'a piece' && worker.busy === 1);
     // Without a word to the worker, as when the process is killed.
     await doomed.broker.nc.close();
-    await until(() => expect(worker.busy).toBe(0), 15_000);
+    await until(() => expect(worker.busy).toBe(0), 22_000);
   });
 });
 

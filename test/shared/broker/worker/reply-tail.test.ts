@@ -3,11 +3,12 @@ import { FrameMemory } from '#shared/broker/worker/frame-memory.ts';
 import { ReplyTail } from '#shared/broker/worker/reply-tail.ts';
 
 const mebibyte = 1024 * 1024;
+const never = Number.NEGATIVE_INFINITY;
 
 describe('the frames kept to be sent again', () => {
-  it('are those of the last second', () => {
+  it('are those that are not confirmed', () => {
     const tail = new ReplyTail(new FrameMemory());
-    for (let at = 0; at <= 2_000; at += 500) tail.add('d', Buffer.from(String(at)), at, false);
+    for (let at = 0; at <= 2_000; at += 500) tail.add('d', Buffer.from(String(at)), at, at - 1_000, false);
     expect(tail.from(0)).toBeUndefined();
     expect(tail.from(1)).toBeUndefined();
     expect(tail.from(2)?.map(({ payload }) => payload.toString())).toEqual(['1000', '1500', '2000']);
@@ -17,45 +18,71 @@ describe('the frames kept to be sent again', () => {
 
   it('go without a new frame, too', () => {
     const tail = new ReplyTail(new FrameMemory());
-    for (let at = 0; at <= 2_000; at += 500) tail.add('d', Buffer.from(String(at)), at, true);
-    tail.dropOld(2_100);
+    for (let at = 0; at <= 2_000; at += 500) tail.add('d', Buffer.from(String(at)), at, never, true);
+    tail.dropBefore(1_100);
     expect(tail.from(2)).toBeUndefined();
     expect(tail.from(3)?.map(({ payload }) => payload.toString())).toEqual(['1500', '2000']);
-    tail.dropOld(4_000);
+    tail.dropBefore(3_000);
     expect(tail.bytes).toBe(0);
     expect(tail.from(5)).toEqual([]);
   });
 
-  it('are all of them while nobody knows what was lost', () => {
+  it('are all of them while their ingress is out of reach', () => {
     const tail = new ReplyTail(new FrameMemory());
-    for (let at = 0; at <= 20_000; at += 1_000) tail.add('d', Buffer.from('x'), at, true);
+    for (let at = 0; at <= 20_000; at += 1_000) tail.add('d', Buffer.from('x'), at, never, true);
     expect(tail.from(0)).toHaveLength(21);
   });
 
   it('give back their memory, when they are dropped for age, for room, or altogether', () => {
     const memory = new FrameMemory();
     const tail = new ReplyTail(memory);
-    for (let at = 0; at <= 2_000; at += 500) tail.add('d', Buffer.from(String(at)), at, false);
+    for (let at = 0; at <= 2_000; at += 500) tail.add('d', Buffer.from(String(at)), at, at - 1_000, false);
     expect(memory.frames).toBe(3);
-    tail.add('e', Buffer.alloc(mebibyte), 2_000, false);
+    tail.add('e', Buffer.alloc(mebibyte), 2_000, 1_000, false);
     expect(memory.frames).toBe(0);
-    for (const _ of [1, 2, 3]) tail.add('d', Buffer.from('x'), 2_000, true);
-    tail.dropOld(2_500);
+    for (const _ of [1, 2, 3]) tail.add('d', Buffer.from('x'), 2_000, never, true);
+    tail.dropBefore(1_500);
     expect(memory.frames).toBe(3);
     tail.dropAll();
     expect(memory.frames).toBe(0);
     expect(tail.bytes).toBe(0);
   });
 
-  it('are never more than a mebibyte, not even of one answer', () => {
+  it('are never more than a mebibyte of one answer while its ingress is in reach', () => {
     const tail = new ReplyTail(new FrameMemory());
-    for (let frame = 0; frame < 10; frame += 1) tail.add('d', Buffer.alloc(400 * 1024), 0, true);
+    for (let frame = 0; frame < 10; frame += 1) tail.add('d', Buffer.alloc(400 * 1024), 0, never, false);
     expect(tail.bytes).toBeLessThanOrEqual(mebibyte);
     expect(tail.from(8)).toHaveLength(2);
     expect(tail.from(7)).toBeUndefined();
-    tail.add('e', Buffer.alloc(2 * mebibyte), 0, true);
+    tail.add('e', Buffer.alloc(2 * mebibyte), 0, never, false);
     expect(tail.bytes).toBe(0);
     expect(tail.from(10)).toBeUndefined();
     expect(tail.from(11)).toEqual([]);
+  });
+
+  it('are bounded over all answers by the memory, and there is no room before they have to go', async () => {
+    const memory = new FrameMemory(4 * mebibyte);
+    const one = new ReplyTail(memory);
+    const other = new ReplyTail(memory);
+    for (const tail of [one, one, other, other]) tail.add('d', Buffer.alloc(0.7 * mebibyte), 0, never, true);
+    expect(memory.room()).toBeUndefined();
+    other.add('d', Buffer.alloc(0.7 * mebibyte), 0, never, true);
+    let hasRoom = false;
+    const room = memory.room()?.then(() => {
+      hasRoom = true;
+    });
+    expect(one.from(0)).toHaveLength(2);
+    expect(other.from(0)).toHaveLength(3);
+    // A writer that cannot wait loses its own oldest frames.
+    other.add('d', Buffer.alloc(1.5 * mebibyte), 0, never, true);
+    expect(memory.bytes).toBeLessThanOrEqual(4 * mebibyte);
+    expect(one.from(0)).toHaveLength(2);
+    expect(other.from(0)).toBeUndefined();
+    expect(hasRoom).toBe(false);
+    other.dropAll();
+    await room;
+    expect(hasRoom).toBe(true);
+    one.dropAll();
+    expect(memory.bytes).toBe(0);
   });
 });

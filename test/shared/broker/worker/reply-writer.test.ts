@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, inject, it, afterAll } from 'vitest';
 import { connectBroker, type Broker } from '#shared/broker/connection/connect-broker.ts';
 import { FrameMemory } from '#shared/broker/worker/frame-memory.ts';
+import { IngressContact } from '#shared/broker/worker/ingress-contact.ts';
 import { ReplyWriter } from '#shared/broker/worker/reply-writer.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { createLog } from '#shared/core/log.ts';
@@ -28,7 +29,8 @@ async function startReply(
   });
   await broker.flush();
   const memory = new FrameMemory();
-  const writer = new ReplyWriter(broker, { subject, aliveInbox: 'test.alive', stream, coalesceMs, memory });
+  const contact = new IngressContact('test');
+  const writer = new ReplyWriter(broker, { subject, aliveInbox: 'test.alive', stream, coalesceMs, memory, contact });
   return { writer, frames, subject };
 }
 

@@ -1,0 +1,55 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it, onTestFinished } from 'vitest';
+import { UpstreamHttp } from '#shared/upstream/upstream-http.ts';
+import { until } from '../../helpers/until.ts';
+
+const pieceBytes = 64 * 1024;
+const pieces = 512;
+
+it('is not read on while there is no room, and is silent without exceeding a timeout', async () => {
+  let accepted = 0;
+  const server = createServer((_, response) => {
+    response.writeHead(200);
+    const send = async (): Promise<void> => {
+      for (let piece = 0; piece < pieces; piece += 1) {
+        if (!response.write(Buffer.alloc(pieceBytes))) await once(response, 'drain');
+        accepted += pieceBytes;
+      }
+      response.end();
+    };
+    void send();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const http = new UpstreamHttp({ url, connections: 1, connectTimeoutMs: 1_000, headers: () => ({}), allowH2: false });
+  onTestFinished(() => http.close());
+  let received = 0;
+  const room = Promise.withResolvers<void>();
+  let isFull = true;
+  const listener = {
+    onStart: () => undefined,
+    onData: (chunk: Buffer): 'more' => {
+      received += chunk.length;
+      return 'more';
+    },
+    room: () => (isFull ? room.promise : undefined),
+  };
+  const body = Buffer.from('{}');
+  const timeouts = { firstMs: 300, idleMs: 300 };
+  const sent = http.send({ path: '/', body }, listener, timeouts, new AbortController().signal);
+  await until(() => received > 0);
+  await sleep(900);
+  const before = received;
+  // What the kernel's buffers take, and no more.
+  expect(before).toBeLessThan(2 * pieceBytes);
+  expect(accepted).toBeLessThan((pieces * pieceBytes) / 2);
+  isFull = false;
+  room.resolve();
+  await sent;
+  expect(received).toBe(pieces * pieceBytes);
+});
