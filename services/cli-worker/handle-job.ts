@@ -24,8 +24,6 @@ export interface HandleJobOptions {
   /** Name of the provider in traces. */
   traceName: string;
   timeouts: AnswerTimeouts;
-  /** Called when the upstream limits the rate of requests, with the seconds to wait if it names them. */
-  onLimited: (seconds: number | undefined) => void;
   log: Logger;
 }
 
@@ -46,7 +44,7 @@ type Attempt = { end: JobEnd } | { error: unknown; diedSilently: boolean };
  * answer is first written as chat chunks and then translated to the client's format.
  */
 export function createHandleJob(options: HandleJobOptions): JobHandler {
-  const { take, models, takesImages, traceName, timeouts, onLimited, log } = options;
+  const { take, models, takesImages, traceName, timeouts, log } = options;
   return async function handleJob(job, reply, signal) {
     if (!models.includes(job.model)) {
       throw new RouterError('upstream_failed', `The worker no longer serves ${job.model}.`);
@@ -132,9 +130,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
   }
 
   function reportToOperator(error: unknown): void {
-    if (!(error instanceof RouterError)) return;
-    if (error.code === 'rate_limit_exceeded') onLimited(error.retryAfter);
-    if (error.code === 'upstream_failed') {
+    if (error instanceof RouterError && error.code === 'upstream_failed') {
       log.error({ err: error }, 'the CLI could not serve a request');
     }
   }

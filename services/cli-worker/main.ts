@@ -6,7 +6,6 @@ import { runWorker } from '#shared/worker/run-worker.ts';
 import { conversationUpstream } from '#shared/translate/conversation/conversation.ts';
 import { clientFormatsOn } from '#shared/translate/translation.ts';
 import { conversationTranslations } from '#shared/translate/translations.ts';
-import { Acceptance } from './acceptance.ts';
 import { cliOf } from './clis/cli-of.ts';
 import type { Cli } from './clis/cli.ts';
 import { cliWorkerConfig, type CliWorkerConfig } from './config.ts';
@@ -18,15 +17,13 @@ import { ProcessStarter } from './process/process-starter.ts';
 
 const mebibyte = 1024 * 1024;
 
-await runWorker('cli', cliWorkerConfig, async ({ config, environment, log, releases, admin, announce }) => {
+await runWorker('cli', cliWorkerConfig, async ({ config, environment, log, releases, admin, pace }) => {
   const { cli, program } = cliOf(config.CLI_KIND, config.CLI_COMMAND);
   const root = await mkdtemp(join(tmpdir(), 'rtr-cli-'));
   const guard = new ProcessGuard(root, environment['PATH']);
   releases.add('process guard', () => guard.close());
   const starter = new ProcessStarter({ command: program, guard, environment, further: config.CLI_ENV });
 
-  const acceptance = new Acceptance(announce);
-  releases.add('acceptance', () => acceptance.close());
   const sessions = { cli, starter, models: config.CLI_MODELS, root, startMs: config.START_TIMEOUT_MS, log };
   const processes = new ProcessSet({
     start: (signal) => startSession(sessions, signal),
@@ -35,7 +32,7 @@ await runWorker('cli', cliWorkerConfig, async ({ config, environment, log, relea
     recycleAfter: config.RECYCLE_AFTER,
     recycleBytes: config.RECYCLE_MB * mebibyte,
     log,
-    onHealth: (healthy) => acceptance.healthy(healthy),
+    onHealth: (healthy) => pace.healthy(healthy),
   });
   watchProcesses(admin.registry, () => processes.counts);
   releases.add('CLI processes', () => processes.close());
@@ -54,10 +51,9 @@ await runWorker('cli', cliWorkerConfig, async ({ config, environment, log, relea
         idleMs: config.IDLE_TIMEOUT_MS,
         totalMs: config.ANSWER_TIMEOUT_MS,
       },
-      onLimited: (seconds) => acceptance.limited(seconds),
       log,
     }),
-    facts: () => ({ models: modelsOf(config, cli), slots: config.SLOTS, accepting: acceptance.accepting }),
+    facts: () => ({ models: modelsOf(config, cli), slots: config.SLOTS, accepting: true }),
   };
 });
 

@@ -9,7 +9,7 @@ import { mint } from '#shared/upstream/mint.ts';
 import { readRequest } from '#shared/upstream/read-request.ts';
 import { relayAnswer, type AnswerTimeouts } from '#shared/upstream/relay-answer.ts';
 import { countedFormat, TokenCounter } from '#shared/upstream/token-counter.ts';
-import { isUnreachable, upstreamFailure } from '#shared/upstream/upstream-failure.ts';
+import { upstreamFailure } from '#shared/upstream/upstream-failure.ts';
 import type { UpstreamHttp } from '#shared/upstream/upstream-http.ts';
 import { countTokens } from './count-tokens.ts';
 import type { Provider } from './providers/provider.ts';
@@ -26,8 +26,6 @@ export interface HandleJobOptions {
   timeouts: AnswerTimeouts;
   /** Called with the status and headers of every answer. */
   onHead: (status: number, headers: IncomingHttpHeaders) => void;
-  /** Called when the provider refuses work temporarily or is unreachable, with the seconds to wait if it names them. */
-  onRefused: (seconds: number | undefined) => void;
 }
 
 /** A job without its body. */
@@ -49,7 +47,7 @@ interface ProviderRequest {
 
 /** Makes the handler that serves jobs with one provider: translates, applies the provider's rules, sends, translates back. */
 export function createHandleJob(options: HandleJobOptions): JobHandler {
-  const { http, provider, translations, traceName, models, timeouts, onHead, onRefused } = options;
+  const { http, provider, translations, traceName, models, timeouts, onHead } = options;
   const { format } = provider;
   const traced = { provider: traceName, server: http.server };
   const counter = new TokenCounter(undefined);
@@ -125,15 +123,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     try {
       return await answer;
     } catch (error) {
-      const failure = upstreamFailure(error, signal);
-      if (isForNow(failure)) onRefused(failure.retryAfter);
-      else if (isUnreachable(error)) onRefused(undefined);
-      throw failure;
+      throw upstreamFailure(error, signal);
     }
   }
-}
-
-/** Whether the provider refuses because of its limits or load, not because of the request. */
-function isForNow(error: unknown): error is RouterError {
-  return error instanceof RouterError && (error.code === 'rate_limit_exceeded' || error.code === 'overloaded');
 }

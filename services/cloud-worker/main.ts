@@ -6,7 +6,7 @@ import { cloudWorkerConfig } from './config.ts';
 import { connectProvider } from './providers/connect-provider.ts';
 import { ModelFollower } from './follow-models.ts';
 import { createHandleJob } from './handle-job.ts';
-import { Pace } from './pace.ts';
+import { LimitedSlots } from './limited-slots.ts';
 import { providerOf } from './providers/provider-of.ts';
 import { readRateLimits } from './rate-limits.ts';
 import { namedModels, readModels } from './read-models.ts';
@@ -24,14 +24,14 @@ await runWorker('cloud', cloudWorkerConfig, async (context) => {
     throw new ConfigError(`Nothing lists the models of ${provider.title}: name them in PROVIDER_MODELS.`);
   }
 
-  const pace = new Pace({
+  const limited = new LimitedSlots({
     slots: config.SLOTS,
     onChange: (allowance) => {
       log.info(allowance, allowance.accepting ? 'the allowance has changed' : 'the worker takes no jobs for now');
       announce();
     },
   });
-  releases.add('pace', () => pace.close());
+  releases.add('limited slots', () => limited.close());
   const reportRefusal = createRefusalReport(provider, log);
   const source = { provider, http, names, onStatus: reportRefusal };
   const follower = new ModelFollower(
@@ -57,15 +57,15 @@ await runWorker('cloud', cloudWorkerConfig, async (context) => {
       },
       onHead: (status, headers) => {
         reportRefusal(status);
-        if (status === 200) pace.accepted();
-        pace.update(readRateLimits(headers, Date.now()));
+        limited.update(readRateLimits(headers, Date.now()));
       },
-      onRefused: (seconds) => pace.pause(seconds),
     }),
     facts: () => {
-      const { slots, accepting } = pace.allowance;
+      const { slots, accepting } = limited.allowance;
+      const models = [...follower.models];
       // Without models there is nothing to serve.
-      return { models: [...follower.models], slots, accepting: accepting && follower.models.length > 0 };
+      if (models.length === 0) return { models, slots, accepting: false, reason: 'no_models' };
+      return { models, slots, accepting, reason: slots < config.SLOTS || !accepting ? 'limited' : undefined };
     },
   };
 });

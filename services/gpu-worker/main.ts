@@ -5,14 +5,14 @@ import { gpuWorkerConfig, maxSlots } from './config.ts';
 import { EngineHttp } from './engine-http.ts';
 import { engineFormat } from './engines/engine.ts';
 import { findEngine } from './find-engine.ts';
-import { EngineFollower } from './follow-engine.ts';
+import { EngineFollower, type EngineState } from './follow-engine.ts';
 import { createHandleJob } from './handle-job.ts';
 import { createImageFetcher } from './images/image-fetcher.ts';
 
 /** Slots if the engine does not report how many requests it serves at once. */
 const defaultSlots = 8;
 
-await runWorker('gpu', gpuWorkerConfig, async ({ config, log, releases, admin, announce }) => {
+await runWorker('gpu', gpuWorkerConfig, async ({ config, log, releases, admin, pace, announce }) => {
   const http = new EngineHttp({
     url: config.ENGINE_URL,
     apiKey: config.ENGINE_API_KEY,
@@ -24,7 +24,11 @@ await runWorker('gpu', gpuWorkerConfig, async ({ config, log, releases, admin, a
   const searching = new AbortController();
   releases.add('search for the engine', () => searching.abort());
   const { engine, found } = await findEngine({ http, kind: config.ENGINE_KIND, log, signal: searching.signal });
-  const follower = new EngineFollower({ http, engine, log, found, onChange: announce });
+  const onState = ({ healthy }: EngineState): void => {
+    pace.healthy(healthy);
+    announce();
+  };
+  const follower = new EngineFollower({ http, engine, log, found, onChange: onState });
   releases.add('engine follower', () => follower.close());
 
   return {
@@ -45,8 +49,8 @@ await runWorker('gpu', gpuWorkerConfig, async ({ config, log, releases, admin, a
       },
     }),
     facts: () => {
-      const { models, slots, healthy } = follower.state;
-      return { models, slots: Math.min(config.SLOTS || slots || defaultSlots, maxSlots), accepting: healthy };
+      const { models, slots } = follower.state;
+      return { models, slots: Math.min(config.SLOTS || slots || defaultSlots, maxSlots), accepting: true };
     },
   };
 });

@@ -7,6 +7,7 @@ import { runService } from '#shared/core/run-service.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { openTracing } from '#shared/core/tracing/open-tracing.ts';
 import { version } from '#shared/core/version.ts';
+import { Pace } from './pace.ts';
 import { openWorkerAdmin, type WorkerAdmin } from './worker-admin.ts';
 import type { workerSettings } from './worker-settings.ts';
 import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
@@ -25,6 +26,8 @@ export interface WorkerContext<Config extends WorkerConfig> {
   log: Logger;
   releases: Releases;
   admin: WorkerAdmin;
+  /** How much work the worker takes. It follows the worker's jobs by itself, except those of tools. */
+  pace: Pick<Pace, 'healthy'>;
   /** Announces the worker's facts. Call it whenever they change; calls before the worker runs have no effect. */
   announce: () => void;
 }
@@ -61,13 +64,17 @@ export async function runWorker<Config extends WorkerConfig>(
     const announce = (): void => {
       if (facts) worker?.update(facts());
     };
-    const context = { config: config as z.output<Config>, environment, log, releases, admin, announce };
+    const pace = new Pace({ log, onChange: announce });
+    releases.add('pace', () => pace.close());
+    const context = { config: config as z.output<Config>, environment, log, releases, admin, pace, announce };
     const parts = await build(context);
-    facts = parts.facts;
+    facts = () => pace.restrict(parts.facts());
 
     const broker = await connectBroker({ ...readBrokerAccess(config), name: id, prefix: config.RTR_PREFIX, log });
     releases.add('broker', () => broker.close());
-    const { kind, formats, handler, coalesceMs } = parts;
+    const { kind, formats, coalesceMs } = parts;
+    // One tool's failures say nothing of the others.
+    const handler = tier === 'tools' ? parts.handler : pace.watch(parts.handler);
     const options = {
       broker,
       log,

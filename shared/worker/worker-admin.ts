@@ -1,3 +1,4 @@
+import { isFailing } from '#shared/broker/contract/announcement.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { createAdminServer, type Readiness } from '#shared/core/admin-server.ts';
 import { listen } from '#shared/core/listen.ts';
@@ -9,7 +10,7 @@ import { version } from '#shared/core/version.ts';
 
 /** The worker, as its admin port uses it. */
 export interface AdministeredWorker {
-  standing: Omit<WorkerStanding, 'state'> & { accepting: boolean; draining: boolean };
+  standing: Omit<WorkerStanding, 'state'> & { accepting: boolean; draining: boolean; reason?: string | undefined };
 }
 
 /** The worker's connection to the broker, as its admin port uses it. */
@@ -43,9 +44,10 @@ export async function openWorkerAdmin({ service, config, log, releases }: Worker
   const standing = (): WorkerStanding => {
     if (!followed) return { state: 'starting', slots: 0, busy: 0 };
     const { worker, broker } = followed;
-    const { slots, busy, accepting, draining } = worker.standing;
-    const working = draining ? 'draining' : accepting ? 'serving' : 'paused';
-    return { state: broker.connected ? working : 'offline', slots, busy };
+    const { slots, busy, accepting, draining, reason } = worker.standing;
+    const taking = isFailing(reason) ? 'failing' : accepting ? 'serving' : 'paused';
+    const state = draining ? 'draining' : taking;
+    return { state: broker.connected ? state : 'offline', slots, busy, reason };
   };
   const health = (): Readiness => {
     const now = standing();
@@ -57,6 +59,7 @@ export async function openWorkerAdmin({ service, config, log, releases }: Worker
         nats: followed?.broker.connected ?? false,
         slots: now.slots,
         busy: now.busy,
+        ...(now.reason !== undefined && { reason: now.reason }),
       },
     };
   };

@@ -12,14 +12,19 @@ const claimOutcomes = ['grant', 'gone', 'taken', 'later', 'silent'] as const sat
 /** The worker's answers to an offered job. */
 const offerOutcomes = ['taken', 'refused'] as const;
 
-/** A worker's states. `paused`: takes no jobs because its upstream fails or limits it. `offline`: no broker. */
-const workerStates = ['starting', 'serving', 'paused', 'draining', 'offline'] as const;
+/**
+ * A worker's states. `paused`: takes no jobs because its upstream limits it. `failing`: takes no jobs, or one at a time, because its
+ * upstream fails. `offline`: no broker.
+ */
+const workerStates = ['starting', 'serving', 'paused', 'failing', 'draining', 'offline'] as const;
 
 /** A worker's state and load. */
 export interface WorkerStanding {
   state: (typeof workerStates)[number];
   slots: number;
   busy: number;
+  /** Why it takes no jobs, or few. */
+  reason?: string | undefined;
 }
 
 /** Most models that are counted by name. */

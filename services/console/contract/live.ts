@@ -39,10 +39,11 @@ export interface Failure {
 }
 
 /**
- * `incompatible`: the worker and the ingress share no version of the broker contract. `ejected`: it takes jobs, and the ingress
- * gives it none, because they fail or are slow where those of its peers are not.
+ * `incompatible`: the worker and the ingress share no version of the broker contract. `failing`: it takes no jobs, or one at a
+ * time, because its upstream fails. `ejected`: it takes jobs, and the ingress gives it none, because they fail or are slow where
+ * those of its peers are not.
  */
-export type WorkerState = 'serving' | 'full' | 'paused' | 'draining' | 'ejected' | 'incompatible';
+export type WorkerState = 'serving' | 'full' | 'paused' | 'failing' | 'draining' | 'ejected' | 'incompatible';
 
 /**
  * `POST /workers/<id>/drain` (admins): the worker finishes its jobs and takes no new ones until `POST
@@ -57,7 +58,10 @@ export interface LiveWorkerFacts {
   slots: number;
   busy: number;
   state: WorkerState;
-  /** Why it is ejected: `slow`, or the code of the error that its jobs ended with. */
+  /**
+   * Why it takes no jobs, or few, as `failing: upstream_failed`; or why it is ejected: `slow`, or the code of the error that its
+   * jobs ended with.
+   */
   reason?: string;
   /** Heartbeats, one a second, that have not arrived; after three the worker counts as lost. */
   missedHeartbeats: number;

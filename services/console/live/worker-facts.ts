@@ -1,3 +1,4 @@
+import { isFailing } from '#shared/broker/contract/announcement.ts';
 import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { LiveWorkerFacts, WorkerState } from '../contract/live.ts';
 
@@ -12,7 +13,7 @@ export function workerFacts(
   { id, announcement, pool, lastHeartbeatAt, held, others, health }: LiveWorker,
   now: number,
 ): LiveWorkerFacts {
-  const { tier, pool: token, models, tools, slots, startedAt, version, host } = announcement;
+  const { tier, pool: token, models, tools, slots, startedAt, version, host, reason } = announcement;
   const busy = Math.min(slots, others + held);
   const state = pool.contract === undefined ? 'incompatible' : stateOf(announcement, busy, health);
   return {
@@ -24,20 +25,22 @@ export function workerFacts(
     slots,
     busy,
     state,
-    ...(state === 'ejected' && health.ejection ? { reason: health.ejection.reason } : {}),
     missedHeartbeats: Math.max(0, Math.floor((now - lastHeartbeatAt) / 1000 - lateHeartbeat)),
     startedAt,
     version,
     ...(host === undefined ? {} : { host }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(state === 'ejected' && health.ejection ? { reason: health.ejection.reason } : {}),
   };
 }
 
 function stateOf(
-  { draining, accepting, slots }: LiveWorker['announcement'],
+  { draining, accepting, reason, slots }: LiveWorker['announcement'],
   busy: number,
   { ejection }: LiveWorker['health'],
 ): WorkerState {
   if (draining) return 'draining';
+  if (isFailing(reason)) return 'failing';
   if (!accepting) return 'paused';
   if (ejection) return 'ejected';
   return busy >= slots ? 'full' : 'serving';

@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express';
+import { isFailing } from '#shared/broker/contract/announcement.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import { version } from '#shared/core/version.ts';
@@ -12,6 +13,8 @@ export interface Health {
   redis: boolean;
   /** Live workers that take jobs, by tier. */
   workers: Record<Tier, number>;
+  /** Live workers whose upstream fails. */
+  failing: number;
 }
 
 export interface HealthParts {
@@ -24,11 +27,15 @@ export interface HealthParts {
 /** Reads the state of the parts. Resolves within about a second, also when Redis hangs. */
 export async function readHealth({ workers, broker, redis, isDraining }: HealthParts): Promise<Health> {
   const counts = Object.fromEntries(tiers.map((tier) => [tier, 0])) as Record<Tier, number>;
-  for (const { announcement } of workers.workers()) if (announcement.accepting) counts[announcement.tier] += 1;
+  let failing = 0;
+  for (const { announcement } of workers.workers()) {
+    if (announcement.accepting) counts[announcement.tier] += 1;
+    if (isFailing(announcement.reason)) failing += 1;
+  }
   const nats = broker.connected;
   const redisAnswers = await redis.ready();
   const status = isDraining() ? 'draining' : nats && redisAnswers ? 'ok' : 'degraded';
-  return { status, version, nats, redis: redisAnswers, workers: counts };
+  return { status, version, nats, redis: redisAnswers, workers: counts, failing };
 }
 
 /** Handles `GET /health`: status 503 while draining, so that load balancers choose another node; 200 otherwise. */

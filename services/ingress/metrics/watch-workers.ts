@@ -1,4 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
+import { isFailing } from '#shared/broker/contract/announcement.ts';
 import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { tiers } from '#shared/core/tier.ts';
 
@@ -7,7 +8,7 @@ type Seen = Pick<LiveWorker, 'id' | 'announcement' | 'held' | 'others' | 'health
 /** Workers with series of their own. The sums by tier count all workers. */
 const mostWorkers = 500;
 
-const states = ['serving', 'paused', 'draining', 'ejected'] as const;
+const states = ['serving', 'paused', 'failing', 'draining', 'ejected'] as const;
 
 /** Adds gauges of the cluster's workers; every ingress reports the same ones. A worker's series end when it is gone. */
 export function watchWorkers(registry: Registry, workersOf: () => Iterable<Seen>): void {
@@ -85,6 +86,7 @@ function busyOf({ announcement, held, others }: Seen): number {
 
 function stateOf({ announcement, health }: Seen): (typeof states)[number] {
   if (announcement.draining) return 'draining';
+  if (isFailing(announcement.reason)) return 'failing';
   if (!announcement.accepting) return 'paused';
   return health.ejection ? 'ejected' : 'serving';
 }

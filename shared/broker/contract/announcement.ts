@@ -48,6 +48,11 @@ export const announcementSchema = z.object({
   accepting: z.boolean(),
   /** True while it takes nothing new because an operator has drained it, or it is being stopped. */
   draining: z.boolean().optional(),
+  /**
+   * Why it does not accept, or takes one job at a time: `failing: <code>`, `limited: <code>`, `limited`, `unreachable`,
+   * `unhealthy` or `no_models`. Later releases may name others.
+   */
+  reason: z.string().max(100).optional().catch(undefined),
   /** Subject in its inbox for offers of jobs of its pool. Absent from a worker that takes none. */
   offersAt: z
     .string()
@@ -60,6 +65,11 @@ export const announcementSchema = z.object({
   version: z.string(),
   startedAt: z.number(),
 });
+
+/** Whether a worker's reason is that its upstream fails, rather than limits it. */
+export function isFailing(reason: string | undefined): boolean {
+  return reason !== undefined && (reason === 'unreachable' || reason === 'unhealthy' || reason.startsWith('failing: '));
+}
 
 /** The last heartbeat of a worker that leaves. Not an empty one: the broker sends empty messages itself, to any reply subject. */
 export const goodbye = 'gone';

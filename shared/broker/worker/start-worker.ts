@@ -116,15 +116,21 @@ export class Worker {
   }
 
   /** The part of its announcement that changes with its load. */
-  get standing(): { slots: number; busy: number; accepting: boolean; draining: boolean } {
-    const { slots, accepting } = this.#facts;
-    return { slots, busy: Math.min(this.busy, slots), accepting, draining: this.#isStopping || this.#isDrained };
+  get standing(): Pick<Announcement, 'slots' | 'busy' | 'accepting' | 'reason'> & { draining: boolean } {
+    const { slots, accepting, reason } = this.#facts;
+    return {
+      slots,
+      busy: Math.min(this.busy, slots),
+      accepting,
+      draining: this.#isStopping || this.#isDrained,
+      reason,
+    };
   }
 
   /** Changes what the worker announces, at once. */
   update(change: Partial<WorkerFacts>): void {
     if (this.#facts.accepting && change.accepting === false) this.#options.meter.paused();
-    this.#facts = { ...this.#facts, ...change };
+    this.#facts = { ...this.#facts, reason: undefined, ...change };
     const pool = this.#poolNow();
     const moves = pool !== this.#pool;
     this.#pool = pool;
@@ -162,9 +168,7 @@ export class Worker {
   }
 
   #poolNow(): string {
-    const { tier, kind, formats } = this.#options;
-    const { models, tools } = this.#facts;
-    return poolOf({ tier, kind, formats, models, tools, contract: this.#contract });
+    return poolOf({ ...this.#options, ...this.#facts, contract: this.#contract });
   }
 
   #free(): number {
@@ -175,8 +179,8 @@ export class Worker {
   #announcement(): Announcement {
     const { id, tier, formats, version } = this.#options;
     const { models, tools = [] } = this.#facts;
-    const { slots, busy, accepting, draining } = this.standing;
     return {
+      ...this.standing,
       v: this.#contract.newest,
       oldest: this.#contract.oldest,
       worker: id,
@@ -185,10 +189,7 @@ export class Worker {
       models,
       tools,
       formats: [...formats],
-      slots,
-      busy,
-      accepting: accepting && !draining,
-      draining,
+      accepting: this.standing.accepting && !this.standing.draining,
       offersAt: `${this.#offers}.${this.#pool}`,
       host: hostname(),
       version,

@@ -16,6 +16,8 @@ export interface WorkerFacts {
   slots: number;
   /** Whether it takes jobs right now. */
   accepting: boolean;
+  /** Why it takes none, or few, see `Announcement`. */
+  reason?: string | undefined;
 }
 
 export interface WorkerOptions extends WorkerFacts {

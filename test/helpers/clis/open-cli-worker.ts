@@ -38,8 +38,8 @@ export interface CliJobResult {
 /** A CLI worker without a broker. */
 export interface OpenCliWorker {
   processes: ProcessSet;
-  /** Reports of its health and of limits, in order. */
-  reports: (boolean | { limited: number | undefined })[];
+  /** Reports of its health, in order. */
+  reports: boolean[];
   /** Folders of its processes. */
   workspaces(): string[];
   run(
@@ -77,7 +77,6 @@ export function openCliWorker(options: CliWorkerOptions = {}): OpenCliWorker {
     traceName: kind,
     takesImages: cli.capabilities.includes('vision'),
     timeouts: { firstMs: 20_000, idleMs: 20_000, totalMs: 20_000, ...options.timeouts },
-    onLimited: (limited) => reports.push({ limited }),
     log,
   });
   return {

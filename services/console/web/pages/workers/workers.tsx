@@ -23,7 +23,8 @@ const states: Record<WorkerState, { word: string; color: string; sentence: strin
     color: 'red',
     sentence: 'gets no requests: its release is too far from the router’s',
   },
-  paused: { word: 'Paused', color: 'gray', sentence: 'gets no requests: its upstream is failing or limits the rate' },
+  paused: { word: 'Paused', color: 'gray', sentence: 'gets no requests: its upstream limits the rate' },
+  failing: { word: 'Failing', color: 'red', sentence: 'gets no requests, or one at a time: its upstream fails' },
   ejected: {
     word: 'Ejected',
     color: 'red',

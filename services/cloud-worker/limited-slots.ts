@@ -1,45 +1,35 @@
 import type { RateLimit } from './rate-limits.ts';
 
-/** The jobs that a worker may take. */
+/** The jobs that the provider's limits leave room for. */
 export interface Allowance {
   slots: number;
   accepting: boolean;
 }
 
-export interface PaceOptions {
+export interface LimitedSlotsOptions {
   /** Jobs at once while no limit is near. */
   slots: number;
   /** Called when the allowance changes. */
   onChange: (allowance: Allowance) => void;
 }
 
-/** Maximum pause in milliseconds; afterwards the provider is tried again, even if it asked for a longer one. */
-const maxPauseMs = 60_000;
-
-/** First and maximum pause in milliseconds if the provider names none; doubled with each further refusal in a row. */
-const firstPauseMs = 1000;
-const maxDefaultPauseMs = 30_000;
+/** Maximum time in milliseconds for which a limit applies, even if its window is longer. */
+const maxWindowMs = 60_000;
 
 /** Share of a limit below which the worker takes fewer jobs. */
 const nearlyExhausted = 0.1;
 
 /**
- * The pace of a worker. Two things slow it down:
- *
- * - a pause, after the provider refused a request for now: no jobs until the pause ends;
- * - a nearly exhausted rate limit: fewer jobs at once, or none, until the limit's window resets.
- *
- * States: `open` ⇄ `paused`, by `pause` and the end of the pause; in both, the strictest of the reported limits applies.
+ * The slots of a worker whose provider reports rate limits: fewer, or none, while a limit is nearly exhausted, until its window
+ * resets. The strictest of the reported limits applies.
  */
-export class Pace {
-  readonly #options: PaceOptions;
+export class LimitedSlots {
+  readonly #options: LimitedSlotsOptions;
   readonly #narrowed = new Map<string, { slots: number; until: number }>();
-  #pausedUntil = 0;
-  #refusals = 0;
   #allowance: Allowance;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(options: PaceOptions) {
+  constructor(options: LimitedSlotsOptions) {
     this.#options = options;
     this.#allowance = { slots: options.slots, accepting: true };
   }
@@ -48,31 +38,12 @@ export class Pace {
     return this.#allowance;
   }
 
-  /**
-   * Called when the provider refuses a request for now, or cannot be reached.
-   * @param seconds the pause that it asks for, if any
-   */
-  pause(seconds: number | undefined): void {
-    const now = performance.now();
-    // Jobs that ran at the same time are refused together, which counts as one refusal.
-    if (now >= this.#pausedUntil) this.#refusals += 1;
-    const byDefault = Math.min(maxDefaultPauseMs, firstPauseMs * 2 ** (this.#refusals - 1));
-    const ms = seconds === undefined ? byDefault : Math.min(maxPauseMs, seconds * 1000);
-    this.#pausedUntil = Math.max(this.#pausedUntil, now + ms);
-    this.#apply();
-  }
-
-  /** Called when the provider accepts a request, which ends a row of refusals. */
-  accepted(): void {
-    this.#refusals = 0;
-  }
-
   /** Called with the limits that an answer of the provider reports. */
   update(limits: readonly RateLimit[]): void {
     const now = performance.now();
     for (const limit of limits) {
       const slots = this.#allowedBy(limit);
-      const until = now + Math.min(maxPauseMs, limit.resetMs);
+      const until = now + Math.min(maxWindowMs, limit.resetMs);
       if (slots < this.#options.slots) this.#narrowed.set(limit.name, { slots, until });
       else this.#narrowed.delete(limit.name);
     }
@@ -91,7 +62,7 @@ export class Pace {
     return of === 'requests' ? Math.min(share, remaining) : share;
   }
 
-  /** Applies the current pause and limits, and sets a timer for the first of them to end. */
+  /** Applies the current limits, and sets a timer for the first of them to end. */
   #apply(): void {
     clearTimeout(this.#timer);
     const now = performance.now();
@@ -104,10 +75,8 @@ export class Pace {
         ends.push(narrowed.until);
       }
     }
-    const paused = this.#pausedUntil > now;
-    if (paused) ends.push(this.#pausedUntil);
     if (ends.length > 0) this.#timer = setTimeout(() => this.#apply(), Math.ceil(Math.min(...ends) - now));
-    this.#become({ slots: Math.max(1, slots), accepting: !paused && slots > 0 });
+    this.#become({ slots: Math.max(1, slots), accepting: slots > 0 });
   }
 
   #become(allowance: Allowance): void {

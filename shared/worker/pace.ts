@@ -1,0 +1,204 @@
+import type { GrantedJob, JobHandler } from '#shared/broker/contract/job-contract.ts';
+import type { WorkerFacts } from '#shared/broker/worker/worker-options.ts';
+import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
+import type { Logger } from '#shared/core/log.ts';
+import { SilentJobs, type PacedJob } from './silent-jobs.ts';
+
+export interface PaceOptions {
+  log: Logger;
+  /** Called when what `restrict` returns changes. */
+  onChange: () => void;
+}
+
+/** Failures in a row after which the worker stops taking jobs. */
+const maxFailures = 3;
+
+/** First and maximum time without a job after failures, in milliseconds; doubled with each further one in a row, varied by a quarter. */
+const firstClosedMs = 1000;
+const maxClosedMs = 8000;
+
+/** Maximum pause in milliseconds; afterwards the upstream is tried again, even if it asked for a longer one. */
+const maxPauseMs = 60_000;
+
+/** First and maximum pause in milliseconds if the upstream names none; doubled with each further refusal in a row. */
+const firstPauseMs = 1000;
+const maxDefaultPauseMs = 30_000;
+
+/** The reason when no connection could be made. A health check that succeeds then shows enough. */
+const unreachable = 'unreachable';
+
+/** Interval of looking for jobs without output, in milliseconds. */
+const tickMs = 500;
+
+/**
+ * How much work a worker takes, by what becomes of its jobs. Three things slow it down:
+ *
+ * - failures of its own: after `maxFailures` without a success in between, or one refused connection, it takes no jobs for a
+ *   while, then one at a time, until one is answered;
+ * - a refusal for now (a rate limit, an overload): no jobs until the pause ends, which the upstream may name;
+ * - ill health, which the worker finds out by itself: no jobs until it is over.
+ *
+ * States of the first: open → closed → probing → open; probing → closed. An answer opens it in every state.
+ */
+export class Pace {
+  readonly #options: PaceOptions;
+  readonly #silent = new SilentJobs();
+  readonly #ticks: NodeJS.Timeout;
+  #state: 'open' | 'closed' | 'probing' = 'open';
+  #reason = '';
+  /** Failures since the last success. */
+  #failures = 0;
+  /** Times it closed since the last success. */
+  #closings = 0;
+  #probeTimer: NodeJS.Timeout | undefined;
+  #pausedUntil = 0;
+  #pauseReason = '';
+  #refusals = 0;
+  #pauseTimer: NodeJS.Timeout | undefined;
+  #isHealthy = true;
+
+  constructor(options: PaceOptions) {
+    this.#options = options;
+    this.#ticks = setInterval(() => this.#tick(), tickMs);
+  }
+
+  /** Returns the facts to announce: with fewer slots, or not accepting, and why. */
+  restrict(facts: WorkerFacts): WorkerFacts {
+    const { accepting } = facts;
+    if (!this.#isHealthy) return { ...facts, accepting: false, reason: 'unhealthy' };
+    if (this.#pausedUntil > performance.now()) return { ...facts, accepting: false, reason: this.#pauseReason };
+    if (this.#state === 'closed') return { ...facts, accepting: false, reason: this.#reason };
+    if (this.#state === 'open' || !accepting) return facts;
+    // Jobs from before keep their slots.
+    return { ...facts, slots: Math.min(facts.slots, this.#silent.older + 1), reason: this.#reason };
+  }
+
+  /** The same handler; what becomes of its jobs sets the pace. */
+  watch(handler: JobHandler): JobHandler {
+    return async (job, reply, signal) => {
+      const run = this.#silent.begin(job.stream);
+      const write = (piece: string | Uint8Array): void => {
+        if (this.#silent.spoke(run)) this.#answered(job);
+        reply.write(piece);
+      };
+      try {
+        const end = await handler(job, { write }, AbortSignal.any([signal, run.givenUp.signal]));
+        this.#served(job);
+        return end;
+      } catch (error) {
+        if (!signal.aborted) this.#failed(error, job, run);
+        throw error;
+      } finally {
+        this.#silent.end(run);
+        if (this.#state === 'probing' && this.#silent.isOlder(run)) this.#options.onChange();
+      }
+    };
+  }
+
+  /** Sets whether the upstream is well, as far as the worker can tell without a job. */
+  healthy(isHealthy: boolean): void {
+    if (isHealthy === this.#isHealthy) return;
+    this.#isHealthy = isHealthy;
+    if (isHealthy && this.#state !== 'open' && this.#reason === unreachable) this.#open();
+    else this.#options.onChange();
+  }
+
+  close(): void {
+    clearInterval(this.#ticks);
+    clearTimeout(this.#probeTimer);
+    clearTimeout(this.#pauseTimer);
+  }
+
+  /** The upstream has begun an answer. A count of tokens may come from the worker itself, so it shows nothing. */
+  #answered({ operation }: GrantedJob): void {
+    if (operation === 'count_tokens') return;
+    this.#refusals = 0;
+    this.#open();
+  }
+
+  /** Only a whole answer ends a row of failures: a stream that begins may break. */
+  #served({ operation }: GrantedJob): void {
+    if (operation === 'count_tokens') return;
+    this.#failures = 0;
+    this.#closings = 0;
+  }
+
+  #failed(error: unknown, { operation }: GrantedJob, run: PacedJob): void {
+    if (!(error instanceof RouterError)) return;
+    const kind = kindOf(error.code);
+    if (kind === 'refused') this.#pause(error);
+    // A path that only counts tokens may fail by itself.
+    if (kind === undefined || kind === 'refused' || (kind === 'failed' && operation === 'count_tokens')) return;
+    this.#failures += 1;
+    const reason = kind === 'unreachable' ? unreachable : `failing: ${error.code}`;
+    if (this.#state === 'open' ? kind === 'unreachable' || this.#failures >= maxFailures : this.#isProbe(run)) {
+      this.#close(reason);
+    }
+  }
+
+  /** Whether a job was taken while probing. Those from before show nothing new when they fail. */
+  #isProbe(run: PacedJob): boolean {
+    return this.#state === 'probing' && !this.#silent.isOlder(run);
+  }
+
+  #open(): void {
+    if (this.#state === 'open') return;
+    clearTimeout(this.#probeTimer);
+    this.#state = 'open';
+    this.#options.log.info('the upstream answers again: the worker takes jobs');
+    this.#options.onChange();
+  }
+
+  #close(reason: string): void {
+    this.#state = 'closed';
+    this.#reason = reason;
+    this.#closings += 1;
+    const ms = Math.min(maxClosedMs, firstClosedMs * 2 ** (this.#closings - 1)) * (0.75 + Math.random() * 0.5);
+    this.#options.log.warn({ reason, ms: Math.round(ms) }, 'the upstream fails: the worker takes no jobs for now');
+    clearTimeout(this.#probeTimer);
+    this.#probeTimer = setTimeout(() => this.#probe(), ms);
+    this.#options.onChange();
+  }
+
+  #probe(): void {
+    this.#state = 'probing';
+    this.#silent.mark();
+    this.#options.onChange();
+  }
+
+  #pause({ code, retryAfter }: RouterError): void {
+    const now = performance.now();
+    // Jobs that ran at the same time are refused together, which counts as one refusal.
+    if (now >= this.#pausedUntil) this.#refusals += 1;
+    const byDefault = Math.min(maxDefaultPauseMs, firstPauseMs * 2 ** (this.#refusals - 1));
+    const ms = retryAfter === undefined ? byDefault : Math.min(maxPauseMs, retryAfter * 1000);
+    this.#pausedUntil = Math.max(this.#pausedUntil, now + ms);
+    this.#pauseReason = `limited: ${code}`;
+    clearTimeout(this.#pauseTimer);
+    this.#pauseTimer = setTimeout(() => this.#options.onChange(), Math.ceil(this.#pausedUntil - now));
+    this.#options.log.warn({ reason: this.#pauseReason, ms }, 'the upstream refuses work: the worker pauses');
+    this.#options.onChange();
+  }
+
+  #tick(): void {
+    const { isStuck, hasStuckProbe } = this.#silent.tick(performance.now(), this.#isHealthy, maxFailures);
+    if (this.#state === 'open' ? isStuck : this.#state === 'probing' && hasStuckProbe)
+      this.#close('failing: no_output');
+  }
+}
+
+/** What an error says of the upstream. Errors of the request, of limits of the router and of the worker itself say nothing. */
+function kindOf(code: ErrorCode): 'failed' | 'unreachable' | 'refused' | undefined {
+  switch (code) {
+    case 'upstream_failed':
+    case 'upstream_timeout':
+      return 'failed';
+    case 'worker_lost':
+      return 'unreachable';
+    case 'rate_limit_exceeded':
+    case 'overloaded':
+      return 'refused';
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,104 @@
+import { RouterError } from '#shared/core/errors.ts';
+
+/** A job from its grant to its end. */
+export interface PacedJob {
+  readonly stream: boolean;
+  readonly startedAt: number;
+  /** The number of `mark` calls before it. */
+  readonly marks: number;
+  /** Aborted when the job is given up. */
+  readonly givenUp: AbortController;
+  hasOutput: boolean;
+}
+
+/** Milliseconds without output after which streams are stuck: where the upstream has answered none yet, and at least. */
+const unknownMs = 30_000;
+const leastMs = 5_000;
+
+/** Streams are stuck after so many times the longest usual time to a first output. */
+const factor = 10;
+
+/** Share of the usual time that remains with each first output, so that one slow answer does not count for ever. */
+const decay = 0.9;
+
+/** Milliseconds of ill health after which a stream without output is given up. */
+const illMs = 10_000;
+
+/**
+ * Finds an upstream that takes jobs and answers none: several streams wait for their first output for much longer than usual,
+ * and no other job has output either. Answers that are not streamed may take long, and show nothing.
+ */
+export class SilentJobs {
+  readonly #running = new Set<PacedJob>();
+  #marks = 0;
+  #hasSpoken = false;
+  #spokeAt = 0;
+  #illSince: number | undefined;
+  /** The usual time to a first output, in milliseconds. */
+  #usualMs: number | undefined;
+  #older = 0;
+
+  /** Running jobs from before the last `mark`. */
+  get older(): number {
+    return this.#older;
+  }
+
+  isOlder({ marks }: PacedJob): boolean {
+    return marks < this.#marks;
+  }
+
+  begin(stream: boolean): PacedJob {
+    const startedAt = performance.now();
+    const job = { stream, startedAt, marks: this.#marks, givenUp: new AbortController(), hasOutput: false };
+    this.#running.add(job);
+    return job;
+  }
+
+  /** A job has output. Returns whether it is its first. */
+  spoke(job: PacedJob): boolean {
+    this.#hasSpoken = true;
+    if (job.hasOutput) return false;
+    job.hasOutput = true;
+    if (job.stream) this.#usualMs = Math.max(performance.now() - job.startedAt, (this.#usualMs ?? 0) * decay);
+    return true;
+  }
+
+  end(job: PacedJob): void {
+    this.#running.delete(job);
+    if (this.isOlder(job)) this.#older -= 1;
+  }
+
+  /** All running jobs become older ones. */
+  mark(): void {
+    this.#marks += 1;
+    this.#older = this.#running.size;
+  }
+
+  /**
+   * Looks for stuck streams, and gives up those without output while the upstream is ill. Call it at short intervals.
+   * @param most how many stuck streams show that the upstream is stuck
+   */
+  tick(now: number, isHealthy: boolean, most: number): { isStuck: boolean; hasStuckProbe: boolean } {
+    if (this.#hasSpoken) this.#spokeAt = now;
+    this.#hasSpoken = false;
+    this.#illSince = isHealthy ? undefined : (this.#illSince ?? now);
+    const stuckMs = this.#usualMs === undefined ? unknownMs : Math.max(leastMs, this.#usualMs * factor);
+    const silentMs = now - this.#spokeAt;
+    const isLost = this.#illSince !== undefined && Math.min(now - this.#illSince, silentMs) >= illMs;
+    let stuck = 0;
+    let hasStuckProbe = false;
+    for (const job of this.#running) {
+      if (!job.stream || job.hasOutput) continue;
+      const waitedMs = Math.min(now - job.startedAt, silentMs);
+      if (isLost && waitedMs >= illMs) job.givenUp.abort(noAnswer());
+      if (waitedMs < stuckMs) continue;
+      stuck += 1;
+      if (!this.isOlder(job)) hasStuckProbe = true;
+    }
+    return { isStuck: stuck >= most, hasStuckProbe };
+  }
+}
+
+function noAnswer(): RouterError {
+  return new RouterError('upstream_timeout', 'The upstream is ill and gave no answer.');
+}

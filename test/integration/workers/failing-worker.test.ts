@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import type { ServerResponse } from 'node:http';
+import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { adminOf } from '../../helpers/cluster/worker-admin.ts';
+import { until } from '../../helpers/until.ts';
+import { chunk, startScriptedEngine, type ScriptedEngine } from '../../helpers/upstreams/start-scripted-engine.ts';
+import { watchWorkers, type WorkerWatch } from '../../helpers/broker/watch-workers.ts';
+import type { ServiceProcess } from '../../helpers/processes/start-process.ts';
+
+let provider: ScriptedEngine;
+let cluster: Cluster;
+let watch: WorkerWatch;
+const workers = new Map<string, { service: ServiceProcess; id: string }>();
+
+/** What the provider answers. */
+let answer = (response: ServerResponse): unknown => response.writeHead(404).end();
+const refuseKey = (response: ServerResponse): unknown => response.writeHead(401).end('{"error":{"message":"no key"}}');
+const answerWell = (response: ServerResponse): unknown => {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  return response.end(`${chunk({ content: 'hi' })}${chunk({}, 'stop')}data: [DONE]\n\n`);
+};
+
+beforeAll(async () => {
+  provider = await startScriptedEngine((response) => answer(response));
+  cluster = await startCluster({ workers: 0 });
+  watch = await watchWorkers(inject('natsUrl'), cluster.prefix);
+  const common = { SLOTS: '4', ADMIN_PORT: '0' };
+  const [gpu, cli] = await Promise.all([
+    cluster.addWorker({ ...common }),
+    cluster.addCliWorker({ ...common, CLI_MODELS: 'sonnet' }),
+  ]);
+  const cloud = await cluster.addCloudWorker({
+    ...common,
+    PROVIDER: 'custom',
+    PROVIDER_URL: `${provider.url}/v1`,
+    PROVIDER_MODELS: 'big',
+  });
+  for (const [tier, service] of Object.entries({ gpu, cli, cloud })) {
+    const { worker } = await service.line(`${tier}-worker is ready`);
+    workers.set(tier, { service, id: String(worker) });
+  }
+  await until(() => heartbeat('cloud') !== undefined);
+});
+afterAll(async () => {
+  await watch?.close();
+  await cluster?.stop();
+  await provider?.stop();
+});
+
+const heartbeat = (tier: string) => watch.heartbeat(workers.get(tier)?.id ?? '');
+
+async function ask(model: string, content: string): Promise<string> {
+  const response = await fetch(`${cluster.url}/api/openai/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model, stream: true, messages: [{ role: 'user', content }] }),
+  });
+  return response.text();
+}
+
+const failing = 'failing: upstream_failed';
+const probing = { accepting: true, slots: 1, reason: failing };
+
+async function healthOf(tier: string): Promise<unknown> {
+  return (await fetch(`${await adminOf(workers.get(tier)?.service)}/health`)).json();
+}
+
+describe('a worker whose upstream fails', () => {
+  it.each([
+    { tier: 'gpu', model: 'demo', bad: 'Hello\n[demo fault=500]' },
+    { tier: 'cli', model: 'sonnet', bad: 'Hello [replay 401]' },
+    { tier: 'cloud', model: 'big', bad: 'Hello' },
+  ])('takes one job at a time after three failures, and all again with the first answer: $tier', async (given) => {
+    const { tier, model, bad } = given;
+    answer = refuseKey;
+    await until(async () => {
+      expect(await ask(model, bad)).toContain('"error"');
+      return heartbeat(tier)?.reason === failing;
+    });
+    await until(() => expect(heartbeat(tier)).toMatchObject(probing), 2_000);
+    expect(await healthOf(tier)).toMatchObject({ status: 'failing', reason: failing });
+    answer = answerWell;
+    expect(await ask(model, 'Hello')).toContain('[DONE]');
+    await until(() => expect(heartbeat(tier)).toMatchObject({ accepting: true, slots: 4 }), 500);
+    expect(heartbeat(tier)?.reason).toBeUndefined();
+    expect(await healthOf(tier)).toMatchObject({ status: 'serving' });
+  });
+});
