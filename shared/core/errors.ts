@@ -28,6 +28,7 @@ export const errorTable = {
   insufficient_quota: { status: 429, movable: false, clientMayRetry: false },
   internal: { status: 500, movable: true, clientMayRetry: true },
   upstream_failed: { status: 502, movable: true, clientMayRetry: true },
+  workers_died: { status: 422, movable: false, clientMayRetry: false },
   worker_lost: { status: 502, movable: true, clientMayRetry: true },
   no_worker_available: { status: 503, movable: false, clientMayRetry: true },
   overloaded: { status: 503, movable: true, clientMayRetry: true },

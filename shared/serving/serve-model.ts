@@ -85,6 +85,7 @@ export async function serveModel(
     headers,
     place,
     class: classOf(parameters, identity.class),
+    owner: identity.ownerId ?? identity.id,
     // Counting tokens uses no prompt cache.
     affinity: operation === 'generate' ? affinityOf(identity, session, parameters.conversation) : undefined,
     tiers: () => tiersFor(model, { auto, workers, permits, placements: place(nobody) }),

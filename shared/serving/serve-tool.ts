@@ -45,6 +45,7 @@ export async function serveTool(
     ...({ requestId, operation, format, stream, trace, class: identity.class } as const),
     place: (avoid: ReadonlySet<string>) => chooseToolLanes(tool, workers.pools(), avoid),
     tiers: () => ['tools'] as const,
+    owner: identity.ownerId ?? identity.id,
   };
   return runJob(dispatcher, job, body, sink, caller, reservation, (report, reserved) =>
     record({ origin: caller, format, operation, asked: tool, report, usage: noUsage, reservation: reserved }),

@@ -96,6 +96,11 @@ export function createSubjects(prefix: string) {
     prices: `${prefix}.prices`,
     /** The `IngressStats` of an ingress, every second; every ingress subscribes. */
     ingressStats: (ingress: string) => `${prefix}.ingress-stats.${ingress}`,
+    /**
+     * The digest of a body that two workers have died on, from one ingress to all, see `RefusedBodies`. Among the stats, which
+     * every ingress may publish and subscribe to; as stats it cannot be read.
+     */
+    refusedBodies: `${prefix}.ingress-stats.refused-bodies`,
     allIngressStats: `${prefix}.ingress-stats.*`,
   };
 }

@@ -4,6 +4,9 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { Broker } from '../connection/connect-broker.ts';
 import { JobPlacer } from './claims/job-placer.ts';
+import { ClosedConnections } from './deaths/closed-connections.ts';
+import { Suspects } from './deaths/suspects.ts';
+import { WorkerDeaths } from './deaths/worker-deaths.ts';
 import { Job, type JobRequest, type JobSink } from './job.ts';
 import { JobEndings } from './job-endings.ts';
 import { JobTable } from './job-table.ts';
@@ -41,6 +44,7 @@ export class Dispatcher {
   readonly #link: WorkerLink;
   readonly #placer: JobPlacer;
   readonly #endings: JobEndings;
+  readonly #deaths: WorkerDeaths;
   readonly #sweep: JobSweep;
   readonly #place = (job: Job): void => this.#placer.place(job);
   readonly #replace = (job: Job): void => this.#queue.tickets.replace(job);
@@ -54,20 +58,25 @@ export class Dispatcher {
     const { tickets } = this.#queue;
     const jetStreamProxy = new JetStreamProxy(broker, ingress);
     const link = new WorkerLink(broker, ingress, log);
-    const placer = new JobPlacer({ broker, workers, jobs, tickets, link, jetStreamProxy });
+    const suspects = new Suspects();
+    const placer = new JobPlacer({ broker, workers, jobs, tickets, link, jetStreamProxy, suspects });
+    const deaths = new WorkerDeaths(broker, workers, log);
     const judge = new OutcomeJudge(log);
-    const endings = new JobEndings({ jobs, placer, link, judge, log, maxAttempts });
+    const endings = new JobEndings({ jobs, placer, link, deaths, judge, log, maxAttempts });
     const replies = new ReplyReceiver({ broker, ingress, jobs, placer, endings, link, judge });
     this.#link = link;
     this.#placer = placer;
     this.#endings = endings;
+    this.#deaths = deaths;
     this.#sweep = new JobSweep({
       broker,
       jobs,
       timeouts,
       keepAliveMs,
+      closed: new ClosedConnections(broker),
       guard: (job, act, now) => endings.guard(job, act, now),
       onLost: (job) => endings.lose(job, 'The worker fell silent in the middle of the answer.'),
+      onClosed: (job) => endings.disconnect(job),
       onExceeded: (job, error) => endings.exceed(job, error),
       onIgnored: (job) => {
         link.cancel(job);
@@ -82,12 +91,13 @@ export class Dispatcher {
       broker.subscribe(subjects.allClaims(ingress), (message) => placer.onClaim(message)),
     ];
     const stopReconnect = broker.onReconnect(() => this.#onReconnect());
-    workers.onLost((worker) => this.#onWorkerLost(worker));
+    workers.onLost((worker, isDead) => this.#onWorkerLost(worker, isDead));
     workers.onChange(() => this.#onWorkersChanged());
     this.#release = () => {
       this.#sweep.close();
       for (const subscription of subscriptions) subscription.unsubscribe();
       stopReconnect();
+      deaths.close();
       this.#queue.close();
       jetStreamProxy.close();
     };
@@ -114,7 +124,9 @@ export class Dispatcher {
     // Unguessable, and much cheaper than random bytes of our own: Node draws the randomness of many ids at once.
     const job = new Job(randomUUID(), request, body, sink);
     this.#jobs.add(job);
-    this.#endings.guard(job, this.#place, undefined);
+    const refusal = this.#deaths.refusalOf(request, body);
+    if (refusal) this.#endings.fail(job, refusal);
+    else this.#endings.guard(job, this.#place, undefined);
     return job;
   }
 
@@ -139,8 +151,11 @@ export class Dispatcher {
     this.#release();
   }
 
-  #onWorkerLost(worker: LiveWorker): void {
-    const lose = (job: Job): void => this.#endings.lose(job, 'The worker was lost in the middle of the answer.');
+  #onWorkerLost(worker: LiveWorker, isDead: boolean): void {
+    const lose = (job: Job): void => {
+      if (isDead) this.#endings.die(job);
+      else this.#endings.lose(job, 'The worker was lost in the middle of the answer.');
+    };
     for (const job of this.#jobs.values()) {
       if (job.attempt?.worker === worker) this.#endings.guard(job, lose, undefined);
     }

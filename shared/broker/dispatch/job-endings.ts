@@ -3,6 +3,8 @@ import type { Logger } from '#shared/core/log.ts';
 import type { JobEnd } from '../contract/job-contract.ts';
 import type { JobPlacer } from './claims/job-placer.ts';
 import type { Attempt } from './attempt.ts';
+import { hadTaken } from './deaths/death.ts';
+import type { WorkerDeaths } from './deaths/worker-deaths.ts';
 import type { Job } from './job.ts';
 import type { JobTable } from './job-table.ts';
 import type { WorkerLink } from './worker-link.ts';
@@ -12,6 +14,7 @@ export interface JobEndingsParts {
   jobs: JobTable;
   placer: JobPlacer;
   link: WorkerLink;
+  deaths: WorkerDeaths;
   judge: OutcomeJudge;
   log: Logger;
   /** How often a job is given to a worker at most. */
@@ -67,6 +70,30 @@ export class JobEndings {
     if (!this.#mayMove(job)) return this.fail(job, new RouterError('worker_lost', message));
     job.avoidWorker(false);
     this.#move(job, 'worker_lost');
+  }
+
+  /**
+   * The job's worker died: the job moves as in `lose`, and this is no attempt. A job that another worker has died with before
+   * ends. An offer that the worker cannot have taken is made to another one.
+   */
+  die(job: Job): void {
+    const { attempt } = job;
+    if (job.isOver || !attempt) return;
+    if (!hadTaken(attempt)) return this.#parts.placer.onRefusal(job);
+    const error = this.#parts.deaths.count(job, attempt);
+    if (error) this.abandon(job, error);
+    else this.lose(job, 'The worker was lost in the middle of the answer.');
+  }
+
+  /**
+   * The connection of the job's worker is closed: a job that can be served elsewhere does not wait until the worker counts as
+   * lost. One that a worker has died with before waits for this to be certain, because it would end.
+   */
+  disconnect(job: Job): void {
+    const { attempt, avoid } = job;
+    if (!attempt || !this.#mayMove(job) || this.#parts.deaths.hasOne(job)) return;
+    attempt.worker.hasRefused = true;
+    if (job.request.place(new Set(avoid).add(attempt.worker.id)).length > 0) this.die(job);
   }
 
   /** The worker reports an error: where another worker may do better, the job moves there. */
@@ -132,8 +159,9 @@ export class JobEndings {
   }
 
   /** A tool may have done its work before it was lost, and must not do it twice. */
-  #mayMove({ state, attempts, request }: Job): boolean {
-    return state === 'claimed' && request.operation !== 'execute_tool' && attempts < this.#parts.maxAttempts;
+  #mayMove({ state, attempts, request, death }: Job): boolean {
+    const counted = death ? attempts - 1 : attempts;
+    return state === 'claimed' && request.operation !== 'execute_tool' && counted < this.#parts.maxAttempts;
   }
 
   #move(job: Job, reason: ErrorCode): void {

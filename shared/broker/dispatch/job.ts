@@ -5,6 +5,7 @@ import type { JobEnd } from '../contract/job-contract.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import type { Attempt } from './attempt.ts';
+import type { Death } from './deaths/death.ts';
 import { nextState, type JobEvent, type JobState } from './job-state.ts';
 import { JobTrace } from './job-trace.ts';
 import { JobTickets } from './queue/job-tickets.ts';
@@ -19,6 +20,8 @@ export interface JobRequest {
   format: string;
   stream: boolean;
   class: PriorityClass;
+  /** Whose request it is: a request that kills workers is refused for one owner only. */
+  owner?: string | undefined;
   /** The request's place in a trace, when requests are traced. */
   trace?: TraceSpan | undefined;
   /** The client's headers that are for the worker to know. They go with the grant, so they must be few and short. */
@@ -82,6 +85,7 @@ export class Job {
   #failedPlaces: FailedPlaces | undefined;
   #moves = none;
   #refusals = 0;
+  #death: Death | undefined;
   #waitingSince = this.queuedAt;
   #noWorkerSince: number | undefined;
   #firstByteAt: number | undefined;
@@ -137,6 +141,11 @@ export class Job {
     return this.#refusals;
   }
 
+  /** The last death of a worker that had it: one of that worker's jobs may have killed it. */
+  get death(): Death | undefined {
+    return this.#death;
+  }
+
   /** Since when the job waits in the queue for this attempt. */
   get waitingSince(): number {
     return this.#waitingSince;
@@ -190,6 +199,11 @@ export class Job {
     this.#attempts -= 1;
     this.#refusals += 1;
     this.#attempt = undefined;
+  }
+
+  /** Its worker died. */
+  diedWith(death: Death): void {
+    this.#death = death;
   }
 
   /**

@@ -29,6 +29,7 @@ export const chatErrors: Record<ErrorCode, { type: string; code: string | null }
   insufficient_quota: { type: 'insufficient_quota', code: 'insufficient_quota' },
   internal: { type: 'server_error', code: 'internal_error' },
   upstream_failed: { type: 'server_error', code: 'upstream_failed' },
+  workers_died: { type: 'invalid_request_error', code: 'workers_died' },
   worker_lost: { type: 'server_error', code: 'worker_lost' },
   no_worker_available: { type: 'server_error', code: 'no_worker_available' },
   overloaded: { type: 'server_error', code: 'overloaded' },

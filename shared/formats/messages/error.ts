@@ -31,6 +31,7 @@ export const messagesErrors: Record<ErrorCode, { type: string; status?: number }
   insufficient_quota: { type: 'rate_limit_error' },
   internal: { type: 'api_error' },
   upstream_failed: { type: 'api_error' },
+  workers_died: { type: 'invalid_request_error' },
   worker_lost: { type: 'api_error' },
   no_worker_available: { type: 'overloaded_error', status: 529 },
   overloaded: { type: 'overloaded_error', status: 529 },

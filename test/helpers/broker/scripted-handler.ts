@@ -15,6 +15,8 @@ export type Step = { only?: string } & (
   /** Writes the worker's id. */
   | { whoami: true }
   | { fail: ErrorCode }
+  /** Kills the worker's process. */
+  | { die: true }
   /** Does nothing more until it is aborted. */
   | { hang: true }
 );
@@ -40,6 +42,7 @@ export function scriptedHandler(worker: string, onStep: OnStep = () => undefined
       if ('whoami' in step) reply.write(worker);
       if ('digest' in step) reply.write(createHash('sha256').update(job.body).digest('hex'));
       if ('fail' in step) throw new RouterError(step.fail, `the script fails with ${step.fail}`);
+      if ('die' in step) process.kill(process.pid, 'SIGKILL');
       if ('hang' in step)
         await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
       if ('count' in step) {

@@ -23,6 +23,7 @@ const sentences: Record<ErrorCode, string> = {
   insufficient_quota: 'The budget is used up.',
   internal: 'The router failed. Its log says why.',
   upstream_failed: 'The engine, CLI or provider behind the worker failed.',
+  workers_died: 'Two workers died while they served this request.',
   worker_lost: 'The worker was lost while it served the request.',
   no_worker_available: 'No connected worker could serve the request.',
   overloaded: 'The engine, the provider or the router was overloaded.',

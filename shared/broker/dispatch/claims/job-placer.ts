@@ -5,6 +5,7 @@ import { isInboxOf } from '../../contract/subjects.ts';
 import { addressAtEnd } from '../../contract/worker-address.ts';
 import { Attempt } from '../attempt.ts';
 import type { Job } from '../job.ts';
+import type { Suspects } from '../deaths/suspects.ts';
 import type { JobTable } from '../job-table.ts';
 import type { JetStreamProxy } from '../queue/jetstream-proxy.ts';
 import type { Tickets } from '../queue/tickets.ts';
@@ -24,6 +25,7 @@ export interface JobPlacerParts {
   tickets: Tickets;
   link: WorkerLink;
   jetStreamProxy: JetStreamProxy;
+  suspects: Suspects;
 }
 
 /** Finds a worker for each job: offers it to one that waits, or has its tickets claimed. At most one worker has a job at a time. */
@@ -36,11 +38,11 @@ export class JobPlacer {
 
   /** Offers a job to a worker that is known to wait for one; where there is none, its tickets find who comes first. */
   place(job: Job): void {
-    const { broker, tickets, link } = this.#parts;
+    const { broker, tickets, link, suspects } = this.#parts;
     const placements = placementsOf(job);
     const mayBeOffered = broker.connected && job.refusals < maxRefusals;
     const offer = mayBeOffered ? chooseOffer(job, placements) : undefined;
-    if (!offer) return tickets.place(job, placements);
+    if (!offer || !suspects.mayTake(offer.worker, job)) return tickets.place(job, placements);
     const attempt = new Attempt(offer.worker, offer.placement, true);
     link.offer(job, attempt, offer, this.#give(job, attempt));
   }
@@ -58,13 +60,14 @@ export class JobPlacer {
 
   /** The subject names the worker that claims, and so the inboxes that it may be answered at. */
   onClaim({ subject, data, reply: replyTo = '' }: Msg): void {
-    const { broker, workers, jobs, tickets, link, jetStreamProxy } = this.#parts;
+    const { broker, workers, jobs, tickets, link, jetStreamProxy, suspects } = this.#parts;
     const claim = decodeClaim(data);
     const address = addressAtEnd(subject);
     if (!claim || !address || !isInboxOf(broker.subjects, address, replyTo)) return;
     const job = jobs.get(claim.job);
     const worker = workers.at(address);
-    const verdict = judgeClaim(job, worker, claim.v);
+    const mayTake = !job || !worker || suspects.mayTake(worker, job);
+    const verdict = mayTake ? judgeClaim(job, worker, claim.v) : 'later';
     if (job && worker && typeof verdict !== 'string') {
       const attempt = new Attempt(worker, verdict, false);
       const context = this.#give(job, attempt);
@@ -86,6 +89,7 @@ export class JobPlacer {
   #give(job: Job, attempt: Attempt): ReturnType<Job['give']> {
     const context = job.give(attempt);
     this.#parts.jobs.give(job, attempt);
+    this.#parts.suspects.gave(attempt.worker, job);
     return context;
   }
 }

@@ -1,5 +1,6 @@
 import type { RouterError } from '#shared/core/errors.ts';
 import type { Broker } from '../../connection/connect-broker.ts';
+import type { ClosedConnections } from '../deaths/closed-connections.ts';
 import type { Job } from '../job.ts';
 import type { JobTable } from '../job-table.ts';
 import { exceededTimeout, type Timeouts } from './exceeded-timeout.ts';
@@ -25,10 +26,13 @@ export interface JobSweepOptions {
   timeouts: Timeouts;
   /** Milliseconds without a byte after which the client of a stream gets a keep-alive. */
   keepAliveMs: number;
+  closed: Pick<ClosedConnections, 'has'>;
   /** Calls back for a job; what is thrown concerns this job alone. */
   guard: (job: Job, act: (job: Job, now: number) => void, now: number) => void;
   /** The worker of a job fell silent. */
   onLost: (job: Job) => void;
+  /** The connection of a job's worker is closed. Called at every sweep. */
+  onClosed: (job: Job) => void;
   /** A job has waited for something for longer than it may. */
   onExceeded: (job: Job, error: RouterError) => void;
   /** The worker that a job was offered to has sent no frame in time. */
@@ -69,7 +73,8 @@ export class JobSweep {
   }
 
   readonly #look = (job: Job, now: number): void => {
-    const { broker, timeouts, keepAliveMs, onLost, onExceeded, onIgnored, onQuiet, onWaiting } = this.#options;
+    const { broker, timeouts, keepAliveMs, onLost, onExceeded, onIgnored, onQuiet, onWaiting, closed, onClosed } =
+      this.#options;
     const exceeded = exceededTimeout(job, timeouts, now, broker.disconnectedSince);
     if (exceeded === 'lost') return onLost(job);
     if (exceeded) return onExceeded(job, exceeded);
@@ -77,6 +82,7 @@ export class JobSweep {
     if (!broker.connected || job.isOver) return undefined;
     const { attempt } = job;
     if (!attempt) return onWaiting(job, now);
+    if (closed.has(attempt.worker, attempt.lastFrameAt, now)) return onClosed(job);
     const quietMs = now - attempt.lastFrameAt;
     if (attempt.isOffered && !attempt.hasBegun && quietMs > offerBegunMs) onIgnored(job);
     else if (quietMs > askAfterMs) onQuiet(job, now);

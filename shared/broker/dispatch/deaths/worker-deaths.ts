@@ -1,0 +1,65 @@
+import { RouterError } from '#shared/core/errors.ts';
+import type { Logger } from '#shared/core/log.ts';
+import type { Broker } from '../../connection/connect-broker.ts';
+import type { Attempt } from '../attempt.ts';
+import type { Job, JobRequest } from '../job.ts';
+import type { LiveWorkers } from '../workers/live-workers.ts';
+import { digestOf, RefusedBodies } from './refused-bodies.ts';
+
+/**
+ * Counts for each job how many workers have died while they had it. Whoever has a job that kills its worker loses two of them:
+ * the job ends with `workers_died`, and its body is refused for a while. Other losses do not count.
+ */
+export class WorkerDeaths {
+  readonly #workers: Pick<LiveWorkers, 'get'>;
+  readonly #log: Logger;
+  readonly #refused: RefusedBodies;
+
+  constructor(broker: Broker, workers: Pick<LiveWorkers, 'get'>, log: Logger) {
+    this.#workers = workers;
+    this.#log = log;
+    this.#refused = new RefusedBodies(broker);
+  }
+
+  close(): void {
+    this.#refused.close();
+  }
+
+  /** The error of a request that two workers have died on already. */
+  refusalOf(request: JobRequest, body: Buffer): RouterError | undefined {
+    return this.#refused.has(request, body) ? refused() : undefined;
+  }
+
+  /** Whether a worker has died with this job. One whose connection was closed, or that was silent, may have come back. */
+  hasOne({ death }: Job): boolean {
+    if (!death) return false;
+    const { id, announcement } = death.worker;
+    const known = this.#workers.get(id);
+    return known?.announcement.startedAt !== announcement.startedAt || known.lastHeartbeatAt <= death.at;
+  }
+
+  /** Counts the death of a job's worker. @returns the error that the job ends with when it must not take another worker */
+  count(job: Job, { worker, claimedAt }: Attempt, now = performance.now()): RouterError | undefined {
+    const { death, body, request, traceId } = job;
+    const { requestId } = request;
+    const digest = death?.digest ?? (body && digestOf(request, body));
+    // It has put out a part of its answer, ends for that reason, and is no suspect.
+    if (digest === undefined) return undefined;
+    if (death && this.hasOne(job)) {
+      this.#refused.refuse(digest);
+      const workers = [death.worker.id, worker.id];
+      this.#log.error({ requestId, traceId, workers, digest }, 'two workers died with a request, which is refused now');
+      return new RouterError('workers_died', 'Two workers died while they served this request.');
+    }
+    job.diedWith({ worker, at: now, afterMs: now - claimedAt, digest });
+    this.#log.warn({ requestId, traceId, worker: worker.id, digest }, 'a worker died with a request');
+    return this.#refused.hasDigest(digest) ? refused() : undefined;
+  }
+}
+
+function refused(): RouterError {
+  return new RouterError(
+    'workers_died',
+    'Two workers died on this request in the last ten minutes. It is refused now.',
+  );
+}
