@@ -20,7 +20,7 @@ export default defineConfig({
           // Test files share processes: one for each file would cost a quarter of the time.
           isolate: false,
           include: ['test/**/*.test.ts'],
-          exclude: ['test/long/**', 'test/compose/**'],
+          exclude: ['test/long/**', 'test/compose/**', 'test/chaos/*.test.ts'],
         },
       },
       {
@@ -29,6 +29,14 @@ export default defineConfig({
           name: 'long',
           include: ['test/long/**/*.test.ts'],
           testTimeout: 300_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        test: {
+          ...settings,
+          name: 'chaos',
+          include: ['test/chaos/*.test.ts'],
           fileParallelism: false,
         },
       },

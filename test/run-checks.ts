@@ -8,15 +8,15 @@ import { dockerAnswers } from './helpers/servers/docker-answers.ts';
 
 /*
  * All checks of the project in one run: format, types, lint, then the tests (the architecture test among them).
- * `npm test` runs the quick tests, `npm run test:long` the long ones, `npm run test:compose` those of the image and of
- * docker-compose.yml, which need a Docker engine. The last line counts what passed and what failed, each check besides the
- * tests counting as one.
+ * `npm test` runs the quick tests, `npm run test:long` the long ones, `npm run test:chaos` a cluster under seeded faults,
+ * `npm run test:compose` the tests of the image and of docker-compose.yml, which need a Docker engine. The last line counts
+ * what passed and what failed, each check besides the tests counting as one.
  */
 
 const testResult = z.object({ success: z.boolean(), numPassedTests: z.number(), numFailedTests: z.number() });
 
 const root = join(import.meta.dirname, '..');
-const project = ['long', 'compose'].find((name) => name === process.argv[2]) ?? 'quick';
+const project = ['long', 'chaos', 'compose'].find((name) => name === process.argv[2]) ?? 'quick';
 if (project === 'compose' && !(await dockerAnswers())) {
   process.stdout.write(
     'Skipped: the image and docker-compose.yml are tried only where a Docker engine answers, and none does.\n',

@@ -8,6 +8,7 @@ import { cloudWorkerConfig } from '#services/cloud-worker/config.ts';
 import { gpuWorkerConfig } from '#services/gpu-worker/config.ts';
 import { toolsWorkerConfig } from '#services/tools-worker/config.ts';
 import { upSettings } from '#services/rtr/config.ts';
+import { faultKinds } from '../../chaos/faults/fault-kinds.ts';
 import { mayImport } from '../../may-import.ts';
 import { providerRows } from './render-providers.ts';
 import { definedMetrics } from '../../helpers/cluster/metric-registries.ts';
@@ -31,6 +32,7 @@ export const tables: Record<string, () => string> = {
   'metrics:worker': () => renderTable(metricHead, metricRows('worker')),
   'settings:demo-engine': () => renderSettings(demoEngineSettings),
   imports: renderImports,
+  faults: renderFaults,
 };
 
 const metricHead = ['metric', 'kind', 'labels', 'meaning'];
@@ -81,6 +83,11 @@ function renderErrors(): string {
     errorTable[code].clientMayRetry ? 'yes' : 'no',
   ]);
   return renderTable(['error', ...clientFormats.map(({ name }) => name), 'worth a retry'], rows);
+}
+
+function renderFaults(): string {
+  const rows = Object.entries(faultKinds).map(([name, { made, seen }]) => [`\`${name}\``, made, seen]);
+  return renderTable(['fault', 'made by', 'what clients see'], rows);
 }
 
 function renderImports(): string {

@@ -1,0 +1,175 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createKey } from '#shared/accounts/keys/create-key.ts';
+import { KeyStore } from '#shared/accounts/keys/key-store.ts';
+import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
+import type { Limits } from '#shared/accounts/limits/limits.ts';
+import { connectRedis, type RedisConnection } from '#shared/accounts/redis/connect-redis.ts';
+import { createLog } from '#shared/core/log.ts';
+import { demoEngineSettings } from '#services/demo-engine/config.ts';
+import { startDemoEngine } from '#services/demo-engine/start-demo-engine.ts';
+import { freePort } from '#services/rtr/up/servers/free-port.ts';
+import { startNatsCluster, type NatsCluster } from '../../helpers/servers/start-nats-cluster.ts';
+import { startRedisPair, type RedisPair } from '../../helpers/servers/start-redis-pair.ts';
+import { until } from '../../helpers/until.ts';
+import { startEngineFront, type EngineFront } from '../faults/engine-front.ts';
+import { startLink, type Link } from '../faults/link.ts';
+import { startPart, type Part } from './part.ts';
+
+/** A part, its link to NATS, and, of an ingress, where it listens. */
+export interface Linked {
+  part: Part;
+  link: Link;
+}
+
+/** Everything that faults strike. */
+export interface ChaosCluster {
+  prefix: string;
+  ingresses: (Linked & { url: string; adminUrl: string })[];
+  /** Four gpu-workers, then one tools-worker. */
+  workers: Linked[];
+  /** The engine of each gpu-worker. */
+  engines: EngineFront[];
+  nats: NatsCluster;
+  redis: RedisPair;
+  /** To Redis, of the suite itself. */
+  accounts: RedisConnection;
+  /** Keys with and without limits. */
+  keys: { limited: string; free: string };
+  /** What limits hold for running requests: their number, and tokens of today. */
+  reserved(): Promise<{ active: number; tokens: number }>;
+  /** Times at which a poisoned prompt killed a worker, with the id of the request. */
+  poisoned: { id: string; at: number }[];
+  /** Ids of the tool calls that were executed, once for each execution. */
+  toolCalls(): string[];
+  stop(): Promise<void>;
+}
+
+const workerCount = 4;
+const natsNames = ['one', 'two', 'three'];
+
+const tool = (file: string): string => `
+  import { appendFileSync } from 'node:fs';
+  import { setTimeout as sleep } from 'node:timers/promises';
+  import { defineTool, z } from 'model-router/tool';
+  const input = z.object({ id: z.string(), ms: z.number() });
+  export const tool = defineTool({
+    name: 'mark',
+    description: 'Notes that it ran.',
+    input,
+    run: async ({ id, ms }: z.output<typeof input>) => {
+      appendFileSync(${JSON.stringify(file)}, id + '\\n');
+      await sleep(ms);
+      return 'ran ' + id;
+    },
+  });`;
+
+/** Starts the cluster and waits until both ingress nodes serve. */
+export async function startChaosCluster(): Promise<ChaosCluster> {
+  const releases: (() => Promise<void> | void)[] = [];
+  const stop = async (): Promise<void> => {
+    for (const release of releases.toReversed()) await release();
+  };
+  try {
+    const folder = mkdtempSync(join(tmpdir(), 'rtr-chaos-'));
+    releases.push(() => rmSync(folder, { recursive: true, force: true }));
+    const executed = join(folder, 'executed');
+    writeFileSync(executed, '');
+    // Servers must not tell clients of each other: all goes through the links.
+    const nats = await startNatsCluster({ config: ['no_advertise: true'] });
+    releases.push(() => nats.stop());
+    const redis = await startRedisPair();
+    releases.push(() => redis.stop());
+    const prefix = `t${randomBytes(6).toString('hex')}`;
+    const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+    const accounts = connectRedis(redis.url, { log, name: 'test' });
+    releases.push(() => accounts.close());
+    await accounts.whenReady(AbortSignal.timeout(10_000));
+    const store = new KeyStore(accounts.redis, `${prefix}:`);
+    const addKey = (settings: { limits?: Limits }) =>
+      createKey(store, { kind: 'router', name: 'chaos', class: 'normal', ...settings });
+    const limits = { concurrentRequests: 100_000, tokensPerDay: 1_000_000_000 };
+    const limited = await addKey({ limits });
+    const keys = { limited: limited.raw, free: (await addKey({})).raw };
+    const keeper = new LimitKeeper(accounts.redis, `${prefix}:`, log);
+    releases.push(() => keeper.close());
+    const common = { REDIS_URL: redis.url, RTR_PREFIX: prefix, LOG_LEVEL: 'info' };
+    const start = async (
+      name: string,
+      at: number,
+      file: string,
+      readyLine: string,
+      environment: Record<string, string>,
+    ): Promise<Linked> => {
+      // Each begins with another server.
+      const names = natsNames.map((_, index) => natsNames[(at + index) % natsNames.length] ?? '');
+      const link = await startLink(names.map((name) => nats.ports[name] ?? 0));
+      releases.push(() => link.close());
+      const part = startPart(name, file, { ...common, NATS_URL: link.url, ...environment }, readyLine);
+      releases.push(() => part.stop());
+      return { part, link };
+    };
+
+    const poisoned: ChaosCluster['poisoned'] = [];
+    const engines: EngineFront[] = [];
+    const workers: Linked[] = [];
+    for (let index = 0; index < workerCount; index += 1) {
+      const engine = await startDemoEngine(demoEngineSettings.parse({ DEMO_SLOTS: '64' }), () => undefined);
+      releases.push(() => engine.close());
+      const front = await startEngineFront(engine.url, index, (id, isPoisoned) => {
+        if (!isPoisoned) return true;
+        poisoned.push({ id, at: performance.now() });
+        workers[index]?.part.kill(500).catch(() => undefined);
+        return false;
+      });
+      releases.push(() => front.close());
+      engines.push(front);
+      const settings = { ENGINE_URL: front.url, WORKER_ID: `gpu-${index}`, SLOTS: '16' };
+      workers.push(await start(`gpu-${index}`, index, 'services/gpu-worker/main.ts', 'gpu-worker is ready', settings));
+    }
+    const tools = join(folder, 'tools');
+    mkdirSync(tools);
+    writeFileSync(join(tools, 'mark.ts'), tool(executed));
+    const settings = { TOOLS_DIR: tools, WORKER_ID: 'tools-0' };
+    workers.push(await start('tools-0', 1, 'services/tools-worker/main.ts', 'tools-worker is ready', settings));
+
+    const ingresses: ChaosCluster['ingresses'] = [];
+    for (let index = 0; index < 2; index += 1) {
+      const [port, adminPort] = [await freePort(), await freePort()];
+      const ports = { PORT: String(port), ADMIN_PORT: String(adminPort) };
+      const linked = await start(`ingress-${index}`, index, 'services/ingress/main.ts', 'ingress is ready', ports);
+      const urls = { url: `http://127.0.0.1:${port}`, adminUrl: `http://127.0.0.1:${adminPort}` };
+      ingresses.push({ ...linked, ...urls });
+    }
+    await Promise.all([...ingresses, ...workers].map(({ part }) => part.ready()));
+    await until(async () => {
+      for (const { url } of ingresses) {
+        const answer = await fetch(`${url}/api/tools/v1/list`, { headers: { authorization: `Bearer ${keys.free}` } });
+        if (!(await answer.text()).includes('mark')) return false;
+      }
+      return true;
+    });
+    return {
+      prefix,
+      ingresses,
+      workers,
+      engines,
+      nats,
+      redis,
+      accounts,
+      keys,
+      poisoned,
+      reserved: async () => {
+        const [use] = await keeper.read([{ party: `key:${limited.record.id}`, limits }]);
+        return { active: use?.active ?? Number.NaN, tokens: use?.day.reserved.tokens ?? Number.NaN };
+      },
+      toolCalls: () => readFileSync(executed, 'utf8').split('\n').slice(0, -1),
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}

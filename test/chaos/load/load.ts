@@ -1,0 +1,96 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { seededRandom } from '../../helpers/seeded-random.ts';
+import type { ChaosCluster } from '../cluster/chaos-cluster.ts';
+import type { Crowds } from '../faults/inject.ts';
+import { planRequest, type RequestPlan } from './request-plan.ts';
+import { sendRequest, type Sent } from './send-request.ts';
+
+/** Requests in flight above which the load waits. */
+const maxOpen = 120;
+
+/** The mixed load of a run. */
+export class Load implements Crowds {
+  /** Every request so far, also those that run. */
+  readonly sent: Sent[] = [];
+  readonly #cluster: ChaosCluster;
+  readonly #name: string;
+  readonly #random: () => number;
+  readonly #maxMs: number;
+  readonly #running = new Set<Promise<unknown>>();
+  #count = 0;
+
+  /**
+   * @param name first part of its requests' ids
+   * @param maxMs after which a request counts as one that never ends
+   */
+  constructor(cluster: ChaosCluster, name: string, seed: number, maxMs: number) {
+    this.#cluster = cluster;
+    this.#name = name;
+    this.#random = seededRandom(seed);
+    this.#maxMs = maxMs;
+  }
+
+  /** Sends requests at a rate (a second) until the signal. */
+  async run(rate: number, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      if (this.#running.size < maxOpen) this.#send({});
+      await sleep(1_000 / rate);
+    }
+  }
+
+  /** Waits for the end of all requests. */
+  async settle(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running);
+  }
+
+  flood(): void {
+    for (let count = 0; count < 60; count += 1) {
+      this.#send({ format: 'chat', stream: count % 2 === 0, words: 10, behaviour: 'reads', limited: true });
+    }
+  }
+
+  vanish(): void {
+    for (let count = 0; count < 12; count += 1) {
+      this.#send({
+        format: count % 2 === 0 ? 'chat' : 'messages',
+        stream: true,
+        words: 120,
+        rate: 80,
+        delayMs: 0,
+        behaviour: 'vanishes',
+      });
+    }
+  }
+
+  stall(): void {
+    for (let count = 0; count < 12; count += 1) {
+      this.#send({ format: count % 2 === 0 ? 'chat' : 'messages', stream: true, words: 120, behaviour: 'stalls' });
+    }
+  }
+
+  wait(): void {
+    for (let count = 0; count < 12; count += 1) {
+      this.#send({
+        format: count % 2 === 0 ? 'chat' : 'messages',
+        stream: true,
+        words: 10,
+        delayMs: 900,
+        behaviour: 'reads',
+        ingress: count % 2,
+      });
+    }
+  }
+
+  poison(ingress: number): void {
+    this.#send({ format: 'chat', stream: true, behaviour: 'reads', poison: true, ingress });
+  }
+
+  #send(also: Partial<RequestPlan>): void {
+    const plan = planRequest(`${this.#name}-${this.#count++}`, this.#random, also);
+    const url = this.#cluster.ingresses[plan.ingress]?.url ?? '';
+    const key = plan.limited ? this.#cluster.keys.limited : this.#cluster.keys.free;
+    const running = sendRequest(plan, { url, key }, this.#maxMs, (sent) => this.sent.push(sent));
+    this.#running.add(running);
+    void running.then(() => this.#running.delete(running));
+  }
+}

@@ -1,0 +1,102 @@
+/** What a client of the load does besides asking. */
+export type Behaviour = 'reads' | 'vanishes' | 'stalls';
+
+/** A request as the seed decides it, and the only right answer to it. */
+export interface RequestPlan {
+  /** Also its `x-request-id`, by which the ledger and the engines know it. */
+  id: string;
+  format: 'chat' | 'messages' | 'tools';
+  stream: boolean;
+  /** Whether its key has limits. */
+  limited: boolean;
+  behaviour: Behaviour;
+  /** Index of the ingress that it is sent to. */
+  ingress: number;
+  /** Words of the answer. */
+  words: number;
+  /** Tokens a second. */
+  rate: number;
+  /** Milliseconds before the first token. */
+  delayMs: number;
+  /** Kills the worker whose engine reads it. */
+  poison: boolean;
+}
+
+/** The id and the poison of a prompt, found in any body that holds it. */
+export function readMark(body: string): { id: string; isPoisoned: boolean } {
+  const [, mark, id = ''] = /(Repeat|Poison) ([\w-]+)\./.exec(body) ?? [];
+  return { id, isPoisoned: mark === 'Poison' };
+}
+
+/** Plans a request of the mixed load. `random` decides; `also` overrides. */
+export function planRequest(id: string, random: () => number, also: Partial<RequestPlan> = {}): RequestPlan {
+  const kind = random();
+  const manner = random();
+  const format = kind < 0.45 ? 'chat' : kind < 0.85 ? 'messages' : 'tools';
+  return {
+    id,
+    format,
+    stream: format !== 'tools' && random() < 0.7,
+    limited: random() < 0.4,
+    behaviour: manner < 0.88 ? 'reads' : manner < 0.96 ? 'vanishes' : 'stalls',
+    ingress: random() < 0.5 ? 0 : 1,
+    words: 10 + Math.floor(random() * 110),
+    rate: 80 + Math.floor(random() * 120),
+    delayMs: Math.floor(random() * 400),
+    poison: false,
+    ...also,
+  };
+}
+
+/** Words of which no two are the same, and no two requests have the same. */
+function wordsOf({ id, words }: RequestPlan): string {
+  return [id, ...Array.from({ length: words }, (_, at) => `${at}`)].join(' ');
+}
+
+/** The complete text of the answer: the demo engine quotes what a tool gave. */
+export function expectedText(plan: RequestPlan): string {
+  return plan.format === 'tools' ? `ran ${plan.id}` : `lookup gave: “${wordsOf(plan)}”`;
+}
+
+/** Path and body of the request. */
+export function requestOf(plan: RequestPlan): { path: string; body: object } {
+  const asked = `${plan.poison ? 'Poison' : 'Repeat'} ${plan.id}.\n[demo delay=${plan.delayMs} rate=${plan.rate}]`;
+  const found = wordsOf(plan);
+  switch (plan.format) {
+    case 'tools':
+      return { path: '/api/tools/v1/execute', body: { tool: 'mark', input: { id: plan.id, ms: plan.delayMs } } };
+    case 'chat':
+      return {
+        path: '/api/openai/v1/chat/completions',
+        body: {
+          model: 'demo',
+          stream: plan.stream,
+          ...(plan.stream && { stream_options: { include_usage: true } }),
+          max_tokens: 2_000,
+          messages: [
+            { role: 'user', content: asked },
+            {
+              role: 'assistant',
+              content: null,
+              tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'lookup', arguments: '{}' } }],
+            },
+            { role: 'tool', tool_call_id: 'call_1', content: found },
+          ],
+        },
+      };
+    case 'messages':
+      return {
+        path: '/api/anthropic/v1/messages',
+        body: {
+          model: 'demo',
+          stream: plan.stream,
+          max_tokens: 2_000,
+          messages: [
+            { role: 'user', content: asked },
+            { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'lookup', input: {} }] },
+            { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: found }] },
+          ],
+        },
+      };
+  }
+}

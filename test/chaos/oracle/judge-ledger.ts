@@ -1,0 +1,36 @@
+import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
+import type { Sent } from '../load/send-request.ts';
+import type { Disturbances } from './disturbances.ts';
+import type { Violation } from './violation.ts';
+
+/** What is compared of a record of the ledger. */
+export type LedgerEntry = Pick<UsageRecord, 'id' | 'outcome' | 'completionTokens' | 'attempts'>;
+
+/** An ingress that is killed takes with it what it has not written yet: up to this long. */
+const writtenMs = 2_000;
+
+/** Judges that the ledger has each request once, with the outcome and the tokens that its client saw. */
+export function judgeLedger(
+  sent: readonly Sent[],
+  entries: readonly LedgerEntry[],
+  disturbances: Disturbances,
+): Violation[] {
+  const byId = Map.groupBy(entries, ({ id }) => id);
+  return sent.flatMap(({ plan: { id, ingress }, answer, endedAt = 0 }): Violation[] => {
+    const records = byId.get(id) ?? [];
+    const add = (detail: string): Violation[] => [{ rule: 'ledger', id, detail }];
+    if (records.length > 1) return add(`${records.length} records`);
+    if (answer.status !== 200 || !answer.finished) return [];
+    const [record] = records;
+    if (!record) {
+      const lost = disturbances
+        .during(endedAt, endedAt + writtenMs)
+        .some(({ fault }) => fault.name === 'ingress-kill' && fault.index === ingress);
+      return lost ? [] : add('no record of an answer that its client has');
+    }
+    if (record.outcome !== 'done') return add(`${record.outcome}, but its client has all of it`);
+    const { outputTokens } = answer;
+    if (outputTokens === undefined || outputTokens === record.completionTokens) return [];
+    return add(`${record.completionTokens} tokens instead of ${outputTokens}`);
+  });
+}

@@ -1,0 +1,38 @@
+import type { Execution } from '../faults/engine-front.ts';
+import type { Sent } from '../load/send-request.ts';
+import type { Disturbances } from './disturbances.ts';
+import type { Violation } from './violation.ts';
+
+/** Time for a cancellation to reach the engine, in milliseconds. */
+const calmMs = 1_000;
+
+/** Time after a fault of the parts of this very request, until which they find out whom they have lost. */
+const disturbedMs = 15_000;
+
+/** Judges that no engine works for a client that is gone, and that each answer comes from an engine. */
+export function judgeSlots(
+  executions: readonly Execution[],
+  sent: readonly Sent[],
+  disturbances: Disturbances,
+  now: number,
+): Violation[] {
+  const byId = new Map(sent.map((one) => [one.plan.id, one]));
+  const asked = new Set(executions.map(({ id }) => id));
+  const unasked = sent.filter(({ plan, answer }) => answer.finished && plan.format !== 'tools' && !asked.has(plan.id));
+  const busy = executions.flatMap(({ id, engine, startedAt, endedAt = now }) => {
+    const one = byId.get(id);
+    const gone = one?.endedAt;
+    if (gone === undefined || endedAt <= gone + calmMs) return [];
+    const faults = disturbances.during(startedAt, gone + calmMs).filter(({ fault: { name, index } }) => {
+      if (name.startsWith('worker-')) return index === engine;
+      return name.startsWith('ingress-') ? index === one?.plan.ingress : name.startsWith('nats-');
+    });
+    if (faults.some(({ to }) => endedAt <= to + disturbedMs)) return [];
+    const detail = `engine ${engine} until ${Math.round(endedAt - gone)} ms after its client was gone`;
+    return [{ rule: 'busy slot', id, detail } satisfies Violation];
+  });
+  return [
+    ...busy,
+    ...unasked.map(({ plan }): Violation => ({ rule: 'not executed', id: plan.id, detail: 'but answered' })),
+  ];
+}

@@ -1,0 +1,21 @@
+/** An invariant that did not hold. */
+export interface Violation {
+  /** Which one. */
+  rule:
+    | 'never ended'
+    | 'ended late'
+    | 'wrong text'
+    | 'silent end'
+    | 'broken connection'
+    | 'bytes after the end'
+    | 'refused'
+    | 'executed twice'
+    | 'not executed'
+    | 'busy slot'
+    | 'ledger'
+    | 'poison'
+    | 'leftover';
+  /** Of which request or part. */
+  id: string;
+  detail: string;
+}

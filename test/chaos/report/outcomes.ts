@@ -1,0 +1,90 @@
+import { faultNames, type FaultName } from '../faults/fault-kinds.ts';
+import type { Struck } from '../faults/inject.ts';
+import type { Execution } from '../faults/engine-front.ts';
+import type { Sent } from '../load/send-request.ts';
+
+/** How the requests ended that ran while one kind of fault struck. */
+export interface Outcomes {
+  faults: number;
+  done: number;
+  /** Of those done: ones that more than one engine was asked for. */
+  moved: number;
+  /** An error event in the middle. */
+  ended: number;
+  /** An error instead of an answer. */
+  refused: number;
+  /** A connection that broke or was never made. */
+  broken: number;
+  /** The client left. */
+  left: number;
+}
+
+/** A fault's consequences may show this much later, in milliseconds. */
+const laterMs = 500;
+
+/** Counts the outcomes of requests by the faults that they met. One that met several counts for each. */
+export function countOutcomes(
+  struck: readonly Struck[],
+  sent: readonly Sent[],
+  executions: readonly Execution[],
+): Map<FaultName, Outcomes> {
+  const asked = Map.groupBy(executions, ({ id }) => id);
+  const found = new Map<FaultName, Outcomes>(
+    faultNames.map((name) => [name, { faults: 0, done: 0, moved: 0, ended: 0, refused: 0, broken: 0, left: 0 }]),
+  );
+  for (const { fault, from, to } of struck) {
+    const outcomes = found.get(fault.name);
+    if (!outcomes) continue;
+    outcomes.faults += 1;
+    for (const one of sent) {
+      if (one.sentAt > to + laterMs || (one.endedAt ?? Number.POSITIVE_INFINITY) < from) continue;
+      const outcome = outcomeOf(one);
+      outcomes[outcome] += 1;
+      if (outcome === 'done' && (asked.get(one.plan.id)?.length ?? 0) > 1) outcomes.moved += 1;
+    }
+  }
+  return found;
+}
+
+/** How a request ended for its client. */
+export function outcomeOf({ left, answer }: Sent): 'done' | 'ended' | 'refused' | 'broken' | 'left' {
+  if (left) return 'left';
+  if (answer.broken !== undefined || answer.status === undefined) return 'broken';
+  if (answer.status !== 200) return 'refused';
+  return answer.finished && answer.error === undefined ? 'done' : 'ended';
+}
+
+/** Milliseconds from a worker's end to the first text of each stream that it had and that moved on, without the engine's own delay. */
+export function recoveries(
+  struck: readonly Struck[],
+  sent: readonly Sent[],
+  executions: readonly Execution[],
+): number[] {
+  const byId = new Map(sent.map((one) => [one.plan.id, one]));
+  return struck.flatMap(({ fault, from }) => {
+    if (fault.name !== 'worker-kill') return [];
+    const held = executions.filter(
+      ({ engine, startedAt, endedAt }) =>
+        engine === fault.index && startedAt < from && (endedAt === undefined || endedAt > from),
+    );
+    return held.flatMap(({ id }) => {
+      const one = byId.get(id);
+      const text = one?.plan.stream ? one.firstTextAt : undefined;
+      return one && text !== undefined && text > from ? [Math.max(0, text - one.plan.delayMs - from)] : [];
+    });
+  });
+}
+
+/** The failures of a run, each with how often it came: status and code, or how the connection broke. */
+export function countFailures(sent: readonly Sent[]): [string, number][] {
+  const failures = sent.flatMap((one) => {
+    const { status, error, broken } = one.answer;
+    const outcome = outcomeOf(one);
+    if (outcome === 'done' || outcome === 'left') return [];
+    return [outcome === 'broken' ? (broken ?? 'no answer') : `${status} ${error ?? 'without an error'}`];
+  });
+  return Array.from(
+    Map.groupBy(failures, (failure) => failure),
+    ([failure, list]): [string, number] => [failure, list.length],
+  ).toSorted(([, one], [, other]) => other - one);
+}

@@ -1,0 +1,122 @@
+import { performance } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
+import { startChaosCluster, type ChaosCluster } from './cluster/chaos-cluster.ts';
+import type { FaultName } from './faults/fault-kinds.ts';
+import { inject, type Struck } from './faults/inject.ts';
+import { makeSchedule } from './faults/schedule.ts';
+import { Load } from './load/load.ts';
+import { Disturbances } from './oracle/disturbances.ts';
+import { judgeAnswers } from './oracle/judge-answers.ts';
+import { judgeLedger, type LedgerEntry } from './oracle/judge-ledger.ts';
+import { footprints, judgeGrowth, judgeLeftovers } from './oracle/judge-leftovers.ts';
+import { judgePoison } from './oracle/judge-poison.ts';
+import { judgeSlots } from './oracle/judge-slots.ts';
+import { judgeTools } from './oracle/judge-tools.ts';
+import type { Violation } from './oracle/violation.ts';
+import { countFailures, countOutcomes, outcomeOf, recoveries, type Outcomes } from './report/outcomes.ts';
+import { report } from './report/report.ts';
+
+/** A run's arguments. */
+export interface ChaosRun {
+  seed: number;
+  /** For how long faults strike, in milliseconds. */
+  ms: number;
+  /** Kinds of faults. Default: all. */
+  names?: readonly FaultName[];
+}
+
+/** What a run came to. */
+export interface ChaosResult {
+  seed: number;
+  requests: number;
+  /** Requests by outcome. */
+  ends: Record<ReturnType<typeof outcomeOf>, number>;
+  /** Every failure with how often it came, the most frequent first. */
+  failures: [string, number][];
+  outcomes: Map<FaultName, Outcomes>;
+  /** Milliseconds from a kill to the first text of each stream that moved. */
+  recovery: number[];
+  violations: Violation[];
+}
+
+/** Requests a second. */
+const rate = 15;
+
+/** Most workers that one request may kill: each attempt, and two that die before they count as one. */
+const mostDeaths = 5;
+
+/** Longest time that any request may take, in milliseconds. */
+const maxMs = 60_000;
+
+/** Calm at the beginning and at the end, in milliseconds. */
+const calmMs = 2_000;
+
+/** Reservations of an ingress that was killed are free after a minute. */
+const reservedMs = 75_000;
+
+/** Runs a cluster under load and faults, judges it, and prints the report. */
+export async function runChaos({ seed, ms, names }: ChaosRun): Promise<ChaosResult> {
+  const cluster = await startChaosCluster();
+  try {
+    const result = await run(cluster, { seed, ms, ...(names && { names }) });
+    process.stdout.write(`${report(result)}\n`);
+    return result;
+  } finally {
+    await cluster.stop();
+  }
+}
+
+async function run(cluster: ChaosCluster, { seed, ms, names }: ChaosRun): Promise<ChaosResult> {
+  const schedule = makeSchedule(seed, ms, names);
+  const load = new Load(cluster, `c${seed}`, seed, maxMs);
+  const over = new AbortController();
+  const loading = load.run(rate, over.signal);
+  await sleep(calmMs);
+  const before = footprints(cluster);
+  const begun = performance.now();
+  const striking: Promise<Struck>[] = [];
+  for (const fault of schedule) {
+    await sleep(Math.max(0, begun + fault.at - performance.now()));
+    striking.push(inject(cluster, load, fault));
+  }
+  const struck = await Promise.all(striking);
+  await sleep(calmMs);
+  over.abort();
+  await loading;
+  await load.settle();
+  const killed = schedule.some(({ name }) => name === 'ingress-kill');
+  const leftovers = await judgeLeftovers(cluster, killed ? reservedMs : 15_000);
+
+  const { sent } = load;
+  const executions = cluster.engines.flatMap((engine) => engine.executions);
+  const disturbances = new Disturbances(struck);
+  const violations = [
+    ...judgeAnswers(sent, disturbances, maxMs),
+    ...judgeSlots(executions, sent, disturbances, performance.now()),
+    ...judgeTools(sent, cluster.toolCalls()),
+    ...judgeLedger(sent, await readLedger(cluster), disturbances),
+    ...judgePoison(sent, cluster.poisoned, mostDeaths),
+    ...leftovers,
+    ...judgeGrowth(before, footprints(cluster)),
+  ];
+  const ends = { done: 0, ended: 0, refused: 0, broken: 0, left: 0 };
+  for (const one of sent) ends[outcomeOf(one)] += 1;
+  return {
+    seed,
+    requests: sent.length,
+    ends,
+    failures: countFailures(sent),
+    outcomes: countOutcomes(struck, sent, executions),
+    recovery: recoveries(struck, sent, executions),
+    violations,
+  };
+}
+
+/** Every record of the run. */
+async function readLedger({ accounts, prefix }: ChaosCluster): Promise<LedgerEntry[]> {
+  const reader = new UsageReader(accounts.redis, `${prefix}:`);
+  const everybody = { userId: '', isAdmin: true, keyIds: [], teamIds: [] };
+  const { requests } = await reader.requests(everybody, {}, 100_000);
+  return requests;
+}
