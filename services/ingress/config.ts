@@ -92,6 +92,12 @@ export const ingressConfig = z
       3_000,
       600_000,
     ),
+    BROKER_TIMEOUT_MS: setting.integer(
+      'Time without a connection to NATS, waiting and running requests alike',
+      60_000,
+      1_000,
+      3_600_000,
+    ),
     SPILL_MS: setting.integer(
       'Time until a request that no worker has taken is also put into the next lane',
       500,
@@ -144,6 +150,7 @@ export function dispatchSettings(config: IngressConfig, ingress: string): Dispat
       idleMs: config.IDLE_TIMEOUT_MS,
       totalMs: config.TOTAL_TIMEOUT_MS,
       silenceMs: config.SILENCE_TIMEOUT_MS,
+      brokerMs: config.BROKER_TIMEOUT_MS,
     },
     queue: { maxQueued: config.MAX_QUEUED, maxAgeMs: config.QUEUE_TIMEOUT_MS },
     spillMs: config.SPILL_MS,

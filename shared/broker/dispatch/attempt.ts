@@ -86,8 +86,9 @@ export class Attempt {
     return true;
   }
 
-  /** Counts the worker's silence from now on: frames that were sent before may be lost. */
+  /** Counts the worker's silence, and the stream's, from now on: frames that were sent before may be lost. */
   restartSilence(now: number): void {
     this.#lastFrameAt = now;
+    this.#lastDataAt = now;
   }
 }

@@ -173,6 +173,7 @@ async function startIngress(broker: Broker, settings: NonNullable<PartyOptions['
         idleMs: 60_000,
         totalMs: 120_000,
         silenceMs: 10_000,
+        brokerMs: 60_000,
         ...timeouts,
       },
       queue: { maxQueued: 10_000, maxAgeMs: 60_000 },

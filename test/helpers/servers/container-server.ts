@@ -43,6 +43,12 @@ export async function startContainerServer(kind: ServerKind): Promise<TestServer
     kill: async () => {
       await runtime.container.getById(container.getId()).kill();
     },
+    pause: async () => {
+      await runtime.container.getById(container.getId()).pause();
+    },
+    resume: async () => {
+      await runtime.container.getById(container.getId()).unpause();
+    },
     restart: async ({ keepData = true } = {}) => {
       if (keepData) {
         await container.restart();

@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
@@ -10,6 +11,12 @@ import { startRedisServer } from '#services/rtr/up/servers/start-redis-server.ts
 import type { ServerKind, TestServer } from './test-server.ts';
 
 const start = { nats: startNatsServer, redis: startRedisServer };
+
+/** The program runs under a guard, in a group of its own. */
+function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (pid !== undefined) process.kill(-pid, signal);
+  return Promise.resolve();
+}
 
 /**
  * Runs a server program of this machine (installed first when it is missing and that needs no password) on a free port,
@@ -32,6 +39,8 @@ export async function startLocalServer(kind: ServerKind): Promise<TestServer> {
       killGroup(child);
       await gone;
     },
+    pause: () => signalGroup(child, 'SIGSTOP'),
+    resume: () => signalGroup(child, 'SIGCONT'),
     restart: async ({ keepData = true } = {}) => {
       await stopChild(child, 5_000);
       if (!keepData) rmSync(folder, { recursive: true, force: true });

@@ -9,6 +9,9 @@ export interface TestServer {
   stop(): Promise<void>;
   /** Ends it at once, as `kill -9` does; returns when it is gone. What it wrote to disk stays for `restart`. */
   kill(): Promise<void>;
+  /** Stops it with SIGSTOP: its connections stay, and nothing is answered until `resume`. */
+  pause(): Promise<void>;
+  resume(): Promise<void>;
   /** Starts it again on the same port (ending it first, in good order, when it runs), with the same data or without. */
   restart(options?: { keepData?: boolean }): Promise<void>;
 }

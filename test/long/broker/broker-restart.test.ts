@@ -96,7 +96,7 @@ describe.concurrent('the broker, stopped and started again under load', { timeou
 
   it('that does not come back is named in the error, to every kind of job', async (context) => {
     const { expect } = context;
-    const { ingress, addWorker, nats } = await start(context, { timeouts: { noWorkerMs: 1_000, silenceMs: 1_500 } });
+    const { ingress, addWorker, nats } = await start(context, { timeouts: { brokerMs: 1_500 } });
     await addWorker({ slots: 1 });
     const streaming = ingress.send({ steps: [{ write: 'a' }, { hang: true }] });
     await until(() => streaming.text() === 'a');

@@ -16,6 +16,8 @@ export interface Timeouts {
   totalMs: number;
   /** Without any frame, keep-alives included: the worker is taken for lost. */
   silenceMs: number;
+  /** Without a connection to the broker. */
+  brokerMs: number;
 }
 
 /** What of a job its timeouts depend on. */
@@ -28,7 +30,7 @@ export type TimedJob = Pick<Job, 'state' | 'isOver' | 'queuedAt' | 'waitingSince
  * The timeout that a job has exceeded, as the error it means for the client; `lost` when its worker fell silent. None for a job
  * that is over.
  * @param disconnectedSince when the connection to the broker was lost, while it is. Silence then says nothing about the
- * worker, and a short outage ends no job.
+ * worker, and the outage has a timeout of its own.
  */
 export function exceededTimeout(
   job: TimedJob,
@@ -52,9 +54,10 @@ function exceededInWork(
   now: number,
   disconnectedSince: number | undefined,
 ): RouterError | 'lost' | undefined {
-  if (now - Math.max(lastFrameAt, disconnectedSince ?? 0) > timeouts.silenceMs) {
-    return disconnectedSince === undefined ? 'lost' : brokerUnavailable();
+  if (disconnectedSince !== undefined) {
+    return now - disconnectedSince > timeouts.brokerMs ? brokerUnavailable() : undefined;
   }
+  if (now - lastFrameAt > timeouts.silenceMs) return 'lost';
   if (!request.stream) return undefined;
   if (state === 'claimed' && now - claimedAt > timeouts.firstTokenMs) {
     const message = `The model gave no first token within ${seconds(timeouts.firstTokenMs)}.`;
@@ -68,14 +71,14 @@ function exceededInWork(
 
 function exceededInQueue(
   { waitingSince, noWorkerSince }: TimedJob,
-  { noWorkerMs, queueMs }: Timeouts,
+  { noWorkerMs, queueMs, brokerMs }: Timeouts,
   now: number,
   disconnectedSince: number | undefined,
 ): RouterError | undefined {
-  if (disconnectedSince !== undefined && now - Math.max(waitingSince, disconnectedSince) > noWorkerMs) {
+  if (disconnectedSince !== undefined && now - Math.max(waitingSince, disconnectedSince) > brokerMs) {
     return brokerUnavailable();
   }
-  if (noWorkerSince !== undefined && now - noWorkerSince > noWorkerMs) {
+  if (disconnectedSince === undefined && noWorkerSince !== undefined && now - noWorkerSince > noWorkerMs) {
     return new RouterError('no_worker_available', 'No worker that can serve this request is connected.', {
       retryAfter: 10,
     });

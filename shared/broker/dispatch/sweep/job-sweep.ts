@@ -17,6 +17,9 @@ const askAfterMs = 4_000;
 /** Milliseconds for the first frame of the worker that a job was offered to, if only a keep-alive. */
 const offerBegunMs = 1_500;
 
+/** Milliseconds after which a broker that has not answered a ping must have stood still itself. */
+const promptMs = 500;
+
 /** Milliseconds between two sweeps after which this process must have stood still itself. */
 const stoodStillMs = 1_000;
 
@@ -48,6 +51,9 @@ export class JobSweep {
   readonly #options: JobSweepOptions;
   readonly #timer: NodeJS.Timeout;
   #lastSweep = performance.now();
+  /** Jobs whose worker is silent. */
+  readonly #silent = new Set<Job>();
+  #isJudging = false;
 
   constructor(options: JobSweepOptions) {
     this.#options = options;
@@ -70,13 +76,29 @@ export class JobSweep {
     if (now - this.#lastSweep > stoodStillMs) this.restartSilence();
     this.#lastSweep = now;
     for (const job of jobs.values()) guard(job, this.#look, now);
+    if (this.#silent.size > 0 && !this.#isJudging) void this.#judge();
+  }
+
+  /** Before silent workers count as lost, the broker has to show that it does not stand still itself. */
+  async #judge(): Promise<void> {
+    this.#isJudging = true;
+    const answerMs = await this.#options.broker.roundTripMs();
+    this.#isJudging = false;
+    const silent = [...this.#silent];
+    this.#silent.clear();
+    if (answerMs === undefined || answerMs > promptMs) return this.restartSilence();
+    const { broker, timeouts, guard, onLost } = this.#options;
+    const now = performance.now();
+    for (const job of silent) {
+      if (exceededTimeout(job, timeouts, now, broker.disconnectedSince) === 'lost') guard(job, onLost, now);
+    }
   }
 
   readonly #look = (job: Job, now: number): void => {
-    const { broker, timeouts, keepAliveMs, onLost, onExceeded, onIgnored, onQuiet, onWaiting, closed, onClosed } =
+    const { broker, timeouts, keepAliveMs, closed, onExceeded, onIgnored, onQuiet, onWaiting, onClosed } =
       this.#options;
     const exceeded = exceededTimeout(job, timeouts, now, broker.disconnectedSince);
-    if (exceeded === 'lost') return onLost(job);
+    if (exceeded === 'lost') return void this.#silent.add(job);
     if (exceeded) return onExceeded(job, exceeded);
     if (job.request.stream && now - job.lastWriteAt > keepAliveMs) job.keepAlive(now);
     if (!broker.connected || job.isOver) return undefined;

@@ -9,6 +9,7 @@ const timeouts: Timeouts = {
   idleMs: 3_000,
   totalMs: 10_000,
   silenceMs: 1_500,
+  brokerMs: 2_500,
 };
 
 /** Milliseconds of `performance.now()` at which the job began. */
@@ -62,12 +63,22 @@ describe('the timeout that a job has exceeded', () => {
     [
       'in the queue, the broker away for too long',
       'broker_unavailable',
-      { state: 'queued', disconnectedSince: 100, now: 601 },
+      { state: 'queued', times: { waitingSince: 300 }, disconnectedSince: 100, now: 2_801 },
     ],
     [
       'in the queue for long, the broker away for a moment',
       undefined,
       { state: 'queued', disconnectedSince: 900, now: 950 },
+    ],
+    [
+      'in the queue without a worker, the broker away',
+      undefined,
+      { state: 'queued', times: { waitingSince: 500, noWorkerSince: 100 }, disconnectedSince: 50, now: 900 },
+    ],
+    [
+      'streaming without a further token, the broker away',
+      undefined,
+      { state: 'streaming', disconnectedSince: 1_000, now: 3_400 },
     ],
     ['claimed, the worker silent', 'lost', { state: 'claimed', now: 1_501 }],
     ['claimed, alive but without a token', 'first_token_timeout', { state: 'claimed', times: alive, now: 2_001 }],
@@ -75,19 +86,19 @@ describe('the timeout that a job has exceeded', () => {
     [
       'claimed long ago, the broker away for a moment',
       undefined,
-      { state: 'claimed', disconnectedSince: 1_600, now: 1_900 },
+      { state: 'claimed', disconnectedSince: 100, now: 2_599 },
     ],
     [
       'claimed, the broker away for too long',
       'broker_unavailable',
-      { state: 'claimed', disconnectedSince: 100, now: 1_601 },
+      { state: 'claimed', disconnectedSince: 100, now: 2_601 },
     ],
     ['streaming, alive but without a further token', 'idle_timeout', { state: 'streaming', times: alive, now: 3_001 }],
     ['streaming, the worker silent', 'lost', { state: 'streaming', now: 1_501 }],
     [
       'streaming, the broker away for too long',
       'broker_unavailable',
-      { state: 'streaming', disconnectedSince: 0, now: 1_501 },
+      { state: 'streaming', disconnectedSince: 0, now: 2_501 },
     ],
     [
       'in all, whatever it is doing',
