@@ -141,3 +141,25 @@ describe('the pieces of an answer that is not streamed', () => {
     expect(frames.map((frame) => frame.slice(0, 5))).toEqual(['x.0 {']);
   });
 });
+
+describe('room for further pieces', () => {
+  it('is there while the ingress is in reach, and else as long as the memory for sent frames has some', async () => {
+    const memory = new FrameMemory(1_000);
+    const contact = new IngressContact('test');
+    const options = { aliveInbox: 'test.alive', stream: true, coalesceMs: 0, memory, contact };
+    const writer = new ReplyWriter(broker, { subject: `test.reply.${randomUUID()}`, ...options });
+    writer.write('x'.repeat(800));
+    expect(writer.room()).toBeUndefined();
+    contact.absent();
+    let hasRoom = false;
+    const room = writer.room()?.then(() => {
+      hasRoom = true;
+    });
+    expect(room).toBeDefined();
+    await broker.flush();
+    expect(hasRoom).toBe(false);
+    writer.dropAll();
+    await room;
+    expect(writer.room()).toBeUndefined();
+  });
+});
