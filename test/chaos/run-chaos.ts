@@ -10,7 +10,7 @@ import { Disturbances } from './oracle/disturbances.ts';
 import { judgeAnswers } from './oracle/judge-answers.ts';
 import { judgeLedger, type LedgerEntry } from './oracle/judge-ledger.ts';
 import { footprints, judgeGrowth, judgeLeftovers } from './oracle/judge-leftovers.ts';
-import { judgePoison } from './oracle/judge-poison.ts';
+import { blamedStatus, judgeBlame, judgePoison } from './oracle/judge-poison.ts';
 import { judgeSlots } from './oracle/judge-slots.ts';
 import { judgeTools } from './oracle/judge-tools.ts';
 import type { Violation } from './oracle/violation.ts';
@@ -34,6 +34,8 @@ export interface ChaosResult {
   ends: Record<ReturnType<typeof outcomeOf>, number>;
   /** Every failure with how often it came, the most frequent first. */
   failures: [string, number][];
+  /** Requests that were taken for poison, and are none. */
+  blamed: number;
   outcomes: Map<FaultName, Outcomes>;
   /** Milliseconds from a kill to the first text of each stream that moved. */
   recovery: number[];
@@ -43,8 +45,8 @@ export interface ChaosResult {
 /** Requests a second. */
 const rate = 15;
 
-/** Most workers that one request may kill: each attempt, and two that die before they count as one. */
-const mostDeaths = 5;
+/** Most workers that one request may kill. */
+const mostDeaths = 2;
 
 /** Longest time that any request may take, in milliseconds. */
 const maxMs = 60_000;
@@ -91,12 +93,15 @@ async function run(cluster: ChaosCluster, { seed, ms, names }: ChaosRun): Promis
   const { sent } = load;
   const executions = cluster.engines.flatMap((engine) => engine.executions);
   const disturbances = new Disturbances(struck);
+  const kills = struck.filter(({ fault }) => fault.name === 'worker-kill').map(({ from }) => from);
+  const deaths = [...kills, ...cluster.poisoned.map(({ at }) => at)];
   const violations = [
     ...judgeAnswers(sent, disturbances, maxMs),
     ...judgeSlots(executions, sent, disturbances, performance.now()),
     ...judgeTools(sent, cluster.toolCalls()),
     ...judgeLedger(sent, await readLedger(cluster), disturbances),
     ...judgePoison(sent, cluster.poisoned, mostDeaths),
+    ...judgeBlame(sent, deaths),
     ...leftovers,
     ...judgeGrowth(before, footprints(cluster)),
   ];
@@ -107,6 +112,7 @@ async function run(cluster: ChaosCluster, { seed, ms, names }: ChaosRun): Promis
     requests: sent.length,
     ends,
     failures: countFailures(sent),
+    blamed: sent.filter(({ plan, answer }) => !plan.poison && answer.status === blamedStatus).length,
     outcomes: countOutcomes(struck, sent, executions),
     recovery: recoveries(struck, sent, executions),
     violations,

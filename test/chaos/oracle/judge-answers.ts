@@ -1,10 +1,11 @@
 import { expectedText } from '../load/request-plan.ts';
 import type { Sent } from '../load/send-request.ts';
+import { blamedStatus } from './judge-poison.ts';
 import type { Disturbances } from './disturbances.ts';
 import type { Violation } from './violation.ts';
 
 /** Statuses with which the router may refuse a request while it is disturbed; 529 is the messages format's 503. */
-const honest = new Set([429, 500, 502, 503, 504, 529]);
+const honest = new Set([blamedStatus, 429, 500, 502, 503, 504, 529]);
 
 /** After the start of an ingress, its clients' balancer may still send requests there. */
 const startMs = 3_000;

@@ -10,7 +10,7 @@ import { Disturbances } from './disturbances.ts';
 import { judgeAnswers } from './judge-answers.ts';
 import { judgeLedger, type LedgerEntry } from './judge-ledger.ts';
 import { judgeGrowth } from './judge-leftovers.ts';
-import { judgePoison } from './judge-poison.ts';
+import { judgeBlame, judgePoison } from './judge-poison.ts';
 import { judgeSlots } from './judge-slots.ts';
 import { judgeTools } from './judge-tools.ts';
 
@@ -164,6 +164,13 @@ describe('the oracle', () => {
     const poison = sent(plan({ poison: true }), '', {}, undefined, 502);
     expect(judgePoison([poison], [{ id: 'c1-1' }, { id: 'c1-1' }], 2)).toEqual([]);
     expect(rules(judgePoison([poison], [{ id: 'c1-1' }, { id: 'c1-1' }, { id: 'c1-1' }], 2))).toEqual(['poison']);
+  });
+
+  it('finds a request that is blamed for the deaths of workers that it did not see', () => {
+    const blamed = sent(plan(), JSON.stringify({ error: { code: 'workers_died' } }), {}, undefined, 422);
+    expect(judgeBlame([blamed], [1_200, 1_700])).toEqual([]);
+    expect(rules(judgeBlame([blamed], [1_200, 2_700]))).toEqual(['blamed']);
+    expect(judgeBlame([sent(plan({ poison: true }), '', {}, undefined, 422)], [])).toEqual([]);
   });
 
   it('finds memory and handles that a part keeps', () => {

@@ -14,6 +14,7 @@ export interface Violation {
     | 'busy slot'
     | 'ledger'
     | 'poison'
+    | 'blamed'
     | 'leftover';
   /** Of which request or part. */
   id: string;

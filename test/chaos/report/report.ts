@@ -3,7 +3,7 @@ import { table } from '../../bench/report/table.ts';
 import type { ChaosResult } from '../run-chaos.ts';
 
 /** What a run came to, as text: its seed, faults by outcomes, recovery, and every violation. */
-export function report({ seed, requests, failures, outcomes, recovery, violations }: ChaosResult): string {
+export function report({ seed, requests, failures, blamed, outcomes, recovery, violations }: ChaosResult): string {
   const head = ['fault', 'times', 'done', 'moved', 'ended', 'refused', 'broken', 'left'];
   const rows = Array.from(outcomes, ([name, { faults, done, moved, ended, refused, broken, left }]) => [
     name,
@@ -17,6 +17,7 @@ export function report({ seed, requests, failures, outcomes, recovery, violation
     ...table(head, rows),
     `kill -9 to first moved text: p50 ${at(0.5)}, p99 ${at(0.99)}, of ${sorted.length} streams`,
     `failures: ${failures.map(([failure, count]) => `${count} × ${failure}`).join(', ') || 'none'}`,
+    `innocent requests taken for ones that kill workers: ${blamed}`,
     ...violations.map(({ rule, id, detail }) => `VIOLATION ${rule}: ${id} ${detail}`),
     '',
   ].join('\n');
