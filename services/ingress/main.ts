@@ -46,6 +46,7 @@ import { watchQueue } from './metrics/watch-queue.ts';
 import { watchWorkers } from './metrics/watch-workers.ts';
 import { OpenRequests } from './http/open-requests.ts';
 import { createBodyReader } from './http/read-body.ts';
+import { Hedges } from '#shared/serving/hedging/hedges.ts';
 import { recordRequests } from '#shared/serving/record-request.ts';
 
 /** Milliseconds for a request's headers to arrive. */
@@ -156,7 +157,8 @@ await runService(async (environment, releases) => {
   watchDependencies(metricsRegistry, { nats: () => broker.roundTripMs(), redis: () => redis.roundTripMs() });
   watchQueue(metricsRegistry, () => dispatcher.jobs());
   watchWorkers(metricsRegistry, () => workers.workers());
-  watchIngress(metricsRegistry, { held, open, ledger, limits });
+  const hedges = new Hedges();
+  watchIngress(metricsRegistry, { held, open, ledger, limits, hedges });
   const countRefusal = (format: string, error: RouterError): void => metrics.countRefusal(format, error);
   const healthParts = { workers, broker, redis, isDraining: () => open.isLeaving };
   const segmentOf = ({ segment, segmentSetting }: ClientApi): string =>
@@ -205,6 +207,7 @@ await runService(async (environment, releases) => {
     held,
     limits: counted,
     priceOf,
+    hedges,
     record,
     countRefusal,
     publicUrl: config.PUBLIC_URL,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { priorityClasses } from '#shared/core/priority-class.ts';
 import { modelTiers } from '#shared/core/tier.ts';
 
 const tier = z.enum(modelTiers);
@@ -18,6 +19,8 @@ const entry = z.strictObject({
   targets: z.array(target).min(1),
   /** Default fields of requests for this name. */
   defaults: z.record(z.string(), z.json()).default({}),
+  /** The classes whose streamed requests for this name go to a second worker too when the first one is slow; default: none. */
+  hedge: z.array(z.enum(priorityClasses)).default([]),
 });
 
 const auto = z.strictObject({

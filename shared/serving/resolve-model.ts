@@ -1,6 +1,7 @@
 import type { Json } from '#shared/core/json.ts';
 import type { Registry, RegistryTarget } from '#shared/registry/registry.ts';
 import { RouterError } from '#shared/core/errors.ts';
+import type { PriorityClass } from '#shared/core/priority-class.ts';
 
 /** The name for any able model. */
 export const autoModel = 'auto';
@@ -15,6 +16,8 @@ export type ResolvedModel =
       isRegistered: boolean;
       /** Fields that are added to requests without them. */
       defaults: Readonly<Record<string, Json>>;
+      /** Classes whose streamed requests are hedged. */
+      hedge: readonly PriorityClass[];
     };
 
 /**
@@ -29,8 +32,9 @@ export function resolveModel(
 ): ResolvedModel {
   if (name === autoModel) return { kind: 'auto' };
   const entry = Object.hasOwn(models, name) ? models[name] : undefined;
-  if (!entry) return { kind: 'named', targets: [{ model: name }], isRegistered: false, defaults: {} };
-  return { kind: 'named', targets: drawOrder(entry.targets, random), isRegistered: true, defaults: entry.defaults };
+  if (!entry) return { kind: 'named', targets: [{ model: name }], isRegistered: false, defaults: {}, hedge: [] };
+  const { targets, defaults, hedge } = entry;
+  return { kind: 'named', targets: drawOrder(targets, random), isRegistered: true, defaults, hedge };
 }
 
 /** The targets in order, except that in each run of weighted neighbours a randomly drawn one comes first. */

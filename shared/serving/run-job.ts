@@ -1,5 +1,4 @@
 import type { Reservation } from '#shared/accounts/limits/limit-keeper.ts';
-import type { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
 import type { Job, JobReport, JobRequest, JobSink } from '#shared/broker/dispatch/job.ts';
 import type { Caller } from './caller.ts';
 
@@ -11,12 +10,18 @@ export interface RunningRequest {
   finished: Promise<void>;
 }
 
+/** What dispatches a request: the dispatcher, or what hedges the request with it. */
+export interface JobDispatcher<Dispatched> {
+  dispatch(request: JobRequest, body: Buffer, sink: JobSink): Dispatched;
+  cancel(job: Dispatched): void;
+}
+
 /**
  * Dispatches one job. Its reservation is released if it cannot begin, and passed to `onOver` when it ends.
  * @returns undefined if the caller is gone
  */
-export function runJob(
-  dispatcher: Pick<Dispatcher, 'dispatch' | 'cancel'>,
+export function runJob<Dispatched extends Pick<Job, 'finished'>>(
+  dispatcher: JobDispatcher<Dispatched>,
   request: JobRequest,
   body: Buffer,
   sink: JobSink,
@@ -38,7 +43,7 @@ export function runJob(
 }
 
 async function end(
-  job: Job,
+  job: Pick<Job, 'finished'>,
   reservation: Reservation | undefined,
   onOver: (report: JobReport, reservation: Reservation | undefined) => void,
 ): Promise<void> {

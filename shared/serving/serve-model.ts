@@ -1,6 +1,6 @@
-import type { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
+import type { LimitKeeper, Reservation } from '#shared/accounts/limits/limit-keeper.ts';
 import type { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
-import type { JobSink } from '#shared/broker/dispatch/job.ts';
+import type { JobReport, JobSink } from '#shared/broker/dispatch/job.ts';
 import { nobody, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import type { Operation } from '#shared/core/operation.ts';
@@ -10,12 +10,14 @@ import { modelNotFound, resolveModel, type ResolvedModel } from './resolve-model
 import type { Registry } from '#shared/registry/registry.ts';
 import { affinityOf } from './affinity-of.ts';
 import { chooseLanes } from './choose-lanes.ts';
+import { HedgedJob } from './hedging/hedged-job.ts';
+import type { Hedges } from './hedging/hedges.ts';
 import { estimateAmount, type PriceOf } from './estimate-amount.ts';
 import { modelDenied, permitsOf } from './key-permits.ts';
 import type { FinishedRequest } from './record-request.ts';
 import type { Caller } from './caller.ts';
 import { nothing, reserve } from './reserve.ts';
-import { runJob, type RunningRequest } from './run-job.ts';
+import { runJob, type JobDispatcher, type RunningRequest } from './run-job.ts';
 import { tiersFor } from './tiers-for.ts';
 import { usedTokens } from './used-tokens.ts';
 
@@ -26,6 +28,7 @@ export interface ServingParts {
   registry: () => Registry;
   limits: Pick<LimitKeeper, 'reserve'>;
   priceOf: PriceOf;
+  hedges: Hedges;
   /** Called once for every dispatched request, when it is over. */
   record: (request: FinishedRequest) => void;
 }
@@ -54,7 +57,7 @@ export interface ModelSink extends JobSink {
  * @throws RouterError `model_not_found`, `permission_denied`, or as `reserve` does
  */
 export async function serveModel(
-  { dispatcher, workers, registry, limits, priceOf, record }: ServingParts,
+  { dispatcher, workers, registry, limits, priceOf, hedges, record }: ServingParts,
   { parameters, withDefaults, format, operation, headers, session }: ModelRequest,
   sink: ModelSink,
   caller: Caller,
@@ -91,10 +94,17 @@ export async function serveModel(
     tiers: () => tiersFor(model, { auto, workers, permits, placements: place(nobody) }),
   };
   const { inputTokens } = needs;
-  return runJob(dispatcher, job, body, sink, caller, reservation, (report, reserved) => {
+  const onOver = (report: JobReport, reserved: Reservation | undefined): void => {
     const usage = usedTokens(report, inputTokens, sink.relayedTokens);
     record({ origin: caller, format, operation, asked: name, report, usage, reservation: reserved });
-  });
+  };
+  if (!stream || operation !== 'generate' || model.kind === 'auto' || !model.hedge.includes(job.class))
+    return runJob(dispatcher, job, body, sink, caller, reservation, onOver);
+  const hedging: JobDispatcher<HedgedJob> = {
+    dispatch: (...asked) => new HedgedJob({ dispatcher, hedges, name }, ...asked),
+    cancel: (hedged) => hedged.cancel(),
+  };
+  return runJob(hedging, job, body, sink, caller, reservation, onOver);
 }
 
 /** The client's limit of output tokens, or the registry's default for clients without one. */

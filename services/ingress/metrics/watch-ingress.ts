@@ -1,4 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
+import type { HedgeOutcome } from '#shared/serving/hedging/hedges.ts';
 
 /** The parts of an ingress that keep bodies, requests and usage in memory. */
 export interface HeldParts {
@@ -6,10 +7,11 @@ export interface HeldParts {
   open: { count: number };
   ledger: { backlog: number; dropped: number };
   limits: { reserved: number; uncommitted: number };
+  hedges: { counts: Readonly<Record<HedgeOutcome, number>> };
 }
 
 /** Adds gauges of what an ingress keeps in memory: bodies, open requests, and usage that is not stored yet. */
-export function watchIngress(registry: Registry, { held, open, ledger, limits }: HeldParts): void {
+export function watchIngress(registry: Registry, { held, open, ledger, limits, hedges }: HeldParts): void {
   const watch = (name: string, help: string, read: () => number): void => {
     const gauge: Gauge = new Gauge({ name, help, registers: [registry], collect: () => gauge.set(read()) });
   };
@@ -30,6 +32,16 @@ export function watchIngress(registry: Registry, { held, open, ledger, limits }:
     collect: () => {
       dropped.inc(ledger.dropped - counted);
       counted = ledger.dropped;
+    },
+  });
+  const hedged: Counter<'outcome'> = new Counter({
+    name: 'rtr_hedges_total',
+    help: 'Requests given to a second worker too, by whether it was the one that served them',
+    labelNames: ['outcome'],
+    registers: [registry],
+    collect: () => {
+      hedged.reset();
+      for (const [outcome, count] of Object.entries(hedges.counts)) hedged.inc({ outcome }, count);
     },
   });
 }

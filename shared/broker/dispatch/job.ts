@@ -10,7 +10,7 @@ import { nextState, type JobEvent, type JobState } from './job-state.ts';
 import { JobTrace } from './job-trace.ts';
 import { JobTickets } from './queue/job-tickets.ts';
 import { FailedPlaces } from './claims/failed-places.ts';
-import { nobody, type Placement } from './workers/live-pool.ts';
+import { nobody, type LiveWorker, type Placement } from './workers/live-pool.ts';
 
 /** What the owner of a request asks the dispatcher to get done. The body comes apart from it, because it is released earlier. */
 export interface JobRequest {
@@ -28,6 +28,8 @@ export interface JobRequest {
   headers?: Readonly<Record<string, string>> | undefined;
   /** A number of 32 bits. Requests with the same one share a prompt cache, so they are offered to the same worker if it has room. */
   affinity?: number | undefined;
+  /** A worker to avoid from the start, as one that failed is. */
+  avoid?: Pick<LiveWorker, 'id' | 'pool'> | undefined;
   /** The pools that can serve it right now, best first. Workers to avoid count as absent. */
   place(avoid: ReadonlySet<string>): Placement[];
   /** The tiers that may serve it, those too that have no worker right now. Called only while it waits. */
@@ -101,6 +103,7 @@ export class Job {
     const { promise, resolve } = Promise.withResolvers<JobReport>();
     this.finished = promise;
     this.#finish = resolve;
+    if (request.avoid) this.#avoid(request.avoid, false);
   }
 
   get state(): JobState {
@@ -211,9 +214,7 @@ export class Job {
    * @param hasAnswered whether the worker reported a failure, which may be its whole pool's, rather than fell silent
    */
   avoidWorker(hasAnswered: boolean): void {
-    if (!this.#attempt) return;
-    this.#failedPlaces ??= new FailedPlaces();
-    this.#failedPlaces.add(this.#attempt.worker, hasAnswered);
+    if (this.#attempt) this.#avoid(this.#attempt.worker, hasAnswered);
   }
 
   /** Its attempt is over, and the job waits for another worker. */
@@ -262,6 +263,11 @@ export class Job {
 
   cancel(): void {
     this.#over('cancel', undefined, undefined);
+  }
+
+  #avoid(worker: Pick<LiveWorker, 'id' | 'pool'>, hasAnswered: boolean): void {
+    this.#failedPlaces ??= new FailedPlaces();
+    this.#failedPlaces.add(worker, hasAnswered);
   }
 
   #on(event: JobEvent): void {

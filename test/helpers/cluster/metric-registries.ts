@@ -1,3 +1,4 @@
+import { Hedges } from '#shared/serving/hedging/hedges.ts';
 import { Registry } from 'prom-client';
 import { watchDependencies } from '#shared/core/metrics/service-registry.ts';
 import { WorkerMetrics } from '#shared/worker/worker-metrics.ts';
@@ -25,7 +26,7 @@ export function definedMetrics(part: 'ingress' | 'worker'): DefinedMetric[] {
     void new RequestMetrics(registry, []);
     watchQueue(registry, () => []);
     watchWorkers(registry, () => []);
-    watchIngress(registry, { held: empty, open: empty, ledger: empty, limits: empty });
+    watchIngress(registry, { held: empty, open: empty, ledger: empty, limits: empty, hedges: new Hedges() });
   } else {
     void new WorkerMetrics(registry, () => ({ state: 'starting', slots: 0, busy: 0 }));
     watchProcesses(registry, () => ({ ready: 0, held: 0, starting: 0 }));

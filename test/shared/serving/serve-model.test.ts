@@ -7,6 +7,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import { chatFormat } from '#shared/formats/chat/chat-format.ts';
 import { registrySchema } from '#shared/registry/registry.ts';
 import type { Caller } from '#shared/serving/caller.ts';
+import { Hedges } from '#shared/serving/hedging/hedges.ts';
 import { serveModel, type ModelRequest, type ModelSink, type ServingParts } from '#shared/serving/serve-model.ts';
 import { serveTool } from '#shared/serving/serve-tool.ts';
 import { livePool } from '../../helpers/broker/live-pool.ts';
@@ -44,6 +45,7 @@ function parts(onDispatch: (request: JobRequest) => void = () => undefined) {
     registry: () => registrySchema.parse({}),
     limits: { reserve },
     priceOf: () => undefined,
+    hedges: new Hedges(),
     record: () => undefined,
   };
   return { served, reservations };
@@ -92,6 +94,24 @@ describe('the class of a request', () => {
     const { served } = parts((request) => classes.push(request.class));
     await expect(ask(served, identity({ class: ceiling }), { service_tier: tier })).rejects.toThrow('broken');
     expect(classes).toEqual([expected]);
+  });
+});
+
+describe('a request for a name', () => {
+  it.each([
+    ['is hedged: streamed, and of a class that the registry names', 'high', { model: 'fast', stream: true }, true],
+    ['of another class is not hedged', 'normal', { model: 'fast', stream: true }, false],
+    ['that is not streamed is not hedged', 'high', { model: 'fast' }, false],
+    ['without the setting is not hedged', 'high', { model: 'plain', stream: true }, false],
+  ] as const)('%s', async (_, ceiling, fields, earns) => {
+    const { served } = parts();
+    const targets = [{ model: 'm' }];
+    const registry = registrySchema.parse({ models: { fast: { targets, hedge: ['high'] }, plain: { targets } } });
+    for (let request = 0; request < 21; request += 1) {
+      const asked = ask({ ...served, registry: () => registry }, identity({ class: ceiling }), fields);
+      await expect(asked).rejects.toThrow('broken');
+    }
+    expect(served.hedges.spend(fields.model)).toBe(earns);
   });
 });
 

@@ -24,7 +24,9 @@ describe('the tiers that may serve a request', () => {
   });
 
   it('are those that the registry names for it, even if no worker served it', () => {
-    const registered = resolveModel('fast', { fast: { targets: [{ model: 'x', tier: 'cloud' }], defaults: {} } });
+    const registered = resolveModel('fast', {
+      fast: { targets: [{ model: 'x', tier: 'cloud' }], defaults: {}, hedge: [] },
+    });
     expect(tiersFor(registered, parts({}, []))).toEqual(['cloud']);
   });
 

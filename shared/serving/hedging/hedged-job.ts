@@ -1,0 +1,139 @@
+import { chooseWorker } from '#shared/broker/dispatch/claims/choose-worker.ts';
+import type { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
+import type { Job, JobReport, JobRequest, JobSink } from '#shared/broker/dispatch/job.ts';
+import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { Hedges } from './hedges.ts';
+
+/** Milliseconds between two looks at a job that still waits for a worker. */
+const lookMs = 100;
+
+export interface HedgedJobParts {
+  dispatcher: Pick<Dispatcher, 'dispatch' | 'cancel'>;
+  hedges: Hedges;
+  /** The registry name that the client asks for. */
+  name: string;
+}
+
+/** One of the jobs of a request. */
+interface Racer {
+  job: Job | undefined;
+  hasFailed: boolean;
+}
+
+/**
+ * A streamed request that a second worker may get as well: when its first token is later than 95 of 100 of its pool, a second
+ * job is dispatched for it, if a worker is free and the name's budget allows it. Behind both is the client's sink. The first
+ * that writes keeps it, and the other is cancelled.
+ */
+export class HedgedJob {
+  /** How the job went that served the client, once all are over. */
+  readonly finished: Promise<JobReport>;
+  readonly #parts: HedgedJobParts;
+  readonly #request: JobRequest;
+  readonly #sink: JobSink;
+  readonly #racers: Racer[] = [];
+  /** The one whose bytes, or whose error, the client gets. */
+  #winner: Racer | undefined;
+  /** Kept as long as a second job may need it. */
+  #body: Buffer | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(parts: HedgedJobParts, request: JobRequest, body: Buffer, sink: JobSink) {
+    this.#parts = parts;
+    this.#request = request;
+    this.#sink = sink;
+    this.#body = body;
+    parts.hedges.earn(parts.name);
+    const first = this.#dispatch(request, body);
+    this.finished = this.#finish(first);
+    this.#look(first);
+  }
+
+  /** Ends it: the client is gone. */
+  cancel(): void {
+    this.#stopLooking();
+    for (const { job } of this.#racers) if (job) this.#parts.dispatcher.cancel(job);
+  }
+
+  #dispatch(request: JobRequest, body: Buffer): Job {
+    const sink = this.#sink;
+    const racer: Racer = { job: undefined, hasFailed: false };
+    this.#racers.push(racer);
+    racer.job = this.#parts.dispatcher.dispatch(request, body, {
+      begin: (job) => {
+        this.#win(racer);
+        sink.begin(job);
+      },
+      data: (bytes) => sink.data(bytes),
+      keepAlive: () => {
+        if (racer === this.#leader) sink.keepAlive();
+      },
+      end: (bytes) => sink.end(bytes),
+      fail: (error) => {
+        racer.hasFailed = true;
+        if (this.#winner !== racer && this.#leader) return;
+        this.#winner = racer;
+        sink.fail(error);
+      },
+    });
+    return racer.job;
+  }
+
+  /** The one that speaks for the request: the winner, or, before there is one, the first that has not failed. */
+  get #leader(): Racer | undefined {
+    return this.#winner ?? this.#racers.find(({ hasFailed }) => !hasFailed);
+  }
+
+  #win(racer: Racer): void {
+    this.#winner = racer;
+    this.#stopLooking();
+    for (const { job } of this.#racers) if (job && job !== racer.job) this.#parts.dispatcher.cancel(job);
+  }
+
+  /** Dispatches the second job if the first one is late, or looks again when it would be. */
+  #look({ state, attempt, attempts }: Job): void {
+    const isWaiting = state === 'queued' || state === 'claimed';
+    const [first] = this.#racers;
+    // One that moves has failed elsewhere before: it is not slow, and two more workers are not to fail on it at once.
+    if (!first?.job || this.#body === undefined || !isWaiting || attempts > 1) return this.#stopLooking();
+    if (!attempt) return this.#lookIn(lookMs, first.job);
+    const lateMs = this.#parts.hedges.lateAfterMs(attempt.placement);
+    if (lateMs === undefined) return this.#stopLooking();
+    const leftMs = attempt.claimedAt + lateMs - performance.now();
+    if (leftMs > 0) return this.#lookIn(leftMs, first.job);
+    const body = this.#body;
+    this.#stopLooking();
+    this.#hedge(body, attempt.worker);
+  }
+
+  #lookIn(ms: number, first: Job): void {
+    this.#timer = setTimeout(() => this.#look(first), Math.ceil(ms));
+  }
+
+  #stopLooking(): void {
+    clearTimeout(this.#timer);
+    this.#body = undefined;
+  }
+
+  #hedge(body: Buffer, slow: LiveWorker): void {
+    const { hedges, name } = this.#parts;
+    const avoided = new Set([slow.id]);
+    if (chooseWorker(this.#request.place(avoided), undefined, avoided) && hedges.spend(name))
+      this.#dispatch({ ...this.#request, avoid: slow }, body);
+  }
+
+  async #finish(first: Job): Promise<JobReport> {
+    const { hedges } = this.#parts;
+    const own = await first.finished;
+    this.#stopLooking();
+    const second = this.#racers[1]?.job;
+    const hedge = second && (await second.finished);
+    const hasWon = second !== undefined && this.#winner?.job === second;
+    if (hedge) hedges.counts[hasWon && hedge.state === 'done' ? 'won' : 'lost'] += 1;
+    // A first job that was cancelled for the second one would have taken longer still.
+    const firstByteAt = own.firstByteAt ?? (hasWon ? hedge?.firstByteAt : undefined);
+    if (own.attempt && own.claimedAt !== undefined && firstByteAt !== undefined)
+      hedges.countFirstToken(own.attempt.placement, firstByteAt - own.claimedAt);
+    return hasWon && hedge ? { ...hedge, queuedAt: own.queuedAt } : own;
+  }
+}

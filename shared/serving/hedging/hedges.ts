@@ -1,0 +1,55 @@
+import type { Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { RecentTimes } from './recent-times.ts';
+
+/** Hedges of a name at most, as a part of its requests that may be hedged, and how many of them may be saved up. */
+const part = 0.05;
+const mostSaved = 10;
+
+/** Pools and models whose times are kept at most; beyond it, the one that was added first goes. */
+const maxSeries = 200;
+
+/** What became of a hedge: its worker spoke first, or that was too late, or failed. */
+export type HedgeOutcome = 'won' | 'lost';
+
+/** What hedged requests have in common: how late first tokens are, and how many hedges are left. One object per process. */
+export class Hedges {
+  readonly counts: Record<HedgeOutcome, number> = { won: 0, lost: 0 };
+  readonly #times = new Map<string, RecentTimes>();
+  /** By registry name. */
+  readonly #left = new Map<string, number>();
+
+  /** Counts a request that may be hedged. */
+  earn(name: string): void {
+    this.#left.set(name, Math.min(mostSaved, (this.#left.get(name) ?? 0) + part));
+  }
+
+  /** Takes one hedge from a name's budget. @returns false when none is left */
+  spend(name: string): boolean {
+    const left = this.#left.get(name) ?? 0;
+    if (left < 1) return false;
+    this.#left.set(name, left - 1);
+    return true;
+  }
+
+  /** Counts the milliseconds from the grant of a job to its first token. */
+  countFirstToken(placement: Placement, ms: number): void {
+    const key = keyOf(placement);
+    let times = this.#times.get(key);
+    if (!times) {
+      times = new RecentTimes();
+      this.#times.set(key, times);
+      const [oldest] = this.#times.keys();
+      if (this.#times.size > maxSeries && oldest !== undefined) this.#times.delete(oldest);
+    }
+    times.add(ms);
+  }
+
+  /** Milliseconds after which a first token is later than 95 of 100 others; undefined while too few are known. */
+  lateAfterMs(placement: Placement): number | undefined {
+    return this.#times.get(keyOf(placement))?.quantile(0.95);
+  }
+}
+
+function keyOf({ pool, model }: Placement): string {
+  return `${pool.tier}.${pool.pool}.${model}`;
+}

@@ -1,0 +1,20 @@
+/** How many times are kept, and how many there must be for a quantile. */
+const kept = 128;
+const least = 20;
+
+/** The last 128 of a series of times in milliseconds. */
+export class RecentTimes {
+  readonly #times: number[] = [];
+  #next = 0;
+
+  add(ms: number): void {
+    this.#times[this.#next] = ms;
+    this.#next = (this.#next + 1) % kept;
+  }
+
+  /** The time that this part of the kept ones is at or below; undefined while there are fewer than 20. */
+  quantile(of: number): number | undefined {
+    if (this.#times.length < least) return undefined;
+    return this.#times.toSorted((a, b) => a - b)[Math.ceil(this.#times.length * of) - 1];
+  }
+}

@@ -1,0 +1,135 @@
+import { describe, it, type TestContext } from 'vitest';
+import type { JobRequest } from '#shared/broker/dispatch/job.ts';
+import type { RouterError } from '#shared/core/errors.ts';
+import { HedgedJob } from '#shared/serving/hedging/hedged-job.ts';
+import { Hedges } from '#shared/serving/hedging/hedges.ts';
+import { startParties, untilOffersAreTaken } from '../../../helpers/broker/broker-parties.ts';
+import type { Step } from '../../../helpers/broker/scripted-handler.ts';
+import { until } from '../../../helpers/until.ts';
+
+/** Two workers, of which `own` gets the conversation 7 first, and requests for it that are late after 50 ms. */
+async function start({ onTestFinished }: TestContext, { budget = 1 } = {}) {
+  const parties = await startParties();
+  onTestFinished(() => parties.close());
+  const { ingress, addWorker } = parties;
+  const workers = [await addWorker(), await addWorker()];
+  await untilOffersAreTaken(ingress);
+  const [pool] = ingress.workers.pools();
+  if (!pool) throw new Error('there is no pool');
+  const placement = { pool, model: 'demo' };
+  const own = (await ingress.send({ affinity: 7 }).finished).attempt?.worker.id ?? '';
+  const other = workers.find(({ id }) => id !== own)?.id ?? '';
+  const hedges = new Hedges();
+  for (let sample = 0; sample < 20; sample += 1) hedges.countFirstToken(placement, 50);
+  // Sums of twentieths are not exact.
+  for (let earned = 0; earned < budget * 21; earned += 1) hedges.earn('name');
+
+  const send = (steps: Step[]) => {
+    const got = { begun: 0, text: '', ends: 0, errors: [] as RouterError[] };
+    const request: JobRequest = {
+      requestId: 'r',
+      operation: 'generate',
+      format: 'chat',
+      stream: true,
+      class: 'normal',
+      affinity: 7,
+      place: () => [placement],
+      tiers: () => ['gpu'],
+    };
+    const job = new HedgedJob(
+      { dispatcher: ingress.dispatcher, hedges, name: 'name' },
+      request,
+      Buffer.from(JSON.stringify({ steps })),
+      {
+        begin: () => {
+          got.begun += 1;
+        },
+        data: (bytes) => {
+          got.text += Buffer.from(bytes).toString();
+        },
+        keepAlive: () => undefined,
+        end: (bytes) => {
+          got.text += Buffer.from(bytes).toString();
+          got.ends += 1;
+        },
+        fail: (error) => void got.errors.push(error),
+      },
+    );
+    return { job, got };
+  };
+  const areIdle = () => until(() => workers.every(({ worker }) => worker.busy === 0), 1_000);
+  return { send, own, other, hedges, workers, areIdle };
+}
+
+const whoami: Step[] = [{ whoami: true }];
+
+describe.concurrent('a hedged request', () => {
+  it('is served by a second worker when the first one is late, and the first one is cancelled', async (context) => {
+    const { expect } = context;
+    const { send, own, other, hedges, areIdle } = await start(context);
+    const { job, got } = send([{ only: own, waitMs: 5_000 }, ...whoami]);
+    const { state, attempt, queuedAt, endedAt } = await job.finished;
+    expect(got).toEqual({ begun: 1, text: other, ends: 1, errors: [] });
+    expect([state, attempt?.worker.id, hedges.counts]).toEqual(['done', other, { won: 1, lost: 0 }]);
+    expect(endedAt - queuedAt).toBeGreaterThanOrEqual(50);
+    expect(endedAt - queuedAt).toBeLessThan(1_000);
+    await areIdle();
+  });
+
+  it('is served by the first worker when that one speaks first after all, and the second one is cancelled', async (context) => {
+    const { expect } = context;
+    const { send, own, other, hedges, workers, areIdle } = await start(context);
+    const { job, got } = send([{ only: own, waitMs: 500 }, { only: other, waitMs: 5_000 }, ...whoami]);
+    await until(() => workers.every(({ worker }) => worker.busy === 1));
+    const { state, attempt } = await job.finished;
+    expect(got).toEqual({ begun: 1, text: own, ends: 1, errors: [] });
+    expect([state, attempt?.worker.id, hedges.counts]).toEqual(['done', own, { won: 0, lost: 1 }]);
+    await areIdle();
+  });
+
+  it('stays with one worker that is not late, or when no hedge is left', async (context) => {
+    const { expect } = context;
+    const { send, own, hedges } = await start(context);
+    expect((await send(whoami).job.finished).attempt?.worker.id).toBe(own);
+    expect(hedges.spend('name')).toBe(true);
+    const late = send([{ only: own, waitMs: 300 }, ...whoami]);
+    expect((await late.job.finished).attempt?.worker.id).toBe(own);
+    expect(late.got).toEqual({ begun: 1, text: own, ends: 1, errors: [] });
+    expect(hedges.counts).toEqual({ won: 0, lost: 0 });
+  });
+
+  it('is served by the worker that is left when the other one fails', async (context) => {
+    const { expect } = context;
+    const { send, own, other } = await start(context, { budget: 2 });
+    const first = send([
+      { only: own, waitMs: 300 },
+      { only: own, fail: 'invalid_request' },
+      { waitMs: 600 },
+      ...whoami,
+    ]);
+    expect((await first.job.finished).attempt?.worker.id).toBe(other);
+    expect(first.got).toEqual({ begun: 1, text: other, ends: 1, errors: [] });
+    const second = send([{ only: own, waitMs: 600 }, { only: other, fail: 'invalid_request' }, ...whoami]);
+    expect((await second.job.finished).attempt?.worker.id).toBe(own);
+    expect(second.got).toEqual({ begun: 1, text: own, ends: 1, errors: [] });
+  });
+
+  it('fails once when both workers fail', async (context) => {
+    const { expect } = context;
+    const { send, own } = await start(context);
+    const { job, got } = send([{ only: own, waitMs: 300 }, { waitMs: 100 }, { fail: 'invalid_request' }]);
+    expect((await job.finished).state).toBe('failed');
+    expect([got.begun, got.ends, got.errors.map(({ code }) => code)]).toEqual([0, 0, ['invalid_request']]);
+  });
+
+  it('ends at both workers when its client leaves', async (context) => {
+    const { expect } = context;
+    const { send, workers, areIdle } = await start(context);
+    const { job, got } = send([{ waitMs: 5_000 }, ...whoami]);
+    await until(() => workers.every(({ worker }) => worker.busy === 1));
+    job.cancel();
+    expect((await job.finished).state).toBe('cancelled');
+    expect(got).toEqual({ begun: 0, text: '', ends: 0, errors: [] });
+    await areIdle();
+  });
+});
