@@ -66,7 +66,7 @@ export class Pace {
   restrict(facts: WorkerFacts): WorkerFacts {
     const { accepting } = facts;
     if (!this.#isHealthy) return { ...facts, accepting: false, reason: 'unhealthy' };
-    if (this.#pausedUntil > performance.now()) return { ...facts, accepting: false, reason: this.#pauseReason };
+    if (this.#pauseTimer) return { ...facts, accepting: false, reason: this.#pauseReason };
     if (this.#state === 'closed') return { ...facts, accepting: false, reason: this.#reason };
     if (this.#state === 'open' || !accepting) return facts;
     // Jobs from before keep their slots.
@@ -169,14 +169,20 @@ export class Pace {
   #pause({ code, retryAfter }: RouterError): void {
     const now = performance.now();
     // Jobs that ran at the same time are refused together, which counts as one refusal.
-    if (now >= this.#pausedUntil) this.#refusals += 1;
+    if (!this.#pauseTimer) this.#refusals += 1;
     const byDefault = Math.min(maxDefaultPauseMs, firstPauseMs * 2 ** (this.#refusals - 1));
     const ms = retryAfter === undefined ? byDefault : Math.min(maxPauseMs, retryAfter * 1000);
     this.#pausedUntil = Math.max(this.#pausedUntil, now + ms);
     this.#pauseReason = `limited: ${code}`;
     clearTimeout(this.#pauseTimer);
-    this.#pauseTimer = setTimeout(() => this.#options.onChange(), Math.ceil(this.#pausedUntil - now));
+    // A timer may be early by a part of a millisecond, so the pause ends with it, not by the clock.
+    this.#pauseTimer = setTimeout(() => this.#resume(), Math.ceil(this.#pausedUntil - now));
     this.#options.log.warn({ reason: this.#pauseReason, ms }, 'the upstream refuses work: the worker pauses');
+    this.#options.onChange();
+  }
+
+  #resume(): void {
+    this.#pauseTimer = undefined;
     this.#options.onChange();
   }
 

@@ -185,7 +185,7 @@ describe.each([
     await expect(create({ model: 'no-such-model' })).rejects.toThrow(OpenAI.NotFoundError);
     await expect(create({ temperature: 3 })).rejects.toThrow(OpenAI.BadRequestError);
     await expect(create({ temperature: 3 })).rejects.toMatchObject({ param: 'temperature' });
-    await expect(create({ demo: { fault: '429', retry_after: 7 } })).rejects.toThrow(OpenAI.RateLimitError);
+    await expect(create({ demo: { fault: '429', retry_after: 1 } })).rejects.toThrow(OpenAI.RateLimitError);
     await expect(create({ demo: { fault: '500' } })).rejects.toThrow(OpenAI.InternalServerError);
   });
 

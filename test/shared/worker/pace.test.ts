@@ -178,6 +178,15 @@ describe('a pause', () => {
     expect(now()).toEqual(full);
   });
 
+  it('ends with its timer, even if the clock has not come so far', async () => {
+    vi.useRealTimers();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    await begin().fail('rate_limit_exceeded', 5);
+    expect(now()).toMatchObject(paused);
+    vi.advanceTimersByTime(5001);
+    expect(now()).toEqual(full);
+  });
+
   it('is one for all jobs that are refused together, and as long as the longest', async () => {
     const jobs = [begin(), begin(), begin()];
     for (const [index, seconds] of [undefined, 3, undefined].entries()) {
