@@ -63,6 +63,11 @@ export const ingressConfig = z
       1024 ** 3,
     ),
     MAX_HELD_BYTES: setting.integer('Most bytes of all request bodies held at once', 1024 ** 3, 1_024, 64 * 1024 ** 3),
+    MAX_UNREAD_BYTES: setting.optionalInteger(
+      'Most bytes of all answers that clients have not read yet; an eighth of the memory limit and at most 32 MiB if unset',
+      64 * 1024,
+      64 * 1024 ** 3,
+    ),
     MAX_ACTIVE: setting.integer('Most requests running or waiting at once on this ingress', 20_000, 1, 1_000_000),
     MAX_QUEUED: setting.integer(
       'Most tickets waiting in the whole cluster, for each tier of workers',

@@ -45,6 +45,7 @@ import { watchIngress } from './metrics/watch-ingress.ts';
 import { watchQueue } from './metrics/watch-queue.ts';
 import { watchWorkers } from './metrics/watch-workers.ts';
 import { OpenRequests } from './http/open-requests.ts';
+import { defaultUnreadBytes, UnreadOutputs } from './http/unread/unread-outputs.ts';
 import { createBodyReader } from './http/read-body.ts';
 import { Hedges } from '#shared/serving/hedging/hedges.ts';
 import { recordRequests } from '#shared/serving/record-request.ts';
@@ -125,6 +126,7 @@ await runService(async (environment, releases) => {
   releases.add('registry', () => registry.close());
 
   const held = new HeldBodies(config.MAX_HELD_BYTES, config.MAX_ACTIVE);
+  const unread = new UnreadOutputs(config.MAX_UNREAD_BYTES ?? defaultUnreadBytes(process.constrainedMemory()));
   const open = new OpenRequests();
   let isEnding = false;
   const ledger = new UsageLedger(redis.redis, `${prefix}:`, log, {
@@ -158,7 +160,7 @@ await runService(async (environment, releases) => {
   watchQueue(metricsRegistry, () => dispatcher.jobs());
   watchWorkers(metricsRegistry, () => workers.workers());
   const hedges = new Hedges();
-  watchIngress(metricsRegistry, { held, open, ledger, limits, hedges });
+  watchIngress(metricsRegistry, { held, unread, open, ledger, limits, hedges });
   const countRefusal = (format: string, error: RouterError): void => metrics.countRefusal(format, error);
   const healthParts = { workers, broker, redis, isDraining: () => open.isLeaving };
   const segmentOf = ({ segment, segmentSetting }: ClientApi): string =>
@@ -205,6 +207,7 @@ await runService(async (environment, releases) => {
     readBody: createBodyReader({ maxBytes: config.MAX_BODY_BYTES, timeoutMs: config.BODY_TIMEOUT_MS }),
     registry: () => registry.current(),
     held,
+    unread,
     limits: counted,
     priceOf,
     hedges,

@@ -1,4 +1,5 @@
 import type { Reservation } from '#shared/accounts/limits/limit-keeper.ts';
+import type { RouterError } from '#shared/core/errors.ts';
 import type { Job, JobReport, JobRequest, JobSink } from '#shared/broker/dispatch/job.ts';
 import type { Caller } from './caller.ts';
 
@@ -6,6 +7,8 @@ import type { Caller } from './caller.ts';
 export interface RunningRequest {
   /** Cancels it, because its caller is gone. */
   cancel: () => void;
+  /** Fails it, because its answer cannot be taken. A request that is over is not affected. */
+  fail: (error: RouterError) => void;
   /** Resolves when it is over and recorded, with any outcome. */
   finished: Promise<void>;
 }
@@ -14,6 +17,7 @@ export interface RunningRequest {
 export interface JobDispatcher<Dispatched> {
   dispatch(request: JobRequest, body: Buffer, sink: JobSink): Dispatched;
   cancel(job: Dispatched): void;
+  fail(job: Dispatched, error: RouterError): void;
 }
 
 /**
@@ -35,7 +39,11 @@ export function runJob<Dispatched extends Pick<Job, 'finished'>>(
   }
   try {
     const job = dispatcher.dispatch(request, body, sink);
-    return { cancel: () => dispatcher.cancel(job), finished: end(job, reservation, onOver) };
+    return {
+      cancel: () => dispatcher.cancel(job),
+      fail: (error) => dispatcher.fail(job, error),
+      finished: end(job, reservation, onOver),
+    };
   } catch (error) {
     reservation?.release();
     throw error;

@@ -23,7 +23,7 @@ import { usedTokens } from './used-tokens.ts';
 
 /** What requests are served with. One object per process. */
 export interface ServingParts {
-  dispatcher: Pick<Dispatcher, 'dispatch' | 'cancel'>;
+  dispatcher: Pick<Dispatcher, 'dispatch' | 'cancel' | 'fail'>;
   workers: LiveWorkers;
   registry: () => Registry;
   limits: Pick<LimitKeeper, 'reserve'>;
@@ -103,6 +103,7 @@ export async function serveModel(
   const hedging: JobDispatcher<HedgedJob> = {
     dispatch: (...asked) => new HedgedJob({ dispatcher, hedges, name }, ...asked),
     cancel: (hedged) => hedged.cancel(),
+    fail: (hedged, error) => hedged.fail(error),
   };
   return runJob(hedging, job, body, sink, caller, reservation, onOver);
 }

@@ -1,16 +1,25 @@
 import type { ServerResponse } from 'node:http';
-import type { RouterError } from '#shared/core/errors.ts';
+import { RouterError } from '#shared/core/errors.ts';
 import type { Job } from '#shared/broker/dispatch/job.ts';
 import type { AnswerFormat } from '#shared/formats/client-format.ts';
 import type { StreamedAnswer } from '#shared/formats/sse/streamed-answer.ts';
+import type { RunningRequest } from '#shared/serving/run-job.ts';
 import type { ModelSink } from '#shared/serving/serve-model.ts';
 import { refuse } from './refuse.ts';
+import { PacedResponse } from './unread/paced-response.ts';
+import type { UnreadOutputs } from './unread/unread-outputs.ts';
 
-/** Unread bytes beyond which a client that reads too slowly is disconnected. */
-const maxUnreadBytes = 8 * 1024 * 1024;
-
-/** Milliseconds without progress after which a client that does not read the end of its answer is disconnected. */
-const unreadMs = 30_000;
+/** What a reply is to one exchange. */
+export interface ReplyOptions {
+  format: AnswerFormat;
+  requestId: string;
+  /** Whether the answer is a stream of events. */
+  stream: boolean;
+  /** The unread output of this process. */
+  unread: UnreadOutputs;
+  /** Called when the answer begins and the body of the request is no longer needed. */
+  onBegin: () => void;
+}
 
 /**
  * Writes one job's answer to the client. The first call decides the status; a failure after it is an explicit error event
@@ -23,15 +32,23 @@ export class ClientReply implements ModelSink {
   readonly #stream: boolean;
   readonly #onBegin: () => void;
   readonly #answer: StreamedAnswer;
+  readonly #output: PacedResponse;
+  #running: Pick<RunningRequest, 'fail'> | undefined;
 
-  /** @param onBegin called when the answer begins and the body of the request is no longer needed */
-  constructor(response: ServerResponse, format: AnswerFormat, requestId: string, stream: boolean, onBegin: () => void) {
+  constructor(response: ServerResponse, { format, requestId, stream, unread, onBegin }: ReplyOptions) {
     this.#response = response;
     this.#format = format;
     this.#requestId = requestId;
     this.#stream = stream;
     this.#answer = format.openStream(requestId);
+    this.#output = new PacedResponse(response, unread, () => this.#onUnread());
     this.#onBegin = onBegin;
+  }
+
+  /** The request that this is the reply to. It fails when the client does not read the answer. */
+  belongsTo(running: RunningRequest | undefined): RunningRequest | undefined {
+    this.#running = running;
+    return running;
   }
 
   begin({ attempt, attempts, queuedAt }: Job): void {
@@ -52,30 +69,23 @@ export class ClientReply implements ModelSink {
   data(bytes: Uint8Array): void {
     this.#answer.relayed(bytes);
     this.#startStream();
-    // Unless the socket is corked already, the response corks it until the end of this turn of the event loop, and its
-    // pieces leave after the ends of other answers.
-    const socket = this.#response.socket;
-    socket?.cork();
-    this.#response.write(this.#copyIfWaiting(bytes));
-    socket?.uncork();
-    // Destroying the response cancels its job.
-    if (this.#response.writableLength > maxUnreadBytes) this.#response.destroy();
+    this.#output.write(bytes);
   }
 
   keepAlive(): void {
     this.#startStream();
-    this.#response.write(this.#answer.keepAlive());
+    this.#output.write(this.#answer.keepAlive());
   }
 
   end(bytes: Uint8Array): void {
     if (this.#stream) this.#startStream();
     else this.#response.writeHead(200, { 'content-type': 'application/json', 'content-length': bytes.length });
-    this.#end(this.#copyIfWaiting(bytes));
+    this.#output.end(bytes);
   }
 
   fail(error: RouterError): void {
     try {
-      if (this.#response.headersSent) this.#end(this.#answer.errorEvent(error));
+      if (this.#response.headersSent) this.#output.end(this.#answer.errorEvent(error));
       else refuse(this.#response, this.#format, error, this.#requestId);
     } catch (thrown) {
       // A client that cannot receive the error must not wait for it.
@@ -84,15 +94,10 @@ export class ClientReply implements ModelSink {
     }
   }
 
-  /** Copies bytes that cannot be sent at once: they may be a view of a much larger buffer read from the broker. */
-  #copyIfWaiting(bytes: Uint8Array): Uint8Array {
-    const { socket, writableLength } = this.#response;
-    return socket === null || writableLength > 0 ? Buffer.from(bytes) : bytes;
-  }
-
-  #end(lastBytes: Uint8Array | string): void {
-    this.#response.end(lastBytes);
-    if (this.#response.writableLength > 0) this.#response.setTimeout(unreadMs, () => this.#response.destroy());
+  #onUnread(): void {
+    const error = new RouterError('request_timeout', 'The answer was not read fast enough.');
+    if (this.#running) this.#running.fail(error);
+    else this.fail(error);
   }
 
   #startStream(): void {

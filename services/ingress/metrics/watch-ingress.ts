@@ -4,6 +4,7 @@ import type { HedgeOutcome } from '#shared/serving/hedging/hedges.ts';
 /** The parts of an ingress that keep bodies, requests and usage in memory. */
 export interface HeldParts {
   held: { bytes: number };
+  unread: { bytes: number; givenUp: number };
   open: { count: number };
   ledger: { backlog: number; dropped: number };
   limits: { reserved: number; uncommitted: number };
@@ -11,11 +12,12 @@ export interface HeldParts {
 }
 
 /** Adds gauges of what an ingress keeps in memory: bodies, open requests, and usage that is not stored yet. */
-export function watchIngress(registry: Registry, { held, open, ledger, limits, hedges }: HeldParts): void {
+export function watchIngress(registry: Registry, { held, unread, open, ledger, limits, hedges }: HeldParts): void {
   const watch = (name: string, help: string, read: () => number): void => {
     const gauge: Gauge = new Gauge({ name, help, registers: [registry], collect: () => gauge.set(read()) });
   };
   watch('rtr_held_body_bytes', 'Bytes of request bodies in memory', () => held.bytes);
+  watch('rtr_unread_bytes', 'Bytes of answers in memory that clients have not read', () => unread.bytes);
   watch('rtr_open_requests', 'Client requests whose answer is not completely sent', () => open.count);
   watch('rtr_usage_backlog', 'Requests that are not yet written to the usage ledger', () => ledger.backlog);
   watch('rtr_limits_reservations', 'Running requests with a reservation against limits', () => limits.reserved);
@@ -24,16 +26,29 @@ export function watchIngress(registry: Registry, { held, open, ledger, limits, h
     'Finished requests that are not yet counted against limits',
     () => limits.uncommitted,
   );
-  let counted = 0;
-  const dropped: Counter = new Counter({
-    name: 'rtr_usage_dropped_total',
-    help: 'Requests missing from the usage ledger because Redis was unavailable for too long',
-    registers: [registry],
-    collect: () => {
-      dropped.inc(ledger.dropped - counted);
-      counted = ledger.dropped;
-    },
-  });
+  const count = (name: string, help: string, read: () => number): void => {
+    let counted = 0;
+    const counter: Counter = new Counter({
+      name,
+      help,
+      registers: [registry],
+      collect: () => {
+        const now = read();
+        counter.inc(now - counted);
+        counted = now;
+      },
+    });
+  };
+  count(
+    'rtr_unread_answers_total',
+    'Answers that were ended because their clients did not read them',
+    () => unread.givenUp,
+  );
+  count(
+    'rtr_usage_dropped_total',
+    'Requests missing from the usage ledger because Redis was unavailable for too long',
+    () => ledger.dropped,
+  );
   const hedged: Counter<'outcome'> = new Counter({
     name: 'rtr_hedges_total',
     help: 'Requests given to a second worker too, by whether it was the one that served them',

@@ -8,11 +8,14 @@ import { HttpCaller } from '../http/http-caller.ts';
 import { ClientReply } from '../http/client-reply.ts';
 import { receiveBody, type ReceiveParts } from '../http/receive-body.ts';
 import { sessionOf } from '../http/session-of.ts';
+import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 
 /** Most characters of one passed header. The longest in use, `anthropic-beta`, lists about a dozen names. */
 const maxHeaderLength = 4096;
 
-export interface ServeParts extends ReceiveParts, ServingParts {}
+export interface ServeParts extends ReceiveParts, ServingParts {
+  unread: UnreadOutputs;
+}
 
 /** Makes the handler of a path to models: receives the body, serves the request, and cancels it when the client disconnects. */
 export function serveModelRequest(
@@ -38,11 +41,14 @@ async function start(
   if (!received) return undefined;
   const { parameters, withDefaults } = format.read(received.body, operation);
   const caller = new HttpCaller(response, format);
-  const sink = new ClientReply(response, format, caller.requestId, parameters.stream, received.releaseBody);
+  const { requestId } = caller;
+  const { stream } = parameters;
+  const { unread } = parts;
+  const sink = new ClientReply(response, { format, requestId, stream, unread, onBegin: received.releaseBody });
   const headers = passedHeaders(request.headers, format.passedHeaders);
   const session = sessionOf(request.headers);
   const asked = { parameters, withDefaults, format: format.name, operation, headers, session };
-  return caller.cancels(await serveModel(parts, asked, sink, caller));
+  return sink.belongsTo(caller.cancels(await serveModel(parts, asked, sink, caller)));
 }
 
 /**

@@ -6,13 +6,16 @@ import { ClientReply } from '../http/client-reply.ts';
 import { requireToolsTier } from '#shared/serving/key-permits.ts';
 import { listTools } from './list-tools.ts';
 import { receiveBody, type ReceiveParts } from '../http/receive-body.ts';
+import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 import { identityOf, requireKey, type RequireKeyParts } from '../http/require-key.ts';
 import type { RunningRequest } from '#shared/serving/run-job.ts';
 import { serveTool, type ToolParts } from '#shared/serving/serve-tool.ts';
 import { HttpCaller } from '../http/http-caller.ts';
 import { toolsFormat } from '#shared/formats/tools/tools-format.ts';
 
-export interface ToolsRoutesParts extends ToolParts, ReceiveParts, AnswerErrorParts, RequireKeyParts {}
+export interface ToolsRoutesParts extends ToolParts, ReceiveParts, AnswerErrorParts, RequireKeyParts {
+  unread: UnreadOutputs;
+}
 
 /** The tools API, mounted at `/api/tools/v1`: lists the tools, and runs one without a language model. */
 export function toolsRoutes(parts: ToolsRoutesParts): Router {
@@ -53,6 +56,14 @@ async function start(
   const { body, releaseBody } = received;
   const { tool } = parseToolCall(parseJsonBody(body));
   const caller = new HttpCaller(response, toolsFormat);
-  const sink = new ClientReply(response, toolsFormat, caller.requestId, false, releaseBody);
-  return caller.cancels(await serveTool(parts, { tool, body, stream: false }, sink, caller));
+  const { requestId } = caller;
+  const { unread } = parts;
+  const sink = new ClientReply(response, {
+    format: toolsFormat,
+    requestId,
+    stream: false,
+    unread,
+    onBegin: releaseBody,
+  });
+  return sink.belongsTo(caller.cancels(await serveTool(parts, { tool, body, stream: false }, sink, caller)));
 }

@@ -135,6 +135,11 @@ export class Dispatcher {
     this.#endings.cancel(job);
   }
 
+  /** Ends a job with an error; running work is cancelled. A job that is over is not affected. */
+  fail(job: Job, error: RouterError): void {
+    this.#endings.abandon(job, error);
+  }
+
   /** Waits until all jobs are over, for at most this many milliseconds, then ends the rest with an error. */
   async drain(ms: number): Promise<void> {
     const timer = new AbortController();

@@ -1,3 +1,4 @@
+import type { RouterError } from '#shared/core/errors.ts';
 import { chooseWorker } from '#shared/broker/dispatch/claims/choose-worker.ts';
 import type { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
 import type { Job, JobReport, JobRequest, JobSink } from '#shared/broker/dispatch/job.ts';
@@ -8,7 +9,7 @@ import type { Hedges } from './hedges.ts';
 const lookMs = 100;
 
 export interface HedgedJobParts {
-  dispatcher: Pick<Dispatcher, 'dispatch' | 'cancel'>;
+  dispatcher: Pick<Dispatcher, 'dispatch' | 'cancel' | 'fail'>;
   hedges: Hedges;
   /** The registry name that the client asks for. */
   name: string;
@@ -53,6 +54,12 @@ export class HedgedJob {
   cancel(): void {
     this.#stopLooking();
     for (const { job } of this.#racers) if (job) this.#parts.dispatcher.cancel(job);
+  }
+
+  /** Ends it with an error: its answer cannot be taken. */
+  fail(error: RouterError): void {
+    this.#stopLooking();
+    for (const { job } of this.#racers) if (job) this.#parts.dispatcher.fail(job, error);
   }
 
   #dispatch(request: JobRequest, body: Buffer): Job {

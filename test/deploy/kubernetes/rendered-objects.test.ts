@@ -202,9 +202,10 @@ describe.skipIf(chartTools === undefined)(`the rendered objects of the chart (sk
     const name = hpa?.spec.metrics?.find(({ pods }) => pods)?.pods?.metric.name ?? '';
     const registry = new Registry();
     const ledger = { backlog: 0, dropped: 0 };
+    const unread = { bytes: 0, givenUp: 0 };
     const limits = { reserved: 0, uncommitted: 0 };
     const hedges = { counts: { won: 0, lost: 0 } };
-    watchIngress(registry, { held: { bytes: 0 }, open: { count: 0 }, ledger, limits, hedges });
+    watchIngress(registry, { held: { bytes: 0 }, unread, open: { count: 0 }, ledger, limits, hedges });
     expect(registry.getSingleMetric(name)).toBeDefined();
     expect(readFileSync('deploy/kubernetes/servers/prometheus-adapter.yaml', 'utf8')).toContain(`'${name}{`);
   });

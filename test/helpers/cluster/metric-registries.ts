@@ -22,11 +22,18 @@ export function definedMetrics(part: 'ingress' | 'worker'): DefinedMetric[] {
   const registry = new Registry();
   watchDependencies(registry, {});
   if (part === 'ingress') {
-    const empty = { bytes: 0, count: 0, backlog: 0, dropped: 0, reserved: 0, uncommitted: 0 };
+    const empty = { bytes: 0, count: 0, backlog: 0, dropped: 0, reserved: 0, uncommitted: 0, givenUp: 0 };
     void new RequestMetrics(registry, []);
     watchQueue(registry, () => []);
     watchWorkers(registry, () => []);
-    watchIngress(registry, { held: empty, open: empty, ledger: empty, limits: empty, hedges: new Hedges() });
+    watchIngress(registry, {
+      held: empty,
+      unread: empty,
+      open: empty,
+      ledger: empty,
+      limits: empty,
+      hedges: new Hedges(),
+    });
   } else {
     void new WorkerMetrics(registry, () => ({ state: 'starting', slots: 0, busy: 0 }));
     watchProcesses(registry, () => ({ ready: 0, held: 0, starting: 0 }));

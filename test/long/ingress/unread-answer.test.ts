@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { expect, it } from 'vitest';
 import { chatFormat } from '#shared/formats/chat/chat-format.ts';
 import { ClientReply } from '#services/ingress/http/client-reply.ts';
+import { UnreadOutputs } from '#services/ingress/http/unread/unread-outputs.ts';
 import { startUnreadClient } from '../../helpers/clients/start-unread-client.ts';
 
 // Node gives a socket that has written anything since it last looked another half minute.
@@ -11,7 +12,9 @@ it(
   async () => {
     const [response] = (await startUnreadClient()).responses;
     if (!response) throw new Error('there is no request');
-    new ClientReply(response, chatFormat, 'req_1', false, () => undefined).end(Buffer.alloc(64 * 1024 * 1024, ' '));
+    const unread = new UnreadOutputs(64 * 1024 * 1024);
+    const options = { format: chatFormat, requestId: 'req_1', stream: false, unread, onBegin: () => undefined };
+    new ClientReply(response, options).end(Buffer.alloc(64 * 1024 * 1024, ' '));
     const begun = performance.now();
     await once(response, 'close');
     expect(response.writableFinished).toBe(false);

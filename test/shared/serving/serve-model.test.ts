@@ -40,7 +40,7 @@ function parts(onDispatch: (request: JobRequest) => void = () => undefined) {
     throw new RouterError('internal', 'The dispatcher is broken.');
   };
   const served: ServingParts = {
-    dispatcher: { dispatch, cancel: () => undefined },
+    dispatcher: { dispatch, cancel: () => undefined, fail: () => undefined },
     workers,
     registry: () => registrySchema.parse({}),
     limits: { reserve },
@@ -152,7 +152,10 @@ describe('the reservation of a request', () => {
     const record = () => {
       throw new Error('no record');
     };
-    const running = await ask({ ...served, dispatcher: { dispatch, cancel: () => undefined }, record }, identity());
+    const running = await ask(
+      { ...served, dispatcher: { dispatch, cancel: () => undefined, fail: () => undefined }, record },
+      identity(),
+    );
     await expect(running?.finished).rejects.toThrow('no record');
     expect(reservations).toEqual(['reserved', 'released']);
   });

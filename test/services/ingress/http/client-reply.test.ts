@@ -5,11 +5,20 @@ import { RouterError } from '#shared/core/errors.ts';
 import { chatFormat } from '#shared/formats/chat/chat-format.ts';
 import type { AnswerFormat } from '#shared/formats/client-format.ts';
 import { ClientReply } from '#services/ingress/http/client-reply.ts';
+import { UnreadOutputs } from '#services/ingress/http/unread/unread-outputs.ts';
 import { startUnreadClient } from '../../../helpers/clients/start-unread-client.ts';
+
+const options = {
+  format: chatFormat,
+  requestId: 'req_1',
+  stream: false,
+  unread: new UnreadOutputs(64 * 1024 * 1024),
+  onBegin: () => undefined,
+};
 
 function replyTo(response: ServerResponse | undefined, stream = true): ClientReply {
   if (!response) throw new Error('there is no such response');
-  return new ClientReply(response, chatFormat, 'req_1', stream, () => undefined);
+  return new ClientReply(response, { ...options, stream });
 }
 
 it('a piece of a stream is sent before later answers to other clients', async () => {
@@ -48,7 +57,7 @@ it('an error that cannot be written ends the response instead of leaving the cli
       throw new Error('the format is broken');
     },
   };
-  const reply = new ClientReply(response, broken, 'req_1', false, () => undefined);
+  const reply = new ClientReply(response, { ...options, format: broken });
   expect(() => reply.fail(new RouterError('internal', 'The router failed.'))).toThrow('the format is broken');
   expect(response.destroyed).toBe(true);
 });

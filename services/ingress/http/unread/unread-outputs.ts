@@ -1,0 +1,104 @@
+/** Bytes of one stream that its client has not read, beyond which the stream ends. */
+const maxBytesOfOne = 8 * 1024 * 1024;
+
+/** Bytes of a block that small pieces share while they wait. */
+export const blockBytes = 16 * 1024;
+
+/** Blocks that may wait for other answers. */
+const maxFreeBlocks = 256;
+
+/** The part of the container's memory that unread output may take by default, and the most that it takes. */
+const defaultShare = 1 / 8;
+const defaultMost = 32 * 1024 * 1024;
+
+/** An answer with bytes that its client has not read yet. */
+export interface UnreadOutput {
+  readonly unreadBytes: number;
+  /** Whether nothing will be added to it. */
+  readonly isEnding: boolean;
+  /** Ends it and releases most of its memory, at once. */
+  giveUp: () => void;
+}
+
+/**
+ * Bounds the memory of output that clients have not read, for each answer and in sum. Beyond the sum, the answer with the most
+ * unread bytes ends first.
+ */
+export class UnreadOutputs {
+  readonly #maxBytes: number;
+  readonly #counted = new Map<UnreadOutput, number>();
+  readonly #free: Buffer[] = [];
+  #bytes = 0;
+  #givenUp = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Bytes of all answers, as last counted. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Answers that were ended because their clients did not read them. */
+  get givenUp(): number {
+    return this.#givenUp;
+  }
+
+  /** Counts what is unread of an answer. Call when that may have changed. */
+  count(output: UnreadOutput): void {
+    this.#recount(output);
+    if (!output.isEnding && output.unreadBytes > maxBytesOfOne) this.#giveUp(output);
+    if (this.#bytes <= this.#maxBytes) return;
+    // Clients may have read since their answers were counted.
+    for (const each of this.#counted.keys()) this.#recount(each);
+    // One answer that is larger than all may be together has to be sent nevertheless.
+    while (this.#bytes > this.#maxBytes && this.#counted.size > 1) {
+      const most = this.#mostUnread();
+      if (!most) return;
+      this.#giveUp(most);
+    }
+  }
+
+  /** A block of memory, filled again and again: those of streams that end would wait for the next full collection. */
+  takeBlock(): Buffer {
+    return this.#free.pop() ?? Buffer.allocUnsafeSlow(blockBytes);
+  }
+
+  /** Takes back a block that nothing refers to any more. */
+  giveBlock(block: Buffer): void {
+    if (block.length === blockBytes && this.#free.length < maxFreeBlocks) this.#free.push(block);
+  }
+
+  #recount(output: UnreadOutput): void {
+    const { unreadBytes } = output;
+    this.#bytes += unreadBytes - (this.#counted.get(output) ?? 0);
+    if (unreadBytes > 0) this.#counted.set(output, unreadBytes);
+    else this.#counted.delete(output);
+  }
+
+  #mostUnread(): UnreadOutput | undefined {
+    let most: UnreadOutput | undefined;
+    let mostBytes = 0;
+    for (const [output, bytes] of this.#counted) {
+      if (bytes <= mostBytes) continue;
+      most = output;
+      mostBytes = bytes;
+    }
+    return most;
+  }
+
+  #giveUp(output: UnreadOutput): void {
+    this.#givenUp += 1;
+    output.giveUp();
+    this.#recount(output);
+  }
+}
+
+/**
+ * The bytes of unread output that are allowed without a setting: an eighth of the container's memory, 32 MiB at most.
+ * @param memoryBytes the container's limit; 0 without one
+ */
+export function defaultUnreadBytes(memoryBytes: number): number {
+  return memoryBytes === 0 ? defaultMost : Math.min(defaultMost, Math.floor(memoryBytes * defaultShare));
+}

@@ -1,0 +1,85 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { expect, it } from 'vitest';
+import type { RouterError } from '#shared/core/errors.ts';
+import { chatFormat } from '#shared/formats/chat/chat-format.ts';
+import { ClientReply } from '#services/ingress/http/client-reply.ts';
+import { defaultUnreadBytes, UnreadOutputs } from '#services/ingress/http/unread/unread-outputs.ts';
+import { startUnreadClient } from '../../../../helpers/clients/start-unread-client.ts';
+
+const mebibyte = 1024 * 1024;
+
+/** A reply to a client that reads nothing, and the errors that its request failed with. */
+async function unreadReply(unread: UnreadOutputs) {
+  const { client, responses } = await startUnreadClient();
+  const [response] = responses as [ServerResponse];
+  const errors: RouterError[] = [];
+  const reply = new ClientReply(response, {
+    format: chatFormat,
+    requestId: 'req_1',
+    stream: true,
+    unread,
+    onBegin: () => undefined,
+  });
+  const fail = (error: RouterError): void => {
+    errors.push(error);
+    reply.fail(error);
+  };
+  reply.belongsTo({ cancel: () => undefined, finished: Promise.resolve(), fail });
+  return { client, response, reply, errors };
+}
+
+/** Events of so many bytes in all, 1 KiB each, with the number of each. */
+function writeEvents(reply: ClientReply, bytes: number): void {
+  for (let at = 0; at < bytes / 1024; at += 1) reply.data(Buffer.from(`data: ${at}`.padEnd(1022, ' ') + '\n\n'));
+}
+
+it('beyond the bound of all, the most unread stream ends with an error event behind whole events, and its memory is free', async () => {
+  const unread = new UnreadOutputs(5 * mebibyte);
+  const most = await unreadReply(unread);
+  const less = await unreadReply(unread);
+  // The kernel takes the first megabytes.
+  while (unread.bytes < 3 * mebibyte) writeEvents(most.reply, mebibyte / 4);
+  const before = unread.bytes;
+  while (unread.givenUp === 0) writeEvents(less.reply, mebibyte / 4);
+  expect(before).toBeLessThan(4 * mebibyte);
+  expect(most.errors.map(({ code }) => code)).toEqual(['request_timeout']);
+  expect(less.errors).toEqual([]);
+  expect(unread.bytes).toBeLessThan(3 * mebibyte);
+  const seen = await text(most.client);
+  const numbers = Array.from(seen.matchAll(/^data: (\d+)/gm), ([, number]) => Number(number));
+  expect(numbers.length).toBeGreaterThan(100);
+  expect(numbers).toEqual(numbers.map((_, at) => at % 256));
+  expect(seen).toMatch(/ \n\n[^]{0,20}data: \{"error":\{"message":"The answer was not read fast enough\./);
+  less.client.destroy();
+  await once(less.response, 'close');
+  expect(unread.bytes).toBe(0);
+});
+
+it('a client that reads slowly gets every byte, in order', async () => {
+  const unread = new UnreadOutputs(64 * mebibyte);
+  const { client, reply, errors } = await unreadReply(unread);
+  while (unread.bytes < 4 * mebibyte) writeEvents(reply, mebibyte / 4);
+  reply.end(Buffer.from('data: [DONE]\n\n'));
+  const seen = await text(client);
+  expect(errors).toEqual([]);
+  expect(seen.endsWith('data: [DONE]\n\n\r\n0\r\n\r\n')).toBe(true);
+  expect(seen.match(/^data: 255 /gm)?.length).toBeGreaterThan(15);
+  expect(unread.bytes).toBe(0);
+});
+
+it('a stream with 8 MiB of unread bytes ends, whatever all may have', async () => {
+  const unread = new UnreadOutputs(64 * mebibyte);
+  const { reply, errors } = await unreadReply(unread);
+  for (let written = 0; errors.length === 0 && written < 64; written += 1) writeEvents(reply, mebibyte);
+  expect(errors).toHaveLength(1);
+  expect(unread.bytes).toBeLessThan(mebibyte);
+});
+
+it('a container with little memory keeps an eighth of it for unread output', () => {
+  expect(defaultUnreadBytes(128 * mebibyte)).toBe(16 * mebibyte);
+  expect(defaultUnreadBytes(16 * 1024 * mebibyte)).toBe(32 * mebibyte);
+  // Without a limit, Node reports 0 or an absurdly large number.
+  expect(defaultUnreadBytes(0)).toBe(32 * mebibyte);
+});
