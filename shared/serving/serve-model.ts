@@ -16,6 +16,7 @@ import { estimateAmount, type PriceOf } from './estimate-amount.ts';
 import { modelDenied, permitsOf } from './key-permits.ts';
 import type { FinishedRequest } from './record-request.ts';
 import type { Caller } from './caller.ts';
+import { senderOf } from './sender-of.ts';
 import { nothing, reserve } from './reserve.ts';
 import { runJob, type JobDispatcher, type RunningRequest } from './run-job.ts';
 import { tiersFor } from './tiers-for.ts';
@@ -89,6 +90,7 @@ export async function serveModel(
     place,
     class: classOf(parameters, identity.class),
     owner: identity.ownerId ?? identity.id,
+    sender: senderOf(identity),
     // Counting tokens uses no prompt cache.
     affinity: operation === 'generate' ? affinityOf(identity, session, parameters.conversation) : undefined,
     tiers: () => tiersFor(model, { auto, workers, permits, placements: place(nobody) }),

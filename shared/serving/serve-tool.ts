@@ -4,6 +4,7 @@ import { noUsage } from '#shared/core/usage.ts';
 import { toolsFormat } from '#shared/formats/tools/tools-format.ts';
 import { requireToolsTier } from './key-permits.ts';
 import type { Caller } from './caller.ts';
+import { senderOf } from './sender-of.ts';
 import { nothing, reserve } from './reserve.ts';
 import { runJob, type RunningRequest } from './run-job.ts';
 import type { ServingParts } from './serve-model.ts';
@@ -43,6 +44,7 @@ export async function serveTool(
   const { name: format } = toolsFormat;
   const job = {
     ...({ requestId, operation, format, stream, trace, class: identity.class } as const),
+    sender: senderOf(identity),
     place: (avoid: ReadonlySet<string>) => chooseToolLanes(tool, workers.pools(), avoid),
     tiers: () => ['tools'] as const,
     owner: identity.ownerId ?? identity.id,

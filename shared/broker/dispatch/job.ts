@@ -22,6 +22,8 @@ export interface JobRequest {
   class: PriorityClass;
   /** Whose request it is: a request that kills workers is refused for one owner only. */
   owner?: string | undefined;
+  /** Who sent it: a key, and the person or team that the key belongs to, or the key itself. They take turns in the queue. */
+  sender: { owner: string; key: string };
   /** The request's place in a trace, when requests are traced. */
   trace?: TraceSpan | undefined;
   /** The client's headers that are for the worker to know. They go with the grant, so they must be few and short. */

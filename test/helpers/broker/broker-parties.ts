@@ -214,6 +214,7 @@ function send(
       format: 'chat',
       stream: true,
       class: 'normal',
+      sender: { owner: 'owner', key: 'key' },
       place: (avoid) => everyPool(workers, avoid),
       tiers: () => ['gpu'],
       ...fields,

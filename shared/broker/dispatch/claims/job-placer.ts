@@ -69,11 +69,16 @@ export class JobPlacer {
     const mayTake = !job || !worker || suspects.mayTake(worker, job);
     const verdict = mayTake ? judgeClaim(job, worker, claim.v) : 'later';
     if (job && worker && typeof verdict !== 'string') {
-      const attempt = new Attempt(worker, verdict, false);
-      const context = this.#give(job, attempt);
-      job.tickets.withdrawAll();
-      link.grant(job, attempt, { v: claim.v, replyTo }, context);
-      return jetStreamProxy.ack(address, claim.ticket, 'done');
+      const lane = tickets.laneOf(worker.pool, job.request.class);
+      const turn = lane.turn(job, (other) => typeof judgeClaim(other, worker, claim.v) !== 'string');
+      const placement = turn === job ? verdict : judgeClaim(turn, worker, claim.v);
+      if (typeof placement === 'string') return undefined;
+      const attempt = new Attempt(worker, placement, false);
+      const context = this.#give(turn, attempt);
+      turn.tickets.withdrawAll();
+      link.grant(turn, attempt, { v: claim.v, replyTo }, context);
+      // The ticket still stands for a job whose turn it was not.
+      return jetStreamProxy.ack(address, claim.ticket, turn === job ? 'done' : 'back');
     }
     if (verdict === 'ejected' && worker) {
       jetStreamProxy.ack(address, claim.ticket, 'back');

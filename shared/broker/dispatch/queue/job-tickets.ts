@@ -3,6 +3,9 @@ import type { LivePool } from '../workers/live-pool.ts';
 /** A ticket that stands for a job in one pool's lane. */
 export interface PlacedTicket {
   model: string;
+  /** Its place in the lane, and the call that gives it up. */
+  place: Readonly<{ isHeld: boolean }>;
+  leave: () => void;
   /** Counts the job's tickets, so that each of the broker's answers finds its ticket. */
   number: number;
   publishedAt: number;
@@ -27,7 +30,7 @@ export class JobTickets {
     return this.#count;
   }
 
-  /** Whether the broker has stored one of them. From then on the job waits, also when the queue is full. */
+  /** Whether the broker has stored one of them, or one is held. From then on the job waits, also when the queue is full. */
   get isAdmitted(): boolean {
     return this.#isAdmitted;
   }
@@ -42,9 +45,11 @@ export class JobTickets {
     this.#spillAt = time;
   }
 
-  place(pool: LivePool, model: string): void {
+  /** Adds a ticket, which is held or published next. */
+  place(pool: LivePool, model: string, place: PlacedTicket['place'], leave: () => void): void {
     pool.waiting += 1;
-    this.#placed.set(pool, { model, number: this.#count, publishedAt: 0, answer: 'none' });
+    if (place.isHeld) this.#isAdmitted = true;
+    this.#placed.set(pool, { model, place, leave, number: this.#count, publishedAt: 0, answer: 'none' });
     this.#count += 1;
   }
 
@@ -70,12 +75,15 @@ export class JobTickets {
 
   /** Forgets the ticket of a pool. A claim for it is still answered rightly. */
   withdraw(pool: LivePool): void {
-    if (this.#placed.delete(pool)) pool.waiting -= 1;
+    const ticket = this.#placed.get(pool);
+    if (!ticket) return;
+    this.#placed.delete(pool);
+    pool.waiting -= 1;
+    ticket.leave();
   }
 
   withdrawAll(): void {
     if (this.#placed.size === 0) return;
-    for (const pool of this.#placed.keys()) pool.waiting -= 1;
-    this.#placed.clear();
+    for (const pool of this.#placed.keys()) this.withdraw(pool);
   }
 }

@@ -49,7 +49,7 @@ export class Queue {
     this.#log = log;
     this.#jobs = jobs;
     this.#onFull = onFull;
-    this.tickets = new Tickets(broker, ingress, spillMs);
+    this.tickets = new Tickets(broker, { ingress, spillMs, settings, onFull });
     this.#streams = new TicketStreams(broker, settings, log, (tier) => this.#publishAgain(tier));
     this.#lanes = new LaneMaker(broker, workers, { ingress, log, onFailure: (tier) => this.#streams.suspect(tier) });
     const answers = broker.subscribe(this.tickets.answers, (message) => this.#onAnswer(message));

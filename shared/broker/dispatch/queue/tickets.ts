@@ -5,9 +5,22 @@ import { encodeTicket } from '../../contract/ticket.ts';
 import { openPlacements, placementsOf } from '../claims/placements.ts';
 import type { Job } from '../job.ts';
 import { freeSlots, type LivePool, type Placement } from '../workers/live-pool.ts';
+import type { QueueSettings } from './jobs-stream.ts';
+import { FairLane } from './fair-lane.ts';
+import type { PriorityClass } from '#shared/core/priority-class.ts';
 
 /** Milliseconds after which a ticket that the broker has not stored is published again. */
 const confirmMs = 2_000;
+
+export interface TicketsOptions {
+  /** This ingress, as a subject token. */
+  ingress: string;
+  settings: QueueSettings;
+  /** Milliseconds after which an unclaimed ticket goes to the next lane too. */
+  spillMs: number;
+  /** Called when as many jobs wait in all tiers of a job as may. */
+  onFull: (job: Job) => void;
+}
 
 /** Publishes the tickets of waiting jobs. */
 export class Tickets {
@@ -16,8 +29,14 @@ export class Tickets {
   readonly #spillMs: number;
   /** Token of the subject at which the broker answers. No worker knows it, so none can forge an answer. */
   readonly #secret = randomUUID();
+  readonly #waiting = new Map<Tier, number>();
+  readonly #maxQueued: number;
+  readonly #onFull: (job: Job) => void;
+  readonly #lanes = new WeakMap<LivePool, Map<PriorityClass, FairLane<Job>>>();
 
-  constructor(broker: Broker, ingress: string, spillMs: number) {
+  constructor(broker: Broker, { ingress, spillMs, settings, onFull }: TicketsOptions) {
+    this.#maxQueued = settings.maxQueued;
+    this.#onFull = onFull;
     this.#broker = broker;
     this.#ingress = ingress;
     this.#spillMs = spillMs;
@@ -33,8 +52,10 @@ export class Tickets {
     job.foundWorkers(placements.length > 0);
     if (placements.length === 0) return;
     const { open, nextAt } = openPlacements(job, placements);
+    if (!job.tickets.isAdmitted && job.attempts === 0 && this.#areFull(open)) return this.#onFull(job);
     const free = open.find(({ pool }) => freeSlots(pool) > 0);
-    for (const placement of free ? [free] : open) this.#add(job, placement);
+    if (free) this.#add(job, free, true);
+    else for (const placement of open) this.#add(job, placement, false);
     this.#planSpill(job, open, nextAt);
   }
 
@@ -43,7 +64,7 @@ export class Tickets {
     const { open, nextAt } = openPlacements(job, placementsOf(job));
     const further = open.filter(({ pool }) => !job.tickets.placed.has(pool));
     const next = further.find(({ pool }) => freeSlots(pool) > 0) ?? further[0];
-    if (next) this.#add(job, next);
+    if (next) this.#add(job, next, freeSlots(next.pool) > 0);
     this.#planSpill(job, open, nextAt);
   }
 
@@ -60,13 +81,17 @@ export class Tickets {
   maintain(job: Job, now: number): void {
     if (now > job.tickets.spillAt) this.spill(job);
     for (const [pool, ticket] of job.tickets.placed) {
-      if (ticket.answer !== 'stored' && now - ticket.publishedAt > confirmMs) this.#publish(job, pool);
+      if (ticket.place.isHeld)
+        this.laneOf(pool, job.request.class).maintain(now, () => freeSlots(pool) > -pool.waiting);
+      else if (ticket.answer !== 'stored' && now - ticket.publishedAt > confirmMs) this.#publish(job, pool);
     }
   }
 
   /** Publishes a job's tickets in a tier again, when the broker may have lost them. */
   publishAgain(job: Job, tier: Tier): void {
-    for (const pool of job.tickets.placed.keys()) if (pool.tier === tier) this.#publish(job, pool);
+    for (const [pool, { place }] of job.tickets.placed) {
+      if (pool.tier === tier && !place.isHeld) this.#publish(job, pool);
+    }
   }
 
   #planSpill(job: Job, open: readonly Placement[], nextAt: number): void {
@@ -74,14 +99,37 @@ export class Tickets {
     job.tickets.spillsAt(hasMore ? performance.now() + this.#spillMs : nextAt);
   }
 
-  #add(job: Job, { pool, model }: Placement): void {
+  /** The lane of a pool that the jobs of a class wait in. */
+  laneOf(pool: LivePool, priority: PriorityClass): FairLane<Job> {
+    const lanes = this.#lanes.get(pool) ?? new Map<PriorityClass, FairLane<Job>>();
+    const lane =
+      lanes.get(priority) ??
+      new FairLane<Job>({ publish: (job) => this.#publish(job, pool), onLeave: () => this.#count(pool, -1) });
+    this.#lanes.set(pool, lanes.set(priority, lane));
+    return lane;
+  }
+
+  #areFull(placements: readonly Placement[]): boolean {
+    return placements.every(({ pool }) => (this.#waiting.get(pool.tier) ?? 0) >= this.#maxQueued);
+  }
+
+  #count({ tier }: LivePool, change: number): void {
+    this.#waiting.set(tier, (this.#waiting.get(tier) ?? 0) + change);
+  }
+
+  /** A job that a worker had is not put behind those that wait. */
+  #add(job: Job, { pool, model }: Placement, isFree: boolean): void {
     if (job.tickets.placed.has(pool)) return;
-    job.tickets.place(pool, model);
-    this.#publish(job, pool);
+    const lane = this.laneOf(pool, job.request.class);
+    const place = lane.enter(job, isFree || job.attempts > 0);
+    this.#count(pool, 1);
+    job.tickets.place(pool, model, place, () => lane.leave(place));
+    if (!place.isHeld) this.#publish(job, pool);
   }
 
   #publish(job: Job, pool: LivePool): void {
-    const ticket = pool.contract === undefined ? undefined : job.tickets.publish(pool);
+    const isGone = pool.contract === undefined || pool.workers.size === 0;
+    const ticket = isGone ? undefined : job.tickets.publish(pool);
     if (!ticket || pool.contract === undefined) return;
     const { subjects } = this.#broker;
     const lane = { tier: pool.tier, pool: pool.pool, class: job.request.class };

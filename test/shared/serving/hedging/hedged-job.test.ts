@@ -32,6 +32,7 @@ async function start({ onTestFinished }: TestContext, { budget = 1 } = {}) {
       format: 'chat',
       stream: true,
       class: 'normal',
+      sender: { owner: 'owner', key: 'key' },
       affinity: 7,
       place: () => [placement],
       tiers: () => ['gpu'],

@@ -1,0 +1,208 @@
+/** Milliseconds of work that tickets of an ingress stand for in a lane, so that no worker waits for the next one. */
+const aheadMs = 50;
+
+/** Tickets of an ingress in a lane while it drains slowly. */
+const minTickets = 2;
+
+/** Seconds over which the rate of claims is averaged. */
+const averagedSeconds = 5;
+
+/** Milliseconds after which a lane that stands still although its pool has free slots gets one more ticket. */
+const stuckMs = 250;
+
+/** Keys with turns that are looked at for one claim, at most. */
+const maxLooks = 16;
+
+/** What of a job matters to its turn. */
+interface Sent {
+  readonly request: { readonly sender: { readonly owner: string; readonly key: string } };
+}
+
+/** A job's place in one lane. */
+export interface LanePlace<Job extends Sent> {
+  readonly job: Job;
+  /** Whether it has no ticket yet. */
+  isHeld: boolean;
+}
+
+export interface FairLaneOptions<Job> {
+  /** Called for a job that is to get a ticket now. */
+  publish: (job: Job) => void;
+  /** Called when a job waits here no more. */
+  onLeave: () => void;
+}
+
+/** The places of one key. */
+interface KeyPlaces<Job extends Sent> {
+  held: Set<LanePlace<Job>>;
+  /** Places with a ticket. */
+  published: number;
+}
+
+/**
+ * The jobs of one ingress that wait in one lane. Owners take turns, and so do the keys of each owner, however many requests they
+ * have sent. Only a few jobs have a ticket: lanes are first come, first served, so a ticket for each would put everybody else
+ * behind the longest queue. A claim that comes for a ticket goes to the job whose turn it is.
+ */
+export class FairLane<Job extends Sent> {
+  readonly #publish: FairLaneOptions<Job>['publish'];
+  readonly #onLeave: FairLaneOptions<Job>['onLeave'];
+  /** By owner and key, in the order of turns: owners that have just come, and those that have had a turn. */
+  readonly #newcomers = new Map<string, Map<string, KeyPlaces<Job>>>();
+  readonly #regulars = new Map<string, Map<string, KeyPlaces<Job>>>();
+  /** Whether the last turn was a newcomer's: the next is not, so that nobody gains by leaving and coming back. */
+  #wasNewcomer = false;
+  #published = 0;
+  #held = 0;
+  #claims = 0;
+  #claimedAt = performance.now();
+  #progressAt = performance.now();
+
+  constructor({ publish, onLeave }: FairLaneOptions<Job>) {
+    this.#publish = publish;
+    this.#onLeave = onLeave;
+  }
+
+  /** Jobs without a ticket. */
+  get held(): number {
+    return this.#held;
+  }
+
+  /** Claims per second that were granted lately. */
+  ratePerSecond(now: number): number {
+    return (this.#claims * Math.exp((this.#claimedAt - now) / 1000 / averagedSeconds)) / averagedSeconds;
+  }
+
+  /**
+   * Adds a job. Unless it is held, the caller publishes its ticket.
+   * @param isUrgent whether it gets a ticket in any case
+   */
+  enter(job: Job, isUrgent: boolean): LanePlace<Job> {
+    const isHeld = !isUrgent && (this.#held > 0 || this.#published >= this.#maxTickets(performance.now()));
+    const place = { job, isHeld };
+    const keyed = this.#placesOf(job);
+    if (isHeld) {
+      keyed.held.add(place);
+      this.#held += 1;
+    } else {
+      keyed.published += 1;
+      this.#published += 1;
+    }
+    return place;
+  }
+
+  /** Removes a job, which is claimed or over, and publishes the next ones. */
+  leave(place: LanePlace<Job>): void {
+    const { owner, key } = place.job.request.sender;
+    const owners = this.#newcomers.has(owner) ? this.#newcomers : this.#regulars;
+    const keys = owners.get(owner);
+    const keyed = keys?.get(key);
+    if (!keys || !keyed) return;
+    if (place.isHeld) {
+      keyed.held.delete(place);
+      this.#held -= 1;
+    } else {
+      keyed.published -= 1;
+      this.#published -= 1;
+    }
+    if (keyed.held.size === 0 && keyed.published === 0) keys.delete(key);
+    if (keys.size === 0) owners.delete(owner);
+    this.#onLeave();
+    this.#publishNext(keyed);
+  }
+
+  /**
+   * The job that a claim goes to, while the one that it came for still waits. Its key has had its turn then.
+   * @param mayTake whether the worker may have this job
+   */
+  turn(claimed: Job, mayTake: (job: Job) => boolean): Job {
+    const taken = this.#held === 0 ? claimed : this.#jobInTurn(claimed, mayTake);
+    const now = performance.now();
+    this.#claims = this.ratePerSecond(now) * averagedSeconds + 1;
+    this.#claimedAt = now;
+    this.#progressAt = now;
+    const { owner, key } = taken.request.sender;
+    const newcomer = this.#newcomers.get(owner);
+    const keys = newcomer ?? this.#regulars.get(owner);
+    this.#wasNewcomer = newcomer !== undefined;
+    this.#newcomers.delete(owner);
+    this.#regulars.delete(owner);
+    if (!keys) return taken;
+    this.#regulars.set(owner, keys);
+    const places = keys.get(key);
+    if (places && keys.size > 1) {
+      keys.delete(key);
+      keys.set(key, places);
+    }
+    return taken;
+  }
+
+  /**
+   * Publishes one more ticket when none was claimed for a while: those in the lane may have come to workers that are gone.
+   * @param hasFreeSlots whether the lane's pool has any
+   */
+  maintain(now: number, hasFreeSlots: () => boolean): void {
+    if (this.#held === 0 || now - this.#progressAt < stuckMs) return;
+    this.#progressAt = now;
+    if (hasFreeSlots()) this.#publishOne();
+  }
+
+  #jobInTurn(claimed: Job, mayTake: (job: Job) => boolean): Job {
+    const { owner, key } = claimed.request.sender;
+    let looks = 0;
+    for (const [ofOwner, keys] of this.#turns()) {
+      for (const [ofKey, { held }] of keys) {
+        if (ofOwner === owner && ofKey === key) return claimed;
+        const [first] = held;
+        if (first && mayTake(first.job)) return first.job;
+        looks += 1;
+        if (looks >= maxLooks) return claimed;
+      }
+    }
+    return claimed;
+  }
+
+  #maxTickets(now: number): number {
+    return Math.max(minTickets, Math.ceil((this.ratePerSecond(now) * aheadMs) / 1000));
+  }
+
+  /** The key whose ticket went goes first: a job without a ticket can be given the claim for anybody's. */
+  #publishNext(keyed: KeyPlaces<Job>): void {
+    const max = this.#maxTickets(performance.now());
+    while (this.#held > 0 && this.#published < max) if (!this.#publishOf(keyed)) this.#publishOne();
+  }
+
+  #publishOne(): void {
+    for (const [, keys] of this.#turns()) {
+      for (const keyed of keys.values()) if (this.#publishOf(keyed)) return;
+    }
+  }
+
+  /** Publishes the ticket of the job of a key that has waited longest without one. @returns false if there is none */
+  #publishOf(keyed: KeyPlaces<Job>): boolean {
+    const [place] = keyed.held;
+    if (!place) return false;
+    keyed.held.delete(place);
+    keyed.published += 1;
+    place.isHeld = false;
+    this.#held -= 1;
+    this.#published += 1;
+    this.#publish(place.job);
+    return true;
+  }
+
+  #placesOf({ request }: Job): KeyPlaces<Job> {
+    const { owner, key } = request.sender;
+    const known = this.#newcomers.get(owner) ?? this.#regulars.get(owner);
+    const keys = known ?? new Map<string, KeyPlaces<Job>>();
+    if (!known) this.#newcomers.set(owner, keys);
+    const keyed = keys.get(key) ?? { held: new Set<LanePlace<Job>>(), published: 0 };
+    keys.set(key, keyed);
+    return keyed;
+  }
+
+  *#turns(): Generator<[string, Map<string, KeyPlaces<Job>>]> {
+    yield* this.#wasNewcomer ? this.#regulars : this.#newcomers;
+    yield* this.#wasNewcomer ? this.#newcomers : this.#regulars;
+  }
+}

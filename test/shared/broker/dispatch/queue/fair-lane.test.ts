@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it, onTestFinished } from 'vitest';
+import { noUsage } from '#shared/core/usage.ts';
+import { startParties, type Parties, type TestJob } from '../../../../helpers/broker/broker-parties.ts';
+import { until } from '../../../../helpers/until.ts';
+
+const jobMs = 100;
+
+async function start(): Promise<Parties> {
+  const parties = await startParties();
+  onTestFinished(() => parties.close());
+  return parties;
+}
+
+/** A worker with one slot, where every job takes as long. */
+function addSlowWorker({ addWorker }: Parties, served: string[] = []) {
+  return addWorker({
+    slots: 1,
+    handler: async ({ requestId }, reply) => {
+      served.push(requestId);
+      reply.write('x');
+      await sleep(jobMs);
+      return { usage: noUsage, finishReason: 'stop' };
+    },
+  });
+}
+
+const sender = (name: string) => ({ owner: name, key: name });
+
+/** Milliseconds from a job's start to its first token. */
+async function firstTokenMs({ finished }: TestJob): Promise<number> {
+  const { firstByteAt = Number.POSITIVE_INFINITY, queuedAt } = await finished;
+  return firstByteAt - queuedAt;
+}
+
+it('a key waits for one job, not for the 500 that another key has queued', async () => {
+  const parties = await start();
+  const { ingress } = parties;
+  await addSlowWorker(parties);
+  const flood = Array.from({ length: 500 }, () => ingress.send({ sender: sender('loud') }));
+  await until(() => flood.every(({ job }) => job.tickets.isAdmitted || job.state !== 'queued'));
+  const waits: number[] = [];
+  for (let at = 0; at < 12; at += 1) waits.push(await firstTokenMs(ingress.send({ sender: sender('quiet') })));
+  expect(flood.filter(({ job }) => job.state === 'queued').length).toBeGreaterThan(450);
+  // The job that runs, and what the machine adds.
+  const sorted = waits.toSorted((a, b) => a - b);
+  expect(sorted[6]).toBeLessThan(1.5 * jobMs);
+  expect(sorted.at(-1)).toBeLessThan(5 * jobMs);
+  for (const { cancel } of flood) cancel();
+});
+
+it('a key of another ingress waits for the few tickets ahead of its own', async () => {
+  const parties = await start();
+  const { ingress, addIngress } = parties;
+  const other = await addIngress();
+  const { id } = await addSlowWorker(parties);
+  await until(() => other.workers.get(id) !== undefined);
+  const flood = Array.from({ length: 500 }, () => ingress.send({ sender: sender('loud') }));
+  await until(() => flood.every(({ job }) => job.tickets.isAdmitted || job.state !== 'queued'));
+  const waits: number[] = [];
+  for (let at = 0; at < 10; at += 1) waits.push(await firstTokenMs(other.send({ sender: sender('quiet') })));
+  expect(Math.max(...waits)).toBeLessThan(6 * jobMs);
+  for (const { cancel } of flood) cancel();
+});
+
+it('owners take turns, and so do the keys of one owner', async () => {
+  const parties = await start();
+  const { ingress } = parties;
+  const served: string[] = [];
+  await addSlowWorker(parties, served);
+  const first = ingress.send({ requestId: 'first' });
+  await until(() => first.job.state !== 'queued');
+  const send = (owner: string, key: string, count: number) =>
+    Array.from({ length: count }, () => ingress.send({ sender: { owner, key }, requestId: `${owner}.${key}` }));
+  const jobs = [...send('team', 'a', 8), ...send('team', 'b', 8), ...send('person', 'c', 8)];
+  await Promise.all(jobs.map(({ finished }) => finished));
+  const count = (name: string, upTo: number) => served.slice(1, upTo).filter((each) => each.startsWith(name)).length;
+  expect(Math.abs(count('team', 13) - count('person', 13))).toBeLessThanOrEqual(3);
+  expect(Math.abs(count('team.a', 13) - count('team.b', 13))).toBeLessThanOrEqual(3);
+});
+
+it('a queue of one key keeps every slot busy', async () => {
+  const { ingress, addWorker } = await start();
+  let running = 0;
+  const seen: number[] = [];
+  await addWorker({
+    slots: 8,
+    handler: async () => {
+      running += 1;
+      seen.push(running);
+      await sleep(10);
+      running -= 1;
+      return { usage: noUsage, finishReason: 'stop' };
+    },
+  });
+  const begun = performance.now();
+  const jobs = Array.from({ length: 800 }, () => ingress.send({}));
+  for (const { finished } of jobs) expect((await finished).state).toBe('done');
+  expect(performance.now() - begun).toBeLessThan(4_000);
+});
