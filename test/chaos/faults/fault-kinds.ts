@@ -89,7 +89,7 @@ export const faultKinds = {
     target: 'clients',
     lasts: [0, 0],
     made: 'a request that kills every worker that takes it',
-    seen: 'The request ends with an error after few workers. Others as when a worker is killed.',
+    seen: 'The request ends with 422 `workers_died` after two workers. Others as when a worker is killed.',
   },
   flood: { target: 'clients', lasts: [0, 0], made: '60 requests of one key at once', seen: 'Others wait longer.' },
   'clients-vanish': {

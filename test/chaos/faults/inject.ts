@@ -23,7 +23,7 @@ export interface Crowds {
 const delayMs = 100;
 
 /** Time in which streams that wait for their first token reach the engines, in milliseconds. */
-const waitedMs = 250;
+const waitedMs = 600;
 
 /** Makes a fault, waits as long as it lasts, and undoes it. */
 export async function inject(cluster: ChaosCluster, crowds: Crowds, fault: Fault): Promise<Struck> {

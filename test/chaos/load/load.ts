@@ -74,7 +74,7 @@ export class Load implements Crowds {
         format: count % 2 === 0 ? 'chat' : 'messages',
         stream: true,
         words: 10,
-        delayMs: 900,
+        delayMs: 1_500,
         behaviour: 'reads',
         ingress: count % 2,
       });
