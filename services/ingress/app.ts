@@ -25,6 +25,7 @@ export interface AppParts extends ApiRoutesParts, McpRoutesParts {
   /** Proxies whose `X-Forwarded-*` headers are trusted. */
   trustedProxies: readonly string[];
   consoleApi: RequestHandler;
+  store: { isLost: boolean; assertIntact(): void };
   /** Address at which people reach the router; the address of each request if unset. */
   publicUrl: string | undefined;
 }
@@ -49,6 +50,10 @@ export function createApp(parts: AppParts): Express {
   app.use('/api/tools/v1', toolsRoutes(parts));
   app.use('/api/tools/mcp', mcpRoutes(parts));
   app.get('/health', answerHealth(parts));
+  app.use('/console/api', (_request, _response, next) => {
+    parts.store.assertIntact();
+    next();
+  });
   app.use('/console/api', parts.consoleApi);
   const apis = Array.from(new Set(formats.map(({ api }) => api)), (api) => ({ name: api.segment, path: baseOf(api) }));
   app.get('/', welcome(parts.publicUrl, apis));

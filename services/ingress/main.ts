@@ -4,6 +4,7 @@ import { Server } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { openAccounts } from '#shared/accounts/accounts.ts';
+import { StoreWatch } from '#shared/accounts/store-watch.ts';
 import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
 import { logUnreadable } from '#shared/accounts/redis/stored-records.ts';
 import { KeyUseRecorder } from '#shared/accounts/keys/key-use-recorder.ts';
@@ -101,7 +102,9 @@ await runService(async (environment, releases) => {
   releases.add('redis', () => redis.close());
   const unreadable = logUnreadable(log);
   const accounts = openAccounts(redis.redis, `${prefix}:`, unreadable);
-  const verifier = new KeyVerifier(accounts.keys);
+  const store = new StoreWatch(accounts.store, log);
+  releases.add('store watch', () => store.close());
+  const verifier = new KeyVerifier(store.guard(accounts.keys));
   const keyUse = new KeyUseRecorder(accounts.keys, log);
   releases.add('key use', () => keyUse.close());
 
@@ -138,6 +141,7 @@ await runService(async (environment, releases) => {
   releases.add('limits', () => limits.close());
   const counted: Pick<LimitKeeper, 'reserve'> = {
     reserve: async (parties, amount) => {
+      store.assertIntact();
       const verdict = await limits.reserve(parties, amount);
       if (!verdict.granted) metrics.countLimited(verdict.error.code);
       return verdict;
@@ -160,9 +164,9 @@ await runService(async (environment, releases) => {
   watchQueue(metricsRegistry, () => dispatcher.jobs());
   watchWorkers(metricsRegistry, () => workers.workers());
   const hedges = new Hedges();
-  watchIngress(metricsRegistry, { held, unread, open, ledger, limits, hedges });
+  watchIngress(metricsRegistry, { held, unread, open, ledger, limits, hedges, store });
   const countRefusal = (format: string, error: RouterError): void => metrics.countRefusal(format, error);
-  const healthParts = { workers, broker, redis, isDraining: () => open.isLeaving };
+  const healthParts = { workers, broker, redis, store, isDraining: () => open.isLeaving };
   const segmentOf = ({ segment, segmentSetting }: ClientApi): string =>
     segmentSetting === undefined ? segment : config[segmentSetting];
   const webConsole = openConsole({

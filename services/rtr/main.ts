@@ -14,6 +14,7 @@ import { diagnosisText } from './commands/doctor/diagnosis.ts';
 import { diagnose } from './commands/doctor/doctor.ts';
 import { createRouterKey, listKeys, revokeKey } from './commands/keys.ts';
 import { setup } from './commands/setup.ts';
+import { acceptStore } from './commands/store-accept.ts';
 import type { KeyCommandContext } from './commands/key-command.ts';
 import { withKeyStore } from './commands/with-key-store.ts';
 import { clusterSettings, linkSettings, upSettings } from './config.ts';
@@ -88,6 +89,8 @@ program
       natsUrl !== undefined && NATS_CREDENTIALS !== undefined
         ? { NATS_URL: natsUrl, NATS_CREDENTIALS, NATS_CA, role: options.role }
         : undefined;
+    const { RTR_PREFIX: prefix, REDIS_CA: redisCa } = config;
+    const store = redisUrl === undefined ? undefined : { redisUrl, redisCa, prefix, port };
     const findings = await findAll(config.ROUTER_CONFIG);
     const diagnoses = await diagnose({
       environment: process.env,
@@ -96,6 +99,7 @@ program
       natsUrl,
       credential,
       redisUrl,
+      store,
       engineUrls,
       findings,
     });
@@ -138,6 +142,14 @@ program
   .option('--email <address>', 'the user; without it, the only administrator')
   .addOption(json)
   .action((options: { email?: string; json?: true }) => withKeys(options, (context) => adminLink(context, options)));
+
+program
+  .command('store')
+  .description('manage the store of accounts, keys and limits')
+  .command('accept')
+  .description('confirm a store that was emptied or replaced on purpose, so that the router serves again')
+  .addOption(json)
+  .action((options: { json?: true }) => withKeys(options, acceptStore));
 
 program
   .command('worker')

@@ -6,6 +6,7 @@ import { InvitationStore } from './people/invitation-store.ts';
 import { LinkStore } from './people/link-store.ts';
 import { TeamStore } from './people/team-store.ts';
 import { UserStore } from './people/user-store.ts';
+import { StoreMarker } from './redis/store-marker.ts';
 import { warnOfUnreadable, type ReportUnreadable } from './redis/stored-records.ts';
 import { SessionStore } from './sign-in/session-store.ts';
 import { SignInGuard } from './sign-in/sign-in-guard.ts';
@@ -21,6 +22,7 @@ export interface Accounts {
   guard: SignInGuard;
   settings: ConsoleSettingsStore;
   audit: AuditTrail;
+  store: StoreMarker;
 }
 
 /**
@@ -42,5 +44,6 @@ export function openAccounts(redis: Redis, prefix: string, report: ReportUnreada
     guard: new SignInGuard(redis, prefix),
     settings,
     audit: new AuditTrail(redis, prefix, report),
+    store: new StoreMarker(redis, prefix),
   };
 }

@@ -11,6 +11,8 @@ export interface Health {
   version: string;
   nats: boolean;
   redis: boolean;
+  /** `lost`: emptied or replaced, and not confirmed by an operator. */
+  store: 'intact' | 'lost';
   /** Live workers that take jobs, by tier. */
   workers: Record<Tier, number>;
   /** Live workers whose upstream fails. */
@@ -21,11 +23,12 @@ export interface HealthParts {
   workers: LiveWorkers;
   broker: { connected: boolean };
   redis: { ready(): Promise<boolean> };
+  store: { isLost: boolean };
   isDraining: () => boolean;
 }
 
 /** Reads the state of the parts. Resolves within about a second, also when Redis hangs. */
-export async function readHealth({ workers, broker, redis, isDraining }: HealthParts): Promise<Health> {
+export async function readHealth({ workers, broker, redis, store, isDraining }: HealthParts): Promise<Health> {
   const counts = Object.fromEntries(tiers.map((tier) => [tier, 0])) as Record<Tier, number>;
   let failing = 0;
   for (const { announcement } of workers.workers()) {
@@ -34,8 +37,9 @@ export async function readHealth({ workers, broker, redis, isDraining }: HealthP
   }
   const nats = broker.connected;
   const redisAnswers = await redis.ready();
-  const status = isDraining() ? 'draining' : nats && redisAnswers ? 'ok' : 'degraded';
-  return { status, version, nats, redis: redisAnswers, workers: counts, failing };
+  const status = isDraining() ? 'draining' : nats && redisAnswers && !store.isLost ? 'ok' : 'degraded';
+  const storeIs = store.isLost ? 'lost' : 'intact';
+  return { status, version, nats, redis: redisAnswers, store: storeIs, workers: counts, failing };
 }
 
 /** Handles `GET /health`: status 503 while draining, so that load balancers choose another node; 200 otherwise. */

@@ -8,11 +8,15 @@ export interface HeldParts {
   open: { count: number };
   ledger: { backlog: number; dropped: number };
   limits: { reserved: number; uncommitted: number };
+  store: { isLost: boolean };
   hedges: { counts: Readonly<Record<HedgeOutcome, number>> };
 }
 
 /** Adds gauges of what an ingress keeps in memory: bodies, open requests, and usage that is not stored yet. */
-export function watchIngress(registry: Registry, { held, unread, open, ledger, limits, hedges }: HeldParts): void {
+export function watchIngress(
+  registry: Registry,
+  { held, unread, open, ledger, limits, hedges, store }: HeldParts,
+): void {
   const watch = (name: string, help: string, read: () => number): void => {
     const gauge: Gauge = new Gauge({ name, help, registers: [registry], collect: () => gauge.set(read()) });
   };
@@ -25,6 +29,9 @@ export function watchIngress(registry: Registry, { held, unread, open, ledger, l
     'rtr_limits_uncommitted',
     'Finished requests that are not yet counted against limits',
     () => limits.uncommitted,
+  );
+  watch('rtr_store_lost', 'Whether the account store was emptied or replaced and not confirmed: 1 or 0', () =>
+    Number(store.isLost),
   );
   const count = (name: string, help: string, read: () => number): void => {
     let counted = 0;

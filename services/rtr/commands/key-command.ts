@@ -2,7 +2,7 @@ import type { Accounts } from '#shared/accounts/accounts.ts';
 
 /** What the commands for keys and users work with. */
 export interface KeyCommandContext {
-  accounts: Pick<Accounts, 'keys' | 'users' | 'links' | 'audit'>;
+  accounts: Pick<Accounts, 'keys' | 'users' | 'links' | 'audit' | 'store'>;
   /** Where browsers reach the router, such as `https://llm.example.com`. */
   consoleUrl: string;
   /** Announces to every ingress that a key changed. */

@@ -1,17 +1,29 @@
 import { z } from 'zod';
 
 const count = z.number().default(0);
-const healthSchema = z.object({ workers: z.object({ gpu: count, cli: count, cloud: count }).prefault({}) });
+const healthSchema = z.object({
+  workers: z.object({ gpu: count, cli: count, cloud: count }).prefault({}),
+  store: z.string().optional(),
+});
 
 /** Number of live workers by tier. */
 export type WorkerCounts = z.output<typeof healthSchema>['workers'];
 
 /** Live workers as the router counts them; undefined while it does not answer `GET /health` with 200. */
 export async function readWorkers(baseUrl: string): Promise<WorkerCounts | undefined> {
+  return (await readHealth(baseUrl))?.workers;
+}
+
+/** What the router says of its account store: `intact` or `lost`; undefined while it does not answer, or says nothing of it. */
+export async function readStore(baseUrl: string): Promise<string | undefined> {
+  return (await readHealth(baseUrl))?.store;
+}
+
+async function readHealth(baseUrl: string): Promise<z.output<typeof healthSchema> | undefined> {
   try {
     const answer = await fetch(`${baseUrl}/health`, { signal: AbortSignal.timeout(1_000) });
     const body: unknown = await answer.json();
-    return answer.ok ? healthSchema.parse(body).workers : undefined;
+    return answer.ok ? healthSchema.parse(body) : undefined;
   } catch {
     return undefined;
   }

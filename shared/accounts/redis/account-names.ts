@@ -11,6 +11,7 @@
  *   `first-admin-link` strings that expire
  * - `session:<hash>` hash that expires; `sessions-of:<user>` list of the newest ones
  * - `sign-ins:<subject>` hash that expires; `sign-in-refusals` string that expires; `console-settings` hash
+ * - `store-id` string, by which the store is recognised; `store-accepted` string that expires, the id that an operator confirmed
  * - `audit-entry:<id>` hash that expires; `audit-index` sorted set of all entries, `audit-quota:<name>` of those of one quota;
  *   `audit-latest:<hash>` string that expires, the id of the latest entry of an action
  */
@@ -43,6 +44,8 @@ export function accountNames(prefix: string) {
     auditQuota: (quota: string) => `${prefix}audit-quota:${quota}`,
     auditLatest: (hash: string) => `${prefix}audit-latest:${hash}`,
     settings: `${prefix}console-settings`,
+    storeId: `${prefix}store-id`,
+    storeAccepted: `${prefix}store-accepted`,
   };
 }
 

@@ -205,7 +205,8 @@ describe.skipIf(chartTools === undefined)(`the rendered objects of the chart (sk
     const unread = { bytes: 0, givenUp: 0 };
     const limits = { reserved: 0, uncommitted: 0 };
     const hedges = { counts: { won: 0, lost: 0 } };
-    watchIngress(registry, { held: { bytes: 0 }, unread, open: { count: 0 }, ledger, limits, hedges });
+    const store = { isLost: false };
+    watchIngress(registry, { held: { bytes: 0 }, unread, open: { count: 0 }, ledger, limits, hedges, store });
     expect(registry.getSingleMetric(name)).toBeDefined();
     expect(readFileSync('deploy/kubernetes/servers/prometheus-adapter.yaml', 'utf8')).toContain(`'${name}{`);
   });

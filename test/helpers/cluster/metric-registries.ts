@@ -32,6 +32,7 @@ export function definedMetrics(part: 'ingress' | 'worker'): DefinedMetric[] {
       open: empty,
       ledger: empty,
       limits: empty,
+      store: { isLost: false },
       hedges: new Hedges(),
     });
   } else {

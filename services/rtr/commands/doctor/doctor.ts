@@ -5,6 +5,7 @@ import { isPortFree } from '../../up/servers/free-port.ts';
 import { planWorkers, type Findings } from '../../up/workers/plan-workers.ts';
 import type { Diagnosis } from './diagnosis.ts';
 import { diagnoseCredential, type CredentialToDiagnose } from './diagnose-credential.ts';
+import { diagnoseStore, type StoreToDiagnose } from './diagnose-store.ts';
 import { readWorkers } from '../../up/read-health.ts';
 
 export interface DoctorOptions {
@@ -15,6 +16,8 @@ export interface DoctorOptions {
   /** A credential for NATS to check as well. */
   credential?: CredentialToDiagnose | undefined;
   redisUrl: string | undefined;
+  /** The account store to check as well. */
+  store?: StoreToDiagnose | undefined;
   engineUrls: readonly string[];
   findings: Findings;
 }
@@ -27,6 +30,7 @@ export async function diagnose(options: DoctorOptions): Promise<Diagnosis[]> {
     await diagnoseServer('nats', natsUrl, environment['PATH']),
     ...(options.credential ? [await diagnoseCredential(options.credential)] : []),
     await diagnoseServer('redis', redisUrl, environment['PATH']),
+    ...(options.store ? [await diagnoseStore(options.store)] : []),
     await diagnosePort(options),
     ...(await diagnoseEngines(options)),
     ...diagnosePlan(findings),

@@ -1,0 +1,41 @@
+import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
+import { redisHosts } from '#shared/accounts/redis/redis-options.ts';
+import { StoreMarker } from '#shared/accounts/redis/store-marker.ts';
+import { readCertificates } from '#shared/core/load-config.ts';
+import { createLog } from '#shared/core/log.ts';
+import { readStore } from '../../up/read-health.ts';
+import type { Diagnosis } from './diagnosis.ts';
+
+/** The account store to diagnose. */
+export interface StoreToDiagnose {
+  redisUrl: string;
+  /** File with further CA certificates. */
+  redisCa: string | undefined;
+  prefix: string;
+  /** Port of this machine's router, which may remember another store. */
+  port: number;
+}
+
+const subject = 'store';
+const connectMs = 3_000;
+
+/** Checks the account store: whether it answers, what it holds, and whether this machine's router misses what it held. */
+export async function diagnoseStore({ redisUrl, redisCa, prefix, port }: StoreToDiagnose): Promise<Diagnosis> {
+  const log = createLog({ service: 'rtr', level: 'silent', format: 'json' });
+  const connection = connectRedis(redisUrl, { log, name: 'rtr-doctor', ca: readCertificates('REDIS_CA', redisCa) });
+  try {
+    await connection.whenReady(AbortSignal.timeout(connectMs));
+    const { keys, people } = await new StoreMarker(connection.redis, `${prefix}:`).count();
+    const held = `${keys} keys, ${people} people`;
+    const confirm = 'restore its backup, or confirm it with `rtr store accept`';
+    if ((await readStore(`http://127.0.0.1:${port}`)) === 'lost')
+      return { subject, state: 'missing', detail: `it was emptied or replaced, and holds ${held}: ${confirm}` };
+    if (keys === 0 && people === 0)
+      return { subject, state: 'missing', detail: `it holds no key: run \`rtr setup\`; if it held any, ${confirm}` };
+    return { subject, state: 'ok', detail: held };
+  } catch {
+    return { subject, state: 'missing', detail: `Redis does not answer at ${redisHosts(redisUrl)}` };
+  } finally {
+    connection.close();
+  }
+}

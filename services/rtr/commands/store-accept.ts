@@ -1,0 +1,16 @@
+import type { KeyCommandContext } from './key-command.ts';
+
+/**
+ * `rtr store accept`: confirms that the account store is meant to be as it is now. Every ingress that answers
+ * `store_unavailable` because the store was emptied or replaced serves again within seconds.
+ * @throws RouterError `store_unavailable`
+ */
+export async function acceptStore({ accounts, print, json }: KeyCommandContext): Promise<void> {
+  await accounts.store.accept();
+  const { keys, people } = await accounts.store.count();
+  print(
+    json
+      ? JSON.stringify({ accepted: true, keys, people })
+      : `The store is confirmed with ${keys} keys and ${people} people. Every ingress uses it within seconds.`,
+  );
+}

@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import { accountNames, type AccountNames } from './account-names.ts';
+import { askRedis, askRedisAll } from './ask-redis.ts';
+
+/** Seconds for which every ingress accepts a store that an operator confirmed. */
+const acceptedSeconds = 600;
+
+/** What a store says of itself. */
+export interface StoreIdentity {
+  /** Its random id; undefined for a store that never had a key or a person, and for one that was emptied. */
+  id: string | undefined;
+  /** Whether an operator confirmed it within the last ten minutes. */
+  accepted: boolean;
+}
+
+/**
+ * The mark by which the store of accounts is recognised: a random id, written with the first look at a store that has a key or a
+ * person. It survives restarts, failovers and backups, and is gone when the store is emptied.
+ */
+export class StoreMarker {
+  readonly #redis: Redis;
+  readonly #names: AccountNames;
+
+  /** @param prefix what all names in Redis begin with */
+  constructor(redis: Redis, prefix: string) {
+    this.#redis = redis;
+    this.#names = accountNames(prefix);
+  }
+
+  /** Reads the mark, and writes it if there is something to mark. @throws RouterError `store_unavailable` */
+  async read(): Promise<StoreIdentity> {
+    const { storeId, storeAccepted, keys, users } = this.#names;
+    const [id, accepted, used] = await askRedisAll(
+      this.#redis.pipeline().get(storeId).get(storeAccepted).exists(keys, users),
+    );
+    if (typeof id === 'string') return { id, accepted: id === accepted };
+    return { id: Number(used) > 0 ? await this.#mark() : undefined, accepted: false };
+  }
+
+  /** Confirms the store as it is now, emptied or replaced as it may be. @throws RouterError `store_unavailable` */
+  async accept(): Promise<void> {
+    await askRedis(this.#redis.set(this.#names.storeAccepted, await this.#mark(), 'EX', acceptedSeconds));
+  }
+
+  /** How many keys and people the store has. @throws RouterError `store_unavailable` */
+  async count(): Promise<{ keys: number; people: number }> {
+    const { keys, users } = this.#names;
+    const [keyCount, userCount] = await askRedisAll(this.#redis.pipeline().zcard(keys).zcard(users));
+    return { keys: Number(keyCount), people: Number(userCount) };
+  }
+
+  async #mark(): Promise<string> {
+    const { storeId } = this.#names;
+    const [, id] = await askRedisAll(this.#redis.pipeline().setnx(storeId, randomUUID()).get(storeId));
+    return String(id);
+  }
+}

@@ -1,0 +1,80 @@
+import { RouterError } from '#shared/core/errors.ts';
+import type { Logger } from '#shared/core/log.ts';
+import type { KeySource } from './keys/key-verifier.ts';
+import type { StoreIdentity, StoreMarker } from './redis/store-marker.ts';
+
+const lookEveryMs = 1_000;
+
+/**
+ * Recognises a store that was emptied or replaced while this process runs, so that its keys are not refused as wrong.
+ * States: new (no mark seen yet) → intact (the mark is the remembered one) ⇄ lost (no mark, or another). An operator's
+ * confirmation makes the store of that moment the remembered one.
+ */
+export class StoreWatch {
+  readonly #marker: Pick<StoreMarker, 'read'>;
+  readonly #log: Pick<Logger, 'error' | 'info'>;
+  readonly #timer: NodeJS.Timeout;
+  #remembered: string | undefined;
+  #lost = false;
+
+  constructor(marker: Pick<StoreMarker, 'read'>, log: Pick<Logger, 'error' | 'info'>) {
+    this.#marker = marker;
+    this.#log = log;
+    this.#timer = setInterval(() => this.#lookSoon(), lookEveryMs);
+    this.#lookSoon();
+  }
+
+  /** Whether the store lacks what it had, and nobody has confirmed that. Known within a second. */
+  get isLost(): boolean {
+    return this.#lost;
+  }
+
+  /** @throws RouterError `store_unavailable` while the store is lost */
+  assertIntact(): void {
+    if (!this.#lost) return;
+    throw new RouterError(
+      'store_unavailable',
+      'The account store was emptied or replaced. An operator must restore or confirm it.',
+      { retryAfter: 10 },
+    );
+  }
+
+  /** The same keys, except that none is judged by a lost store: `find` then rejects with `store_unavailable`. */
+  guard(keys: KeySource): KeySource {
+    return {
+      find: async (id) => {
+        const found = await keys.find(id);
+        // A key that is missing may have been there a moment ago. One that was found is worth remembering its store for.
+        if (found === undefined || this.#lost || this.#remembered === undefined) await this.#look();
+        this.assertIntact();
+        return found;
+      },
+    };
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  #lookSoon(): void {
+    // Redis is away: what was last known stays.
+    this.#look().catch(() => undefined);
+  }
+
+  async #look(): Promise<void> {
+    this.#judge(await this.#marker.read());
+  }
+
+  #judge({ id, accepted }: StoreIdentity): void {
+    if (accepted || this.#remembered === undefined) this.#remembered = id;
+    const isLost = id !== this.#remembered;
+    if (isLost === this.#lost) return;
+    this.#lost = isLost;
+    if (isLost)
+      this.#log.error(
+        { emptied: id === undefined },
+        'the account store was emptied or replaced: restore it, or confirm it with `rtr store accept`',
+      );
+    else this.#log.info('the account store is intact or confirmed');
+  }
+}

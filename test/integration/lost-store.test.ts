@@ -1,0 +1,89 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
+import { startScriptedCluster, type ScriptedCluster } from '../helpers/cluster/start-scripted-cluster.ts';
+import { startRedis } from '../helpers/servers/start-redis.ts';
+import type { TestServer } from '../helpers/servers/test-server.ts';
+import { until } from '../helpers/until.ts';
+
+let redis: TestServer;
+let cluster: ScriptedCluster;
+let limited: string;
+/** A key that no ingress has seen. */
+let unused: string;
+
+beforeEach(async () => {
+  redis = await startRedis();
+  cluster = await startScriptedCluster({ redisUrl: redis.url });
+  await cluster.addScripted();
+  limited = (await cluster.addKey({ limits: { tokensPerDay: 1_000_000 } })).raw;
+  unused = (await cluster.addKey({})).raw;
+  expect([await ask(cluster.key), await ask(limited)]).toEqual([200, 200]);
+});
+
+afterEach(async () => {
+  await cluster.stop();
+  await redis.stop();
+});
+
+async function ask(key: string): Promise<number> {
+  const answer = await cluster.post([{ write: '{}' }], {}, { headers: { authorization: `Bearer ${key}` } });
+  await answer.text();
+  return answer.status;
+}
+
+async function rtr(...words: string[]): Promise<string> {
+  const { port } = new URL(cluster.url);
+  const env = {
+    ...process.env,
+    REDIS_URL: redis.url,
+    NATS_URL: 'nats://127.0.0.1:9',
+    RTR_PREFIX: cluster.prefix,
+    PORT: port,
+  };
+  const { stdout } = await promisify(execFile)(process.execPath, ['services/rtr/main.ts', ...words], { env });
+  return stdout;
+}
+
+async function storeOf(): Promise<{ health: unknown; metric: string | undefined }> {
+  const health = (await (await fetch(`${cluster.url}/health`)).json()) as { store: string };
+  const metrics = await (await fetch(`${cluster.adminUrl}/metrics`)).text();
+  return { health: health.store, metric: /^rtr_store_lost (\d)/m.exec(metrics)?.[1] };
+}
+
+it('answers 503 to keys of a store that was emptied, until an operator confirms it', async () => {
+  expect(await storeOf()).toEqual({ health: 'intact', metric: '0' });
+  const { connection } = await openKeyStore(redis.url, `${cluster.prefix}:`);
+  await connection.redis.flushall();
+  expect(await ask(unused)).toBe(503);
+  await cluster.ingress.line(
+    'the account store was emptied or replaced: restore it, or confirm it with `rtr store accept`',
+  );
+  expect([await ask(cluster.key), await ask(limited), await ask(unused)]).toEqual([200, 503, 503]);
+  expect((await fetch(`${cluster.url}/console/api/session`)).status).toBe(503);
+  expect(await storeOf()).toEqual({ health: 'lost', metric: '1' });
+  expect(await rtr('doctor')).toMatch(/✗ store +it was emptied or replaced, and holds 0 keys, 0 people/);
+
+  // A key in the new store is no confirmation.
+  const fresh = (await cluster.addKey({})).raw;
+  expect([await ask(fresh), await ask(unused)]).toEqual([503, 503]);
+
+  expect(await rtr('store', 'accept')).toContain('confirmed with 1 keys and 0 people');
+  await until(async () => (await storeOf()).health === 'intact');
+  expect([await ask(fresh), await ask(unused)]).toEqual([200, 401]);
+  expect(await rtr('doctor')).toMatch(/✓ store +1 keys, 0 people/);
+});
+
+it('serves again when the emptied store is restored', async () => {
+  const { connection } = await openKeyStore(redis.url, `${cluster.prefix}:`);
+  const names = await connection.redis.keys('*');
+  const backup = await Promise.all(names.map(async (name) => [name, await connection.redis.dumpBuffer(name)] as const));
+  await redis.restart({ keepData: false });
+  await until(async () => (await storeOf()).health === 'lost');
+  expect(await ask(unused)).toBe(503);
+  await until(() => connection.redis.status === 'ready');
+  for (const [name, bytes] of backup) if (bytes) await connection.redis.restore(name, 0, bytes);
+  await until(async () => (await storeOf()).health === 'intact');
+  expect([await ask(unused), await ask(limited)]).toEqual([200, 200]);
+});
