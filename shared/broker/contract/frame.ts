@@ -23,6 +23,8 @@ const errorSchema = z.object({
   param: z.string().optional(),
   retryAfter: z.number().optional(),
   details: z.looseObject({ error_code: z.string() }).optional(),
+  /** The job was never begun: even one with effects may go to another worker. Absent from older releases. */
+  unbegun: z.boolean().optional().catch(undefined),
 });
 
 /** The payload of an end frame: one line of JSON, then the last bytes of the answer, which for a short one are all of it. */
@@ -36,10 +38,18 @@ export function decodeEnd(payload: Uint8Array): { end: JobEnd; lastBytes: Uint8A
   return end && { end, lastBytes: payload.subarray(newline + 1) };
 }
 
-/** The payload of an error frame. The cause stays in the worker's log. */
-export function encodeError(error: RouterError): string {
+/**
+ * The payload of an error frame. The cause stays in the worker's log.
+ * @param unbegun whether the job was never begun
+ */
+export function encodeError(error: RouterError, unbegun?: true): string {
   const { code, message, param, retryAfter, details } = error;
-  return JSON.stringify({ code, message, param, retryAfter, details });
+  return JSON.stringify({ code, message, param, retryAfter, details, unbegun });
+}
+
+/** Whether an error frame gives back a job that its worker never began. */
+export function isUnbegun(payload: Uint8Array): boolean {
+  return parseJson(payload, errorSchema)?.unbegun === true;
 }
 
 /** Reads an error frame; `internal` for what cannot be read. */

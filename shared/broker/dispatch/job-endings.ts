@@ -64,10 +64,10 @@ export class JobEndings {
   }
 
   /** The job's worker or frames are lost: it moves to another worker, unless the client has seen a part of the answer. */
-  lose(job: Job, message: string): void {
+  lose(job: Job, message: string, unbegun = false): void {
     if (job.isOver) return;
     this.#parts.link.cancel(job);
-    if (!this.#mayMove(job)) return this.fail(job, new RouterError('worker_lost', message));
+    if (!this.#mayMove(job, unbegun)) return this.fail(job, new RouterError('worker_lost', message));
     job.avoidWorker(false);
     this.#move(job, 'worker_lost');
   }
@@ -96,11 +96,14 @@ export class JobEndings {
     if (job.request.place(new Set(avoid).add(attempt.worker.id)).length > 0) this.die(job);
   }
 
-  /** The worker reports an error: where another worker may do better, the job moves there. */
-  onError(job: Job, error: RouterError): void {
-    if (error.code === 'worker_lost') return this.lose(job, error.message);
+  /**
+   * The worker reports an error: where another worker may do better, the job moves there.
+   * @param unbegun whether the worker never began it
+   */
+  onError(job: Job, error: RouterError, unbegun = false): void {
+    if (error.code === 'worker_lost') return this.lose(job, error.message, unbegun);
     const isMovable = this.#judge(job, error);
-    if (isMovable && this.#mayMove(job)) {
+    if (isMovable && this.#mayMove(job, unbegun)) {
       job.avoidWorker(blameOf(error.code) !== 'none');
       if (job.request.place(job.avoid).length > 0) return this.#move(job, error.code);
     }
@@ -158,10 +161,12 @@ export class JobEndings {
     return true;
   }
 
-  /** A tool may have done its work before it was lost, and must not do it twice. */
-  #mayMove({ state, attempts, request, death }: Job): boolean {
+  /** A tool that was begun may have done its work before it was lost, and must not do it twice. */
+  #mayMove({ state, attempts, request, death }: Job, unbegun = false): boolean {
     const counted = death ? attempts - 1 : attempts;
-    return state === 'claimed' && request.operation !== 'execute_tool' && counted < this.#parts.maxAttempts;
+    return (
+      state === 'claimed' && (unbegun || request.operation !== 'execute_tool') && counted < this.#parts.maxAttempts
+    );
   }
 
   #move(job: Job, reason: ErrorCode): void {
