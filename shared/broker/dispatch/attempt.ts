@@ -22,6 +22,9 @@ export class Attempt {
   #lastFrameAt = this.claimedAt;
   #lastDataAt = this.claimedAt;
   #askedAt = 0;
+  #comparedAt = 0;
+  /** Whether its first token comes far later than those of the worker's peers. */
+  isLate = false;
   #parts: Uint8Array[] = [];
   #partsBytes = 0;
 
@@ -83,6 +86,13 @@ export class Attempt {
   askAgain(now: number): boolean {
     if (now - this.#askedAt < askAgainMs) return false;
     this.#askedAt = now;
+    return true;
+  }
+
+  /** Whether its wait was last compared with others so many milliseconds ago. Notes a new comparison. */
+  isDue(now: number, ms: number): boolean {
+    if (now - this.#comparedAt < ms) return false;
+    this.#comparedAt = now;
     return true;
   }
 

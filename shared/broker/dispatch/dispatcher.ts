@@ -83,6 +83,7 @@ export class Dispatcher {
         placer.onRefusal(job);
       },
       onQuiet: (job, now) => link.askAgain(job, now),
+      onAwaiting: (job, now) => endings.leaveLate(job, now),
       onWaiting: (job, now) => this.#queue.maintain(job, now),
     });
     const { subjects } = broker;

@@ -118,6 +118,14 @@ export class JobEndings {
     else this.fail(job, error);
   }
 
+  /** A streamed job waits for its first piece: it leaves an ejected worker that is far later than its peers, if another one serves. */
+  leaveLate(job: Job, now: number): void {
+    const { attempt } = job;
+    if (!attempt || !this.#parts.judge.awaited(attempt, now) || !this.#mayMove(job)) return;
+    if (job.request.place(new Set(job.avoid).add(attempt.worker.id)).length === 0) return;
+    this.exceed(job, new RouterError('first_token_timeout', 'The model gave no first token in time.'));
+  }
+
   /** Does something for a job. What is thrown fails this job, and concerns no other. */
   guard<T>(job: Job, act: (job: Job, argument: T) => void, argument: T): void {
     try {

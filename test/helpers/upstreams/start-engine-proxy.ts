@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, request as send, type IncomingHttpHeaders } from 'node:http';
+import { createServer, request as send, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** Stands before an engine and sees what it is asked. */
@@ -9,6 +9,8 @@ export interface EngineProxy {
   asked: IncomingHttpHeaders[];
   /** How many of the next requests to generate are answered with 500 instead. */
   failNext: number;
+  /** Answers requests to generate instead of the engine, while it is set. */
+  fault: ((response: ServerResponse) => void) | undefined;
   stop(): Promise<void>;
 }
 
@@ -19,6 +21,11 @@ export async function startEngineProxy(engineUrl: () => string): Promise<EngineP
     const { method = 'GET', url = '/', headers } = request;
     if (url.endsWith('/chat/completions')) {
       asked.push(headers);
+      if (self.fault) {
+        request.resume();
+        self.fault(response);
+        return;
+      }
       if (self.failNext > 0) {
         self.failNext -= 1;
         request.resume();
@@ -39,6 +46,7 @@ export async function startEngineProxy(engineUrl: () => string): Promise<EngineP
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     asked,
     failNext: 0,
+    fault: undefined,
     stop: async () => {
       server.closeAllConnections();
       server.close();

@@ -42,6 +42,8 @@ export interface JobSweepOptions {
   onIgnored: (job: Job) => void;
   /** A running job's worker has sent no frame for a while, and the broker is connected. */
   onQuiet: (job: Job, now: number) => void;
+  /** A streamed job waits for its first piece, and the broker is connected. Called at every sweep. */
+  onAwaiting: (job: Job, now: number) => void;
   /** A job waits in the queue, and the broker is connected. Called at every sweep. */
   onWaiting: (job: Job, now: number) => void;
 }
@@ -95,7 +97,7 @@ export class JobSweep {
   }
 
   readonly #look = (job: Job, now: number): void => {
-    const { broker, timeouts, keepAliveMs, closed, onExceeded, onIgnored, onQuiet, onWaiting, onClosed } =
+    const { broker, timeouts, keepAliveMs, closed, onExceeded, onIgnored, onQuiet, onAwaiting, onWaiting, onClosed } =
       this.#options;
     const exceeded = exceededTimeout(job, timeouts, now, broker.disconnectedSince);
     if (exceeded === 'lost') return void this.#silent.add(job);
@@ -108,5 +110,6 @@ export class JobSweep {
     const quietMs = now - attempt.lastFrameAt;
     if (attempt.isOffered && !attempt.hasBegun && quietMs > offerBegunMs) onIgnored(job);
     else if (quietMs > askAfterMs) onQuiet(job, now);
+    if (job.state === 'claimed' && job.request.stream) onAwaiting(job, now);
   };
 }

@@ -8,6 +8,9 @@ import type { EjectionReason } from './worker-health.ts';
 /** Milliseconds for which a comparison of a worker with its peers holds: each goes through the whole pool. */
 const comparedMs = { failures: 100, firstTokens: 1_000 };
 
+/** Milliseconds after which a first token may count as late. */
+const lateMs = 2_000;
+
 /** What an error says of the worker that reports it: that it failed, that it refuses the request, or nothing. */
 export function blameOf(code: ErrorCode): 'failure' | 'refusal' | 'none' {
   // Lost contact is not guilt, and a worker that stops is not sick.
@@ -20,6 +23,7 @@ export function blameOf(code: ErrorCode): 'failure' | 'refusal' | 'none' {
 /**
  * Finds out from the outcomes of jobs which workers are sick, by comparison with the other workers of their pool, and ejects
  * them: at most half of those in a pool that take jobs. A probe that is served ends an ejection.
+ * See docs/decisions/0013-outlier-ejection.md.
  */
 export class OutcomeJudge {
   readonly #log: Logger;
@@ -64,8 +68,35 @@ export class OutcomeJudge {
    * The attempt has failed with this error.
    * @returns whether the worker stands out among its peers, so that another one may well serve the job
    */
-  failed({ worker, placement, grant }: Attempt, code: ErrorCode, now: number): boolean {
-    if (blameOf(code) === 'none') return false;
+  failed(attempt: Attempt, code: ErrorCode, now: number): boolean {
+    return blameOf(code) !== 'none' && this.#countBad(attempt, code, now);
+  }
+
+  /**
+   * The attempt waits for the first piece of a streamed answer. One that comes far later than those of the worker's peers counts as
+   * a failure.
+   * @returns whether the worker is ejected, so that the job is better off with another one
+   */
+  awaited(attempt: Attempt, now: number): boolean {
+    const { worker, placement, claimedAt } = attempt;
+    if (now - claimedAt < lateMs) return false;
+    if (!attempt.isLate) {
+      const { model } = placement;
+      if (!attempt.isDue(now, comparedMs.firstTokens) || !isSlow(worker, model, now - claimedAt, now)) return false;
+      attempt.isLate = true;
+      this.#countBad(attempt, 'slow', now);
+    }
+    return worker.health.ejection !== undefined;
+  }
+
+  /** Another worker has refused the same request: the first one's refusal says nothing about it. */
+  takeBack({ worker, placement }: Attempt, now: number): void {
+    worker.health.find(placement.model)?.takeBack();
+    worker.health.probeSoon(now);
+  }
+
+  /** @returns whether the worker stands out among its peers */
+  #countBad({ worker, placement, grant }: Attempt, reason: EjectionReason, now: number): boolean {
     const { health } = worker;
     const { model } = placement;
     const average = health.averageOf(model);
@@ -73,14 +104,8 @@ export class OutcomeJudge {
     if (health.probeFailed(grant, now) || health.ejection) return true;
     if (!isSuspect(average, now)) return false;
     if (average.isDue('failures', now, comparedMs.failures)) average.standsOut = standsOut(worker, model, now);
-    if (average.standsOut) this.#eject(worker, model, code, now);
+    if (average.standsOut) this.#eject(worker, model, reason, now);
     return average.standsOut;
-  }
-
-  /** Another worker has refused the same request: the first one's refusal says nothing about it. */
-  takeBack({ worker, placement }: Attempt, now: number): void {
-    worker.health.find(placement.model)?.takeBack();
-    worker.health.probeSoon(now);
   }
 
   #eject(worker: LiveWorker, model: string, reason: EjectionReason, now: number): void {
