@@ -85,4 +85,22 @@ describe('a worker whose upstream fails', () => {
     expect(heartbeat(tier)?.reason).toBeUndefined();
     expect(await healthOf(tier)).toMatchObject({ status: 'serving' });
   });
+
+  it('takes no more jobs when its streams hang, keeps their slots, and takes all again when one of them goes on', async () => {
+    answer = answerWell;
+    expect(await ask('big', 'Hello')).toContain('[DONE]');
+    const hanging: ServerResponse[] = [];
+    answer = (response) => hanging.push(response);
+    const asked = Array.from({ length: 3 }, () => ask('big', 'Hello'));
+    await until(() => hanging.length === 3);
+    await until(
+      () => expect(heartbeat('cloud')).toMatchObject({ accepting: false, reason: 'failing: no_output' }),
+      8_000,
+    );
+    await until(() => expect(heartbeat('cloud')).toMatchObject({ accepting: true, slots: 4, busy: 3 }), 2_000);
+    for (const response of hanging) answerWell(response);
+    for (const text of await Promise.all(asked)) expect(text).toContain('[DONE]');
+    await until(() => expect(heartbeat('cloud')).toMatchObject({ accepting: true, slots: 4, busy: 0 }), 2_000);
+    expect(heartbeat('cloud')?.reason).toBeUndefined();
+  });
 });
