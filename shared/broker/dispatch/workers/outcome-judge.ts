@@ -47,11 +47,13 @@ export class OutcomeJudge {
    * The attempt has served its job.
    * @param firstTokenMs from its grant or offer to the first piece of a streamed answer; undefined for one that is not streamed
    */
-  served({ worker, placement, claimedAt, grant }: Attempt, firstTokenMs: number | undefined, now: number): void {
+  served(attempt: Attempt, firstTokenMs: number | undefined, now: number): void {
+    const { worker, placement, claimedAt, grant, isLate } = attempt;
     const { health } = worker;
     const { model } = placement;
     const average = health.averageOf(model);
-    average.count('good', now);
+    // One that was late has counted as a failure, and does not end a row of them.
+    if (!isLate) average.count('good', now);
     const { ejection } = health;
     // What it was given before says nothing new.
     if (!ejection || claimedAt < ejection.at) return;
