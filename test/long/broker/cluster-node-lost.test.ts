@@ -59,3 +59,21 @@ describe('a cluster of three brokers of which one is killed', () => {
     expect(sent.text()).toBe(words.join(''));
   });
 });
+
+describe('a cluster of three brokers of which two are not there yet', () => {
+  it('lets an ingress start as soon as one of them is', async () => {
+    const nats = await startNatsCluster();
+    onTestFinished(() => nats.stop());
+    nats.kill('two');
+    nats.kill('three');
+    const starting = startParties({ natsUrl: nats.url });
+    const begun = performance.now();
+    // Longer than JetStream has for one answer.
+    await until(() => performance.now() - begun > 6_000);
+    await nats.restart('two');
+    const parties = await starting;
+    onTestFinished(() => parties.close());
+    await parties.addWorker();
+    expect((await parties.ingress.send({ steps: [{ write: 'x' }] }).finished).state).toBe('done');
+  });
+});

@@ -8,7 +8,7 @@ import {
   jetstreamManager,
   type JetStreamManager,
 } from '@nats-io/jetstream';
-import { nanos } from '@nats-io/transport-node';
+import { nanos, TimeoutError } from '@nats-io/transport-node';
 import type { Broker } from '../../connection/connect-broker.ts';
 import { priorityClasses } from '#shared/core/priority-class.ts';
 import type { Tier } from '#shared/core/tier.ts';
@@ -34,6 +34,9 @@ const streamNotFound = 10059;
 
 /** JetStream's errors for more copies than nodes: no peers, no room on them, no cluster. */
 const tooFewNodes = [10005, 10023, 10074];
+
+/** JetStream's errors for a cluster that is not available, and for a server that is not its leader. */
+const leaderless = [10008, 10009];
 
 /** Nodes that keep the queue where NATS is a cluster: one of them may be lost without losing a ticket. */
 const copiesInCluster = 3;
@@ -91,6 +94,11 @@ function jobsStream(broker: Broker, tier: Tier, { maxQueued, maxAgeMs }: QueueSe
     max_msgs: maxQueued,
     max_age: nanos(maxAgeMs),
   };
+}
+
+/** Whether JetStream cannot answer yet: its servers have not chosen a leader, or are not all there. A later try may succeed. */
+export function isLeaderless(error: unknown): boolean {
+  return error instanceof TimeoutError || leaderless.some((code) => isApiError(error, code));
 }
 
 function isApiError(error: unknown, code: number): boolean {

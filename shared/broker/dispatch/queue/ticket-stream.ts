@@ -1,10 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '#shared/core/log.ts';
 import type { Broker } from '../../connection/connect-broker.ts';
-import { configureJobsStream, ensureJobsStream, type QueueSettings } from './jobs-stream.ts';
+import { configureJobsStream, ensureJobsStream, isLeaderless, type QueueSettings } from './jobs-stream.ts';
 import type { Tier } from '#shared/core/tier.ts';
 
 /** Milliseconds between two checks of the stream while jobs wait in it. */
 const checkMs = 2_000;
+
+/** Milliseconds for JetStream to choose a leader at the start, and between two tries. */
+const leaderMs = 30_000;
+const againMs = 500;
 
 /**
  * Keeps a tier's stream of tickets in existence while jobs wait, and calls back when the tickets that were in it are gone: the
@@ -29,9 +34,22 @@ export class TicketStream {
     this.#onGone = onGone;
   }
 
-  /** Makes the stream, or brings it to these settings. @throws when the broker has no JetStream or refuses */
+  /**
+   * Makes the stream, or brings it to these settings. A cluster of NATS servers that has no leader yet is tried again for 30 s.
+   * @throws when the broker has no JetStream or refuses
+   */
   async prepare(): Promise<void> {
-    this.#created = await configureJobsStream(this.#broker, this.#tier, this.#queue);
+    const begun = performance.now();
+    for (;;) {
+      try {
+        this.#created = await configureJobsStream(this.#broker, this.#tier, this.#queue);
+        return;
+      } catch (error) {
+        if (!isLeaderless(error) || performance.now() - begun > leaderMs) throw error;
+        this.#log.warn({ tier: this.#tier, err: error }, 'JetStream has no leader yet, trying again');
+      }
+      await sleep(againMs);
+    }
   }
 
   /** Tickets may be gone, whether the stream is the same or not: checks at once, and calls back when the stream stands. */
