@@ -11,6 +11,7 @@ import { Job, type JobRequest, type JobSink } from './job.ts';
 import { JobEndings } from './job-endings.ts';
 import { JobTable } from './job-table.ts';
 import { JetStreamProxy } from './queue/jetstream-proxy.ts';
+import { retryAfterOf } from './queue/drain-rate.ts';
 import type { QueueSettings } from './queue/jobs-stream.ts';
 import { Queue } from './queue/queue.ts';
 import { ReplyReceiver } from './reply-receiver.ts';
@@ -53,7 +54,7 @@ export class Dispatcher {
   constructor(broker: Broker, workers: LiveWorkers, settings: DispatchSettings, log: Logger) {
     const { ingress, timeouts, queue, spillMs, keepAliveMs, maxAttempts } = settings;
     const jobs = this.#jobs;
-    const onFull = (job: Job): void => this.#endings.fail(job, tooManyWait());
+    const onFull = (job: Job): void => this.#endings.fail(job, this.#tooManyWait(job));
     this.#queue = new Queue(broker, workers, { ingress, settings: queue, spillMs, log, jobs, onFull });
     const { tickets } = this.#queue;
     const jetStreamProxy = new JetStreamProxy(broker, ingress);
@@ -75,6 +76,7 @@ export class Dispatcher {
       keepAliveMs,
       closed: new ClosedConnections(broker),
       guard: (job, act, now) => endings.guard(job, act, now),
+      expectedWaitMs: (job, now) => tickets.expectedWaitMs(job, now),
       onLost: (job) => endings.lose(job, 'The worker fell silent in the middle of the answer.'),
       onClosed: (job) => endings.disconnect(job),
       onExceeded: (job, error) => endings.exceed(job, error),
@@ -157,6 +159,11 @@ export class Dispatcher {
     this.#release();
   }
 
+  #tooManyWait(job: Job): RouterError {
+    const retryAfter = retryAfterOf(this.#queue.tickets.expectedWaitMs(job, performance.now()));
+    return new RouterError('overloaded', 'Too many requests are waiting.', { retryAfter });
+  }
+
   #onWorkerLost(worker: LiveWorker, isDead: boolean): void {
     const lose = (job: Job): void => {
       if (isDead) this.#endings.die(job);
@@ -183,8 +190,4 @@ export class Dispatcher {
     const now = performance.now();
     for (const job of this.#jobs.values()) this.#link.askAgain(job, now);
   }
-}
-
-function tooManyWait(): RouterError {
-  return new RouterError('overloaded', 'Too many requests are waiting.', { retryAfter: 5 });
 }

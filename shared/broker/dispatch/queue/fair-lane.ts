@@ -1,3 +1,5 @@
+import { DrainRate } from './drain-rate.ts';
+
 /** Milliseconds of work that tickets of an ingress stand for in a lane, so that no worker waits for the next one. */
 const aheadMs = 50;
 
@@ -54,6 +56,7 @@ export class FairLane<Job extends Sent> {
   #wasNewcomer = false;
   #published = 0;
   #held = 0;
+  readonly #drainRate = new DrainRate();
   #claims = 0;
   #claimedAt = performance.now();
   #progressAt = performance.now();
@@ -74,10 +77,25 @@ export class FairLane<Job extends Sent> {
   }
 
   /**
+   * Milliseconds until the last job of a key is claimed, or one that is not here yet. Others have a turn each for every one of
+   * its jobs, if they have as many.
+   */
+  expectedWaitMs({ request }: Job, now: number): number {
+    const { owner, key } = request.sender;
+    const owners = this.#newcomers.size + this.#regulars.size;
+    const keys = this.#newcomers.get(owner) ?? this.#regulars.get(owner);
+    const keyed = keys?.get(key);
+    const own = keyed ? keyed.held.size + keyed.published : 1;
+    const ahead = Math.min(this.#held + this.#published, own * (keys?.size ?? 1) * owners);
+    return this.#drainRate.waitMs(ahead, now);
+  }
+
+  /**
    * Adds a job. Unless it is held, the caller publishes its ticket.
    * @param isUrgent whether it gets a ticket in any case
    */
   enter(job: Job, isUrgent: boolean): LanePlace<Job> {
+    if (this.#held + this.#published === 0) this.#drainRate.restart(performance.now());
     const isHeld = !isUrgent && (this.#held > 0 || this.#published >= this.#maxTickets(performance.now()));
     const place = { job, isHeld };
     const keyed = this.#placesOf(job);
@@ -120,6 +138,7 @@ export class FairLane<Job extends Sent> {
     const now = performance.now();
     this.#claims = this.ratePerSecond(now) * averagedSeconds + 1;
     this.#claimedAt = now;
+    this.#drainRate.count(now);
     this.#progressAt = now;
     const { owner, key } = taken.request.sender;
     const newcomer = this.#newcomers.get(owner);

@@ -94,6 +94,14 @@ export class Tickets {
     }
   }
 
+  /** Milliseconds until a job that waits is claimed, in the fastest of its lanes; undefined while it has no lane. */
+  expectedWaitMs(job: Job, now: number): number | undefined {
+    const { placed } = job.tickets;
+    const pools = placed.size > 0 ? [...placed.keys()] : placementsOf(job).map(({ pool }) => pool);
+    const waits = pools.map((pool) => this.laneOf(pool, job.request.class).expectedWaitMs(job, now));
+    return waits.length > 0 ? Math.min(...waits) : undefined;
+  }
+
   #planSpill(job: Job, open: readonly Placement[], nextAt: number): void {
     const hasMore = open.some(({ pool }) => !job.tickets.placed.has(pool));
     job.tickets.spillsAt(hasMore ? performance.now() + this.#spillMs : nextAt);

@@ -1,6 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { Attempt } from '../attempt.ts';
 import type { Job } from '../job.ts';
+import { retryAfterOf } from '../queue/drain-rate.ts';
 
 /** How long each kind of wait may last, in milliseconds. */
 export interface Timeouts {
@@ -31,12 +32,14 @@ export type TimedJob = Pick<Job, 'state' | 'isOver' | 'queuedAt' | 'waitingSince
  * that is over.
  * @param disconnectedSince when the connection to the broker was lost, while it is. Silence then says nothing about the
  * worker, and the outage has a timeout of its own.
+ * @param expectedWaitMs tells in how many milliseconds a job that waits would be claimed, if that is known
  */
-export function exceededTimeout(
-  job: TimedJob,
+export function exceededTimeout<Timed extends TimedJob>(
+  job: Timed,
   timeouts: Timeouts,
   now: number,
   disconnectedSince: number | undefined,
+  expectedWaitMs: (job: Timed, now: number) => number | undefined,
 ): RouterError | 'lost' | undefined {
   if (job.isOver) return undefined;
   if (now - job.queuedAt > timeouts.totalMs) {
@@ -44,7 +47,7 @@ export function exceededTimeout(
   }
   return job.attempt
     ? exceededInWork(job, job.attempt, timeouts, now, disconnectedSince)
-    : exceededInQueue(job, timeouts, now, disconnectedSince);
+    : exceededInQueue(job, timeouts, now, disconnectedSince, expectedWaitMs);
 }
 
 function exceededInWork(
@@ -69,12 +72,14 @@ function exceededInWork(
   return undefined;
 }
 
-function exceededInQueue(
-  { waitingSince, noWorkerSince }: TimedJob,
+function exceededInQueue<Timed extends TimedJob>(
+  job: Timed,
   { noWorkerMs, queueMs, brokerMs }: Timeouts,
   now: number,
   disconnectedSince: number | undefined,
+  expectedWaitMs: (job: Timed, now: number) => number | undefined,
 ): RouterError | undefined {
+  const { waitingSince, noWorkerSince } = job;
   if (disconnectedSince !== undefined && now - Math.max(waitingSince, disconnectedSince) > brokerMs) {
     return brokerUnavailable();
   }
@@ -84,7 +89,8 @@ function exceededInQueue(
     });
   }
   if (now - waitingSince > queueMs) {
-    return new RouterError('queue_timeout', `No worker was free within ${seconds(queueMs)}.`, { retryAfter: 10 });
+    const retryAfter = retryAfterOf(expectedWaitMs(job, now));
+    return new RouterError('queue_timeout', `No worker was free within ${seconds(queueMs)}.`, { retryAfter });
   }
   return undefined;
 }

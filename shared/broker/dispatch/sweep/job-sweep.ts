@@ -32,6 +32,8 @@ export interface JobSweepOptions {
   closed: Pick<ClosedConnections, 'has'>;
   /** Calls back for a job; what is thrown concerns this job alone. */
   guard: (job: Job, act: (job: Job, now: number) => void, now: number) => void;
+  /** Milliseconds until a job that waits is claimed; undefined while it has no lane. */
+  expectedWaitMs: (job: Job, now: number) => number | undefined;
   /** The worker of a job fell silent. */
   onLost: (job: Job) => void;
   /** The connection of a job's worker is closed. Called at every sweep. */
@@ -89,17 +91,18 @@ export class JobSweep {
     const silent = [...this.#silent];
     this.#silent.clear();
     if (answerMs === undefined || answerMs > promptMs) return this.restartSilence();
-    const { broker, timeouts, guard, onLost } = this.#options;
+    const { broker, timeouts, guard, expectedWaitMs, onLost } = this.#options;
     const now = performance.now();
     for (const job of silent) {
-      if (exceededTimeout(job, timeouts, now, broker.disconnectedSince) === 'lost') guard(job, onLost, now);
+      const exceeded = exceededTimeout(job, timeouts, now, broker.disconnectedSince, expectedWaitMs);
+      if (exceeded === 'lost') guard(job, onLost, now);
     }
   }
 
   readonly #look = (job: Job, now: number): void => {
-    const { broker, timeouts, keepAliveMs, closed, onExceeded, onIgnored, onQuiet, onAwaiting, onWaiting, onClosed } =
-      this.#options;
-    const exceeded = exceededTimeout(job, timeouts, now, broker.disconnectedSince);
+    const { broker, timeouts, keepAliveMs, closed, expectedWaitMs } = this.#options;
+    const { onExceeded, onIgnored, onQuiet, onAwaiting, onWaiting, onClosed } = this.#options;
+    const exceeded = exceededTimeout(job, timeouts, now, broker.disconnectedSince, expectedWaitMs);
     if (exceeded === 'lost') return void this.#silent.add(job);
     if (exceeded) return onExceeded(job, exceeded);
     if (job.request.stream && now - job.lastWriteAt > keepAliveMs) job.keepAlive(now);

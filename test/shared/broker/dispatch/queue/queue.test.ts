@@ -108,7 +108,7 @@ describe.concurrent('the queue', () => {
     ];
     await until(() => waiting.every(({ job }) => job.tickets.isAdmitted));
     const tooMuch = ingress.send({ place });
-    expect(await tooMuch.finished).toMatchObject({ state: 'failed', error: { code: 'overloaded', retryAfter: 5 } });
+    expect(await tooMuch.finished).toMatchObject({ state: 'failed', error: { code: 'overloaded', retryAfter: 1 } });
     worker.update({ accepting: true });
     for (const { finished } of waiting) expect((await finished).state).toBe('done');
   });

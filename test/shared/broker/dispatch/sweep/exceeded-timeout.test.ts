@@ -24,7 +24,7 @@ interface Case {
   disconnectedSince?: number;
 }
 
-function verdict({ state, times = {}, stream = true, now, disconnectedSince }: Case): string | undefined {
+function exceeded({ state, times = {}, stream = true, now, disconnectedSince }: Case, expectedWaitMs?: number) {
   const { lastFrameAt = 0, lastDataAt = 0, waitingSince = 0, noWorkerSince } = times;
   const job: TimedJob = {
     state,
@@ -39,8 +39,12 @@ function verdict({ state, times = {}, stream = true, now, disconnectedSince }: C
         : { claimedAt: start, lastFrameAt: start + lastFrameAt, lastDataAt: start + lastDataAt },
   };
   const since = disconnectedSince === undefined ? undefined : start + disconnectedSince;
-  const exceeded = exceededTimeout(job, timeouts, start + now, since);
-  return exceeded instanceof Error ? exceeded.code : exceeded;
+  return exceededTimeout(job, timeouts, start + now, since, () => expectedWaitMs);
+}
+
+function verdict(given: Case): string | undefined {
+  const error = exceeded(given);
+  return error instanceof Error ? error.code : error;
 }
 
 const alive = { lastFrameAt: 1e6 };
@@ -112,4 +116,13 @@ describe('the timeout that a job has exceeded', () => {
   ])('%s: %s', (_, expected, given) => {
     expect(verdict(given)).toBe(expected);
   });
+});
+
+it.each([
+  [1, 0],
+  [4, 3_001],
+  [30, 400_000],
+  [10, undefined],
+])('a client whose request waited too long is to come again in %d s when the wait is %d ms', (retryAfter, waitMs) => {
+  expect(exceeded({ state: 'queued', now: 1_001 }, waitMs)).toMatchObject({ code: 'queue_timeout', retryAfter });
 });
