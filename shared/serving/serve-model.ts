@@ -43,6 +43,8 @@ export interface ModelRequest extends ClientRequest {
   headers: Readonly<Record<string, string>> | undefined;
   /** The session that the client's headers name; undefined if they name none. */
   session: string | undefined;
+  /** Milliseconds that the client waits for a worker; undefined if it sets no limit. */
+  maxWaitMs: number | undefined;
 }
 
 /** The receiver of a model's answer. */
@@ -59,7 +61,7 @@ export interface ModelSink extends JobSink {
  */
 export async function serveModel(
   { dispatcher, workers, registry, limits, priceOf, hedges, record }: ServingParts,
-  { parameters, withDefaults, format, operation, headers, session }: ModelRequest,
+  { parameters, withDefaults, format, operation, headers, session, maxWaitMs }: ModelRequest,
   sink: ModelSink,
   caller: Caller,
 ): Promise<RunningRequest | undefined> {
@@ -88,6 +90,7 @@ export async function serveModel(
     trace,
     headers,
     place,
+    maxWaitMs,
     class: classOf(parameters, identity.class),
     owner: identity.ownerId ?? identity.id,
     sender: senderOf(identity),

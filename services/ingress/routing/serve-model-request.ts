@@ -6,6 +6,7 @@ import type { RunningRequest } from '#shared/serving/run-job.ts';
 import { serveModel, type ServingParts } from '#shared/serving/serve-model.ts';
 import { HttpCaller } from '../http/http-caller.ts';
 import { ClientReply } from '../http/client-reply.ts';
+import { maxWaitOf } from '../http/max-wait-of.ts';
 import { receiveBody, type ReceiveParts } from '../http/receive-body.ts';
 import { sessionOf } from '../http/session-of.ts';
 import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
@@ -47,7 +48,8 @@ async function start(
   const sink = new ClientReply(response, { format, requestId, stream, unread, onBegin: received.releaseBody });
   const headers = passedHeaders(request.headers, format.passedHeaders);
   const session = sessionOf(request.headers);
-  const asked = { parameters, withDefaults, format: format.name, operation, headers, session };
+  const maxWaitMs = maxWaitOf(request.headers);
+  const asked = { parameters, withDefaults, format: format.name, operation, headers, session, maxWaitMs };
   return sink.belongsTo(caller.cancels(await serveModel(parts, asked, sink, caller)));
 }
 

@@ -30,6 +30,8 @@ export interface JobRequest {
   headers?: Readonly<Record<string, string>> | undefined;
   /** A number of 32 bits. Requests with the same one share a prompt cache, so they are offered to the same worker if it has room. */
   affinity?: number | undefined;
+  /** Milliseconds that the client lets it wait in the queue at most, each time that it waits there. */
+  maxWaitMs?: number | undefined;
   /** A worker to avoid from the start, as one that failed is. */
   avoid?: Pick<LiveWorker, 'id' | 'pool'> | undefined;
   /** The pools that can serve it right now, best first. Workers to avoid count as absent. */

@@ -74,6 +74,7 @@ function ask(
     operation: 'generate',
     headers: undefined,
     session: undefined,
+    maxWaitMs: undefined,
   };
   return serveModel(served, request, sink, callerOf(who, isGone, onStanding));
 }

@@ -31,7 +31,7 @@ export interface QueueOptions {
   spillMs: number;
   log: Logger;
   jobs: JobTable;
-  /** Called when the broker has no room for any ticket of a job. */
+  /** Called when the broker has no room for any ticket of a job, or the job would wait for longer than it may. */
   onFull: (job: Job) => void;
 }
 

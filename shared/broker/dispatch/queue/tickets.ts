@@ -18,7 +18,7 @@ export interface TicketsOptions {
   settings: QueueSettings;
   /** Milliseconds after which an unclaimed ticket goes to the next lane too. */
   spillMs: number;
-  /** Called when as many jobs wait in all tiers of a job as may. */
+  /** Called when as many jobs wait in all tiers of a job as may, or so many that it would wait for longer than it may. */
   onFull: (job: Job) => void;
 }
 
@@ -52,8 +52,9 @@ export class Tickets {
     job.foundWorkers(placements.length > 0);
     if (placements.length === 0) return;
     const { open, nextAt } = openPlacements(job, placements);
-    if (!job.tickets.isAdmitted && job.attempts === 0 && this.#areFull(open)) return this.#onFull(job);
     const free = open.find(({ pool }) => freeSlots(pool) > 0);
+    const isNew = !job.tickets.isAdmitted && job.attempts === 0;
+    if (isNew && (this.#areFull(open) || (!free && this.#isTooLong(job, placements)))) return this.#onFull(job);
     if (free) this.#add(job, free, true);
     else for (const placement of open) this.#add(job, placement, false);
     this.#planSpill(job, open, nextAt);
@@ -95,11 +96,17 @@ export class Tickets {
   }
 
   /** Milliseconds until a job that waits is claimed, in the fastest of its lanes; undefined while it has no lane. */
-  expectedWaitMs(job: Job, now: number): number | undefined {
-    const { placed } = job.tickets;
-    const pools = placed.size > 0 ? [...placed.keys()] : placementsOf(job).map(({ pool }) => pool);
-    const waits = pools.map((pool) => this.laneOf(pool, job.request.class).expectedWaitMs(job, now));
+  expectedWaitMs(job: Job, now: number, placements = openPlacements(job, placementsOf(job)).open): number | undefined {
+    const waits = placements.map(({ pool }) => this.laneOf(pool, job.request.class).expectedWaitMs(job, now));
     return waits.length > 0 ? Math.min(...waits) : undefined;
+  }
+
+  /** Whether a job would wait for longer than it may, in those lanes too that open to it later. */
+  #isTooLong(job: Job, placements: readonly Placement[]): boolean {
+    const { maxWaitMs } = job.request;
+    if (maxWaitMs === undefined) return false;
+    const waitMs = this.expectedWaitMs(job, performance.now(), placements);
+    return waitMs !== undefined && waitMs > maxWaitMs;
   }
 
   #planSpill(job: Job, open: readonly Placement[], nextAt: number): void {

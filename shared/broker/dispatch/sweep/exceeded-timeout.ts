@@ -23,7 +23,7 @@ export interface Timeouts {
 
 /** What of a job its timeouts depend on. */
 export type TimedJob = Pick<Job, 'state' | 'isOver' | 'queuedAt' | 'waitingSince' | 'noWorkerSince'> & {
-  readonly request: Pick<Job['request'], 'stream'>;
+  readonly request: Pick<Job['request'], 'stream' | 'maxWaitMs'>;
   readonly attempt: Pick<Attempt, 'claimedAt' | 'lastFrameAt' | 'lastDataAt'> | undefined;
 };
 
@@ -79,7 +79,8 @@ function exceededInQueue<Timed extends TimedJob>(
   disconnectedSince: number | undefined,
   expectedWaitMs: (job: Timed, now: number) => number | undefined,
 ): RouterError | undefined {
-  const { waitingSince, noWorkerSince } = job;
+  const { waitingSince, noWorkerSince, request } = job;
+  const { maxWaitMs = Number.POSITIVE_INFINITY } = request;
   if (disconnectedSince !== undefined && now - Math.max(waitingSince, disconnectedSince) > brokerMs) {
     return brokerUnavailable();
   }
@@ -87,6 +88,10 @@ function exceededInQueue<Timed extends TimedJob>(
     return new RouterError('no_worker_available', 'No worker that can serve this request is connected.', {
       retryAfter: 10,
     });
+  }
+  if (now - waitingSince > maxWaitMs) {
+    const message = `No worker was free within the ${seconds(maxWaitMs)} that the client waits.`;
+    return new RouterError('overloaded', message, { retryAfter: retryAfterOf(expectedWaitMs(job, now)) });
   }
   if (now - waitingSince > queueMs) {
     const retryAfter = retryAfterOf(expectedWaitMs(job, now));

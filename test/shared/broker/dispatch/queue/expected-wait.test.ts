@@ -36,3 +36,25 @@ it('a full queue asks the client to come again when it will have drained', async
   expect(error?.retryAfter).toBeGreaterThanOrEqual(11);
   expect(error?.retryAfter).toBeLessThanOrEqual(25);
 });
+
+it('a job that would wait for longer than it may ends at once, and one of a key whose turn is near is served', async () => {
+  const ingress = await startFlood();
+  const patient = ingress.send({ sender: sender('loud'), maxWaitMs: 60_000 });
+  const late = await ingress.send({ sender: sender('loud'), maxWaitMs: 2_000 }).finished;
+  expect(late).toMatchObject({ state: 'failed', attempts: 0, error: { code: 'overloaded' } });
+  expect(late.endedAt - late.queuedAt).toBeLessThan(500);
+  expect(late.error?.retryAfter).toBeGreaterThanOrEqual(4);
+  expect(patient.job.state).toBe('queued');
+  patient.cancel();
+  const quiet = await ingress.send({ sender: sender('quiet'), maxWaitMs: 2_000 }).finished;
+  expect(quiet.state).toBe('done');
+});
+
+it('a burst before idle workers is not taken for a long queue', async () => {
+  const { ingress, addWorker, close } = await startParties();
+  onTestFinished(close);
+  await addWorker({ slots: 4 });
+  const burst = Array.from({ length: 100 }, () => ingress.send({ maxWaitMs: 5_000 }));
+  const reports = await Promise.all(burst.map(({ finished }) => finished));
+  expect(reports.filter(({ state }) => state !== 'done')).toEqual([]);
+});

@@ -20,16 +20,20 @@ interface Case {
   /** The job's times, in milliseconds after its begin. Those that are not given are its begin. */
   times?: Partial<Record<'lastFrameAt' | 'lastDataAt' | 'waitingSince' | 'noWorkerSince', number>>;
   stream?: boolean;
+  maxWaitMs?: number;
   now: number;
   disconnectedSince?: number;
 }
 
-function exceeded({ state, times = {}, stream = true, now, disconnectedSince }: Case, expectedWaitMs?: number) {
+function exceeded(
+  { state, times = {}, stream = true, maxWaitMs, now, disconnectedSince }: Case,
+  expectedWaitMs?: number,
+) {
   const { lastFrameAt = 0, lastDataAt = 0, waitingSince = 0, noWorkerSince } = times;
   const job: TimedJob = {
     state,
     isOver: ['done', 'failed', 'cancelled'].includes(state),
-    request: { stream },
+    request: { stream, maxWaitMs },
     queuedAt: start,
     waitingSince: start + waitingSince,
     noWorkerSince: noWorkerSince === undefined ? undefined : start + noWorkerSince,
@@ -57,6 +61,14 @@ describe('the timeout that a job has exceeded', () => {
       'in the queue again, after a worker was lost',
       undefined,
       { state: 'queued', times: { waitingSince: 900 }, now: 1_800 },
+    ],
+    ['in the queue, before the time that its client allows', undefined, { state: 'queued', maxWaitMs: 300, now: 300 }],
+    ['in the queue for longer than its client allows', 'overloaded', { state: 'queued', maxWaitMs: 300, now: 301 }],
+    ['in the queue, its client more patient', 'queue_timeout', { state: 'queued', maxWaitMs: 2_000, now: 1_001 }],
+    [
+      'claimed, for longer than its client would have waited',
+      undefined,
+      { state: 'claimed', maxWaitMs: 300, now: 900 },
     ],
     [
       'in the queue without a worker',

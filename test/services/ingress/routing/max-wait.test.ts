@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import {
+  chatRequest,
+  startScriptedCluster,
+  type ScriptedCluster,
+} from '../../../helpers/cluster/start-scripted-cluster.ts';
+import type { Step } from '../../../helpers/broker/scripted-handler.ts';
+import { until } from '../../../helpers/until.ts';
+
+let cluster: ScriptedCluster;
+let started = 0;
+beforeAll(async () => {
+  cluster = await startScriptedCluster();
+  await cluster.addScripted({ slots: 1 }, (event) => {
+    if (event === 'started') started += 1;
+  });
+});
+afterAll(() => cluster.stop());
+
+const formats = [
+  { format: 'chat', path: 'openai/chat/completions', busy: 503, type: 'server_error' },
+  { format: 'messages', path: 'anthropic/v1/messages', busy: 529, type: 'overloaded_error' },
+];
+
+function ask(path: string, maxWait: string | undefined, steps: Step[] = [{ write: '{}' }], signal?: AbortSignal) {
+  return fetch(`${cluster.url}/api/${path}`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${cluster.key}`,
+      'content-type': 'application/json',
+      ...(maxWait !== undefined && { 'x-rtr-max-wait': maxWait }),
+    },
+    body: JSON.stringify(chatRequest(steps, { max_tokens: 5 })),
+    ...(signal && { signal }),
+  });
+}
+
+/** Gives the only slot away until the test is over. */
+async function fillSlot(): Promise<void> {
+  const before = started;
+  const client = new AbortController();
+  const running = ask('openai/chat/completions', undefined, [{ hang: true }], client.signal).catch(() => undefined);
+  onTestFinished(async () => {
+    client.abort();
+    await running;
+  });
+  await until(() => started > before, 5_000);
+}
+
+describe.each(formats)('x-rtr-max-wait in the $format format', ({ path, busy, type }) => {
+  it('ends a request that no worker takes in time', async () => {
+    await fillSlot();
+    const begun = performance.now();
+    const answer = await ask(path, '0.5');
+    const ms = performance.now() - begun;
+    expect(answer.status).toBe(busy);
+    expect(await answer.json()).toMatchObject({ error: { type } });
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    expect(answer.headers.get('x-should-retry')).toBe('true');
+    expect(ms).toBeGreaterThan(450);
+    expect(ms).toBeLessThan(2_000);
+  });
+
+  it('ends a request at once that others would keep waiting for longer', async () => {
+    await fillSlot();
+    const client = new AbortController();
+    onTestFinished(() => client.abort());
+    for (let at = 0; at < 20; at += 1) ask(path, undefined, [], client.signal).catch(() => undefined);
+    // After a second without a claim, 20 jobs in line stand for 20 seconds.
+    const refused = async (): Promise<boolean> => {
+      const begun = performance.now();
+      const answer = await ask(path, '2');
+      await answer.arrayBuffer();
+      return answer.status === busy && performance.now() - begun < 1_000;
+    };
+    await until(refused, 10_000);
+    expect(await refused()).toBe(true);
+  });
+
+  it('lets a request run for longer than it may wait', async () => {
+    const answer = await ask(path, '0.2', [{ waitMs: 600 }, { write: '{"a":1}' }]);
+    expect([answer.status, await answer.json()]).toEqual([200, { a: 1 }]);
+  });
+
+  it('that is no number of seconds is refused', async () => {
+    const answer = await ask(path, 'soon');
+    expect(answer.status).toBe(400);
+    expect(answer.headers.get('x-should-retry')).toBe('false');
+    expect(await answer.json()).toMatchObject({
+      error: { type: 'invalid_request_error', message: expect.stringContaining('x-rtr-max-wait') as string },
+    });
+  });
+});
