@@ -3,23 +3,38 @@ import type { Broker } from '../../connection/connect-broker.ts';
 import type { LiveWorker } from '../workers/live-pool.ts';
 
 /** Milliseconds without a frame of a worker that has jobs, after which the broker is asked whether it is connected. */
-const quietMs = 300;
+const quietMs = 250;
 
 /** Milliseconds between two such questions, and while the answer is no. */
-const askMs = 400;
-const closedAskMs = 100;
+const askMs = 250;
+const closedAskMs = 80;
 
 /** Milliseconds without an answer after which a worker is connected: that it is not, the broker says at once. */
 const answerMs = 200;
 
-/** Milliseconds that a connection has to be closed for: a worker that has only lost its server is back sooner. */
-const closedMs = 500;
+/**
+ * Milliseconds between the first and the last such answer, after which a connection counts as closed. A worker that has only
+ * lost its connection makes a new one at once.
+ */
+const closedMs = 150;
+
+/**
+ * The same where another worker's connection closed less than `togetherMs` before or after: they may have lost their server,
+ * and all that it served connect elsewhere at the same time.
+ */
+const closedTogetherMs = 450;
+const togetherMs = 500;
+
+/** Milliseconds after this ingress has connected again, in which all workers may still be connecting. */
+const reconnectMs = 2_000;
 
 /** What is known of one worker's connection. Times are milliseconds of `performance.now()`. */
 interface Contact {
   askedAt: number;
   isAsking: boolean;
+  /** When the broker first said that it is closed, and last. */
   closedSince: number | undefined;
+  closedAt: number;
 }
 
 /**
@@ -29,23 +44,41 @@ interface Contact {
 export class ClosedConnections {
   readonly #broker: Broker;
   readonly #contacts = new WeakMap<LiveWorker, Contact>();
+  /** Those found closed in the last second. */
+  readonly #closed = new Set<Contact>();
+  /** When a connection was last found closed. */
+  #closedAt = Number.NEGATIVE_INFINITY;
 
   constructor(broker: Broker) {
     this.#broker = broker;
   }
 
   /**
-   * Whether a worker's connection has been closed for half a second. Asks when it is due.
+   * Whether a worker's connection has been closed for long enough. Asks when it is due.
    * @param heardAt when the last frame of one of its jobs came, or it was given the job
    */
   has(worker: LiveWorker, heardAt: number, now: number): boolean {
-    if (now - Math.max(heardAt, worker.lastFrameAt) < quietMs) return false;
+    const isQuiet = now - Math.max(heardAt, worker.lastFrameAt) >= quietMs;
+    // Those that lost their server with one that is found closed are to be known before that one's time is up.
+    if (!isQuiet && now - this.#closedAt > closedTogetherMs) return false;
     let contact = this.#contacts.get(worker);
-    if (!contact) this.#contacts.set(worker, (contact = { askedAt: 0, isAsking: false, closedSince: undefined }));
+    if (!contact)
+      this.#contacts.set(worker, (contact = { askedAt: 0, isAsking: false, closedSince: undefined, closedAt: 0 }));
     const { askedAt, isAsking, closedSince } = contact;
-    if (!isAsking && now - askedAt >= (closedSince === undefined ? askMs : closedAskMs))
-      this.#ask(worker, contact, now);
-    return closedSince !== undefined && now - closedSince >= closedMs;
+    const dueMs = closedSince === undefined ? askMs : closedAskMs;
+    const isDue = askedAt < this.#closedAt || (isQuiet && now - askedAt >= dueMs);
+    if (isDue && !isAsking) this.#ask(worker, contact, now);
+    if (!isQuiet || closedSince === undefined) return false;
+    return contact.closedAt - closedSince >= this.#certainMs(contact, closedSince);
+  }
+
+  /** A server that was lost may have served this ingress as well. */
+  #certainMs(contact: Contact, closedSince: number): number {
+    if (closedSince - this.#broker.connectedSince < reconnectMs) return closedTogetherMs;
+    for (const other of this.#closed) {
+      if (other !== contact && Math.abs((other.closedSince ?? 0) - closedSince) < togetherMs) return closedTogetherMs;
+    }
+    return closedMs;
   }
 
   #ask(worker: LiveWorker, contact: Contact, now: number): void {
@@ -55,14 +88,31 @@ export class ClosedConnections {
     this.#broker.nc
       .request(this.#broker.subjects.drain(worker.address), '', { timeout: answerMs })
       .then(
-        () => undefined,
+        () => this.#open(contact),
         (error: unknown) => {
           const isClosed = error instanceof RequestError && error.isNoResponders();
-          contact.closedSince = isClosed ? (contact.closedSince ?? performance.now()) : undefined;
+          if (!isClosed) return this.#open(contact);
+          this.#close(contact, performance.now());
         },
       )
       .finally(() => {
         contact.isAsking = false;
       });
+  }
+
+  #open(contact: Contact): void {
+    contact.closedSince = undefined;
+    this.#closed.delete(contact);
+  }
+
+  #close(contact: Contact, now: number): void {
+    contact.closedAt = now;
+    if (contact.closedSince !== undefined) return;
+    for (const other of this.#closed) {
+      if (now - (other.closedSince ?? 0) > togetherMs + closedTogetherMs) this.#closed.delete(other);
+    }
+    contact.closedSince = now;
+    this.#closed.add(contact);
+    this.#closedAt = now;
   }
 }

@@ -1,0 +1,72 @@
+import { randomBytes } from 'node:crypto';
+import { describe, inject, it, type TestContext } from 'vitest';
+import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
+import { ClosedConnections } from '#shared/broker/dispatch/deaths/closed-connections.ts';
+import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { createLog } from '#shared/core/log.ts';
+import { livePool } from '../../../../helpers/broker/live-pool.ts';
+import { until } from '../../../../helpers/until.ts';
+
+const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+
+/** An ingress that connected long ago, and workers with jobs whose last frame came long ago. `join` connects a worker. */
+async function start({ onTestFinished }: TestContext, ids: string[]) {
+  const settings = { url: inject('natsUrl'), name: 'test', prefix: `t${randomBytes(6).toString('hex')}`, log };
+  const [ingress, others] = [await connectBroker(settings), await connectBroker(settings)];
+  onTestFinished(async () => {
+    await Promise.all([ingress.close(), others.close()]);
+  });
+  await until(() => performance.now() - ingress.connectedSince > 2_000);
+  const workers = [
+    ...livePool(
+      { tier: 'gpu', pool: 'p' },
+      ids.map((id) => ({ id })),
+    ).workers,
+  ];
+  const closed = new ClosedConnections(ingress);
+  const startedAt = performance.now();
+  const closedAfter = new Map<LiveWorker, number>();
+  const sweep = setInterval(() => {
+    const now = performance.now();
+    for (const worker of workers)
+      if (closed.has(worker, 0, now) && !closedAfter.has(worker)) closedAfter.set(worker, now - startedAt);
+  }, 100);
+  onTestFinished(() => clearInterval(sweep));
+  const join = async (worker: LiveWorker): Promise<() => void> => {
+    const subscription = others.subscribe(others.subjects.drain(worker.address), () => undefined);
+    await others.flush();
+    return () => subscription.unsubscribe();
+  };
+  const after = (ms: number): Promise<void> => until(() => performance.now() - startedAt >= ms);
+  return { workers, closedAfter, join, after };
+}
+
+describe.concurrent('the connection of a worker with jobs', () => {
+  it('counts as closed within two thirds of a second when it is the only one', async (context) => {
+    const { workers, closedAfter, join, after } = await start(context, ['dead', 'alive']);
+    const [dead, alive] = workers;
+    if (!dead || !alive) throw new Error('there are two');
+    await join(alive);
+    await until(() => closedAfter.has(dead));
+    context.expect(closedAfter.get(dead)).toBeLessThan(667);
+    await after(1_000);
+    context.expect(closedAfter.has(alive)).toBe(false);
+  });
+
+  it('counts as closed later when others closed with it: they may have lost their server', async (context) => {
+    const { workers, closedAfter } = await start(context, ['one', 'two', 'three']);
+    await until(() => closedAfter.size === workers.length);
+    context.expect(Math.min(...closedAfter.values())).toBeGreaterThanOrEqual(500);
+    context.expect(Math.max(...closedAfter.values())).toBeLessThan(1_000);
+  });
+
+  it('does not count as closed when it was made again at once', async (context) => {
+    const { workers, closedAfter, join, after } = await start(context, ['one']);
+    const [one] = workers;
+    if (!one) throw new Error('there is one');
+    await after(150);
+    await join(one);
+    await after(1_000);
+    context.expect(closedAfter.size).toBe(0);
+  });
+});
