@@ -79,10 +79,11 @@ async function ask(
 const messages = [{ role: 'user', content: 'Tell me something.' }];
 const chat = (fields: object = {}) => ask('openai/chat/completions', { model: 'demo', messages, ...fields });
 
-/** A second or two of everything that the dashboards show: both formats, tools, errors, moves, waits, limits. */
+/** A second or two of everything that the dashboards show: both formats, tools, errors, moves, waits, limits, an ejected worker. */
 async function everything(): Promise<void> {
   const slow = { stream: true, demo: { first_token_delay_ms: 300, answer_tokens: 30, tokens_per_second: 60 } };
-  proxy.failNext = 1;
+  // As many in a row eject a worker.
+  proxy.failNext = 3;
   await Promise.all([
     ...Array.from({ length: 6 }, () => chat(slow)),
     ask('anthropic/v1/messages', { model: 'demo', max_tokens: 20, messages }),
