@@ -108,7 +108,10 @@ describe.concurrent('the queue', () => {
     ];
     await until(() => waiting.every(({ job }) => job.tickets.isAdmitted));
     const tooMuch = ingress.send({ place });
-    expect(await tooMuch.finished).toMatchObject({ state: 'failed', error: { code: 'overloaded', retryAfter: 1 } });
+    const { state, error } = await tooMuch.finished;
+    expect([state, error?.code]).toEqual(['failed', 'overloaded']);
+    // Two jobs wait before a worker that has taken none, for as long as the test has run: about a second on a slow machine.
+    expect([1, 2, 3, 4]).toContain(error?.retryAfter);
     worker.update({ accepting: true });
     for (const { finished } of waiting) expect((await finished).state).toBe('done');
   });
