@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ReceivedSpan } from '../helpers/tracing/decode-spans.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
@@ -51,7 +51,9 @@ async function ask(path: string, fields: object, flags = '01', url = cluster.url
 const secret = 'the-prompt-that-nobody-may-see';
 const messages = [{ role: 'user', content: secret }];
 
-const askUntraced = () => ask('openai/chat/completions', { model: 'demo', messages }, '00');
+/** Each time another conversation, because one stays with its worker. */
+const askUntraced = () =>
+  ask('openai/chat/completions', { model: 'demo', messages: [{ role: 'user', content: randomUUID() }] }, '00');
 
 /** The chain of spans from the last one up to the client's own, by name. */
 function chain(spans: readonly ReceivedSpan[], last: ReceivedSpan | undefined, clientSpan: string): string[] {

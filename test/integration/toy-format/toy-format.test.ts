@@ -72,7 +72,8 @@ describe('a format that was added by one object and one folder', () => {
   });
 
   it('is streamed with numbers without gaps', async () => {
-    const events = await eventsOf(await talk({ live: true }));
+    // A keep-alive that comes before the answer has a number of its own.
+    const events = (await eventsOf(await talk({ live: true }))).filter(({ name }) => name !== 'wait');
     expect(events.map(({ n }) => n)).toEqual(events.map((_, at) => at + 1));
     expect(events.filter(({ name }) => name === 'piece').length).toBeGreaterThan(1);
     expect(events.at(-1)).toMatchObject({ name: 'over', id: expect.stringMatching(/^toy-/) as string });
