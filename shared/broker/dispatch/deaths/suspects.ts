@@ -1,32 +1,43 @@
-import type { Job } from '../job.ts';
-import type { LiveWorker } from '../workers/live-pool.ts';
+import type { JobState } from '../job-state.ts';
+import type { Death } from './death.ts';
 
 /** Milliseconds added to the time after which a suspect's first worker died: one that runs for longer has shown its innocence. */
 const marginMs = 1_000;
 
+/** What of a job makes it a suspect. */
+export interface SuspectJob {
+  readonly state: JobState;
+  readonly death: Pick<Death, 'at' | 'afterMs'> | undefined;
+  readonly attempt: { readonly worker: object; readonly claimedAt: number } | undefined;
+}
+
+/** Milliseconds after the death for which a suspect waits for a worker without another one. */
+const maxWaitMs = 5_000;
+
 /**
  * The suspects: jobs that a worker died with. One of them may have killed it. A worker has one suspect at a time, so that the
  * next death shows which one it was, and costs the others nothing. A suspect that has run for longer than it took its worker
- * to die, or has put out something, no longer keeps others away.
+ * to die, or has put out something, no longer keeps others away. Where there are more suspects than workers, the last of them
+ * are put together after a while: most deaths are no job's fault, and nobody waits for longer than that.
  */
 export class Suspects {
   /** The suspect that each worker was given last. */
-  readonly #given = new WeakMap<LiveWorker, Job>();
+  readonly #given = new WeakMap<object, SuspectJob>();
 
-  /** Whether a worker may be given a job: any but a suspect beside another one. */
-  mayTake(worker: LiveWorker, job: Job, now = performance.now()): boolean {
-    if (job.death === undefined) return true;
+  /** Whether a worker may be given a job: any but a suspect beside another one, unless it has waited for long enough. */
+  mayTake(worker: object, job: SuspectJob, now = performance.now()): boolean {
+    if (job.death === undefined || now - job.death.at > maxWaitMs) return true;
     const other = this.#given.get(worker);
     return !other || other === job || !isSuspectOn(worker, other, now);
   }
 
   /** A worker is given a job. */
-  gave(worker: LiveWorker, job: Job): void {
+  gave(worker: object, job: SuspectJob): void {
     if (job.death !== undefined) this.#given.set(worker, job);
   }
 }
 
-function isSuspectOn(worker: LiveWorker, { attempt, state, death }: Job, now: number): boolean {
+function isSuspectOn(worker: object, { attempt, state, death }: SuspectJob, now: number): boolean {
   if (state !== 'claimed' || attempt?.worker !== worker || !death) return false;
   return now - attempt.claimedAt < death.afterMs + marginMs;
 }
