@@ -62,7 +62,12 @@ export const ingressConfig = z
       1_024,
       1024 ** 3,
     ),
-    MAX_HELD_BYTES: setting.integer('Most bytes of all request bodies held at once', 1024 ** 3, 1_024, 64 * 1024 ** 3),
+    MAX_HELD_BYTES: setting.integer(
+      'Most bytes of all request bodies held at once; a key with several leaves as much free as it takes',
+      1024 ** 3,
+      1_024,
+      64 * 1024 ** 3,
+    ),
     MAX_UNREAD_BYTES: setting.optionalInteger(
       'Most bytes of all answers that clients have not read yet; an eighth of the memory limit and at most 32 MiB if unset',
       64 * 1024,
@@ -70,7 +75,7 @@ export const ingressConfig = z
     ),
     MAX_ACTIVE: setting.integer('Most requests running or waiting at once on this ingress', 20_000, 1, 1_000_000),
     MAX_QUEUED: setting.integer(
-      'Most tickets waiting in the whole cluster, for each tier of workers',
+      'Most requests waiting on this ingress for each tier of workers, and most tickets of the whole cluster; a key leaves as many places as it takes',
       100_000,
       1,
       10_000_000,

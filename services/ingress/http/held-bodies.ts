@@ -10,10 +10,15 @@ export interface Holding {
   release: () => void;
 }
 
-/** Limits how many requests are read or running at once, and the memory of their bodies. */
+/**
+ * Limits how many requests are read or running at once, and the memory of their bodies. A key may add a body to those that it has
+ * as long as it holds no more than it leaves free, so that there is room for the others.
+ */
 export class HeldBodies {
   readonly #maxBytes: number;
   readonly #maxCount: number;
+  /** Bytes of each key that holds any. */
+  readonly #ofKeys = new Map<string, number>();
   #bytes = 0;
   #count = 0;
 
@@ -27,23 +32,28 @@ export class HeldBodies {
     return this.#bytes;
   }
 
-  /** Admits one more request. @throws RouterError `overloaded` when there are too many */
-  open(): Holding {
+  /** Admits one more request of a key, by its id. @throws RouterError `overloaded` when there are too many */
+  open(key: string): Holding {
     if (this.#count >= this.#maxCount) throw overloaded();
     this.#count += 1;
     let held = 0;
     let isOpen = true;
-    const releaseBody = (): void => {
-      this.#bytes -= held;
-      held = 0;
+    const add = (bytes: number): void => {
+      this.#bytes += bytes;
+      held += bytes;
+      const ofKey = (this.#ofKeys.get(key) ?? 0) + bytes;
+      if (ofKey > 0) this.#ofKeys.set(key, ofKey);
+      else this.#ofKeys.delete(key);
     };
+    const releaseBody = (): void => add(-held);
     return {
       grow: (bytes) => {
         // Decompression may continue after the client has disconnected; its output is not counted.
         if (!isOpen) throw new RouterError('invalid_json', 'The request body was cut off.');
-        if (this.#bytes + bytes > this.#maxBytes) throw overloaded();
-        this.#bytes += bytes;
-        held += bytes;
+        const free = this.#maxBytes - this.#bytes - bytes;
+        const ofRest = (this.#ofKeys.get(key) ?? 0) - held;
+        if (free < 0 || (ofRest > 0 && ofRest + held + bytes > free)) throw overloaded();
+        add(bytes);
       },
       releaseBody,
       release: () => {

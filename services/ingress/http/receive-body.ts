@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express';
 import { RouterError } from '#shared/core/errors.ts';
 import type { HeldBodies } from './held-bodies.ts';
+import { identityOf } from './require-key.ts';
 import type { ReadBody } from './read-body.ts';
 
 export interface ReceiveParts {
@@ -17,7 +18,7 @@ export interface ReceivedBody {
 }
 
 /**
- * Reads a request's body within the limits of this process.
+ * Reads a request's body within the limits of this process. Call it after `requireKey` only.
  * @returns undefined if the client disconnects meanwhile
  * @throws RouterError `overloaded`, `shutting_down`, or as `ReadBody` does
  */
@@ -28,7 +29,7 @@ export async function receiveBody(
 ): Promise<ReceivedBody | undefined> {
   // The client may have disconnected while its key was checked.
   if (response.destroyed) return undefined;
-  const holding = held.open();
+  const holding = held.open(identityOf(response).id);
   response.on('close', () => holding.release());
   const body = await readBody(request, holding.grow);
   if (response.destroyed) return undefined;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { tiers, type Tier } from '#shared/core/tier.ts';
-import type { Subjects } from './subjects.ts';
+import { priorityClasses, type PriorityClass } from '#shared/core/priority-class.ts';
+import { consumerName, type Subjects } from './subjects.ts';
 import { parseJson } from './ticket.ts';
 
 /**
@@ -36,6 +37,13 @@ export function encodeAck(ack: Ack): string {
 
 export function decodeAck(payload: Uint8Array): Ack | undefined {
   return parseJson(payload, ackSchema);
+}
+
+/** The class of the lane of a pool that a ticket was delivered from, by the ack subject; undefined if it is no lane of the pool. */
+export function classOfTicket(ticket: string, pool: string): PriorityClass | undefined {
+  const tokens = ticket.split('.');
+  const lane = tokens[tokens.length === 9 ? 3 : 5];
+  return priorityClasses.find((name) => lane === consumerName({ pool, class: name }));
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Msg } from '@nats-io/transport-node';
 import type { Broker } from '../../connection/connect-broker.ts';
-import { decodeClaim } from '../../contract/claim.ts';
+import { classOfTicket } from '../../contract/ack.ts';
+import { decodeClaim, type Claim } from '../../contract/claim.ts';
 import { isInboxOf } from '../../contract/subjects.ts';
 import { addressAtEnd } from '../../contract/worker-address.ts';
 import { Attempt } from '../attempt.ts';
@@ -10,9 +11,10 @@ import type { JobTable } from '../job-table.ts';
 import type { JetStreamProxy } from '../queue/jetstream-proxy.ts';
 import type { Tickets } from '../queue/tickets.ts';
 import type { WorkerLink } from '../worker-link.ts';
+import type { LiveWorker, Placement } from '../workers/live-pool.ts';
 import type { LiveWorkers } from '../workers/live-workers.ts';
 import { chooseOffer } from './choose-offer.ts';
-import { judgeClaim } from './judge-claim.ts';
+import { judgeClaim, type Verdict } from './judge-claim.ts';
 import { placementsOf } from './placements.ts';
 
 /** A job that as many workers refused goes by ticket from then on. */
@@ -68,17 +70,16 @@ export class JobPlacer {
     const worker = workers.at(address);
     const mayTake = !job || !worker || suspects.mayTake(worker, job);
     const verdict = mayTake ? judgeClaim(job, worker, claim.v) : 'later';
-    if (job && worker && typeof verdict !== 'string') {
-      const lane = tickets.laneOf(worker.pool, job.request.class);
-      const turn = lane.turn(job, (other) => typeof judgeClaim(other, worker, claim.v) !== 'string');
-      const placement = turn === job ? verdict : judgeClaim(turn, worker, claim.v);
-      if (typeof placement === 'string') return undefined;
-      const attempt = new Attempt(worker, placement, false);
-      const context = this.#give(turn, attempt);
-      turn.tickets.withdrawAll();
-      link.grant(turn, attempt, { v: claim.v, replyTo }, context);
-      // The ticket still stands for a job whose turn it was not.
-      return jetStreamProxy.ack(address, claim.ticket, turn === job ? 'done' : 'back');
+    const granted = worker && this.#jobInTurn(job, verdict, worker, claim);
+    if (granted) {
+      const attempt = new Attempt(worker, granted.placement, false);
+      const context = this.#give(granted.job, attempt);
+      granted.job.tickets.withdraw(worker.pool, granted.job === job);
+      granted.job.tickets.withdrawAll();
+      link.grant(granted.job, attempt, { v: claim.v, replyTo }, context);
+      // The ticket still stands for its own job, if that waits for another turn.
+      const isBack = job?.state === 'queued' && granted.job !== job;
+      return jetStreamProxy.ack(address, claim.ticket, isBack ? 'back' : 'done');
     }
     if (verdict === 'ejected' && worker) {
       jetStreamProxy.ack(address, claim.ticket, 'back');
@@ -87,8 +88,32 @@ export class JobPlacer {
     link.refuse(replyTo, verdict === 'taken' || verdict === 'later' ? verdict : 'gone');
     jetStreamProxy.ack(address, claim.ticket, verdict === 'later' ? 'later' : 'done');
     if (verdict !== 'gone' || !job || !worker) return;
-    job.tickets.withdraw(worker.pool);
+    job.tickets.withdraw(worker.pool, true);
     if (job.tickets.placed.size === 0) tickets.place(job);
+  }
+
+  /**
+   * The job that a claim goes to, and where: the one whose turn it is in the ticket's lane, whether the ticket's own job waits or
+   * is over. Undefined where the claim is refused.
+   */
+  #jobInTurn(
+    claimed: Job | undefined,
+    verdict: Verdict,
+    worker: LiveWorker,
+    { v, ticket }: Claim,
+  ): { job: Job; placement: Placement } | undefined {
+    const { tickets } = this.#parts;
+    const mayTake = (job: Job): boolean => typeof judgeClaim(job, worker, v) !== 'string';
+    let job: Job | undefined;
+    if (claimed && typeof verdict !== 'string') {
+      job = tickets.laneOf(worker.pool, claimed.request.class).turn(claimed, mayTake);
+      if (job === claimed) return { job, placement: verdict };
+    } else if (verdict === 'taken' || !claimed) {
+      const priority = classOfTicket(ticket, worker.pool.pool);
+      job = priority && tickets.laneOf(worker.pool, priority).turnOfSpare(mayTake);
+    }
+    const placement = job && judgeClaim(job, worker, v);
+    return job && placement && typeof placement !== 'string' ? { job, placement } : undefined;
   }
 
   #give(job: Job, attempt: Attempt): ReturnType<Job['give']> {

@@ -31,7 +31,7 @@ export interface FairLaneOptions<Job> {
   /** Called for a job that is to get a ticket now. */
   publish: (job: Job) => void;
   /** Called when a job waits here no more. */
-  onLeave: () => void;
+  onLeave: (job: Job) => void;
 }
 
 /** The places of one key. */
@@ -44,7 +44,8 @@ interface KeyPlaces<Job extends Sent> {
 /**
  * The jobs of one ingress that wait in one lane. Owners take turns, and so do the keys of each owner, however many requests they
  * have sent. Only a few jobs have a ticket: lanes are first come, first served, so a ticket for each would put everybody else
- * behind the longest queue. A claim that comes for a ticket goes to the job whose turn it is.
+ * behind the longest queue. A claim that comes for a ticket goes to the job whose turn it is, also when the ticket's own job is
+ * over: its ticket stands for the next one, so that jobs which are cancelled do not fill the queue with tickets.
  */
 export class FairLane<Job extends Sent> {
   readonly #publish: FairLaneOptions<Job>['publish'];
@@ -56,6 +57,8 @@ export class FairLane<Job extends Sent> {
   #wasNewcomer = false;
   #published = 0;
   #held = 0;
+  /** Tickets in the lane whose job waits here no more, as far as this ingress knows. */
+  #spare = 0;
   readonly #drainRate = new DrainRate();
   #claims = 0;
   #claimedAt = performance.now();
@@ -96,7 +99,7 @@ export class FairLane<Job extends Sent> {
    */
   enter(job: Job, isUrgent: boolean): LanePlace<Job> {
     if (this.#held + this.#published === 0) this.#drainRate.restart(performance.now());
-    const isHeld = !isUrgent && (this.#held > 0 || this.#published >= this.#maxTickets(performance.now()));
+    const isHeld = !isUrgent && (this.#held > 0 || !this.#hasRoom());
     const place = { job, isHeld };
     const keyed = this.#placesOf(job);
     if (isHeld) {
@@ -109,8 +112,11 @@ export class FairLane<Job extends Sent> {
     return place;
   }
 
-  /** Removes a job, which is claimed or over, and publishes the next ones. */
-  leave(place: LanePlace<Job>): void {
+  /**
+   * Removes a job, which is claimed or over, and publishes the next ones.
+   * @param leavesTicket whether its ticket stays in the lane
+   */
+  leave(place: LanePlace<Job>, leavesTicket: boolean): void {
     const { owner, key } = place.job.request.sender;
     const owners = this.#newcomers.has(owner) ? this.#newcomers : this.#regulars;
     const keys = owners.get(owner);
@@ -122,10 +128,11 @@ export class FairLane<Job extends Sent> {
     } else {
       keyed.published -= 1;
       this.#published -= 1;
+      if (leavesTicket) this.#spare += 1;
     }
     if (keyed.held.size === 0 && keyed.published === 0) keys.delete(key);
     if (keys.size === 0) owners.delete(owner);
-    this.#onLeave();
+    this.#onLeave(place.job);
     this.#publishNext(keyed);
   }
 
@@ -134,26 +141,24 @@ export class FairLane<Job extends Sent> {
    * @param mayTake whether the worker may have this job
    */
   turn(claimed: Job, mayTake: (job: Job) => boolean): Job {
-    const taken = this.#held === 0 ? claimed : this.#jobInTurn(claimed, mayTake);
-    const now = performance.now();
-    this.#claims = this.ratePerSecond(now) * averagedSeconds + 1;
-    this.#claimedAt = now;
-    this.#drainRate.count(now);
-    this.#progressAt = now;
-    const { owner, key } = taken.request.sender;
-    const newcomer = this.#newcomers.get(owner);
-    const keys = newcomer ?? this.#regulars.get(owner);
-    this.#wasNewcomer = newcomer !== undefined;
-    this.#newcomers.delete(owner);
-    this.#regulars.delete(owner);
-    if (!keys) return taken;
-    this.#regulars.set(owner, keys);
-    const places = keys.get(key);
-    if (places && keys.size > 1) {
-      keys.delete(key);
-      keys.set(key, places);
-    }
+    const taken = this.#jobInTurn(claimed, mayTake) ?? claimed;
+    this.#count(taken);
     return taken;
+  }
+
+  /** The job that a claim goes to whose own job waits no more: the ticket is spent. @returns undefined if no job is without one */
+  turnOfSpare(mayTake: (job: Job) => boolean): Job | undefined {
+    this.#spare = Math.max(0, this.#spare - 1);
+    const taken = this.#jobInTurn(undefined, mayTake);
+    if (taken) this.#count(taken);
+    else this.#publishNext();
+    return taken;
+  }
+
+  /** The lane may have lost its tickets: those without a job do not count any more. */
+  forgetSpare(): void {
+    this.#spare = 0;
+    this.#publishNext();
   }
 
   /**
@@ -163,32 +168,59 @@ export class FairLane<Job extends Sent> {
   maintain(now: number, hasFreeSlots: () => boolean): void {
     if (this.#held === 0 || now - this.#progressAt < stuckMs) return;
     this.#progressAt = now;
-    if (hasFreeSlots()) this.#publishOne();
+    if (!hasFreeSlots()) return;
+    this.#spare = 0;
+    this.#publishOne();
   }
 
-  #jobInTurn(claimed: Job, mayTake: (job: Job) => boolean): Job {
-    const { owner, key } = claimed.request.sender;
+  /** The claim was granted to a job. */
+  #count({ request }: Job): void {
+    const now = performance.now();
+    this.#claims = this.ratePerSecond(now) * averagedSeconds + 1;
+    this.#claimedAt = now;
+    this.#drainRate.count(now);
+    this.#progressAt = now;
+    const { owner, key } = request.sender;
+    const newcomer = this.#newcomers.get(owner);
+    const keys = newcomer ?? this.#regulars.get(owner);
+    this.#wasNewcomer = newcomer !== undefined;
+    this.#newcomers.delete(owner);
+    this.#regulars.delete(owner);
+    if (!keys) return;
+    this.#regulars.set(owner, keys);
+    const places = keys.get(key);
+    if (places && keys.size > 1) {
+      keys.delete(key);
+      keys.set(key, places);
+    }
+  }
+
+  /** The first job without a ticket that may be taken, unless the one that was claimed comes before it. */
+  #jobInTurn(claimed: Job | undefined, mayTake: (job: Job) => boolean): Job | undefined {
+    if (this.#held === 0) return undefined;
+    const sender = claimed?.request.sender;
     let looks = 0;
     for (const [ofOwner, keys] of this.#turns()) {
       for (const [ofKey, { held }] of keys) {
-        if (ofOwner === owner && ofKey === key) return claimed;
+        if (ofOwner === sender?.owner && ofKey === sender.key) return claimed;
         const [first] = held;
         if (first && mayTake(first.job)) return first.job;
         looks += 1;
-        if (looks >= maxLooks) return claimed;
+        if (looks >= maxLooks) return undefined;
       }
     }
-    return claimed;
+    return undefined;
   }
 
-  #maxTickets(now: number): number {
-    return Math.max(minTickets, Math.ceil((this.ratePerSecond(now) * aheadMs) / 1000));
+  /** Whether one more ticket is due, beside those in the lane. */
+  #hasRoom(): boolean {
+    const rate = this.ratePerSecond(performance.now());
+    return this.#published + this.#spare < Math.max(minTickets, Math.ceil((rate * aheadMs) / 1000));
   }
 
-  /** The key whose ticket went goes first: a job without a ticket can be given the claim for anybody's. */
-  #publishNext(keyed: KeyPlaces<Job>): void {
-    const max = this.#maxTickets(performance.now());
-    while (this.#held > 0 && this.#published < max) if (!this.#publishOf(keyed)) this.#publishOne();
+  /** @param keyed the key whose ticket went: it goes first, because a job without a ticket can be given the claim for anybody's */
+  #publishNext(keyed?: KeyPlaces<Job>): void {
+    while (this.#held > 0 && this.#hasRoom()) if (!keyed || !this.#publishOf(keyed)) this.#publishOne();
   }
 
   #publishOne(): void {

@@ -5,7 +5,7 @@ export interface PlacedTicket {
   model: string;
   /** Its place in the lane, and the call that gives it up. */
   place: Readonly<{ isHeld: boolean }>;
-  leave: () => void;
+  leave: (leavesTicket: boolean) => void;
   /** Counts the job's tickets, so that each of the broker's answers finds its ticket. */
   number: number;
   publishedAt: number;
@@ -46,7 +46,7 @@ export class JobTickets {
   }
 
   /** Adds a ticket, which is held or published next. */
-  place(pool: LivePool, model: string, place: PlacedTicket['place'], leave: () => void): void {
+  place(pool: LivePool, model: string, place: PlacedTicket['place'], leave: PlacedTicket['leave']): void {
     pool.waiting += 1;
     if (place.isHeld) this.#isAdmitted = true;
     this.#placed.set(pool, { model, place, leave, number: this.#count, publishedAt: 0, answer: 'none' });
@@ -73,13 +73,16 @@ export class JobTickets {
     return !this.#isAdmitted && tickets.every((ticket) => ticket.answer === 'full');
   }
 
-  /** Forgets the ticket of a pool. A claim for it is still answered rightly. */
-  withdraw(pool: LivePool): void {
+  /**
+   * Forgets the ticket of a pool. A claim for it is still answered rightly.
+   * @param isSpent whether it was claimed, and does not stay in the lane
+   */
+  withdraw(pool: LivePool, isSpent = false): void {
     const ticket = this.#placed.get(pool);
     if (!ticket) return;
     this.#placed.delete(pool);
     pool.waiting -= 1;
-    ticket.leave();
+    ticket.leave(!isSpent && ticket.publishedAt > 0 && ticket.answer !== 'full');
   }
 
   withdrawAll(): void {

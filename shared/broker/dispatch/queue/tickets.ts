@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Broker } from '../../connection/connect-broker.ts';
-import type { Tier } from '#shared/core/tier.ts';
+import { tiers, type Tier } from '#shared/core/tier.ts';
 import { encodeTicket } from '../../contract/ticket.ts';
 import { openPlacements, placementsOf } from '../claims/placements.ts';
 import type { Job } from '../job.ts';
 import { freeSlots, type LivePool, type Placement } from '../workers/live-pool.ts';
 import type { QueueSettings } from './jobs-stream.ts';
 import { FairLane } from './fair-lane.ts';
+import { WaitingJobs } from './waiting-jobs.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
 
 /** Milliseconds after which a ticket that the broker has not stored is published again. */
@@ -29,7 +30,7 @@ export class Tickets {
   readonly #spillMs: number;
   /** Token of the subject at which the broker answers. No worker knows it, so none can forge an answer. */
   readonly #secret = randomUUID();
-  readonly #waiting = new Map<Tier, number>();
+  readonly #waiting = new Map<Tier, WaitingJobs>(tiers.map((tier) => [tier, new WaitingJobs()]));
   readonly #maxQueued: number;
   readonly #onFull: (job: Job) => void;
   readonly #lanes = new WeakMap<LivePool, Map<PriorityClass, FairLane<Job>>>();
@@ -54,7 +55,7 @@ export class Tickets {
     const { open, nextAt } = openPlacements(job, placements);
     const free = open.find(({ pool }) => freeSlots(pool) > 0);
     const isNew = !job.tickets.isAdmitted && job.attempts === 0;
-    if (isNew && (this.#areFull(open) || (!free && this.#isTooLong(job, placements)))) return this.#onFull(job);
+    if (isNew && (this.#areFull(job, open) || (!free && this.#isTooLong(job, placements)))) return this.#onFull(job);
     if (free) this.#add(job, free, true);
     else for (const placement of open) this.#add(job, placement, false);
     this.#planSpill(job, open, nextAt);
@@ -91,7 +92,9 @@ export class Tickets {
   /** Publishes a job's tickets in a tier again, when the broker may have lost them. */
   publishAgain(job: Job, tier: Tier): void {
     for (const [pool, { place }] of job.tickets.placed) {
-      if (pool.tier === tier && !place.isHeld) this.#publish(job, pool);
+      if (pool.tier !== tier) continue;
+      this.laneOf(pool, job.request.class).forgetSpare();
+      if (!place.isHeld) this.#publish(job, pool);
     }
   }
 
@@ -119,17 +122,16 @@ export class Tickets {
     const lanes = this.#lanes.get(pool) ?? new Map<PriorityClass, FairLane<Job>>();
     const lane =
       lanes.get(priority) ??
-      new FairLane<Job>({ publish: (job) => this.#publish(job, pool), onLeave: () => this.#count(pool, -1) });
+      new FairLane<Job>({
+        publish: (job) => this.#publish(job, pool),
+        onLeave: (job) => this.#waiting.get(pool.tier)?.count(job, -1),
+      });
     this.#lanes.set(pool, lanes.set(priority, lane));
     return lane;
   }
 
-  #areFull(placements: readonly Placement[]): boolean {
-    return placements.every(({ pool }) => (this.#waiting.get(pool.tier) ?? 0) >= this.#maxQueued);
-  }
-
-  #count({ tier }: LivePool, change: number): void {
-    this.#waiting.set(tier, (this.#waiting.get(tier) ?? 0) + change);
+  #areFull(job: Job, placements: readonly Placement[]): boolean {
+    return placements.every(({ pool }) => this.#waiting.get(pool.tier)?.areFull(job, this.#maxQueued));
   }
 
   /** A job that a worker had is not put behind those that wait. */
@@ -137,8 +139,8 @@ export class Tickets {
     if (job.tickets.placed.has(pool)) return;
     const lane = this.laneOf(pool, job.request.class);
     const place = lane.enter(job, isFree || job.attempts > 0);
-    this.#count(pool, 1);
-    job.tickets.place(pool, model, place, () => lane.leave(place));
+    this.#waiting.get(pool.tier)?.count(job, 1);
+    job.tickets.place(pool, model, place, (leavesTicket) => lane.leave(place, leavesTicket));
     if (!place.isHeld) this.#publish(job, pool);
   }
 

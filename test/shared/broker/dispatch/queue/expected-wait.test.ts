@@ -27,7 +27,7 @@ function served(jobs: readonly TestJob[]): number {
 }
 
 it('a full queue asks the client to come again when it will have drained', async () => {
-  const ingress = await startFlood({ queue: { maxQueued: 120, maxAgeMs: 60_000 } });
+  const ingress = await startFlood({ queue: { maxQueued: 240, maxAgeMs: 60_000 } });
   const fill = Array.from({ length: 120 }, () => ingress.send({ sender: sender('loud') }));
   const { error } = await (fill.at(-1) ?? ingress.send({})).finished;
   for (const { cancel } of fill) cancel();

@@ -102,10 +102,9 @@ describe.concurrent('the queue', () => {
     const { worker } = await addWorker({ accepting: false });
     const [pool] = ingress.workers.pools();
     const place = () => (pool ? [{ pool, model: 'demo' }] : []);
-    const waiting = [
-      ingress.send({ place, steps: [{ write: 'x' }] }),
-      ingress.send({ place, steps: [{ write: 'x' }] }),
-    ];
+    const waiting = ['one', 'two'].map((key) =>
+      ingress.send({ place, steps: [{ write: 'x' }], sender: { owner: 'team', key } }),
+    );
     await until(() => waiting.every(({ job }) => job.tickets.isAdmitted));
     const tooMuch = ingress.send({ place });
     const { state, error } = await tooMuch.finished;
@@ -114,6 +113,38 @@ describe.concurrent('the queue', () => {
     expect([1, 2, 3, 4]).toContain(error?.retryAfter);
     worker.update({ accepting: true });
     for (const { finished } of waiting) expect((await finished).state).toBe('done');
+  });
+
+  it('has places left for others when one key fills it', async (context) => {
+    const { expect } = context;
+    const { ingress, addWorker } = await start(context, { ingress: { queue: { maxQueued: 20, maxAgeMs: 60_000 } } });
+    await addWorker({ accepting: false });
+    const [pool] = ingress.workers.pools();
+    const place = () => (pool ? [{ pool, model: 'demo' }] : []);
+    const send = (key: string) => ingress.send({ place, sender: { owner: key, key } });
+    const loud = Array.from({ length: 20 }, () => send('loud'));
+    expect(loud.filter(({ job }) => job.state === 'queued')).toHaveLength(10);
+    const quiet = Array.from({ length: 6 }, () => send('quiet'));
+    expect(quiet.filter(({ job }) => job.state === 'queued')).toHaveLength(5);
+    for (const { cancel } of [...loud, ...quiet]) cancel();
+    expect(send('loud').job.state).toBe('queued');
+  });
+
+  it('has room for the next after more jobs were cancelled than may wait', async (context) => {
+    const { expect } = context;
+    const { ingress, addWorker } = await start(context, { ingress: { queue: { maxQueued: 20, maxAgeMs: 60_000 } } });
+    const { worker } = await addWorker({ slots: 1, accepting: false });
+    const [pool] = ingress.workers.pools();
+    const place = () => (pool ? [{ pool, model: 'demo' }] : []);
+    for (let round = 0; round < 6; round += 1) {
+      const jobs = Array.from({ length: 8 }, () => ingress.send({ place }));
+      await until(() => jobs.every(({ job }) => job.tickets.isAdmitted));
+      for (const { cancel } of jobs) cancel();
+    }
+    const jobs = Array.from({ length: 8 }, () => ingress.send({ place, steps: [{ write: 'x' }] }));
+    await until(() => jobs.every(({ job }) => job.tickets.isAdmitted));
+    worker.update({ accepting: true });
+    for (const { finished } of jobs) expect((await finished).state).toBe('done');
   });
 
   it('fails a job after its timeout when there is no worker', async (context) => {
