@@ -92,7 +92,6 @@ export async function serveModel(
     place,
     maxWaitMs,
     class: classOf(parameters, identity.class),
-    owner: identity.ownerId ?? identity.id,
     sender: senderOf(identity),
     // Counting tokens uses no prompt cache.
     affinity: operation === 'generate' ? affinityOf(identity, session, parameters.conversation) : undefined,

@@ -47,7 +47,6 @@ export async function serveTool(
     sender: senderOf(identity),
     place: (avoid: ReadonlySet<string>) => chooseToolLanes(tool, workers.pools(), avoid),
     tiers: () => ['tools'] as const,
-    owner: identity.ownerId ?? identity.id,
   };
   return runJob(dispatcher, job, body, sink, caller, reservation, (report, reserved) =>
     record({ origin: caller, format, operation, asked: tool, report, usage: noUsage, reservation: reserved }),

@@ -20,9 +20,10 @@ export interface JobRequest {
   format: string;
   stream: boolean;
   class: PriorityClass;
-  /** Whose request it is: a request that kills workers is refused for one owner only. */
-  owner?: string | undefined;
-  /** Who sent it: a key, and the person or team that the key belongs to, or the key itself. They take turns in the queue. */
+  /**
+   * Who sent it: a key, and the person or team that the key belongs to, or the key itself. They take turns in the queue, and a
+   * request that kills workers is refused for one owner only.
+   */
   sender: { owner: string; key: string };
   /** The request's place in a trace, when requests are traced. */
   trace?: TraceSpan | undefined;

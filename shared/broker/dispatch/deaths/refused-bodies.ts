@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { Broker } from '../../connection/connect-broker.ts';
 import type { JobRequest } from '../job.ts';
 
@@ -36,15 +36,13 @@ export class RefusedBodies {
 
   /** Whether two workers have died on this body. Costs nothing while there is no such body. */
   has(request: JobRequest, body: Buffer, now = performance.now()): boolean {
+    this.#dropExpired(now);
     return this.#until.size > 0 && this.hasDigest(digestOf(request, body), now);
   }
 
   hasDigest(digest: string, now = performance.now()): boolean {
     const until = this.#until.get(digest);
-    if (until === undefined) return false;
-    if (now < until) return true;
-    this.#until.delete(digest);
-    return false;
+    return until !== undefined && now < until;
   }
 
   /** Refuses a body, at every ingress. */
@@ -57,15 +55,24 @@ export class RefusedBodies {
     const now = performance.now();
     this.#until.delete(digest);
     this.#until.set(digest, now + refusedMs);
-    for (const [oldest, until] of this.#until) {
-      if (now < until && this.#until.size <= maxRefused) break;
+    this.#dropExpired(now);
+    for (const oldest of this.#until.keys()) {
+      if (this.#until.size <= maxRefused) break;
       this.#until.delete(oldest);
+    }
+  }
+
+  /** All are refused for as long, so the one that was added first expires first. */
+  #dropExpired(now: number): void {
+    for (const [digest, until] of this.#until) {
+      if (now < until) break;
+      this.#until.delete(digest);
     }
   }
 }
 
 /** Identifies a request of one owner by operation and body, in 43 letters. */
-export function digestOf({ owner = '', operation, format }: JobRequest, body: Buffer): string {
-  const facts = JSON.stringify([owner, operation, format]);
-  return hash('sha256', Buffer.concat([Buffer.from(facts), body]), 'base64url');
+export function digestOf({ sender, operation, format }: JobRequest, body: Buffer): string {
+  const facts = JSON.stringify([sender.owner, operation, format]);
+  return createHash('sha256').update(facts).update(body).digest('base64url');
 }

@@ -40,10 +40,11 @@ export class WorkerDeaths {
 
   /** Counts the death of a job's worker. @returns the error that the job ends with when it must not take another worker */
   count(job: Job, { worker, claimedAt }: Attempt, now = performance.now()): RouterError | undefined {
-    const { death, body, request, traceId } = job;
+    const { state, death, body, request, traceId } = job;
     const { requestId } = request;
-    const digest = death?.digest ?? (body && digestOf(request, body));
     // It has put out a part of its answer, ends for that reason, and is no suspect.
+    if (state !== 'claimed') return undefined;
+    const digest = death?.digest ?? (body && digestOf(request, body));
     if (digest === undefined) return undefined;
     if (death && this.hasOne(job)) {
       this.#refused.refuse(digest);

@@ -69,11 +69,6 @@ export class FairLane<Job extends Sent> {
     this.#onLeave = onLeave;
   }
 
-  /** Jobs without a ticket. */
-  get held(): number {
-    return this.#held;
-  }
-
   /** Claims per second that were granted lately. */
   ratePerSecond(now: number): number {
     return (this.#claims * Math.exp((this.#claimedAt - now) / 1000 / averagedSeconds)) / averagedSeconds;

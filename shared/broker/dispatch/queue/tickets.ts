@@ -55,7 +55,7 @@ export class Tickets {
     const { open, nextAt } = openPlacements(job, placements);
     const free = open.find(({ pool }) => freeSlots(pool) > 0);
     const isNew = !job.tickets.isAdmitted && job.attempts === 0;
-    if (isNew && (this.#areFull(job, open) || (!free && this.#isTooLong(job, placements)))) return this.#onFull(job);
+    if (isNew && !free && (this.#areFull(job, open) || this.#isTooLong(job, placements))) return this.#onFull(job);
     if (free) this.#add(job, free, true);
     else for (const placement of open) this.#add(job, placement, false);
     this.#planSpill(job, open, nextAt);

@@ -10,6 +10,9 @@ async function start({ onTestFinished }: TestContext, workers: readonly string[]
   return parties;
 }
 
+const alice = { owner: 'alice', key: 'laptop' };
+const bob = { owner: 'bob', key: 'laptop' };
+
 /** Ends the process of whoever serves it. */
 const kill: Step[] = [{ die: true }];
 
@@ -18,14 +21,14 @@ describe.concurrent('a request that kills its worker', { timeout: 30_000 }, () =
     const { expect } = context;
     const { ingress } = await start(context, ['one', 'two', 'three', 'four']);
     await untilOffersAreTaken(ingress);
-    const sent = ingress.send({ steps: kill, owner: 'alice' });
+    const sent = ingress.send({ steps: kill, sender: alice });
     expect(await sent.finished).toMatchObject({ state: 'failed', attempts: 2, error: { code: 'workers_died' } });
     for (let retry = 0; retry < 2; retry += 1) {
-      const { error, attempts } = await ingress.send({ steps: kill, owner: 'alice' }).finished;
+      const { error, attempts } = await ingress.send({ steps: kill, sender: alice }).finished;
       expect([error?.code, attempts]).toEqual(['workers_died', 0]);
     }
     await until(() => [...ingress.workers.workers()].length === 2);
-    const other = ingress.send({ steps: [{ whoami: true }], owner: 'alice' });
+    const other = ingress.send({ steps: [{ whoami: true }], sender: alice });
     expect((await other.finished).state).toBe('done');
   });
 
@@ -42,15 +45,30 @@ describe.concurrent('a request that kills its worker', { timeout: 30_000 }, () =
     const three = ingress.workers.get('three');
     if (!three) throw new Error('the worker is not known');
     three.announcement.accepting = false;
-    const sent = ingress.send({ steps, owner: 'alice' });
+    const sent = ingress.send({ steps, sender: alice });
     expect((await sent.finished).error?.code).toBe('workers_died');
     await ingress.broker.flush();
     await second.broker.flush();
-    const refused = second.send({ steps, owner: 'alice' });
+    const refused = second.send({ steps, sender: alice });
     expect(await refused.finished).toMatchObject({ state: 'failed', attempts: 0, error: { code: 'workers_died' } });
-    const bobs = second.send({ steps, owner: 'bob' });
+    const bobs = second.send({ steps, sender: bob });
     expect((await bobs.finished).state).toBe('done');
     expect(bobs.text()).toBe('three');
+  });
+
+  it('is not blamed for its second worker when its answer had begun there', async (context) => {
+    const { expect } = context;
+    const { ingress, forkWorker } = await start(context, []);
+    const first = await forkWorker({ WORKER_ID: 'one' });
+    const sent = ingress.send({
+      steps: [{ only: 'one', hang: true }, { write: 'text' }, { waitMs: 300 }, { die: true }],
+    });
+    await until(() => isBegun(sent));
+    await forkWorker({ WORKER_ID: 'two' });
+    await first.process.kill();
+    const { error } = await sent.finished;
+    expect([error?.code, sent.text()]).toEqual(['worker_lost', 'text']);
+    expect(sent.job.death?.worker.id).toBe('one');
   });
 
   it('costs those beside it no attempt, and the suspects of its first death are apart', async (context) => {
