@@ -81,8 +81,9 @@ export class Pace {
         if (this.#silent.spoke(run)) this.#answered(job);
         reply.write(piece);
       };
+      const room = (): Promise<void> | undefined => reply.room?.();
       try {
-        const end = await handler(job, { write }, AbortSignal.any([signal, run.givenUp.signal]));
+        const end = await handler(job, { write, room }, AbortSignal.any([signal, run.givenUp.signal]));
         this.#served(job);
         return end;
       } catch (error) {

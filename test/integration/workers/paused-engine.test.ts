@@ -1,0 +1,79 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, inject, it, onTestFinished } from 'vitest';
+import { FrameMemory } from '#shared/broker/worker/frame-memory.ts';
+import { createLog } from '#shared/core/log.ts';
+import { translations } from '#shared/translate/translations.ts';
+import { Pace } from '#shared/worker/pace.ts';
+import { EngineHttp } from '#services/gpu-worker/engine-http.ts';
+import { openai } from '#services/gpu-worker/engines/openai.ts';
+import { createHandleJob } from '#services/gpu-worker/handle-job.ts';
+import { startParties } from '../../helpers/broker/broker-parties.ts';
+import { testWorker } from '../../helpers/broker/test-worker.ts';
+import { startPausableProxy } from '../../helpers/servers/pausable-proxy.ts';
+import { until } from '../../helpers/until.ts';
+import { chunk, startScriptedEngine } from '../../helpers/upstreams/start-scripted-engine.ts';
+
+const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+const mebibyte = 1024 * 1024;
+const pieces = 150;
+const pieceBytes = 20 * 1024;
+
+it('an engine is not read on, and no frame is lost, when its ingress is away for longer than the memory lasts', async () => {
+  const cut = Promise.withResolvers<void>();
+  const stream = async (response: ServerResponse): Promise<void> => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).write(chunk({ content: 'first' }));
+    await cut.promise;
+    for (let piece = 0; piece < pieces; piece += 1) {
+      if (!response.write(chunk({ content: `<${piece}>`.padEnd(pieceBytes, 'x') }))) await once(response, 'drain');
+      await sleep(20);
+    }
+    response.end(`${chunk({}, 'stop')}data: [DONE]\n\n`);
+  };
+  const engine = await startScriptedEngine((response) => void stream(response));
+  onTestFinished(() => engine.stop());
+  const http = new EngineHttp({ url: engine.url, connections: 1, connectTimeoutMs: 1_000 });
+  onTestFinished(() => http.close());
+  const { models } = testWorker;
+  const handler = createHandleJob({
+    http,
+    engine: openai,
+    models: () => models,
+    fetchImage: () => Promise.reject(new Error('no image is expected here')),
+    onUnreachable: () => undefined,
+    translations,
+    timeouts: { firstTokenMs: 5_000, idleMs: 5_000, answerMs: 5_000 },
+  });
+  const pace = new Pace({ log, onChange: () => undefined });
+  onTestFinished(() => pace.close());
+
+  const proxy = await startPausableProxy(Number(new URL(inject('natsUrl')).port));
+  onTestFinished(() => proxy.close());
+  const parties = await startParties();
+  onTestFinished(() => parties.close());
+  const far = await parties.addIngress({ natsUrl: `nats://127.0.0.1:${proxy.port}` });
+  const memory = new FrameMemory(mebibyte);
+  const { id } = await parties.addWorker({ handler: pace.watch(handler), memory });
+  await until(() => far.workers.get(id) !== undefined);
+
+  const body = Buffer.from(
+    JSON.stringify({ model: 'demo', stream: true, messages: [{ role: 'user', content: 'Hi' }] }),
+  );
+  const sent = far.send({ body });
+  await until(() => sent.text().includes('first'));
+  proxy.cut();
+  cut.resolve();
+  const cutAt = performance.now();
+  let mostBytes = 0;
+  await until(() => {
+    mostBytes = Math.max(mostBytes, memory.bytes);
+    return performance.now() - cutAt > 2_000;
+  });
+  expect(mostBytes).toBeGreaterThan(mebibyte / 2);
+  expect(mostBytes).toBeLessThan(mebibyte);
+  proxy.resume();
+  expect(await sent.finished).toMatchObject({ state: 'done', attempts: 1 });
+  const numbers = [...sent.text().matchAll(/<(\d+)>/g)].map(([, number]) => Number(number));
+  expect(numbers).toEqual(Array.from({ length: pieces }, (_, piece) => piece));
+}, 30_000);
