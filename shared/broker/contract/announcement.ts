@@ -71,6 +71,11 @@ export function isFailing(reason: string | undefined): boolean {
   return reason !== undefined && (reason === 'unreachable' || reason === 'unhealthy' || reason.startsWith('failing: '));
 }
 
+/** Whether a worker takes one job at a time, a probe, to find out whether its upstream still fails. */
+export function isProbing({ accepting, reason }: Pick<Announcement, 'accepting' | 'reason'>): boolean {
+  return accepting && isFailing(reason);
+}
+
 /** The last heartbeat of a worker that leaves. Not an empty one: the broker sends empty messages itself, to any reply subject. */
 export const goodbye = 'gone';
 

@@ -1,12 +1,19 @@
 import { z } from 'zod';
 import { priorityClasses } from '#shared/core/priority-class.ts';
+import { isProbing, type Announcement } from './announcement.ts';
 import { parseJson } from './ticket.ts';
 
 /**
  * Tickets of each lane that a worker waits for while it has a free slot; when one comes, it pulls more. As many of its slots
- * take no offers: if offers could fill a worker, tickets would be delivered to one full worker after the other.
+ * take no offers: if offers could fill a worker, tickets would be delivered to one full worker after the other. A worker that
+ * probes has one slot for new jobs, which an offer may take.
  */
 export const awaitedTickets = 1;
+
+/** Slots of a worker that take no offers. */
+export function slotsForTickets(announcement: Pick<Announcement, 'accepting' | 'reason'>): number {
+  return isProbing(announcement) ? 0 : awaitedTickets;
+}
 
 const pullSchema = z
   .object({

@@ -7,7 +7,7 @@ import { poolOf, type Announcement } from '../contract/announcement.ts';
 import { decodeGrant, type Grant } from '../contract/claim.ts';
 import type { Broker } from '../connection/connect-broker.ts';
 import { ownContract, speaks, type ContractRange } from '../contract/contract-range.ts';
-import { awaitedTickets } from '../contract/pull.ts';
+import { slotsForTickets } from '../contract/pull.ts';
 import { grantOf } from '../contract/subjects.ts';
 import type { WorkerAddress } from '../contract/worker-address.ts';
 import { Heartbeat } from './heartbeat.ts';
@@ -216,7 +216,8 @@ export class Worker {
    * wait there, and they come first. A refusal is an empty frame.
    */
   #onOffer({ data, reply }: Msg, pool: string | undefined): void {
-    const hasRoom = pool === this.#pool && this.#free() > awaitedTickets && this.#tickets.puller.isWaiting;
+    const hasRoom =
+      pool === this.#pool && this.#free() > slotsForTickets(this.#facts) && this.#tickets.puller.isWaiting;
     const offer = hasRoom ? decodeGrant(data) : undefined;
     const isTaken = offer !== undefined && speaks(this.#contract, offer.grant.v);
     this.#options.meter.offered(isTaken ? 'taken' : 'refused');

@@ -1,4 +1,5 @@
-import { awaitedTickets } from '../../contract/pull.ts';
+import { isProbing } from '../../contract/announcement.ts';
+import { slotsForTickets } from '../../contract/pull.ts';
 import { isLeftOut, type LiveWorker, type Placement } from '../workers/live-pool.ts';
 import { rendezvousScore } from '../workers/rendezvous.ts';
 
@@ -17,7 +18,8 @@ const unnoticedMs = 100;
 /**
  * The worker that a job is offered to, with the placement that it belongs to: the one that its conversation belongs to, so that it finds its
  * prompt cache, while that one has room and is not slow; then the next in the conversation's own order of workers. A job
- * without a conversation goes to the better one of two that are drawn.
+ * without a conversation goes to the better one of two that are drawn. A worker that probes is drawn as often as any other, and
+ * takes any job.
  * See docs/decisions/0009-conversations-stay-with-workers.md.
  * @param placements equally good ones
  * @param affinity the job's conversation, a number of 32 bits
@@ -29,6 +31,7 @@ export function chooseWorker(
 ): { worker: LiveWorker; placement: Placement } | undefined {
   const now = performance.now();
   const able: LiveWorker[] = [];
+  const probing: LiveWorker[] = [];
   let slots = 0;
   // The job itself is among them.
   let busy = 1;
@@ -37,7 +40,7 @@ export function chooseWorker(
       if (!worker.announcement.accepting || avoid.has(worker.id) || isLeftOut(worker, now)) continue;
       slots += worker.announcement.slots;
       busy += worker.held + worker.others;
-      if (isAble(worker)) able.push(worker);
+      if (isAble(worker)) (isProbing(worker.announcement) ? probing : able).push(worker);
     }
   }
   const placementOf = ({ pool }: LiveWorker) => placements.find((each) => each.pool === pool);
@@ -46,8 +49,10 @@ export function chooseWorker(
     return recent && recent.firstTokens(now) >= 1 ? recent.firstTokenMs : undefined;
   };
   const mostLoad = Math.max(roomyPart, (mostOfMean * busy) / slots);
-  const own = affinity === undefined ? undefined : ofConversation(able, affinity, mostLoad, firstTokenMs);
-  const worker = own ?? betterOfTwo(able, firstTokenMs);
+  // Who probes gets its share of the jobs, one at a time, whatever speaks for others: it may have healed.
+  const probe = probing[Math.floor(Math.random() * (able.length + probing.length))];
+  const own = affinity === undefined || probe ? undefined : ofConversation(able, affinity, mostLoad, firstTokenMs);
+  const worker = probe ?? own ?? betterOfTwo(able, firstTokenMs);
   const placement = worker && placementOf(worker);
   return placement && { worker, placement };
 }
@@ -55,7 +60,8 @@ export function chooseWorker(
 type FirstTokenMs = (worker: LiveWorker) => number | undefined;
 
 function isAble(worker: LiveWorker): boolean {
-  return worker.announcement.offersAt !== undefined && !worker.hasRefused && spare(worker) > awaitedTickets;
+  const { announcement, hasRefused } = worker;
+  return announcement.offersAt !== undefined && !hasRefused && spare(worker) > slotsForTickets(announcement);
 }
 
 /** Of those whose load, as a part of their slots, is below this one: the first in a conversation's order, or the second, where the first is slow. */

@@ -1,0 +1,91 @@
+import { describe, expect, it, type TestContext } from 'vitest';
+import { RouterError } from '#shared/core/errors.ts';
+import { createLog } from '#shared/core/log.ts';
+import { Pace } from '#shared/worker/pace.ts';
+import { startParties, untilOffersAreTaken, type Parties } from '../../../../helpers/broker/broker-parties.ts';
+import { scriptedHandler } from '../../../../helpers/broker/scripted-handler.ts';
+import { testWorker } from '../../../../helpers/broker/test-worker.ts';
+import { until } from '../../../../helpers/until.ts';
+
+const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+const whoami = { steps: [{ whoami: true as const }] };
+
+interface Pair extends Parties {
+  /** The reason that the worker `sick` announces. */
+  reason: () => string | undefined;
+  /** Lets the upstream of `sick` fail, or serve again. */
+  setSick: (isSick: boolean) => void;
+  /** Jobs that `sick` began. */
+  begun: () => number;
+}
+
+/** A worker `sick` whose pace follows its jobs, and a healthy peer. */
+async function start({ onTestFinished }: TestContext): Promise<Pair> {
+  const parties = await startParties();
+  onTestFinished(() => parties.close());
+  let isSick = false;
+  let begun = 0;
+  let announce = (): void => undefined;
+  const pace = new Pace({ log, onChange: () => announce() });
+  onTestFinished(() => pace.close());
+  const serve = scriptedHandler('sick');
+  const handler = pace.watch(async (job, reply, signal) => {
+    begun += 1;
+    if (isSick) throw new RouterError('upstream_failed', 'The engine fails.');
+    return serve(job, reply, signal);
+  });
+  const { worker } = await parties.addWorker({ id: 'sick', handler });
+  announce = () => worker.update(pace.restrict(testWorker));
+  await parties.addWorker({ id: 'healthy' });
+  await untilOffersAreTaken(parties.ingress);
+  return {
+    ...parties,
+    reason: () => worker.standing.reason,
+    setSick: (sick) => void (isSick = sick),
+    begun: () => begun,
+  };
+}
+
+/** Sends jobs one after the other, ten a second, until a check holds. */
+async function untilWithLightLoad({ ingress }: Parties, check: () => boolean, ms: number): Promise<void> {
+  let sentAt = performance.now();
+  await until(async () => {
+    if (performance.now() - sentAt < 100) return false;
+    sentAt = performance.now();
+    // Conversations that belong to either worker.
+    const affinity = Math.floor(Math.random() * 2 ** 32);
+    expect((await ingress.send({ ...whoami, affinity }).finished).state).toBe('done');
+    return check();
+  }, ms);
+}
+
+describe.concurrent('a worker that probes', () => {
+  it('gets a job within seconds, though a healthy peer could take all, and serves again', async (context) => {
+    const pair = await start(context);
+    pair.setSick(true);
+    await untilWithLightLoad(pair, () => pair.reason() === 'failing: upstream_failed', 8_000);
+    pair.setSick(false);
+    await untilWithLightLoad(pair, () => pair.reason() === undefined, 6_000);
+    const sick = pair.ingress.workers.get('sick');
+    await until(() => expect(sick?.announcement).toMatchObject({ accepting: true, slots: 8 }), 2_000);
+  });
+
+  it('takes one offer at a time, and costs few requests an attempt while it fails', async (context) => {
+    const pair = await start(context);
+    const sick = pair.ingress.workers.get('sick');
+    pair.setSick(true);
+    await untilWithLightLoad(pair, () => pair.reason() === 'failing: upstream_failed', 8_000);
+    const before = pair.begun();
+    const begin = performance.now();
+    await untilWithLightLoad(pair, () => performance.now() - begin > 4_000, 8_000);
+    // Closed for 1, 2 and 4 seconds, each less a quarter.
+    expect(pair.begun() - before).toBeLessThanOrEqual(3);
+
+    pair.setSick(false);
+    await until(() => sick?.announcement.accepting === true && sick.announcement.slots === 1, 8_000);
+    sick?.health.recover(performance.now());
+    const jobs = Array.from({ length: 6 }, () => pair.ingress.send({ steps: [{ waitMs: 200 }, { whoami: true }] }));
+    expect(jobs.filter(({ job }) => job.attempt?.worker === sick).length).toBeLessThanOrEqual(1);
+    for (const { finished } of jobs) expect((await finished).state).toBe('done');
+  });
+});
