@@ -12,7 +12,7 @@ export const workerSettings = {
     .optional()
     .describe('Name of the worker, unique in the cluster: 1 to 64 letters, digits, `_` and `-`; random if unset'),
   MAX_KEPT_BYTES: setting.integer(
-    'Most bytes of sent answers kept for an ingress that is out of reach; when they are used up, engines and providers are not read on',
+    'Most bytes of sent answers kept for an ingress that is out of reach. Engines and providers are not read on before they are used up; command-line agents and tools do not pause, and their oldest bytes are lost',
     64 * 1024 * 1024,
     1024 * 1024,
     16 * 1024 ** 3,
