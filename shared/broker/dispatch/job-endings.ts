@@ -2,7 +2,6 @@ import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { JobEnd } from '../contract/job-contract.ts';
 import type { JobPlacer } from './claims/job-placer.ts';
-import type { Attempt } from './attempt.ts';
 import { hadTaken } from './deaths/death.ts';
 import type { WorkerDeaths } from './deaths/worker-deaths.ts';
 import type { Job } from './job.ts';
@@ -24,8 +23,6 @@ export interface JobEndingsParts {
 /** Ends jobs, each once, and moves those whose worker failed to another one. A job that is over is left as it is. */
 export class JobEndings {
   readonly #parts: JobEndingsParts;
-  /** The attempts of waiting and running jobs that a worker refused which stands out among its peers. */
-  readonly #refused = new WeakMap<Job, Attempt>();
 
   constructor(parts: JobEndingsParts) {
     this.#parts = parts;
@@ -36,7 +33,7 @@ export class JobEndings {
     const { attempt } = job;
     if (job.isOver || !attempt) return;
     job.complete(end);
-    this.#parts.judge.served(attempt, job.firstTokenMs, performance.now());
+    this.#parts.judge.served(job, attempt, performance.now());
     this.#release(job);
   }
 
@@ -102,7 +99,8 @@ export class JobEndings {
    */
   onError(job: Job, error: RouterError, unbegun = false): void {
     if (error.code === 'worker_lost') return this.lose(job, error.message, unbegun);
-    const isMovable = this.#judge(job, error);
+    const { attempt } = job;
+    const isMovable = attempt ? this.#parts.judge.failed(job, attempt, error, performance.now()) : error.movable;
     if (isMovable && this.#mayMove(job, unbegun)) {
       job.avoidWorker(blameOf(error.code) !== 'none');
       if (job.request.place(job.avoid).length > 0) return this.#move(job, error.code);
@@ -143,30 +141,6 @@ export class JobEndings {
       'an error was thrown while a request was served',
     );
     this.abandon(job, new RouterError('internal', 'The router failed.', { cause: thrown }));
-  }
-
-  /**
-   * Counts an error against the job's worker.
-   * @returns whether another worker may serve the job: after a failure; after a refusal only where this worker stands out
-   * among its peers, and once, because a request that two workers refuse is bad itself
-   */
-  #judge(job: Job, { code, movable }: RouterError): boolean {
-    const { attempt } = job;
-    if (!attempt) return movable;
-    const { judge } = this.#parts;
-    const now = performance.now();
-    if (blameOf(code) !== 'refusal') {
-      judge.failed(attempt, code, now);
-      return movable;
-    }
-    const first = this.#refused.get(job);
-    if (first) {
-      judge.takeBack(first, now);
-      return false;
-    }
-    if (!judge.failed(attempt, code, now)) return false;
-    this.#refused.set(job, attempt);
-    return true;
   }
 
   /** A tool that was begun may have done its work before it was lost, and must not do it twice. */

@@ -53,7 +53,7 @@ export class ReplyReceiver {
     if (kind === 'r') return placer.onRefusal(job);
     attempt.received(kind, now);
     if (kind === 'd') {
-      if (job.state === 'claimed' && job.request.stream) judge.firstToken(attempt, now);
+      if (job.state === 'claimed' && job.request.stream) judge.firstToken(job, attempt, now);
       if (job.request.stream) job.write(payload, now);
       else if (!attempt.keep(payload)) endings.abandon(job, answerTooLarge());
     } else if (kind === 'e') this.#onEnd(job, payload, now);
@@ -64,7 +64,7 @@ export class ReplyReceiver {
     const { endings, judge } = this.#parts;
     const decoded = decodeEnd(payload);
     if (!decoded) return endings.abandon(job, unreadableEnd());
-    if (job.state === 'claimed' && job.request.stream && job.attempt) judge.firstToken(job.attempt, now);
+    if (job.state === 'claimed' && job.request.stream && job.attempt) judge.firstToken(job, job.attempt, now);
     job.writeEnd(decoded.lastBytes, now);
     endings.complete(job, decoded.end);
   }

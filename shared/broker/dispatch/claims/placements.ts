@@ -28,7 +28,8 @@ function hasHealthyWorker({ workers }: LivePool, model: string, avoid: ReadonlyS
   for (const { id, announcement, health } of workers) {
     if (!announcement.accepting || health.ejection || avoid.has(id)) continue;
     const average = health.find(model);
-    if (average && average.streak === 0 && average.weight(now) >= 0.5) return true;
+    if (!average || average.row('failure') + average.row('refusal') > 0) continue;
+    if (average.weight(now) >= 0.5) return true;
   }
   return false;
 }

@@ -1,36 +1,39 @@
 import type { LiveWorker } from './live-pool.ts';
-import type { OutcomeAverage } from './outcome-average.ts';
+import type { Fault, OutcomeAverage } from './outcome-average.ts';
 
-/** Failures in a row that are compared at least, and the chance below which that many are no accident. */
-const minStreak = 3;
+/** Faults in a row that are compared at least, and the chance below which that many are no accident. */
+const minRow = 3;
 const maxChance = 1e-5;
 
-/** The share of failures that every worker is taken to have at least: a few good jobs do not prove that a peer never fails. */
+/** The share of faults that every worker is taken to have at least: a few good jobs do not prove that a peer never fails. */
 const minPeerShare = 0.02;
 
-/** A worker that serves some jobs stands out when this share fails, of this many, while its peers' share is as low. */
+/** A worker that serves some jobs stands out when this share is faults, of this many, while its peers' share is as low. */
 const sick = { share: 0.5, weight: 10, peerShare: 0.1 };
 
 /** A worker is slow when its first tokens take this many times longer than its peers', and this many milliseconds more. */
 const slow = { times: 5, ms: 1_000, firstTokens: 3 };
 
-/** Whether so many of a worker's jobs fail that it is to be compared with its peers. */
-export function isSuspect(average: OutcomeAverage, now: number): boolean {
-  return average.streak >= minStreak || (average.badShare(now) >= sick.share && average.weight(now) >= sick.weight);
+/** Whether so many of a worker's jobs have this fault that it is to be compared with its peers. */
+export function isSuspect(average: OutcomeAverage, fault: Fault, now: number): boolean {
+  return (
+    average.row(fault) >= minRow || (average.share(fault, now) >= sick.share && average.weight(now) >= sick.weight)
+  );
 }
 
 /**
- * Whether a worker fails where its peers do not: with so many failures in a row as a peer has less than once in 100,000
- * times, or with more than half of its jobs.
+ * Whether a worker has faults where its peers have none: as many in a row as a peer has less than once in 100,000 times, or in
+ * more than half of its jobs.
  */
-export function standsOut(worker: LiveWorker, model: string, now: number): boolean {
+export function standsOut(worker: LiveWorker, model: string, fault: Fault, now: number): boolean {
   const average = worker.health.find(model);
   if (!average) return false;
-  const shares = peersOf(worker, model, (peer) => (peer.weight(now) >= 1 ? peer.badShare(now) : undefined));
+  const shares = peersOf(worker, model, (peer) => (peer.weight(now) >= 1 ? peer.share(fault, now) : undefined));
   const peerShare = quantile(shares, 0.25);
   if (peerShare === undefined) return false;
-  if (average.streak >= minStreak && Math.max(peerShare, minPeerShare) ** average.streak <= maxChance) return true;
-  return isSuspect(average, now) && average.badShare(now) >= sick.share && peerShare <= sick.peerShare;
+  const row = average.row(fault);
+  if (row >= minRow && Math.max(peerShare, minPeerShare) ** row <= maxChance) return true;
+  return isSuspect(average, fault, now) && average.share(fault, now) >= sick.share && peerShare <= sick.peerShare;
 }
 
 /**

@@ -1,8 +1,21 @@
 /** Milliseconds in which what was counted loses half its weight. */
 const halfLifeMs = 10_000;
 
-/** Milliseconds without an outcome after which failures in a row begin to count anew. */
-const streakMs = 30_000;
+/** Milliseconds without a fault after which those in a row begin to count anew. */
+const rowMs = 30_000;
+
+/** What may be wrong with a job: the worker failed, or it refused the request. Each is compared with the same of its peers. */
+export type Fault = 'failure' | 'refusal';
+
+interface FaultCount {
+  weight: number;
+  /** How many there were since the last job that was served. */
+  row: number;
+  countedAt: number;
+  comparedAt: number;
+  /** The result of the last comparison: whether the worker has faults where its peers have none. */
+  standsOut: boolean;
+}
 
 /**
  * How the recent jobs of one worker with one model went: a few numbers, whose weight halves every ten seconds. Times are
@@ -10,25 +23,26 @@ const streakMs = 30_000;
  */
 export class OutcomeAverage {
   #good = 0;
-  #bad = 0;
   #firstTokens = 0;
   #firstTokenMs = 0;
-  #streak = 0;
   #decayedAt = 0;
-  #countedAt = 0;
-  readonly #comparedAt = { failures: 0, firstTokens: 0 };
-  /** The result of its last comparison: whether the worker fails where its peers do not. */
-  standsOut = false;
+  #firstTokensComparedAt = 0;
+  readonly #faults: Record<Fault, FaultCount> = { failure: noFaults(), refusal: noFaults() };
 
-  /** Counts a job that was served, or one that failed. */
-  count(outcome: 'good' | 'bad', now: number): void {
+  /** Counts a job that was served. */
+  countGood(now: number): void {
     this.#decay(now);
-    if (outcome === 'good') this.#good += 1;
-    else this.#bad += 1;
-    if (outcome === 'good') this.standsOut = false;
-    const isRecent = now - this.#countedAt < streakMs;
-    this.#streak = outcome === 'good' ? 0 : (isRecent ? this.#streak : 0) + 1;
-    this.#countedAt = now;
+    this.#good += 1;
+    for (const fault of Object.values(this.#faults)) Object.assign(fault, { row: 0, standsOut: false });
+  }
+
+  /** Counts a job that was not served. */
+  countFault(kind: Fault, now: number): void {
+    this.#decay(now);
+    const fault = this.#faults[kind];
+    fault.weight += 1;
+    fault.row = (now - fault.countedAt < rowMs ? fault.row : 0) + 1;
+    fault.countedAt = now;
   }
 
   /** Counts the milliseconds from a grant or offer to the first piece of a streamed answer. */
@@ -38,24 +52,41 @@ export class OutcomeAverage {
     this.#firstTokenMs += ms;
   }
 
-  /** Whether the last comparison of its failures or first tokens with its peers' was so many milliseconds ago. Notes a new one. */
-  isDue(what: 'failures' | 'firstTokens', now: number, ms: number): boolean {
-    if (now - this.#comparedAt[what] < ms) return false;
-    this.#comparedAt[what] = now;
+  /**
+   * Whether the worker stands out among its peers with its faults of this kind, as `compare` says, or said so many milliseconds
+   * ago or less.
+   */
+  standsOut(kind: Fault, now: number, ms: number, compare: () => boolean): boolean {
+    const fault = this.#faults[kind];
+    if (now - fault.comparedAt >= ms) {
+      fault.comparedAt = now;
+      fault.standsOut = compare();
+    }
+    return fault.standsOut;
+  }
+
+  /** Whether its refusals stood out when they were last compared, and it has served nothing since. */
+  get refusesAlone(): boolean {
+    return this.#faults.refusal.standsOut;
+  }
+
+  /** Whether its first tokens were last compared with its peers' so many milliseconds ago. Notes a new comparison. */
+  isDue(now: number, ms: number): boolean {
+    if (now - this.#firstTokensComparedAt < ms) return false;
+    this.#firstTokensComparedAt = now;
     return true;
   }
 
-  /** Takes back a failure that turned out to be the request's own. */
-  takeBack(): void {
-    this.#bad = Math.max(0, this.#bad - 1);
-    this.#streak = Math.max(0, this.#streak - 1);
+  /** Takes back a refusal that turned out to be right. */
+  takeBackRefusal(): void {
+    const { refusal } = this.#faults;
+    refusal.weight = Math.max(0, refusal.weight - 1);
+    refusal.row = Math.max(0, refusal.row - 1);
   }
 
-  /** The worker has shown that it serves again: failures before that say nothing any more. */
-  clearFailures(): void {
-    this.#bad = 0;
-    this.#streak = 0;
-    this.standsOut = false;
+  /** The worker has shown that it serves again: faults before that say nothing any more. */
+  clearFaults(): void {
+    for (const fault of Object.values(this.#faults)) Object.assign(fault, { weight: 0, row: 0, standsOut: false });
   }
 
   /** Drops the times to the first token, so that those of a worker that was slow do not weigh on it once it is not. */
@@ -64,21 +95,21 @@ export class OutcomeAverage {
     this.#firstTokenMs = 0;
   }
 
-  /** Failures since the last job that was served. */
-  get streak(): number {
-    return this.#streak;
+  /** Faults of a kind since the last job that was served. */
+  row(kind: Fault): number {
+    return this.#faults[kind].row;
   }
 
   /** How many recent jobs it counts, each with its present weight. */
   weight(now: number): number {
     this.#decay(now);
-    return this.#good + this.#bad;
+    return this.#good + this.#faults.failure.weight + this.#faults.refusal.weight;
   }
 
-  /** The share of recent jobs that failed, 0 to 1; 0 without jobs. */
-  badShare(now: number): number {
+  /** The share of recent jobs with this fault, 0 to 1; 0 without jobs. */
+  share(kind: Fault, now: number): number {
     const weight = this.weight(now);
-    return weight === 0 ? 0 : this.#bad / weight;
+    return weight === 0 ? 0 : this.#faults[kind].weight / weight;
   }
 
   /** How many recent first tokens it counts, each with its present weight. */
@@ -96,8 +127,12 @@ export class OutcomeAverage {
     const part = 0.5 ** ((now - this.#decayedAt) / halfLifeMs);
     this.#decayedAt = now;
     this.#good *= part;
-    this.#bad *= part;
     this.#firstTokens *= part;
     this.#firstTokenMs *= part;
+    for (const fault of Object.values(this.#faults)) fault.weight *= part;
   }
+}
+
+function noFaults(): FaultCount {
+  return { weight: 0, row: 0, countedAt: 0, comparedAt: 0, standsOut: false };
 }

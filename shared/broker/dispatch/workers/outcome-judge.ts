@@ -1,18 +1,20 @@
-import { errorTable, type ErrorCode } from '#shared/core/errors.ts';
+import { errorTable, type ErrorCode, type RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { Attempt } from '../attempt.ts';
+import type { Job } from '../job.ts';
 import { hasFirstTokens, isSlow, isSuspect, standsOut } from './compare-with-peers.ts';
 import type { LiveWorker } from './live-pool.ts';
+import type { Fault } from './outcome-average.ts';
 import type { EjectionReason } from './worker-health.ts';
 
 /** Milliseconds for which a comparison of a worker with its peers holds: each goes through the whole pool. */
-const comparedMs = { failures: 100, firstTokens: 1_000 };
+const comparedMs = { faults: 100, firstTokens: 1_000 };
 
 /** Milliseconds after which a first token may count as late. */
 const lateMs = 2_000;
 
 /** What an error says of the worker that reports it: that it failed, that it refuses the request, or nothing. */
-export function blameOf(code: ErrorCode): 'failure' | 'refusal' | 'none' {
+export function blameOf(code: ErrorCode): Fault | 'none' {
   // Lost contact is not guilt, and a worker that stops is not sick.
   if (code === 'worker_lost' || code === 'shutting_down') return 'none';
   const { status, movable } = errorTable[code];
@@ -22,43 +24,45 @@ export function blameOf(code: ErrorCode): 'failure' | 'refusal' | 'none' {
 
 /**
  * Finds out from the outcomes of jobs which workers are sick, by comparison with the other workers of their pool, and ejects
- * them: at most half of those in a pool that take jobs. A probe that is served ends an ejection.
+ * them: at most half of those in a pool that take jobs. A probe that is served ends an ejection. Refusals alone eject nobody, because
+ * one client's bad requests may all have met the same worker: another worker has to serve a request that was refused.
  * See docs/decisions/0013-outlier-ejection.md.
  */
 export class OutcomeJudge {
   readonly #log: Logger;
+  /** The attempt of each job, waiting or running, that was refused by a worker whose refusals stand out, and the error. */
+  readonly #refused = new WeakMap<Job, { attempt: Attempt; code: ErrorCode }>();
 
   constructor(log: Logger) {
     this.#log = log;
   }
 
-  /** The first piece of a streamed answer has come. */
-  firstToken({ worker, placement, claimedAt }: Attempt, now: number): void {
+  /** The first piece of a job's streamed answer has come. */
+  firstToken(job: Job, { worker, placement, claimedAt }: Attempt, now: number): void {
+    this.#disprove(job, worker, now);
     const { health } = worker;
     const { model } = placement;
     const average = health.averageOf(model);
     average.countFirstToken(now - claimedAt, now);
     if (health.ejection || !hasFirstTokens(average, now)) return;
-    if (!average.isDue('firstTokens', now, comparedMs.firstTokens)) return;
+    if (!average.isDue(now, comparedMs.firstTokens)) return;
     if (isSlow(worker, model, average.firstTokenMs, now)) this.#eject(worker, model, 'slow', now);
   }
 
-  /**
-   * The attempt has served its job.
-   * @param firstTokenMs from its grant or offer to the first piece of a streamed answer; undefined for one that is not streamed
-   */
-  served(attempt: Attempt, firstTokenMs: number | undefined, now: number): void {
+  /** The attempt has served its job. */
+  served(job: Job, attempt: Attempt, now: number): void {
     const { worker, placement, claimedAt, grant, isLate } = attempt;
+    this.#disprove(job, worker, now);
     const { health } = worker;
     const { model } = placement;
     const average = health.averageOf(model);
     // One that was late has counted as a failure, and does not end a row of them.
-    if (!isLate) average.count('good', now);
+    if (!isLate) average.countGood(now);
     const { ejection } = health;
     // What it was given before says nothing new.
     if (!ejection || claimedAt < ejection.at) return;
     if (ejection.reason === 'slow') {
-      if (isSlow(worker, model, firstTokenMs, now)) return void health.probeFailed(grant, now);
+      if (isSlow(worker, model, job.firstTokenMs, now)) return void health.probeFailed(grant, now);
       average.clearFirstTokens();
     }
     health.recover(now);
@@ -68,10 +72,13 @@ export class OutcomeJudge {
 
   /**
    * The attempt has failed with this error.
-   * @returns whether the worker stands out among its peers, so that another one may well serve the job
+   * @returns whether another worker may serve the job: after a failure; after a refusal only where this worker's stand out among
+   * those of its peers, and once, because a request that two workers refuse is bad itself
    */
-  failed(attempt: Attempt, code: ErrorCode, now: number): boolean {
-    return blameOf(code) !== 'none' && this.#countBad(attempt, code, now);
+  failed(job: Job, attempt: Attempt, { code, movable }: RouterError, now: number): boolean {
+    const blame = blameOf(code);
+    if (blame === 'failure') this.#countFailure(attempt, code, now);
+    return blame === 'refusal' ? this.#isRefusedAlone(job, attempt, code, now) : movable;
   }
 
   /**
@@ -86,28 +93,50 @@ export class OutcomeJudge {
       const { model } = placement;
       if (!attempt.isDue(now, comparedMs.firstTokens) || !isSlow(worker, model, now - claimedAt, now)) return false;
       attempt.isLate = true;
-      this.#countBad(attempt, 'slow', now);
+      this.#countFailure(attempt, 'slow', now);
     }
     return worker.health.ejection !== undefined;
   }
 
-  /** Another worker has refused the same request: the first one's refusal says nothing about it. */
-  takeBack({ worker, placement }: Attempt, now: number): void {
-    worker.health.find(placement.model)?.takeBack();
-    worker.health.probeSoon(now);
+  #countFailure(attempt: Attempt, reason: EjectionReason, now: number): void {
+    const { worker, placement } = attempt;
+    if (this.#standsOut(attempt, 'failure', now) && !worker.health.ejection)
+      this.#eject(worker, placement.model, reason, now);
   }
 
-  /** @returns whether the worker stands out among its peers */
-  #countBad({ worker, placement, grant }: Attempt, reason: EjectionReason, now: number): boolean {
+  /** Whether only this worker may refuse the request, as far as is known. */
+  #isRefusedAlone(job: Job, attempt: Attempt, code: ErrorCode, now: number): boolean {
+    const first = this.#refused.get(job)?.attempt;
+    if (first) {
+      const { health } = first.worker;
+      health.find(first.placement.model)?.takeBackRefusal();
+      health.probeSoon(now);
+      return false;
+    }
+    if (!this.#standsOut(attempt, 'refusal', now)) return false;
+    this.#refused.set(job, { attempt, code });
+    return true;
+  }
+
+  /** A worker serves a job: another one that refused the same request, and stands out with its refusals, is ejected. */
+  #disprove(job: Job, server: LiveWorker, now: number): void {
+    const refused = this.#refused.get(job);
+    if (!refused) return;
+    this.#refused.delete(job);
+    const { worker, placement } = refused.attempt;
+    if (worker === server || worker.health.ejection || !worker.health.find(placement.model)?.refusesAlone) return;
+    this.#eject(worker, placement.model, refused.code, now);
+  }
+
+  /** Counts a fault of the attempt's worker. @returns whether it is ejected, or stands out with such faults among its peers */
+  #standsOut({ worker, placement, grant }: Attempt, fault: Fault, now: number): boolean {
     const { health } = worker;
     const { model } = placement;
     const average = health.averageOf(model);
-    average.count('bad', now);
+    average.countFault(fault, now);
     if (health.probeFailed(grant, now) || health.ejection) return true;
-    if (!isSuspect(average, now)) return false;
-    if (average.isDue('failures', now, comparedMs.failures)) average.standsOut = standsOut(worker, model, now);
-    if (average.standsOut) this.#eject(worker, model, reason, now);
-    return average.standsOut;
+    if (!isSuspect(average, fault, now)) return false;
+    return average.standsOut(fault, now, comparedMs.faults, () => standsOut(worker, model, fault, now));
   }
 
   #eject(worker: LiveWorker, model: string, reason: EjectionReason, now: number): void {

@@ -81,7 +81,7 @@ export class WorkerHealth {
   recover(now: number): void {
     this.#ejection = undefined;
     this.#recoveredAt = now;
-    for (const average of this.#averages.values()) average.clearFailures();
+    for (const average of this.#averages.values()) average.clearFaults();
   }
 
   /** Makes a probe due at once: there is a sign that it serves again. */

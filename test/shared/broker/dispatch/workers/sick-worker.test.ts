@@ -69,6 +69,29 @@ describe.concurrent('a worker', () => {
     for (const { health } of ingress.workers.workers()) context.expect(health.ejection).toBeUndefined();
   });
 
+  it.for([
+    ['one client sends', ['bad']],
+    ['two clients send', ['bad', 'worse']],
+  ] as const)('is not ejected when %s it bad requests beside good ones', async ([, keys], context) => {
+    const { expect } = context;
+    const { ingress } = await start(context);
+    const workers = [...ingress.workers.workers()];
+    const good = measureLoad(ingress, serve, { ...light, warmUpMs: 0, ms: 1_500 });
+    await until(() => workers.every(({ health }) => (health.find('demo')?.weight(performance.now()) ?? 0) > 2));
+    const attempts: number[] = [];
+    for (let at = 0; at < 20; at += 1) {
+      const key = keys[at % keys.length] ?? '';
+      // They are of one conversation, so they meet the same worker.
+      const request = { affinity: 7, sender: { owner: key, key }, steps: [{ fail: 'invalid_request' as const }] };
+      const report = await ingress.send(request).finished;
+      expect(report.error?.code).toBe('invalid_request');
+      attempts.push(report.attempts);
+      for (const { health } of workers) expect(health.ejection).toBeUndefined();
+    }
+    expect(Math.max(...attempts)).toBeLessThanOrEqual(2);
+    expect((await good).failed).toBe(0);
+  });
+
   it('is ejected in half of a pool at most', async (context) => {
     const { ingress } = await start(context);
     const steps: Step[] = ['sick', 'b', 'c'].map((only) => ({ only, fail: 'upstream_failed' as const }));
