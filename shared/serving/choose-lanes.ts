@@ -150,7 +150,7 @@ function grouped(sorted: readonly Candidate[]): Candidate[] {
 }
 
 function compare(a: Candidate, b: Candidate): number {
-  return compareFit(a, b) || freeSlots(b.pool) - freeSlots(a.pool);
+  return compareFit(a, b) || freeSlots(b.pool, b.model) - freeSlots(a.pool, a.model);
 }
 
 function compareFit(a: Candidate, b: Candidate): number {

@@ -58,6 +58,6 @@ export function chooseToolLanes(tool: string, pools: Iterable<LivePool>, avoid: 
   return [...pools]
     .filter(({ tier, formats }) => tier === 'tools' && formats.includes('tools'))
     .filter((pool) => isServing(pool, avoid) && pool.tools.some(({ name }) => name === tool))
-    .sort((a, b) => freeSlots(b) - freeSlots(a))
+    .sort((a, b) => freeSlots(b, tool) - freeSlots(a, tool))
     .map((pool) => ({ pool, model: tool }));
 }

@@ -15,7 +15,8 @@ export function workerFacts(
 ): LiveWorkerFacts {
   const { tier, pool: token, models, tools, slots, startedAt, version, host, reason } = announcement;
   const busy = Math.min(slots, others + held);
-  const state = pool.contract === undefined ? 'incompatible' : stateOf(announcement, busy, health);
+  const [ejection] = health.ejections();
+  const state = pool.contract === undefined ? 'incompatible' : stateOf(announcement, busy, ejection !== undefined);
   return {
     id,
     tier,
@@ -30,18 +31,18 @@ export function workerFacts(
     version,
     ...(host === undefined ? {} : { host }),
     ...(reason === undefined ? {} : { reason }),
-    ...(state === 'ejected' && health.ejection ? { reason: health.ejection.reason } : {}),
+    ...(state === 'ejected' && ejection ? { reason: ejection.reason } : {}),
   };
 }
 
 function stateOf(
   { draining, accepting, reason, slots }: LiveWorker['announcement'],
   busy: number,
-  { ejection }: LiveWorker['health'],
+  isEjected: boolean,
 ): WorkerState {
   if (draining) return 'draining';
   if (isFailing(reason)) return 'failing';
   if (!accepting) return 'paused';
-  if (ejection) return 'ejected';
+  if (isEjected) return 'ejected';
   return busy >= slots ? 'full' : 'serving';
 }

@@ -23,18 +23,19 @@ export function watchWorkers(registry: Registry, workersOf: () => Iterable<Seen>
       for (const worker of workersOf()) workers.inc({ tier: worker.announcement.tier, state: stateOf(worker) });
     },
   });
-  const ejected: Gauge<'tier' | 'worker' | 'reason'> = new Gauge({
+  const ejected: Gauge<'tier' | 'worker' | 'model' | 'reason'> = new Gauge({
     name: 'rtr_ejected_workers',
-    help: '1 for a worker that gets no jobs of this ingress because they failed or were slow, by error code or slow',
-    labelNames: ['tier', 'worker', 'reason'],
+    help: '1 for a worker that gets no jobs of this ingress with a model because they failed or were slow, by error code or slow',
+    labelNames: ['tier', 'worker', 'model', 'reason'],
     registers,
     collect: () => {
       ejected.reset();
       let listed = 0;
       for (const { id, announcement, health } of workersOf()) {
-        if (!health.ejection) continue;
-        if (++listed > mostWorkers) break;
-        ejected.set({ tier: announcement.tier, worker: id, reason: health.ejection.reason }, 1);
+        for (const { model, reason } of health.ejections()) {
+          if (++listed > mostWorkers) return;
+          ejected.set({ tier: announcement.tier, worker: id, model, reason }, 1);
+        }
       }
     },
   });
@@ -88,5 +89,5 @@ function stateOf({ announcement, health }: Seen): (typeof states)[number] {
   if (announcement.draining) return 'draining';
   if (isFailing(announcement.reason)) return 'failing';
   if (!announcement.accepting) return 'paused';
-  return health.ejection ? 'ejected' : 'serving';
+  return health.isEjected() ? 'ejected' : 'serving';
 }

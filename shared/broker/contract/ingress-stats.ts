@@ -59,8 +59,11 @@ export const ingressStatsSchema = z.object({
   lanes: readable(lane, 500),
   /** Requests that wait, by tier that may serve them, with workers or without. Absent from older releases. */
   waitingByTier: byTier.optional(),
-  /** The workers that the ingress has ejected, each with `slow` or an error code. Absent from older releases. */
-  ejected: readable(z.object({ worker: z.string().max(200), reason: z.string().max(64) }), maxEjected).optional(),
+  /** The workers that the ingress has ejected, with a model or tool, and `slow` or an error code. Absent from older releases. */
+  ejected: readable(
+    z.object({ worker: z.string().max(200), model: z.string().max(256), reason: z.string().max(64) }),
+    maxEjected,
+  ).optional(),
   /** The last failures, newest first. No text of an upstream or of a request is among them: either may quote a prompt. */
   failures: readable(
     z.object({

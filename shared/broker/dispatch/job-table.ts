@@ -30,17 +30,18 @@ export class JobTable {
   }
 
   /** A worker has the job from now on. */
-  give(job: Job, { grant, worker }: Attempt): void {
+  give(job: Job, { grant, worker, placement }: Attempt): void {
     worker.held += 1;
-    worker.health.took(grant);
+    worker.health.find(placement.model)?.took(grant);
     this.#granted.set(grant, job);
   }
 
   /** The worker of the job's attempt, if there is one, does not have it any more. */
   takeBack({ attempt }: Job): void {
     if (!attempt || !this.#granted.delete(attempt.grant)) return;
-    attempt.worker.held -= 1;
-    attempt.worker.health.released(attempt.grant);
+    const { worker, placement, grant } = attempt;
+    worker.held -= 1;
+    worker.health.find(placement.model)?.released(grant);
   }
 
   delete(job: Job): void {

@@ -14,7 +14,9 @@ it('a worker that one ingress ejects is ejected by the other, and serves both ag
   const other = await cluster.addIngress();
   for (const id of ['sick', 'b', 'c']) await cluster.addScripted({ id, slots: 8 });
   const isEjected = async (adminUrl: string): Promise<boolean> =>
-    (await (await fetch(`${adminUrl}/metrics`)).text()).includes('worker="sick",reason="upstream_failed"} 1');
+    (await (await fetch(`${adminUrl}/metrics`)).text()).includes(
+      'worker="sick",model="demo",reason="upstream_failed"} 1',
+    );
   const bothAre = async (ejected: boolean): Promise<boolean> =>
     (await isEjected(cluster.adminUrl)) === ejected && (await isEjected(other.adminUrl)) === ejected;
   let conversations = 0;

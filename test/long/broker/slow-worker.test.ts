@@ -31,7 +31,7 @@ describe('one of four workers that is slow', () => {
     context.expect(failed).toBe(0);
     context.expect(moved / jobs).toBeLessThan(0.04);
     context.expect(ms.at(-1)).toBeLessThan(4_000);
-    context.expect(ingress.workers.get('sick')?.health.ejection?.reason).toBe('slow');
+    context.expect(ingress.workers.get('sick')?.health.find('demo')?.ejection?.reason).toBe('slow');
   });
 
   it('is not ejected when the others are as slow', { timeout: 30_000 }, async (context) => {
@@ -39,6 +39,6 @@ describe('one of four workers that is slow', () => {
     const steps: Step[] = [{ waitMs: 2_500 }, { write: 'x' }];
     const { failed, moved } = await measureLoad(ingress, steps, { ...light, warmUpMs: 2_000, ms: 2_000 });
     context.expect([failed, moved]).toEqual([0, 0]);
-    for (const { health } of ingress.workers.workers()) context.expect(health.ejection).toBeUndefined();
+    for (const { health } of ingress.workers.workers()) context.expect(health.isEjected()).toBe(false);
   });
 });

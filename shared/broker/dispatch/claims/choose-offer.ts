@@ -26,7 +26,7 @@ export interface Offer {
 export function chooseOffer(job: Job, placements: readonly Placement[]): Offer | undefined {
   const isFit = job.request.operation !== 'execute_tool' && (job.body?.length ?? 0) <= bodyPartBytes;
   const open = isFit ? openPlacements(job, placements).open : [];
-  const first = open.find(({ pool }) => freeSlots(pool) > 0);
+  const first = open.find(({ pool, model }) => freeSlots(pool, model) > 0);
   if (!first || first.pool.waiting > 0) return undefined;
   const equal = open.filter(
     (each) => each === first || (first.group !== undefined && each.group === first.group && each.pool.waiting === 0),

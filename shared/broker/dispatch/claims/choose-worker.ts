@@ -35,9 +35,9 @@ export function chooseWorker(
   let slots = 0;
   // The job itself is among them.
   let busy = 1;
-  for (const { pool } of placements) {
+  for (const { pool, model } of placements) {
     for (const worker of pool.workers) {
-      if (!worker.announcement.accepting || avoid.has(worker.id) || isLeftOut(worker, now)) continue;
+      if (!worker.announcement.accepting || avoid.has(worker.id) || isLeftOut(worker, model, now)) continue;
       slots += worker.announcement.slots;
       busy += worker.held + worker.others;
       if (isAble(worker)) (isProbing(worker.announcement) ? probing : able).push(worker);
@@ -45,7 +45,7 @@ export function chooseWorker(
   }
   const placementOf = ({ pool }: LiveWorker) => placements.find((each) => each.pool === pool);
   const firstTokenMs = (worker: LiveWorker): number | undefined => {
-    const recent = worker.health.find(placementOf(worker)?.model ?? '');
+    const recent = worker.health.find(placementOf(worker)?.model ?? '')?.outcomes;
     return recent && recent.firstTokens(now) >= 1 ? recent.firstTokenMs : undefined;
   };
   const mostLoad = Math.max(roomyPart, (mostOfMean * busy) / slots);

@@ -18,10 +18,12 @@ export function judgeClaim(job: Job | undefined, worker: LiveWorker | undefined,
   if (job.state !== 'queued') return 'taken';
   if (worker?.pool.contract !== version || (job.avoid.has(worker.id) && isServing(worker.pool, job.avoid)))
     return 'later';
-  if (isLeftOut(worker)) return 'ejected';
   const { pool } = worker;
   const ticket = job.tickets.placed.get(pool);
-  if (ticket) return { pool, model: ticket.model };
+  const placement = ticket
+    ? { pool, model: ticket.model }
+    : job.request.place(job.avoid).find((each) => each.pool === pool);
   // A worker whose pool can no longer serve the job; its other tickets, or new ones, still stand.
-  return job.request.place(job.avoid).find((placement) => placement.pool === pool) ?? 'gone';
+  if (!placement) return 'gone';
+  return isLeftOut(worker, placement.model) ? 'ejected' : placement;
 }

@@ -26,8 +26,8 @@ export function placementsOf(job: Job): Placement[] {
 function hasHealthyWorker({ workers }: LivePool, model: string, avoid: ReadonlySet<string>): boolean {
   const now = performance.now();
   for (const { id, announcement, health } of workers) {
-    if (!announcement.accepting || health.ejection || avoid.has(id)) continue;
-    const average = health.find(model);
+    if (!announcement.accepting || health.isEjected(model) || avoid.has(id)) continue;
+    const average = health.find(model)?.outcomes;
     if (!average || average.row('failure') + average.row('refusal') > 0) continue;
     if (average.weight(now) >= 0.5) return true;
   }

@@ -26,7 +26,7 @@ export function isSuspect(average: OutcomeAverage, fault: Fault, now: number): b
  * more than half of its jobs.
  */
 export function standsOut(worker: LiveWorker, model: string, fault: Fault, now: number): boolean {
-  const average = worker.health.find(model);
+  const average = worker.health.find(model)?.outcomes;
   if (!average) return false;
   const shares = peersOf(worker, model, (peer) => (peer.weight(now) >= 1 ? peer.share(fault, now) : undefined));
   const peerShare = quantile(shares, 0.25);
@@ -52,7 +52,7 @@ export function hasFirstTokens(average: OutcomeAverage, now: number): boolean {
   return average.firstTokens(now) >= slow.firstTokens;
 }
 
-/** A value of each other worker of the pool that is not ejected, where it has one. */
+/** A value of each other worker of the pool that is not ejected with the model, where it has one. */
 function peersOf(
   worker: LiveWorker,
   model: string,
@@ -60,9 +60,9 @@ function peersOf(
 ): number[] {
   const values: number[] = [];
   for (const peer of worker.pool.workers) {
-    if (peer === worker || peer.health.ejection) continue;
-    const average = peer.health.find(model);
-    const value = average && valueOf(average);
+    if (peer === worker) continue;
+    const health = peer.health.find(model);
+    const value = health && !health.ejection ? valueOf(health.outcomes) : undefined;
     if (value !== undefined) values.push(value);
   }
   return values;

@@ -24,7 +24,7 @@ export interface LiveWorker {
   others: number;
   /** Whether it has refused an offer since its last heartbeat, or the next one is late: it gets no offers until then. */
   hasRefused: boolean;
-  /** What the outcomes of its jobs say: whether it is ejected, and how soon its first tokens come. */
+  /** What the outcomes of its jobs say: with which models it is ejected, and how soon their first tokens come. */
   health: WorkerHealth;
 }
 
@@ -57,13 +57,13 @@ export interface Placement {
 export const nobody: ReadonlySet<string> = new Set();
 
 /**
- * Free slots of a pool, without those of ejected workers, less the tickets of this ingress that wait there. Negative when
- * requests wait.
+ * Free slots of a pool, without those of workers that are ejected with the model, or with any where none is named, less the
+ * tickets of this ingress that wait there. Negative when requests wait.
  */
-export function freeSlots(pool: LivePool): number {
+export function freeSlots(pool: LivePool, model?: string): number {
   let free = -pool.waiting;
   for (const { announcement, held, others, health } of pool.workers) {
-    if (announcement.accepting && !health.ejection) free += Math.max(0, announcement.slots - others - held);
+    if (announcement.accepting && !health.isEjected(model)) free += Math.max(0, announcement.slots - others - held);
   }
   return free;
 }
@@ -74,13 +74,18 @@ export function jobsOfOthers({ announcement, held }: LiveWorker): number {
 }
 
 /**
- * Whether a worker is left out of the choice: it is ejected, no probe of it is due, and its pool has another one that takes
- * jobs. Better a sick worker than none.
+ * Whether a worker is left out of the choice for a model: it is ejected, no probe of it is due, and its pool has another one that
+ * takes jobs. Better a sick worker than none.
  */
-export function isLeftOut({ health, pool }: LiveWorker, now = performance.now()): boolean {
-  if (health.mayTake(now)) return false;
-  for (const peer of pool.workers) if (peer.announcement.accepting && !peer.health.ejection) return true;
+export function isLeftOut({ health, pool }: LiveWorker, model: string, now = performance.now()): boolean {
+  if (health.mayTake(model, now)) return false;
+  for (const peer of pool.workers) if (peer.announcement.accepting && !peer.health.isEjected(model)) return true;
   return false;
+}
+
+/** Whether a pool has a model or tool of this name. */
+export function serves({ models, tools }: Pick<LivePool, 'models' | 'tools'>, name: string): boolean {
+  return models.some(({ id }) => id === name) || tools.some((tool) => tool.name === name);
 }
 
 /** Whether a pool has a worker that takes jobs, besides those to be avoided. */

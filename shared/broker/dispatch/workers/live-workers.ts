@@ -8,7 +8,7 @@ import { parseJson } from '../../contract/ticket.ts';
 import { isInboxOf } from '../../contract/subjects.ts';
 import { addressAtEnd, workerIdOf, type WorkerAddress } from '../../contract/worker-address.ts';
 import { KnownNames } from './known-names.ts';
-import { jobsOfOthers, type LivePool, type LiveWorker } from './live-pool.ts';
+import { jobsOfOthers, serves, type LivePool, type LiveWorker } from './live-pool.ts';
 import { OwnerShares } from './owner-shares.ts';
 import { rendezvousPoint } from './rendezvous.ts';
 import { WorkerHealth } from './worker-health.ts';
@@ -195,7 +195,10 @@ export class LiveWorkers {
       known.pool !== pool ||
       known.announcement.accepting !== announcement.accepting ||
       known.announcement.slots !== announcement.slots;
-    if (worker.pool !== pool) this.#leavePool(worker);
+    if (worker.pool !== pool) {
+      this.#leavePool(worker);
+      worker.health.keepOnly((model) => serves(pool, model));
+    }
     Object.assign(worker, { announcement, pool, raw, lastHeartbeatAt: performance.now(), hasRefused: false });
     worker.others = jobsOfOthers(worker);
     pool.workers.add(worker);

@@ -4,8 +4,8 @@ import type { Attempt } from '../attempt.ts';
 import type { Job } from '../job.ts';
 import { hasFirstTokens, isSlow, isSuspect, standsOut } from './compare-with-peers.ts';
 import type { LiveWorker } from './live-pool.ts';
+import type { EjectionReason } from './model-health.ts';
 import type { Fault } from './outcome-average.ts';
-import type { EjectionReason } from './worker-health.ts';
 
 /** Milliseconds for which a comparison of a worker with its peers holds: each goes through the whole pool. */
 const comparedMs = { faults: 100, firstTokens: 1_000 };
@@ -23,8 +23,8 @@ export function blameOf(code: ErrorCode): Fault | 'none' {
 }
 
 /**
- * Finds out from the outcomes of jobs which workers are sick, by comparison with the other workers of their pool, and ejects
- * them: at most half of those in a pool that take jobs. A probe that is served ends an ejection. Refusals alone eject nobody, because
+ * Finds out from the outcomes of jobs which workers are sick with which model, by comparison with the other workers of their
+ * pool, and ejects them: at most half of those in a pool that take jobs. A probe that is served ends an ejection. Refusals alone eject nobody, because
  * one client's bad requests may all have met the same worker: another worker has to serve a request that was refused.
  * See docs/decisions/0013-outlier-ejection.md.
  */
@@ -40,32 +40,33 @@ export class OutcomeJudge {
   /** The first piece of a job's streamed answer has come. */
   firstToken(job: Job, { worker, placement, claimedAt }: Attempt, now: number): void {
     this.#disprove(job, worker, now);
-    const { health } = worker;
     const { model } = placement;
-    const average = health.averageOf(model);
-    average.countFirstToken(now - claimedAt, now);
-    if (health.ejection || !hasFirstTokens(average, now)) return;
-    if (!average.isDue(now, comparedMs.firstTokens)) return;
-    if (isSlow(worker, model, average.firstTokenMs, now)) this.#eject(worker, model, 'slow', now);
+    const { outcomes, ejection } = worker.health.of(model);
+    outcomes.countFirstToken(now - claimedAt, now);
+    if (ejection || !hasFirstTokens(outcomes, now)) return;
+    if (!outcomes.isDue(now, comparedMs.firstTokens)) return;
+    if (isSlow(worker, model, outcomes.firstTokenMs, now)) this.#eject(worker, model, 'slow', now);
   }
 
   /** The attempt has served its job. */
   served(job: Job, attempt: Attempt, now: number): void {
     const { worker, placement, claimedAt, grant, isLate } = attempt;
     this.#disprove(job, worker, now);
-    const { health } = worker;
     const { model } = placement;
-    const average = health.averageOf(model);
+    const health = worker.health.of(model);
+    const { outcomes, ejection } = health;
     // One that was late has counted as a failure, and does not end a row of them.
-    if (!isLate) average.countGood(now);
-    const { ejection } = health;
+    if (!isLate) outcomes.countGood(now);
     // What it was given before says nothing new.
     if (!ejection || claimedAt < ejection.at) return;
     if (ejection.reason === 'slow') {
-      if (isSlow(worker, model, job.firstTokenMs, now)) return void health.probeFailed(grant, now);
-      average.clearFirstTokens();
+      const { firstTokenMs } = job;
+      // A whole answer does not show when it began.
+      if (firstTokenMs === undefined) return;
+      if (isSlow(worker, model, firstTokenMs, now)) return void health.probeFailed(grant, now);
+      outcomes.clearFirstTokens();
     }
-    health.recover(now);
+    worker.health.recover(model, now);
     const ms = Math.round(now - ejection.at);
     this.#log.info({ worker: worker.id, model, reason: ejection.reason, ms }, 'worker serves again after an ejection');
   }
@@ -95,22 +96,23 @@ export class OutcomeJudge {
       attempt.isLate = true;
       this.#countFailure(attempt, 'slow', now);
     }
-    return worker.health.ejection !== undefined;
+    return worker.health.isEjected(placement.model);
   }
 
   #countFailure(attempt: Attempt, reason: EjectionReason, now: number): void {
     const { worker, placement } = attempt;
-    if (this.#standsOut(attempt, 'failure', now) && !worker.health.ejection)
-      this.#eject(worker, placement.model, reason, now);
+    const { model } = placement;
+    if (!this.#standsOut(attempt, 'failure', now) || worker.health.isEjected(model)) return;
+    this.#eject(worker, model, reason, now);
   }
 
   /** Whether only this worker may refuse the request, as far as is known. */
   #isRefusedAlone(job: Job, attempt: Attempt, code: ErrorCode, now: number): boolean {
     const first = this.#refused.get(job)?.attempt;
     if (first) {
-      const { health } = first.worker;
-      health.find(first.placement.model)?.takeBackRefusal();
-      health.probeSoon(now);
+      const health = first.worker.health.find(first.placement.model);
+      health?.outcomes.takeBackRefusal();
+      health?.probeSoon(now);
       return false;
     }
     if (!this.#standsOut(attempt, 'refusal', now)) return false;
@@ -124,37 +126,39 @@ export class OutcomeJudge {
     if (!refused) return;
     this.#refused.delete(job);
     const { worker, placement } = refused.attempt;
-    if (worker === server || worker.health.ejection || !worker.health.find(placement.model)?.refusesAlone) return;
+    const health = worker.health.find(placement.model);
+    if (worker === server || health?.ejection || !health?.outcomes.refusesAlone) return;
     this.#eject(worker, placement.model, refused.code, now);
   }
 
-  /** Counts a fault of the attempt's worker. @returns whether it is ejected, or stands out with such faults among its peers */
+  /** Counts a fault of the attempt's worker. @returns whether it is ejected with the model, or stands out among its peers */
   #standsOut({ worker, placement, grant }: Attempt, fault: Fault, now: number): boolean {
-    const { health } = worker;
     const { model } = placement;
-    const average = health.averageOf(model);
-    average.countFault(fault, now);
+    const health = worker.health.of(model);
+    const { outcomes } = health;
+    outcomes.countFault(fault, now);
     if (health.probeFailed(grant, now) || health.ejection) return true;
-    if (!isSuspect(average, fault, now)) return false;
-    return average.standsOut(fault, now, comparedMs.faults, () => standsOut(worker, model, fault, now));
+    if (!isSuspect(outcomes, fault, now)) return false;
+    return outcomes.standsOut(fault, now, comparedMs.faults, () => standsOut(worker, model, fault, now));
   }
 
   #eject(worker: LiveWorker, model: string, reason: EjectionReason, now: number): void {
     const facts = { worker: worker.id, model, reason };
-    if (!mayEject(worker)) return this.#log.debug(facts, 'worker stands out, and half of its pool is ejected already');
-    worker.health.eject(reason, now);
+    if (!mayEject(worker, model))
+      return this.#log.debug(facts, 'worker stands out, and half of its pool is ejected already');
+    worker.health.eject(model, reason, now);
     this.#log.warn(facts, 'worker is ejected: its jobs fail or are slow where those of its peers are not');
   }
 }
 
-/** Whether at most half of the pool's workers that take jobs are ejected when this one is, too. */
-export function mayEject({ pool }: LiveWorker): boolean {
+/** Whether at most half of the pool's workers that take jobs are ejected with the model when this one is, too. */
+export function mayEject({ pool }: LiveWorker, model: string): boolean {
   let taking = 0;
   let ejected = 1;
   for (const { announcement, health } of pool.workers) {
     if (!announcement.accepting) continue;
     taking += 1;
-    if (health.ejection) ejected += 1;
+    if (health.isEjected(model)) ejected += 1;
   }
   return ejected <= taking / 2;
 }

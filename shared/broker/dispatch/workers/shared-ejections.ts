@@ -1,5 +1,6 @@
 import { isErrorCode } from '#shared/core/errors.ts';
 import { maxEjected, type EjectedWorker } from '../../contract/ingress-stats.ts';
+import { serves } from './live-pool.ts';
 import type { LiveWorkers } from './live-workers.ts';
 import { mayEject } from './outcome-judge.ts';
 
@@ -16,7 +17,7 @@ const maxIngresses = 1_000;
 export class SharedEjections {
   readonly #workers: LiveWorkers;
   /** What each other ingress listed last. */
-  readonly #listed = new Map<string, { ids: ReadonlySet<string>; at: number }>();
+  readonly #listed = new Map<string, { entries: ReadonlyMap<string, EjectedWorker>; at: number }>();
 
   constructor(workers: LiveWorkers) {
     this.#workers = workers;
@@ -29,8 +30,10 @@ export class SharedEjections {
   own(): EjectedWorker[] {
     const ejected: EjectedWorker[] = [];
     for (const { id, health } of this.#workers.workers()) {
-      if (health.ejection?.isOwn) ejected.push({ worker: id, reason: health.ejection.reason });
-      if (ejected.length >= maxEjected) break;
+      for (const { model, reason, isOwn } of health.ejections()) {
+        if (ejected.length >= maxEjected) return ejected;
+        if (isOwn) ejected.push({ worker: id, model, reason });
+      }
     }
     return ejected;
   }
@@ -39,16 +42,18 @@ export class SharedEjections {
   received(ingress: string, ejected: readonly EjectedWorker[]): void {
     const now = performance.now();
     for (const [name, { at }] of this.#listed) if (now - at > silentMs) this.#listed.delete(name);
-    const before = this.#listed.get(ingress)?.ids;
+    const before = this.#listed.get(ingress)?.entries;
     if (!before && (ejected.length === 0 || this.#listed.size >= maxIngresses)) return;
-    const ids = new Set(ejected.map(({ worker }) => worker));
-    for (const { worker: id, reason } of ejected) {
-      const worker = before?.has(id) ? undefined : this.#workers.get(id);
-      if (!worker || worker.health.ejection || !mayEject(worker)) continue;
-      worker.health.eject(reason === 'slow' || isErrorCode(reason) ? reason : 'upstream_failed', now, false);
+    const entries = new Map(ejected.map((entry) => [`${entry.worker} ${entry.model}`, entry]));
+    for (const [key, { worker: id, model, reason }] of entries) {
+      const worker = before?.has(key) ? undefined : this.#workers.get(id);
+      if (!worker || !serves(worker.pool, model)) continue;
+      if (worker.health.isEjected(model) || !mayEject(worker, model)) continue;
+      worker.health.eject(model, reason === 'slow' || isErrorCode(reason) ? reason : 'upstream_failed', now, false);
     }
-    for (const id of before ?? []) if (!ids.has(id)) this.#workers.get(id)?.health.probeSoon(now);
-    if (ids.size === 0) this.#listed.delete(ingress);
-    else this.#listed.set(ingress, { ids, at: now });
+    for (const [key, { worker, model }] of before ?? [])
+      if (!entries.has(key)) this.#workers.get(worker)?.health.find(model)?.probeSoon(now);
+    if (entries.size === 0) this.#listed.delete(ingress);
+    else this.#listed.set(ingress, { entries, at: now });
   }
 }

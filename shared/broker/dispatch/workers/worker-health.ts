@@ -1,120 +1,73 @@
-import type { ErrorCode } from '#shared/core/errors.ts';
-import { OutcomeAverage } from './outcome-average.ts';
+import { ModelHealth, type Ejection, type EjectionReason } from './model-health.ts';
 
 /** Models whose outcomes are kept for one worker at most; beyond it the one that was added first goes. */
 const maxModels = 100;
 
-/** Milliseconds from an ejection to the first probe, doubled with each probe that fails, up to the maximum. */
-const firstProbeMs = 1_000;
-const maxProbeMs = 30_000;
-
-/** Milliseconds after a recovery in which a new ejection continues the old one's backoff. */
-const relapseMs = 60_000;
-
-/** Why a worker is ejected: the code of the errors in which it stands out among its peers, or that it is slow. */
-export type EjectionReason = ErrorCode | 'slow';
-
-/** A worker that gets no jobs of this ingress, except for one probe at a time. Times are milliseconds of `performance.now()`. */
-export interface Ejection {
-  reason: EjectionReason;
-  /** Whether this ingress found out by itself, rather than by another one's list. */
-  isOwn: boolean;
-  at: number;
-  /** From when on one job may be given to it, to see whether it serves again. */
-  probeAt: number;
-  /** The grant of the job that probes it, while it does. */
-  probe: string | undefined;
-}
-
-/** What one ingress knows of a worker from the outcomes of its jobs, and whether it is ejected for them. */
+/** What one ingress knows of a worker from the outcomes of its jobs, and with which models or tools it is ejected for them. */
 export class WorkerHealth {
-  readonly #averages = new Map<string, OutcomeAverage>();
-  #ejection: Ejection | undefined;
-  /** Ejections and failed probes without a lasting recovery. */
-  #relapses = 0;
-  #recoveredAt = Number.NEGATIVE_INFINITY;
+  readonly #models = new Map<string, ModelHealth>();
+  /** Those that are ejected: mostly none. */
+  readonly #ejected = new Set<ModelHealth>();
 
-  /** Undefined unless it is ejected. */
-  get ejection(): Readonly<Ejection> | undefined {
-    return this.#ejection;
+  /** Its ejections, the oldest first. */
+  *ejections(): Iterable<Readonly<Ejection>> {
+    for (const { ejection } of this.#ejected) if (ejection) yield ejection;
   }
 
-  /** Whether it may be given a job now: it is not ejected, or a probe is due. */
-  mayTake(now = performance.now()): boolean {
-    const ejection = this.#ejection;
-    return !ejection || (ejection.probe === undefined && now >= ejection.probeAt);
+  /** Whether it is ejected with a model, or with any where none is named. */
+  isEjected(model?: string): boolean {
+    if (this.#ejected.size === 0) return false;
+    return model === undefined || this.#models.get(model)?.ejection !== undefined;
   }
 
-  /** Mean milliseconds from grant to first token of recent streamed jobs with this model; undefined when there were none. */
-  firstTokenMs(model: string): number | undefined {
-    return this.#averages.get(model)?.firstTokenMs;
+  /** Whether it may be given a job with a model now: it is not ejected, or a probe is due. */
+  mayTake(model: string, now: number): boolean {
+    return this.#ejected.size === 0 || (this.#models.get(model)?.mayTake(now) ?? true);
   }
 
-  /** The outcomes with this model; undefined when there were none. */
-  find(model: string): OutcomeAverage | undefined {
-    return this.#averages.get(model);
+  /** The outcomes with a model; undefined when there were none. */
+  find(model: string): ModelHealth | undefined {
+    return this.#models.get(model);
   }
 
-  /** The outcomes with this model, to be counted in. */
-  averageOf(model: string): OutcomeAverage {
-    let average = this.#averages.get(model);
-    if (average) return average;
-    average = new OutcomeAverage();
-    this.#averages.set(model, average);
-    for (const oldest of this.#averages.keys()) {
-      if (this.#averages.size <= maxModels) break;
-      this.#averages.delete(oldest);
+  /** The outcomes with a model, to be counted in. */
+  of(model: string): ModelHealth {
+    let health = this.#models.get(model);
+    if (health) return health;
+    health = new ModelHealth(model);
+    this.#models.set(model, health);
+    for (const [name, oldest] of this.#models) {
+      if (this.#models.size <= maxModels) break;
+      this.#models.delete(name);
+      this.#ejected.delete(oldest);
     }
-    return average;
+    return health;
   }
 
   /**
-   * Gives it no more jobs until a probe is due.
+   * Gives it no more jobs with a model until a probe is due.
    * @param isOwn whether this ingress found out by itself, rather than by another one's list
    */
-  eject(reason: EjectionReason, now: number, isOwn = true): void {
-    if (now - this.#recoveredAt > relapseMs) this.#relapses = 0;
-    this.#ejection = { reason, isOwn, at: now, probeAt: now + this.#backoffMs(), probe: undefined };
+  eject(model: string, reason: EjectionReason, now: number, isOwn = true): void {
+    const health = this.of(model);
+    health.eject(reason, now, isOwn);
+    this.#ejected.add(health);
   }
 
-  /** Ends its ejection. */
-  recover(now: number): void {
-    this.#ejection = undefined;
-    this.#recoveredAt = now;
-    for (const average of this.#averages.values()) average.clearFaults();
+  /** Ends its ejection with a model. */
+  recover(model: string, now: number): void {
+    const health = this.#models.get(model);
+    if (!health) return;
+    health.recover(now);
+    this.#ejected.delete(health);
   }
 
-  /** Makes a probe due at once: there is a sign that it serves again. */
-  probeSoon(now: number): void {
-    if (this.#ejection) this.#ejection.probeAt = now;
-  }
-
-  /** The probe of this grant has failed: the next one comes later. @returns false when the grant is not the probe's */
-  probeFailed(grant: string, now: number): boolean {
-    if (!this.isProbe(grant) || !this.#ejection) return false;
-    this.#ejection.probeAt = now + this.#backoffMs();
-    this.#ejection.probe = undefined;
-    return true;
-  }
-
-  isProbe(grant: string): boolean {
-    return this.#ejection?.probe === grant;
-  }
-
-  /** It is given a job: when it is ejected, as a probe. */
-  took(grant: string): void {
-    if (this.#ejection) this.#ejection.probe ??= grant;
-  }
-
-  /** It does not have a job any more. A probe that ends without an outcome, because its client left, is to be made again. */
-  released(grant: string): void {
-    if (this.#ejection && this.isProbe(grant)) this.#ejection.probe = undefined;
-  }
-
-  /** Spread, so that many ingress nodes do not probe at the same moment. */
-  #backoffMs(): number {
-    const ms = Math.min(maxProbeMs, firstProbeMs * 2 ** this.#relapses);
-    this.#relapses = Math.min(this.#relapses + 1, 10);
-    return ms * (0.75 + Math.random() * 0.5);
+  /** Forgets the models that it does not serve any more: no job would end their ejections. */
+  keepOnly(isServed: (model: string) => boolean): void {
+    for (const [model, health] of this.#models) {
+      if (isServed(model)) continue;
+      this.#models.delete(model);
+      this.#ejected.delete(health);
+    }
   }
 }

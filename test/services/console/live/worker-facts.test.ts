@@ -5,9 +5,9 @@ import { livePool } from '../../../helpers/broker/live-pool.ts';
 it('an ejected worker is shown with its reason, and as serving once it is back', () => {
   const [sick] = livePool({ tier: 'gpu', pool: 'p' }, [{ id: 'sick' }]).workers;
   if (!sick) throw new Error('the pool is empty');
-  sick.health.eject('slow', 0);
+  sick.health.eject('demo', 'slow', 0);
   expect(workerFacts(sick, 0)).toMatchObject({ state: 'ejected', reason: 'slow' });
-  sick.health.recover(1);
+  sick.health.recover('demo', 1);
   expect(workerFacts(sick, 1)).toMatchObject({ state: 'serving' });
   expect(workerFacts(sick, 1).reason).toBeUndefined();
 });

@@ -12,12 +12,12 @@ it('an ejected worker is counted apart, and named with its reason until it serve
   const [sick] = workers;
   const registry = new Registry();
   watchWorkers(registry, () => workers);
-  sick?.health.eject('upstream_failed', performance.now());
+  sick?.health.eject('demo', 'upstream_failed', performance.now());
   const before = await registry.metrics();
   expect(before).toContain('rtr_workers{tier="gpu",state="ejected"} 1');
   expect(before).toContain('rtr_workers{tier="gpu",state="serving"} 1');
-  expect(before).toContain('rtr_ejected_workers{tier="gpu",worker="sick",reason="upstream_failed"} 1');
-  sick?.health.recover(performance.now());
+  expect(before).toContain('rtr_ejected_workers{tier="gpu",worker="sick",model="demo",reason="upstream_failed"} 1');
+  sick?.health.recover('demo', performance.now());
   const after = await registry.metrics();
   expect(after).toContain('rtr_workers{tier="gpu",state="ejected"} 0');
   expect(after).not.toContain('rtr_ejected_workers{');

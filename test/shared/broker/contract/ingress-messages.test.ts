@@ -56,9 +56,9 @@ describe('ingress stats of a newer release', () => {
       ],
       waitingByTier: { quantum: 1, gpu: 3 },
       failures: [{ ...failure, tier: 'quantum' }, { at: 'noon' }, failure],
-      ejected: [{ worker: 'w', reason: 'moody', until: 9 }, { worker: 7 }],
+      ejected: [{ worker: 'w', model: 'm', reason: 'moody', until: 9 }, { worker: 7 }],
     });
-    expect(taken?.ejected).toEqual([{ worker: 'w', reason: 'moody' }]);
+    expect(taken?.ejected).toEqual([{ worker: 'w', model: 'm', reason: 'moody' }]);
     expect(taken).toMatchObject({ requests: [1], servedByTier: { gpu: 5 }, waitingByTier: { gpu: 3 }, lanes: [lane] });
     expect(taken?.servedByTier).toEqual({ gpu: 5 });
     expect(taken?.failures.map(({ requestId, tier }) => [requestId, tier])).toEqual([

@@ -140,7 +140,7 @@ describe.concurrent('a conversation', () => {
     const served = await workersFor(ingress, conversations);
     const other = conversations.find((_, at) => served[at] !== own);
     const forgetTimes = (): void => {
-      for (const { health } of ingress.workers.workers()) health.find('demo')?.clearFirstTokens();
+      for (const { health } of ingress.workers.workers()) health.find('demo')?.outcomes.clearFirstTokens();
     };
     forgetTimes();
     const steps: Step[] = [{ only: own, waitMs: 500 }, { write: 'x' }, { waitMs: 5 }];

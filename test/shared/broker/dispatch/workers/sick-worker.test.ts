@@ -36,7 +36,7 @@ describe('one of four workers that fails at once', () => {
     context.expect(jobs).toBeGreaterThan(40);
     context.expect(failed).toBe(0);
     context.expect(moved / jobs).toBeLessThan(0.02);
-    context.expect(ingress.workers.get('sick')?.health.ejection?.reason).toBe(code);
+    context.expect(ingress.workers.get('sick')?.health.find('demo')?.ejection?.reason).toBe(code);
   });
 });
 
@@ -45,10 +45,10 @@ describe.concurrent('a worker', () => {
     const { ingress } = await start(context);
     const sick = ingress.workers.get('sick');
     await measureLoad(ingress, sickWith('upstream_failed'), { ...light, warmUpMs: 0, ms: 600 });
-    context.expect(sick?.health.ejection).toBeDefined();
+    context.expect(sick?.health.isEjected()).toBe(true);
     await until(async () => {
       await measureLoad(ingress, serve, { ...light, warmUpMs: 0, ms: 100 });
-      return sick?.health.ejection === undefined;
+      return sick?.health.isEjected() === false;
     }, 4_000);
     const served = new Set<string>();
     await until(async () => {
@@ -66,7 +66,7 @@ describe.concurrent('a worker', () => {
     context.expect(failed).toBe(jobs);
     // What its peers served before is evidence against a worker until they have refused something, too.
     context.expect(moved / jobs).toBeLessThan(0.5);
-    for (const { health } of ingress.workers.workers()) context.expect(health.ejection).toBeUndefined();
+    for (const { health } of ingress.workers.workers()) context.expect(health.isEjected()).toBe(false);
   });
 
   it.for([
@@ -77,7 +77,9 @@ describe.concurrent('a worker', () => {
     const { ingress } = await start(context);
     const workers = [...ingress.workers.workers()];
     const good = measureLoad(ingress, serve, { ...light, warmUpMs: 0, ms: 1_500 });
-    await until(() => workers.every(({ health }) => (health.find('demo')?.weight(performance.now()) ?? 0) > 2));
+    await until(() =>
+      workers.every(({ health }) => (health.find('demo')?.outcomes.weight(performance.now()) ?? 0) > 2),
+    );
     const attempts: number[] = [];
     for (let at = 0; at < 20; at += 1) {
       const key = keys[at % keys.length] ?? '';
@@ -86,7 +88,7 @@ describe.concurrent('a worker', () => {
       const report = await ingress.send(request).finished;
       expect(report.error?.code).toBe('invalid_request');
       attempts.push(report.attempts);
-      for (const { health } of workers) expect(health.ejection).toBeUndefined();
+      for (const { health } of workers) expect(health.isEjected()).toBe(false);
     }
     expect(Math.max(...attempts)).toBeLessThanOrEqual(2);
     expect((await good).failed).toBe(0);
@@ -96,7 +98,7 @@ describe.concurrent('a worker', () => {
     const { ingress } = await start(context);
     const steps: Step[] = ['sick', 'b', 'c'].map((only) => ({ only, fail: 'upstream_failed' as const }));
     await measureLoad(ingress, [...steps, ...serve], { ...light, warmUpMs: 0, ms: 1_000 });
-    const ejected = [...ingress.workers.workers()].filter(({ health }) => health.ejection);
+    const ejected = [...ingress.workers.workers()].filter(({ health }) => health.isEjected());
     context.expect(ejected).toHaveLength(2);
     context.expect(ejected.map(({ id }) => id)).not.toContain('d');
   });
@@ -106,6 +108,6 @@ describe.concurrent('a worker', () => {
     context.onTestFinished(() => parties.close());
     await parties.addWorker({ id: 'sick' });
     await measureLoad(parties.ingress, sickWith('upstream_failed'), { ...light, warmUpMs: 0, ms: 300 });
-    context.expect(parties.ingress.workers.get('sick')?.health.ejection).toBeUndefined();
+    context.expect(parties.ingress.workers.get('sick')?.health.isEjected()).toBe(false);
   });
 });

@@ -1,0 +1,80 @@
+import { describe, it, type TestContext } from 'vitest';
+import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
+import {
+  startParties,
+  untilOffersAreTaken,
+  type TestIngress,
+  type TestRequest,
+} from '../../../../helpers/broker/broker-parties.ts';
+import type { Step } from '../../../../helpers/broker/scripted-handler.ts';
+import { until } from '../../../../helpers/until.ts';
+
+type Send = (request: TestRequest & { model: string }) => Promise<string>;
+
+/** Three workers with the models `demo` and `other`, one of which is named `sick`. `send` returns the text of an answer. */
+async function start({ onTestFinished }: TestContext): Promise<{ send: Send; sick: LiveWorker; ingress: TestIngress }> {
+  const { ingress, addWorker, close } = await startParties();
+  onTestFinished(() => close());
+  const models = ['demo', 'other'].map((id) => ({ id, capabilities: ['stream' as const] }));
+  await Promise.all(['sick', 'b', 'c'].map((id) => addWorker({ id, slots: 4, models })));
+  await untilOffersAreTaken(ingress);
+  const sick = ingress.workers.get('sick');
+  if (!sick) throw new Error('it is known');
+  const send: Send = async ({ model, ...request }) => {
+    const place = () => [...ingress.workers.pools()].map((pool) => ({ pool, model }));
+    const { finished, text } = ingress.send({ ...request, place });
+    await finished;
+    return text();
+  };
+  return { send, sick, ingress };
+}
+
+const whoami: Step[] = [{ whoami: true }];
+
+describe.concurrent('an ejection', () => {
+  it('concerns the model with which the worker fails: it serves another one, which does not end it', async (context) => {
+    const { send, sick } = await start(context);
+    const broken: Step[] = [{ only: 'sick', fail: 'upstream_failed' }, ...whoami];
+    await until(async () => {
+      await Promise.all(['demo', 'other'].map((model) => send({ model, steps: whoami })));
+      await send({ model: 'demo', steps: broken });
+      return sick.health.isEjected('demo');
+    });
+    const served = new Set<string>();
+    // Three probes fail in this time.
+    for (const end = performance.now() + 3_500; performance.now() < end;) {
+      const [who, other] = await Promise.all([
+        send({ model: 'demo', steps: broken }),
+        send({ model: 'other', steps: [{ waitMs: 10 }, ...whoami] }),
+      ]);
+      context.expect(sick.health.isEjected('demo')).toBe(true);
+      context.expect(who).not.toBe('sick');
+      served.add(other);
+    }
+    context.expect(served).toContain('sick');
+  });
+
+  it('for slowness ends with a streamed answer in time, and not with a whole one', async (context) => {
+    const { send, sick } = await start(context);
+    const untilServed = async (stream: boolean): Promise<void> =>
+      until(async () => (await send({ model: 'demo', stream, steps: whoami })) === 'sick', 5_000);
+    sick.health.eject('demo', 'slow', performance.now());
+    await untilServed(false);
+    context.expect(sick.health.isEjected('demo')).toBe(true);
+    await untilServed(true);
+    context.expect(sick.health.isEjected('demo')).toBe(false);
+  });
+
+  it('ends when the worker does not serve the model any more', async (context) => {
+    const { onTestFinished, expect } = context;
+    const parties = await startParties();
+    onTestFinished(() => parties.close());
+    const { worker, id } = await parties.addWorker();
+    const live = parties.ingress.workers.get(id);
+    live?.health.eject('demo', 'slow', performance.now());
+    expect(live?.health.isEjected()).toBe(true);
+    worker.update({ models: [{ id: 'new', capabilities: ['stream'] }] });
+    await until(() => live?.health.isEjected() === false);
+    expect(live?.pool.models.map((model) => model.id)).toEqual(['new']);
+  });
+});
