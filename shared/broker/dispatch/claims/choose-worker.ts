@@ -16,10 +16,10 @@ const mostTimesLater = 3;
 const unnoticedMs = 100;
 
 /**
- * The worker that a job is offered to, with the placement that it belongs to: the one that its conversation belongs to, so that it finds its
- * prompt cache, while that one has room and is not slow; then the next in the conversation's own order of workers. A job
- * without a conversation goes to the better one of two that are drawn. A worker that probes is drawn as often as any other, and
- * takes any job.
+ * The worker that a job is offered to, with the placement that it belongs to: the one that its conversation belongs to, so that
+ * it finds its prompt cache, while that one has room and is not slow; then the next in the conversation's own order of workers.
+ * A job without a conversation goes to the better one of two that are drawn. A worker that probes is drawn as often as any
+ * other, and takes any job.
  * See docs/decisions/0009-conversations-stay-with-workers.md.
  * @param placements equally good ones
  * @param affinity the job's conversation, a number of 32 bits
@@ -64,7 +64,10 @@ function isAble(worker: LiveWorker): boolean {
   return announcement.offersAt !== undefined && !hasRefused && spare(worker) > slotsForTickets(announcement);
 }
 
-/** Of those whose load, as a part of their slots, is below this one: the first in a conversation's order, or the second, where the first is slow. */
+/**
+ * Of those whose load, as a part of their slots, is below this one: the first in a conversation's order, or the second, where the
+ * first is slow.
+ */
 function ofConversation(
   able: readonly LiveWorker[],
   affinity: number,

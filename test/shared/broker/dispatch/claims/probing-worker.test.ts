@@ -83,7 +83,7 @@ describe.concurrent('a worker that probes', () => {
 
     pair.setSick(false);
     await until(() => sick?.announcement.accepting === true && sick.announcement.slots === 1, 8_000);
-    sick?.health.recover(performance.now());
+    sick?.health.recover('demo', performance.now());
     const jobs = Array.from({ length: 6 }, () => pair.ingress.send({ steps: [{ waitMs: 200 }, { whoami: true }] }));
     expect(jobs.filter(({ job }) => job.attempt?.worker === sick).length).toBeLessThanOrEqual(1);
     for (const { finished } of jobs) expect((await finished).state).toBe('done');
