@@ -93,7 +93,8 @@ export class IngressContact {
 
   /** The broker has no subscriber for it: it is gone, or without connection, but it holds nobody up. */
   absent(): void {
-    this.#absentSince ??= performance.now();
+    // A host that vanished is silent first, until the broker closes its connection.
+    this.#absentSince ??= this.#silentSince ?? performance.now();
     this.#answered();
   }
 

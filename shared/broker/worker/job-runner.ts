@@ -26,22 +26,12 @@ const youngQuietMs = 400;
 /** Milliseconds after which a job that sends frames all the time sends a keep-alive, which is answered when nobody waits. */
 const probeMs = 5_000;
 
-/**
- * Milliseconds without a subscriber to a job's keep-alives after which its ingress counts as gone: that of a killed ingress is
- * closed at once, as is that of one whose link was cut, which comes back.
- */
-const unansweredMs = 15_000;
-
 /** A job in work. */
 interface Running {
   controller: AbortController;
   writer: ReplyWriter;
   /** Its ingress. */
   contact: IngressContact;
-  /** Since when its keep-alives have no subscriber. */
-  abandonedSince: number | undefined;
-  /** Whether the last keep-alive had a subscriber, as far as known. */
-  wasReceived: boolean;
   /** Whether no sweep has seen it yet. */
   isNew: boolean;
 }
@@ -97,7 +87,7 @@ export class JobRunner {
       memory,
       contact,
     });
-    this.#running.set(id, { controller, writer, contact, abandonedSince: undefined, wasReceived: true, isNew: true });
+    this.#running.set(id, { controller, writer, contact, isNew: true });
     const trace = this.#traceOf(grant);
     const job = { id: grant.job, trace, requestId, operation, format, stream, model, headers, body };
     const startedAt = performance.now();
@@ -175,21 +165,17 @@ export class JobRunner {
     this.#broker.publish(`${reply}.x.${from}`, encodeError(error));
   }
 
-  /** Takes the answer to a keep-alive: it had no subscriber, or its ingress does not wait for the job any more. */
+  /**
+   * Takes the answer to a keep-alive. An ingress that answers does not wait for the job any more. One without a subscriber may
+   * have been killed, or be without connection for a while: its jobs go on for as long as it may be out of reach.
+   */
   onUnwanted(grant: string, { headers }: Msg): void {
     const job = this.#running.get(grant);
-    if (!job) return;
-    if (headers?.code === noResponders) {
-      // The ingress may only have lost its connection for a moment.
-      const now = performance.now();
-      job.wasReceived = false;
-      job.abandonedSince ??= now;
-      if (now - job.abandonedSince < unansweredMs) return;
-    }
-    job.controller.abort(cancelled);
+    if (headers?.code === noResponders) job?.contact.absent();
+    else job?.controller.abort(cancelled);
   }
 
-  /** Sends the keep-alives that are due, and ends jobs when the broker stays away. Call twice a second. */
+  /** Sends the keep-alives that are due, and ends jobs when the broker or their ingress stays away. Call twice a second. */
   sweep(now: number): void {
     const { disconnectedSince, connectedSince } = this.#broker;
     const { outOfReachMs } = this.#options;
@@ -206,19 +192,13 @@ export class JobRunner {
       // Its ingress may have offered it, and not know whether it was taken.
       const isUnconfirmed = job.isNew && !job.writer.hasSent;
       job.isNew = false;
-      if (isUnconfirmed || sentMs > maxQuietMs || probedMs > probeMs) this.#probe(job);
+      if (isUnconfirmed || sentMs > maxQuietMs || probedMs > probeMs) job.writer.probe();
       if (!isYoung) job.writer.dropConfirmed(now);
     }
     // A keep-alive reveals an end that was lost with the connection; later ends are kept for an ingress that was away for
     // longer and asks for them.
     if (isYoung) for (const writer of this.#finished.endedBefore(connectedSince)) writer.probe();
     else this.#finished.dropOld(now);
-  }
-
-  #probe(job: Running): void {
-    if (job.wasReceived) job.abandonedSince = undefined;
-    job.wasReceived = true;
-    job.writer.probe();
   }
 }
 

@@ -9,6 +9,9 @@ const calmMs = 1_000;
 /** Time after a fault of the parts of this very request, until which they find out whom they have lost. */
 const disturbedMs = 15_000;
 
+/** The same for a killed ingress, which looks to its workers like one whose link is cut: its jobs go on for a minute. */
+const killedMs = 65_000;
+
 /** Judges that no engine works for a client that is gone, and that each answer comes from an engine. */
 export function judgeSlots(
   executions: readonly Execution[],
@@ -27,7 +30,8 @@ export function judgeSlots(
       if (name.startsWith('worker-')) return index === engine;
       return name.startsWith('ingress-') ? index === one?.plan.ingress : name.startsWith('nats-');
     });
-    if (faults.some(({ to }) => endedAt <= to + disturbedMs)) return [];
+    const boundOf = (name: string): number => (name === 'ingress-kill' ? killedMs : disturbedMs);
+    if (faults.some(({ to, fault }) => endedAt <= to + boundOf(fault.name))) return [];
     const detail = `engine ${engine} until ${Math.round(endedAt - gone)} ms after its client was gone`;
     return [{ rule: 'busy slot', id, detail } satisfies Violation];
   });
