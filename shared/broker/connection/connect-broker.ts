@@ -1,6 +1,7 @@
 import {
   AuthorizationError,
   UserAuthenticationExpiredError,
+  createInbox,
   type Msg,
   type NatsConnection,
   type Payload,
@@ -68,6 +69,7 @@ export class Broker {
   readonly #log: Logger;
   readonly #outbox: Outbox;
   readonly #credential: Credential | undefined;
+  readonly #inboxPrefix: string | undefined;
   readonly #reconnectListeners = new Set<() => void>();
   #disconnectedSince: number | undefined;
   #connectedSince = performance.now();
@@ -75,12 +77,13 @@ export class Broker {
   constructor(
     nc: NatsConnection,
     pace: ReconnectPace,
-    { prefix, log, credential }: Omit<BrokerOptions, 'name' | 'url'>,
+    { prefix, log, credential, inboxPrefix }: Omit<BrokerOptions, 'name' | 'url'> & { inboxPrefix: string | undefined },
   ) {
     this.nc = nc;
     this.#pace = pace;
     this.subjects = createSubjects(credential?.prefix ?? prefix);
     this.#credential = credential;
+    this.#inboxPrefix = inboxPrefix;
     this.#log = log;
     this.#outbox = new Outbox(nc, log);
     this.#followStatus().catch((error: unknown) => log.error({ err: error }, 'following the broker connection failed'));
@@ -130,6 +133,11 @@ export class Broker {
   /** Sends a message that nobody waits for: with the next one, or within a few milliseconds. */
   publishUnhurried(subject: string, payload: Payload): void {
     this.#outbox.addUnhurried(subject, payload);
+  }
+
+  /** A new subject for answers, which no worker may publish to. */
+  createInbox(): string {
+    return createInbox(this.#inboxPrefix);
   }
 
   /** Resolves when the server has everything that was published so far. Never while there is no connection. */
@@ -230,7 +238,8 @@ export async function connectBroker({
   const deadline = performance.now() + waitMs;
   for (;;) {
     try {
-      return new Broker(await openConnection(transport, options, ca), pace, { prefix, log, ...access });
+      const { inboxPrefix } = options;
+      return new Broker(await openConnection(transport, options, ca), pace, { prefix, log, inboxPrefix, ...access });
     } catch (error) {
       if (isRefusal(error) || performance.now() > deadline) throw error;
       log.debug({ err: error }, 'no broker answers yet');

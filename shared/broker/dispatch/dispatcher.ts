@@ -64,6 +64,7 @@ export class Dispatcher {
     const deaths = new WorkerDeaths(broker, workers, log);
     const judge = new OutcomeJudge(log);
     const endings = new JobEndings({ jobs, placer, link, deaths, judge, log, maxAttempts });
+    const closed = new ClosedConnections(broker);
     const replies = new ReplyReceiver({ broker, ingress, jobs, placer, endings, link, judge });
     this.#link = link;
     this.#placer = placer;
@@ -74,7 +75,7 @@ export class Dispatcher {
       jobs,
       timeouts,
       keepAliveMs,
-      closed: new ClosedConnections(broker),
+      closed,
       guard: (job, act, now) => endings.guard(job, act, now),
       expectedWaitMs: (job, now) => tickets.expectedWaitMs(job, now),
       onLost: (job) => endings.lose(job, 'The worker fell silent in the middle of the answer.'),
@@ -100,6 +101,7 @@ export class Dispatcher {
       this.#sweep.close();
       for (const subscription of subscriptions) subscription.unsubscribe();
       stopReconnect();
+      closed.close();
       deaths.close();
       this.#queue.close();
       jetStreamProxy.close();

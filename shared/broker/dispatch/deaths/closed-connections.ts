@@ -1,5 +1,5 @@
-import { RequestError } from '@nats-io/transport-node';
-import type { Broker } from '../../connection/connect-broker.ts';
+import type { Msg } from '@nats-io/transport-node';
+import { noResponders, type Broker } from '../../connection/connect-broker.ts';
 import type { LiveWorker } from '../workers/live-pool.ts';
 
 /** Milliseconds without a frame of a worker that has jobs, after which the broker is asked whether it is connected. */
@@ -11,6 +11,9 @@ const closedAskMs = 80;
 
 /** Milliseconds without an answer after which a worker is connected: that it is not, the broker says at once. */
 const answerMs = 200;
+
+/** Milliseconds for which a question is remembered. */
+const rememberedMs = 1_000;
 
 /**
  * Milliseconds between the first and the last such answer, after which a connection counts as closed. A worker that has only
@@ -31,6 +34,7 @@ const reconnectMs = 2_000;
 /** What is known of one worker's connection. Times are milliseconds of `performance.now()`. */
 interface Contact {
   askedAt: number;
+  /** Whether the last question may still be answered. */
   isAsking: boolean;
   /** When the broker first said that it is closed, and last. */
   closedSince: number | undefined;
@@ -39,11 +43,18 @@ interface Contact {
 
 /**
  * Finds out which workers are not connected to the broker any more, long before their heartbeats are missed. A quiet worker is
- * sent a message that it ignores; the broker answers when there is nobody who receives it.
+ * sent a message that it ignores; the broker answers when there is nobody who receives it. A worker that is connected costs one
+ * message each time, and no timer, because nearly all are.
  */
 export class ClosedConnections {
   readonly #broker: Broker;
   readonly #contacts = new WeakMap<LiveWorker, Contact>();
+  /** Subject prefix of the broker's answers. Their last token is the question's number. */
+  readonly #answers: string;
+  readonly #stopListening: () => void;
+  /** Whom the questions of the last second were about, by number. */
+  readonly #asked = new Map<number, { contact: Contact; at: number }>();
+  #questions = 0;
   /** Those found closed in the last second. */
   readonly #closed = new Set<Contact>();
   /** When a connection was last found closed. */
@@ -51,6 +62,13 @@ export class ClosedConnections {
 
   constructor(broker: Broker) {
     this.#broker = broker;
+    this.#answers = broker.createInbox();
+    const subscription = broker.subscribe(`${this.#answers}.*`, (message) => this.#onAnswer(message));
+    this.#stopListening = () => subscription.unsubscribe();
+  }
+
+  close(): void {
+    this.#stopListening();
   }
 
   /**
@@ -64,6 +82,7 @@ export class ClosedConnections {
     let contact = this.#contacts.get(worker);
     if (!contact)
       this.#contacts.set(worker, (contact = { askedAt: 0, isAsking: false, closedSince: undefined, closedAt: 0 }));
+    if (contact.isAsking && now - contact.askedAt >= answerMs) this.#open(contact);
     const { askedAt, isAsking, closedSince } = contact;
     const dueMs = closedSince === undefined ? askMs : closedAskMs;
     const isDue = askedAt < this.#closedAt || (isQuiet && now - askedAt >= dueMs);
@@ -84,23 +103,28 @@ export class ClosedConnections {
   #ask(worker: LiveWorker, contact: Contact, now: number): void {
     contact.askedAt = now;
     contact.isAsking = true;
+    for (const [number, { at }] of this.#asked) {
+      if (now - at < rememberedMs) break;
+      this.#asked.delete(number);
+    }
+    this.#questions += 1;
+    this.#asked.set(this.#questions, { contact, at: now });
     // A worker ignores every command that it does not know.
-    this.#broker.nc
-      .request(this.#broker.subjects.drain(worker.address), '', { timeout: answerMs })
-      .then(
-        () => this.#open(contact),
-        (error: unknown) => {
-          const isClosed = error instanceof RequestError && error.isNoResponders();
-          if (!isClosed) return this.#open(contact);
-          this.#close(contact, performance.now());
-        },
-      )
-      .finally(() => {
-        contact.isAsking = false;
-      });
+    const { subjects } = this.#broker;
+    this.#broker.publish(subjects.drain(worker.address), '', `${this.#answers}.${this.#questions}`);
+  }
+
+  #onAnswer({ subject, headers }: Msg): void {
+    const number = Number(subject.slice(this.#answers.length + 1));
+    const contact = this.#asked.get(number)?.contact;
+    this.#asked.delete(number);
+    if (headers?.code !== noResponders || !contact?.isAsking) return;
+    contact.isAsking = false;
+    this.#close(contact, performance.now());
   }
 
   #open(contact: Contact): void {
+    contact.isAsking = false;
     contact.closedSince = undefined;
     this.#closed.delete(contact);
   }

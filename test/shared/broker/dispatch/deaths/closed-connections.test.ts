@@ -31,7 +31,10 @@ async function start({ onTestFinished }: TestContext, ids: string[]) {
     for (const worker of workers)
       if (closed.has(worker, 0, now) && !closedAfter.has(worker)) closedAfter.set(worker, now - startedAt);
   }, 100);
-  onTestFinished(() => clearInterval(sweep));
+  onTestFinished(() => {
+    clearInterval(sweep);
+    closed.close();
+  });
   const join = async (worker: LiveWorker): Promise<() => void> => {
     const subscription = others.subscribe(others.subjects.drain(worker.address), () => undefined);
     await others.flush();
@@ -69,4 +72,22 @@ describe.concurrent('the connection of a worker with jobs', () => {
     await after(1_000);
     context.expect(closedAfter.size).toBe(0);
   });
+});
+
+it('costs no timer while a worker is connected', async (context) => {
+  const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+  const { workers, closedAfter, join } = await start(
+    context,
+    Array.from({ length: 50 }, (_, at) => `w${at}`),
+  );
+  const before = timers();
+  await Promise.all(workers.map(join));
+  let most = 0;
+  const beganAt = performance.now();
+  await until(() => {
+    most = Math.max(most, timers() - before);
+    return performance.now() - beganAt > 1_000;
+  });
+  context.expect(most).toBeLessThan(20);
+  context.expect(closedAfter.size).toBe(0);
 });
