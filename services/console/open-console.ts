@@ -11,7 +11,7 @@ import type { Broker } from '#shared/broker/connection/connect-broker.ts';
 import { announceKeyChange } from '#shared/broker/contract/change-signals.ts';
 import type { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
-import { SharedEjections } from '#shared/broker/dispatch/workers/shared-ejections.ts';
+import type { SharedEjections } from '#shared/broker/dispatch/workers/shared-ejections.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { Releases } from '#shared/core/release.ts';
 import type { Registry } from '#shared/registry/registry.ts';
@@ -40,6 +40,8 @@ export interface ConsoleParts {
   prices: PriceTable;
   broker: Broker;
   workers: LiveWorkers;
+  /** Travel with the stats. */
+  ejections: Pick<SharedEjections, 'own' | 'received'>;
   dispatcher: Dispatcher;
   registry: () => Registry;
   /** Drops what this ingress knows of a changed key, or of all keys of an owner. */
@@ -64,10 +66,9 @@ export interface Console {
 
 /** Opens the web console on one ingress: its API, its pages and the live data behind them. */
 export function openConsole(parts: ConsoleParts): Console {
-  const { ingress, accounts, usage, limits, prices, broker, workers, dispatcher, registry } = parts;
+  const { ingress, accounts, usage, limits, prices, broker, workers, ejections, dispatcher, registry } = parts;
   const { dropKeys, publicUrl, about, log, releases } = parts;
   const meter = new StatsMeter(() => dispatcher.jobs());
-  const ejections = new SharedEjections(workers);
   const board = new StatsBoard(
     broker,
     ingress,

@@ -17,6 +17,7 @@ import { connectBroker } from '#shared/broker/connection/connect-broker.ts';
 import { readBrokerAccess } from '#shared/broker/connection/broker-settings.ts';
 import { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
 import { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
+import { SharedEjections } from '#shared/broker/dispatch/workers/shared-ejections.ts';
 import { announcePriceChange, onKeyChange, onPriceChange } from '#shared/broker/contract/change-signals.ts';
 import type { RouterError } from '#shared/core/errors.ts';
 import { createAdminServer, type Readiness } from '#shared/core/admin-server.ts';
@@ -177,6 +178,7 @@ await runService(async (environment, releases) => {
     prices,
     broker,
     workers,
+    ejections: new SharedEjections(workers),
     dispatcher,
     registry: () => registry.current(),
     dropKeys: (changed) => verifier.drop(changed),
