@@ -68,9 +68,6 @@ describe('the variables in the documentation', () => {
       'REDISCLI_AUTH',
       'NODE_COMPILE_CACHE',
       'NPM_CONFIG_REGISTRY',
-      // Read by test/chaos.
-      'CHAOS_SEED',
-      'CHAOS_SECONDS',
     ]);
     const named = pages.flatMap(({ path, text }) =>
       [...text.matchAll(/(?<![\w.-])[A-Z][A-Z\d]*(?:_[A-Z\d]+)+(?![\w-])/g)].map(([name]) => ({ path, name })),

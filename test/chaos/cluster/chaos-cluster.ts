@@ -15,6 +15,7 @@ import { startNatsCluster, type NatsCluster } from '../../helpers/servers/start-
 import { startRedisPair, type RedisPair } from '../../helpers/servers/start-redis-pair.ts';
 import { until } from '../../helpers/until.ts';
 import { startEngineFront, type EngineFront } from '../faults/engine-front.ts';
+import { startSmallDisks, type SmallDisks } from '../faults/small-disks.ts';
 import { startLink, type Link } from '../faults/link.ts';
 import { startPart, type Part } from './part.ts';
 
@@ -34,6 +35,8 @@ export interface ChaosCluster {
   engines: EngineFront[];
   nats: NatsCluster;
   redis: RedisPair;
+  /** Of the NATS servers, by name, and of Redis: `primary` and `replica`, as at the start. None where the system permits none. */
+  disks: SmallDisks | undefined;
   /** To Redis, of the suite itself. */
   accounts: RedisConnection;
   /** Keys with and without limits. */
@@ -77,10 +80,14 @@ export async function startChaosCluster(): Promise<ChaosCluster> {
     releases.push(() => rmSync(folder, { recursive: true, force: true }));
     const executed = join(folder, 'executed');
     writeFileSync(executed, '');
+    const disks = await startSmallDisks(join(folder, 'disks'), [...natsNames, 'primary', 'replica']);
+    releases.push(() => disks?.stop());
     // Servers must not tell clients of each other: all goes through the links.
-    const nats = await startNatsCluster({ config: ['no_advertise: true'] });
+    const nats = await startNatsCluster({ config: ['no_advertise: true'], disks });
     releases.push(() => nats.stop());
-    const redis = await startRedisPair();
+    const redis = await startRedisPair(
+      disks && { primary: disks.folderOf('primary'), replica: disks.folderOf('replica'), enter: disks.enter },
+    );
     releases.push(() => redis.stop());
     const prefix = `t${randomBytes(6).toString('hex')}`;
     const log = createLog({ service: 'test', level: 'silent', format: 'json' });
@@ -158,6 +165,7 @@ export async function startChaosCluster(): Promise<ChaosCluster> {
       engines,
       nats,
       redis,
+      disks,
       accounts,
       keys,
       poisoned,

@@ -1,13 +1,31 @@
 import { until } from '../../helpers/until.ts';
 import { startProcess, type ServiceProcess } from '../../helpers/processes/start-process.ts';
 
+/** An end of a service's process that nobody asked for. */
+export interface Crash {
+  /** As `performance.now()` tells. */
+  at: number;
+  /** Whether it was ready before. */
+  wasReady: boolean;
+  /** Exit code or signal, and the last lines that it logged. */
+  detail: string;
+}
+
 /** A service's process that a supervisor starts again. */
 export interface Part {
   name: string;
   pid(): number | undefined;
+  /** Whether it runs and has been ready since its start: what a load balancer knows of it. */
+  isUp(): boolean;
+  /** What it has logged of a request, in all its lives. */
+  linesOf(id: string): string[];
+  /** Every end that nobody asked for. */
+  crashes: Crash[];
   /** Ends it with SIGKILL, starts it again after this many milliseconds, and resolves when it is ready again. */
   kill(restartAfterMs: number): Promise<void>;
   signal(signal: NodeJS.Signals): void;
+  /** Sets its clock forward by this many milliseconds, or back. When it is started again, its clock is right. */
+  shiftClock(ms: number): void;
   /** Waits until it has logged that it is ready. */
   ready(): Promise<void>;
   /** Ends it for good. */
@@ -17,17 +35,30 @@ export interface Part {
 /** How long a supervisor waits before it starts again what has ended by itself. */
 const restartMs = 500;
 
+/** Has services take orders to shift their clock. */
+const preload = `--import=${new URL('../faults/shift-clock.ts', import.meta.url).href}`;
+
 /** Starts a part. */
 export function startPart(name: string, file: string, environment: Record<string, string>, readyLine: string): Part {
   let starts = 0;
   let stopped = false;
   let pause = restartMs;
+  let isKilled = false;
+  const crashes: Crash[] = [];
+  const lives: ServiceProcess[] = [];
   let process: ServiceProcess;
   const start = (): void => {
     starts += 1;
-    const started = startProcess(file, environment);
+    const started = startProcess(file, { ...environment, NODE_OPTIONS: preload });
     process = started;
-    started.child.once('exit', () => {
+    lives.push(started);
+    started.child.once('exit', (code, signal) => {
+      if (!isKilled && !stopped) {
+        const lines = started.lines.slice(-3).map((line) => JSON.stringify(line));
+        const detail = `${code ?? signal}: ${lines.join(' ')}`;
+        crashes.push({ at: performance.now(), wasReady: isReady(started), detail });
+      }
+      isKilled = false;
       const wait = pause;
       pause = restartMs;
       setTimeout(() => {
@@ -35,20 +66,30 @@ export function startPart(name: string, file: string, environment: Record<string
       }, wait);
     });
   };
+  const isReady = ({ lines }: ServiceProcess): boolean => lines.some(({ msg }) => msg === readyLine);
   // One that ends at its start is started again.
-  const ready = () => until(() => stopped || process.lines.some(({ msg }) => msg === readyLine), 40_000);
+  const ready = () => until(() => stopped || isReady(process), 40_000);
   start();
   return {
     name,
+    crashes,
+    linesOf: (id) =>
+      lives.flatMap(({ lines }) =>
+        lines.map((line) => JSON.stringify(line)).filter((line) => line.includes(`"${id}"`)),
+      ),
+    isUp: () => process.child.exitCode === null && process.child.signalCode === null && !isKilled && isReady(process),
     pid: () => process.child.pid,
     kill: async (restartAfterMs) => {
       pause = restartAfterMs;
       const before = starts;
+      isKilled = true;
       process.child.kill('SIGKILL');
       await until(() => starts > before || stopped);
       await ready();
     },
     signal: (signal) => void process.child.kill(signal),
+    // One that has just ended takes no orders.
+    shiftClock: (ms) => void process.child.send({ shiftClockMs: ms }, () => undefined),
     ready,
     stop: async () => {
       stopped = true;

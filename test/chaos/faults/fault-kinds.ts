@@ -6,6 +6,8 @@ export interface FaultKind {
   target: FaultTarget;
   /** Shortest and longest time until it is undone, in milliseconds. */
   lasts: readonly [number, number];
+  /** For how long afterwards nothing of its target is struck, where that is not what the target's kind usually needs. */
+  restMs?: number;
   /** How the suite makes it. */
   made: string;
   /** What clients see. */
@@ -55,6 +57,18 @@ export const faultKinds = {
     made: 'its connection to NATS is 100 ms late',
     seen: 'Answers are late by as much.',
   },
+  'worker-clock': {
+    target: 'worker',
+    lasts: [1_000, 5_000],
+    made: 'its clock jumps a minute to six hours forward or back, and returns',
+    seen: 'Nothing.',
+  },
+  'ingress-clock': {
+    target: 'ingress',
+    lasts: [1_000, 5_000],
+    made: 'its clock jumps a minute to six hours forward or back, and returns',
+    seen: 'Nothing. The ledger and the logs have the times that the clock told.',
+  },
   'nats-kill': {
     target: 'nats',
     lasts: [1_000, 3_000],
@@ -66,6 +80,28 @@ export const faultKinds = {
     lasts: [300, 3_000],
     made: 'SIGSTOP, SIGCONT of one server of three',
     seen: 'Parts connected to it wait.',
+  },
+  'nats-full': {
+    target: 'nats',
+    lasts: [1_000, 4_000],
+    made: 'one server of three is killed and started again on a full disk; then the disk is emptied, and it is started once more',
+    seen: 'Parts continue with the other servers.',
+  },
+  'redis-kill': {
+    target: 'redis',
+    // Sentinels promote the replica about two seconds after the primary ended.
+    lasts: [3_000, 5_000],
+    restMs: 8_000,
+    made: 'kill -9 of the primary, started again when the replica has been promoted',
+    seen: 'Requests of keys with limits receive 503 until the replica is promoted. What it had not received yet is lost.',
+  },
+  'redis-full': {
+    target: 'redis',
+    lasts: [1_500, 4_000],
+    // The old primary lives, and sentinels make it a replica ten seconds later.
+    restMs: 14_000,
+    made: 'the disk of the primary is full, then it is emptied',
+    seen: 'As when the primary is killed: it refuses all writes, and sentinels promote the replica.',
   },
   'redis-stop': {
     target: 'redis',
@@ -110,3 +146,6 @@ export type FaultName = keyof typeof faultKinds;
 
 /** The names of all kinds, in the order of the table. */
 export const faultNames = Object.keys(faultKinds) as FaultName[];
+
+/** Those for which the system must permit namespaces. */
+export const diskFaults: readonly FaultName[] = ['nats-full', 'redis-full'];

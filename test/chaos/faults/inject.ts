@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { RedisPair } from '../../helpers/servers/start-redis-pair.ts';
+import { until } from '../../helpers/until.ts';
 import type { ChaosCluster } from '../cluster/chaos-cluster.ts';
 import type { FaultName } from './fault-kinds.ts';
 import type { Fault } from './schedule.ts';
@@ -32,8 +34,11 @@ export async function inject(cluster: ChaosCluster, crowds: Crowds, fault: Fault
     crowds.wait();
     await sleep(waitedMs);
   }
+  // The cluster survives the loss of one server of each kind, not of another one before the first has all again.
+  if (fault.name.startsWith('redis')) await cluster.redis.whole();
+  if (fault.name.startsWith('nats')) await cluster.nats.whole();
   const from = performance.now();
-  const undo = strike(cluster, crowds, fault);
+  const undo = await strike(cluster, crowds, fault);
   await sleep(fault.lastsMs);
   await undo();
   return { fault, from, to: performance.now() };
@@ -43,7 +48,11 @@ const nothing = (): void => undefined;
 const restarting = (ready: Promise<void> | undefined) => async () => ready;
 
 /** @returns what undoes it */
-function strike(cluster: ChaosCluster, crowds: Crowds, { name, index, lastsMs }: Fault): () => Promise<void> | void {
+async function strike(
+  cluster: ChaosCluster,
+  crowds: Crowds,
+  { name, index, lastsMs, draw }: Fault,
+): Promise<() => Promise<void> | void> {
   const linked = (name.startsWith('ingress') ? cluster.ingresses : cluster.workers)[index];
   const engine = cluster.engines[index];
   const server = ['one', 'two', 'three'][index] ?? '';
@@ -64,15 +73,43 @@ function strike(cluster: ChaosCluster, crowds: Crowds, { name, index, lastsMs }:
     case 'ingress-delay':
       linked?.link.delay(delayMs);
       return () => linked?.link.restore();
+    case 'worker-clock':
+    case 'ingress-clock':
+      linked?.part.shiftClock(clockShift(draw));
+      return () => linked?.part.shiftClock(0);
     case 'nats-kill':
       cluster.nats.kill(server);
       return () => cluster.nats.restart(server);
     case 'nats-stop':
       cluster.nats.signal(server, 'SIGSTOP');
       return () => cluster.nats.signal(server, 'SIGCONT');
-    case 'redis-stop':
-      cluster.redis.primary.child.kill('SIGSTOP');
-      return () => void cluster.redis.primary.child.kill('SIGCONT');
+    case 'nats-full': {
+      const startAgain = (): Promise<void> => {
+        cluster.nats.kill(server);
+        return cluster.nats.restart(server);
+      };
+      await cluster.disks?.fill(server);
+      await startAgain();
+      return async () => {
+        await cluster.disks?.empty(server);
+        await startAgain();
+      };
+    }
+    case 'redis-kill':
+      return failOver(cluster.redis);
+    case 'redis-full': {
+      const disk = (await cluster.redis.current()) === cluster.redis.primary ? 'primary' : 'replica';
+      await cluster.disks?.fill(disk);
+      return async () => {
+        await cluster.disks?.empty(disk);
+        await cluster.redis.whole();
+      };
+    }
+    case 'redis-stop': {
+      const { child } = await cluster.redis.current();
+      child.kill('SIGSTOP');
+      return () => void child.kill('SIGCONT');
+    }
     case 'engine-500':
     case 'engine-401':
     case 'engine-400':
@@ -97,6 +134,24 @@ function strike(cluster: ChaosCluster, crowds: Crowds, { name, index, lastsMs }:
       crowds.stall();
       return nothing;
   }
+}
+
+/** Kills the primary. @returns starts it again, once the other is the primary, and waits until it follows that one */
+async function failOver(redis: RedisPair): Promise<() => Promise<void>> {
+  const killed = await redis.current();
+  await killed.kill();
+  return async () => {
+    await until(async () => (await redis.current()) !== killed, 30_000);
+    await killed.restart();
+    await redis.whole();
+  };
+}
+
+/** By how many milliseconds a clock jumps, forward or back: short jumps are as likely as long ones. */
+function clockShift(draw: number): number {
+  const [minuteMs, times] = [60_000, 360];
+  const size = Math.abs(draw - 0.5) * 2;
+  return Math.round(Math.sign(draw - 0.5) * minuteMs * times ** size);
 }
 
 function sicknessOf(

@@ -1,5 +1,5 @@
 import { seededRandom } from '../../helpers/seeded-random.ts';
-import { faultKinds, faultNames, type FaultName, type FaultTarget } from './fault-kinds.ts';
+import { faultKinds, faultNames, type FaultKind, type FaultName, type FaultTarget } from './fault-kinds.ts';
 
 /** One fault of a schedule. Times are in milliseconds since its start. */
 export interface Fault {
@@ -8,6 +8,8 @@ export interface Fault {
   lastsMs: number;
   /** Index of what it strikes among its kind: worker and engine 2 belong together. */
   index: number;
+  /** In [0, 1): decides what else there is to decide. */
+  draw: number;
 }
 
 /** How many there are of each target, and how many of them may be struck at once. */
@@ -25,8 +27,8 @@ const targets: Record<FaultTarget, { count: number; atOnce: number; restMs: numb
 const gap = [250, 1_100] as const;
 
 /**
- * Decides when what breaks. The same arguments give the same schedule. Kinds are dealt like cards, so that each comes up
- * before any comes up again.
+ * Decides when what breaks. The same arguments give the same schedule. Kinds are dealt like cards, several packs in a row: one
+ * that may not strike yet comes up as soon as it may.
  */
 export function makeSchedule(seed: number, ms: number, names: readonly FaultName[] = faultNames): Fault[] {
   const random = seededRandom(seed);
@@ -36,17 +38,17 @@ export function makeSchedule(seed: number, ms: number, names: readonly FaultName
   const struck: { target: FaultTarget; index: number; until: number }[] = [];
   let deck: FaultName[] = [];
   for (let at = 500; at < ms; at += between(gap, random())) {
-    if (deck.length === 0) deck = shuffle(names, random);
-    const found = deck.findIndex((name) => choose(name, at, struck, 0) !== undefined);
-    const draw = random();
+    const mayStrike = (name: FaultName): boolean => choose(name, at, struck, 0) !== undefined;
+    if (!deck.some(mayStrike) && names.some(mayStrike)) deck = [...deck, ...shuffle(names, random)];
+    const found = deck.findIndex(mayStrike);
     const name = deck[found];
     if (name === undefined) continue;
-    const index = choose(name, at, struck, draw) ?? 0;
+    const index = choose(name, at, struck, random()) ?? 0;
     deck.splice(found, 1);
-    const { target, lasts } = faultKinds[name];
+    const { target, lasts, restMs = targets[target].restMs }: FaultKind = faultKinds[name];
     const lastsMs = between(lasts, random());
-    faults.push({ name, at, lastsMs, index });
-    struck.push({ target, index, until: at + lastsMs + targets[target].restMs });
+    faults.push({ name, at, lastsMs, index, draw: random() });
+    struck.push({ target, index, until: at + lastsMs + restMs });
   }
   return faults;
 }

@@ -43,6 +43,19 @@ export class Load implements Crowds {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 
+  /** Sends requests of every format to every ingress, and waits for their end. */
+  async probe(): Promise<Sent[]> {
+    const from = this.sent.length;
+    for (const format of ['chat', 'messages', 'tools'] as const) {
+      for (let count = 0; count < 8; count += 1) {
+        const [ingress, limited] = [count % 2, count % 4 < 2];
+        this.#send({ format, stream: format !== 'tools' && count < 4, behaviour: 'reads', ingress, limited });
+      }
+    }
+    await this.settle();
+    return this.sent.slice(from);
+  }
+
   flood(): void {
     for (let count = 0; count < 60; count += 1) {
       this.#send({ format: 'chat', stream: count % 2 === 0, words: 10, behaviour: 'reads', limited: true });
@@ -86,8 +99,13 @@ export class Load implements Crowds {
   }
 
   #send(also: Partial<RequestPlan>): void {
-    const plan = planRequest(`${this.#name}-${this.#count++}`, this.#random, also);
-    const url = this.#cluster.ingresses[plan.ingress]?.url ?? '';
+    const planned = planRequest(`${this.#name}-${this.#count++}`, this.#random, also);
+    const { ingresses } = this.#cluster;
+    // As a load balancer does, which leaves out what is not ready.
+    const isUp = ingresses[planned.ingress]?.part.isUp() === true;
+    const ingress = isUp ? planned.ingress : ingresses.findIndex(({ part }) => part.isUp());
+    const plan = { ...planned, ingress: Math.max(0, ingress) };
+    const url = ingresses[plan.ingress]?.url ?? '';
     const key = plan.limited ? this.#cluster.keys.limited : this.#cluster.keys.free;
     const running = sendRequest(plan, { url, key }, this.#maxMs, (sent) => this.sent.push(sent));
     this.#running.add(running);

@@ -9,6 +9,8 @@ export interface Answer {
   finished: boolean;
   /** The error that the answer names. */
   error: string | undefined;
+  /** Whether the error says that the request kills workers. */
+  isBlamed: boolean;
   /** How the connection broke, if it did. */
   broken: string | undefined;
   /** Output tokens that the answer names. */
@@ -38,6 +40,7 @@ export function readAnswer(
     text: '',
     finished: false,
     error: undefined,
+    isBlamed: false,
     broken,
     outputTokens: undefined,
     trailing: false,
@@ -87,7 +90,11 @@ function readStream({ format }: Pick<RequestPlan, 'format'>, body: string, answe
 }
 
 function take({ error, usage }: Fields, answer: Answer): void {
-  if (error) answer.error = error.code ?? error.type ?? error.message ?? 'error';
+  if (error) {
+    answer.error = error.code ?? error.type ?? error.message ?? 'error';
+    // Only the chat format has a code.
+    answer.isBlamed = error.code === 'workers_died' || error.message?.startsWith('Two workers died') === true;
+  }
   answer.outputTokens = usage?.completion_tokens ?? usage?.output_tokens ?? answer.outputTokens;
 }
 

@@ -37,7 +37,10 @@ function judge(sent: Sent, disturbances: Disturbances, maxMs: number): Omit<Viol
   }
   if (answer.trailing) add('bytes after the end', error ?? 'text');
   const end = endedAt ?? Number.POSITIVE_INFINITY;
-  if (broken !== undefined && !disturbances.any(['ingress-kill'], sentAt, end, startMs)) {
+  const isKilled = disturbances
+    .during(sentAt, end, startMs)
+    .some(({ fault }) => fault.name === 'ingress-kill' && fault.index === plan.ingress);
+  if (broken !== undefined && !isKilled) {
     add('broken connection', `${broken} after ${text.length} characters`);
   }
   if (status !== undefined && status !== 200 && !honest.has(status)) {

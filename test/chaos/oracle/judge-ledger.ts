@@ -6,7 +6,10 @@ import type { Violation } from './violation.ts';
 /** What is compared of a record of the ledger. */
 export type LedgerEntry = Pick<UsageRecord, 'id' | 'outcome' | 'completionTokens' | 'attempts'>;
 
-/** An ingress that is killed takes with it what it has not written yet: up to this long. */
+/**
+ * An ingress that is killed takes with it what it has not written yet, and a primary what its replica has not received yet: up to
+ * this long.
+ */
 const writtenMs = 2_000;
 
 /** Judges that the ledger has each request once, with the outcome and the tokens that its client saw. */
@@ -23,9 +26,9 @@ export function judgeLedger(
     if (answer.status !== 200 || !answer.finished) return [];
     const [record] = records;
     if (!record) {
-      const lost = disturbances
-        .during(endedAt, endedAt + writtenMs)
-        .some(({ fault }) => fault.name === 'ingress-kill' && fault.index === ingress);
+      const lost = disturbances.during(endedAt, endedAt + writtenMs).some(({ fault: { name, index }, from }) => {
+        return (name === 'ingress-kill' && index === ingress) || (name === 'redis-kill' && from >= endedAt);
+      });
       return lost ? [] : add('no record of an answer that its client has');
     }
     if (record.outcome !== 'done') return add(`${record.outcome}, but its client has all of it`);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { FaultName } from '../faults/fault-kinds.ts';
+import { faultNames, type FaultName } from '../faults/fault-kinds.ts';
 import { makeSchedule } from '../faults/schedule.ts';
 import type { Execution } from '../faults/engine-front.ts';
 import { readAnswer } from '../load/read-answer.ts';
@@ -9,14 +9,16 @@ import { seededRandom } from '../../helpers/seeded-random.ts';
 import { Disturbances } from './disturbances.ts';
 import { judgeAnswers } from './judge-answers.ts';
 import { judgeLedger, type LedgerEntry } from './judge-ledger.ts';
-import { judgeGrowth } from './judge-leftovers.ts';
+import { judgeCrashes } from './judge-crashes.ts';
+import { judgeFailures, judgeRecovery } from './judge-failures.ts';
+import { judgeGrowth, type Footprint } from './judge-growth.ts';
 import { judgeBlame, judgePoison } from './judge-poison.ts';
 import { judgeSlots } from './judge-slots.ts';
 import { judgeTools } from './judge-tools.ts';
 
 const calm = new Disturbances([]);
 const during = (name: FaultName, from: number, to: number): Disturbances =>
-  new Disturbances([{ fault: { name, at: 0, lastsMs: to - from, index: 0 }, from, to }]);
+  new Disturbances([{ fault: { name, at: 0, lastsMs: to - from, index: 0, draw: 0 }, from, to }]);
 
 const plan = (also: Partial<RequestPlan> = {}): RequestPlan =>
   planRequest('c1-1', seededRandom(1), {
@@ -98,6 +100,8 @@ describe.each(['chat', 'messages'] as const)('the oracle, of a streamed %s answe
     expect(judge(sent(one, some, {}, 'cut'))).toEqual(['broken connection']);
     expect(judge(sent(one, some, {}, 'cut'), during('ingress-kill', 1_500, 1_600))).toEqual([]);
     expect(judge(sent(one, some, {}, 'cut'), during('worker-kill', 1_500, 1_600))).toEqual(['broken connection']);
+    const other = sent({ ...one, ingress: 1 }, some, {}, 'cut');
+    expect(judge(other, during('ingress-kill', 1_500, 1_600))).toEqual(['broken connection']);
   });
 
   it('finds what follows the end', () => {
@@ -149,6 +153,11 @@ describe('the oracle', () => {
     expect(rules(judgeLedger([whole], [record(), record()], calm))).toEqual(['ledger']);
     expect(rules(judgeLedger([whole], [], calm))).toEqual(['ledger']);
     expect(judgeLedger([whole], [], during('ingress-kill', 2_500, 2_600))).toEqual([]);
+    // A primary that is killed takes along what its replica had not received, nothing older and nothing younger.
+    expect(judgeLedger([whole], [], during('redis-kill', 2_500, 9_000))).toEqual([]);
+    expect(rules(judgeLedger([whole], [], during('redis-kill', 1_900, 9_000)))).toEqual(['ledger']);
+    expect(rules(judgeLedger([whole], [], during('redis-kill', 4_500, 9_000)))).toEqual(['ledger']);
+    expect(rules(judgeLedger([whole], [], during('redis-full', 2_500, 9_000)))).toEqual(['ledger']);
   });
 
   it('finds a tool call that ran twice, or not at all', () => {
@@ -173,13 +182,60 @@ describe('the oracle', () => {
     expect(judgeBlame([sent(plan({ poison: true }), '', {}, undefined, 422)], [])).toEqual([]);
   });
 
+  it.each([
+    ['chat', { code: 'workers_died', type: 'invalid_request_error' }],
+    ['messages', { type: 'invalid_request_error' }],
+  ] as const)('finds a %s stream that is blamed in the middle', (format, error) => {
+    const body = { type: 'error', error: { ...error, message: 'Two workers died while they served this request.' } };
+    const one = plan({ format });
+    const streamed = sent(one, `${events(one, piecesOf(one))[0]}event: error\ndata: ${JSON.stringify(body)}\n\n`);
+    expect(judge(streamed)).toEqual([]);
+    expect(judgeBlame([streamed], [1_200, 1_700])).toEqual([]);
+    expect(rules(judgeBlame([streamed], [1_200]))).toEqual(['blamed']);
+  });
+
+  it('finds a cluster that fails everything, and one that has not recovered', () => {
+    const done = sent(plan(), events(plan(), piecesOf(plan())).join(''));
+    const refused = sent(plan(), '{}', {}, undefined, 503);
+    const poison = sent(plan({ poison: true }), '{}', {}, undefined, 422);
+    expect(judgeFailures([done, done, done, refused], 0.3)).toEqual([]);
+    expect(judgeFailures([done, poison, poison], 0.3)).toEqual([]);
+    expect(rules(judgeFailures([done, refused], 0.3))).toEqual(['too many failures']);
+    expect(rules(judgeFailures([refused], 0.3))).toEqual(['too many failures']);
+    expect(judgeRecovery([done])).toEqual([]);
+    expect(rules(judgeRecovery([done, refused]))).toEqual(['not recovered']);
+  });
+
+  it('finds a part that ends by itself, once it was ready', () => {
+    const part = (wasReady: boolean) => ({ name: 'gpu-0', crashes: [{ at: 1, wasReady, detail: '1: out of memory' }] });
+    expect(rules(judgeCrashes([part(true)]))).toEqual(['crashed']);
+    expect(judgeCrashes([part(false), { name: 'gpu-1', crashes: [] }])).toEqual([]);
+  });
+
   it('finds memory and handles that a part keeps', () => {
-    const before = [{ name: 'ingress-0', pid: 1, memory: 100, handles: 30 }];
-    expect(judgeGrowth(before, [{ name: 'ingress-0', pid: 1, memory: 200, handles: 40 }])).toEqual([]);
-    expect(rules(judgeGrowth(before, [{ name: 'ingress-0', pid: 1, memory: 400, handles: 90 }]))).toEqual([
+    const at = (ms: number, memory: number, handles: number): Footprint => {
+      return { name: 'ingress-0', pid: 1, at: ms, memory, handles };
+    };
+    expect(judgeGrowth([at(0, 20, 10), at(10_000, 100, 30), at(40_000, 200, 40)])).toEqual([]);
+    expect(rules(judgeGrowth([at(0, 20, 10), at(10_000, 100, 30), at(40_000, 400, 90)]))).toEqual([
       'leftover',
       'leftover',
     ]);
+    // Another process of the same name is compared with itself.
+    const other = { ...at(60_000, 90, 30), pid: 2 };
+    expect(judgeGrowth([at(0, 20, 10), at(40_000, 400, 90), other])).toEqual([]);
+  });
+
+  it('finds memory and handles that creep, and no peaks', () => {
+    const minutes = (memory: (minute: number) => number, handles: (minute: number) => number): Footprint[] =>
+      Array.from({ length: 31 }, (_, minute) => {
+        return { name: 'ingress-1', pid: 1, at: minute * 60_000, memory: memory(minute), handles: handles(minute) };
+      });
+    const flat = (level: number) => (minute: number) => level + (minute % 2 === 0 ? 5 : 0);
+    expect(judgeGrowth(minutes(flat(150), flat(40)))).toEqual([]);
+    expect(judgeGrowth(minutes((minute) => (minute === 20 ? 900 : 150), flat(40)))).toEqual([]);
+    expect(rules(judgeGrowth(minutes((minute) => 150 + 5 * minute, flat(40))))).toEqual(['leftover']);
+    expect(rules(judgeGrowth(minutes(flat(150), (minute) => 40 + 2 * minute)))).toEqual(['leftover']);
   });
 });
 
@@ -187,5 +243,13 @@ describe('a schedule', () => {
   it('is the same for the same seed, and another for another', () => {
     expect(makeSchedule(5, 60_000)).toEqual(makeSchedule(5, 60_000));
     expect(makeSchedule(5, 60_000)).not.toEqual(makeSchedule(6, 60_000));
+  });
+
+  it('has in a minute each kind at least once, and 75 faults or more', () => {
+    for (let seed = 1; seed <= 200; seed += 1) {
+      const schedule = makeSchedule(seed, 60_000);
+      expect(schedule.length).toBeGreaterThanOrEqual(75);
+      expect(faultNames.filter((name) => !schedule.some((fault) => fault.name === name))).toEqual([]);
+    }
   });
 });

@@ -15,6 +15,9 @@ export interface Violation {
     | 'ledger'
     | 'poison'
     | 'blamed'
+    | 'crashed'
+    | 'too many failures'
+    | 'not recovered'
     | 'leftover';
   /** Of which request or part. */
   id: string;

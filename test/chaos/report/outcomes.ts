@@ -17,6 +17,11 @@ export interface Outcomes {
   broken: number;
   /** The client left. */
   left: number;
+  /**
+   * Of streams that were done, and had no text when the fault struck: milliseconds from then, or from when the engine would have had
+   * text, to the first text.
+   */
+  waits: number[];
 }
 
 /** A fault's consequences may show this much later, in milliseconds. */
@@ -29,9 +34,7 @@ export function countOutcomes(
   executions: readonly Execution[],
 ): Map<FaultName, Outcomes> {
   const asked = Map.groupBy(executions, ({ id }) => id);
-  const found = new Map<FaultName, Outcomes>(
-    faultNames.map((name) => [name, { faults: 0, done: 0, moved: 0, ended: 0, refused: 0, broken: 0, left: 0 }]),
-  );
+  const found = new Map<FaultName, Outcomes>(faultNames.map((name) => [name, noOutcomes()]));
   for (const { fault, from, to } of struck) {
     const outcomes = found.get(fault.name);
     if (!outcomes) continue;
@@ -40,11 +43,33 @@ export function countOutcomes(
       if (one.sentAt > to + laterMs || (one.endedAt ?? Number.POSITIVE_INFINITY) < from) continue;
       const outcome = outcomeOf(one);
       outcomes[outcome] += 1;
-      if (outcome === 'done' && (asked.get(one.plan.id)?.length ?? 0) > 1) outcomes.moved += 1;
+      if (outcome !== 'done') continue;
+      if ((asked.get(one.plan.id)?.length ?? 0) > 1) outcomes.moved += 1;
+      const { plan, sentAt, firstTextAt: textAt } = one;
+      if (plan.stream && textAt !== undefined && textAt > from) {
+        outcomes.waits.push(Math.max(0, textAt - Math.max(from, sentAt + plan.delayMs)));
+      }
     }
   }
   return found;
 }
+
+function noOutcomes(): Outcomes {
+  return { faults: 0, done: 0, moved: 0, ended: 0, refused: 0, broken: 0, left: 0, waits: [] };
+}
+
+/** The outcomes of several runs together. */
+export function addOutcomes(runs: readonly Map<FaultName, Outcomes>[]): Map<FaultName, Outcomes> {
+  const sum = new Map(faultNames.map((name) => [name, noOutcomes()]));
+  for (const [name, one] of runs.flatMap((run) => [...run])) {
+    const all = sum.get(name) ?? noOutcomes();
+    for (const count of counts) all[count] += one[count];
+    all.waits.push(...one.waits);
+  }
+  return sum;
+}
+
+const counts = ['faults', 'done', 'moved', 'ended', 'refused', 'broken', 'left'] as const;
 
 /** How a request ended for its client. */
 export function outcomeOf({ left, answer }: Sent): 'done' | 'ended' | 'refused' | 'broken' | 'left' {

@@ -1,24 +1,40 @@
 import { quantile } from '../../bench/report/quantile.ts';
 import { table } from '../../bench/report/table.ts';
+import type { FaultName } from '../faults/fault-kinds.ts';
 import type { ChaosResult } from '../run-chaos.ts';
+import type { Outcomes } from './outcomes.ts';
 
 /** What a run came to, as text: its seed, faults by outcomes, recovery, and every violation. */
-export function report({ seed, requests, failures, blamed, outcomes, recovery, violations }: ChaosResult): string {
-  const head = ['fault', 'times', 'done', 'moved', 'ended', 'refused', 'broken', 'left'];
-  const rows = Array.from(outcomes, ([name, { faults, done, moved, ended, refused, broken, left }]) => [
-    name,
-    ...[faults, done, moved, ended, refused, broken, left].map(String),
-  ]);
-  const sorted = recovery.toSorted((one, other) => one - other);
-  const at = (share: number): string => (sorted.length === 0 ? '-' : `${Math.round(quantile(sorted, share))} ms`);
+export function report(result: ChaosResult): string {
+  const { seed, requests, failures, failedShare, blamed, outcomes, leftOut, recovery, violations, logged } = result;
   return [
     '',
-    `chaos: seed ${seed}, ${requests} requests (repeat with CHAOS_SEED=${seed})`,
-    ...table(head, rows),
-    `kill -9 to first moved text: p50 ${at(0.5)}, p99 ${at(0.99)}, of ${sorted.length} streams`,
-    `failures: ${failures.map(([failure, count]) => `${count} × ${failure}`).join(', ') || 'none'}`,
+    `chaos: seed ${seed}, ${requests} requests (repeat with --seed ${seed})`,
+    ...outcomeTable(outcomes),
+    ...(leftOut.length > 0 ? [`left out, as the system permits no namespaces: ${leftOut.join(', ')}`] : []),
+    `kill -9 to first moved text: p50 ${at(recovery, 0.5)} ms, p99 ${at(recovery, 0.99)} ms, of ${recovery.length} streams`,
+    `failed: ${(failedShare * 100).toFixed(1)} % (${failures.map(([failure, count]) => `${count} × ${failure}`).join(', ')})`,
     `innocent requests taken for ones that kill workers: ${blamed}`,
     ...violations.map(({ rule, id, detail }) => `VIOLATION ${rule}: ${id} ${detail}`),
+    ...logged,
     '',
   ].join('\n');
+}
+
+/** Lines of a table of faults, what became of the requests that met them, and how long those waited for their text. */
+export function outcomeTable(outcomes: Map<FaultName, Outcomes>): string[] {
+  const head = ['fault', 'times', 'done', 'moved', 'ended', 'refused', 'broken', 'left', 'p50 ms', 'p99 ms'];
+  const rows = Array.from(outcomes, ([name, { faults, done, moved, ended, refused, broken, left, waits }]) => [
+    name,
+    ...[faults, done, moved, ended, refused, broken, left].map(String),
+    at(waits, 0.5),
+    at(waits, 0.99),
+  ]);
+  return table(head, rows);
+}
+
+function at(list: readonly number[], share: number): string {
+  if (list.length === 0) return '-';
+  const sorted = list.toSorted((one, other) => one - other);
+  return String(Math.round(quantile(sorted, share)));
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { until } from '../until.ts';
 import { freePort } from '#services/rtr/up/servers/free-port.ts';
 
 /** Three NATS servers that keep each queue together. */
@@ -17,29 +18,47 @@ export interface NatsCluster {
   signal: (name: string, signal: NodeJS.Signals) => void;
   /** Starts one again that was killed, with the data that it had. */
   restart: (name: string) => Promise<void>;
+  /** Waits until every server has all that it keeps for JetStream, so that any one may leave. */
+  whole: (ms?: number) => Promise<void>;
   stop: () => Promise<void>;
+}
+
+/** Where the servers keep what they write. */
+export interface NatsDisks {
+  /** The folder of each, by name. */
+  folderOf: (name: string) => string;
+  /** A command with arguments that starts a program where these folders are. */
+  enter: readonly string[];
 }
 
 /**
  * Starts a cluster of three NATS servers with JetStream, on ports of their own; its `stop` belongs into `onTestFinished`.
- * @param config further lines of each server's `cluster` block
+ * @param settings.config further lines of each server's `cluster` block
+ * @param settings.disks default: the folder of the configuration
  */
-export async function startNatsCluster({ config = [] }: { config?: string[] } = {}): Promise<NatsCluster> {
+export async function startNatsCluster({
+  config = [],
+  disks,
+}: { config?: string[]; disks?: NatsDisks | undefined } = {}): Promise<NatsCluster> {
   const folder = mkdtempSync(join(tmpdir(), 'rtr-test-nats-cluster-'));
-  const nodes: { name: string; port: number; route: number }[] = [];
-  for (const name of ['one', 'two', 'three']) nodes.push({ name, port: await freePort(), route: await freePort() });
+  const nodes: { name: string; port: number; route: number; monitor: number }[] = [];
+  for (const name of ['one', 'two', 'three']) {
+    nodes.push({ name, port: await freePort(), route: await freePort(), monitor: await freePort() });
+  }
   const routes = nodes.map(({ route }) => `"nats://127.0.0.1:${route}"`).join(', ');
   const servers = new Map<string, ChildProcess>();
   const start = (name: string): void => {
     const file = join(folder, `${name}.conf`);
-    servers.set(name, spawn('nats-server', ['--config', file], { stdio: 'ignore' }));
+    const [command, ...args] = [...(disks?.enter ?? []), 'nats-server', '--config', file];
+    servers.set(name, spawn(command, args, { stdio: 'ignore' }));
   };
-  for (const { name, port, route } of nodes) {
+  for (const { name, port, route, monitor } of nodes) {
     const cluster = ['name: test', `listen: "127.0.0.1:${route}"`, `routes: [${routes}]`, ...config];
     const lines = [
       `server_name: ${name}`,
       `listen: "127.0.0.1:${port}"`,
-      `jetstream { store_dir: "${join(folder, name)}", max_memory_store: 64M, max_file_store: 64M }`,
+      `http: "127.0.0.1:${monitor}"`,
+      `jetstream { store_dir: "${join(disks?.folderOf(name) ?? folder, name)}", max_memory_store: 64M, max_file_store: 64M }`,
       `cluster { ${cluster.join(', ')} }`,
     ];
     writeFileSync(join(folder, `${name}.conf`), lines.join('\n'));
@@ -55,6 +74,11 @@ export async function startNatsCluster({ config = [] }: { config?: string[] } = 
       if (server && server.exitCode === null && server.signalCode === null) await once(server, 'exit');
       start(name);
     },
+    whole: (ms = 60_000) =>
+      until(async () => {
+        const answers = await Promise.all(nodes.map(({ monitor }) => fetch(`http://127.0.0.1:${monitor}/healthz`)));
+        return answers.every(({ ok }) => ok);
+      }, ms),
     stop: async () => {
       for (const server of servers.values()) {
         if (server.exitCode !== null || server.signalCode !== null) continue;

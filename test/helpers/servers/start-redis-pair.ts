@@ -11,16 +11,34 @@ export interface RedisPair {
   replica: RedisProgram;
   /** Names the sentinels, as `REDIS_URL` takes it. */
   url: string;
+  /** The one that sentinels name as the primary now. */
+  current: () => Promise<RedisProgram>;
+  /** Waits until the other one follows the current primary, and sentinels would promote it. */
+  whole: (ms?: number) => Promise<void>;
   stop: () => Promise<void>;
 }
 
-/** Starts the pair and waits until all know each other. Its `stop` belongs into `afterAll`. */
-export async function startRedisPair(): Promise<RedisPair> {
+/** Where the two keep what they write, each in a folder of its own. */
+export interface RedisPairDisks {
+  primary: string;
+  replica: string;
+  /** A command with arguments that starts a program where these folders are. */
+  enter: readonly string[];
+}
+
+/**
+ * Starts the pair and waits until all know each other. Its `stop` belongs into `afterAll`.
+ * @param disks where the two append every write to a file; without, they write nothing
+ */
+export async function startRedisPair(disks?: RedisPairDisks): Promise<RedisPair> {
   const folder = mkdtempSync(join(tmpdir(), 'rtr-test-sentinel-'));
-  const secret = ['--requirepass', 'pw', '--masterauth', 'pw', '--save', ''];
-  const primary = await startRedisProgram(folder, (port) => ['--port', String(port), ...secret]);
-  const of = ['--replicaof', `127.0.0.1 ${primary.port}`];
-  const replica = await startRedisProgram(folder, (port) => ['--port', String(port), ...secret, ...of]);
+  const secret = ['--requirepass', 'pw', '--masterauth', 'pw', '--save', '', ...(disks ? ['--appendonly', 'yes'] : [])];
+  const start = (on: 'primary' | 'replica', further: string[]): Promise<RedisProgram> => {
+    const settings = (port: number): string[] => ['--port', String(port), ...secret, ...further];
+    return startRedisProgram(disks?.[on] ?? folder, settings, undefined, disks?.enter);
+  };
+  const primary = await start('primary', []);
+  const replica = await start('replica', ['--replicaof', `127.0.0.1 ${primary.port}`]);
   const sentinels: RedisProgram[] = [];
   for (let count = 0; count < 3; count += 1) {
     const sentinel = await startRedisProgram(
@@ -42,11 +60,22 @@ export async function startRedisPair(): Promise<RedisPair> {
   }
   await until(() => replicaFollows(replica), 20_000);
   await until(() => sentinelsAgree(sentinels), 20_000);
+  const current = async (): Promise<RedisProgram> => {
+    const ports = await Promise.all(sentinels.map(async (sentinel) => (await factsOf(sentinel)).get('port')));
+    if (new Set(ports).size !== 1) throw new Error(`sentinels name several primaries: ${ports.join(', ')}`);
+    return ports[0] === String(replica.port) ? replica : primary;
+  };
   const hosts = sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',');
   return {
     primary,
     replica,
     url: `redis+sentinel://:pw@${hosts}/rtr?sentinel-password=sp`,
+    current,
+    whole: (ms = 60_000) =>
+      until(async () => {
+        const other = (await current()) === primary ? replica : primary;
+        return (await replicaFollows(other)) && (await sentinelsAgree(sentinels));
+      }, ms),
     stop: async () => {
       for (const server of [...sentinels, replica, primary]) await server.stop();
       rmSync(folder, { recursive: true, force: true });
@@ -55,25 +84,44 @@ export async function startRedisPair(): Promise<RedisPair> {
 }
 
 /** Whether the replica has all that the primary has. A primary lets new replicas wait for some seconds before it sends it. */
-async function replicaFollows(replica: RedisProgram): Promise<boolean> {
-  const redis = new Redis({ port: replica.port, password: 'pw', lazyConnect: true });
-  await redis.connect();
-  const facts = await redis.info('replication');
-  redis.disconnect();
+async function replicaFollows({ port }: RedisProgram): Promise<boolean> {
+  const facts = await ask(port, 'pw', (redis) => redis.info('replication'));
   return facts.includes('master_link_status:up');
 }
 
-/** Whether every sentinel knows the replica and the other two. */
+/** Whether every sentinel knows the replica and the other two, and sees both servers. */
 async function sentinelsAgree(sentinels: readonly RedisProgram[]): Promise<boolean> {
   const seen = await Promise.all(
-    sentinels.map(async ({ port }) => {
-      const sentinel = new Redis({ port, password: 'sp', lazyConnect: true });
-      await sentinel.connect();
-      const facts = (await sentinel.call('SENTINEL', 'MASTER', 'rtr')) as string[];
-      sentinel.disconnect();
-      const fact = (name: string): string | undefined => facts[facts.indexOf(name) + 1];
-      return fact('num-slaves') === '1' && fact('num-other-sentinels') === '2';
+    sentinels.map(async (sentinel) => {
+      const facts = await factsOf(sentinel);
+      const replicas = await ask(sentinel.port, 'sp', (redis) => redis.call('SENTINEL', 'REPLICAS', 'rtr'));
+      const [replica = []] = replicas as string[][];
+      return (
+        facts.get('num-slaves') === '1' &&
+        facts.get('num-other-sentinels') === '2' &&
+        facts.get('flags') === 'master' &&
+        replica[replica.indexOf('flags') + 1] === 'slave'
+      );
     }),
   );
   return seen.every(Boolean);
+}
+
+/** What a sentinel says of the primary. */
+async function factsOf({ port }: RedisProgram): Promise<Map<string, string>> {
+  const list = (await ask(port, 'sp', (redis) => redis.call('SENTINEL', 'MASTER', 'rtr'))) as string[];
+  return new Map(list.flatMap((name, at) => (at % 2 === 0 ? [[name, list[at + 1] ?? '']] : [])));
+}
+
+/** Asks a server over a connection of its own. */
+async function ask<T>(port: number, password: string, question: (redis: Redis) => Promise<T>): Promise<T> {
+  const redis = new Redis({ port, password, lazyConnect: true, retryStrategy: () => null, commandTimeout: 1_000 });
+  // What fails is told by the question.
+  redis.on('error', () => undefined);
+  try {
+    await redis.connect();
+    return await question(redis);
+  } finally {
+    redis.disconnect();
+  }
 }

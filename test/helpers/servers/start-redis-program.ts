@@ -10,30 +10,43 @@ import { until } from '../until.ts';
 /** A redis-server that a test configures itself. */
 export interface RedisProgram {
   port: number;
-  child: Child;
+  /** The process that runs, or that ran last. */
+  readonly child: Child;
   kill: () => Promise<void>;
+  /** Starts it again after its end, on the same port, with the data that it had. */
+  restart: () => Promise<void>;
   stop: () => Promise<void>;
 }
 
 /**
  * Starts redis-server in a folder and waits until it listens.
  * @param settings by the free port that it is given; a sentinel keeps its own in a file, so they come as lines of one
+ * @param enter a command with arguments that starts the program, which is appended to it
  */
 export async function startRedisProgram(
   folder: string,
   settings: (port: number) => string[],
   sentinel?: (port: number) => string[],
+  enter: readonly string[] = [],
 ): Promise<RedisProgram> {
   const program = await provideServer('redis', process.env, (line) => console.info(line));
   const port = await freePort();
   const file = join(folder, `redis-${port}.conf`);
   if (sentinel) writeFileSync(file, `${sentinel(port).join('\n')}\n`);
   const args = sentinel ? [file, '--sentinel'] : ['--bind', '127.0.0.1', '--dir', folder, ...settings(port)];
-  const child = spawnGuarded(program, args, { env: process.env });
+  const [command, ...before] = [...enter, program];
+  const start = (): Child => spawnGuarded(command, [...before, ...args], { env: process.env });
+  let child = start();
   await until(() => isListening(port));
   return {
     port,
-    child,
+    get child() {
+      return child;
+    },
+    restart: async () => {
+      child = start();
+      await until(() => isListening(port));
+    },
     kill: async () => {
       if (!isRunning(child)) return;
       const gone = once(child, 'exit');

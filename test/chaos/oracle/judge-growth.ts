@@ -1,0 +1,89 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { quantile } from '../../bench/report/quantile.ts';
+import type { ChaosCluster } from '../cluster/chaos-cluster.ts';
+import type { Violation } from './violation.ts';
+
+/** What a process holds. */
+export interface Footprint {
+  name: string;
+  pid: number;
+  /** When, as `performance.now()` tells. */
+  at: number;
+  /** Resident memory in MiB. */
+  memory: number;
+  /** Open file descriptors. */
+  handles: number;
+}
+
+/** Growth that a run may leave behind: memory that Node has not returned yet, connections that are kept open. */
+const leftover = { factor: 2, memory: 64, handles: 40 };
+
+/** Growth of what a process usually holds from one minute to another one, later: it has been warm since long. */
+const creep = { factor: 1.25, memory: 16, handles: 15 };
+
+/** Milliseconds after which a process has loaded what it needs for its work. */
+const warmMs = 10_000;
+
+/** Milliseconds that a process must have run to be judged for what creeps. */
+const longMs = 240_000;
+
+/** What every ingress and worker holds now. Empty where `/proc` does not tell. */
+export function footprints(cluster: ChaosCluster): Footprint[] {
+  if (process.platform !== 'linux') return [];
+  const at = performance.now();
+  return [...cluster.ingresses, ...cluster.workers].flatMap(({ part }) => {
+    const pid = part.pid();
+    try {
+      const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+      const memory = Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? 0) / 1024;
+      return [{ name: part.name, pid: pid ?? 0, at, memory, handles: readdirSync(`/proc/${pid}/fd`).length }];
+    } catch {
+      // It has just been killed.
+      return [];
+    }
+  });
+}
+
+/**
+ * Judges that processes which run at the end hold about as much as when they were warm, and, those which run for minutes, that what
+ * they hold does not grow.
+ * @param seen all footprints of a run, in the order of time
+ */
+export function judgeGrowth(seen: readonly Footprint[]): Violation[] {
+  const end = seen.at(-1)?.at;
+  return [...Map.groupBy(seen, ({ pid }) => pid).values()].flatMap((all) => {
+    const [first, last] = [all[0], all.at(-1)];
+    if (!first || !last || last.at !== end) return [];
+    const warm = all.find(({ at }) => at >= first.at + warmMs) ?? first;
+    const found = compare(warm, last, leftover);
+    const span = last.at - warm.at;
+    if (span < longMs) return found;
+    const quarter = (from: number): Footprint[] =>
+      all.filter(({ at }) => at >= warm.at + span * from && at <= warm.at + span * (from + 0.25));
+    return [...found, ...compare(usual(quarter(0.25)), usual(quarter(0.75)), creep)];
+  });
+}
+
+/** The medians of footprints of one process. */
+function usual(list: readonly Footprint[]): Pick<Footprint, 'name' | 'memory' | 'handles'> {
+  const median = (of: 'memory' | 'handles'): number =>
+    quantile(
+      list.map((one) => one[of]).toSorted((one, other) => one - other),
+      0.5,
+    );
+  return { name: list[0]?.name ?? '', memory: median('memory'), handles: median('handles') };
+}
+
+function compare(
+  before: Pick<Footprint, 'name' | 'memory' | 'handles'>,
+  now: Pick<Footprint, 'memory' | 'handles'>,
+  most: typeof leftover,
+): Violation[] {
+  const add = (detail: string): Violation[] => [{ rule: 'leftover', id: before.name, detail }];
+  return [
+    ...(now.memory > before.memory * most.factor + most.memory
+      ? add(`${Math.round(now.memory)} MiB after ${Math.round(before.memory)} MiB`)
+      : []),
+    ...(now.handles > before.handles + most.handles ? add(`${now.handles} handles after ${before.handles}`) : []),
+  ];
+}
