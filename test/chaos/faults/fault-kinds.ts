@@ -20,7 +20,12 @@ const moved = 'Requests without text so far move to another worker.';
 /** Every kind of fault. */
 export const faultKinds = {
   'worker-kill': { target: 'worker', lasts: [400, 1_500], made: 'kill -9, started again', seen: streams },
-  'worker-stop': { target: 'worker', lasts: [300, 6_000], made: 'SIGSTOP, SIGCONT', seen: streams },
+  'worker-stop': {
+    target: 'worker',
+    lasts: [300, 6_000],
+    made: 'SIGSTOP, SIGCONT',
+    seen: `${streams} A worker that is silent for 3.3 seconds counts as one that died.`,
+  },
   'worker-cut': {
     target: 'worker',
     lasts: [200, 3_000],
@@ -100,7 +105,7 @@ export const faultKinds = {
     lasts: [1_500, 4_000],
     // The old primary lives, and sentinels make it a replica ten seconds later.
     restMs: 14_000,
-    made: 'the disk of the primary is full, then it is emptied',
+    made: 'the disk of the primary is full until the replica has been promoted, then it is emptied',
     seen: 'As when the primary is killed: it refuses all writes, and sentinels promote the replica.',
   },
   'redis-stop': {

@@ -27,6 +27,9 @@ const delayMs = 100;
 /** Time in which streams that wait for their first token reach the engines, in milliseconds. */
 const waitedMs = 600;
 
+/** Time in which the sentinels tell all clients of a new primary, in milliseconds. */
+const toldMs = 1_000;
+
 /** Makes a fault, waits as long as it lasts, and undoes it. */
 export async function inject(cluster: ChaosCluster, crowds: Crowds, fault: Fault): Promise<Struck> {
   if (fault.name === 'worker-kill') {
@@ -98,9 +101,13 @@ async function strike(
     case 'redis-kill':
       return failOver(cluster.redis);
     case 'redis-full': {
-      const disk = (await cluster.redis.current()) === cluster.redis.primary ? 'primary' : 'replica';
+      const full = await cluster.redis.current();
+      const disk = full === cluster.redis.primary ? 'primary' : 'replica';
       await cluster.disks?.fill(disk);
       return async () => {
+        await until(async () => (await cluster.redis.current()) !== full, 30_000);
+        // Its clients have been told.
+        await sleep(toldMs);
         await cluster.disks?.empty(disk);
         await cluster.redis.whole();
       };

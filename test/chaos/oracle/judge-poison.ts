@@ -1,4 +1,5 @@
 import type { Sent } from '../load/send-request.ts';
+import type { Disturbances } from './disturbances.ts';
 import type { Violation } from './violation.ts';
 
 /** The status of a request that is taken for one that kills workers, before any of its answer was sent. */
@@ -12,14 +13,26 @@ export function judgePoison(sent: readonly Sent[], deaths: readonly { id: string
   });
 }
 
+/** A worker that is silent for longer counts as one that died: nobody can tell them apart. */
+const silentMs = 3_000;
+
 /**
- * Judges that only a request is blamed while which two workers died, be it with a status or with an event of a stream.
+ * Judges that only a request is blamed during which two workers died or were silent, be it with a status or with an event of a
+ * stream.
  * @param deaths times at which workers died
  */
-export function judgeBlame(sent: readonly Sent[], deaths: readonly number[]): Violation[] {
+export function judgeBlame(
+  sent: readonly Sent[],
+  deaths: readonly number[],
+  disturbances: Disturbances,
+): Violation[] {
   return sent.flatMap(({ plan: { id, poison }, answer, sentAt, endedAt = 0 }): Violation[] => {
     if (poison || !answer.isBlamed) return [];
-    const near = deaths.filter((at) => at >= sentAt && at <= endedAt);
-    return near.length >= 2 ? [] : [{ rule: 'blamed', id, detail: `${answer.error} after ${near.length} deaths` }];
+    const died = deaths.filter((at) => at >= sentAt && at <= endedAt).length;
+    const silent = disturbances.during(sentAt, endedAt).filter(({ fault: { name }, from, to }) => {
+      return (name === 'worker-stop' || name === 'worker-cut') && Math.min(to, endedAt) - from >= silentMs;
+    }).length;
+    if (died + silent >= 2) return [];
+    return [{ rule: 'blamed', id, detail: `${answer.error} after ${died} deaths and ${silent} silences` }];
   });
 }

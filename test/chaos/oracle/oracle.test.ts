@@ -177,9 +177,14 @@ describe('the oracle', () => {
 
   it('finds a request that is blamed for the deaths of workers that it did not see', () => {
     const blamed = sent(plan(), JSON.stringify({ error: { code: 'workers_died' } }), {}, undefined, 422);
-    expect(judgeBlame([blamed], [1_200, 1_700])).toEqual([]);
-    expect(rules(judgeBlame([blamed], [1_200, 2_700]))).toEqual(['blamed']);
-    expect(judgeBlame([sent(plan({ poison: true }), '', {}, undefined, 422)], [])).toEqual([]);
+    expect(judgeBlame([blamed], [1_200, 1_700], calm)).toEqual([]);
+    expect(rules(judgeBlame([blamed], [1_200, 2_700], calm))).toEqual(['blamed']);
+    expect(judgeBlame([sent(plan({ poison: true }), '', {}, undefined, 422)], [], calm)).toEqual([]);
+    const later = { ...blamed, endedAt: 6_000 };
+    expect(judgeBlame([later], [1_200], during('worker-stop', 2_000, 5_500))).toEqual([]);
+    expect(rules(judgeBlame([later], [1_200], during('worker-stop', 2_000, 4_500)))).toEqual(['blamed']);
+    expect(rules(judgeBlame([later], [1_200], during('worker-stop', 4_000, 7_500)))).toEqual(['blamed']);
+    expect(rules(judgeBlame([later], [1_200], during('ingress-stop', 2_000, 5_500)))).toEqual(['blamed']);
   });
 
   it.each([
@@ -190,8 +195,8 @@ describe('the oracle', () => {
     const one = plan({ format });
     const streamed = sent(one, `${events(one, piecesOf(one))[0]}event: error\ndata: ${JSON.stringify(body)}\n\n`);
     expect(judge(streamed)).toEqual([]);
-    expect(judgeBlame([streamed], [1_200, 1_700])).toEqual([]);
-    expect(rules(judgeBlame([streamed], [1_200]))).toEqual(['blamed']);
+    expect(judgeBlame([streamed], [1_200, 1_700], calm)).toEqual([]);
+    expect(rules(judgeBlame([streamed], [1_200], calm))).toEqual(['blamed']);
   });
 
   it('finds a cluster that fails everything, and one that has not recovered', () => {
