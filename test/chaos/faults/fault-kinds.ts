@@ -42,7 +42,7 @@ export const faultKinds = {
     target: 'ingress',
     lasts: [400, 1_500],
     made: 'kill -9, started again',
-    seen: 'Connections to it break. Its reservations are free after a minute.',
+    seen: 'Connections to it break. Its reservations are free after a minute. Until it has seen a worker that has a tool or model, it answers 404 for it.',
   },
   'ingress-stop': {
     target: 'ingress',

@@ -21,11 +21,7 @@ const silentMs = 3_000;
  * stream.
  * @param deaths times at which workers died
  */
-export function judgeBlame(
-  sent: readonly Sent[],
-  deaths: readonly number[],
-  disturbances: Disturbances,
-): Violation[] {
+export function judgeBlame(sent: readonly Sent[], deaths: readonly number[], disturbances: Disturbances): Violation[] {
   return sent.flatMap(({ plan: { id, poison }, answer, sentAt, endedAt = 0 }): Violation[] => {
     if (poison || !answer.isBlamed) return [];
     const died = deaths.filter((at) => at >= sentAt && at <= endedAt).length;

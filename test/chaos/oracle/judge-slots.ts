@@ -26,7 +26,9 @@ export function judgeSlots(
     const one = byId.get(id);
     const gone = one?.endedAt;
     if (gone === undefined || endedAt <= gone + calmMs) return [];
-    const faults = disturbances.during(startedAt, gone + calmMs).filter(({ fault: { name, index } }) => {
+    // The engine may have been asked late, since what asked it was disturbed.
+    const [from, to] = [Math.min(one?.sentAt ?? startedAt, startedAt), Math.max(gone + calmMs, startedAt)];
+    const faults = disturbances.during(from, to).filter(({ fault: { name, index } }) => {
       if (name.startsWith('worker-')) return index === engine;
       return name.startsWith('ingress-') ? index === one?.plan.ingress : name.startsWith('nats-');
     });

@@ -134,6 +134,10 @@ describe('the oracle', () => {
     expect(rules(judgeSlots([busy(3_100)], [gone], calm, 50_000))).toEqual(['busy slot']);
     expect(rules(judgeSlots([busy(undefined)], [gone], calm, 50_000))).toEqual(['busy slot']);
     expect(rules(judgeSlots([busy(9_000)], [gone], during('worker-stop', 1_900, 6_000), 50_000))).toEqual([]);
+    // Asked after its client was gone, by a worker that stood still meanwhile.
+    const late = { ...busy(5_012), startedAt: 5_000 };
+    expect(rules(judgeSlots([late], [gone], calm, 50_000))).toEqual(['busy slot']);
+    expect(rules(judgeSlots([late], [gone], during('worker-stop', 1_900, 4_900), 50_000))).toEqual([]);
     expect(rules(judgeSlots([busy(9_000)], [gone], during('engine-500', 1_900, 6_000), 50_000))).toEqual(['busy slot']);
     expect(rules(judgeSlots([busy(undefined)], [gone], during('worker-stop', 1_900, 6_000), 50_000))).toEqual([
       'busy slot',
