@@ -107,7 +107,10 @@ async function run(cluster: ChaosCluster, { seed, ms, names }: ChaosRun): Promis
   const striking: Promise<Struck>[] = [];
   for (const fault of schedule) {
     await sleep(Math.max(0, begun + fault.at - performance.now()));
-    striking.push(inject(cluster, load, fault));
+    const made = inject(cluster, load, fault);
+    // It is told below, when all have ended.
+    made.catch(() => undefined);
+    striking.push(made);
   }
   const struck = await Promise.all(striking);
   await sleep(calmMs);

@@ -1,11 +1,11 @@
 import { until } from '../../helpers/until.ts';
 import { startProcess, type ServiceProcess } from '../../helpers/processes/start-process.ts';
 
-/** An end of a service's process that nobody asked for. */
+/** An end of a service's process that nobody asked for, or a start that takes too long. */
 export interface Crash {
   /** As `performance.now()` tells. */
   at: number;
-  /** Whether it was ready before. */
+  /** Whether it was ready before, or should be by now. */
   wasReady: boolean;
   /** Exit code or signal, and the last lines that it logged. */
   detail: string;
@@ -19,7 +19,7 @@ export interface Part {
   isUp(): boolean;
   /** What it has logged of a request, in all its lives. */
   linesOf(id: string): string[];
-  /** Every end that nobody asked for. */
+  /** Every end that nobody asked for, and every start that takes too long. */
   crashes: Crash[];
   /** Ends it with SIGKILL, starts it again after this many milliseconds, and resolves when it is ready again. */
   kill(restartAfterMs: number): Promise<void>;
@@ -34,6 +34,9 @@ export interface Part {
 
 /** How long a supervisor waits before it starts again what has ended by itself. */
 const restartMs = 500;
+
+/** Longest time that a start may take, attempts included that failed. */
+const readyMs = 40_000;
 
 /** Has services take orders to shift their clock. */
 const preload = `--import=${new URL('../faults/shift-clock.ts', import.meta.url).href}`;
@@ -54,9 +57,11 @@ export function startPart(name: string, file: string, environment: Record<string
     lives.push(started);
     started.child.once('exit', (code, signal) => {
       if (!isKilled && !stopped) {
-        const lines = started.lines.slice(-3).map((line) => JSON.stringify(line));
-        const detail = `${code ?? signal}: ${lines.join(' ')}`;
-        crashes.push({ at: performance.now(), wasReady: isReady(started), detail });
+        crashes.push({
+          at: performance.now(),
+          wasReady: isReady(started),
+          detail: `${code ?? signal}: ${lastLines()}`,
+        });
       }
       isKilled = false;
       const wait = pause;
@@ -68,7 +73,12 @@ export function startPart(name: string, file: string, environment: Record<string
   };
   const isReady = ({ lines }: ServiceProcess): boolean => lines.some(({ msg }) => msg === readyLine);
   // One that ends at its start is started again.
-  const ready = () => until(() => stopped || isReady(process), 40_000);
+  const ready = () => until(() => stopped || isReady(process), readyMs);
+  const lastLines = (): string =>
+    process.lines
+      .slice(-5)
+      .map((line) => JSON.stringify(line))
+      .join(' ');
   start();
   return {
     name,
@@ -85,7 +95,10 @@ export function startPart(name: string, file: string, environment: Record<string
       isKilled = true;
       process.child.kill('SIGKILL');
       await until(() => starts > before || stopped);
-      await ready();
+      await ready().catch(() => {
+        const detail = `it is not ready ${readyMs} ms after its start: ${lastLines()}`;
+        crashes.push({ at: performance.now(), wasReady: true, detail });
+      });
     },
     signal: (signal) => void process.child.kill(signal),
     // One that has just ended takes no orders.
