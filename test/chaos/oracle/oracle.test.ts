@@ -244,7 +244,7 @@ describe('the oracle', () => {
     expect(judgeGrowth(minutes(flat(150), flat(40)))).toEqual([]);
     expect(judgeGrowth(minutes((minute) => (minute === 20 ? 900 : 150), flat(40)))).toEqual([]);
     expect(rules(judgeGrowth(minutes((minute) => 150 + 5 * minute, flat(40))))).toEqual(['leftover']);
-    expect(rules(judgeGrowth(minutes(flat(150), (minute) => 40 + 2 * minute)))).toEqual(['leftover']);
+    expect(rules(judgeGrowth(minutes(flat(150), (minute) => 40 + 1.2 * minute)))).toEqual(['leftover']);
   });
 });
 
