@@ -53,7 +53,7 @@ export class Tickets {
     job.foundWorkers(placements.length > 0);
     if (placements.length === 0) return;
     const { open, nextAt } = openPlacements(job, placements);
-    const free = open.find(({ pool }) => freeSlots(pool) > 0);
+    const free = open.find(({ pool, model }) => freeSlots(pool, model) > 0);
     const isNew = !job.tickets.isAdmitted && job.attempts === 0;
     if (isNew && !free && (this.#areFull(job, open) || this.#isTooLong(job, placements))) return this.#onFull(job);
     if (free) this.#add(job, free, true);
@@ -65,8 +65,8 @@ export class Tickets {
   spill(job: Job): void {
     const { open, nextAt } = openPlacements(job, placementsOf(job));
     const further = open.filter(({ pool }) => !job.tickets.placed.has(pool));
-    const next = further.find(({ pool }) => freeSlots(pool) > 0) ?? further[0];
-    if (next) this.#add(job, next, freeSlots(next.pool) > 0);
+    const next = further.find(({ pool, model }) => freeSlots(pool, model) > 0) ?? further[0];
+    if (next) this.#add(job, next, freeSlots(next.pool, next.model) > 0);
     this.#planSpill(job, open, nextAt);
   }
 
