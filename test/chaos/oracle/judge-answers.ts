@@ -10,6 +10,10 @@ const honest = new Set([blamedStatus, 429, 500, 502, 503, 504, 529]);
 /** After the start of an ingress, its clients' balancer may still send requests there. */
 const startMs = 3_000;
 
+/** The worker that has the tool, and for how long it may be away from an ingress that was started meanwhile. */
+const toolsWorker = 4;
+const unseenMs = 40_000;
+
 /** Judges every answer by itself: it ends in time, is exact or says that it is not, and is not refused without a reason. */
 export function judgeAnswers(sent: readonly Sent[], disturbances: Disturbances, maxMs: number): Violation[] {
   return sent.flatMap((one) => judge(one, disturbances, maxMs).map((found) => ({ ...found, id: one.plan.id })));
@@ -45,7 +49,17 @@ function judge(sent: Sent, disturbances: Disturbances, maxMs: number): Omit<Viol
   }
   if (status !== undefined && status !== 200 && !honest.has(status)) {
     const isTold = status === 400 && disturbances.any(['engine-400'], sentAt, end, 1_000);
-    if (!isTold) add('refused', `${status} ${error}`);
+    // An ingress does not know the tools of a worker that it has not seen since its start.
+    const isUnseen =
+      status === 404 &&
+      plan.format === 'tools' &&
+      disturbances
+        .during(sentAt, end, unseenMs)
+        .some(({ fault }) => fault.name === 'ingress-kill' && fault.index === plan.ingress) &&
+      disturbances
+        .during(sentAt, end, startMs)
+        .some(({ fault }) => fault.name.startsWith('worker-') && fault.index === toolsWorker);
+    if (!isTold && !isUnseen) add('refused', `${status} ${error}`);
   }
   return found;
 }

@@ -7,6 +7,7 @@ import { expectedText, planRequest, type RequestPlan } from '../load/request-pla
 import type { Sent } from '../load/send-request.ts';
 import { seededRandom } from '../../helpers/seeded-random.ts';
 import { Disturbances } from './disturbances.ts';
+import type { Struck } from '../faults/inject.ts';
 import { judgeAnswers } from './judge-answers.ts';
 import { judgeLedger, type LedgerEntry } from './judge-ledger.ts';
 import { judgeCrashes } from './judge-crashes.ts';
@@ -17,8 +18,12 @@ import { judgeSlots } from './judge-slots.ts';
 import { judgeTools } from './judge-tools.ts';
 
 const calm = new Disturbances([]);
-const during = (name: FaultName, from: number, to: number): Disturbances =>
-  new Disturbances([{ fault: { name, at: 0, lastsMs: to - from, index: 0, draw: 0 }, from, to }]);
+const struck = (name: FaultName, from: number, to: number, index = 0): Struck => ({
+  fault: { name, at: 0, lastsMs: to - from, index, draw: 0 },
+  from,
+  to,
+});
+const during = (name: FaultName, from: number, to: number): Disturbances => new Disturbances([struck(name, from, to)]);
 
 const plan = (also: Partial<RequestPlan> = {}): RequestPlan =>
   planRequest('c1-1', seededRandom(1), {
@@ -125,6 +130,11 @@ describe('the oracle', () => {
     expect(judge(sent(plan(), error, {}, undefined, 400))).toEqual(['refused']);
     expect(judge(sent(plan(), error, {}, undefined, 400), during('engine-400', 900, 1_100))).toEqual([]);
     expect(judge(sent(plan(), error, {}, undefined, 503))).toEqual([]);
+    const call = sent(plan({ format: 'tools' }), error, {}, undefined, 404);
+    const restart = struck('ingress-kill', 400, 700);
+    expect(judge(call, new Disturbances([restart, struck('worker-kill', 300, 900, 4)]))).toEqual([]);
+    expect(judge(call, new Disturbances([restart, struck('worker-kill', 300, 900, 1)]))).toEqual(['refused']);
+    expect(judge(call, new Disturbances([struck('worker-kill', 300, 900, 4)]))).toEqual(['refused']);
   });
 
   it('finds a slot that stays busy for a client that is gone', () => {

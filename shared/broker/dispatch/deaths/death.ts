@@ -2,7 +2,7 @@ import type { Attempt } from '../attempt.ts';
 import type { LiveWorker } from '../workers/live-pool.ts';
 
 /** Milliseconds between two heartbeats, and a margin: an offer made later after the last one found its worker dead already. */
-const heartbeatMs = 1_100;
+export const heartbeatMs = 1_100;
 
 /** The death of a worker, as one of the jobs that it had remembers it. */
 export interface Death {
