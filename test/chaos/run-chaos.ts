@@ -63,8 +63,8 @@ const mostFailed = 0.4;
 /** From this duration on, in milliseconds, some parts are never killed, so that what grows slowly shows. */
 const soakMs = 300_000;
 
-/** Violations of which the report has log lines. */
-const explained = 5;
+/** Violations of each rule of which the report has log lines. */
+const explained = 2;
 
 /** How often parts are weighed, in milliseconds. */
 const weighEveryMs = 1_000;
@@ -155,8 +155,8 @@ async function run(cluster: ChaosCluster, { seed, ms, names }: ChaosRun): Promis
     leftOut,
     recovery: recoveries(struck, sent, executions),
     violations,
-    logged: violations
-      .slice(0, explained)
+    logged: [...Map.groupBy(violations, ({ rule }) => rule).values()]
+      .flatMap((ofRule) => ofRule.slice(0, explained))
       .flatMap(({ id }) =>
         [...cluster.ingresses, ...cluster.workers].flatMap(({ part }) =>
           part.linesOf(id).map((line) => `${part.name} ${line}`),

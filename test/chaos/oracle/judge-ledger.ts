@@ -8,7 +8,7 @@ export type LedgerEntry = Pick<UsageRecord, 'id' | 'outcome' | 'completionTokens
 
 /**
  * An ingress that is killed takes with it what it has not written yet, and a primary what its replica has not received yet: up to
- * this long.
+ * this long. While sentinels elect, a primary that still runs takes records that its successor never receives.
  */
 const writtenMs = 2_000;
 
@@ -27,7 +27,8 @@ export function judgeLedger(
     const [record] = records;
     if (!record) {
       const lost = disturbances.during(endedAt, endedAt + writtenMs).some(({ fault: { name, index }, from }) => {
-        return (name === 'ingress-kill' && index === ingress) || (name === 'redis-kill' && from >= endedAt);
+        const isIngress = name === 'ingress-kill' && index === ingress;
+        return isIngress || (name === 'redis-kill' && from >= endedAt) || name === 'redis-full';
       });
       return lost ? [] : add('no record of an answer that its client has');
     }

@@ -171,7 +171,9 @@ describe('the oracle', () => {
     expect(judgeLedger([whole], [], during('redis-kill', 2_500, 9_000))).toEqual([]);
     expect(rules(judgeLedger([whole], [], during('redis-kill', 1_900, 9_000)))).toEqual(['ledger']);
     expect(rules(judgeLedger([whole], [], during('redis-kill', 4_500, 9_000)))).toEqual(['ledger']);
-    expect(rules(judgeLedger([whole], [], during('redis-full', 2_500, 9_000)))).toEqual(['ledger']);
+    // One whose disk is full takes records until its successor is elected.
+    expect(judgeLedger([whole], [], during('redis-full', 1_900, 9_000))).toEqual([]);
+    expect(rules(judgeLedger([whole], [], during('redis-full', 4_500, 9_000)))).toEqual(['ledger']);
   });
 
   it('finds a tool call that ran twice, or not at all', () => {
