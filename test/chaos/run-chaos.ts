@@ -51,6 +51,9 @@ export interface ChaosResult {
   logged: string[];
 }
 
+/** Of these, one fault begins when the one before has ended. */
+const stores = ['nats', 'redis'];
+
 /** Requests a second. */
 const rate = 15;
 
@@ -105,11 +108,15 @@ async function run(cluster: ChaosCluster, { seed, ms, names }: ChaosRun): Promis
   weigh();
   const begun = performance.now();
   const striking: Promise<Struck>[] = [];
+  const lastOf = new Map<string, Promise<unknown>>();
   for (const fault of schedule) {
     await sleep(Math.max(0, begun + fault.at - performance.now()));
-    const made = inject(cluster, load, fault);
-    // It is told below, when all have ended.
-    made.catch(() => undefined);
+    // NATS and Redis take longer to be whole again than the fault lasts.
+    const store = stores.find((name) => fault.name.startsWith(name));
+    const made = Promise.resolve(store && lastOf.get(store)).then(() => inject(cluster, load, fault));
+    // Reported below, when all have ended.
+    const ended = made.catch(() => undefined);
+    if (store) lastOf.set(store, ended);
     striking.push(made);
   }
   const struck = await Promise.all(striking);

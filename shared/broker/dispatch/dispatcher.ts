@@ -55,7 +55,8 @@ export class Dispatcher {
     const { ingress, timeouts, queue, spillMs, keepAliveMs, maxAttempts } = settings;
     const jobs = this.#jobs;
     const onFull = (job: Job): void => this.#endings.fail(job, this.#tooManyWait(job));
-    this.#queue = new Queue(broker, workers, { ingress, settings: queue, spillMs, log, jobs, onFull });
+    const offer = (job: Job): boolean => this.#placer.offerWaiting(job);
+    this.#queue = new Queue(broker, workers, { ingress, settings: queue, spillMs, log, jobs, offer, onFull });
     const { tickets } = this.#queue;
     const jetStreamProxy = new JetStreamProxy(broker, ingress);
     const link = new WorkerLink(broker, ingress, log);

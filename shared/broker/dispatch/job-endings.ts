@@ -72,11 +72,12 @@ export class JobEndings {
   /**
    * The job's worker died: the job moves as in `lose`, and this is no attempt. A job that another worker has died with before
    * ends. An offer that the worker cannot have taken is made to another one.
+   * @param wasConnected whether the worker's connection stood when the job was offered: the broker has delivered the offer then
    */
-  die(job: Job): void {
+  die(job: Job, wasConnected = false): void {
     const { attempt } = job;
     if (job.isOver || !attempt) return;
-    if (!hadTaken(attempt)) return this.#parts.placer.onRefusal(job);
+    if (!wasConnected && !hadTaken(attempt)) return this.#parts.placer.onRefusal(job);
     const error = this.#parts.deaths.count(job, attempt);
     if (error) this.abandon(job, error);
     else this.lose(job, 'The worker was lost in the middle of the answer.');
@@ -90,7 +91,7 @@ export class JobEndings {
     const { attempt, avoid } = job;
     if (!attempt || !this.#mayMove(job) || this.#parts.deaths.hasOne(job)) return;
     attempt.worker.hasRefused = true;
-    if (job.request.place(new Set(avoid).add(attempt.worker.id)).length > 0) this.die(job);
+    if (job.request.place(new Set(avoid).add(attempt.worker.id)).length > 0) this.die(job, true);
   }
 
   /**
@@ -116,10 +117,14 @@ export class JobEndings {
     else this.fail(job, error);
   }
 
-  /** A streamed job waits for its first piece: it leaves an ejected worker that is far later than its peers, if another one serves. */
+  /**
+   * A streamed job waits for its first piece: it leaves an ejected worker that is far later than its peers, if another one serves.
+   * One that a worker has died with does not: its next worker may be dead, too, and not yet known to be.
+   */
   leaveLate(job: Job, now: number): void {
     const { attempt } = job;
     if (!attempt || !this.#parts.judge.awaited(attempt, now) || !this.#mayMove(job)) return;
+    if (this.#parts.deaths.hasOne(job)) return;
     if (job.request.place(new Set(job.avoid).add(attempt.worker.id)).length === 0) return;
     this.exceed(job, new RouterError('first_token_timeout', 'The model gave no first token in time.'));
   }

@@ -48,6 +48,24 @@ describe('a cluster of three brokers of which one is killed', () => {
     expect(endedAt - queuedAt).toBeLessThan(25_000);
   });
 
+  it('serves jobs that wait while it has no leader, as soon as slots are free', async () => {
+    const { nats, manager, parties } = await start();
+    const { broker, send } = parties.ingress;
+    await parties.addWorker({ slots: 4 });
+    const stream = broker.subjects.stream('gpu');
+    const leader = async (): Promise<string> => (await manager.streams.info(stream)).cluster?.leader ?? '';
+    const here = broker.nc.info?.server_name ?? '';
+    if ((await leader()) === here) await broker.nc.request(`$JS.API.STREAM.LEADER.STEPDOWN.${stream}`);
+    await until(async () => expect(await leader()).toMatch(new RegExp(`^(?!${here}$).+`)), 20_000);
+    const jobs = Array.from({ length: 30 }, () => send({ steps: [{ write: 'x' }, { waitMs: 200 }] }));
+    nats.kill(await leader());
+    const reports = await Promise.all(jobs.map(({ finished }) => finished));
+    expect(reports.filter(({ state }) => state !== 'done')).toEqual([]);
+    const longest = Math.max(...reports.map(({ queuedAt, endedAt }) => endedAt - queuedAt));
+    // A second until the lane counts as standing still, and ten rounds of three slots.
+    expect(longest).toBeLessThan(5_000);
+  });
+
   it('finishes a stream, when it was the one that everybody was connected to', async () => {
     const { nats, parties } = await start();
     const { broker, send } = parties.ingress;

@@ -15,21 +15,24 @@ export interface Offer {
 }
 
 /**
- * The worker that a new job can be offered to without a ticket, in the pool that its ticket would go to or an equally good one.
+ * The worker that a job can be offered to without a ticket, in the pool that its ticket would go to or an equally good one.
  * None
  *
- * - when jobs of this ingress wait for that pool already: they come first;
+ * - for a new job, when jobs of this ingress wait for that pool already: they come first;
  * - for a tool: once it is offered nobody knows for sure whether it has begun, and it must not run twice;
  * - for a body so large that a refusal would cost more than the offer saves.
  * See docs/decisions/0002-offers-beside-tickets.md.
+ * @param hasWaited whether the job is among those that wait, and its turn has come
  */
-export function chooseOffer(job: Job, placements: readonly Placement[]): Offer | undefined {
+export function chooseOffer(job: Job, placements: readonly Placement[], hasWaited = false): Offer | undefined {
   const isFit = job.request.operation !== 'execute_tool' && (job.body?.length ?? 0) <= bodyPartBytes;
   const open = isFit ? openPlacements(job, placements).open : [];
-  const first = open.find(({ pool, model }) => freeSlots(pool, model) > 0);
-  if (!first || first.pool.waiting > 0) return undefined;
+  const isFree = ({ pool, model }: Placement): boolean => freeSlots(pool, model) + (hasWaited ? pool.waiting : 0) > 0;
+  const comesFirst = ({ pool }: Placement): boolean => hasWaited || pool.waiting === 0;
+  const first = open.find(isFree);
+  if (!first || !comesFirst(first)) return undefined;
   const equal = open.filter(
-    (each) => each === first || (first.group !== undefined && each.group === first.group && each.pool.waiting === 0),
+    (each) => each === first || (first.group !== undefined && each.group === first.group && comesFirst(each)),
   );
   const choice = chooseWorker(equal, job.request.affinity, job.avoid);
   const at = choice?.worker.announcement.offersAt;

@@ -49,6 +49,21 @@ export class JobPlacer {
     link.offer(job, attempt, offer, this.#give(job, attempt));
   }
 
+  /**
+   * Offers a job that waits, because nothing is claimed in its lane: JetStream may have no leader.
+   * @returns false where no worker is known to wait for one
+   */
+  offerWaiting(job: Job): boolean {
+    const { broker, link, suspects } = this.#parts;
+    const offer = broker.connected ? chooseOffer(job, placementsOf(job), true) : undefined;
+    if (!offer || !suspects.mayTake(offer.worker, job)) return false;
+    const attempt = new Attempt(offer.worker, offer.placement, true);
+    const context = this.#give(job, attempt);
+    job.tickets.withdrawAll();
+    link.offer(job, attempt, offer, context);
+    return true;
+  }
+
   /** The worker has filled up since its last heartbeat, looks through its lanes first, or is gone. */
   onRefusal(job: Job): void {
     const { attempt } = job;

@@ -12,6 +12,9 @@ const averagedSeconds = 5;
 /** Milliseconds after which a lane that stands still although its pool has free slots gets one more ticket. */
 const stuckMs = 250;
 
+/** Milliseconds without a claim after which the jobs with tickets are offered: no worker may be able to pull them. */
+const stillMs = 1_000;
+
 /** Keys with turns that are looked at for one claim, at most. */
 const maxLooks = 16;
 
@@ -62,6 +65,7 @@ export class FairLane<Job extends Sent> {
   readonly #drainRate = new DrainRate();
   #claims = 0;
   #claimedAt = performance.now();
+  #waitingSince = this.#claimedAt;
   #progressAt = performance.now();
 
   constructor({ publish, onLeave }: FairLaneOptions<Job>) {
@@ -93,7 +97,10 @@ export class FairLane<Job extends Sent> {
    * @param isUrgent whether it gets a ticket in any case
    */
   enter(job: Job, isUrgent: boolean): LanePlace<Job> {
-    if (this.#held + this.#published === 0) this.#drainRate.restart(performance.now());
+    if (this.#held + this.#published === 0) {
+      this.#waitingSince = performance.now();
+      this.#drainRate.restart(this.#waitingSince);
+    }
     const isHeld = !isUrgent && (this.#held > 0 || !this.#hasRoom());
     const place = { job, isHeld };
     const keyed = this.#placesOf(job);
@@ -154,6 +161,11 @@ export class FairLane<Job extends Sent> {
   forgetSpare(): void {
     this.#spare = 0;
     this.#publishNext();
+  }
+
+  /** Whether jobs wait, and none was claimed for a while. */
+  standsStill(now: number): boolean {
+    return now - Math.max(this.#claimedAt, this.#waitingSince) >= stillMs;
   }
 
   /**

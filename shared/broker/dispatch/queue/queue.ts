@@ -31,6 +31,8 @@ export interface QueueOptions {
   spillMs: number;
   log: Logger;
   jobs: JobTable;
+  /** See `TicketsOptions`. */
+  offer: (job: Job) => boolean;
   /** Called when the broker has no room for any ticket of a job, or the job would wait for longer than it may. */
   onFull: (job: Job) => void;
 }
@@ -45,11 +47,15 @@ export class Queue {
   readonly #lanes: LaneMaker;
   readonly #stopListening: () => void;
 
-  constructor(broker: Broker, workers: LiveWorkers, { ingress, settings, spillMs, log, jobs, onFull }: QueueOptions) {
+  constructor(
+    broker: Broker,
+    workers: LiveWorkers,
+    { ingress, settings, spillMs, log, jobs, offer, onFull }: QueueOptions,
+  ) {
     this.#log = log;
     this.#jobs = jobs;
     this.#onFull = onFull;
-    this.tickets = new Tickets(broker, { ingress, spillMs, settings, onFull });
+    this.tickets = new Tickets(broker, { ingress, spillMs, settings, offer, onFull });
     this.#streams = new TicketStreams(broker, settings, log, (tier) => this.#publishAgain(tier));
     this.#lanes = new LaneMaker(broker, workers, { ingress, log, onFailure: (tier) => this.#streams.suspect(tier) });
     const answers = broker.subscribe(this.tickets.answers, (message) => this.#onAnswer(message));

@@ -19,6 +19,8 @@ export interface TicketsOptions {
   settings: QueueSettings;
   /** Milliseconds after which an unclaimed ticket goes to the next lane too. */
   spillMs: number;
+  /** Offers a job that waits in a lane that stands still. Returns whether a worker is known to wait for one. */
+  offer: (job: Job) => boolean;
   /** Called when as many jobs wait in all tiers of a job as may, or so many that it would wait for longer than it may. */
   onFull: (job: Job) => void;
 }
@@ -33,11 +35,13 @@ export class Tickets {
   readonly #waiting = new Map<Tier, WaitingJobs>(tiers.map((tier) => [tier, new WaitingJobs()]));
   readonly #maxQueued: number;
   readonly #onFull: (job: Job) => void;
+  readonly #offer: TicketsOptions['offer'];
   readonly #lanes = new WeakMap<LivePool, Map<PriorityClass, FairLane<Job>>>();
 
-  constructor(broker: Broker, { ingress, spillMs, settings, onFull }: TicketsOptions) {
+  constructor(broker: Broker, { ingress, spillMs, settings, offer, onFull }: TicketsOptions) {
     this.#maxQueued = settings.maxQueued;
     this.#onFull = onFull;
+    this.#offer = offer;
     this.#broker = broker;
     this.#ingress = ingress;
     this.#spillMs = spillMs;
@@ -79,12 +83,16 @@ export class Tickets {
     tickets.spillsAt(Math.min(tickets.spillAt, performance.now() + this.#spillMs));
   }
 
-  /** Maintains a waiting job's tickets: places one in the next lane when it is due, and publishes those again that were not stored. */
+  /**
+   * Maintains a waiting job's tickets: places one in the next lane when it is due, and publishes those again that were not stored.
+   * Where a lane stands still, the jobs with tickets are offered; each that leaves makes the next one publish its own.
+   */
   maintain(job: Job, now: number): void {
     if (now > job.tickets.spillAt) this.spill(job);
     for (const [pool, ticket] of job.tickets.placed) {
-      if (ticket.place.isHeld)
-        this.laneOf(pool, job.request.class).maintain(now, () => freeSlots(pool) > -pool.waiting);
+      const lane = this.laneOf(pool, job.request.class);
+      if (ticket.place.isHeld) lane.maintain(now, () => freeSlots(pool) > -pool.waiting);
+      else if (lane.standsStill(now) && this.#offer(job)) return;
       else if (ticket.answer !== 'stored' && now - ticket.publishedAt > confirmMs) this.#publish(job, pool);
     }
   }
