@@ -25,7 +25,12 @@ const errorSchema = z.object({
   details: z.looseObject({ error_code: z.string() }).optional(),
   /** The job was never begun: even one with effects may go to another worker. Absent from older releases. */
   unbegun: z.boolean().optional().catch(undefined),
+  /** When the worker started that does not know the job, in milliseconds since 1970. Absent from older releases. */
+  startedAt: z.number().optional().catch(undefined),
 });
+
+/** What an error frame says of the attempt besides its error. */
+export type ErrorFacts = Pick<z.infer<typeof errorSchema>, 'unbegun' | 'startedAt'>;
 
 /** The payload of an end frame: one line of JSON, then the last bytes of the answer, which for a short one are all of it. */
 export function encodeEnd(end: JobEnd, lastBytes: Uint8Array): Uint8Array {
@@ -38,18 +43,15 @@ export function decodeEnd(payload: Uint8Array): { end: JobEnd; lastBytes: Uint8A
   return end && { end, lastBytes: payload.subarray(newline + 1) };
 }
 
-/**
- * The payload of an error frame. The cause stays in the worker's log.
- * @param unbegun whether the job was never begun
- */
-export function encodeError(error: RouterError, unbegun?: true): string {
+/** The payload of an error frame. The cause stays in the worker's log. */
+export function encodeError(error: RouterError, facts: ErrorFacts = {}): string {
   const { code, message, param, retryAfter, details } = error;
-  return JSON.stringify({ code, message, param, retryAfter, details, unbegun });
+  return JSON.stringify({ code, message, param, retryAfter, details, ...facts });
 }
 
-/** Whether an error frame gives back a job that its worker never began. */
-export function isUnbegun(payload: Uint8Array): boolean {
-  return parseJson(payload, errorSchema)?.unbegun === true;
+/** What an error frame says besides its error; nothing where it cannot be read. */
+export function errorFactsOf(payload: Uint8Array): ErrorFacts {
+  return parseJson(payload, errorSchema) ?? {};
 }
 
 /** Reads an error frame; `internal` for what cannot be read. */

@@ -1,8 +1,9 @@
 import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
+import type { ErrorFacts } from '../contract/frame.ts';
 import type { JobEnd } from '../contract/job-contract.ts';
 import type { JobPlacer } from './claims/job-placer.ts';
-import { hadTaken } from './deaths/death.ts';
+import { hadTaken, heartbeatMs } from './deaths/death.ts';
 import type { WorkerDeaths } from './deaths/worker-deaths.ts';
 import type { Job } from './job.ts';
 import type { JobTable } from './job-table.ts';
@@ -96,11 +97,14 @@ export class JobEndings {
 
   /**
    * The worker reports an error: where another worker may do better, the job moves there.
-   * @param unbegun whether the worker never began it
+   * A worker that was started after it had taken the job has died with it.
    */
-  onError(job: Job, error: RouterError, unbegun = false): void {
-    if (error.code === 'worker_lost') return this.lose(job, error.message, unbegun);
+  onError(job: Job, error: RouterError, { unbegun, startedAt = 0 }: ErrorFacts = {}): void {
     const { attempt } = job;
+    if (error.code === 'worker_lost') {
+      if (attempt && startedAt > attempt.worker.announcement.startedAt) return this.die(job, true);
+      return this.lose(job, error.message, unbegun);
+    }
     const isMovable = attempt ? this.#parts.judge.failed(job, attempt, error, performance.now()) : error.movable;
     if (isMovable && this.#mayMove(job, unbegun)) {
       job.avoidWorker(blameOf(error.code) !== 'none');
@@ -119,12 +123,12 @@ export class JobEndings {
 
   /**
    * A streamed job waits for its first piece: it leaves an ejected worker that is far later than its peers, if another one serves.
-   * One that a worker has died with does not: its next worker may be dead, too, and not yet known to be.
+   * It does not while that one may have died with it: another worker has, or its heartbeat is due.
    */
   leaveLate(job: Job, now: number): void {
     const { attempt } = job;
     if (!attempt || !this.#parts.judge.awaited(attempt, now) || !this.#mayMove(job)) return;
-    if (this.#parts.deaths.hasOne(job)) return;
+    if (this.#parts.deaths.hasOne(job) || now - attempt.worker.lastHeartbeatAt > heartbeatMs) return;
     if (job.request.place(new Set(job.avoid).add(attempt.worker.id)).length === 0) return;
     this.exceed(job, new RouterError('first_token_timeout', 'The model gave no first token in time.'));
   }

@@ -1,7 +1,7 @@
 import type { Msg } from '@nats-io/transport-node';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Broker } from '../connection/connect-broker.ts';
-import { decodeEnd, decodeError, isUnbegun } from '../contract/frame.ts';
+import { decodeEnd, decodeError, errorFactsOf } from '../contract/frame.ts';
 import { parseFrameAddress, type FrameAddress } from '../contract/subjects.ts';
 import type { JobPlacer } from './claims/job-placer.ts';
 import type { Job } from './job.ts';
@@ -57,7 +57,7 @@ export class ReplyReceiver {
       if (job.request.stream) job.write(payload, now);
       else if (!attempt.keep(payload)) endings.abandon(job, answerTooLarge());
     } else if (kind === 'e') this.#onEnd(job, payload, now);
-    else if (kind === 'x') endings.onError(job, decodeError(payload), isUnbegun(payload));
+    else if (kind === 'x') endings.onError(job, decodeError(payload), errorFactsOf(payload));
   }
 
   #onEnd(job: Job, payload: Uint8Array, now: number): void {

@@ -44,6 +44,8 @@ export interface JobRunnerOptions {
   meter: WorkerMeter;
   tracing: Tracing | undefined;
   tier: Tier;
+  /** When this worker started, in milliseconds since 1970. */
+  startedAt: number;
   /** Subject prefix of the worker's own inbox for answers to keep-alives. */
   inbox: string;
   /** Where sent frames are kept. */
@@ -162,7 +164,7 @@ export class JobRunner {
     if (writer?.retransmit(from)) return;
     running?.controller.abort(cancelled);
     const error = new RouterError('worker_lost', 'A part of the answer was lost on its way.');
-    this.#broker.publish(`${reply}.x.${from}`, encodeError(error));
+    this.#broker.publish(`${reply}.x.${from}`, encodeError(error, { startedAt: this.#options.startedAt }));
   }
 
   /**

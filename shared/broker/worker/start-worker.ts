@@ -70,6 +70,7 @@ export class Worker {
       meter,
       tracing,
       tier,
+      startedAt: this.#startedAt,
       inbox: `${inbox}.alive`,
       memory,
       contacts,

@@ -82,7 +82,7 @@ export class TicketTaker {
 
   /** Gives back a job that was never begun here, for another worker. */
   giveBack({ reply }: Grant, error: RouterError): void {
-    this.#options.broker.publish(`${reply}.x.0`, encodeError(error, true));
+    this.#options.broker.publish(`${reply}.x.0`, encodeError(error, { unbegun: true }));
   }
 
   #addClaims(count: number): void {

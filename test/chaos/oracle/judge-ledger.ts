@@ -12,6 +12,9 @@ export type LedgerEntry = Pick<UsageRecord, 'id' | 'outcome' | 'completionTokens
  */
 const writtenMs = 2_000;
 
+/** Milliseconds between an answer's end and its record, and until a signal has ended a process. */
+const strikeMs = 300;
+
 /** Judges that the ledger has each request once, with the outcome and the tokens that its client saw. */
 export function judgeLedger(
   sent: readonly Sent[],
@@ -28,7 +31,7 @@ export function judgeLedger(
     if (!record) {
       const lost = disturbances.during(endedAt, endedAt + writtenMs).some(({ fault: { name, index }, from }) => {
         const isIngress = name === 'ingress-kill' && index === ingress;
-        return isIngress || (name === 'redis-kill' && from >= endedAt) || name === 'redis-full';
+        return isIngress || (name === 'redis-kill' && from >= endedAt - strikeMs) || name === 'redis-full';
       });
       return lost ? [] : add('no record of an answer that its client has');
     }

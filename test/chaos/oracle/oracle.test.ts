@@ -169,7 +169,7 @@ describe('the oracle', () => {
     expect(judgeLedger([whole], [], during('ingress-kill', 2_500, 2_600))).toEqual([]);
     // A primary that is killed takes along what its replica had not received, nothing older and nothing younger.
     expect(judgeLedger([whole], [], during('redis-kill', 2_500, 9_000))).toEqual([]);
-    expect(rules(judgeLedger([whole], [], during('redis-kill', 1_900, 9_000)))).toEqual(['ledger']);
+    expect(rules(judgeLedger([whole], [], during('redis-kill', 1_600, 9_000)))).toEqual(['ledger']);
     expect(rules(judgeLedger([whole], [], during('redis-kill', 4_500, 9_000)))).toEqual(['ledger']);
     // One whose disk is full takes records until its successor is elected.
     expect(judgeLedger([whole], [], during('redis-full', 1_900, 9_000))).toEqual([]);

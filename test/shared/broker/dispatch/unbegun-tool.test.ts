@@ -17,7 +17,7 @@ describe('a tool call that its worker gives back', () => {
     await until(() => isBegun(sent));
     await addWorker({ id: 'second' });
     const reply = broker.subjects.reply('in', sent.job.attempt?.grant ?? '');
-    broker.publish(`${reply}.x.0`, encodeError(new RouterError('worker_lost', 'not begun'), unbegun));
+    broker.publish(`${reply}.x.0`, encodeError(new RouterError('worker_lost', 'not begun'), { unbegun }));
     expect(await sent.finished).toMatchObject(outcome);
   });
 });
