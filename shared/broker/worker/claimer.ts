@@ -102,7 +102,7 @@ export class Claimer {
     const { contacts } = this.#options;
     const contact = contacts.at(pending.ingress);
     if (headers?.code === noResponders) contact.absent();
-    else contact.came();
+    else contact.heard();
     if (pending.grant) return this.#addPart(id, pending, payload);
     if (headers?.code === noResponders) {
       pending.onNobody();
@@ -120,7 +120,7 @@ export class Claimer {
     const ingress = this.#unanswered.get(id);
     if (ingress === undefined) return;
     this.#unanswered.delete(id);
-    this.#options.contacts.at(ingress).came();
+    this.#options.contacts.at(ingress).heard();
     const { answer, firstPart } = decodeClaimAnswer(payload) ?? {};
     if (answer?.answer === 'grant' && firstPart) this.#options.onLateGrant(answer, firstPart);
   }

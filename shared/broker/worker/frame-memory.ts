@@ -22,14 +22,6 @@ interface Block {
   frames: number;
 }
 
-/** The kept frames of one answer. */
-export interface KeptAnswer {
-  /** The ingress that they were sent to. */
-  readonly contact: { isLate(now: number): boolean };
-  /** Drops the oldest frames until the memory is not over its bound, or none is left. */
-  dropOver(): void;
-}
-
 /** A frame's bytes. */
 export interface KeptFrame {
   readonly length: number;
@@ -55,8 +47,6 @@ export interface KeptFrame {
 export class FrameMemory {
   readonly #free: Block[] = [];
   readonly #maxBytes: number;
-  /** Answers with kept frames, by ingress, in the order in which they began to keep some. */
-  readonly #answers = new Map<KeptAnswer['contact'], Set<KeptAnswer>>();
   #current = newBlock();
   #frames = 0;
   #bytes = 0;
@@ -72,7 +62,7 @@ export class FrameMemory {
     return this.#bytes;
   }
 
-  /** Whether it holds more than it may, so that frames have to go. */
+  /** Whether it holds more than it may, so that the oldest frames have to go. */
   get isOver(): boolean {
     return this.#bytes > this.#maxBytes;
   }
@@ -87,31 +77,6 @@ export class FrameMemory {
   /** Frames in its blocks that were not released yet. */
   get frames(): number {
     return this.#frames;
-  }
-
-  /** An answer has a frame again, after it had none. */
-  begin(answer: KeptAnswer): void {
-    const others = this.#answers.get(answer.contact);
-    if (others) others.add(answer);
-    else this.#answers.set(answer.contact, new Set([answer]));
-  }
-
-  /** An answer has no frame any more. */
-  end(answer: KeptAnswer): void {
-    const others = this.#answers.get(answer.contact);
-    others?.delete(answer);
-    if (others?.size === 0) this.#answers.delete(answer.contact);
-  }
-
-  /** Drops frames of ingresses that do not answer, one answer's after the other, until it is not over its bound. */
-  dropLate(now: number): void {
-    for (const [contact, answers] of this.#answers) {
-      if (!contact.isLate(now)) continue;
-      for (const answer of answers) {
-        if (!this.isOver) return;
-        answer.dropOver();
-      }
-    }
   }
 
   keep(bytes: Uint8Array): KeptFrame {

@@ -18,7 +18,7 @@ export const youngMs = 5_000;
 export class IngressContact {
   readonly ingress: string;
   #sentAt = performance.now();
-  #cameAt = Number.NEGATIVE_INFINITY;
+  #heardAt = Number.NEGATIVE_INFINITY;
   #askedAt: number | undefined;
   #echoNumber = 0;
   #echoSentAt = Number.NEGATIVE_INFINITY;
@@ -32,13 +32,13 @@ export class IngressContact {
   }
 
   /** When something last came from it. */
-  get cameAt(): number {
-    return this.#cameAt;
+  get heardAt(): number {
+    return this.#heardAt;
   }
 
   /** When something was last sent to it, or came from it. */
   get usedAt(): number {
-    return Math.max(this.#sentAt, this.#cameAt);
+    return Math.max(this.#sentAt, this.#heardAt);
   }
 
   /** Whether it has not answered for longer than it may take, although the broker lists it as a subscriber. */
@@ -80,12 +80,12 @@ export class IngressContact {
   }
 
   /** Something came from it. @param echo the number of the echo that this answers */
-  came(echo?: number): void {
+  heard(echo?: number): void {
     const now = performance.now();
     // One that is late all the time is slow, not away: what it confirms counts again after a while.
-    const wasAway = this.lostSince !== undefined || (this.isLate(now) && now > this.#youngUntil + youngMs);
+    const wasAway = this.lostSince !== undefined || (this.#isLate(now) && now > this.#youngUntil + youngMs);
     if (wasAway) this.#youngUntil = now + youngMs;
-    this.#cameAt = now;
+    this.#heardAt = now;
     this.#answered();
     this.#absentSince = undefined;
     if (echo === this.#echoNumber && now >= this.#youngUntil) this.#confirmedAt = this.#echoSentAt;
@@ -105,19 +105,18 @@ export class IngressContact {
     this.#youngUntil = performance.now() + youngMs;
   }
 
-  /** Whether it does not answer: it takes longer than it may, or the broker has no subscriber for it. */
-  isLate(now: number): boolean {
-    return this.#absentSince !== undefined || (this.#askedAt !== undefined && now - this.#askedAt > promptMs);
-  }
-
   /** Whether frames that are sent to it now may get lost, as far as known. */
   isDoubtful(now: number): boolean {
-    return this.isLate(now) || now < this.#youngUntil;
+    return this.#isLate(now) || now < this.#youngUntil;
   }
 
   /** Frames that were sent before this time have come. */
   confirmedBefore(now: number): number {
     return Math.min(now - keptMs, this.#confirmedAt);
+  }
+
+  #isLate(now: number): boolean {
+    return this.#absentSince !== undefined || (this.#askedAt !== undefined && now - this.#askedAt > promptMs);
   }
 
   #answered(): void {

@@ -77,7 +77,7 @@ export class IngressContacts {
     if (ingress === undefined) return false;
     const contact = this.#contacts.get(ingress);
     if (headers?.code === noResponders) contact?.absent();
-    else contact?.came(Number(number));
+    else contact?.heard(Number(number));
     return true;
   }
 
@@ -85,7 +85,7 @@ export class IngressContacts {
   liveliest(): string | undefined {
     let best: IngressContact | undefined;
     for (const contact of this.#contacts.values()) {
-      const isLater = contact.cameAt > (best?.cameAt ?? performance.now() - forgottenMs);
+      const isLater = contact.heardAt > (best?.heardAt ?? performance.now() - forgottenMs);
       if (contact.lostSince === undefined && isLater) best = contact;
     }
     return best?.ingress;

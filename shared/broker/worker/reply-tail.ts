@@ -1,5 +1,5 @@
 import type { FrameKind } from '../contract/subjects.ts';
-import type { FrameMemory, KeptAnswer, KeptFrame } from './frame-memory.ts';
+import type { FrameMemory, KeptFrame } from './frame-memory.ts';
 
 /** Bytes of frames kept at most, for one answer, while its ingress is in reach. */
 const maxKeptBytes = 1024 * 1024;
@@ -12,19 +12,16 @@ export interface SentFrame {
 
 /**
  * The last frames of one answer, to be sent again when they were lost: those that its ingress has not confirmed, a mebibyte at
- * most. While the ingress may be out of reach, only the memory of all answers bounds them. When that is full, frames of
- * ingresses that do not answer go first, then its own oldest.
+ * most. While the ingress may be out of reach, only the memory of all answers bounds them.
  */
-export class ReplyTail implements KeptAnswer {
-  readonly contact: KeptAnswer['contact'];
+export class ReplyTail {
   readonly #memory: FrameMemory;
   readonly #frames: { kind: FrameKind; kept: KeptFrame; at: number }[] = [];
   #firstSeq = 0;
   #bytes = 0;
 
-  constructor(memory: FrameMemory, contact: KeptAnswer['contact']) {
+  constructor(memory: FrameMemory) {
     this.#memory = memory;
-    this.contact = contact;
   }
 
   get bytes(): number {
@@ -37,20 +34,14 @@ export class ReplyTail implements KeptAnswer {
    * @param isDoubtful whether the ingress may be out of reach
    */
   add(kind: FrameKind, payload: Uint8Array, now: number, confirmed: number, isDoubtful: boolean): void {
-    if (this.#frames.length === 0) this.#memory.begin(this);
     this.#frames.push({ kind, kept: this.#memory.keep(payload), at: now });
     this.#bytes += payload.length;
-    if (this.#memory.isOver) this.#memory.dropLate(now);
     this.#dropBefore(confirmed, isDoubtful ? Number.POSITIVE_INFINITY : maxKeptBytes);
   }
 
   /** Drops what was sent before a time, though no new frame came. */
   dropBefore(time: number): void {
     this.#dropBefore(time, Number.POSITIVE_INFINITY);
-  }
-
-  dropOver(): void {
-    this.#dropBefore(Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY);
   }
 
   /** Drops all of it: nobody will ask for a frame of this answer any more. */
@@ -71,12 +62,11 @@ export class ReplyTail implements KeptAnswer {
 
   #dropBefore(oldest: number, maxBytes: number): void {
     for (let first = this.#frames[0]; first; first = this.#frames[0]) {
-      if (first.at >= oldest && this.#bytes <= maxBytes && !this.#memory.isOver) return;
+      if (first.at >= oldest && this.#bytes <= maxBytes && !this.#memory.isOver) break;
       this.#bytes -= first.kept.length;
       first.kept.release();
       this.#firstSeq += 1;
       this.#frames.shift();
     }
-    this.#memory.end(this);
   }
 }

@@ -65,7 +65,7 @@ export class ReplyWriter implements Reply {
     this.#aliveInbox = aliveInbox;
     this.#stream = stream;
     this.#coalesceMs = coalesceMs;
-    this.#tail = new ReplyTail(memory, contact);
+    this.#tail = new ReplyTail(memory);
     this.#memory = memory;
     this.#contact = contact;
   }

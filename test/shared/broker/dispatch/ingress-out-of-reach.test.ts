@@ -1,26 +1,20 @@
-import { FrameMemory } from '#shared/broker/worker/frame-memory.ts';
-import type { WorkerOptions } from '#shared/broker/worker/worker-options.ts';
-import type { Broker } from '#shared/broker/connection/connect-broker.ts';
 import { describe, inject, it, type TestContext } from 'vitest';
 import { startParties, type Parties, type TestIngress } from '../../../helpers/broker/broker-parties.ts';
 import { startPausableProxy, type PausableProxy } from '../../../helpers/servers/pausable-proxy.ts';
 import { until } from '../../../helpers/until.ts';
 
 /** A worker on the broker, and an ingress behind a proxy. */
-async function start(
-  { onTestFinished }: TestContext,
-  options: Partial<WorkerOptions> = {},
-): Promise<Parties & { far: TestIngress; proxy: PausableProxy; broker: Broker }> {
+async function start({ onTestFinished }: TestContext): Promise<Parties & { far: TestIngress; proxy: PausableProxy }> {
   const proxy = await startPausableProxy(Number(new URL(inject('natsUrl')).port));
   onTestFinished(() => proxy.close());
   const parties = await startParties();
   onTestFinished(() => parties.close());
   const far = await parties.addIngress({ natsUrl: `nats://127.0.0.1:${proxy.port}` });
-  const { id, broker } = await parties.addWorker(options);
+  const { id, broker } = await parties.addWorker();
   // The worker's connection counts as old: all is kept while it is young.
   Object.defineProperty(broker, 'connectedSince', { get: () => performance.now() - 60_000 });
   await until(() => far.workers.get(id) !== undefined);
-  return { ...parties, far, proxy, broker };
+  return { ...parties, far, proxy };
 }
 
 /** Waits until this much time has passed in an outage. */
@@ -51,29 +45,5 @@ describe.concurrent('an ingress', { timeout: 30_000 }, () => {
     }
     expect(await short.finished).toMatchObject({ state: 'done', attempts: 1 });
     expect(short.text()).toBe(numbers(50));
-  });
-
-  it('whose link is cut takes no frames from the answers of another, however much its own keep', async (context) => {
-    const { expect } = context;
-    const memory = new FrameMemory(64 * 1024);
-    const { far, ingress, proxy, broker } = await start(context, { memory });
-    const piece = { write: 'x'.repeat(4 * 1024) };
-    const stream = Array.from({ length: 100 }, () => [piece, { waitMs: 20 }]).flat();
-    const sent = Array.from({ length: 2 }, () => far.send({ steps: stream }));
-    await until(() => sent.every(({ text }) => text().length > 0));
-    proxy.cut();
-    // More than the memory takes, of handlers that cannot wait.
-    await outage(1_500);
-    const publish = broker.nc.publish.bind(broker.nc);
-    let lost = 0;
-    broker.nc.publish = (subject, payload, options) => {
-      if (lost === 0 && subject.includes('.reply.') && subject.endsWith('.d.4') && payload?.length === 1) lost += 1;
-      else publish(subject, payload, options);
-    };
-    const near = ingress.send({ steps: 'abcdefgh'.split('').flatMap((write) => [{ write }, { waitMs: 10 }]) });
-    expect(await near.finished).toMatchObject({ state: 'done', attempts: 1 });
-    expect(near.text()).toBe('abcdefgh');
-    expect(lost).toBe(1);
-    expect(memory.bytes).toBeGreaterThan(48 * 1024);
   });
 });

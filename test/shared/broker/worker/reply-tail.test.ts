@@ -4,12 +4,10 @@ import { ReplyTail } from '#shared/broker/worker/reply-tail.ts';
 
 const mebibyte = 1024 * 1024;
 const never = Number.NEGATIVE_INFINITY;
-/** An ingress that answers. */
-const near = { isLate: () => false };
 
 describe('the frames kept to be sent again', () => {
   it('are those that are not confirmed', () => {
-    const tail = new ReplyTail(new FrameMemory(), near);
+    const tail = new ReplyTail(new FrameMemory());
     for (let at = 0; at <= 2_000; at += 500) tail.add('d', Buffer.from(String(at)), at, at - 1_000, false);
     expect(tail.from(0)).toBeUndefined();
     expect(tail.from(1)).toBeUndefined();
@@ -19,7 +17,7 @@ describe('the frames kept to be sent again', () => {
   });
 
   it('go without a new frame, too', () => {
-    const tail = new ReplyTail(new FrameMemory(), near);
+    const tail = new ReplyTail(new FrameMemory());
     for (let at = 0; at <= 2_000; at += 500) tail.add('d', Buffer.from(String(at)), at, never, true);
     tail.dropBefore(1_100);
     expect(tail.from(2)).toBeUndefined();
@@ -30,14 +28,14 @@ describe('the frames kept to be sent again', () => {
   });
 
   it('are all of them while their ingress is out of reach', () => {
-    const tail = new ReplyTail(new FrameMemory(), near);
+    const tail = new ReplyTail(new FrameMemory());
     for (let at = 0; at <= 20_000; at += 1_000) tail.add('d', Buffer.from('x'), at, never, true);
     expect(tail.from(0)).toHaveLength(21);
   });
 
   it('give back their memory, when they are dropped for age, for room, or altogether', () => {
     const memory = new FrameMemory();
-    const tail = new ReplyTail(memory, near);
+    const tail = new ReplyTail(memory);
     for (let at = 0; at <= 2_000; at += 500) tail.add('d', Buffer.from(String(at)), at, at - 1_000, false);
     expect(memory.frames).toBe(3);
     tail.add('e', Buffer.alloc(mebibyte), 2_000, 1_000, false);
@@ -51,7 +49,7 @@ describe('the frames kept to be sent again', () => {
   });
 
   it('are never more than a mebibyte of one answer while its ingress is in reach', () => {
-    const tail = new ReplyTail(new FrameMemory(), near);
+    const tail = new ReplyTail(new FrameMemory());
     for (let frame = 0; frame < 10; frame += 1) tail.add('d', Buffer.alloc(400 * 1024), 0, never, false);
     expect(tail.bytes).toBeLessThanOrEqual(mebibyte);
     expect(tail.from(8)).toHaveLength(2);
@@ -64,8 +62,8 @@ describe('the frames kept to be sent again', () => {
 
   it('are bounded over all answers by the memory, and there is no room before they have to go', async () => {
     const memory = new FrameMemory(4 * mebibyte);
-    const one = new ReplyTail(memory, near);
-    const other = new ReplyTail(memory, near);
+    const one = new ReplyTail(memory);
+    const other = new ReplyTail(memory);
     for (const tail of [one, one, other, other]) tail.add('d', Buffer.alloc(0.7 * mebibyte), 0, never, true);
     expect(memory.room()).toBeUndefined();
     other.add('d', Buffer.alloc(0.7 * mebibyte), 0, never, true);
@@ -85,26 +83,6 @@ describe('the frames kept to be sent again', () => {
     await room;
     expect(hasRoom).toBe(true);
     one.dropAll();
-    expect(memory.bytes).toBe(0);
-  });
-
-  it('of an ingress that does not answer go first when the memory is full, those of one answer after the other', () => {
-    const memory = new FrameMemory(4 * mebibyte);
-    const far = { isLate: () => true };
-    const [one, other, healthy] = [new ReplyTail(memory, far), new ReplyTail(memory, far), new ReplyTail(memory, near)];
-    for (const tail of [one, one, other, other]) tail.add('d', Buffer.alloc(0.9 * mebibyte), 0, never, true);
-    for (let frame = 0; frame < 9; frame += 1) healthy.add('d', Buffer.alloc(0.1 * mebibyte), 0, never, false);
-    expect(memory.bytes).toBeLessThanOrEqual(4 * mebibyte);
-    expect(healthy.from(0)).toHaveLength(9);
-    expect(one.from(0)).toBeUndefined();
-    expect(one.from(1)).toHaveLength(1);
-    expect(other.from(0)).toHaveLength(2);
-    // Without any of them, a writer that cannot wait loses its own.
-    healthy.add('d', Buffer.alloc(3.9 * mebibyte), 0, never, true);
-    expect([one.bytes, other.bytes]).toEqual([0, 0]);
-    expect(healthy.from(0)).toBeUndefined();
-    expect(healthy.from(9)).toHaveLength(1);
-    healthy.dropAll();
     expect(memory.bytes).toBe(0);
   });
 });
