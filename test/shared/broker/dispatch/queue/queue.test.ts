@@ -85,12 +85,12 @@ describe.concurrent('the queue', () => {
   it('brings what one worker cannot take to an idle one at once', async (context) => {
     const { expect } = context;
     const { ingress, addWorker } = await start(context);
-    const handler = (): Promise<typeof done> => sleep(300, done);
+    const handler = (): Promise<typeof done> => sleep(1_000, done);
     await addWorker({ id: 'one', slots: 2, handler });
     await addWorker({ id: 'two', slots: 2, handler });
     await sleep(50);
     const jobs = Array.from({ length: 4 }, () => ingress.send({}));
-    await until(() => jobs.every(({ job }) => job.state === 'claimed'), 200);
+    await until(() => jobs.every(({ job }) => job.state === 'claimed'), 800);
     const reports = await Promise.all(jobs.map(({ finished }) => finished));
     const servers = reports.map(({ attempt }) => attempt?.worker.announcement.worker);
     expect(servers.filter((id) => id === 'one')).toHaveLength(2);
