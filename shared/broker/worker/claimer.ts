@@ -1,4 +1,5 @@
 import type { Msg } from '@nats-io/transport-node';
+import { LRUCache } from 'lru-cache';
 import { noResponders, type Broker } from '../connection/connect-broker.ts';
 import { decodeClaimAnswer, encodeClaim, type Grant } from '../contract/claim.ts';
 import { grantOf } from '../contract/subjects.ts';
@@ -47,7 +48,7 @@ export class Claimer {
   readonly #options: ClaimerOptions;
   readonly #pending = new Map<string, Pending>();
   /** Claims that were given up without an answer, and the ingress that was asked. */
-  readonly #unanswered = new Map<string, string>();
+  readonly #unanswered = new LRUCache<string, string>({ max: maxUnanswered });
   #count = 0;
 
   constructor(options: ClaimerOptions) {
@@ -102,7 +103,7 @@ export class Claimer {
     const { contacts } = this.#options;
     const contact = contacts.at(pending.ingress);
     if (headers?.code === noResponders) contact.absent();
-    else contact.heard();
+    else contact.came();
     if (pending.grant) return this.#addPart(id, pending, payload);
     if (headers?.code === noResponders) {
       pending.onNobody();
@@ -120,7 +121,7 @@ export class Claimer {
     const ingress = this.#unanswered.get(id);
     if (ingress === undefined) return;
     this.#unanswered.delete(id);
-    this.#options.contacts.at(ingress).heard();
+    this.#options.contacts.at(ingress).came();
     const { answer, firstPart } = decodeClaimAnswer(payload) ?? {};
     if (answer?.answer === 'grant' && firstPart) this.#options.onLateGrant(answer, firstPart);
   }
@@ -141,14 +142,8 @@ export class Claimer {
 
   #giveUp(id: string): void {
     const { ingress, grant } = this.#pending.get(id) ?? {};
-    if (ingress !== undefined && !grant) this.#remember(id, ingress);
+    if (ingress !== undefined && !grant) this.#unanswered.set(id, ingress);
     this.#finish(id, { kind: 'silent', grant });
-  }
-
-  #remember(id: string, ingress: string): void {
-    const [oldest] = this.#unanswered.size < maxUnanswered ? [] : this.#unanswered.keys();
-    if (oldest !== undefined) this.#unanswered.delete(oldest);
-    this.#unanswered.set(id, ingress);
   }
 
   #finish(id: string, outcome: ClaimOutcome): void {

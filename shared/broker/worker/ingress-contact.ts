@@ -18,7 +18,7 @@ export const youngMs = 5_000;
 export class IngressContact {
   readonly ingress: string;
   #sentAt = performance.now();
-  #heardAt = Number.NEGATIVE_INFINITY;
+  #cameAt = Number.NEGATIVE_INFINITY;
   #askedAt: number | undefined;
   #echoNumber = 0;
   #echoSentAt = Number.NEGATIVE_INFINITY;
@@ -32,13 +32,13 @@ export class IngressContact {
   }
 
   /** When something last came from it. */
-  get heardAt(): number {
-    return this.#heardAt;
+  get cameAt(): number {
+    return this.#cameAt;
   }
 
   /** When something was last sent to it, or came from it. */
   get usedAt(): number {
-    return Math.max(this.#sentAt, this.#heardAt);
+    return Math.max(this.#sentAt, this.#cameAt);
   }
 
   /** Whether it has not answered for longer than it may take, although the broker lists it as a subscriber. */
@@ -80,12 +80,12 @@ export class IngressContact {
   }
 
   /** Something came from it. @param echo the number of the echo that this answers */
-  heard(echo?: number): void {
+  came(echo?: number): void {
     const now = performance.now();
     // One that is late all the time is slow, not away: what it confirms counts again after a while.
     const wasAway = this.lostSince !== undefined || (this.#isLate(now) && now > this.#youngUntil + youngMs);
     if (wasAway) this.#youngUntil = now + youngMs;
-    this.#heardAt = now;
+    this.#cameAt = now;
     this.#answered();
     this.#absentSince = undefined;
     if (echo === this.#echoNumber && now >= this.#youngUntil) this.#confirmedAt = this.#echoSentAt;

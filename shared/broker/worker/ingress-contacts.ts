@@ -1,4 +1,5 @@
 import type { Msg } from '@nats-io/transport-node';
+import { LRUCache } from 'lru-cache';
 import type { Logger } from '#shared/core/log.ts';
 import { noResponders, type Broker } from '../connection/connect-broker.ts';
 import { IngressContact } from './ingress-contact.ts';
@@ -15,7 +16,7 @@ const silentAfterMs = 1_000;
 /** Milliseconds after which an ingress that is neither sent nor sends anything is forgotten. */
 const forgottenMs = 60_000;
 
-/** Ingresses that are remembered at most. Tickets name them, so a forged ticket may name any. */
+/** Ingresses that are remembered at most, those last used. Tickets name them, so a forged ticket may name any. */
 const maxContacts = 1_000;
 
 export interface IngressContactsOptions {
@@ -37,7 +38,7 @@ export interface IngressContactsOptions {
  */
 export class IngressContacts {
   readonly #options: IngressContactsOptions;
-  readonly #contacts = new Map<string, IngressContact>();
+  readonly #contacts = new LRUCache<string, IngressContact>({ max: maxContacts });
   readonly #timer: NodeJS.Timeout;
   #echoes = 0;
   #isJudging = false;
@@ -60,15 +61,13 @@ export class IngressContacts {
   at(ingress: string): IngressContact {
     const known = this.#contacts.get(ingress);
     if (known) return known;
-    const [oldest] = this.#contacts.size < maxContacts ? [] : this.#contacts.keys();
-    if (oldest !== undefined) this.#contacts.delete(oldest);
     const contact = new IngressContact(ingress);
     this.#contacts.set(ingress, contact);
     return contact;
   }
 
   isSilent(ingress: string): boolean {
-    return this.#contacts.get(ingress)?.isSilent === true;
+    return this.#contacts.peek(ingress)?.isSilent === true;
   }
 
   /** Takes the answer to an echo. @returns false when the token is that of a grant */
@@ -77,7 +76,7 @@ export class IngressContacts {
     if (ingress === undefined) return false;
     const contact = this.#contacts.get(ingress);
     if (headers?.code === noResponders) contact?.absent();
-    else contact?.heard(Number(number));
+    else contact?.came(Number(number));
     return true;
   }
 
@@ -85,7 +84,7 @@ export class IngressContacts {
   liveliest(): string | undefined {
     let best: IngressContact | undefined;
     for (const contact of this.#contacts.values()) {
-      const isLater = contact.heardAt > (best?.heardAt ?? performance.now() - forgottenMs);
+      const isLater = contact.cameAt > (best?.cameAt ?? performance.now() - forgottenMs);
       if (contact.lostSince === undefined && isLater) best = contact;
     }
     return best?.ingress;

@@ -18,8 +18,8 @@ const unnoticedMs = 100;
 /**
  * The worker that a job is offered to, with the placement that it belongs to: the one that its conversation belongs to, so that
  * it finds its prompt cache, while that one has room and is not slow; then the next in the conversation's own order of workers.
- * A job without a conversation goes to the better one of two that are drawn. A worker that probes is drawn as often as any
- * other, and takes any job.
+ * A job without a conversation goes to the better one of two that are drawn. A worker that probes is drawn with the same chance
+ * as the others, and takes whatever comes.
  * See docs/decisions/0009-conversations-stay-with-workers.md.
  * @param placements equally good ones
  * @param affinity the job's conversation, a number of 32 bits

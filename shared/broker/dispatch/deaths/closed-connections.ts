@@ -73,10 +73,10 @@ export class ClosedConnections {
 
   /**
    * Whether a worker's connection has been closed for long enough. Asks when it is due.
-   * @param heardAt when the last frame of one of its jobs came, or it was given the job
+   * @param cameAt when the last frame of one of its jobs came, or it was given the job
    */
-  has(worker: LiveWorker, heardAt: number, now: number): boolean {
-    const isQuiet = now - Math.max(heardAt, worker.lastFrameAt) >= quietMs;
+  has(worker: LiveWorker, cameAt: number, now: number): boolean {
+    const isQuiet = now - Math.max(cameAt, worker.lastFrameAt) >= quietMs;
     // Those that lost their server with one that is found closed are to be known before that one's time is up.
     if (!isQuiet && now - this.#closedAt > closedTogetherMs) return false;
     let contact = this.#contacts.get(worker);

@@ -5,7 +5,7 @@ import { IngressContact } from '#shared/broker/worker/ingress-contact.ts';
 function echo(contact: IngressContact, number: number, answerMs: number): void {
   contact.asked(number, performance.now());
   vi.advanceTimersByTime(answerMs);
-  contact.heard(number);
+  contact.came(number);
 }
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
@@ -28,8 +28,8 @@ describe('what was sent to an ingress', () => {
     vi.advanceTimersByTime(100);
     const sentAt = performance.now();
     contact.asked(2, performance.now() + 1);
-    contact.heard(1);
-    contact.heard();
+    contact.came(1);
+    contact.came();
     vi.advanceTimersByTime(2_000);
     expect(contact.confirmedBefore(performance.now())).toBeLessThan(sentAt);
   });
@@ -45,7 +45,7 @@ describe('what was sent to an ingress', () => {
     fault(contact);
     vi.advanceTimersByTime(1_100);
     const sentAt = performance.now();
-    contact.heard(2);
+    contact.came(2);
     expect(contact.isDoubtful(performance.now())).toBe(true);
     vi.advanceTimersByTime(2_000);
     echo(contact, 3, 10);
