@@ -1,21 +1,7 @@
-import { describe, it, type TestContext } from 'vitest';
-import {
-  startParties,
-  untilOffersAreTaken,
-  type Parties,
-  type PartyOptions,
-} from '../../helpers/broker/broker-parties.ts';
+import { describe, it } from 'vitest';
 import { measureLoad } from '../../helpers/broker/measure-load.ts';
 import type { Step } from '../../helpers/broker/scripted-handler.ts';
-
-/** Four workers, one of which is named `sick`. */
-async function start({ onTestFinished }: TestContext, options: PartyOptions = {}): Promise<Parties> {
-  const parties = await startParties(options);
-  onTestFinished(() => parties.close());
-  await Promise.all(['sick', 'b', 'c', 'd'].map((id) => parties.addWorker({ id, slots: 4 })));
-  await untilOffersAreTaken(parties.ingress);
-  return parties;
-}
+import { startFourWorkers } from '../../helpers/broker/start-four-workers.ts';
 
 const serve: Step[] = [{ waitMs: 20 }, { write: 'x' }];
 const light = { clients: 8, pauseMs: 80, warmUpMs: 1_000, ms: 1_500 };
@@ -25,7 +11,7 @@ describe('one of four workers that is slow', () => {
     ['never gives a first token', { only: 'sick', hang: true }],
     ['gives it 4 s late', { only: 'sick', waitMs: 4_000 }],
   ])('and %s is ejected, and its jobs move to others', { timeout: 30_000 }, async ([, step], context) => {
-    const { ingress } = await start(context);
+    const { ingress } = await startFourWorkers(context);
     const load = { ...light, warmUpMs: 3_500 };
     const { jobs, failed, moved, ms } = await measureLoad(ingress, [step, ...serve], load);
     context.expect(failed).toBe(0);
@@ -35,7 +21,7 @@ describe('one of four workers that is slow', () => {
   });
 
   it('is not ejected when the others are as slow', { timeout: 30_000 }, async (context) => {
-    const { ingress } = await start(context);
+    const { ingress } = await startFourWorkers(context);
     const steps: Step[] = [{ waitMs: 2_500 }, { write: 'x' }];
     const { failed, moved } = await measureLoad(ingress, steps, { ...light, warmUpMs: 2_000, ms: 2_000 });
     context.expect([failed, moved]).toEqual([0, 0]);

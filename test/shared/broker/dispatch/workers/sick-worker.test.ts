@@ -1,23 +1,10 @@
-import { describe, it, type TestContext } from 'vitest';
+import { describe, it } from 'vitest';
 import type { ErrorCode } from '#shared/core/errors.ts';
-import {
-  startParties,
-  untilOffersAreTaken,
-  type Parties,
-  type PartyOptions,
-} from '../../../../helpers/broker/broker-parties.ts';
+import { startParties } from '../../../../helpers/broker/broker-parties.ts';
 import { measureLoad } from '../../../../helpers/broker/measure-load.ts';
 import type { Step } from '../../../../helpers/broker/scripted-handler.ts';
+import { startFourWorkers } from '../../../../helpers/broker/start-four-workers.ts';
 import { until } from '../../../../helpers/until.ts';
-
-/** Four workers, one of which is named `sick`. */
-async function start({ onTestFinished }: TestContext, options: PartyOptions = {}): Promise<Parties> {
-  const parties = await startParties(options);
-  onTestFinished(() => parties.close());
-  await Promise.all(['sick', 'b', 'c', 'd'].map((id) => parties.addWorker({ id, slots: 4 })));
-  await untilOffersAreTaken(parties.ingress);
-  return parties;
-}
 
 const serve: Step[] = [{ waitMs: 20 }, { write: 'x' }];
 const sickWith = (code: ErrorCode): Step[] => [{ only: 'sick', fail: code }, ...serve];
@@ -31,7 +18,7 @@ describe('one of four workers that fails at once', () => {
     ['upstream_failed', 'saturation', saturated],
     ['internal', 'light load', light],
   ])('with %s at %s is ejected: hardly a request meets it', async ([code, , load], context) => {
-    const { ingress } = await start(context);
+    const { ingress } = await startFourWorkers(context);
     const { jobs, failed, moved } = await measureLoad(ingress, sickWith(code), load);
     context.expect(jobs).toBeGreaterThan(40);
     context.expect(failed).toBe(0);
@@ -42,7 +29,7 @@ describe('one of four workers that fails at once', () => {
 
 describe.concurrent('a worker', () => {
   it('that serves again gets jobs within seconds, and its first success ends its ejection', async (context) => {
-    const { ingress } = await start(context);
+    const { ingress } = await startFourWorkers(context);
     const sick = ingress.workers.get('sick');
     await measureLoad(ingress, sickWith('upstream_failed'), { ...light, warmUpMs: 0, ms: 600 });
     context.expect(sick?.health.isEjected()).toBe(true);
@@ -64,7 +51,7 @@ describe.concurrent('a worker', () => {
   });
 
   it('is not ejected when its peers fail likewise: most bad requests stay one request', async (context) => {
-    const { ingress } = await start(context);
+    const { ingress } = await startFourWorkers(context);
     const steps: Step[] = [{ waitMs: 5 }, { fail: 'invalid_request' }];
     const { jobs, failed, moved } = await measureLoad(ingress, steps, { ...light, warmUpMs: 0, ms: 600 });
     context.expect(failed).toBe(jobs);
@@ -78,7 +65,7 @@ describe.concurrent('a worker', () => {
     ['two clients send', ['bad', 'worse']],
   ] as const)('is not ejected when %s it bad requests beside good ones', async ([, keys], context) => {
     const { expect } = context;
-    const { ingress } = await start(context);
+    const { ingress } = await startFourWorkers(context);
     const workers = [...ingress.workers.workers()];
     const good = measureLoad(ingress, serve, { ...light, warmUpMs: 0, ms: 1_500 });
     await until(() =>
@@ -99,7 +86,7 @@ describe.concurrent('a worker', () => {
   });
 
   it('is ejected in half of a pool at most', async (context) => {
-    const { ingress } = await start(context);
+    const { ingress } = await startFourWorkers(context);
     const steps: Step[] = ['sick', 'b', 'c'].map((only) => ({ only, fail: 'upstream_failed' as const }));
     await measureLoad(ingress, [...steps, ...serve], { ...light, warmUpMs: 0, ms: 1_000 });
     const ejected = [...ingress.workers.workers()].filter(({ health }) => health.isEjected());
