@@ -55,11 +55,13 @@ export class JobPlacer {
    */
   offerWaiting(job: Job): boolean {
     const { broker, link, suspects } = this.#parts;
-    const offer = broker.connected ? chooseOffer(job, placementsOf(job), true) : undefined;
+    const mayBeOffered = broker.connected && job.refusals < maxRefusals;
+    const offer = mayBeOffered ? chooseOffer(job, placementsOf(job), true) : undefined;
     if (!offer || !suspects.mayTake(offer.worker, job)) return false;
     const attempt = new Attempt(offer.worker, offer.placement, true);
     const context = this.#give(job, attempt);
-    job.tickets.withdrawAll();
+    // The next job gets a ticket of its own, and with it its turn to be offered.
+    job.tickets.withdrawAll(true);
     link.offer(job, attempt, offer, context);
     return true;
   }

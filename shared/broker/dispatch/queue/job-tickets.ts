@@ -75,7 +75,7 @@ export class JobTickets {
 
   /**
    * Forgets the ticket of a pool. A claim for it is still answered rightly.
-   * @param isSpent whether it was claimed, and does not stay in the lane
+   * @param isSpent whether it was claimed, or may never be: it does not stand for another job
    */
   withdraw(pool: LivePool, isSpent = false): void {
     const ticket = this.#placed.get(pool);
@@ -85,8 +85,9 @@ export class JobTickets {
     ticket.leave(!isSpent && ticket.publishedAt > 0 && ticket.answer !== 'full');
   }
 
-  withdrawAll(): void {
+  /** Forgets all of them. */
+  withdrawAll(areSpent = false): void {
     if (this.#placed.size === 0) return;
-    for (const pool of this.#placed.keys()) this.withdraw(pool);
+    for (const pool of this.#placed.keys()) this.withdraw(pool, areSpent);
   }
 }
