@@ -84,19 +84,21 @@ export class OutcomeJudge {
 
   /**
    * The attempt waits for the first piece of a streamed answer. One that comes far later than those of the worker's peers counts as
-   * a failure.
+   * a failure. One job may just be large: where the worker's last outcome was a failure, too, it counts again every two seconds, so
+   * that a worker that hangs with two jobs is found out without a third.
    * @returns whether the worker is ejected, so that the job is better off with another one
    */
   awaited(attempt: Attempt, now: number): boolean {
     const { worker, placement, claimedAt } = attempt;
+    const { model } = placement;
     if (now - claimedAt < lateMs) return false;
     if (!attempt.isLate) {
-      const { model } = placement;
       if (!attempt.isDue(now, comparedMs.firstTokens) || !isSlow(worker, model, now - claimedAt, now)) return false;
       attempt.isLate = true;
       this.#countFailure(attempt, 'slow', now);
-    }
-    return worker.health.isEjected(placement.model);
+    } else if (attempt.isDue(now, lateMs) && (worker.health.find(model)?.outcomes.row('failure') ?? 0) > 1)
+      this.#countFailure(attempt, 'slow', now);
+    return worker.health.isEjected(model);
   }
 
   #countFailure(attempt: Attempt, reason: EjectionReason, now: number): void {
