@@ -11,18 +11,19 @@ import { dockerAnswers } from './helpers/servers/docker-answers.ts';
  * All checks of the project in one run: format, types, lint, then the tests (the architecture test among them).
  * `npm test` runs the quick tests, `npm run test:long` the long ones, `npm run test:chaos` a cluster under seeded faults,
  * `npm run test:compose` the tests of the image and of docker-compose.yml, which need a Docker engine. The last line counts
- * what passed and what failed, each check besides the tests counting as one. The chaos suite takes `--seed` and `--seconds`.
+ * what passed and what failed, each check besides the tests counting as one. The chaos suite takes `--seed`, `--seconds` and `--kinds`.
  */
 
 const testResult = z.object({ success: z.boolean(), numPassedTests: z.number(), numFailedTests: z.number() });
 
 const root = join(import.meta.dirname, '..');
-const { seed, seconds } = parseArgs({
-  options: { seed: { type: 'string' }, seconds: { type: 'string' } },
+const { seed, seconds, kinds } = parseArgs({
+  options: { seed: { type: 'string' }, seconds: { type: 'string' }, kinds: { type: 'string' } },
   allowPositionals: true,
 }).values;
 if (seed !== undefined) process.env['CHAOS_SEED'] = seed;
 if (seconds !== undefined) process.env['CHAOS_SECONDS'] = seconds;
+if (kinds !== undefined) process.env['CHAOS_KINDS'] = kinds;
 const project = ['long', 'chaos', 'compose'].find((name) => name === process.argv[2]) ?? 'quick';
 if (project === 'compose' && !(await dockerAnswers())) {
   process.stdout.write(

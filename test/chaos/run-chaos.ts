@@ -44,8 +44,8 @@ export interface ChaosResult {
   outcomes: Map<FaultName, Outcomes>;
   /** Kinds of faults that cannot be made here. */
   leftOut: readonly FaultName[];
-  /** Milliseconds from a kill to the first text of each stream that moved. */
-  recovery: number[];
+  /** Milliseconds from a worker's fault to the first text of each stream that it had without text, by kind of fault. */
+  recovery: [FaultName, number[]][];
   violations: Violation[];
   /** What the parts have logged of the requests of the first violations, each line after the part's name. */
   logged: string[];
@@ -53,6 +53,9 @@ export interface ChaosResult {
 
 /** Of these, one fault begins when the one before has ended. */
 const stores = ['nats', 'redis'];
+
+/** Faults of workers from which streams without text recover at another worker. */
+const recovering = ['worker-kill', 'worker-stop', 'worker-cut'] as const;
 
 /** Requests a second. */
 const rate = 15;
@@ -160,7 +163,7 @@ async function run(cluster: ChaosCluster, { seed, ms, names }: ChaosRun): Promis
     blamed: sent.filter(({ plan, answer }) => !plan.poison && answer.isBlamed).length,
     outcomes: countOutcomes(struck, sent, executions),
     leftOut,
-    recovery: recoveries(struck, sent, executions),
+    recovery: recovering.map((name) => [name, recoveries(struck, sent, executions, name)]),
     violations,
     logged: [...Map.groupBy(violations, ({ rule }) => rule).values()]
       .flatMap((ofRule) => ofRule.slice(0, explained))

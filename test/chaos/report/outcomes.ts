@@ -79,15 +79,19 @@ export function outcomeOf({ left, answer }: Sent): 'done' | 'ended' | 'refused' 
   return answer.finished && answer.error === undefined ? 'done' : 'ended';
 }
 
-/** Milliseconds from a worker's end to the first text of each stream that it had and that moved on, without the engine's own delay. */
+/**
+ * Milliseconds from each fault of one kind to the first text of every stream that the worker it struck had without text, less the
+ * engine's own delay.
+ */
 export function recoveries(
   struck: readonly Struck[],
   sent: readonly Sent[],
   executions: readonly Execution[],
+  name: FaultName,
 ): number[] {
   const byId = new Map(sent.map((one) => [one.plan.id, one]));
   return struck.flatMap(({ fault, from }) => {
-    if (fault.name !== 'worker-kill') return [];
+    if (fault.name !== name) return [];
     const held = executions.filter(
       ({ engine, startedAt, endedAt }) =>
         engine === fault.index && startedAt < from && (endedAt === undefined || endedAt > from),

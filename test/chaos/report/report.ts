@@ -12,7 +12,10 @@ export function report(result: ChaosResult): string {
     `chaos: seed ${seed}, ${requests} requests (repeat with --seed ${seed})`,
     ...outcomeTable(outcomes),
     ...(leftOut.length > 0 ? [`left out, as the system permits no namespaces: ${leftOut.join(', ')}`] : []),
-    `kill -9 to first moved text: p50 ${at(recovery, 0.5)} ms, p99 ${at(recovery, 0.99)} ms, of ${recovery.length} streams`,
+    ...recovery.map(
+      ([name, waits]) =>
+        `${name} to first text: p50 ${at(waits, 0.5)} ms, p99 ${at(waits, 0.99)} ms, of ${waits.length} streams`,
+    ),
     `failed: ${(failedShare * 100).toFixed(1)} % (${failures.map(([failure, count]) => `${count} × ${failure}`).join(', ')})`,
     `innocent requests taken for ones that kill workers: ${blamed}`,
     ...violations.map(({ rule, id, detail }) => `VIOLATION ${rule}: ${id} ${detail}`),
