@@ -4,7 +4,7 @@ import { Server } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { openAccounts } from '#shared/accounts/accounts.ts';
-import { StoreWatch } from '#shared/accounts/store-watch.ts';
+import { LostStoreWatch } from '#shared/accounts/lost-store-watch.ts';
 import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
 import { logUnreadable } from '#shared/accounts/redis/stored-records.ts';
 import { KeyUseRecorder } from '#shared/accounts/keys/key-use-recorder.ts';
@@ -103,7 +103,7 @@ await runService(async (environment, releases) => {
   releases.add('redis', () => redis.close());
   const unreadable = logUnreadable(log);
   const accounts = openAccounts(redis.redis, `${prefix}:`, unreadable);
-  const store = new StoreWatch(accounts.store, log);
+  const store = new LostStoreWatch(accounts.store, log);
   releases.add('store watch', () => store.close());
   const verifier = new KeyVerifier(store.guard(accounts.keys));
   const keyUse = new KeyUseRecorder(accounts.keys, log);

@@ -10,7 +10,7 @@ const lookEveryMs = 1_000;
  * States: new (no mark seen yet) → intact (the mark is the remembered one) ⇄ lost (no mark, or another). An operator's
  * confirmation makes the store of that moment the remembered one.
  */
-export class StoreWatch {
+export class LostStoreWatch {
   readonly #marker: Pick<StoreMarker, 'read'>;
   readonly #log: Pick<Logger, 'error' | 'info'>;
   readonly #timer: NodeJS.Timeout;

@@ -45,8 +45,8 @@ export class ClientReply implements ModelSink {
     this.#onBegin = onBegin;
   }
 
-  /** The request that this is the reply to. It fails when the client does not read the answer. */
-  belongsTo(running: RunningRequest | undefined): RunningRequest | undefined {
+  /** Has this request, which it is the reply to, fail when the client does not read the answer. */
+  failWhenUnread(running: RunningRequest | undefined): RunningRequest | undefined {
     this.#running = running;
     return running;
   }

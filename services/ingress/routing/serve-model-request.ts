@@ -50,7 +50,7 @@ async function start(
   const session = sessionOf(request.headers);
   const maxWaitMs = maxWaitOf(request.headers);
   const asked = { parameters, withDefaults, format: format.name, operation, headers, session, maxWaitMs };
-  return sink.belongsTo(caller.cancels(await serveModel(parts, asked, sink, caller)));
+  return sink.failWhenUnread(caller.cancels(await serveModel(parts, asked, sink, caller)));
 }
 
 /**

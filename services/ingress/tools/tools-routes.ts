@@ -65,5 +65,5 @@ async function start(
     unread,
     onBegin: releaseBody,
   });
-  return sink.belongsTo(caller.cancels(await serveTool(parts, { tool, body, stream: false }, sink, caller)));
+  return sink.failWhenUnread(caller.cancels(await serveTool(parts, { tool, body, stream: false }, sink, caller)));
 }

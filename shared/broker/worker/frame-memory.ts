@@ -94,7 +94,7 @@ export class FrameMemory {
   }
 
   /** So many bytes were released. Only for frames themselves. */
-  left(length: number): void {
+  releasedBytes(length: number): void {
     this.#bytes -= length;
     if (!this.#roomy || this.#bytes > this.#maxBytes * roomyShare) return;
     this.#roomy.resolve();
@@ -102,7 +102,7 @@ export class FrameMemory {
   }
 
   /** A frame of this block was released. Only for frames themselves. */
-  leave(block: Block): void {
+  releasedFrame(block: Block): void {
     block.frames -= 1;
     this.#frames -= 1;
     if (block.frames > 0) return;
@@ -141,8 +141,8 @@ class BlockFrame implements KeptFrame {
     const block = this.#block;
     this.#block = undefined;
     if (!block) return;
-    this.#memory.leave(block);
-    this.#memory.left(this.length);
+    this.#memory.releasedFrame(block);
+    this.#memory.releasedBytes(this.length);
   }
 }
 
@@ -163,7 +163,7 @@ class OwnFrame implements KeptFrame {
   }
 
   release(): void {
-    if (this.#bytes) this.#memory.left(this.length);
+    if (this.#bytes) this.#memory.releasedBytes(this.length);
     this.#bytes = undefined;
   }
 }

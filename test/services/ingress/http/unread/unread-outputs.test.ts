@@ -26,7 +26,7 @@ async function unreadReply(unread: UnreadOutputs) {
     errors.push(error);
     reply.fail(error);
   };
-  reply.belongsTo({ cancel: () => undefined, finished: Promise.resolve(), fail });
+  reply.failWhenUnread({ cancel: () => undefined, finished: Promise.resolve(), fail });
   return { client, response, reply, errors };
 }
 
