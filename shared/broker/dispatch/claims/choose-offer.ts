@@ -22,9 +22,15 @@ export interface Offer {
  * - for a tool: once it is offered nobody knows for sure whether it has begun, and it must not run twice;
  * - for a body so large that a refusal would cost more than the offer saves.
  * See docs/decisions/0002-offers-beside-tickets.md.
+ * @param mayTake whether a worker may be given the job, by what is known of its other jobs
  * @param hasWaited whether the job is among those that wait, and its turn has come
  */
-export function chooseOffer(job: Job, placements: readonly Placement[], hasWaited = false): Offer | undefined {
+export function chooseOffer(
+  job: Job,
+  placements: readonly Placement[],
+  mayTake: (worker: LiveWorker) => boolean,
+  hasWaited = false,
+): Offer | undefined {
   const isFit = job.request.operation !== 'execute_tool' && (job.body?.length ?? 0) <= bodyPartBytes;
   const open = isFit ? openPlacements(job, placements).open : [];
   const isFree = ({ pool, model }: Placement): boolean => freeSlots(pool, model) + (hasWaited ? pool.waiting : 0) > 0;
@@ -34,7 +40,7 @@ export function chooseOffer(job: Job, placements: readonly Placement[], hasWaite
   const equal = open.filter(
     (each) => each === first || (first.group !== undefined && each.group === first.group && comesFirst(each)),
   );
-  const choice = chooseWorker(equal, job.request.affinity, job.avoid);
+  const choice = chooseWorker(equal, job.request.affinity, job.avoid, mayTake);
   const at = choice?.worker.announcement.offersAt;
   const v = choice?.placement.pool.contract;
   return choice && at !== undefined && v !== undefined ? { ...choice, at, v } : undefined;

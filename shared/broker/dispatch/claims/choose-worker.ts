@@ -23,11 +23,13 @@ const unnoticedMs = 100;
  * See docs/decisions/0009-conversations-stay-with-workers.md.
  * @param placements equally good ones
  * @param affinity the job's conversation, a number of 32 bits
+ * @param mayTake whether a worker may be given the job, by what is known of its other jobs
  */
 export function chooseWorker(
   placements: readonly Placement[],
   affinity: number | undefined,
   avoid: ReadonlySet<string>,
+  mayTake: (worker: LiveWorker) => boolean = () => true,
 ): { worker: LiveWorker; placement: Placement } | undefined {
   const now = performance.now();
   const able: LiveWorker[] = [];
@@ -40,7 +42,7 @@ export function chooseWorker(
       if (!worker.announcement.accepting || avoid.has(worker.id) || isLeftOut(worker, model, now)) continue;
       slots += worker.announcement.slots;
       busy += worker.held + worker.others;
-      if (isAble(worker)) (isProbing(worker.announcement) ? probing : able).push(worker);
+      if (isAble(worker) && mayTake(worker)) (isProbing(worker.announcement) ? probing : able).push(worker);
     }
   }
   const placementOf = ({ pool }: LiveWorker) => placements.find((each) => each.pool === pool);

@@ -13,7 +13,7 @@ import type { Tickets } from '../queue/tickets.ts';
 import type { WorkerLink } from '../worker-link.ts';
 import type { LiveWorker, Placement } from '../workers/live-pool.ts';
 import type { LiveWorkers } from '../workers/live-workers.ts';
-import { chooseOffer } from './choose-offer.ts';
+import { chooseOffer, type Offer } from './choose-offer.ts';
 import { judgeClaim, type Verdict } from './judge-claim.ts';
 import { placementsOf } from './placements.ts';
 
@@ -40,11 +40,10 @@ export class JobPlacer {
 
   /** Offers a job to a worker that is known to wait for one; where there is none, its tickets find who comes first. */
   place(job: Job): void {
-    const { broker, tickets, link, suspects } = this.#parts;
+    const { tickets, link } = this.#parts;
     const placements = placementsOf(job);
-    const mayBeOffered = broker.connected && job.refusals < maxRefusals;
-    const offer = mayBeOffered ? chooseOffer(job, placements) : undefined;
-    if (!offer || !suspects.mayTake(offer.worker, job)) return tickets.place(job, placements);
+    const offer = this.#chooseOffer(job, placements);
+    if (!offer) return tickets.place(job, placements);
     const attempt = new Attempt(offer.worker, offer.placement, true);
     link.offer(job, attempt, offer, this.#give(job, attempt));
   }
@@ -54,10 +53,9 @@ export class JobPlacer {
    * @returns false where no worker is known to wait for one
    */
   offerWaiting(job: Job): boolean {
-    const { broker, link, suspects } = this.#parts;
-    const mayBeOffered = broker.connected && job.refusals < maxRefusals;
-    const offer = mayBeOffered ? chooseOffer(job, placementsOf(job), true) : undefined;
-    if (!offer || !suspects.mayTake(offer.worker, job)) return false;
+    const { link } = this.#parts;
+    const offer = this.#chooseOffer(job, placementsOf(job), true);
+    if (!offer) return false;
     const attempt = new Attempt(offer.worker, offer.placement, true);
     const context = this.#give(job, attempt);
     // The next job gets a ticket of its own, and with it its turn to be offered.
@@ -119,8 +117,9 @@ export class JobPlacer {
     worker: LiveWorker,
     { v, ticket }: Claim,
   ): { job: Job; placement: Placement } | undefined {
-    const { tickets } = this.#parts;
-    const mayTake = (job: Job): boolean => typeof judgeClaim(job, worker, v) !== 'string';
+    const { tickets, suspects } = this.#parts;
+    const mayTake = (other: Job): boolean =>
+      suspects.mayTake(worker, other) && typeof judgeClaim(other, worker, v) !== 'string';
     let job: Job | undefined;
     if (claimed && typeof verdict !== 'string') {
       job = tickets.laneOf(worker.pool, claimed.request.class).turn(claimed, mayTake);
@@ -131,6 +130,12 @@ export class JobPlacer {
     }
     const placement = job && judgeClaim(job, worker, v);
     return job && placement && typeof placement !== 'string' ? { job, placement } : undefined;
+  }
+
+  #chooseOffer(job: Job, placements: readonly Placement[], hasWaited = false): Offer | undefined {
+    const { broker, suspects } = this.#parts;
+    if (!broker.connected || job.refusals >= maxRefusals) return undefined;
+    return chooseOffer(job, placements, (worker) => suspects.mayTake(worker, job), hasWaited);
   }
 
   #give(job: Job, attempt: Attempt): ReturnType<Job['give']> {

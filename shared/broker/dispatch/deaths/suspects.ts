@@ -2,38 +2,42 @@ import type { JobState } from '../job-state.ts';
 import type { Death } from './death.ts';
 
 /** Milliseconds added to the time after which a suspect's first worker died: one that runs for longer has shown its innocence. */
-const marginMs = 1_000;
+const marginMs = 500;
 
 /** What of a job makes it a suspect. */
 export interface SuspectJob {
   readonly state: JobState;
-  readonly death: Pick<Death, 'at' | 'afterMs'> | undefined;
+  readonly death: Pick<Death, 'worker' | 'at' | 'afterMs'> | undefined;
   readonly attempt: { readonly worker: object; readonly claimedAt: number } | undefined;
 }
 
-/** Milliseconds after the death for which a suspect waits for a worker without another one. */
-const maxWaitMs = 5_000;
+/** Milliseconds after the death for which a suspect waits for a worker without another one of the same death. */
+const maxWaitMs = 500;
 
 /**
- * The suspects: jobs that a worker died with. One of them may have killed it. A worker has one suspect at a time, so that the
- * next death shows which one it was, and costs the others nothing. A suspect that has run for longer than it took its worker
- * to die, or has put out something, no longer keeps others away. Where there are more suspects than workers, the last of them
- * are put together after a while: most deaths are no job's fault, and nobody waits for longer than that.
+ * The suspects: jobs that a worker died with. One of them may have killed it. A worker has one suspect of a death at a time, so
+ * that the next death shows which one it was, and costs the others nothing. A suspect that has run for longer than it took its
+ * worker to die, or has put out something, no longer keeps others away. Where there are more suspects than workers, the last of
+ * them are put together after a while: most deaths are no job's fault, and nobody waits for longer than that.
  */
 export class Suspects {
-  /** The suspect that each worker was given last. */
-  readonly #given = new WeakMap<object, SuspectJob>();
+  /** The suspects that each worker was given, as long as others keep away from them. */
+  readonly #given = new WeakMap<object, readonly SuspectJob[]>();
 
-  /** Whether a worker may be given a job: any but a suspect beside another one, unless it has waited for long enough. */
+  /** Whether a worker may be given a job: any but a suspect beside another one of its death, unless it has waited for long enough. */
   mayTake(worker: object, job: SuspectJob, now = performance.now()): boolean {
-    if (job.death === undefined || now - job.death.at > maxWaitMs) return true;
-    const other = this.#given.get(worker);
-    return !other || other === job || !isSuspectOn(worker, other, now);
+    const { death } = job;
+    if (!death || now - death.at > maxWaitMs) return true;
+    return !this.#on(worker, now).some((other) => other !== job && other.death?.worker === death.worker);
   }
 
   /** A worker is given a job. */
-  gave(worker: object, job: SuspectJob): void {
-    if (job.death !== undefined) this.#given.set(worker, job);
+  gave(worker: object, job: SuspectJob, now = performance.now()): void {
+    if (job.death) this.#given.set(worker, [...this.#on(worker, now), job]);
+  }
+
+  #on(worker: object, now: number): readonly SuspectJob[] {
+    return this.#given.get(worker)?.filter((job) => isSuspectOn(worker, job, now)) ?? [];
   }
 }
 

@@ -1,33 +1,45 @@
 import { expect, it } from 'vitest';
 import { Suspects, type SuspectJob } from '#shared/broker/dispatch/deaths/suspects.ts';
+import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
 
 const worker = {};
+const [dead, alsoDead] = [{ id: 'dead' }, { id: 'also dead' }] as LiveWorker[];
 
-/** A job whose first worker died at 0, after it had the job for so long. */
-function suspect(afterMs: number, claimedAt?: number): SuspectJob {
+/** A job whose first worker died at 0, after it had the job for so long; another one was given it at `claimedAt`. */
+function suspect(afterMs: number, claimedAt?: number, died = dead): SuspectJob {
   const attempt = claimedAt === undefined ? undefined : { worker, claimedAt };
-  return { state: attempt ? 'claimed' : 'queued', death: { at: 0, afterMs }, attempt };
+  const state = attempt ? 'claimed' : 'queued';
+  return { state, death: died && { worker: died, at: 0, afterMs }, attempt };
 }
 
 it('a suspect is put beside another one when that has run for longer than its first worker lived with it', () => {
   const suspects = new Suspects();
-  suspects.gave(worker, suspect(400, 100));
-  const other = suspect(400);
-  expect(suspects.mayTake(worker, other, 1_400)).toBe(false);
-  expect(suspects.mayTake(worker, other, 1_600)).toBe(true);
+  suspects.gave(worker, suspect(50, -200), -200);
+  const other = suspect(50);
+  expect(suspects.mayTake(worker, other, 300)).toBe(false);
+  expect(suspects.mayTake(worker, other, 400)).toBe(true);
   expect(suspects.mayTake({}, other, 200)).toBe(true);
 });
 
-it('a suspect waits for a worker of its own for five seconds at most', () => {
+it('a suspect waits for a worker of its own for half a second at most', () => {
   const suspects = new Suspects();
-  suspects.gave(worker, suspect(60_000, 100));
+  suspects.gave(worker, suspect(60_000, 100), 100);
   const other = suspect(60_000);
-  expect(suspects.mayTake(worker, other, 4_900)).toBe(false);
-  expect(suspects.mayTake(worker, other, 5_100)).toBe(true);
+  expect(suspects.mayTake(worker, other, 400)).toBe(false);
+  expect(suspects.mayTake(worker, other, 600)).toBe(true);
+});
+
+it('a suspect is put beside one of another death, and keeps away from each of its own', () => {
+  const suspects = new Suspects();
+  suspects.gave(worker, suspect(60_000, 100), 100);
+  const another = suspect(60_000, 200, alsoDead);
+  expect(suspects.mayTake(worker, another, 200)).toBe(true);
+  suspects.gave(worker, another, 200);
+  expect(suspects.mayTake(worker, suspect(60_000), 300)).toBe(false);
 });
 
 it('a job that no worker died with is put beside any', () => {
   const suspects = new Suspects();
-  suspects.gave(worker, suspect(60_000, 100));
+  suspects.gave(worker, suspect(60_000, 100), 100);
   expect(suspects.mayTake(worker, { state: 'queued', death: undefined, attempt: undefined }, 200)).toBe(true);
 });
