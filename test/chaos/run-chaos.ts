@@ -112,14 +112,17 @@ async function run(cluster: ChaosCluster, { seed, ms, names }: ChaosRun): Promis
   const begun = performance.now();
   const striking: Promise<Struck>[] = [];
   const lastOf = new Map<string, Promise<unknown>>();
+  let failure: Error | undefined;
   for (const fault of schedule) {
     await sleep(Math.max(0, begun + fault.at - performance.now()));
     // NATS and Redis take longer to be whole again than the fault lasts.
     const store = stores.find((name) => fault.name.startsWith(name));
     const made = Promise.resolve(store && lastOf.get(store)).then(() => inject(cluster, load, fault));
-    // Reported below, when all have ended.
-    const ended = made.catch(() => undefined);
+    const ended = made.catch((error: Error) => {
+      failure ??= error;
+    });
     if (store) lastOf.set(store, ended);
+    if (failure) break;
     striking.push(made);
   }
   const struck = await Promise.all(striking);

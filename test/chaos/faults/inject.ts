@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isRunning } from '#services/rtr/up/children/child.ts';
 import type { RedisPair } from '../../helpers/servers/start-redis-pair.ts';
 import { until } from '../../helpers/until.ts';
 import type { ChaosCluster } from '../cluster/chaos-cluster.ts';
@@ -30,8 +31,19 @@ const waitedMs = 600;
 /** Time in which the sentinels tell all clients of a new primary, in milliseconds. */
 const toldMs = 1_000;
 
-/** Makes a fault, waits as long as it lasts, and undoes it. */
+/**
+ * Makes a fault, waits as long as it lasts, and undoes it.
+ * @throws Error that names the fault
+ */
 export async function inject(cluster: ChaosCluster, crowds: Crowds, fault: Fault): Promise<Struck> {
+  try {
+    return await make(cluster, crowds, fault);
+  } catch (error) {
+    throw new Error(`${fault.name} of ${fault.index} at ${fault.at} ms could not be made or undone`, { cause: error });
+  }
+}
+
+async function make(cluster: ChaosCluster, crowds: Crowds, fault: Fault): Promise<Struck> {
   if (fault.name === 'worker-kill') {
     // So that it has streams that can move.
     crowds.wait();
@@ -109,6 +121,8 @@ async function strike(
         // Its clients have been told.
         await sleep(toldMs);
         await cluster.disks?.empty(disk);
+        // It may have ended when it could not write.
+        if (!isRunning(full.child)) await full.restart();
         await cluster.redis.whole();
       };
     }

@@ -26,13 +26,16 @@ export interface RedisPairDisks {
   enter: readonly string[];
 }
 
+/** The file of writes is replaced by one of the present content before it fills a small disk. */
+const appending = ['--appendonly', 'yes', '--auto-aof-rewrite-min-size', '8mb'];
+
 /**
  * Starts the pair and waits until all know each other. Its `stop` belongs into `afterAll`.
  * @param disks where the two append every write to a file; without, they write nothing
  */
 export async function startRedisPair(disks?: RedisPairDisks): Promise<RedisPair> {
   const folder = mkdtempSync(join(tmpdir(), 'rtr-test-sentinel-'));
-  const secret = ['--requirepass', 'pw', '--masterauth', 'pw', '--save', '', ...(disks ? ['--appendonly', 'yes'] : [])];
+  const secret = ['--requirepass', 'pw', '--masterauth', 'pw', '--save', '', ...(disks ? appending : [])];
   const start = (on: 'primary' | 'replica', further: string[]): Promise<RedisProgram> => {
     const settings = (port: number): string[] => ['--port', String(port), ...secret, ...further];
     return startRedisProgram(disks?.[on] ?? folder, settings, undefined, disks?.enter);
