@@ -35,7 +35,12 @@ export async function startRedisProgram(
   if (sentinel) writeFileSync(file, `${sentinel(port).join('\n')}\n`);
   const args = sentinel ? [file, '--sentinel'] : ['--bind', '127.0.0.1', '--dir', folder, ...settings(port)];
   const [command, ...before] = [...enter, program];
-  const start = (): Child => spawnGuarded(command, [...before, ...args], { env: process.env });
+  const start = (): Child => {
+    const started = spawnGuarded(command, [...before, ...args], { env: process.env });
+    // Who fills the pipe of its log waits for a reader.
+    for (const log of [started.stdout, started.stderr]) log.resume();
+    return started;
+  };
   let child = start();
   await until(() => isListening(port));
   return {
