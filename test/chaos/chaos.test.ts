@@ -6,7 +6,7 @@ import { runChaos } from './run-chaos.ts';
 
 const { CHAOS_SEED: wanted, CHAOS_SECONDS: duration, CHAOS_KINDS: kinds } = process.env;
 const seconds = Number(duration ?? 60);
-const names = faultNames.filter((name) => kinds === undefined || kinds.split(',').includes(name));
+const names = kinds === undefined ? faultNames : kinds.split(',').map(faultNamed);
 const fresh = Date.now() % 1_000_000;
 
 /** Fixed seeds find again what was found once; a fresh one finds what is new. Who asks for a duration gets one run. */
@@ -32,3 +32,10 @@ describe('a cluster under load and faults', () => {
     expect(faults).toBeGreaterThanOrEqual(300);
   });
 });
+
+/** @throws Error for a name that no kind of fault has */
+function faultNamed(kind: string): FaultName {
+  const found = faultNames.find((name) => name === kind);
+  if (!found) throw new Error(`There is no kind of fault named "${kind}"; there are ${faultNames.join(', ')}.`);
+  return found;
+}

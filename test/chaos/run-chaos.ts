@@ -102,40 +102,7 @@ async function run(cluster: ChaosCluster, { seed, ms, names }: ChaosRun): Promis
     return !leftOut.includes(fault.name) && !(ms >= soakMs && strikesSpared(fault));
   });
   const load = new Load(cluster, `c${seed}`, seed, maxMs);
-  const seen: Footprint[] = [];
-  const weigh = (): number => seen.push(...footprints(cluster));
-  const over = new AbortController();
-  const loading = load.run(rate, over.signal);
-  await sleep(calmMs);
-  const weighing = setInterval(weigh, weighEveryMs);
-  weigh();
-  const begun = performance.now();
-  const striking: Promise<Struck>[] = [];
-  const lastOf = new Map<string, Promise<unknown>>();
-  let failure: Error | undefined;
-  for (const fault of schedule) {
-    await sleep(Math.max(0, begun + fault.at - performance.now()));
-    // NATS and Redis take longer to be whole again than the fault lasts.
-    const store = stores.find((name) => fault.name.startsWith(name));
-    const made = Promise.resolve(store && lastOf.get(store)).then(() => inject(cluster, load, fault));
-    const ended = made.catch((error: Error) => {
-      failure ??= error;
-    });
-    if (store) lastOf.set(store, ended);
-    if (failure) break;
-    striking.push(made);
-  }
-  const struck = await Promise.all(striking);
-  await sleep(calmMs);
-  over.abort();
-  await loading;
-  await load.settle();
-  const probes = await load.probe();
-  const isLasting = schedule.some(({ name }) => name === 'ingress-kill' || name === 'redis-kill');
-  const leftovers = await judgeLeftovers(cluster, isLasting ? reservedMs : 15_000);
-  clearInterval(weighing);
-  weigh();
-
+  const { struck, probes, leftovers, seen } = await endure(cluster, load, schedule);
   const { sent } = load;
   const executions = cluster.engines.flatMap((engine) => engine.executions);
   const disturbances = new Disturbances(struck);
@@ -176,6 +143,65 @@ async function run(cluster: ChaosCluster, { seed, ms, names }: ChaosRun): Promis
         ),
       ),
   };
+}
+
+/** What was seen while faults struck under load, and after it. */
+interface Endured {
+  struck: Struck[];
+  probes: Awaited<ReturnType<Load['probe']>>;
+  leftovers: Violation[];
+  seen: Footprint[];
+}
+
+/** Has the load run while faults strike, until all is calm again. Load and weighing end with it, also when it rejects. */
+async function endure(cluster: ChaosCluster, load: Load, schedule: readonly Fault[]): Promise<Endured> {
+  const seen: Footprint[] = [];
+  const weigh = (): number => seen.push(...footprints(cluster));
+  const over = new AbortController();
+  const loading = load.run(rate, over.signal);
+  await sleep(calmMs);
+  const weighing = setInterval(weigh, weighEveryMs);
+  try {
+    weigh();
+    const struck = await strikeAll(cluster, load, schedule);
+    await sleep(calmMs);
+    over.abort();
+    await loading;
+    await load.settle();
+    const probes = await load.probe();
+    const isLasting = schedule.some(({ name }) => name === 'ingress-kill' || name === 'redis-kill');
+    const leftovers = await judgeLeftovers(cluster, isLasting ? reservedMs : 15_000);
+    weigh();
+    return { struck, probes, leftovers, seen };
+  } finally {
+    clearInterval(weighing);
+    over.abort();
+    await loading;
+  }
+}
+
+/**
+ * Makes each fault of a schedule at its time.
+ * @throws Error of the first one that could not be made or undone; no further fault begins after it
+ */
+async function strikeAll(cluster: ChaosCluster, load: Load, schedule: readonly Fault[]): Promise<Struck[]> {
+  const begun = performance.now();
+  const striking: Promise<Struck>[] = [];
+  const lastOf = new Map<string, Promise<unknown>>();
+  let failure: Error | undefined;
+  for (const fault of schedule) {
+    await sleep(Math.max(0, begun + fault.at - performance.now()));
+    if (failure) break;
+    // NATS and Redis take longer to be whole again than the fault lasts.
+    const store = stores.find((name) => fault.name.startsWith(name));
+    const made = Promise.resolve(store && lastOf.get(store)).then(() => inject(cluster, load, fault));
+    const ended = made.catch((error: Error) => {
+      failure ??= error;
+    });
+    if (store) lastOf.set(store, ended);
+    striking.push(made);
+  }
+  return Promise.all(striking);
 }
 
 /** Whether a fault would kill the last ingress or the tools-worker. */
