@@ -20,6 +20,15 @@ describe('one of four workers that is slow', () => {
     context.expect(ingress.workers.get('sick')?.health.find('demo')?.ejection?.reason).toBe('slow');
   });
 
+  it('and gives it 4 s late gets hardly a job, ejected or not', { timeout: 30_000 }, async (context) => {
+    const { ingress } = await startFourWorkers(context);
+    const steps: Step[] = [{ only: 'sick', waitMs: 4_000 }, ...serve];
+    const { jobs, failed, moved, ms } = await measureLoad(ingress, steps, { ...light, warmUpMs: 3_500 });
+    context.expect(failed).toBe(0);
+    context.expect(moved / jobs).toBeLessThan(0.04);
+    context.expect(ms.at(-1)).toBeLessThan(4_000);
+  });
+
   it('is not ejected when the others are as slow', { timeout: 30_000 }, async (context) => {
     const { ingress } = await startFourWorkers(context);
     const steps: Step[] = [{ waitMs: 2_500 }, { write: 'x' }];
