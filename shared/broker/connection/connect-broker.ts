@@ -14,6 +14,7 @@ import { connectionOptions, type BrokerAccess } from './connection-options.ts';
 import type { Credential, Role } from './credential.ts';
 import { openConnection } from './open-connection.ts';
 import { Outbox } from './outbox.ts';
+import { ReconnectPace } from './reconnect-pace.ts';
 import { createSubjects, type Subjects } from '../contract/subjects.ts';
 import { openOwner } from '../contract/worker-address.ts';
 
@@ -38,25 +39,6 @@ const promptMs = 1_000;
 
 /** Milliseconds for the last messages to reach the server when the connection is closed. */
 const lastWordsMs = 1_000;
-
-/** Milliseconds between attempts to reach a server that was lost. */
-const lostMs = 100;
-
-/** Milliseconds between attempts at one that refuses the credential, which only an operator can change. */
-const refusedMs = 5_000;
-
-/** The pauses between attempts to connect: after a refusal much longer than after a loss. */
-class ReconnectPace {
-  #isRefused = false;
-
-  /** Notes how the last attempt ended. */
-  note(isRefused: boolean): void {
-    this.#isRefused = isRefused;
-  }
-
-  /** Milliseconds until the next attempt, partly random, so that many workers do not come at once. */
-  readonly delayMs = (): number => (this.#isRefused ? refusedMs : lostMs) * (1 + Math.random());
-}
 
 /**
  * The connection to NATS: the library's, plus whether it stands right now and a call when it does again. It reconnects for ever.
@@ -234,7 +216,7 @@ export async function connectBroker({
 }: BrokerOptions): Promise<Broker> {
   const { transport, ca, options } = connectionOptions(access, name);
   const pace = new ReconnectPace();
-  options.reconnectDelayHandler = pace.delayMs;
+  Object.assign(options, pace.options);
   const deadline = performance.now() + waitMs;
   for (;;) {
     try {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { connectBroker, type Broker } from '#shared/broker/connection/connect-broker.ts';
 import { createLog } from '#shared/core/log.ts';
 import { startNats } from '../../../helpers/servers/start-nats.ts';
@@ -83,6 +83,20 @@ describe('the connection to the broker', () => {
     expect(broker).toMatchObject({ connected: true, disconnectedSince: undefined });
     expect(broker.connectedSince).toBeGreaterThan(connectedSince);
     stop();
+  });
+
+  it('stands again within seconds when the clock was set back by an hour meanwhile', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    const nats = await startNats();
+    onTestFinished(() => nats.stop());
+    const broker = await connect(nats.url);
+    vi.setSystemTime(Date.now() - 3_600_000);
+    await nats.kill();
+    await until(() => !broker.connected, 2_000);
+    await nats.restart();
+    await until(() => broker.connected, 5_000);
+    expect(broker.connected).toBe(true);
   });
 
   it('gives up at once when the server refuses the credentials', async () => {
