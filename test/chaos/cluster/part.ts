@@ -73,12 +73,15 @@ export function startPart(name: string, file: string, environment: Record<string
   };
   const isReady = ({ lines }: ServiceProcess): boolean => lines.some(({ msg }) => msg === readyLine);
   // One that ends at its start is started again.
-  const ready = () => until(() => stopped || isReady(process), readyMs);
   const lastLines = (): string =>
     process.lines
       .slice(-5)
       .map((line) => JSON.stringify(line))
       .join(' ');
+  const ready = () =>
+    until(() => {
+      if (!stopped && !isReady(process)) throw new Error(`${name} is not ready: ${lastLines()}`);
+    }, readyMs);
   start();
   return {
     name,

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '../until.ts';
 import { freePort } from '#services/rtr/up/servers/free-port.ts';
+import { provideServer } from '#services/rtr/up/servers/install-server.ts';
 
 /** Three NATS servers that keep each queue together. */
 export interface NatsCluster {
@@ -40,6 +41,7 @@ export async function startNatsCluster({
   config = [],
   disks,
 }: { config?: string[]; disks?: NatsDisks | undefined } = {}): Promise<NatsCluster> {
+  const program = await provideServer('nats', process.env, (line) => console.info(line));
   const folder = mkdtempSync(join(tmpdir(), 'rtr-test-nats-cluster-'));
   const nodes: { name: string; port: number; route: number; monitor: number }[] = [];
   for (const name of ['one', 'two', 'three']) {
@@ -49,7 +51,7 @@ export async function startNatsCluster({
   const servers = new Map<string, ChildProcess>();
   const start = (name: string): void => {
     const file = join(folder, `${name}.conf`);
-    const [command, ...args] = [...(disks?.enter ?? []), 'nats-server', '--config', file];
+    const [command, ...args] = [...(disks?.enter ?? []), program, '--config', file];
     servers.set(name, spawn(command, args, { stdio: 'ignore' }));
   };
   for (const { name, port, route, monitor } of nodes) {
