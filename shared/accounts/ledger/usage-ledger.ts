@@ -15,6 +15,15 @@ const writeEveryMs = 500;
 /** Requests in one batch. */
 const batchSize = 500;
 
+/**
+ * Milliseconds for which a written batch is remembered. A primary that fails may take batches with it that its replica has not
+ * received; sentinels name the new one within that time.
+ */
+const rememberedMs = 20_000;
+
+/** Batches that are remembered at most. */
+const maxRemembered = 200;
+
 /** Milliseconds for what is left at the end. */
 const closeMs = 3_000;
 
@@ -40,7 +49,8 @@ interface Batch {
 
 /**
  * Writes down every request that is over, in batches, never on a request's way. A batch is written once, also when the answer
- * to it was lost. While Redis is away as much is kept as may wait; what comes on top is counted as dropped.
+ * to it was lost. After each connection to Redis, which may lead to a new primary, the last batches are written again: the script
+ * leaves those alone that are there. While Redis is away as much is kept as may wait; what comes on top is counted as dropped.
  */
 export class UsageLedger {
   readonly #redis: Redis;
@@ -52,6 +62,10 @@ export class UsageLedger {
   #waiting: UsageRecord[] = [];
   #batch: Batch | undefined;
   #batches = 0;
+  /** Batches that were written lately, oldest first, and when. */
+  #written: { batch: Batch; at: number }[] = [];
+  /** Of these, those to write again before anything else. */
+  #again: Batch[] = [];
   #writing: Promise<void> | undefined;
   #dropped = 0;
 
@@ -62,6 +76,7 @@ export class UsageLedger {
     this.#log = log;
     this.#bounds = { maxWaiting: 10_000, maxFields: 200_000, ...bounds };
     this.#timer = setInterval(() => void this.#write(), writeEveryMs);
+    redis.on('ready', this.#onConnected);
   }
 
   /** Requests that could not be written down so far, because too many waited. */
@@ -90,11 +105,27 @@ export class UsageLedger {
     clearInterval(this.#timer);
     const deadline = performance.now() + closeMs;
     await this.#write();
-    while (this.backlog > 0 && performance.now() < deadline) {
+    while (this.#isBehind && performance.now() < deadline) {
       await sleep(50);
       await this.#write();
     }
+    this.#redis.off('ready', this.#onConnected);
     if (this.backlog > 0) this.#log.error({ requests: this.backlog }, 'some use could not be written down');
+  }
+
+  get #isBehind(): boolean {
+    return this.backlog > 0 || this.#again.length > 0;
+  }
+
+  readonly #onConnected = (): void => {
+    this.#forget();
+    this.#again = this.#written.map(({ batch }) => batch);
+  };
+
+  #forget(): void {
+    const oldest = performance.now() - rememberedMs;
+    const kept = this.#written.filter(({ at }) => at >= oldest);
+    this.#written = kept.slice(-maxRemembered);
   }
 
   #write(): Promise<void> {
@@ -106,10 +137,19 @@ export class UsageLedger {
 
   async #writeAll(): Promise<void> {
     try {
-      while (this.backlog > 0) {
+      while (this.#isBehind) {
+        const [again] = this.#again;
+        if (again) {
+          await write.run(this.#redis, this.#inputOf(again));
+          if (this.#again[0] === again) this.#again.shift();
+          continue;
+        }
         this.#batch ??= { number: ++this.#batches, records: this.#waiting.splice(0, batchSize) };
-        await write.run(this.#redis, this.#inputOf(this.#batch));
+        const batch = this.#batch;
+        await write.run(this.#redis, this.#inputOf(batch));
         this.#batch = undefined;
+        this.#written.push({ batch, at: performance.now() });
+        this.#forget();
       }
     } catch (error) {
       this.#log.debug({ err: error, waiting: this.backlog }, 'use is not written down yet');

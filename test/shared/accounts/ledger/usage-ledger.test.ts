@@ -195,6 +195,32 @@ describe('writing', () => {
     expect((await reader.requests(admin, {}, 200)).requests).toHaveLength(101);
   });
 
+  it('writes again what a new primary does not have, and only that', { timeout: 30_000 }, async () => {
+    const target = inject('redisUrl');
+    const proxy = await startPausableProxy(Number(new URL(target).port));
+    onTestFinished(() => proxy.close());
+    const { ledger, redis, prefix } = await open({}, `redis://127.0.0.1:${proxy.port}`);
+    const { reader, redis: direct } = await open({}, target, prefix);
+    const count = async (): Promise<number> => (await reader.requests(admin, {}, 200)).requests.length;
+    ledger.add(record({ id: 'replicated' }));
+    await until(async () => (await count()) === 1);
+    const names = await direct.keys(`${prefix}usage:*`);
+    const replicated = await Promise.all(names.map(async (name) => ({ name, dump: await direct.dumpBuffer(name) })));
+    ledger.add(record({ id: 'not replicated' }));
+    await until(async () => (await count()) === 2);
+    // As a replica that had received the first batch only, and is the primary now.
+    for (const { name, dump } of replicated) if (dump) await direct.restore(name, 0, dump, 'REPLACE');
+    expect(await count()).toBe(1);
+    redis.disconnect(true);
+    ledger.add(record({ id: 'later' }));
+    await until(async () => (await count()) === 3);
+    await ledger.close();
+    const { requests } = await reader.requests(admin, {}, 200);
+    expect(requests.map(({ id }) => id)).toEqual(['later', 'not replicated', 'replicated']);
+    const report = await reader.report({ viewer: admin, ...november, step: 'month', by: 'key', filter: {} });
+    expect(report.totals.requests).toBe(3);
+  });
+
   it('waits for Redis to come back, and counts what is too much', { timeout: 30_000 }, async () => {
     const redis = await startRedis();
     onTestFinished(() => redis.stop());
