@@ -82,10 +82,7 @@ export class Dispatcher {
       onLost: (job) => endings.lose(job, 'The worker fell silent in the middle of the answer.'),
       onClosed: (job) => endings.disconnect(job),
       onExceeded: (job, error) => endings.exceed(job, error),
-      onIgnored: (job) => {
-        link.cancel(job);
-        placer.onRefusal(job);
-      },
+      onIgnored: (job, now) => endings.ignore(job, now),
       onQuiet: (job, now) => link.askAgain(job, now),
       onAwaiting: (job, now) => endings.leaveLate(job, now),
       onWaiting: (job, now) => this.#queue.maintain(job, now),

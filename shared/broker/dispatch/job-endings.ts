@@ -72,14 +72,15 @@ export class JobEndings {
 
   /**
    * The job's worker died: the job moves as in `lose`, and this is no attempt. A job that another worker has died with before
-   * ends. An offer that the worker cannot have taken is made to another one.
+   * ends. The first offer that the worker can hardly have taken is made to another one.
    * @param wasConnected whether the worker's connection stood when the job was offered: the broker has delivered the offer then
    */
   die(job: Job, wasConnected = false): void {
     const { attempt } = job;
     if (job.isOver || !attempt) return;
-    if (!wasConnected && !hadTaken(attempt)) return this.#parts.placer.onRefusal(job);
-    const error = this.#parts.deaths.count(job, attempt);
+    const { deaths, placer } = this.#parts;
+    if (!wasConnected && !deaths.hasOne(job) && !hadTaken(attempt)) return placer.onRefusal(job);
+    const error = deaths.count(job, attempt);
     if (error) this.abandon(job, error);
     else this.lose(job, 'The worker was lost in the middle of the answer.');
   }
@@ -93,6 +94,23 @@ export class JobEndings {
     if (!attempt || !this.#mayMove(job) || this.#parts.deaths.hasOne(job)) return;
     attempt.worker.hasRefused = true;
     if (job.request.place(new Set(avoid).add(attempt.worker.id)).length > 0) this.die(job, true);
+  }
+
+  /**
+   * The worker that the job was offered to sends no frame: the job is offered to another one, and this is no attempt. If no
+   * heartbeat came either, the worker has died with the job, until its next ones come. A job that another worker has died with
+   * before waits until that is known, because its next worker would be the third.
+   */
+  ignore(job: Job, now: number): void {
+    const { attempt } = job;
+    const { deaths, link, placer } = this.#parts;
+    if (!attempt) return;
+    if (deaths.hasOne(job)) return link.askAgain(job, now);
+    const isOverdue = now - attempt.worker.lastHeartbeatAt > heartbeatMs;
+    const error = isOverdue && hadTaken(attempt) ? deaths.count(job, attempt, now) : undefined;
+    if (error) return this.abandon(job, error);
+    link.cancel(job);
+    placer.onRefusal(job);
   }
 
   /**

@@ -3,6 +3,7 @@ import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { rendezvousPoint } from '#shared/broker/dispatch/workers/rendezvous.ts';
 import { WorkerHealth } from '#shared/broker/dispatch/workers/worker-health.ts';
 import type { Tier } from '#shared/core/tier.ts';
+import { ProofOfLife } from '#shared/broker/dispatch/workers/proof-of-life.ts';
 
 /** What a worker of a pool announces. */
 export interface WorkerFacts {
@@ -37,6 +38,7 @@ export function livePool(facts: PoolFacts, workers: WorkerFacts[]): LivePool {
       pool: live,
       raw: Buffer.alloc(0),
       lastHeartbeatAt: 0,
+      life: new ProofOfLife(),
       lastFrameAt: 0,
       held: 0,
       others: busy,

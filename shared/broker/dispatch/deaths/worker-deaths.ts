@@ -4,7 +4,6 @@ import type { Broker } from '../../connection/connect-broker.ts';
 import type { Attempt } from '../attempt.ts';
 import type { Job, JobRequest } from '../job.ts';
 import type { LiveWorkers } from '../workers/live-workers.ts';
-import { heartbeatMs } from './death.ts';
 import { digestOf, RefusedBodies } from './refused-bodies.ts';
 
 /**
@@ -32,14 +31,14 @@ export class WorkerDeaths {
   }
 
   /**
-   * Whether a worker has died with this job. One whose connection was closed, or that was silent, may have come back: then it
-   * goes on to send heartbeats. One that was on its way when the worker died does not show that.
+   * Whether a worker has died with this job. One whose connection was closed, or that was silent, may have come back: then its
+   * heartbeats show that it lived afterwards.
    */
   hasOne({ death }: Job): boolean {
     if (!death) return false;
     const { id, announcement } = death.worker;
     const known = this.#workers.get(id);
-    return known?.announcement.startedAt !== announcement.startedAt || known.lastHeartbeatAt <= death.at + heartbeatMs;
+    return known?.announcement.startedAt !== announcement.startedAt || known.life.provenAt <= death.at;
   }
 
   /** Counts the death of a job's worker. @returns the error that the job ends with when it must not take another worker */

@@ -40,8 +40,8 @@ export interface JobSweepOptions {
   onClosed: (job: Job) => void;
   /** A job has waited for something for longer than it may. */
   onExceeded: (job: Job, error: RouterError) => void;
-  /** The worker that a job was offered to has sent no frame in time. */
-  onIgnored: (job: Job) => void;
+  /** The worker that a job was offered to has sent no frame in time. Called at every sweep. */
+  onIgnored: (job: Job, now: number) => void;
   /** A running job's worker has sent no frame for a while, and the broker is connected. */
   onQuiet: (job: Job, now: number) => void;
   /** A streamed job waits for its first piece, and the broker is connected. Called at every sweep. */
@@ -111,7 +111,7 @@ export class JobSweep {
     if (!attempt) return onWaiting(job, now);
     if (closed.has(attempt.worker, attempt.lastFrameAt, now)) return onClosed(job);
     const quietMs = now - attempt.lastFrameAt;
-    if (attempt.isOffered && !attempt.hasBegun && quietMs > offerBegunMs) onIgnored(job);
+    if (attempt.isOffered && !attempt.hasBegun && quietMs > offerBegunMs) onIgnored(job, now);
     else if (quietMs > askAfterMs) onQuiet(job, now);
     if (job.state === 'claimed' && job.request.stream) onAwaiting(job, now);
   };

@@ -1,6 +1,7 @@
 import type { Announcement, ModelInfo, ToolInfo } from '../../contract/announcement.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import type { WorkerAddress } from '../../contract/worker-address.ts';
+import type { ProofOfLife } from './proof-of-life.ts';
 import type { WorkerHealth } from './worker-health.ts';
 
 /** One worker as this ingress sees it. */
@@ -15,7 +16,9 @@ export interface LiveWorker {
   pool: LivePool;
   /** The announcement's bytes: one that is the same need not be read. */
   raw: Buffer;
+  /** When its last heartbeat came, or silence was last counted anew. */
   lastHeartbeatAt: number;
+  life: ProofOfLife;
   /** When the last frame of a job came from it: a worker that sends frames is alive. */
   lastFrameAt: number;
   /** Jobs that this ingress has granted or offered to the worker and that are not over. */

@@ -10,6 +10,7 @@ import { addressAtEnd, workerIdOf, type WorkerAddress } from '../../contract/wor
 import { KnownNames } from './known-names.ts';
 import { jobsOfOthers, serves, type LivePool, type LiveWorker } from './live-pool.ts';
 import { OwnerShares } from './owner-shares.ts';
+import { ProofOfLife } from './proof-of-life.ts';
 import { rendezvousPoint } from './rendezvous.ts';
 import { WorkerHealth } from './worker-health.ts';
 
@@ -141,6 +142,7 @@ export class LiveWorkers {
     }
     if (known?.address.tier === address.tier && known.raw.equals(payload)) {
       known.lastHeartbeatAt = performance.now();
+      known.life.onHeartbeat(known.lastHeartbeatAt);
       known.others = jobsOfOthers(known);
       known.hasRefused = false;
       return;
@@ -184,6 +186,7 @@ export class LiveWorkers {
       pool,
       raw,
       lastHeartbeatAt: 0,
+      life: new ProofOfLife(),
       lastFrameAt: 0,
       held: 0,
       others: 0,
@@ -199,7 +202,9 @@ export class LiveWorkers {
       this.#leavePool(worker);
       worker.health.keepOnly((model) => serves(pool, model));
     }
-    Object.assign(worker, { announcement, pool, raw, lastHeartbeatAt: performance.now(), hasRefused: false });
+    Object.assign(worker, { announcement, pool, raw, hasRefused: false });
+    worker.lastHeartbeatAt = performance.now();
+    worker.life.onHeartbeat(worker.lastHeartbeatAt);
     worker.others = jobsOfOthers(worker);
     pool.workers.add(worker);
     this.#workers.set(id, worker);
