@@ -17,6 +17,7 @@ import { until } from '../../helpers/until.ts';
 import { startEngineFront, type EngineFront } from '../faults/engine-front.ts';
 import { startSmallDisks, type SmallDisks } from '../faults/small-disks.ts';
 import { startLink, type Link } from '../faults/link.ts';
+import type { PoisonDeath } from '../oracle/judge-poison.ts';
 import { startPart, type Part } from './part.ts';
 
 /** A part, its link to NATS, and, of an ingress, where it listens. */
@@ -43,8 +44,8 @@ export interface ChaosCluster {
   keys: { limited: string; free: string };
   /** What limits hold for running requests: their number, and tokens of today. */
   reserved(): Promise<{ active: number; tokens: number }>;
-  /** Times at which a poisoned prompt killed a worker, with the id of the request. */
-  poisoned: { id: string; at: number }[];
+  /** The workers that poisoned prompts killed. */
+  poisoned: PoisonDeath[];
   /** Ids of the tool calls that were executed, once for each execution. */
   toolCalls(): string[];
   stop(): Promise<void>;
@@ -127,7 +128,7 @@ export async function startChaosCluster(): Promise<ChaosCluster> {
       releases.push(() => engine.close());
       const front = await startEngineFront(engine.url, index, (id, isPoisoned) => {
         if (!isPoisoned) return true;
-        poisoned.push({ id, at: performance.now() });
+        poisoned.push({ id, worker: `gpu-${index}`, at: performance.now() });
         workers[index]?.part.kill(500).catch(() => undefined);
         return false;
       });

@@ -30,7 +30,7 @@ export const faultKinds = {
     target: 'worker',
     lasts: [200, 3_000],
     made: 'its connection to NATS is cut and refused',
-    seen: streams,
+    seen: `${streams} A worker that does not connect again at once counts as one that died, until it is back.`,
   },
   'worker-delay': {
     target: 'worker',
@@ -98,7 +98,7 @@ export const faultKinds = {
     lasts: [3_000, 5_000],
     restMs: 8_000,
     made: 'kill -9 of the primary, started again when the replica has been promoted',
-    seen: 'Requests of keys with limits receive 503 until the replica is promoted. What it had not received yet is lost.',
+    seen: 'Requests of keys with limits receive 503 until the replica is promoted. What limits counted in the last moment is lost.',
   },
   'redis-full': {
     target: 'redis',

@@ -6,14 +6,11 @@ import type { Violation } from './violation.ts';
 /** What is compared of a record of the ledger. */
 export type LedgerEntry = Pick<UsageRecord, 'id' | 'outcome' | 'completionTokens' | 'attempts'>;
 
-/**
- * An ingress that is killed takes with it what it has not written yet, and a primary what its replica has not received yet: up to
- * this long. While sentinels elect, a primary that still runs takes records that its successor never receives.
- */
+/** An ingress that is killed takes with it what it has not written yet: up to this long. */
 const writtenMs = 2_000;
 
-/** Milliseconds between an answer's end and its record, and until a signal has ended a process. */
-const strikeMs = 300;
+/** It also takes with it what a primary that failed has lost, and it would have written again: up to this long. */
+const rewrittenMs = 20_000;
 
 /** Judges that the ledger has each request once, with the outcome and the tokens that its client saw. */
 export function judgeLedger(
@@ -29,15 +26,28 @@ export function judgeLedger(
     if (answer.status !== 200 || !answer.finished) return [];
     const [record] = records;
     if (!record) {
-      const lost = disturbances.during(endedAt, endedAt + writtenMs).some(({ fault: { name, index }, from }) => {
-        const isIngress = name === 'ingress-kill' && index === ingress;
-        return isIngress || (name === 'redis-kill' && from >= endedAt - strikeMs) || name === 'redis-full';
-      });
-      return lost ? [] : add('no record of an answer that its client has');
+      const failed = disturbances.any(['redis-kill', 'redis-full'], endedAt, endedAt + rewrittenMs);
+      const rememberedMs = failed ? rewrittenMs : writtenMs;
+      const lost = disturbances
+        .during(endedAt, endedAt + rememberedMs)
+        .some(({ fault: { name, index } }) => name === 'ingress-kill' && index === ingress);
+      return lost ? [] : add(`no record of an answer that its client has ${seenBy(disturbances, endedAt)}`);
     }
     if (record.outcome !== 'done') return add(`${record.outcome}, but its client has all of it`);
     const { outputTokens } = answer;
     if (outputTokens === undefined || outputTokens === record.completionTokens) return [];
     return add(`${record.completionTokens} tokens instead of ${outputTokens}`);
   });
+}
+
+/** The faults of Redis around a time, for the report. */
+function seenBy(disturbances: Disturbances, at: number): string {
+  const near = disturbances
+    .during(at - rewrittenMs, at + rewrittenMs)
+    .filter(({ fault }) => /redis|ingress/.test(fault.name));
+  return near.map(({ fault: { name }, from, to }) => `${name} ${seconds(from - at)} to ${seconds(to - at)}`).join(', ');
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
 }

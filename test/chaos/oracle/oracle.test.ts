@@ -167,13 +167,13 @@ describe('the oracle', () => {
     expect(rules(judgeLedger([whole], [record(), record()], calm))).toEqual(['ledger']);
     expect(rules(judgeLedger([whole], [], calm))).toEqual(['ledger']);
     expect(judgeLedger([whole], [], during('ingress-kill', 2_500, 2_600))).toEqual([]);
-    // A primary that is killed takes along what its replica had not received, nothing older and nothing younger.
-    expect(judgeLedger([whole], [], during('redis-kill', 2_500, 9_000))).toEqual([]);
-    expect(rules(judgeLedger([whole], [], during('redis-kill', 1_600, 9_000)))).toEqual(['ledger']);
-    expect(rules(judgeLedger([whole], [], during('redis-kill', 4_500, 9_000)))).toEqual(['ledger']);
-    // One whose disk is full takes records until its successor is elected.
-    expect(judgeLedger([whole], [], during('redis-full', 1_900, 9_000))).toEqual([]);
-    expect(rules(judgeLedger([whole], [], during('redis-full', 4_500, 9_000)))).toEqual(['ledger']);
+    expect(rules(judgeLedger([whole], [], during('ingress-kill', 4_500, 4_600)))).toEqual(['ledger']);
+    // What a primary takes along when it fails is written again, unless its ingress is killed before.
+    const failed = struck('redis-kill', 2_500, 9_000);
+    expect(rules(judgeLedger([whole], [], new Disturbances([failed])))).toEqual(['ledger']);
+    expect(judgeLedger([whole], [], new Disturbances([failed, struck('ingress-kill', 8_000, 8_100)]))).toEqual([]);
+    const others = struck('ingress-kill', 8_000, 8_100, 1);
+    expect(rules(judgeLedger([whole], [], new Disturbances([failed, others])))).toEqual(['ledger']);
   });
 
   it('finds a tool call that ran twice, or not at all', () => {
@@ -187,8 +187,9 @@ describe('the oracle', () => {
 
   it('finds a request that kills too many workers', () => {
     const poison = sent(plan({ poison: true }), '', {}, undefined, 502);
-    expect(judgePoison([poison], [{ id: 'c1-1' }, { id: 'c1-1' }], 2)).toEqual([]);
-    expect(rules(judgePoison([poison], [{ id: 'c1-1' }, { id: 'c1-1' }, { id: 'c1-1' }], 2))).toEqual(['poison']);
+    const death = { id: 'c1-1', worker: 'gpu-1', at: 2_000 };
+    expect(judgePoison([poison], [death, death], 2)).toEqual([]);
+    expect(rules(judgePoison([poison], [death, death, death], 2))).toEqual(['poison']);
   });
 
   it('finds a request that is blamed for the deaths of workers that it did not see', () => {
@@ -200,6 +201,8 @@ describe('the oracle', () => {
     expect(judgeBlame([later], [1_200], during('worker-stop', 2_000, 5_500))).toEqual([]);
     expect(rules(judgeBlame([later], [1_200], during('worker-stop', 2_000, 4_500)))).toEqual(['blamed']);
     expect(rules(judgeBlame([later], [1_200], during('worker-stop', 4_000, 7_500)))).toEqual(['blamed']);
+    expect(judgeBlame([later], [1_200], during('worker-cut', 2_000, 2_500))).toEqual([]);
+    expect(rules(judgeBlame([later], [1_200], during('worker-cut', 2_000, 2_200)))).toEqual(['blamed']);
     expect(rules(judgeBlame([later], [1_200], during('ingress-stop', 2_000, 5_500)))).toEqual(['blamed']);
   });
 
