@@ -8,7 +8,7 @@ import { type Conversation, conversationUpstream } from '#shared/translate/conve
 import { holdOpening } from '#shared/translate/hold-opening.ts';
 import { findTranslation, type Minted, type Translation } from '#shared/translate/translation.ts';
 import { conversationTranslations } from '#shared/translate/translations.ts';
-import { mint } from '#shared/upstream/mint.ts';
+import { mint, unsealOf } from '#shared/upstream/mint.ts';
 import { readRequest } from '#shared/upstream/read-request.ts';
 import type { AnswerPart } from './clis/cli.ts';
 import { chatDone, endChunk, partChunk, wholeAnswer } from './answer/chat-chunks.ts';
@@ -56,8 +56,9 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       reply.write(JSON.stringify(translation.client.countAnswer?.(Math.max(1, inputTokens)) ?? {}));
       return { usage: noUsage, finishReason: 'stop' };
     }
-    const conversation = translation.request(request, { model: job.model, takesImages });
-    const minted = mint(translation.client, job.model, () => inputTokens);
+    const recalled = translation.recall?.(request);
+    const conversation = translation.request(request, { model: job.model, takesImages, unseal: unsealOf(job) });
+    const minted = mint(translation.client, { model: job.model, job, recalled, promptTokens: () => inputTokens });
     const answer = job.stream ? streamed(translation, minted, reply) : whole(translation, minted, reply);
     return job.trace ? traced(job, job.trace, conversation, answer, signal) : converse(conversation, answer, signal);
   };

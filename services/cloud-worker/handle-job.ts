@@ -5,7 +5,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import { findTranslation, type Translation } from '#shared/translate/translation.ts';
-import { mint } from '#shared/upstream/mint.ts';
+import { mint, unsealOf, type Fixed } from '#shared/upstream/mint.ts';
 import { readRequest } from '#shared/upstream/read-request.ts';
 import { relayAnswer, type AnswerTimeouts } from '#shared/upstream/relay-answer.ts';
 import { countedFormat, TokenCounter } from '#shared/upstream/token-counter.ts';
@@ -35,6 +35,7 @@ interface Ask {
   model: ModelInfo;
   /** The client's headers that pass to an upstream of the same format. */
   headers: GrantedJob['headers'];
+  fixed: Fixed;
 }
 
 /** A translated request. It may be large, so only these parts of it are kept. */
@@ -43,6 +44,8 @@ interface ProviderRequest {
   /** Input tokens, estimated. */
   inputTokens: number;
   learn: ((promptTokens: number) => void) | undefined;
+  /** What the translation of the answer keeps of the client's request. */
+  recalled: JsonObject | undefined;
 }
 
 /** Makes the handler that serves jobs with one provider: translates, applies the provider's rules, sends, translates back. */
@@ -55,7 +58,8 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
   return async function handleJob(job, reply, signal) {
     const model = models().find(({ id }) => id === job.model);
     if (!model) throw new RouterError('upstream_failed', `The provider no longer serves ${job.model}.`);
-    const ask: Ask = { client: job.format, model, headers: job.headers };
+    const { headers, answerId, ownerKey } = job;
+    const ask: Ask = { client: job.format, model, headers, fixed: { answerId, ownerKey } };
     const translation = findTranslation(translations, ask.client, format);
     if (job.operation === 'count_tokens') {
       const count = countFor(ask, readRequest(job), signal);
@@ -68,15 +72,18 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     return end;
   };
 
-  function translated(translation: Translation, { model }: Ask, body: JsonObject): JsonObject {
-    const target = { model: model.id, maxOutput: model.maxOutput, takesFiles: provider.takesFiles };
+  function translated(translation: Translation, { model, fixed }: Ask, body: JsonObject): JsonObject {
+    const { takesFiles } = provider;
+    const target = { model: model.id, maxOutput: model.maxOutput, takesFiles, unseal: unsealOf(fixed) };
     const request = applyRules(translation.request(body, target), provider.rules);
     return provider.adaptation?.apply(request, model) ?? request;
   }
 
   function requestOf(translation: Translation, ask: Ask, body: JsonObject): ProviderRequest {
+    const recalled = translation.recall?.(body);
     const request = translated(translation, ask, body);
     return {
+      recalled,
       body: Buffer.from(JSON.stringify(request)),
       inputTokens: format.estimateInput(request),
       learn: format === countedFormat ? counter.lesson(request, ask.model.id) : undefined,
@@ -85,8 +92,8 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
 
   function generate(
     translation: Translation,
-    { model, headers }: Ask,
-    { body, inputTokens }: ProviderRequest,
+    { model, headers, fixed }: Ask,
+    { body, inputTokens, recalled }: ProviderRequest,
     { stream, trace }: Pick<GrantedJob, 'stream' | 'trace'>,
     reply: Reply,
     signal: AbortSignal,
@@ -95,7 +102,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       http,
       upstream: format,
       translation,
-      minted: mint(translation.client, model.id, () => inputTokens),
+      minted: mint(translation.client, { model: model.id, job: fixed, recalled, promptTokens: () => inputTokens }),
       stream,
       timeouts,
       write: (text: string) => reply.write(text),

@@ -4,7 +4,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import { findTranslation, type Translation } from '#shared/translate/translation.ts';
-import { mint } from '#shared/upstream/mint.ts';
+import { mint, unsealOf } from '#shared/upstream/mint.ts';
 import { readRequest } from '#shared/upstream/read-request.ts';
 import { relayAnswer, type AnswerTimeouts } from '#shared/upstream/relay-answer.ts';
 import { TokenCounter } from '#shared/upstream/token-counter.ts';
@@ -32,6 +32,8 @@ interface EngineRequest {
   /** Input tokens, estimated. */
   inputTokens: number;
   learn: ((promptTokens: number) => void) | undefined;
+  /** What the translation of the answer keeps of the client's request. */
+  recalled: JsonObject | undefined;
 }
 
 /** Makes the handler that serves jobs with one engine: translates, adapts, sends, translates back. */
@@ -45,11 +47,12 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     if (!model) throw new RouterError('upstream_failed', `The engine no longer serves ${job.model}.`);
     const translation = findTranslation(translations, job.format, engineFormat);
     if (job.operation === 'count_tokens') {
-      const count = counter.count(await translate(translation, job, model, signal), model.id, signal);
+      const given = readRequest(job);
+      const count = counter.count(await translate(translation, job, given, model, signal), model.id, signal);
       reply.write(JSON.stringify(translation.client.countAnswer?.(await explained(count, signal)) ?? {}));
       return { usage: noUsage, finishReason: 'stop' };
     }
-    const request = requestOf(await translate(translation, job, model, signal), model);
+    const request = await requestOf(translation, job, model, signal);
     const end = await explained(generate(translation, request, job, reply, signal), signal);
     request.learn?.(end.usage.promptTokens);
     return end;
@@ -58,17 +61,27 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
   function translate(
     translation: Translation,
     job: GrantedJob,
+    given: JsonObject,
     model: ModelInfo,
     signal: AbortSignal,
   ): Promise<JsonObject> {
-    const given = readRequest(job);
-    const request = translation.request(given, { model: model.id, maxOutput: model.maxOutput });
+    const target = { model: model.id, maxOutput: model.maxOutput, unseal: unsealOf(job) };
+    const request = translation.request(given, target);
     const clientPath = (address: string): string | undefined => translation.pathOfAddress?.(given, address);
     return inlineImages(engine.adapt(request, model), fetchImage, signal, clientPath);
   }
 
-  function requestOf(request: JsonObject, model: ModelInfo): EngineRequest {
+  async function requestOf(
+    translation: Translation,
+    job: GrantedJob,
+    model: ModelInfo,
+    signal: AbortSignal,
+  ): Promise<EngineRequest> {
+    const given = readRequest(job);
+    const recalled = translation.recall?.(given);
+    const request = await translate(translation, job, given, model, signal);
     return {
+      recalled,
       body: Buffer.from(JSON.stringify(request)),
       inputTokens: engineFormat.estimateInput(request),
       learn: counter.lesson(request, model.id),
@@ -77,16 +90,17 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
 
   function generate(
     translation: Translation,
-    { body, inputTokens }: EngineRequest,
-    { model, stream, trace }: GrantedJob,
+    { body, inputTokens, recalled }: EngineRequest,
+    job: GrantedJob,
     reply: Reply,
     signal: AbortSignal,
   ): Promise<JobEnd> {
+    const { model, stream, trace } = job;
     const relay = {
       http,
       upstream: engineFormat,
       translation,
-      minted: mint(translation.client, model, () => inputTokens),
+      minted: mint(translation.client, { model, job, recalled, promptTokens: () => inputTokens }),
       stream,
       timeouts,
       write: (text: string) => reply.write(text),

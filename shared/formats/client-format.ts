@@ -24,6 +24,8 @@ export interface RequestParameters {
 /** The checked body of a request. */
 export interface ClientRequest {
   parameters: RequestParameters;
+  /** Fields of the request that the first events of a streamed answer repeat, in a format that has such. */
+  repeated?: JsonObject | undefined;
   /** Returns the body with these fields where the client left them out; the same buffer if none is missing. */
   withDefaults: (fields: Readonly<Record<string, Json>>) => Buffer;
 }
@@ -37,7 +39,16 @@ export interface AnswerFormat {
   /** The headers that report how much of the key's limits is left. */
   limitHeaders: (standing: LimitStanding) => Record<string, string>;
   /** Opens one streamed answer. Called once per request, before its first byte. */
-  openStream: (requestId: string) => StreamedAnswer;
+  openStream: (opening: StreamOpening) => StreamedAnswer;
+}
+
+/** What is known of a streamed answer before its first byte. */
+export interface StreamOpening {
+  requestId: string;
+  /** The id that the answer will have; undefined for a format whose answers get theirs from the worker. */
+  answerId?: string | undefined;
+  /** Fields of the request that the answer repeats; undefined for a format whose first events carry none. */
+  repeated?: JsonObject | undefined;
 }
 
 /** One path of a format and its operation. */
@@ -59,6 +70,8 @@ export interface ClientFormat extends AnswerFormat {
   passedHeaders: readonly string[];
   /** Prefix of the ids of its answers, such as `msg_`. */
   answerIdPrefix: string;
+  /** Whether the ingress chooses the ids of its answers, because its streams carry them before a worker has begun. */
+  opensAnswers?: boolean;
   /**
    * Checks a request's body.
    * @throws RouterError with status 400 that names the field, or `invalid_json`

@@ -15,6 +15,10 @@ export interface Minted {
   created: number;
   /** Estimates the input tokens, never 0. Called if the upstream has not reported them. */
   promptTokens?: (() => number) | undefined;
+  /** What `Translation.recall` has kept of the request. */
+  recalled?: JsonObject | undefined;
+  /** Seals a text that only later requests of the same owner can open; undefined if the job came without a key. */
+  seal?: ((text: string) => string) | undefined;
 }
 
 /** The model that a request is translated for. */
@@ -27,6 +31,8 @@ export interface Target {
   takesFiles?: boolean | undefined;
   /** Whether a command-line agent accepts images. */
   takesImages?: boolean | undefined;
+  /** Opens a text that an earlier answer to the same owner sealed; returns undefined for any other text. */
+  unseal?: ((sealed: string) => string | undefined) | undefined;
 }
 
 /** Usage and finish reason of a complete answer. */
@@ -73,6 +79,8 @@ export interface Translation<Request = JsonObject> {
   answerRules?: readonly FieldRule[];
   /** Whether the client's passed headers are sent to the upstream. */
   passesHeaders: boolean;
+  /** What the translation of the answer needs to know of the request; undefined for nothing. Kept while the answer runs. */
+  recall?: (body: JsonObject) => JsonObject;
   /**
    * Translates a client's request for the upstream.
    * @throws RouterError with status 400 that names a field the upstream cannot serve

@@ -1,17 +1,47 @@
-import { randomUUID } from 'node:crypto';
+import type { JsonObject } from '#shared/core/json.ts';
+import { sealer, type Sealer } from '#shared/core/seal.ts';
+import { newAnswerId } from '#shared/formats/answer-id.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
 import type { Minted } from '#shared/translate/translation.ts';
+
+/** What the ingress has fixed for the answer to a job. */
+export interface Fixed {
+  /** The answer's id; undefined if the worker chooses it. */
+  answerId?: string | undefined;
+  /** The owner's key, as base64url. */
+  ownerKey?: string | undefined;
+}
+
+export interface MintOptions {
+  model: string;
+  job: Fixed;
+  /** Estimates the input tokens; called if the upstream reports none. */
+  promptTokens: () => number;
+  /** What the translation keeps of the request. */
+  recalled?: JsonObject | undefined;
+}
 
 /**
  * The fields of an answer that the router sets itself: an id that cannot clash with the upstream's, the model and the time.
  * @param client format of the answer
- * @param promptTokens estimates the input tokens; called if the upstream reports none
  */
-export function mint(client: Pick<ClientFormat, 'answerIdPrefix'>, model: string, promptTokens: () => number): Minted {
+export function mint(client: Pick<ClientFormat, 'answerIdPrefix'>, options: MintOptions): Minted {
+  const { model, job, promptTokens, recalled } = options;
   return {
-    id: `${client.answerIdPrefix}${randomUUID().replaceAll('-', '')}`,
+    id: job.answerId ?? newAnswerId(client),
     model,
     created: Math.floor(Date.now() / 1000),
     promptTokens: () => Math.max(1, promptTokens()),
+    recalled,
+    seal: sealerOf(job)?.seal,
   };
+}
+
+/** Opens what earlier answers to the same owner have sealed; undefined if the job came without a key. */
+export function unsealOf(job: Fixed): Sealer['unseal'] | undefined {
+  return sealerOf(job)?.unseal;
+}
+
+function sealerOf({ ownerKey }: Fixed): Sealer | undefined {
+  return ownerKey === undefined ? undefined : sealer(Buffer.from(ownerKey, 'base64url'));
 }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Job } from '#shared/broker/dispatch/job.ts';
-import type { AnswerFormat } from '#shared/formats/client-format.ts';
+import type { AnswerFormat, StreamOpening } from '#shared/formats/client-format.ts';
 import type { StreamedAnswer } from '#shared/formats/sse/streamed-answer.ts';
 import type { RunningRequest } from '#shared/serving/run-job.ts';
 import type { ModelSink } from '#shared/serving/serve-model.ts';
@@ -13,6 +13,9 @@ import type { UnreadOutputs } from './unread/unread-outputs.ts';
 export interface ReplyOptions {
   format: AnswerFormat;
   requestId: string;
+  /** See `StreamOpening`. */
+  answerId?: string | undefined;
+  repeated?: StreamOpening['repeated'];
   /** Whether the answer is a stream of events. */
   stream: boolean;
   /** The unread output of this process. */
@@ -35,12 +38,13 @@ export class ClientReply implements ModelSink {
   readonly #output: PacedResponse;
   #running: Pick<RunningRequest, 'fail'> | undefined;
 
-  constructor(response: ServerResponse, { format, requestId, stream, unread, onBegin }: ReplyOptions) {
+  constructor(response: ServerResponse, options: ReplyOptions) {
+    const { format, requestId, answerId, repeated, stream, unread, onBegin } = options;
     this.#response = response;
     this.#format = format;
     this.#requestId = requestId;
     this.#stream = stream;
-    this.#answer = format.openStream(requestId);
+    this.#answer = format.openStream({ requestId, answerId, repeated });
     this.#output = new PacedResponse(response, unread, () => this.#onUnread());
     this.#onBegin = onBegin;
   }
@@ -67,9 +71,9 @@ export class ClientReply implements ModelSink {
   }
 
   data(bytes: Uint8Array): void {
-    this.#answer.relayed(bytes);
+    const piece = this.#answer.relayed(bytes);
     this.#startStream();
-    this.#output.write(bytes);
+    this.#output.write(piece);
   }
 
   keepAlive(): void {

@@ -31,6 +31,10 @@ const grantSchema = z.object({
   model: z.string(),
   /** The client's headers that concern an upstream, names in lower case; few and short. */
   headers: z.record(z.string(), z.string()).optional(),
+  /** The id of the answer, where the ingress may begin the answer before a worker does. */
+  answerId: z.string().optional(),
+  /** The key, derived for the request's owner, that seals what its answers carry for later requests. Base64url, 32 bytes. */
+  ownerKey: z.string().optional(),
   /** The attempt's place in a trace, when requests are traced. */
   trace: z.object({ traceparent: z.string(), tracestate: z.string().optional() }).optional(),
   /** Subject of this attempt's frames, before kind and number. Nobody else can know it. */

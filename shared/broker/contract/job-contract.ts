@@ -20,6 +20,10 @@ export interface GrantedJob {
   model: string;
   /** The client's headers that concern an upstream of its own format, names in lower case. Absent when it sent none. */
   headers?: Readonly<Record<string, string>> | undefined;
+  /** The id that the answer must have; absent if the worker chooses it. */
+  answerId?: string | undefined;
+  /** See `Grant.ownerKey`. Never logged. */
+  ownerKey?: string | undefined;
   /** The worker's span of this job, when jobs are traced: for the spans of what it takes to serve it. */
   trace?: TraceSpan | undefined;
   /** The client's body as it came: JSON in UTF-8, already checked by the ingress. Read it with `readRequest`, which releases it. */

@@ -29,6 +29,10 @@ export interface JobRequest {
   trace?: TraceSpan | undefined;
   /** The client's headers that are for the worker to know. They go with the grant, so they must be few and short. */
   headers?: Readonly<Record<string, string>> | undefined;
+  /** The id of the answer, for formats whose streams carry it before a worker has begun. */
+  answerId?: string | undefined;
+  /** See `Grant.ownerKey`. */
+  ownerKey?: string | undefined;
   /** A number of 32 bits. Requests with the same one share a prompt cache, so they are offered to the same worker if it has room. */
   affinity?: number | undefined;
   /** Milliseconds that the client lets it wait in the queue at most, each time that it waits there. */

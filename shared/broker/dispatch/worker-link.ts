@@ -99,7 +99,7 @@ export class WorkerLink {
   }
 
   #grantOf({ id, request, body }: Job, { placement, grant }: Attempt, v: number, trace?: TraceContext): Grant {
-    const { requestId, operation, format, stream, headers } = request;
+    const { requestId, operation, format, stream, headers, answerId, ownerKey } = request;
     return {
       answer: 'grant',
       v,
@@ -110,6 +110,8 @@ export class WorkerLink {
       stream,
       model: placement.model,
       headers,
+      answerId,
+      ownerKey,
       trace,
       reply: this.#replySubject(grant),
       bodyBytes: body?.length ?? 0,

@@ -76,7 +76,7 @@ export class JobRunner {
 
   /** Runs a job. `onFreed` is called when it is over. */
   run(grant: Grant, body: Buffer): void {
-    const { requestId, operation, format, stream, model, headers, reply } = grant;
+    const { requestId, operation, format, stream, model, headers, answerId, ownerKey, reply } = grant;
     const id = grantOf(reply);
     const controller = new AbortController();
     const { handler, coalesceMs, meter, inbox, log, memory, contacts, onFreed } = this.#options;
@@ -91,7 +91,8 @@ export class JobRunner {
     });
     this.#running.set(id, { controller, writer, contact, isNew: true });
     const trace = this.#traceOf(grant);
-    const job = { id: grant.job, trace, requestId, operation, format, stream, model, headers, body };
+    const asked = { requestId, operation, format, stream, model, headers, answerId, ownerKey };
+    const job = { id: grant.job, trace, ...asked, body };
     const startedAt = performance.now();
     const facts = { requestId, traceId: trace?.traceId, model, operation, format, stream };
     const count = (outcome: MeteredJob['outcome'], code?: ErrorCode): void => {

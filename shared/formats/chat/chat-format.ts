@@ -22,7 +22,7 @@ export const chatFormat: ClientFormat = {
   estimateInput: (request: JsonObject) => chatNeeds(request as ChatRequest).inputTokens,
   errorAnswer: chatErrorAnswer,
   limitHeaders: chatLimitHeaders,
-  openStream: (requestId) => new StatelessStream(chatStreamWords, requestId),
+  openStream: ({ requestId }) => new StatelessStream(chatStreamWords, requestId),
 };
 
 function readParameters(body: unknown): RequestParameters {

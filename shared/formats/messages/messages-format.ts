@@ -26,7 +26,7 @@ export const messagesFormat: ClientFormat = {
   estimateInput: (request: JsonObject) => messagesNeeds(request as MessagesRequest).inputTokens,
   errorAnswer: messagesErrorAnswer,
   limitHeaders: messagesLimitHeaders,
-  openStream: (requestId) => new StatelessStream(messagesStreamWords, requestId),
+  openStream: ({ requestId }) => new StatelessStream(messagesStreamWords, requestId),
 };
 
 function readParameters(body: unknown, operation: ClientRoute['operation']): RequestParameters {

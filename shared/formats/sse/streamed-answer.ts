@@ -5,8 +5,11 @@ import type { RouterError } from '#shared/core/errors.ts';
  * whose events carry numbers or ids keeps its state here.
  */
 export interface StreamedAnswer {
-  /** Counts a piece that is sent to the client. Called for every piece, so it must be cheap. */
-  relayed(piece: Uint8Array): void;
+  /**
+   * Takes the next piece of the worker's answer and returns the bytes to send; most formats return the piece itself. Called for
+   * every piece, so it must be cheap.
+   */
+  relayed(piece: Uint8Array): Uint8Array;
   /** The text to send when the client has received nothing for a while. */
   keepAlive(): string;
   /** The events that end an answer that fails midway. */
@@ -37,8 +40,9 @@ export class StatelessStream implements StreamedAnswer {
     return this.#words.tokensIn(this.#relayed);
   }
 
-  relayed(piece: Uint8Array): void {
+  relayed(piece: Uint8Array): Uint8Array {
     this.#relayed.add(piece);
+    return piece;
   }
 
   keepAlive(): string {

@@ -9,5 +9,5 @@ export const toolsFormat: AnswerFormat = {
   name: 'tools',
   errorAnswer: chatErrorAnswer,
   limitHeaders: chatLimitHeaders,
-  openStream: (requestId) => new StatelessStream(chatStreamWords, requestId),
+  openStream: ({ requestId }) => new StatelessStream(chatStreamWords, requestId),
 };

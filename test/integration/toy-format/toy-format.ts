@@ -71,8 +71,9 @@ class ToyStream implements StreamedAnswer {
     return this.#events;
   }
 
-  relayed(piece: Uint8Array): void {
+  relayed(piece: Uint8Array): Uint8Array {
     this.#events += Buffer.from(piece).toString().split('\n\n').length - 1;
+    return piece;
   }
 
   keepAlive(): string {

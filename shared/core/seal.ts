@@ -1,0 +1,49 @@
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto';
+
+/** Seals texts with one key, and opens them again. */
+export interface Sealer {
+  /** Encrypts and authenticates a text. The same text becomes the same sealed text, as base64url. */
+  seal(text: string): string;
+  /** The text; undefined if it was not sealed with this key, or was changed. */
+  unseal(sealed: string): string | undefined;
+}
+
+const nonceBytes = 12;
+const tagBytes = 16;
+
+/**
+ * AES-256-GCM with a nonce that is derived from the text (as in RFC 8452), so that sealing needs no randomness, and equal texts of
+ * a conversation stay equal for prompt caches.
+ * @param key 32 bytes
+ */
+export function sealer(key: Uint8Array): Sealer {
+  const [encryption, derivation] = [derive(key, 'encryption'), derive(key, 'nonce')];
+  return {
+    seal: (text) => {
+      const nonce = createHmac('sha256', derivation).update(text).digest().subarray(0, nonceBytes);
+      const cipher = createCipheriv('aes-256-gcm', encryption, nonce);
+      const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+      return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url');
+    },
+    unseal: (sealed) => {
+      const bytes = Buffer.from(sealed, 'base64url');
+      if (bytes.length < nonceBytes + tagBytes) return undefined;
+      const decipher = createDecipheriv('aes-256-gcm', encryption, bytes.subarray(0, nonceBytes), {
+        authTagLength: tagBytes,
+      });
+      decipher.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
+      try {
+        const text = decipher.update(bytes.subarray(nonceBytes + tagBytes));
+        return Buffer.concat([text, decipher.final()]).toString();
+      } catch {
+        // Any text may come from a client: one that another key has sealed, or none.
+        return undefined;
+      }
+    },
+  };
+}
+
+/** A key of 32 bytes for one purpose, derived from another one (RFC 5869). */
+export function derive(key: Uint8Array, purpose: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', key, '', purpose, 32));
+}

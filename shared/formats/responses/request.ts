@@ -1,0 +1,118 @@
+import type { JsonObject } from '#shared/core/json.ts';
+
+/*
+ * The parts of a Responses request that are read here (OpenAI API reference, "Create a model response"). All objects may have
+ * further fields, which pass or are ignored by the rules of a translation.
+ */
+
+export interface ResponsesRequest extends JsonObject {
+  model: string;
+  /** A string is one message of the user. */
+  input?: string | ResponsesItem[];
+  instructions?: string | null;
+  tools?: ResponsesTool[] | null;
+  tool_choice?: string | (JsonObject & { type: string }) | null;
+  parallel_tool_calls?: boolean | null;
+  stream?: boolean | null;
+  store?: boolean | null;
+  background?: boolean | null;
+  previous_response_id?: string | null;
+  max_output_tokens?: number | null;
+  temperature?: number | null;
+  top_p?: number | null;
+  reasoning?: ({ effort?: string | null; summary?: string | null } & JsonObject) | null;
+  text?: ({ format?: (JsonObject & { type: string }) | null; verbosity?: string | null } & JsonObject) | null;
+  include?: string[] | null;
+  prompt_cache_key?: string | null;
+  service_tier?: string | null;
+}
+
+/** A part of a message's content, or of a tool's output. */
+export type ResponsesPart =
+  | ({ type: 'input_text' | 'output_text' | 'text' | 'summary_text' | 'reasoning_text'; text: string } & JsonObject)
+  | ({ type: 'refusal'; refusal: string } & JsonObject)
+  | ({ type: 'input_image'; image_url?: string | null; file_id?: string | null; detail?: string | null } & JsonObject)
+  | ({
+      type: 'input_file';
+      file_data?: string | null;
+      file_url?: string | null;
+      file_id?: string | null;
+      filename?: string | null;
+    } & JsonObject);
+
+export interface ResponsesMessage extends JsonObject {
+  type?: 'message';
+  role: 'user' | 'assistant' | 'system' | 'developer';
+  content: string | ResponsesPart[];
+}
+
+export interface ResponsesFunctionCall extends JsonObject {
+  type: 'function_call';
+  call_id: string;
+  name: string;
+  /** The group of tools that the name belongs to, such as one MCP server. */
+  namespace?: string | null;
+  /** JSON text. */
+  arguments: string;
+}
+
+export interface ResponsesCustomCall extends JsonObject {
+  type: 'custom_tool_call';
+  call_id: string;
+  name: string;
+  namespace?: string | null;
+  /** Free text, in the grammar of the tool. */
+  input: string;
+}
+
+export interface ResponsesToolOutput extends JsonObject {
+  type: 'function_call_output' | 'custom_tool_call_output';
+  call_id: string;
+  output: string | ResponsesPart[];
+}
+
+export interface ResponsesReasoning extends JsonObject {
+  type: 'reasoning';
+  summary?: { type: 'summary_text'; text: string }[];
+  content?: { type: 'reasoning_text' | 'text'; text: string }[] | null;
+  /** What the upstream, or this router, needs to continue the thinking. */
+  encrypted_content?: string | null;
+}
+
+/** One item of the input. Items of types that are not named here are objects with a `type`. */
+export type ResponsesItem =
+  | ResponsesMessage
+  | ResponsesFunctionCall
+  | ResponsesCustomCall
+  | ResponsesToolOutput
+  | ResponsesReasoning
+  | (JsonObject & { type: string });
+
+export interface ResponsesFunctionTool extends JsonObject {
+  type: 'function';
+  name: string;
+  description?: string | null;
+  parameters?: JsonObject | null;
+  strict?: boolean | null;
+}
+
+/** A tool whose input is free text, optionally in a grammar. */
+export interface ResponsesCustomTool extends JsonObject {
+  type: 'custom';
+  name: string;
+  description?: string | null;
+  format?: JsonObject | null;
+}
+
+/** Tools of one group. Their calls carry the group's name as `namespace`. */
+export interface ResponsesNamespace extends JsonObject {
+  type: 'namespace';
+  name: string;
+  tools: ResponsesTool[];
+}
+
+export type ResponsesTool =
+  | ResponsesFunctionTool
+  | ResponsesCustomTool
+  | ResponsesNamespace
+  | (JsonObject & { type: string });

@@ -1,0 +1,28 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { derive, sealer } from '#shared/core/seal.ts';
+
+describe('a sealer', () => {
+  const key = randomBytes(32);
+  const { seal, unseal } = sealer(key);
+
+  it('opens what it has sealed, and seals equal texts equally', () => {
+    const sealed = seal('Grüße, 🦡');
+    expect(sealed).toMatch(/^[\w-]+$/);
+    expect(unseal(sealed)).toBe('Grüße, 🦡');
+    expect(seal('Grüße, 🦡')).toBe(sealed);
+    expect(unseal(seal(''))).toBe('');
+  });
+
+  it('opens nothing that another key has sealed, or that was changed', () => {
+    expect(unseal(sealer(derive(key, 'another owner')).seal('secret'))).toBeUndefined();
+    const bytes = Buffer.from(seal('secret'), 'base64url');
+    for (const at of bytes.keys()) {
+      const changed = Buffer.from(bytes);
+      changed[at] = (changed[at] ?? 0) ^ 1;
+      expect(unseal(changed.toString('base64url'))).toBeUndefined();
+    }
+    expect(unseal('')).toBeUndefined();
+    expect(unseal('gAAAA-not-ours')).toBeUndefined();
+  });
+});
