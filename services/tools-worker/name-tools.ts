@@ -4,6 +4,8 @@ import type { Tool } from './tool.ts';
 export interface ToolSource {
   /** Put before names that other sources use too; without one its tools keep their names. */
   readonly prefix: string | undefined;
+  /** The MCP server that its tools belong to, as the operator names it. */
+  readonly server?: string | undefined;
   /** Its tools, as last listed. */
   readonly tools: readonly Tool[];
   /** Whether its tools can run now. */
@@ -14,6 +16,7 @@ export interface ToolSource {
 export interface NamedTool {
   name: string;
   tool: Tool;
+  server: string | undefined;
   available: boolean;
 }
 
@@ -29,12 +32,12 @@ export function nameTools(sources: readonly ToolSource[]): { named: Map<string, 
     sources.flatMap(({ tools }) => [...new Set(tools.map(({ name }) => name))]),
     (name) => name,
   );
-  for (const { prefix, tools, available } of sources) {
+  for (const { prefix, server, tools, available } of sources) {
     for (const tool of tools) {
       const isShared = (users.get(tool.name)?.length ?? 0) > 1;
       const name = isShared && prefix !== undefined ? `${prefix}_${tool.name}` : tool.name;
       if (named.has(name)) dropped.push(name);
-      else named.set(name, { name, tool, available });
+      else named.set(name, { name, tool, server, available });
     }
   }
   return { named, dropped };

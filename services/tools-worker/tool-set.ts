@@ -38,9 +38,10 @@ export class ToolSet {
     const infos: ToolInfo[] = [];
     const tooLarge: string[] = [];
     let left = maxAllBytes;
-    for (const { name, tool, available } of named.values()) {
+    for (const { name, tool, server, available } of named.values()) {
       if (!available) continue;
-      const info = { name, description: tool.description, inputSchema: tool.inputSchema };
+      const { description, inputSchema } = tool;
+      const info = { name, description, inputSchema, ...(server !== undefined && { server }) };
       const bytes = Buffer.byteLength(JSON.stringify(info));
       if (bytes > Math.min(maxToolBytes, left)) {
         tooLarge.push(name);

@@ -1,4 +1,5 @@
 import type { RouterError } from '#shared/core/errors.ts';
+import type { HostedKind } from '#shared/core/hosted-kind.ts';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import type { Operation } from '#shared/core/operation.ts';
 import type { ClientApi } from './client-api.ts';
@@ -91,6 +92,8 @@ export interface Needs {
   json: boolean;
   /** Input tokens, estimated: the context window must hold about as many. */
   inputTokens: number;
+  /** Kinds of tools that its upstream must run itself; absent for none. */
+  hosted?: readonly HostedKind[] | undefined;
 }
 
 /** How much of one limit is left. */

@@ -132,7 +132,12 @@ function isAllowed(
 
 /** Thinking is optional: a model that does not think still answers. */
 function isCapable(model: ModelInfo, needs: Needs): boolean {
-  return has(model, 'tools', needs.tools) && has(model, 'vision', needs.vision) && has(model, 'json', needs.json);
+  return (
+    has(model, 'tools', needs.tools) &&
+    has(model, 'vision', needs.vision) &&
+    has(model, 'json', needs.json) &&
+    (needs.hosted ?? []).every((kind) => has(model, kind, true))
+  );
 }
 
 function has(model: ModelInfo, capability: Capability, needed: boolean): boolean {

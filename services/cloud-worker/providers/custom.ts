@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ConfigError, type Environment } from '#shared/core/load-config.ts';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
-import { anthropic } from './presets/anthropic.ts';
+import { anthropic, anthropicList } from './presets/anthropic.ts';
 import { bearer, type Provider } from './provider.ts';
 import { allCapabilities, readCards, tokens } from './read-cards.ts';
 
@@ -18,7 +18,7 @@ const common = {
 
 /**
  * Any other provider, one entry per upstream format. Only its list of models is known, so requests are sent unchanged, and
- * its models are assumed to have all capabilities.
+ * its models are assumed to have all capabilities but hosted tools.
  */
 export const customProviders: readonly [Provider, Provider] = [
   {
@@ -33,7 +33,7 @@ export const customProviders: readonly [Provider, Provider] = [
     },
     takesFiles: true,
   },
-  { ...anthropic, ...common },
+  { ...anthropic, ...common, list: anthropicList([]) },
 ];
 
 /** The names of the upstream formats of custom providers; the first is the default. */

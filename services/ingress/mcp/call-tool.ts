@@ -6,7 +6,7 @@ import type { ToolProgress, ToolResult } from '#shared/formats/tools/tool-result
 import { serveTool, type ToolParts } from '#shared/serving/serve-tool.ts';
 import { HttpCaller } from '../http/http-caller.ts';
 import { mcpFormat } from './mcp-format.ts';
-import { ToolReply } from './tool-reply.ts';
+import { ToolReply } from '#shared/serving/tool-reply.ts';
 
 export interface McpCall extends ToolCall {
   /** Aborts when the client cancels the call or disconnects. */
@@ -34,6 +34,7 @@ export async function callTool(parts: ToolParts, call: McpCall): Promise<CallToo
 
 async function run(parts: ToolParts, { tool, input, signal, onProgress, response }: McpCall): Promise<ToolResult> {
   signal.throwIfAborted();
+  // The SDK's server keeps its own streams alive.
   const reply = new ToolReply(onProgress);
   const body = Buffer.from(JSON.stringify({ tool, input }));
   const request = { tool, body, stream: onProgress !== undefined };

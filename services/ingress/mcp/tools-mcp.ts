@@ -7,7 +7,7 @@ import { version } from '#shared/core/version.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { ToolParts } from '#shared/serving/serve-tool.ts';
 import { requireToolsTier } from '#shared/serving/key-permits.ts';
-import { listTools } from '../tools/list-tools.ts';
+import { listTools } from '#shared/serving/list-tools.ts';
 import { identityOf } from '../http/require-key.ts';
 import { callTool } from './call-tool.ts';
 import { isMessage, RunningCalls } from './running-calls.ts';

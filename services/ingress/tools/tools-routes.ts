@@ -4,7 +4,7 @@ import { parseToolCall } from '#shared/formats/tools/tool-call.ts';
 import { answerError, unknownPath, wrongMethod, type AnswerErrorParts } from '../http/answer-error.ts';
 import { ClientReply } from '../http/client-reply.ts';
 import { requireToolsTier } from '#shared/serving/key-permits.ts';
-import { listTools } from './list-tools.ts';
+import { listTools } from '#shared/serving/list-tools.ts';
 import { receiveBody, type ReceiveParts } from '../http/receive-body.ts';
 import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 import { identityOf, requireKey, type RequireKeyParts } from '../http/require-key.ts';

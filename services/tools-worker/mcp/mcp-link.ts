@@ -35,6 +35,7 @@ const goodMs = 60_000;
  */
 export class McpLink implements ToolSource {
   readonly prefix: string;
+  readonly server: string;
   /** Resolves when the first attempt to connect has succeeded or failed. */
   readonly firstTry: Promise<void>;
   readonly #options: McpLinkOptions;
@@ -53,7 +54,8 @@ export class McpLink implements ToolSource {
   constructor(options: McpLinkOptions) {
     this.#options = options;
     this.#log = options.log.child({ server: options.entry.name });
-    this.prefix = options.entry.name.replaceAll(/[^\w-]/g, '-');
+    this.server = options.entry.name;
+    this.prefix = this.server.replaceAll(/[^\w-]/g, '-');
     this.firstTry = this.#tried.promise;
     this.#running = this.#keepConnected();
   }

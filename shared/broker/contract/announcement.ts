@@ -1,10 +1,14 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { contractVersion, ownContract, type ContractRange } from './contract-range.ts';
+import { hostedKinds } from '#shared/core/hosted-kind.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
 
-/** What a model can do beyond text in, text out. `continue`: continues a broken answer exactly where it stopped. */
-export const capabilities = ['stream', 'tools', 'vision', 'thinking', 'json', 'continue'] as const;
+/**
+ * What a model can do beyond text in, text out. `continue`: continues a broken answer exactly where it stopped. The kinds of
+ * hosted tools: its upstream runs them itself.
+ */
+export const capabilities = ['stream', 'tools', 'vision', 'thinking', 'json', 'continue', ...hostedKinds] as const;
 export type Capability = (typeof capabilities)[number];
 
 function isCapability(name: string): name is Capability {
@@ -21,7 +25,13 @@ const model = z.object({
   maxOutput: z.number().int().positive().optional(),
 });
 
-const tool = z.object({ name: z.string(), description: z.string(), inputSchema: z.record(z.string(), z.unknown()) });
+const tool = z.object({
+  name: z.string(),
+  description: z.string(),
+  inputSchema: z.record(z.string(), z.unknown()),
+  /** The MCP server that it belongs to, as the operator names it; absent for the worker's own tools. */
+  server: z.string().optional().catch(undefined),
+});
 
 /**
  * What a worker publishes at `subjects.heartbeat`, each second and on change; every ingress subscribes. Times are milliseconds
@@ -106,7 +116,9 @@ export function poolOf({ tier, kind, formats, models, tools = [], contract = own
     ...models.map(({ id, capabilities, contextWindow, maxOutput }) =>
       JSON.stringify([id, [...capabilities].sort(), contextWindow, maxOutput]),
     ),
-    ...tools.map(({ name, description, inputSchema }) => JSON.stringify([name, description, inputSchema])),
+    ...tools.map(({ name, description, inputSchema, server }) =>
+      JSON.stringify([name, description, inputSchema, ...(server === undefined ? [] : [server])]),
+    ),
   ];
   const digest = createHash('sha256')
     .update([tier, kind, `${oldest}-${newest}`, [...formats].sort().join(), ...facts.sort()].join('\n'))

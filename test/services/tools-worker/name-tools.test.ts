@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { nameTools, type ToolSource } from '#services/tools-worker/name-tools.ts';
 import type { Tool } from '#services/tools-worker/tool.ts';
 
-function source(prefix: string | undefined, names: string[], available = true): ToolSource {
+function source(prefix: string | undefined, names: string[], available = true, server = prefix): ToolSource {
   const tools = names.map((name): Tool => ({
     name,
     description: `${name} of ${prefix ?? 'own'}`,
     inputSchema: { type: 'object' },
     run: () => Promise.reject(new Error('not run here')),
   }));
-  return { prefix, tools, available };
+  return { prefix, server, tools, available };
 }
 
 function namesOf(...sources: ToolSource[]): Record<string, string> {
@@ -24,6 +24,11 @@ describe('the names of tools', () => {
       search: 'search of a',
       find: 'find of b',
     });
+  });
+
+  it('say which server they belong to', () => {
+    const { named } = nameTools([source(undefined, ['time']), source('my-wiki', ['find'], true, 'my wiki')]);
+    expect([...named.values()].map(({ server }) => server)).toEqual([undefined, 'my wiki']);
   });
 
   it('get the prefix of their server when several servers have them', () => {

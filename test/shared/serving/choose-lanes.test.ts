@@ -76,6 +76,13 @@ describe('auto', () => {
     ['with an image goes to models with vision', { vision: true }, [gpu, cli, cloud], ['cloud']],
     ['in JSON goes to models with JSON output', { json: true }, [gpu, cli, cloud], ['cloud']],
     ['does not skip models without thinking', { thinking: true }, [gpu, cli], ['gpu', 'cli']],
+    [
+      'with web search goes to models whose upstream searches',
+      { hosted: ['web_search'] },
+      [gpu, cli, cloud, pool('cloud', 'native', { can: [...all, 'web_search'] })],
+      ['native'],
+    ],
+    ['with web search finds no lane if no upstream searches', { hosted: ['web_search'] }, [gpu, cli, cloud], []],
     ['finds no lane if no model is able', { vision: true }, [gpu, cli], []],
     ['never goes to tools workers', {}, [pool('tools', 'tools')], []],
     [

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Capability } from '#shared/broker/contract/announcement.ts';
 import { messagesUpstream } from '#shared/translate/upstreams/messages/messages-upstream.ts';
 import { keyHeader, type Provider } from '../provider.ts';
 import { allCapabilities, capabilitiesIf, readCards, tokens } from '../read-cards.ts';
@@ -21,6 +22,32 @@ const card = z.looseObject({
   max_tokens: tokens,
 });
 
+/** The hosted tools that Anthropic runs for all of its models. */
+const hosted: readonly Capability[] = ['web_search', 'web_fetch'];
+
+/**
+ * The list of models of a server that lists them as Anthropic does.
+ * @param further capabilities of all its models
+ */
+export function anthropicList(further: readonly Capability[]): NonNullable<Provider['list']> {
+  return {
+    path: '/models?limit=1000',
+    read: readCards(card, ({ id, lifecycle, capabilities: can, max_input_tokens, max_tokens }) => {
+      if (lifecycle === 'retired') return undefined;
+      const capabilities = can
+        ? // A model without response formats is asked for JSON in the prompt.
+          capabilitiesIf({ tools: true, vision: can.image_input, thinking: can.thinking, json: true })
+        : allCapabilities;
+      return {
+        id,
+        capabilities: [...capabilities, ...further],
+        contextWindow: max_input_tokens,
+        maxOutput: max_tokens,
+      };
+    }),
+  };
+}
+
 /** Anthropic. Requests and the client's API version are sent unchanged. The list has the newest models first. */
 export const anthropic: Provider = {
   title: 'Anthropic',
@@ -29,17 +56,7 @@ export const anthropic: Provider = {
   needs: [],
   url: () => 'https://api.anthropic.com/v1',
   authorize: keyHeader('x-api-key'),
-  list: {
-    path: '/models?limit=1000',
-    read: readCards(card, ({ id, lifecycle, capabilities: can, max_input_tokens, max_tokens }) => {
-      if (lifecycle === 'retired') return undefined;
-      const capabilities = can
-        ? // A model without response formats is asked for JSON in the prompt.
-          capabilitiesIf({ tools: true, vision: can.image_input, thinking: can.thinking, json: true })
-        : [...allCapabilities];
-      return { id, capabilities, contextWindow: max_input_tokens, maxOutput: max_tokens };
-    }),
-  },
-  guess: () => allCapabilities,
+  list: anthropicList(hosted),
+  guess: () => [...allCapabilities, ...hosted],
   rules: {},
 };

@@ -4,8 +4,8 @@ import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
 import { providerOf } from '#services/cloud-worker/providers/provider-of.ts';
 import type { ProviderName } from '#services/cloud-worker/providers/provider.ts';
 
-function read(name: ProviderName, answer: unknown): ModelInfo[] {
-  return providerOf(name, 'chat').list?.read(answer) ?? [];
+function read(name: ProviderName, answer: unknown, format = 'chat'): ModelInfo[] {
+  return providerOf(name, format).list?.read(answer) ?? [];
 }
 
 const all = ['stream', 'tools', 'vision', 'thinking', 'json'];
@@ -14,12 +14,15 @@ describe('a list of models', () => {
   it('of Anthropic has capabilities and context windows, without retired models', () => {
     const list: unknown = JSON.parse(readFileSync('test/fixtures/providers/anthropic/models.json', 'utf8'));
     const models = read('anthropic', list);
-    expect(models[0]).toEqual({ id: 'claude-think', capabilities: all, contextWindow: 1_000_000, maxOutput: 128_000 });
-    expect(models.find(({ id }) => id === 'claude-long')?.capabilities).toEqual(['stream', 'tools', 'json']);
+    const hosted = ['web_search', 'web_fetch'];
+    const capabilities = [...all, ...hosted];
+    expect(models[0]).toEqual({ id: 'claude-think', capabilities, contextWindow: 1_000_000, maxOutput: 128_000 });
+    expect(models.find(({ id }) => id === 'claude-long')?.capabilities).toEqual(['stream', 'tools', 'json', ...hosted]);
     expect(models.map(({ id }) => id)).not.toContain('claude-gone');
     expect(read('anthropic', { data: [{ type: 'model', id: 'old', display_name: 'Old' }] })).toMatchObject([
-      { id: 'old', capabilities: all },
+      { id: 'old', capabilities },
     ]);
+    expect(read('custom', list, 'messages')[0]?.capabilities).toEqual(all);
   });
 
   it.each([

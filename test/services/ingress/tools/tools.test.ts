@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { poolOf, type ToolInfo } from '#shared/broker/contract/announcement.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { chooseToolLanes } from '#shared/serving/serve-tool.ts';
-import { listTools } from '#services/ingress/tools/list-tools.ts';
+import { listTools } from '#shared/serving/list-tools.ts';
 import { livePool, type WorkerFacts } from '../../../helpers/broker/live-pool.ts';
 
 const tool = (name: string, description = ''): ToolInfo => ({ name, description, inputSchema: { type: 'object' } });

@@ -16,16 +16,21 @@ export class ToolReply implements JobSink {
   readonly result: Promise<ToolResult>;
   readonly #settle: { resolve: (result: ToolResult) => void; reject: (reason: unknown) => void };
   readonly #onProgress: ((progress: ToolProgress) => void) | undefined;
+  readonly #onKeepAlive: (() => void) | undefined;
   #partial: Buffer[] = [];
   #partialBytes = 0;
   #result: ToolResult | undefined;
 
-  /** @param onProgress set if the answer is a stream of events */
-  constructor(onProgress: ((progress: ToolProgress) => void) | undefined) {
+  /**
+   * @param onProgress set if the answer is a stream of events
+   * @param onKeepAlive called when a streamed answer has been quiet for a while; undefined if the client needs no sign of life
+   */
+  constructor(onProgress: ((progress: ToolProgress) => void) | undefined, onKeepAlive?: () => void) {
     const { promise, resolve, reject } = Promise.withResolvers<ToolResult>();
     this.result = promise;
     this.#settle = { resolve, reject };
     this.#onProgress = onProgress;
+    this.#onKeepAlive = onKeepAlive;
   }
 
   begin(): void {
@@ -41,7 +46,7 @@ export class ToolReply implements JobSink {
   }
 
   keepAlive(): void {
-    // The SDK's server keeps its own streams alive.
+    this.#onKeepAlive?.();
   }
 
   end(bytes: Uint8Array): void {
