@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isJsonObject } from '#shared/core/json.ts';
 import type { ChatRequest, ChatTool } from '../request/chat-request.ts';
+import type { ScriptStep } from '../request/read-script.ts';
 import type { Turn } from '../request/read-turn.ts';
 import { fillSchema } from './fill-schema.ts';
 import { isPathLike } from './fill-string.ts';
@@ -19,15 +20,23 @@ export interface ToolCall {
 const maxCalls = 8;
 
 /**
- * Chooses the tool calls of an answer: none once tools have answered in this turn, so that no agent loops; else what
- * `tool_choice` requires; else what the user asks for.
+ * Chooses the tool calls of an answer: what the script says; else none once tools have answered in this turn, so that no
+ * agent loops; else what `tool_choice` requires; else what the user asks for.
  */
 export function chooseToolCalls(request: ChatRequest, turn: Turn): ToolCall[] {
   const tools = request.tools ?? [];
-  if (tools.length === 0 || turn.toolResults.length > 0 || request.tool_choice === 'none') return [];
+  if (tools.length === 0 || request.tool_choice === 'none') return [];
+  if (turn.scriptStep) return callScripted(turn.scriptStep, tools);
+  if (turn.toolResults.length > 0) return [];
   const mentions = chooseTools(request, tools, turn.userText);
   const calls = mentions.length > 1 ? callEach(mentions, turn.userText) : callOne(mentions[0], turn.userText);
   return calls.slice(0, request.parallel_tool_calls === false ? 1 : maxCalls);
+}
+
+/** None where the step is a text, or where the tool is not on offer: the answer's text says so then. */
+function callScripted(step: ScriptStep, tools: readonly ChatTool[]): ToolCall[] {
+  const isOffered = step.kind === 'call' && tools.some((tool) => tool.function.name === step.name);
+  return isOffered ? [{ id: newCallId(), name: step.name, arguments: step.arguments }] : [];
 }
 
 function chooseTools({ tool_choice: choice }: ChatRequest, tools: readonly ChatTool[], text: string): Mention[] {
@@ -105,8 +114,12 @@ function callTool(tool: ChatTool, hints: Hints, call: number): ToolCall {
   );
   const value = fillSchema({ type: 'object', ...parameters }, taker, 'required');
   return {
-    id: `call_${randomUUID().replaceAll('-', '').slice(0, 24)}`,
+    id: newCallId(),
     name,
     arguments: JSON.stringify(isJsonObject(value) ? value : {}),
   };
+}
+
+function newCallId(): string {
+  return `call_${randomUUID().replaceAll('-', '').slice(0, 24)}`;
 }

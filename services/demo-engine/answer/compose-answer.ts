@@ -35,6 +35,9 @@ export function composeAnswer(request: ChatRequest, turn: Turn, demo: DemoOption
 
 function say(request: ChatRequest, turn: Turn, messages: ChatRequest['messages']): string {
   const { response_format: format } = request;
+  const { scriptStep: step } = turn;
+  if (step?.kind === 'say') return step.text;
+  if (step && request.tools?.length) return `The script calls ${step.name}, which is not on offer.`;
   if (format && format.type !== 'text') return answerInJson(format, turn);
   return turn.toolResults.length > 0 ? quoteResults(turn.toolResults) : describeRequest(request, messages, turn);
 }

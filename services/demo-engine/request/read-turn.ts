@@ -1,14 +1,17 @@
 import { type ChatMessage, textOf } from './chat-request.ts';
+import { readScript, type ScriptStep } from './read-script.ts';
 
 /** What the answer responds to: the last user text, and the tool results after it. */
 export interface Turn {
   /**
-   * Without the blocks that agents insert, and without the demo line. Empty when no user message has text. Of a long text only
+   * Without the blocks that agents insert, and without the demo and script lines. Empty when no user message has text. Of a long text only
    * the beginning and the end, where the instructions usually are.
    */
   userText: string;
   /** The words of its `[demo …]` line. */
   demoWords: string | undefined;
+  /** The step of the text's script that is due now. */
+  scriptStep: ScriptStep | undefined;
   toolResults: { name: string; text: string }[];
 }
 
@@ -19,6 +22,7 @@ const demoLine = /^[ \t]*\[demo((?:[ \t]+\w+=[^\s\]]+)+)[ \t]*\][ \t]*$/m;
 /**
  * Finds the current turn. Agents insert `<system-reminder>` blocks into user texts, send user messages with nothing else, and
  * end with a message of role system: none of these begins a turn.
+ * @throws RouterError `invalid_request` when a line of the text's script is invalid
  */
 export function readTurn(messages: readonly ChatMessage[]): Turn {
   const said = messages.map((message) => (message.role === 'user' ? withoutReminders(textOf(message)) : ''));
@@ -27,9 +31,12 @@ export function readTurn(messages: readonly ChatMessage[]): Turn {
   const names = new Map(
     messages.flatMap((message) => (message.tool_calls ?? []).map((call) => [call.id, call.function.name] as const)),
   );
+  const { steps, rest } = readScript(text);
+  const rounds = messages.slice(start + 1).filter(({ tool_calls: calls }) => calls && calls.length > 0).length;
   return {
-    userText: beginningAndEnd(text.replace(demoLine, '').trim()),
-    demoWords: demoLine.exec(text)?.[1],
+    userText: beginningAndEnd(rest.replace(demoLine, '').trim()),
+    demoWords: demoLine.exec(rest)?.[1],
+    scriptStep: steps[rounds],
     toolResults: messages
       .slice(start + 1)
       .filter(({ role }) => role === 'tool')
