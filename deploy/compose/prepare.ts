@@ -27,6 +27,7 @@ if (!/^[\w!#$%&()*+,./:;<=>?@[\]^{|}~-]+$/.test(redisPassword)) {
   process.exit(78);
 }
 const routePassword = secret('trust/route-password');
+const sealSecret = process.env['SEAL_SECRET'] || (kept('ingress/seal-secret') ?? randomBytes(32).toString('hex'));
 
 if (task === 'trust') {
   writeTrust();
@@ -76,6 +77,7 @@ function writeNats(nodes: readonly string[]): void {
   const password = encodeURIComponent(redisPassword);
   const bySentinel = `redis+sentinel://:${password}@${sentinels.map((name) => `${name}:26379`).join(',')}/rtr`;
   const alone = `redis://:${password}@redis:6379`;
+  write('ingress/seal-secret', sealSecret);
   write('ingress/redis-url', isHa ? `${bySentinel}?sentinel-password=${password}` : alone);
 }
 

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { brokerSettings } from '#shared/broker/connection/broker-settings.ts';
 import type { DispatchSettings } from '#shared/broker/dispatch/dispatcher.ts';
 import { setting } from '#shared/core/load-config.ts';
+import { parseSecrets } from '#shared/accounts/secrets/parse-secrets.ts';
 
 const proxyDoc =
   'Trusted proxies (addresses or networks such as `10.0.0.0/8`) whose `X-Forwarded-*` headers describe the client';
@@ -29,6 +30,18 @@ export const ingressConfig = z
     REDIS_CA: setting.optionalText(
       'File with CA certificates (PEM) to trust for Redis, in addition to the public ones',
     ),
+    SEAL_SECRET: z
+      .string()
+      .transform((text, context) => {
+        const secrets = parseSecrets(text);
+        if (secrets) return secrets;
+        context.addIssue('must be 32 bytes as hex or base64, or a passphrase of 32 characters or more');
+        return z.NEVER;
+      })
+      .optional()
+      .describe(
+        'Secret of the cluster, the same on every ingress, that seals stored responses and what answers carry for later requests; of several, separated by commas, the first seals and all open; if unset, one is made and kept in Redis',
+      ),
     RTR_PREFIX: setting.pathSegment(
       'First part of every NATS subject and Redis key, so that clusters can share servers',
       'rtr',

@@ -7,6 +7,8 @@ import { openAccounts } from '#shared/accounts/accounts.ts';
 import { LostStoreWatch } from '#shared/accounts/lost-store-watch.ts';
 import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
 import { logUnreadable } from '#shared/accounts/redis/stored-records.ts';
+import { ClusterSecret } from '#shared/accounts/secrets/cluster-secret.ts';
+import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import { KeyUseRecorder } from '#shared/accounts/keys/key-use-recorder.ts';
 import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
 import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
@@ -105,6 +107,9 @@ await runService(async (environment, releases) => {
   const accounts = openAccounts(redis.redis, `${prefix}:`, unreadable);
   const store = new LostStoreWatch(accounts.store, log);
   releases.add('store watch', () => store.close());
+  const secret = new ClusterSecret(redis.redis, `${prefix}:`, config.SEAL_SECRET);
+  releases.add('cluster secret', () => secret.close());
+  const ownerKeys = new OwnerKeys(() => secret.secrets);
   const verifier = new KeyVerifier(store.guard(accounts.keys));
   const keyUse = new KeyUseRecorder(accounts.keys, log);
   releases.add('key use', () => keyUse.close());
@@ -217,6 +222,7 @@ await runService(async (environment, releases) => {
     limits: counted,
     priceOf,
     hedges,
+    ownerKeys,
     record,
     countRefusal,
     publicUrl: config.PUBLIC_URL,

@@ -77,7 +77,8 @@ export function loadConfig<T extends z.ZodObject>(schema: T, environment: Enviro
     const doc = schema.shape[name]?.description ?? '';
     const value = given[name];
     // An address with a user may hold a password, a file a secret: neither is repeated.
-    const isSecret = value === undefined || value.includes('@') || fromFiles.has(name);
+    const isSecret =
+      value === undefined || value.includes('@') || fromFiles.has(name) || /_(?:SECRET|KEY|PASSWORD)$/.test(name);
     const shown = isSecret ? name : `${name}=${JSON.stringify(value)}`;
     return `${shown} is not valid: ${issue.message} (${doc})`;
   });

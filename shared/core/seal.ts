@@ -3,9 +3,9 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:cry
 /** Seals texts with one key, and opens them again. */
 export interface Sealer {
   /** Encrypts and authenticates a text. The same text becomes the same sealed text, as base64url. */
-  seal(text: string): string;
+  seal: (text: string) => string;
   /** The text; undefined if it was not sealed with this key, or was changed. */
-  unseal(sealed: string): string | undefined;
+  unseal: (sealed: string) => string | undefined;
 }
 
 const nonceBytes = 12;
@@ -46,4 +46,20 @@ export function sealer(key: Uint8Array): Sealer {
 /** A key of 32 bytes for one purpose, derived from another one (RFC 5869). */
 export function derive(key: Uint8Array, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', key, '', purpose, 32));
+}
+
+/** Seals with the first of several keys, and opens what any of them has sealed; undefined without a key. */
+export function sealerOf(keys: readonly Uint8Array[]): Sealer | undefined {
+  const [newest, ...older] = keys.map(sealer);
+  if (!newest) return undefined;
+  return {
+    seal: newest.seal,
+    unseal: (sealed) => {
+      for (const { unseal } of [newest, ...older]) {
+        const text = unseal(sealed);
+        if (text !== undefined) return text;
+      }
+      return undefined;
+    },
+  };
 }

@@ -73,6 +73,8 @@ export interface ClientFormat extends AnswerFormat {
   answerIdPrefix: string;
   /** Whether the ingress chooses the ids of its answers, because its streams carry them before a worker has begun. */
   opensAnswers?: boolean;
+  /** Whether its answers carry what is sealed for their owner, so that workers need the owner's key. */
+  sealsAnswers?: boolean;
   /**
    * Checks a request's body.
    * @throws RouterError with status 400 that names the field, or `invalid_json`

@@ -1,4 +1,5 @@
 import type { LimitKeeper, Reservation } from '#shared/accounts/limits/limit-keeper.ts';
+import type { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
 import type { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
 import type { JobReport, JobSink } from '#shared/broker/dispatch/job.ts';
 import { nobody, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
@@ -30,6 +31,7 @@ export interface ServingParts {
   limits: Pick<LimitKeeper, 'reserve'>;
   priceOf: PriceOf;
   hedges: Hedges;
+  ownerKeys: Pick<OwnerKeys, 'ofGrant'>;
   /** Called once for every dispatched request, when it is over. */
   record: (request: FinishedRequest) => void;
 }
@@ -39,6 +41,8 @@ export interface ModelRequest extends ClientRequest {
   /** Name of the client's format. */
   format: string;
   operation: Operation;
+  /** See `ClientFormat.sealsAnswers`. */
+  sealsAnswers: boolean;
   /** The client's headers that pass to an upstream of the same format. */
   headers: Readonly<Record<string, string>> | undefined;
   /** The session that the client's headers name; undefined if they name none. */
@@ -60,8 +64,8 @@ export interface ModelSink extends JobSink {
  * @throws RouterError `model_not_found`, `permission_denied`, or as `reserve` does
  */
 export async function serveModel(
-  { dispatcher, workers, registry, limits, priceOf, hedges, record }: ServingParts,
-  { parameters, withDefaults, format, operation, headers, session, maxWaitMs }: ModelRequest,
+  { dispatcher, workers, registry, limits, priceOf, hedges, ownerKeys, record }: ServingParts,
+  { parameters, withDefaults, format, operation, sealsAnswers, headers, session, maxWaitMs }: ModelRequest,
   sink: ModelSink,
   caller: Caller,
 ): Promise<RunningRequest | undefined> {
@@ -82,6 +86,7 @@ export async function serveModel(
       : nothing;
   // A key without limits needs no call to Redis.
   const reservation = identity.limits.length === 0 ? undefined : await reserve(limits, caller, amount);
+  const sender = senderOf(identity);
   const job = {
     requestId,
     operation,
@@ -92,7 +97,8 @@ export async function serveModel(
     place,
     maxWaitMs,
     class: classOf(parameters, identity.class),
-    sender: senderOf(identity),
+    sender,
+    ownerKey: sealsAnswers ? ownerKeys.ofGrant(sender.owner) : undefined,
     // Counting tokens uses no prompt cache.
     affinity: operation === 'generate' ? affinityOf(identity, session, parameters.conversation) : undefined,
     tiers: () => tiersFor(model, { auto, workers, permits, placements: place(nobody) }),

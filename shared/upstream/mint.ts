@@ -1,5 +1,5 @@
 import type { JsonObject } from '#shared/core/json.ts';
-import { sealer, type Sealer } from '#shared/core/seal.ts';
+import { sealerOf, type Sealer } from '#shared/core/seal.ts';
 import { newAnswerId } from '#shared/formats/answer-id.ts';
 import type { ClientFormat } from '#shared/formats/client-format.ts';
 import type { Minted } from '#shared/translate/translation.ts';
@@ -8,7 +8,7 @@ import type { Minted } from '#shared/translate/translation.ts';
 export interface Fixed {
   /** The answer's id; undefined if the worker chooses it. */
   answerId?: string | undefined;
-  /** The owner's key, as base64url. */
+  /** See `Grant.ownerKey`. */
   ownerKey?: string | undefined;
 }
 
@@ -33,15 +33,16 @@ export function mint(client: Pick<ClientFormat, 'answerIdPrefix'>, options: Mint
     created: Math.floor(Date.now() / 1000),
     promptTokens: () => Math.max(1, promptTokens()),
     recalled,
-    seal: sealerOf(job)?.seal,
+    seal: ownerSealer(job)?.seal,
   };
 }
 
 /** Opens what earlier answers to the same owner have sealed; undefined if the job came without a key. */
 export function unsealOf(job: Fixed): Sealer['unseal'] | undefined {
-  return sealerOf(job)?.unseal;
+  return ownerSealer(job)?.unseal;
 }
 
-function sealerOf({ ownerKey }: Fixed): Sealer | undefined {
-  return ownerKey === undefined ? undefined : sealer(Buffer.from(ownerKey, 'base64url'));
+function ownerSealer({ ownerKey }: Fixed): Sealer | undefined {
+  const keys = ownerKey?.split('.') ?? [];
+  return sealerOf(keys.map((key) => Buffer.from(key, 'base64url')));
 }

@@ -49,7 +49,8 @@ async function start(
   const headers = passedHeaders(request.headers, format.passedHeaders);
   const session = sessionOf(request.headers);
   const maxWaitMs = maxWaitOf(request.headers);
-  const asked = { parameters, withDefaults, format: format.name, operation, headers, session, maxWaitMs };
+  const { name, sealsAnswers = false } = format;
+  const asked = { parameters, withDefaults, format: name, operation, sealsAnswers, headers, session, maxWaitMs };
   return sink.failWhenUnread(caller.cancels(await serveModel(parts, asked, sink, caller)));
 }
 

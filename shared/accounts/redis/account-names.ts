@@ -14,6 +14,7 @@
  * - `store-id` string, by which the store is recognised; `store-accepted` string that expires, the id that an operator confirmed
  * - `audit-entry:<id>` hash that expires; `audit-index` sorted set of all entries, `audit-quota:<name>` of those of one quota;
  *   `audit-latest:<hash>` string that expires, the id of the latest entry of an action
+ * - `cluster-secret` string, where the operator sets no secret
  */
 export function accountNames(prefix: string) {
   return {
@@ -46,6 +47,7 @@ export function accountNames(prefix: string) {
     settings: `${prefix}console-settings`,
     storeId: `${prefix}store-id`,
     storeAccepted: `${prefix}store-accepted`,
+    clusterSecret: `${prefix}cluster-secret`,
   };
 }
 

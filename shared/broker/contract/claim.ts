@@ -33,7 +33,10 @@ const grantSchema = z.object({
   headers: z.record(z.string(), z.string()).optional(),
   /** The id of the answer, where the ingress may begin the answer before a worker does. */
   answerId: z.string().optional(),
-  /** The key, derived for the request's owner, that seals what its answers carry for later requests. Base64url, 32 bytes. */
+  /**
+   * The keys, derived for the request's owner, of what its answers carry for later requests: the first seals, all open. 32 bytes
+   * each as base64url, separated by dots.
+   */
   ownerKey: z.string().optional(),
   /** The attempt's place in a trace, when requests are traced. */
   trace: z.object({ traceparent: z.string(), tracestate: z.string().optional() }).optional(),

@@ -22,7 +22,7 @@ const setByTheChart = new Set(
 );
 
 /** Settings that are secrets: values only reference them. */
-const secrets = new Set(['ENGINE_API_KEY', 'PROVIDER_KEY']);
+const secrets = new Set(['ENGINE_API_KEY', 'PROVIDER_KEY', 'SEAL_SECRET']);
 
 /** Variables that a cloud provider reads in addition to its key. */
 const providerVariables = Object.values(presets).flatMap(({ needs }) => needs);
@@ -35,7 +35,7 @@ export function plainSettings(part: Tier | 'ingress'): string[] {
 }
 
 /** Names that a part's `secrets` accept. */
-export function secretSettings(part: Tier): string[] {
+export function secretSettings(part: Tier | 'ingress'): string[] {
   return configuredNames(part).filter((name) => secrets.has(name));
 }
 

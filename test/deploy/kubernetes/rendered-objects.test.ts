@@ -395,6 +395,7 @@ function withSecretsRead(environment: Environment): Environment {
     REDIS_URL_FILE: 'redis://redis:6379',
     ENGINE_API_KEY_FILE: 'key',
     PROVIDER_KEY_FILE: 'key',
+    SEAL_SECRET_FILE: 'a passphrase of 32 characters or more',
   };
   return Object.fromEntries(
     Object.entries(environment).map(([name, value]) =>

@@ -33,6 +33,7 @@ const server = z.strictObject({ to: peers, ports: z.array(positive).min(1) });
 const ingress = z.strictObject({
   replicas: natural,
   settings: settings(plainSettings('ingress')),
+  secrets: z.partialRecord(z.enum(secretSettings('ingress')), secretKey),
   natsCredentials: optionalSecretKey,
   publicUrl: z.string().regex(/^(https?:\/\/\S+)?$/),
   trustedProxies: z.array(z.string()),

@@ -31,4 +31,10 @@ describe('the settings of the ingress', () => {
       expect(() => loadConfig(ingressConfig, wrong)).toThrow(/CHAT_FAMILY.* is not valid: must differ/);
     },
   );
+
+  it('refuse a secret that is too short with a sentence that does not repeat it', () => {
+    const refused = () => loadConfig(ingressConfig, { SEAL_SECRET: 'hunter2' });
+    expect(refused).toThrow(/^SEAL_SECRET is not valid: must be 32 bytes/);
+    expect(refused).not.toThrow(/hunter2/);
+  });
 });

@@ -46,6 +46,7 @@ function parts(onDispatch: (request: JobRequest) => void = () => undefined) {
     limits: { reserve },
     priceOf: () => undefined,
     hedges: new Hedges(),
+    ownerKeys: { ofGrant: (owner) => `key of ${owner}` },
     record: () => undefined,
   };
   return { served, reservations };
@@ -66,15 +67,18 @@ function ask(
   fields: object = {},
   isGone = false,
   onStanding: Caller['onStanding'] = () => undefined,
+  asked: Partial<ModelRequest> = {},
 ) {
   const body = { model: 'm', messages: [{ role: 'user', content: 'hi' }], ...fields };
   const request: ModelRequest = {
     ...chatFormat.read(Buffer.from(JSON.stringify(body)), 'generate'),
     format: chatFormat.name,
     operation: 'generate',
+    sealsAnswers: false,
     headers: undefined,
     session: undefined,
     maxWaitMs: undefined,
+    ...asked,
   };
   return serveModel(served, request, sink, callerOf(who, isGone, onStanding));
 }
@@ -95,6 +99,20 @@ describe('the class of a request', () => {
     const { served } = parts((request) => classes.push(request.class));
     await expect(ask(served, identity({ class: ceiling }), { service_tier: tier })).rejects.toThrow('broken');
     expect(classes).toEqual([expected]);
+  });
+});
+
+describe('the key of the owner', () => {
+  it.each([
+    [{ sealsAnswers: true }, { ownerId: 'person' }, 'key of person'],
+    [{ sealsAnswers: true }, {}, 'key of k'],
+    [{ sealsAnswers: false }, { ownerId: 'person' }, undefined],
+  ])('goes with a request that is %o, of %o: %s', async (asked, who, expected) => {
+    const keys: (string | undefined)[] = [];
+    const { served } = parts((request) => keys.push(request.ownerKey));
+    const answered = ask(served, identity(who), {}, false, () => undefined, asked);
+    await expect(answered).rejects.toThrow('broken');
+    expect(keys).toEqual([expected]);
   });
 });
 

@@ -1,0 +1,32 @@
+import { derive, sealerOf, type Sealer } from '#shared/core/seal.ts';
+
+/** What a key of an owner is for. Each purpose has keys of its own. */
+type Purpose = 'answers' | 'store';
+
+/**
+ * The keys of owners: of a person, a team, or a key without owner. They are derived from the secrets of the cluster, so nothing is
+ * stored for an owner, and who has the keys of one cannot compute the secrets or the keys of another.
+ */
+export class OwnerKeys {
+  readonly #secrets: () => readonly Uint8Array[];
+
+  /** @param secrets of the cluster, newest first; none while they are not known */
+  constructor(secrets: () => readonly Uint8Array[]) {
+    this.#secrets = secrets;
+  }
+
+  /** What travels with a grant, see `Grant.ownerKey`; undefined while no secret is known. */
+  ofGrant(owner: string): string | undefined {
+    const keys = this.#derive(owner, 'answers').map((key) => key.toString('base64url'));
+    return keys.length === 0 ? undefined : keys.join('.');
+  }
+
+  /** Seals what the store keeps of an owner, with the newest secret, and opens it with any; undefined while no secret is known. */
+  storeSealer(owner: string): Sealer | undefined {
+    return sealerOf(this.#derive(owner, 'store'));
+  }
+
+  #derive(owner: string, purpose: Purpose): Buffer[] {
+    return this.#secrets().map((secret) => derive(secret, `${purpose} of ${owner}`));
+  }
+}

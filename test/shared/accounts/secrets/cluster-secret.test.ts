@@ -1,0 +1,75 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { ClusterSecret } from '#shared/accounts/secrets/cluster-secret.ts';
+import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
+import { beginKeyStore, openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
+import { startRedis } from '../../../helpers/servers/start-redis.ts';
+import { until } from '../../../helpers/until.ts';
+
+function secretOf({ connection, prefix }: OpenKeyStore, set?: readonly Buffer[]): ClusterSecret {
+  const secret = new ClusterSecret(connection.redis, prefix, set);
+  onTestFinished(() => secret.close());
+  return secret;
+}
+
+describe('the secret of a cluster', () => {
+  it('is made once, although many nodes start on an empty store at the same time', async () => {
+    const open = await openKeyStore(inject('redisUrl'));
+    const others = await Promise.all(Array.from({ length: 5 }, () => openKeyStore(inject('redisUrl'), open.prefix)));
+    const secrets = [open, ...others].map((each) => secretOf(each));
+    await until(() => secrets.every((each) => each.secrets.length === 1));
+    expect(new Set(secrets.map((each) => each.secrets[0]?.toString('hex'))).size).toBe(1);
+    expect(secrets[0]?.secrets[0]).toHaveLength(32);
+  });
+
+  it('is not in Redis where the operator sets one', async () => {
+    const open = await openKeyStore(inject('redisUrl'));
+    const set = [randomBytes(32), randomBytes(32)];
+    expect(secretOf(open, set).secrets).toEqual(set);
+    expect(await open.connection.redis.keys(`${open.prefix}*`)).toEqual([]);
+  });
+
+  it('becomes known when Redis, away at the start, answers, and goes back into a store that was emptied', async () => {
+    const redis = await startRedis();
+    onTestFinished(() => redis.stop());
+    await redis.kill();
+    const open = beginKeyStore(redis.url);
+    const secret = secretOf(open);
+    const keys = new OwnerKeys(() => secret.secrets);
+    expect(keys.ofGrant('owner')).toBeUndefined();
+    expect(keys.storeSealer('owner')).toBeUndefined();
+    await redis.restart({ keepData: false });
+    await until(() => keys.ofGrant('owner') !== undefined);
+    const [known] = secret.secrets;
+
+    await open.connection.redis.flushall();
+    const other = secretOf(await openKeyStore(redis.url, open.prefix), undefined);
+    await until(() => other.secrets.length === 1);
+    // Whichever was first, both nodes come to have the same.
+    await until(() => secret.secrets[0]?.equals(other.secrets[0] ?? Buffer.alloc(0)) === true, 15_000);
+    expect(known).toHaveLength(32);
+  });
+});
+
+describe('the keys of an owner', () => {
+  const [first, second] = [randomBytes(32), randomBytes(32)];
+
+  it('are the same on every node, differ by owner and purpose, and do not contain the secret', () => {
+    const [here, there] = [new OwnerKeys(() => [first]), new OwnerKeys(() => [first])];
+    expect(here.ofGrant('a')).toBe(there.ofGrant('a'));
+    expect(here.ofGrant('a')).not.toBe(here.ofGrant('b'));
+    expect(here.ofGrant('a')).not.toContain(first.toString('base64url'));
+    const sealed = here.storeSealer('a')?.seal('text') ?? '';
+    expect(there.storeSealer('a')?.unseal(sealed)).toBe('text');
+    expect(here.storeSealer('b')?.unseal(sealed)).toBeUndefined();
+  });
+
+  it('open what an older secret of the list has sealed, and seal with the newest', () => {
+    const before = new OwnerKeys(() => [first]).storeSealer('a')?.seal('text') ?? '';
+    const rotated = new OwnerKeys(() => [second, first]);
+    expect(rotated.storeSealer('a')?.unseal(before)).toBe('text');
+    const after = rotated.storeSealer('a')?.seal('text') ?? '';
+    expect(new OwnerKeys(() => [second]).storeSealer('a')?.unseal(after)).toBe('text');
+    expect(new OwnerKeys(() => [second]).storeSealer('a')?.unseal(before)).toBeUndefined();
+  });
+});
