@@ -1,6 +1,7 @@
 import type { Reservation } from '#shared/accounts/limits/limit-keeper.ts';
 import type { RouterError } from '#shared/core/errors.ts';
-import type { Job, JobReport, JobRequest, JobSink } from '#shared/broker/dispatch/job.ts';
+import type { Job, JobReport, JobSink } from '#shared/broker/dispatch/job.ts';
+import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
 import type { Caller } from './caller.ts';
 
 /** A running request. */

@@ -1,5 +1,5 @@
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
-import type { JobRequest } from '#shared/broker/dispatch/job.ts';
+import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
 
 /** Who takes turns in the queue for a key: its owner, then the key among the owner's. A key without owner stands for itself. */
 export function senderOf({ id, ownerId }: Pick<KeyIdentity, 'id' | 'ownerId'>): JobRequest['sender'] {

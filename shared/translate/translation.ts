@@ -13,6 +13,8 @@ export interface Minted {
   model: string;
   /** Seconds since 1970. */
   created: number;
+  /** The time at which the answer is complete, in seconds since 1970. */
+  now?: (() => number) | undefined;
   /** Estimates the input tokens, never 0. Called if the upstream has not reported them. */
   promptTokens?: (() => number) | undefined;
   /** What `Translation.recall` has kept of the request. */

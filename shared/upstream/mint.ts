@@ -30,11 +30,16 @@ export function mint(client: Pick<ClientFormat, 'answerIdPrefix'>, options: Mint
   return {
     id: job.answerId ?? newAnswerId(client),
     model,
-    created: Math.floor(Date.now() / 1000),
+    created: now(),
+    now,
     promptTokens: () => Math.max(1, promptTokens()),
     recalled,
     seal: ownerSealer(job)?.seal,
   };
+}
+
+function now(): number {
+  return Math.floor(Date.now() / 1000);
 }
 
 /** Opens what earlier answers to the same owner have sealed; undefined if the job came without a key. */

@@ -1,49 +1,15 @@
 import type { ErrorCode, RouterError } from '#shared/core/errors.ts';
-import type { Operation } from '#shared/core/operation.ts';
-import type { TraceContext, TraceSpan } from '#shared/core/tracing/tracing.ts';
+import type { TraceContext } from '#shared/core/tracing/tracing.ts';
 import type { JobEnd } from '../contract/job-contract.ts';
-import type { PriorityClass } from '#shared/core/priority-class.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import type { Attempt } from './attempt.ts';
 import type { Death } from './deaths/death.ts';
+import type { JobRequest } from './job-request.ts';
 import { nextState, type JobEvent, type JobState } from './job-state.ts';
 import { JobTrace } from './job-trace.ts';
 import { JobTickets } from './queue/job-tickets.ts';
 import { FailedPlaces } from './claims/failed-places.ts';
-import { nobody, type LiveWorker, type Placement } from './workers/live-pool.ts';
-
-/** What the owner of a request asks the dispatcher to get done. The body comes apart from it, because it is released earlier. */
-export interface JobRequest {
-  requestId: string;
-  operation: Operation;
-  /** The client format. */
-  format: string;
-  stream: boolean;
-  class: PriorityClass;
-  /**
-   * Who sent it: a key, and the person or team that the key belongs to, or the key itself. They take turns in the queue, and a
-   * request that kills workers is refused for one owner only.
-   */
-  sender: { owner: string; key: string };
-  /** The request's place in a trace, when requests are traced. */
-  trace?: TraceSpan | undefined;
-  /** The client's headers that are for the worker to know. They go with the grant, so they must be few and short. */
-  headers?: Readonly<Record<string, string>> | undefined;
-  /** The id of the answer, for formats whose streams carry it before a worker has begun. */
-  answerId?: string | undefined;
-  /** See `Grant.ownerKey`. */
-  ownerKey?: string | undefined;
-  /** A number of 32 bits. Requests with the same one share a prompt cache, so they are offered to the same worker if it has room. */
-  affinity?: number | undefined;
-  /** Milliseconds that the client lets it wait in the queue at most, each time that it waits there. */
-  maxWaitMs?: number | undefined;
-  /** A worker to avoid from the start, as one that failed is. */
-  avoid?: Pick<LiveWorker, 'id' | 'pool'> | undefined;
-  /** The pools that can serve it right now, best first. Workers to avoid count as absent. */
-  place(avoid: ReadonlySet<string>): Placement[];
-  /** The tiers that may serve it, those too that have no worker right now. Called only while it waits. */
-  tiers(): readonly Tier[];
-}
+import { nobody, type LiveWorker } from './workers/live-pool.ts';
 
 /**
  * Where a job's answer goes. One of `end` and `fail` is called, once, unless the job is cancelled before. A method that throws

@@ -1,7 +1,8 @@
 import type { RouterError } from '#shared/core/errors.ts';
 import { chooseWorker } from '#shared/broker/dispatch/claims/choose-worker.ts';
 import type { Dispatcher } from '#shared/broker/dispatch/dispatcher.ts';
-import type { Job, JobReport, JobRequest, JobSink } from '#shared/broker/dispatch/job.ts';
+import type { Job, JobReport, JobSink } from '#shared/broker/dispatch/job.ts';
+import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
 import type { LiveWorker } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { Hedges } from './hedges.ts';
 

@@ -9,7 +9,8 @@ import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
 import { writeMessagesUsage } from '#shared/formats/messages/usage.ts';
 import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
 import { namedEvent } from '#shared/formats/sse/encode.ts';
-import { BlockQueue } from './block-queue.ts';
+import { BlockQueue } from '../blocks/block-queue.ts';
+import { MessagesBlockWriter } from './messages-block-writer.ts';
 import type { Ending, Minted, StreamTranslation } from '../translation.ts';
 import { matchedStop, stopReasonFor } from '../vocabulary/stop-reason.ts';
 
@@ -20,7 +21,7 @@ import { matchedStop, stopReasonFor } from '../vocabulary/stop-reason.ts';
 export class MessagesToChatStream implements StreamTranslation {
   readonly #minted: Minted;
   readonly #order: ToolCallOrder;
-  readonly #blocks = new BlockQueue();
+  readonly #blocks = new BlockQueue(new MessagesBlockWriter());
   #started = false;
   #hasContent = false;
   #done = false;

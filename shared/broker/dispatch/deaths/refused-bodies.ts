@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Broker } from '../../connection/connect-broker.ts';
-import type { JobRequest } from '../job.ts';
+import type { JobRequest } from '../job-request.ts';
 
 /** Milliseconds for which a body is refused after two workers have died on it. */
 const refusedMs = 10 * 60_000;

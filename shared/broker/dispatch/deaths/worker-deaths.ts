@@ -2,7 +2,8 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { Broker } from '../../connection/connect-broker.ts';
 import type { Attempt } from '../attempt.ts';
-import type { Job, JobRequest } from '../job.ts';
+import type { Job } from '../job.ts';
+import type { JobRequest } from '../job-request.ts';
 import type { LiveWorkers } from '../workers/live-workers.ts';
 import { digestOf, RefusedBodies } from './refused-bodies.ts';
 

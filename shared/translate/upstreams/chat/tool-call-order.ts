@@ -127,5 +127,5 @@ function unreadable(): RouterError {
 
 /** The prefix of generated ids of tool calls, which differs between answers. */
 export function toolCallPrefix(answerId: string): string {
-  return `call_${answerId.replace(/^(chatcmpl-|msg_)/, '').replaceAll(/[^\w-]/g, '')}_`;
+  return `call_${answerId.replace(/^(chatcmpl-|msg_|resp_)/, '').replaceAll(/[^\w-]/g, '')}_`;
 }

@@ -1,5 +1,5 @@
 import { describe, it, type TestContext } from 'vitest';
-import type { JobRequest } from '#shared/broker/dispatch/job.ts';
+import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
 import type { RouterError } from '#shared/core/errors.ts';
 import { HedgedJob } from '#shared/serving/hedging/hedged-job.ts';
 import { Hedges } from '#shared/serving/hedging/hedges.ts';

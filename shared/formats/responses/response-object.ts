@@ -1,0 +1,85 @@
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+
+/** The fields of a request that the response object repeats, each with its value when the request leaves it out. */
+const repeated: Readonly<Record<string, Json>> = {
+  background: false,
+  frequency_penalty: 0,
+  instructions: null,
+  max_output_tokens: null,
+  max_tool_calls: null,
+  metadata: {},
+  parallel_tool_calls: true,
+  presence_penalty: 0,
+  previous_response_id: null,
+  prompt_cache_key: null,
+  reasoning: { effort: null, summary: null },
+  safety_identifier: null,
+  service_tier: 'default',
+  store: true,
+  temperature: 1,
+  text: { format: { type: 'text' } },
+  tool_choice: 'auto',
+  tools: [],
+  top_logprobs: 0,
+  top_p: 1,
+  truncation: 'disabled',
+  user: null,
+};
+
+/** Objects that keep the defaults of the fields that the request leaves out. */
+const merged: ReadonlySet<string> = new Set(['reasoning', 'text']);
+
+/** What the response object repeats of a request, with the defaults of what was left out. */
+export function repeatedFields(request: JsonObject): JsonObject {
+  const fields = Object.entries(repeated).map(([field, unset]): [string, Json] => {
+    const given = request[field] ?? unset;
+    if (merged.has(field) && isJsonObject(given) && isJsonObject(unset)) return [field, { ...unset, ...given }];
+    return [field, field === 'tools' && Array.isArray(given) ? given.map(describedTool) : given];
+  });
+  return Object.fromEntries(fields);
+}
+
+/** Parsers of the response object expect every field of a function. */
+function describedTool(tool: Json): Json {
+  if (!isJsonObject(tool) || tool['type'] !== 'function') return tool;
+  return { description: null, parameters: null, strict: null, ...tool };
+}
+
+/** The states of a response that this router writes. */
+export type ResponseStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed';
+
+/** What differs between the response objects of one answer. */
+export interface ResponseState {
+  id: string;
+  model: string;
+  /** Seconds since 1970. */
+  created: number;
+  status: ResponseStatus;
+  /** See `repeatedFields`. */
+  repeated: JsonObject;
+  /** Seconds since 1970, of a response with status `completed`. */
+  completed?: number | undefined;
+  output?: JsonObject[];
+  usage?: JsonObject | undefined;
+  /** Why the response is incomplete. */
+  incompleteReason?: 'max_output_tokens' | 'content_filter' | undefined;
+  error?: { code: string; message: string } | undefined;
+}
+
+/** The response object (OpenAI API reference, "The response object"); fields that are not known are null. */
+export function responseObject(state: ResponseState): JsonObject {
+  const { id, model, created, status, repeated, completed, output, usage, incompleteReason, error } = state;
+  return {
+    id,
+    object: 'response',
+    created_at: created,
+    completed_at: completed ?? null,
+    status,
+    error: error ?? null,
+    incomplete_details: incompleteReason === undefined ? null : { reason: incompleteReason },
+    model,
+    output: output ?? [],
+    ...repeated,
+    usage: usage ?? null,
+  };
+}

@@ -1,0 +1,144 @@
+import { RouterError } from '#shared/core/errors.ts';
+import type { ToolCallPiece } from '../upstreams/chat/tool-call-order.ts';
+import { JsonEnd } from './json-end.ts';
+
+/** Most characters that wait for an earlier block to be complete. */
+const mostWaiting = 4 * 1024 * 1024;
+
+/** A tool call that is a block. */
+export interface CallBlock {
+  id: string;
+  /** May arrive late; known when the writer begins the block. */
+  name: string | undefined;
+  /** Finds the end of the arguments. */
+  end: JsonEnd;
+}
+
+/** One part of an answer, such as a text or a tool call. */
+export interface Block<Kind extends string> {
+  kind: Kind | 'call';
+  /** Undefined unless the kind is `call`. */
+  call: CallBlock | undefined;
+  /** Text that waits for the blocks before this one. */
+  waiting: string;
+}
+
+/** Writes blocks as events of one format. Only one block is open at a time. */
+export interface BlockWriter<Kind extends string> {
+  begin(block: Block<Kind>): string;
+  /** `text` is further text, or further arguments of a tool call. */
+  piece(block: Block<Kind>, text: string): string;
+  close(block: Block<Kind>): string;
+}
+
+/**
+ * Arranges an answer's text, thinking and tool calls, whose pieces a chat upstream may interleave, as blocks: one after the
+ * other, each begun, filled and closed.
+ *
+ * The first block of the queue is open: its pieces are written at once. It closes when another block waits and it is complete:
+ * text and thinking always are, a tool call is once its arguments are a complete JSON object. Pieces of later blocks wait;
+ * at the end of the answer they are written in order.
+ * @template Kind the kinds of text
+ */
+export class BlockQueue<Kind extends string> {
+  readonly #writer: BlockWriter<Kind>;
+  readonly #queue: Block<Kind>[] = [];
+  readonly #calls = new Map<number, Block<Kind>>();
+  #opened = false;
+  #waiting = 0;
+
+  constructor(writer: BlockWriter<Kind>) {
+    this.#writer = writer;
+  }
+
+  /** The last block; undefined if all are closed. */
+  get last(): Block<Kind> | undefined {
+    return this.#queue.at(-1);
+  }
+
+  /** Adds a piece of text or thinking, to the last block if it is of this kind, and returns the events that can now be sent. */
+  text(kind: Kind, text: string): string {
+    const last = this.last;
+    return this.#add(last?.kind === kind ? last : this.append(kind), text);
+  }
+
+  /**
+   * Adds a piece of a tool call and returns the events that can now be sent.
+   * @throws RouterError `upstream_failed` if the call continues after its end, or too many pieces wait
+   */
+  tool(piece: ToolCallPiece): string {
+    const known = this.#calls.get(piece.index);
+    if (known && !this.#queue.includes(known)) {
+      if (piece.arguments.trim() === '') return '';
+      throw new RouterError('upstream_failed', 'The upstream continued a tool call that was complete.');
+    }
+    const block = known ?? this.#push('call', { id: piece.id, name: undefined, end: new JsonEnd() });
+    this.#calls.set(piece.index, block);
+    if (block.call) block.call.name ??= piece.name;
+    block.call?.end.push(piece.arguments);
+    return this.#add(block, piece.arguments);
+  }
+
+  /** Adds a block without text. It is written by the next call that writes, once the blocks before it are complete. */
+  append(kind: Kind): Block<Kind> {
+    return this.#push(kind, undefined);
+  }
+
+  /** Writes what can now be sent. */
+  advance(): string {
+    let events = '';
+    for (let head = this.#queue[0]; head; head = this.#queue[0]) {
+      if (head.call && head.call.name === undefined) break;
+      events += this.#flush(head);
+      if (this.#queue.length === 1 || head.call?.end.complete === false) break;
+      events += this.#close(head);
+    }
+    return events;
+  }
+
+  /**
+   * Closes all blocks and returns the events.
+   * @throws RouterError `upstream_failed` if a tool call has no name
+   */
+  finish(): string {
+    let events = '';
+    for (let head = this.#queue[0]; head; head = this.#queue[0]) {
+      if (head.call && head.call.name === undefined) {
+        throw new RouterError('upstream_failed', 'The upstream sent a tool call without a name.');
+      }
+      events += this.#flush(head) + this.#close(head);
+    }
+    return events;
+  }
+
+  #push(kind: Kind | 'call', call: CallBlock | undefined): Block<Kind> {
+    const block: Block<Kind> = { kind, call, waiting: '' };
+    this.#queue.push(block);
+    return block;
+  }
+
+  #add(block: Block<Kind>, text: string): string {
+    block.waiting += text;
+    this.#waiting += text.length;
+    if (this.#waiting > mostWaiting) throw new RouterError('upstream_failed', 'The upstream mixes up too much output.');
+    return this.advance();
+  }
+
+  /** Begins the first block if necessary, and writes its waiting text. */
+  #flush(head: Block<Kind>): string {
+    const begin = this.#opened ? '' : this.#writer.begin(head);
+    this.#opened = true;
+    if (head.waiting === '') return begin;
+    const piece = this.#writer.piece(head, head.waiting);
+    this.#waiting -= head.waiting.length;
+    head.waiting = '';
+    return begin + piece;
+  }
+
+  #close(head: Block<Kind>): string {
+    const events = this.#writer.close(head);
+    this.#queue.shift();
+    this.#opened = false;
+    return events;
+  }
+}

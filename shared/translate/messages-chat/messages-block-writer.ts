@@ -1,0 +1,54 @@
+import type { JsonObject } from '#shared/core/json.ts';
+import { namedEvent } from '#shared/formats/sse/encode.ts';
+import type { Block, BlockWriter } from '../blocks/block-queue.ts';
+import { syntheticSignature } from '../vocabulary/thinking.ts';
+import { messagesToolId } from '../vocabulary/tool-call.ts';
+
+type TextKind = 'text' | 'thinking';
+
+/** Writes blocks as content blocks of the messages format, numbered from 0. */
+export class MessagesBlockWriter implements BlockWriter<TextKind> {
+  #index = 0;
+
+  begin(block: Block<TextKind>): string {
+    return this.#event('content_block_start', { content_block: beginning(block) });
+  }
+
+  piece({ kind }: Block<TextKind>, text: string): string {
+    return this.#event('content_block_delta', { delta: deltaOf(kind, text) });
+  }
+
+  close({ kind }: Block<TextKind>): string {
+    const delta = { type: 'signature_delta', signature: syntheticSignature };
+    const signature = kind === 'thinking' ? this.#event('content_block_delta', { delta }) : '';
+    const stop = this.#event('content_block_stop', {});
+    this.#index++;
+    return signature + stop;
+  }
+
+  #event(type: string, fields: JsonObject): string {
+    return namedEvent(type, JSON.stringify({ type, index: this.#index, ...fields }));
+  }
+}
+
+function beginning({ kind, call }: Block<TextKind>): JsonObject {
+  switch (kind) {
+    case 'text':
+      return { type: 'text', text: '' };
+    case 'thinking':
+      return { type: 'thinking', thinking: '', signature: '' };
+    case 'call':
+      return { type: 'tool_use', id: messagesToolId(call?.id ?? ''), name: call?.name ?? '', input: {} };
+  }
+}
+
+function deltaOf(kind: TextKind | 'call', text: string): JsonObject {
+  switch (kind) {
+    case 'text':
+      return { type: 'text_delta', text };
+    case 'thinking':
+      return { type: 'thinking_delta', thinking: text };
+    case 'call':
+      return { type: 'input_json_delta', partial_json: text };
+  }
+}

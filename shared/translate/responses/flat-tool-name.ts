@@ -1,0 +1,24 @@
+import { createHash } from 'node:crypto';
+
+/** Most characters of a tool's name that every upstream accepts. */
+const longestName = 64;
+
+/**
+ * The name of a tool, with that of its namespace, in the characters and the length that every upstream accepts. The same tool
+ * has the same name in every request, so that prompt caches hold; different tools have different names.
+ */
+export function flatToolName(name: string, namespace: string | undefined): string {
+  const whole = namespace === undefined || namespace === '' ? name : `${namespace}__${name}`;
+  const plain = whole.replaceAll(/[^\w-]/g, '_');
+  if (plain === whole && plain.length <= longestName && plain !== '') return plain;
+  return distinctToolName(plain, name, namespace);
+}
+
+/** The name with a hash of the tool, for one whose flat name another tool has. */
+export function distinctToolName(plain: string, name: string, namespace: string | undefined): string {
+  const hash = createHash('sha256')
+    .update(JSON.stringify([namespace ?? '', name]))
+    .digest('hex')
+    .slice(0, 8);
+  return `${plain.slice(0, longestName - 9)}_${hash}`;
+}

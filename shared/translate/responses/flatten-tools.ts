@@ -1,0 +1,138 @@
+import type { JsonObject } from '#shared/core/json.ts';
+import type {
+  ResponsesCustomTool,
+  ResponsesFunctionTool,
+  ResponsesNamespace,
+  ResponsesRequest,
+  ResponsesTool,
+} from '#shared/formats/responses/request.ts';
+import { distinctToolName, flatToolName } from './flat-tool-name.ts';
+import { inputArgument } from './input-unwrapper.ts';
+
+/** A tool of the client, as its calls name it. */
+export interface CalledTool extends JsonObject {
+  type: 'function' | 'custom' | 'tool_search';
+  name: string;
+  namespace?: string;
+}
+
+/** A function that stands for one of the client's tools, with a name that every upstream accepts. */
+export interface FlatTool {
+  name: string;
+  description: string | undefined;
+  /** JSON schema. */
+  parameters: JsonObject;
+  strict: boolean | undefined;
+}
+
+/** A tool that no function can stand for: it runs on the server. */
+export interface HostedTool {
+  tool: JsonObject & { type: string };
+  /** Its place in the request, such as `tools[2]`. */
+  param: string;
+}
+
+/** The tools of a request without groups. */
+export interface FlatTools {
+  tools: FlatTool[];
+  /** The client's tool for each flat name. */
+  called: ReadonlyMap<string, CalledTool>;
+  hosted: HostedTool[];
+  /** The flat name of a tool, also of one that the request does not offer. */
+  nameOf: (name: string, namespace?: string | null) => string;
+}
+
+const noParameters: JsonObject = { type: 'object', properties: {} };
+
+/** The name under which an upstream calls the client's search for tools. */
+const toolSearchName = 'tool_search';
+
+/**
+ * Makes one list of functions of all the tools that a request offers: in `tools`, in groups (namespaces), and those that items of
+ * the input add. A custom tool becomes a function with one string. Of a tool that is offered twice, the last one counts.
+ */
+export function flattenTools(request: ResponsesRequest): FlatTools {
+  const tools = new Map<string, FlatTool>();
+  const called = new Map<string, CalledTool>();
+  const names = new Map<string, string>();
+  const hosted: HostedTool[] = [];
+
+  for (const [at, tool] of (request.tools ?? []).entries()) add(tool, `tools[${at}]`);
+  const items = Array.isArray(request.input) ? request.input : [];
+  for (const [at, item] of items.entries()) {
+    if (item.type !== 'additional_tools' && item.type !== 'tool_search_output') continue;
+    const { tools: more } = item as { tools?: unknown };
+    if (!Array.isArray(more)) continue;
+    for (const [position, tool] of (more as ResponsesTool[]).entries()) add(tool, `input[${at}].tools[${position}]`);
+  }
+  return { tools: [...tools.values()], called, hosted, nameOf };
+
+  function add(tool: ResponsesTool, param: string, namespace?: string): void {
+    switch (tool.type) {
+      case 'function':
+        return put({ type: 'function', name: (tool as ResponsesFunctionTool).name }, namespace, (name) =>
+          flatFunction(tool as ResponsesFunctionTool, name),
+        );
+      case 'custom':
+        return put({ type: 'custom', name: (tool as ResponsesCustomTool).name }, namespace, (name) =>
+          flatCustom(tool as ResponsesCustomTool, name),
+        );
+      case 'namespace': {
+        const { name, tools: members } = tool as ResponsesNamespace;
+        for (const [at, member] of members.entries()) add(member, `${param}.tools[${at}]`, name);
+        return undefined;
+      }
+      case 'tool_search':
+        // The client searches; a search that the server would run needs a server that can.
+        if (tool['execution'] !== 'client') break;
+        return put({ type: 'tool_search', name: toolSearchName }, undefined, (name) =>
+          flatFunction({ ...(tool as JsonObject), type: 'function', name: toolSearchName }, name),
+        );
+    }
+    hosted.push({ tool, param });
+    return undefined;
+  }
+
+  function put(tool: CalledTool, namespace: string | undefined, flat: (name: string) => FlatTool): void {
+    const key = keyOf(tool.name, namespace);
+    const name = names.get(key) ?? freeName(tool.name, namespace);
+    names.set(key, name);
+    called.set(name, namespace === undefined ? tool : { ...tool, namespace });
+    tools.set(name, flat(name));
+  }
+
+  function freeName(name: string, namespace: string | undefined): string {
+    const flat = flatToolName(name, namespace);
+    return tools.has(flat) ? distinctToolName(flat, name, namespace) : flat;
+  }
+
+  function nameOf(name: string, namespace?: string | null): string {
+    return names.get(keyOf(name, namespace)) ?? flatToolName(name, namespace ?? undefined);
+  }
+}
+
+function keyOf(name: string, namespace: string | null | undefined): string {
+  return JSON.stringify([namespace ?? '', name]);
+}
+
+function flatFunction({ description, parameters, strict }: ResponsesFunctionTool, name: string): FlatTool {
+  const { $schema: _, ...schema }: JsonObject = parameters ?? noParameters;
+  return { name, description: description ?? undefined, parameters: schema, strict: strict ?? undefined };
+}
+
+/** A grammar cannot be enforced by a schema, so the model reads it in the description. */
+function flatCustom({ description, format }: ResponsesCustomTool, name: string): FlatTool {
+  const { syntax, definition } = format ?? {};
+  const grammar =
+    typeof definition === 'string'
+      ? `The ${inputArgument} follows this grammar (${typeof syntax === 'string' ? syntax : 'text'}):\n${definition}`
+      : undefined;
+  const parameters = {
+    type: 'object',
+    properties: { [inputArgument]: { type: 'string', description: 'The whole input of the tool, as plain text.' } },
+    required: [inputArgument],
+    additionalProperties: false,
+  };
+  const texts = [description, grammar].filter((text) => typeof text === 'string' && text !== '');
+  return { name, description: texts.length > 0 ? texts.join('\n\n') : undefined, parameters, strict: undefined };
+}

@@ -1,0 +1,87 @@
+import { isJsonObject } from '#shared/core/json.ts';
+import { parseUpstreamJson } from '../upstreams/parse-upstream-json.ts';
+
+/** The name of the only argument of a function that stands for a custom tool. */
+export const inputArgument = 'input';
+
+/** What precedes the text: the object begins with the argument. */
+const opening = /^\s*\{\s*"input"\s*:\s*"/;
+
+const escapes: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
+
+/**
+ * Takes the text out of a custom tool's arguments, `{"input": "…"}`, while they arrive: a model calls such a tool as a function
+ * with one argument.
+ */
+export class InputUnwrapper {
+  #json = '';
+  /** Position in the JSON text up to which the input was taken; undefined before it has begun. */
+  #at: number | undefined;
+  #ended = false;
+  #input = '';
+
+  /** Adds a piece of the arguments and returns the further text of the input. */
+  push(json: string): string {
+    this.#json += json;
+    if (this.#at === undefined) {
+      const begun = opening.exec(this.#json);
+      if (!begun) return '';
+      this.#at = begun[0].length;
+    }
+    const text = this.#ended ? '' : this.#take(this.#at);
+    this.#input += text;
+    return text;
+  }
+
+  /** The whole input, once the arguments are complete. Arguments that are no such object are the input themselves. */
+  finish(): string {
+    if (this.#at !== undefined) return this.#input;
+    const value = parseUpstreamJson(this.#json);
+    const argument = isJsonObject(value) ? (value[inputArgument] ?? onlyValue(Object.values(value))) : value;
+    if (typeof argument === 'string') return argument;
+    return this.#json;
+  }
+
+  /** Reads the JSON string from a position, as far as its characters are complete. */
+  #take(from: number): string {
+    const json = this.#json;
+    let text = '';
+    let at = from;
+    while (at < json.length) {
+      const character = json[at] ?? '';
+      if (character === '"') {
+        this.#ended = true;
+        break;
+      }
+      const length = character === '\\' ? escapeLength(json, at) : 1;
+      if (length === undefined) break;
+      text += length === 1 ? character : unescape(json.slice(at, at + length));
+      at += length;
+    }
+    this.#at = at;
+    return text;
+  }
+}
+
+/** Length of the escape sequence at a position; of both, if it is the first half of a pair. Undefined if it is incomplete. */
+function escapeLength(json: string, at: number): number | undefined {
+  const kind = json[at + 1];
+  if (kind === undefined) return undefined;
+  if (kind !== 'u') return 2;
+  const code = Number.parseInt(json.slice(at + 2, at + 6), 16);
+  const isFirstHalf = code >= 0xd800 && code < 0xdc00;
+  const next = json.slice(at + 6, at + 8);
+  const length = isFirstHalf && '\\u'.startsWith(next) ? 12 : 6;
+  return json.length < at + length ? undefined : length;
+}
+
+function unescape(sequence: string): string {
+  const kind = sequence[1] ?? '';
+  if (kind !== 'u') return escapes[kind] ?? kind;
+  const codes = sequence.match(/[\da-f]{4}/gi) ?? [];
+  return String.fromCharCode(...codes.map((code) => Number.parseInt(code, 16)));
+}
+
+function onlyValue<T>(values: readonly T[]): T | undefined {
+  return values.length === 1 ? values[0] : undefined;
+}

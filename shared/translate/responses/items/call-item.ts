@@ -1,0 +1,86 @@
+import type { JsonObject } from '#shared/core/json.ts';
+import { toolInput } from '../../vocabulary/tool-call.ts';
+import type { CalledTool } from '../flatten-tools.ts';
+import { InputUnwrapper } from '../input-unwrapper.ts';
+import type { ItemEvents, OpenItem } from './open-item.ts';
+
+/** A call of one of the client's tools, as the kind of item that the tool has. */
+export class CallItem implements OpenItem {
+  readonly #events: ItemEvents;
+  readonly #callId: string;
+  readonly #tool: CalledTool;
+  readonly #unwrapper = new InputUnwrapper();
+  #text = '';
+
+  /** @param eventsOf makes the events of an item whose id has this prefix */
+  constructor(eventsOf: (prefix: string) => ItemEvents, callId: string, tool: CalledTool) {
+    const prefixes = { function: 'fc', custom: 'ctc', tool_search: 'tsc' };
+    this.#events = eventsOf(prefixes[tool.type]);
+    this.#callId = callId;
+    this.#tool = tool;
+  }
+
+  begin(): string {
+    return this.#events.item('response.output_item.added', this.#item('in_progress', ''));
+  }
+
+  piece(text: string): string {
+    switch (this.#tool.type) {
+      case 'function':
+        this.#text += text;
+        return text === '' ? '' : this.#delta('function_call_arguments', text);
+      case 'custom': {
+        const input = this.#unwrapper.push(text);
+        this.#text += input;
+        return input === '' ? '' : this.#delta('custom_tool_call_input', input);
+      }
+      case 'tool_search':
+        this.#text += text;
+        return '';
+    }
+  }
+
+  close(status: 'completed' | 'incomplete'): { events: string; item: JsonObject } {
+    const events = this.#end();
+    const item = this.#item(status, this.#text);
+    return { events: events + this.#events.item('response.output_item.done', item), item };
+  }
+
+  #end(): string {
+    switch (this.#tool.type) {
+      case 'function':
+        if (this.#text.trim() === '') this.#text = '{}';
+        return this.#events.write('response.function_call_arguments.done', {
+          name: this.#tool.name,
+          arguments: this.#text,
+        });
+      case 'custom': {
+        const input = this.#unwrapper.finish();
+        const rest = input.slice(this.#text.length);
+        this.#text = input;
+        const delta = rest === '' ? '' : this.#delta('custom_tool_call_input', rest);
+        return delta + this.#events.write('response.custom_tool_call_input.done', { input });
+      }
+      case 'tool_search':
+        return '';
+    }
+  }
+
+  #delta(event: string, delta: string): string {
+    return this.#events.write(`response.${event}.delta`, { delta });
+  }
+
+  #item(status: string, text: string): JsonObject {
+    const call = { id: this.#events.id, status, call_id: this.#callId };
+    const { type, name, namespace } = this.#tool;
+    const named = { name, ...(namespace !== undefined && { namespace }) };
+    switch (type) {
+      case 'function':
+        return { ...call, type: 'function_call', ...named, arguments: text };
+      case 'custom':
+        return { ...call, type: 'custom_tool_call', ...named, input: text };
+      case 'tool_search':
+        return { ...call, type: 'tool_search_call', execution: 'client', arguments: toolInput(text) };
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import type { JsonObject } from '#shared/core/json.ts';
+import type { ItemEvents, OpenItem } from './open-item.ts';
+
+/** A message with one part: text, or a refusal. */
+export class MessageItem implements OpenItem {
+  readonly #events: ItemEvents;
+  readonly #kind: 'text' | 'refusal';
+  #text = '';
+
+  constructor(events: ItemEvents, kind: 'text' | 'refusal') {
+    this.#events = events;
+    this.#kind = kind;
+  }
+
+  begin(): string {
+    return (
+      this.#events.item('response.output_item.added', this.#item('in_progress', [])) +
+      this.#write('response.content_part.added', { part: this.#part() })
+    );
+  }
+
+  piece(text: string): string {
+    this.#text += text;
+    if (this.#kind === 'refusal') return this.#write('response.refusal.delta', { delta: text });
+    return this.#write('response.output_text.delta', { delta: text, logprobs: [] });
+  }
+
+  close(status: 'completed' | 'incomplete'): { events: string; item: JsonObject } {
+    const item = this.#item(status, [this.#part()]);
+    const done =
+      this.#kind === 'refusal'
+        ? this.#write('response.refusal.done', { refusal: this.#text })
+        : this.#write('response.output_text.done', { text: this.#text, logprobs: [] });
+    const events =
+      done +
+      this.#write('response.content_part.done', { part: this.#part() }) +
+      this.#events.item('response.output_item.done', item);
+    return { events, item };
+  }
+
+  #item(status: string, content: JsonObject[]): JsonObject {
+    return { id: this.#events.id, type: 'message', status, role: 'assistant', content };
+  }
+
+  #part(): JsonObject {
+    if (this.#kind === 'refusal') return { type: 'refusal', refusal: this.#text };
+    return { type: 'output_text', text: this.#text, annotations: [], logprobs: [] };
+  }
+
+  #write(type: string, fields: JsonObject): string {
+    return this.#events.write(type, { content_index: 0, ...fields });
+  }
+}

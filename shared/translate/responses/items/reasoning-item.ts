@@ -1,0 +1,84 @@
+import type { JsonObject } from '#shared/core/json.ts';
+import { writeReasoning } from '../sealed-reasoning.ts';
+import type { ItemEvents, OpenItem } from './open-item.ts';
+
+export interface ReasoningOptions {
+  /** Whether the thinking is also the item's summary: an upstream that shows its thinking summarizes nothing. */
+  summarizes: boolean;
+  /** Seals the `encrypted_content`; undefined for an item without. */
+  seal: ((text: string) => string) | undefined;
+}
+
+/** Thinking, as `reasoning_text`. An item without text, whose thinking is not shown, has no parts. */
+export class ReasoningItem implements OpenItem {
+  readonly #events: ItemEvents;
+  readonly #options: ReasoningOptions;
+  #text = '';
+  #hasParts = false;
+
+  constructor(events: ItemEvents, options: ReasoningOptions) {
+    this.#events = events;
+    this.#options = options;
+  }
+
+  begin(): string {
+    return this.#events.item('response.output_item.added', this.#item('in_progress', null));
+  }
+
+  piece(text: string): string {
+    const begin = this.#hasParts ? '' : this.#beginParts();
+    this.#hasParts = true;
+    this.#text += text;
+    const delta = { delta: text };
+    return begin + this.#reasoning('text.delta', delta) + this.#summary('text.delta', delta);
+  }
+
+  close(status: 'completed' | 'incomplete', sealed?: JsonObject): { events: string; item: JsonObject } {
+    const kept = { text: this.#text, sealed };
+    const item = this.#item(status, this.#options.seal?.(writeReasoning(kept)) ?? null);
+    return { events: this.#endParts() + this.#events.item('response.output_item.done', item), item };
+  }
+
+  #beginParts(): string {
+    return (
+      this.#write('response.content_part.added', { content_index: 0, part: { type: 'reasoning_text', text: '' } }) +
+      this.#summary('part.added', { part: { type: 'summary_text', text: '' } })
+    );
+  }
+
+  #endParts(): string {
+    if (!this.#hasParts) return '';
+    const text = this.#text;
+    return (
+      this.#reasoning('text.done', { text }) +
+      this.#write('response.content_part.done', { content_index: 0, part: { type: 'reasoning_text', text } }) +
+      this.#summary('text.done', { text }) +
+      this.#summary('part.done', { part: { type: 'summary_text', text } })
+    );
+  }
+
+  #reasoning(event: string, fields: JsonObject): string {
+    return this.#write(`response.reasoning_${event}`, { content_index: 0, ...fields });
+  }
+
+  #summary(event: string, fields: JsonObject): string {
+    if (!this.#options.summarizes) return '';
+    return this.#write(`response.reasoning_summary_${event}`, { summary_index: 0, ...fields });
+  }
+
+  #write(type: string, fields: JsonObject): string {
+    return this.#events.write(type, fields);
+  }
+
+  #item(status: string, encrypted: string | null): JsonObject {
+    const text = this.#text;
+    return {
+      id: this.#events.id,
+      type: 'reasoning',
+      status,
+      summary: this.#options.summarizes && this.#hasParts ? [{ type: 'summary_text', text }] : [],
+      content: this.#hasParts ? [{ type: 'reasoning_text', text }] : [],
+      encrypted_content: encrypted,
+    };
+  }
+}

@@ -1,0 +1,32 @@
+import type { JsonObject } from '#shared/core/json.ts';
+import type { ResponsesRequest } from '#shared/formats/responses/request.ts';
+import { repeatedFields } from '#shared/formats/responses/response-object.ts';
+import { type CalledTool, flattenTools } from './flatten-tools.ts';
+
+/** What the answer to a Responses request needs to know of it. */
+export interface RecalledRequest extends JsonObject {
+  /** Fields that the response object repeats. */
+  repeated: JsonObject;
+  /** The client's tools by the names that the upstream calls. */
+  tools: Record<string, CalledTool>;
+  /** Whether reasoning items have a summary. */
+  summarizes: boolean;
+  /** Whether reasoning items carry `encrypted_content`. */
+  seals: boolean;
+}
+
+/** The `recall` of the translations of Responses clients. */
+export function recallResponses(body: JsonObject): RecalledRequest {
+  const request = body as ResponsesRequest;
+  return {
+    repeated: repeatedFields(request),
+    tools: Object.fromEntries(flattenTools(request).called),
+    summarizes: typeof request.reasoning?.summary === 'string',
+    seals: request.include?.includes('reasoning.encrypted_content') === true,
+  };
+}
+
+/** What was recalled of a request; of a request that nothing was recalled of, an answer to a request without settings. */
+export function readRecalled(recalled: JsonObject | undefined): RecalledRequest {
+  return (recalled as RecalledRequest | undefined) ?? recallResponses({});
+}

@@ -1,0 +1,92 @@
+import type { JsonObject } from '#shared/core/json.ts';
+import type { ResponseEvents } from '#shared/formats/responses/response-events.ts';
+import type { Block, BlockWriter } from '../blocks/block-queue.ts';
+import type { RecalledRequest } from './recall-request.ts';
+import { CallItem } from './items/call-item.ts';
+import type { OpenItem, ItemEvents } from './items/open-item.ts';
+import { MessageItem } from './items/message-item.ts';
+import { ReasoningItem } from './items/reasoning-item.ts';
+import { WholeItem } from './items/whole-item.ts';
+
+/** The kinds of blocks beside tool calls; `item` arrives whole. */
+export type ResponsesBlockKind = 'text' | 'refusal' | 'reasoning' | 'item';
+type ResponsesBlock = Block<ResponsesBlockKind>;
+
+export interface ResponsesWriterParts {
+  answerId: string;
+  recalled: RecalledRequest;
+  seal: ((text: string) => string) | undefined;
+  events: ResponseEvents;
+}
+
+/** Writes blocks as output items of one response. */
+export class ResponsesBlockWriter implements BlockWriter<ResponsesBlockKind> {
+  readonly #parts: ResponsesWriterParts;
+  readonly #hex: string;
+  /** The items that are complete. */
+  readonly output: JsonObject[] = [];
+  /** What blocks carry beside their text: the item of a whole one, the sealed part of a reasoning one. */
+  readonly carried = new Map<ResponsesBlock, JsonObject>();
+  /** The state of items that are closed from now on. */
+  closingStatus: 'completed' | 'incomplete' = 'completed';
+  #open: OpenItem | undefined;
+
+  constructor(parts: ResponsesWriterParts) {
+    this.#parts = parts;
+    this.#hex = parts.answerId.replace(/^[a-z]+_/, '');
+  }
+
+  begin(block: ResponsesBlock): string {
+    this.#open = this.#itemOf(block);
+    return this.#open.begin();
+  }
+
+  piece(_: ResponsesBlock, text: string): string {
+    return this.#open?.piece(text) ?? '';
+  }
+
+  close(block: ResponsesBlock): string {
+    if (!this.#open) return '';
+    const { events, item } = this.#open.close(this.closingStatus, this.carried.get(block));
+    this.carried.delete(block);
+    this.output.push(item);
+    return events;
+  }
+
+  #itemOf(block: ResponsesBlock): OpenItem {
+    const { recalled, seal } = this.#parts;
+    switch (block.kind) {
+      case 'text':
+      case 'refusal':
+        return new MessageItem(this.#events('msg'), block.kind);
+      case 'reasoning':
+        return new ReasoningItem(this.#events('rs'), {
+          summarizes: recalled.summarizes,
+          seal: recalled.seals ? seal : undefined,
+        });
+      case 'item':
+        return new WholeItem(this.#events('item'), this.carried.get(block) ?? {});
+      case 'call': {
+        const { id, name } = block.call ?? { id: '', name: '' };
+        return new CallItem((prefix) => this.#events(prefix), id, toolNamed(recalled, name ?? ''));
+      }
+    }
+  }
+
+  /** Writes the events of the next item. */
+  #events(prefix: string): ItemEvents {
+    const position = this.output.length;
+    const id = `${prefix}_${this.#hex}_${position}`;
+    return {
+      id,
+      item: (type, item) => this.#parts.events.write(type, { output_index: position, item }),
+      write: (type, fields) => this.#parts.events.write(type, { item_id: id, output_index: position, ...fields }),
+    };
+  }
+}
+
+/** A model may call a tool that the client did not offer; it is a function then. */
+function toolNamed({ tools }: RecalledRequest, name: string): RecalledRequest['tools'][string] {
+  const tool = Object.hasOwn(tools, name) ? tools[name] : undefined;
+  return tool ?? { type: 'function', name };
+}

@@ -1,0 +1,37 @@
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import type { ResponsesReasoning } from '#shared/formats/responses/request.ts';
+import { parseUpstreamJson } from '../upstreams/parse-upstream-json.ts';
+
+/** The thinking of one reasoning item. */
+export interface Reasoning {
+  text: string;
+  /** What the upstream that thought needs to continue, such as a signature; undefined if it needs nothing. */
+  sealed: JsonObject | undefined;
+}
+
+/** The text that is sealed as a reasoning item's `encrypted_content`. */
+export function writeReasoning({ text, sealed }: Reasoning): string {
+  return JSON.stringify({ text, ...(sealed !== undefined && { sealed }) });
+}
+
+/**
+ * Reads a reasoning item that a client returns: the text that was sealed, else its `content`, else its summary. What was sealed
+ * for another owner, or by another server, is not read.
+ */
+export function readReasoning(
+  item: ResponsesReasoning,
+  unseal: ((sealed: string) => string | undefined) | undefined,
+): Reasoning {
+  const opened = typeof item.encrypted_content === 'string' ? unseal?.(item.encrypted_content) : undefined;
+  const kept = opened === undefined ? undefined : parseUpstreamJson(opened);
+  const { text, sealed } = isJsonObject(kept) ? kept : {};
+  const shown = joined(item.content) || joined(item.summary);
+  return {
+    text: typeof text === 'string' && text !== '' ? text : shown,
+    sealed: isJsonObject(sealed) ? sealed : undefined,
+  };
+}
+
+function joined(parts: readonly { text: string }[] | null | undefined): string {
+  return (parts ?? []).map(({ text }) => text).join('\n\n');
+}

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { flattenTools } from '#shared/translate/responses/flatten-tools.ts';
+
+const fn = (name: string, more: object = {}) => ({ type: 'function', name, ...more });
+const group = (name: string, ...tools: object[]) => ({ type: 'namespace', name, tools });
+
+function flatten(fields: object) {
+  return flattenTools({ model: 'm', ...fields });
+}
+
+describe('the tools of a Responses request', () => {
+  it('become one list of functions with names that every upstream accepts', () => {
+    const long = 'x'.repeat(70);
+    const { tools, called, nameOf } = flatten({
+      tools: [fn('plain'), group('mcp__tt', fn('echo'), fn('übel')), fn(long), fn('mcp__tt__echo')],
+    });
+    const names = tools.map(({ name }) => name);
+    expect(names.slice(0, 2)).toEqual(['plain', 'mcp__tt__echo']);
+    expect(new Set(names).size).toBe(5);
+    expect(names.filter((name) => !/^[\w-]{1,64}$/.test(name))).toEqual([]);
+    expect(names.map((name) => called.get(name))).toEqual([
+      { type: 'function', name: 'plain' },
+      { type: 'function', name: 'echo', namespace: 'mcp__tt' },
+      { type: 'function', name: 'übel', namespace: 'mcp__tt' },
+      { type: 'function', name: long },
+      { type: 'function', name: 'mcp__tt__echo' },
+    ]);
+    expect(nameOf('echo', 'mcp__tt')).toBe('mcp__tt__echo');
+    expect(nameOf('mcp__tt__echo')).toBe(names[4]);
+    expect(nameOf('gone', 'mcp__tt')).toBe('mcp__tt__gone');
+  });
+
+  it('have descriptions, schemas and strictness', () => {
+    const parameters = { $schema: 's', type: 'object', properties: { a: { type: 'string' } } };
+    const { tools } = flatten({ tools: [fn('f', { description: 'd', parameters, strict: true }), fn('g')] });
+    expect(tools).toEqual([
+      {
+        name: 'f',
+        description: 'd',
+        parameters: { type: 'object', properties: { a: { type: 'string' } } },
+        strict: true,
+      },
+      { name: 'g', description: undefined, parameters: { type: 'object', properties: {} }, strict: undefined },
+    ]);
+  });
+
+  it('have the grammar of a custom tool in the description of its function', () => {
+    const format = { type: 'grammar', syntax: 'lark', definition: 'start: "x"' };
+    const { tools, called } = flatten({ tools: [{ type: 'custom', name: 'apply_patch', description: 'd', format }] });
+    expect(tools[0]).toMatchObject({
+      name: 'apply_patch',
+      description: 'd\n\nThe input follows this grammar (lark):\nstart: "x"',
+      parameters: { properties: { input: { type: 'string' } }, required: ['input'] },
+    });
+    expect(called.get('apply_patch')).toEqual({ type: 'custom', name: 'apply_patch' });
+  });
+
+  it('include those that items of the input add; the last definition of a tool counts', () => {
+    const { tools, called } = flatten({
+      tools: [fn('f', { description: 'old' }), { type: 'tool_search', execution: 'client', description: 'find' }],
+      input: [
+        { type: 'additional_tools', role: 'developer', tools: [group('functions', { type: 'custom', name: 'exec' })] },
+        { role: 'user', content: 'hi' },
+        {
+          type: 'tool_search_output',
+          call_id: 'c',
+          tools: [group('mcp__tt', fn('echo')), fn('f', { description: 'new' })],
+        },
+      ],
+    });
+    expect(tools.map(({ name, description }) => [name, description])).toEqual([
+      ['f', 'new'],
+      ['tool_search', 'find'],
+      ['functions__exec', undefined],
+      ['mcp__tt__echo', undefined],
+    ]);
+    expect(called.get('functions__exec')).toEqual({ type: 'custom', name: 'exec', namespace: 'functions' });
+    expect(called.get('tool_search')).toEqual({ type: 'tool_search', name: 'tool_search' });
+  });
+
+  it('that run on a server are listed with their places', () => {
+    const { tools, hosted } = flatten({
+      tools: [fn('f'), { type: 'web_search' }, group('g', { type: 'code_interpreter' }), { type: 'tool_search' }],
+      input: [{ type: 'additional_tools', tools: [{ type: 'file_search' }] }],
+    });
+    expect(tools).toHaveLength(1);
+    expect(hosted.map(({ tool, param }) => [tool.type, param])).toEqual([
+      ['web_search', 'tools[1]'],
+      ['code_interpreter', 'tools[2].tools[0]'],
+      ['tool_search', 'tools[3]'],
+      ['file_search', 'input[0].tools[0]'],
+    ]);
+  });
+});

@@ -1,0 +1,217 @@
+import OpenAI from 'openai';
+import OpenAI6 from 'openai-6';
+import { describe, expect, it } from 'vitest';
+import { sealer } from '#shared/core/seal.ts';
+import { noUsage } from '#shared/core/usage.ts';
+import type { ResponsesReasoning } from '#shared/formats/responses/request.ts';
+import { recallResponses } from '#shared/translate/responses/recall-request.ts';
+import { ResponsesAnswer } from '#shared/translate/responses/responses-answer.ts';
+import { readReasoning } from '#shared/translate/responses/sealed-reasoning.ts';
+import { assembleResponse, responseEvents } from './assemble-response.ts';
+
+const { seal, unseal } = sealer(Buffer.alloc(32, 7));
+const minted = { id: 'resp_0a1b', model: 'served', created: 7, now: () => 9, seal };
+const usage = { ...noUsage, promptTokens: 20, cachedTokens: 5, completionTokens: 9 };
+
+const request = {
+  model: 'auto',
+  instructions: 'Be brief.',
+  metadata: { ticket: '12' },
+  reasoning: { effort: 'low', summary: 'auto' },
+  include: ['reasoning.encrypted_content'],
+  tools: [
+    { type: 'function', name: 'f', parameters: { type: 'object' } },
+    { type: 'custom', name: 'apply_patch' },
+    { type: 'tool_search', execution: 'client', parameters: { type: 'object' } },
+    { type: 'namespace', name: 'mcp__tt', tools: [{ type: 'function', name: 'echo' }] },
+  ],
+};
+
+function answerTo(body: object): ResponsesAnswer {
+  return new ResponsesAnswer({ ...minted, recalled: recallResponses({ ...body }) });
+}
+
+function call(index: number, name: string | undefined, text: string, id = `call_${index}`) {
+  return { index, id, first: name !== undefined, name, arguments: text };
+}
+
+/** An answer with every kind of item. */
+function wholeAnswer(): { answer: ResponsesAnswer; stream: string } {
+  const answer = answerTo(request);
+  const stream = [
+    answer.begin(),
+    answer.reasoning('h'),
+    answer.reasoning('m'),
+    answer.text('Hel'),
+    answer.text('lo'),
+    answer.call(call(0, 'f', '{"x"')),
+    answer.call(call(1, 'apply_patch', '{"input":"*** Begin')),
+    answer.call(call(0, undefined, ':1}')),
+    answer.call(call(1, undefined, ' Patch\\n\\ud83e')),
+    answer.call(call(1, undefined, '\\udda1"}')),
+    answer.call(call(2, 'mcp__tt__echo', '')),
+    answer.call(call(3, 'tool_search', '{"query":"files"}')),
+    answer.item({ type: 'web_search_call', status: 'completed' }),
+    answer.refusal('No.'),
+    answer.finish({ finishReason: 'tool_calls', usage }),
+  ].join('');
+  return { answer, stream };
+}
+
+describe('an answer of the Responses format', () => {
+  it('has every kind of item, one after the other, with the names that the client gave its tools', () => {
+    const { answer, stream } = wholeAnswer();
+    const { response, items } = assembleResponse(stream);
+    expect(answer.hasContent).toBe(true);
+    expect(answer.response).toEqual(response);
+    expect(items).toEqual([
+      {
+        id: 'rs_0a1b_0',
+        type: 'reasoning',
+        status: 'completed',
+        summary: [{ type: 'summary_text', text: 'hm' }],
+        content: [{ type: 'reasoning_text', text: 'hm' }],
+        encrypted_content: expect.any(String) as string,
+      },
+      {
+        id: 'msg_0a1b_1',
+        type: 'message',
+        status: 'completed',
+        role: 'assistant',
+        content: [{ type: 'output_text', text: 'Hello', annotations: [], logprobs: [] }],
+      },
+      {
+        id: 'fc_0a1b_2',
+        type: 'function_call',
+        status: 'completed',
+        call_id: 'call_0',
+        name: 'f',
+        arguments: '{"x":1}',
+      },
+      {
+        id: 'ctc_0a1b_3',
+        type: 'custom_tool_call',
+        status: 'completed',
+        call_id: 'call_1',
+        name: 'apply_patch',
+        input: '*** Begin Patch\n🦡',
+      },
+      {
+        id: 'fc_0a1b_4',
+        type: 'function_call',
+        status: 'completed',
+        call_id: 'call_2',
+        name: 'echo',
+        namespace: 'mcp__tt',
+        arguments: '{}',
+      },
+      {
+        id: 'tsc_0a1b_5',
+        type: 'tool_search_call',
+        status: 'completed',
+        call_id: 'call_3',
+        execution: 'client',
+        arguments: { query: 'files' },
+      },
+      { id: 'item_0a1b_6', type: 'web_search_call', status: 'completed' },
+      {
+        id: 'msg_0a1b_7',
+        type: 'message',
+        status: 'completed',
+        role: 'assistant',
+        content: [{ type: 'refusal', refusal: 'No.' }],
+      },
+    ]);
+    expect(response).toMatchObject({
+      id: 'resp_0a1b',
+      object: 'response',
+      created_at: 7,
+      completed_at: 9,
+      status: 'completed',
+      model: 'served',
+      instructions: 'Be brief.',
+      metadata: { ticket: '12' },
+      usage: {
+        input_tokens: 20,
+        input_tokens_details: { cached_tokens: 5 },
+        output_tokens: 9,
+        output_tokens_details: { reasoning_tokens: 1 },
+        total_tokens: 29,
+      },
+    });
+  });
+
+  it.each([
+    ['current', OpenAI],
+    ['Node 20', OpenAI6],
+  ])("is put together by OpenAI's SDK, the %s one", async (_, Client) => {
+    const { answer, stream } = wholeAnswer();
+    const network: typeof fetch = () =>
+      Promise.resolve(new Response(stream, { headers: { 'content-type': 'text/event-stream' } }));
+    const client = new Client({ apiKey: 'k', fetch: network, maxRetries: 0 }) as OpenAI;
+    const final = await client.responses.stream({ model: 'm', input: 'hi' }).finalResponse();
+    expect(final).toMatchObject({ id: 'resp_0a1b', output_text: 'Hello', status: 'completed' });
+    expect(final.output).toMatchObject(answer.response['output'] as object[]);
+  });
+
+  it('writes every piece at once that need not wait', () => {
+    const answer = answerTo(request);
+    const types = (text: string): string[] => responseEvents(text).map(({ type }) => type.replace('response.', ''));
+    expect(types(answer.begin())).toEqual(['created', 'in_progress']);
+    expect(types(answer.text('a'))).toEqual(['output_item.added', 'content_part.added', 'output_text.delta']);
+    expect(types(answer.text('b'))).toEqual(['output_text.delta']);
+    expect(types(answer.call(call(0, 'apply_patch', '{"input": "a')))).toEqual([
+      'output_text.done',
+      'content_part.done',
+      'output_item.done',
+      'output_item.added',
+      'custom_tool_call_input.delta',
+    ]);
+    expect(types(answer.call(call(0, undefined, 'b\\')))).toEqual(['custom_tool_call_input.delta']);
+    expect(types(answer.call(call(0, undefined, 'n')))).toEqual(['custom_tool_call_input.delta']);
+  });
+
+  it.each([
+    ['length', 'max_output_tokens'],
+    ['content_filter', 'content_filter'],
+  ])('is incomplete when it ends with %s', (finishReason, reason) => {
+    const answer = answerTo({});
+    const stream = answer.begin() + answer.text('cut o') + answer.finish({ finishReason, usage });
+    const { response, items, events } = assembleResponse(stream);
+    expect(events.at(-1)?.type).toBe('response.incomplete');
+    expect(response).toMatchObject({ status: 'incomplete', incomplete_details: { reason }, completed_at: null });
+    expect(items).toMatchObject([{ status: 'incomplete' }]);
+  });
+
+  it('seals thinking, and what the upstream needs of it, for its owner alone', () => {
+    const answer = answerTo(request);
+    answer.begin();
+    answer.reasoning('one');
+    answer.sealReasoning({ signature: 's1' });
+    answer.reasoning('two');
+    answer.sealReasoning({ signature: 's2' });
+    answer.sealReasoning({ redacted: 'r' });
+    answer.finish({ finishReason: 'stop', usage });
+    const items = answer.response['output'] as ResponsesReasoning[];
+    expect(items.map((item) => readReasoning(item, unseal))).toEqual([
+      { text: 'one', sealed: { signature: 's1' } },
+      { text: 'two', sealed: { signature: 's2' } },
+      { text: '', sealed: { redacted: 'r' } },
+    ]);
+    const other = sealer(Buffer.alloc(32, 8));
+    expect(readReasoning(items[0] ?? { type: 'reasoning' }, other.unseal)).toEqual({ text: 'one', sealed: undefined });
+  });
+
+  it('seals nothing that was not asked for, and has no summary then', () => {
+    const answer = answerTo({ reasoning: { effort: 'high' } });
+    answer.reasoning('hm');
+    answer.finish({ finishReason: 'stop', usage });
+    expect(answer.response['output']).toEqual([
+      expect.objectContaining({
+        summary: [],
+        encrypted_content: null,
+        content: [{ type: 'reasoning_text', text: 'hm' }],
+      }),
+    ]);
+  });
+});
