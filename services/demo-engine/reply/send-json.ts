@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { errorTable, RouterError } from '#shared/core/errors.ts';
-import { chatErrorBody } from '#shared/formats/chat/error.ts';
+import { openaiErrorBody } from '#shared/formats/openai/error.ts';
 
 /** Sends a complete JSON answer. */
 export function sendJson(
@@ -27,7 +27,7 @@ export function sendError(response: ServerResponse, error: unknown): void {
   const known = error instanceof RouterError ? error : new RouterError('internal', 'The demo engine failed.');
   // The rest of an unread body would be parsed as the next request.
   const headers = response.req.complete ? {} : { connection: 'close' };
-  sendJson(response, errorTable[known.code].status, chatErrorBody(known), {
+  sendJson(response, errorTable[known.code].status, openaiErrorBody(known), {
     ...headers,
     ...(known.retryAfter === undefined ? {} : { 'retry-after': String(known.retryAfter) }),
   });

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { chatErrorBody } from '#shared/formats/chat/error.ts';
+import { openaiErrorBody } from '#shared/formats/openai/error.ts';
 import { firstTokens } from '../answer/plan-answer.ts';
 import { ChunkFormat } from './chunk-format.ts';
 import { hang, type Reply, type ReplyEnding } from './reply.ts';
@@ -38,7 +38,11 @@ export async function streamReply(reply: Reply, response: ServerResponse, signal
       await hang(response, signal);
       return 'faulted';
     case 'error_event': {
-      const error = chatErrorBody({ code: 'internal', message: 'The demo engine failed on demand.', param: undefined });
+      const error = openaiErrorBody({
+        code: 'internal',
+        message: 'The demo engine failed on demand.',
+        param: undefined,
+      });
       response.end(`data: ${JSON.stringify(error)}\n\ndata: [DONE]\n\n`);
       return 'faulted';
     }

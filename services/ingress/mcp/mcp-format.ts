@@ -1,5 +1,5 @@
 import { errorTable, type ErrorCode, type RouterError } from '#shared/core/errors.ts';
-import { chatErrorAnswer } from '#shared/formats/chat/error.ts';
+import { openaiErrorAnswer } from '#shared/formats/openai/error.ts';
 import type { AnswerFormat } from '#shared/formats/client-format.ts';
 import { toolsFormat } from '#shared/formats/tools/tools-format.ts';
 
@@ -13,7 +13,7 @@ export const rpcErrors = { parse: -32_700, invalidRequest: -32_600, server: -32_
 export const mcpFormat: AnswerFormat = {
   ...toolsFormat,
   errorAnswer(error, requestId) {
-    const { status, headers } = chatErrorAnswer(error);
+    const { status, headers } = openaiErrorAnswer(error);
     return {
       status,
       // On this header, clients that can do so ask their user for a key (RFC 9110, 15.5.2).

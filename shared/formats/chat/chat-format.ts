@@ -4,8 +4,8 @@ import type { ClientFormat, RequestParameters } from '../client-format.ts';
 import { readJsonRequest } from '../json-request.ts';
 import { StatelessStream } from '../sse/streamed-answer.ts';
 import { chatConversation } from './conversation.ts';
-import { chatErrorAnswer } from './error.ts';
-import { chatLimitHeaders } from './limit-headers.ts';
+import { openaiErrorAnswer } from '../openai/error.ts';
+import { openaiLimitHeaders } from '../openai/limit-headers.ts';
 import { chatNeeds } from './needs.ts';
 import { parseChatRequest } from './parse-chat-request.ts';
 import type { ChatRequest } from './request.ts';
@@ -20,8 +20,8 @@ export const chatFormat: ClientFormat = {
   answerIdPrefix: 'chatcmpl-',
   read: (body) => readJsonRequest(body, readParameters),
   estimateInput: (request: JsonObject) => chatNeeds(request as ChatRequest).inputTokens,
-  errorAnswer: chatErrorAnswer,
-  limitHeaders: chatLimitHeaders,
+  errorAnswer: openaiErrorAnswer,
+  limitHeaders: openaiLimitHeaders,
   openStream: ({ requestId }) => new StatelessStream(chatStreamWords, requestId),
 };
 

@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { firstProblem } from '../validation/first-problem.ts';
-import { problemError } from './problem-error.ts';
+import { problemError } from '../openai/problem-error.ts';
 import type { ChatMessage, ChatRequest } from './request.ts';
 import { chatRequestSchema } from './schema.ts';
 

@@ -1,7 +1,8 @@
 import { estimateTokensOfPieces } from '../estimate-tokens.ts';
 import { dataEvent } from '../sse/encode.ts';
 import type { RelayedEvents, StreamWords } from '../sse/streamed-answer.ts';
-import { chatErrorEvent } from './error.ts';
+import { openaiErrorBody } from '../openai/error.ts';
+import type { RouterError } from '#shared/core/errors.ts';
 
 /** Ends every complete stream. */
 export const chatDone = dataEvent('[DONE]');
@@ -21,4 +22,9 @@ export function chatTokensIn({ events, bytes, firstEventBytes }: RelayedEvents):
   const chunks = Math.max(0, events - 1);
   const emptyBytes = Math.max(0, firstEventBytes - roleBytes);
   return estimateTokensOfPieces(chunks, bytes - firstEventBytes - chunks * emptyBytes);
+}
+
+/** The event that ends a stream that failed midway. It has no name, because clients read a named one as a chunk. */
+export function chatErrorEvent(error: RouterError): string {
+  return dataEvent(JSON.stringify(openaiErrorBody(error)));
 }

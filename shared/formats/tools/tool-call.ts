@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { JsonObject } from '#shared/core/json.ts';
-import { problemError } from '../chat/problem-error.ts';
+import { problemError } from '../openai/problem-error.ts';
 import { firstProblem } from '../validation/first-problem.ts';
 
 const toolCall = z.looseObject({

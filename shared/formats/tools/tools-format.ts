@@ -1,5 +1,5 @@
-import { chatErrorAnswer } from '../chat/error.ts';
-import { chatLimitHeaders } from '../chat/limit-headers.ts';
+import { openaiErrorAnswer } from '../openai/error.ts';
+import { openaiLimitHeaders } from '../openai/limit-headers.ts';
 import { chatStreamWords } from '../chat/stream-words.ts';
 import type { AnswerFormat } from '../client-format.ts';
 import { StatelessStream } from '../sse/streamed-answer.ts';
@@ -7,7 +7,7 @@ import { StatelessStream } from '../sse/streamed-answer.ts';
 /** The answers of the tools API. Its errors have the chat format's shape. */
 export const toolsFormat: AnswerFormat = {
   name: 'tools',
-  errorAnswer: chatErrorAnswer,
-  limitHeaders: chatLimitHeaders,
+  errorAnswer: openaiErrorAnswer,
+  limitHeaders: openaiLimitHeaders,
   openStream: ({ requestId }) => new StatelessStream(chatStreamWords, requestId),
 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chatLimitHeaders } from '#shared/formats/chat/limit-headers.ts';
+import { openaiLimitHeaders } from '#shared/formats/openai/limit-headers.ts';
 import { messagesLimitHeaders } from '#shared/formats/messages/limit-headers.ts';
 
 const at = Date.UTC(2026, 10, 21);
@@ -13,7 +13,7 @@ describe('rate-limit headers', () => {
     [360_000, '6m0s'],
     [86_399_000, '23h59m59s'],
   ])('report %i ms in the chat format as %s', (ms, text) => {
-    const headers = chatLimitHeaders({
+    const headers = openaiLimitHeaders({
       at,
       requests: { limit: 60, remaining: 3, resetsAt: at + ms },
       tokens: undefined,
@@ -35,6 +35,6 @@ describe('rate-limit headers', () => {
   });
 
   it('are missing without limits', () => {
-    expect(chatLimitHeaders({ at, requests: undefined, tokens: undefined })).toEqual({});
+    expect(openaiLimitHeaders({ at, requests: undefined, tokens: undefined })).toEqual({});
   });
 });

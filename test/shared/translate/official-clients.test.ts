@@ -2,7 +2,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import OpenAI6 from 'openai-6';
 import { describe, expect, it } from 'vitest';
-import { chatErrorEvent } from '#shared/formats/chat/error.ts';
+import { chatErrorEvent } from '#shared/formats/chat/stream-words.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { messagesErrorEvent } from '#shared/formats/messages/error.ts';
 import { translationBetween } from './translation-between.ts';

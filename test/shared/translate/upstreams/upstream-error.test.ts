@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chatErrorAnswer } from '#shared/formats/chat/error.ts';
+import { openaiErrorAnswer } from '#shared/formats/openai/error.ts';
 import { upstreamErrorFromChat } from '#shared/translate/upstreams/chat/upstream-error.ts';
 import { messagesErrorAnswer } from '#shared/formats/messages/error.ts';
 import { upstreamErrorFromMessages } from '#shared/translate/upstreams/messages/upstream-error.ts';
@@ -31,7 +31,7 @@ describe('an error of an upstream', () => {
       const errors = [upstreamErrorFromChat(status, body, {}), upstreamErrorFromMessages(status, body, {})];
       for (const error of errors) {
         expect(error.code).toBe(code);
-        expect(chatErrorAnswer(error).status).toBe(known);
+        expect(openaiErrorAnswer(error).status).toBe(known);
       }
     }
   });
@@ -169,7 +169,7 @@ describe('an error of an upstream', () => {
   ])('about an exceeded context is recognised: %s', (_, body, text) => {
     for (const error of [upstreamErrorFromChat(400, body, {}), upstreamErrorFromMessages(400, body, {})]) {
       expect(error.code).toBe('context_length_exceeded');
-      expect(chatErrorAnswer(error).body.error).toMatchObject({ param: 'messages', code: 'context_length_exceeded' });
+      expect(openaiErrorAnswer(error).body.error).toMatchObject({ param: 'messages', code: 'context_length_exceeded' });
     }
     expect(messagesErrorAnswer(upstreamErrorFromChat(400, body, {}), 'r').body.error.message).toBe(text);
   });

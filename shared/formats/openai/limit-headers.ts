@@ -1,7 +1,7 @@
 import type { LimitStanding } from '../client-format.ts';
 
 /** `x-ratelimit-{limit,remaining,reset}-{requests,tokens}` (OpenAI API guide, "Rate limits in headers"). */
-export function chatLimitHeaders({ at, requests, tokens }: LimitStanding): Record<string, string> {
+export function openaiLimitHeaders({ at, requests, tokens }: LimitStanding): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [kind, left] of Object.entries({ requests, tokens })) {
     if (!left) continue;

@@ -1,9 +1,9 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { FieldPath, Problem } from '../validation/first-problem.ts';
 
-/** The error for a problem of a chat request; `param` is a path such as `messages[0].content[1].type`. */
+/** The error for a problem of a request in OpenAI's formats; `param` is a path such as `messages[0].content[1].type`. */
 export function problemError(problem: Problem): RouterError {
-  const param = chatPath(problem.path);
+  const param = openaiPath(problem.path);
   if (problem.path.length === 0) {
     return new RouterError('invalid_request', 'The request body must be a JSON object.');
   }
@@ -57,6 +57,6 @@ function withArticle(type: string): string {
   return `${/^[aio]/.test(type) ? 'an' : 'a'} ${type}`;
 }
 
-function chatPath(path: FieldPath): string {
+function openaiPath(path: FieldPath): string {
   return path.map((step, at) => (typeof step === 'number' ? `[${step}]` : at === 0 ? step : `.${step}`)).join('');
 }

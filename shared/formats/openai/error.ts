@@ -1,13 +1,13 @@
 import { errorTable, type ErrorCode, type RouterError } from '#shared/core/errors.ts';
 import { retryHeaders, type ErrorAnswer } from '../retry-headers.ts';
 
-/** An error in the chat format. Clients rely on all four keys (OpenAI API reference, "Error codes"). */
-export interface ChatErrorBody {
+/** An error in the formats of OpenAI's API. Clients rely on all four keys (OpenAI API reference, "Error codes"). */
+export interface OpenaiErrorBody {
   error: { message: string; type: string; param: string | null; code: string | null };
 }
 
 /** `error.type` and `error.code` of each error (OpenAI API reference, "Error codes"). */
-export const chatErrors: Record<ErrorCode, { type: string; code: string | null }> = {
+export const openaiErrors: Record<ErrorCode, { type: string; code: string | null }> = {
   missing_key: { type: 'invalid_request_error', code: null },
   invalid_api_key: { type: 'invalid_request_error', code: 'invalid_api_key' },
   permission_denied: { type: 'invalid_request_error', code: 'permission_denied' },
@@ -44,22 +44,17 @@ export const chatErrors: Record<ErrorCode, { type: string; code: string | null }
 };
 
 /** The answer to a request that failed before any of its answer was sent. */
-export function chatErrorAnswer(error: RouterError): ErrorAnswer<ChatErrorBody> {
+export function openaiErrorAnswer(error: RouterError): ErrorAnswer<OpenaiErrorBody> {
   const { status } = errorTable[error.code];
-  return { status, headers: retryHeaders(error, status), body: chatErrorBody(error) };
-}
-
-/** The event that ends a stream that failed midway. It has no name, because clients read a named one as a chunk. */
-export function chatErrorEvent(error: RouterError): string {
-  return `data: ${JSON.stringify(chatErrorBody(error))}\n\n`;
+  return { status, headers: retryHeaders(error, status), body: openaiErrorBody(error) };
 }
 
 /** The body of an error, with all four keys. */
-export function chatErrorBody({
+export function openaiErrorBody({
   code: error,
   message,
   param,
-}: Pick<RouterError, 'code' | 'message' | 'param'>): ChatErrorBody {
-  const { type, code } = chatErrors[error];
+}: Pick<RouterError, 'code' | 'message' | 'param'>): OpenaiErrorBody {
+  const { type, code } = openaiErrors[error];
   return { error: { message, type, param: param ?? null, code } };
 }

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { RouterError } from '#shared/core/errors.ts';
-import { chatErrorAnswer, chatErrorEvent } from '#shared/formats/chat/error.ts';
+import { chatErrorEvent } from '#shared/formats/chat/stream-words.ts';
+import { openaiErrorAnswer } from '#shared/formats/openai/error.ts';
 import { modelNotFound } from '#shared/serving/resolve-model.ts';
 
-describe("the chat format's errors", () => {
+describe("errors of OpenAI's API", () => {
   it('have all four keys', () => {
-    expect(chatErrorAnswer(new RouterError('missing_key', "You didn't provide an API key."))).toEqual({
+    expect(openaiErrorAnswer(new RouterError('missing_key', "You didn't provide an API key."))).toEqual({
       status: 401,
       headers: { 'x-should-retry': 'false' },
       body: {
@@ -17,7 +18,7 @@ describe("the chat format's errors", () => {
         },
       },
     });
-    expect(chatErrorAnswer(modelNotFound('nope')).body.error).toMatchObject({
+    expect(openaiErrorAnswer(modelNotFound('nope')).body.error).toMatchObject({
       param: 'model',
       code: 'model_not_found',
     });
@@ -30,7 +31,7 @@ describe("the chat format's errors", () => {
     [Number.NaN, '1'],
     [undefined, '2'],
   ])('report a retry after %s s as %s', (retryAfter, header) => {
-    const { status, headers } = chatErrorAnswer(new RouterError('no_worker_available', 'none', { retryAfter }));
+    const { status, headers } = openaiErrorAnswer(new RouterError('no_worker_available', 'none', { retryAfter }));
     expect(status).toBe(503);
     expect(headers).toEqual({ 'x-should-retry': 'true', 'retry-after': header });
   });
@@ -40,7 +41,7 @@ describe("the chat format's errors", () => {
     [Number.NaN, {}],
     [undefined, {}],
   ])('report that a budget begins again in %s s, without a retry', (retryAfter, headers) => {
-    const answer = chatErrorAnswer(new RouterError('insufficient_quota', 'used up', { retryAfter }));
+    const answer = openaiErrorAnswer(new RouterError('insufficient_quota', 'used up', { retryAfter }));
     expect(answer).toMatchObject({ status: 429, body: { error: { code: 'insufficient_quota' } } });
     expect(answer.headers).toEqual({ 'x-should-retry': 'false', ...headers });
   });
