@@ -1,17 +1,13 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ChatRequest } from '#shared/formats/chat/request.ts';
-import type { TextBlock } from '#shared/formats/messages/request.ts';
 import { chatHistoryToMessages } from './chat-history-to-messages.ts';
 import { chatToolsToMessages } from './chat-tools-to-messages.ts';
 import type { Target } from '../translation.ts';
 import { ruledFields } from '../field-rule.ts';
 import { requestRules } from './field-rules.ts';
 import { unsupportedInChat } from '../unsupported.ts';
-import { pseudonym } from '../vocabulary/pseudonym.ts';
+import { generationFields, jsonInstruction, simplestSystem } from '../upstreams/messages/generation-fields.ts';
 import { thinkingForChat } from '../vocabulary/thinking.ts';
-
-/** Limit of output tokens if the client sets none: the messages format requires one. */
-const defaultMaxTokens = 8192;
 
 const fields = ruledFields(requestRules);
 
@@ -25,24 +21,26 @@ export function chatToMessagesRequest(body: JsonObject, target: Target): JsonObj
   const { system, messages } = chatHistoryToMessages(request.messages);
   if (request.response_format?.type === 'json_object') system.push(jsonInstruction);
   const tools = chatToolsToMessages(request);
+  const asked = {
+    maxTokens: request.max_completion_tokens ?? request.max_tokens,
+    thinking: thinkingForChat(request),
+    temperature: request.temperature,
+    topP: request.top_p,
+    topK: request.top_k,
+    stop: request.stop,
+    schema: schemaOf(request),
+    user: request['safety_identifier'] ?? request['user'],
+  };
   return {
     ...furtherFields(request),
     model: target.model,
-    max_tokens:
-      request.max_completion_tokens ?? request.max_tokens ?? Math.min(target.maxOutput ?? Infinity, defaultMaxTokens),
-    ...(system.length > 0 && { system: simplest(system) }),
+    ...(system.length > 0 && { system: simplestSystem(system) }),
     messages,
     ...tools,
-    ...sampling(request, tools),
+    ...generationFields(asked, tools, target),
     ...(request.stream === true && { stream: true }),
   };
 }
-
-/** Replaces the chat format's `json_object`: the messages format has only formats with a schema. */
-const jsonInstruction: TextBlock = {
-  type: 'text',
-  text: 'Answer with one valid JSON object and nothing else: no explanation, no code fence.',
-};
 
 function refuse(request: ChatRequest): void {
   for (const [field, what] of fields.refused) {
@@ -59,39 +57,8 @@ function furtherFields(request: ChatRequest): JsonObject {
   return Object.fromEntries(Object.entries(request).filter(([field]) => !fields.known.has(field)));
 }
 
-/**
- * Thinking, sampling, stop sequences, format and user. The messages format allows no sampling parameters with thinking, and
- * no thinking with a forced tool.
- */
-function sampling(request: ChatRequest, { tool_choice: choice }: JsonObject): JsonObject {
-  const { temperature, top_p: topP, top_k: topK, stop } = request;
-  const forced = choice !== undefined && ['any', 'tool'].includes((choice as { type: string }).type);
-  const requested = thinkingForChat(request);
-  const thinking = requested && forced ? { thinking: { type: 'disabled' } } : requested;
-  const thinks = thinking !== undefined && thinking.thinking.type !== 'disabled';
-  const outputConfig = {
-    ...(thinks && thinking.effort !== undefined && { effort: thinking.effort }),
-    ...jsonFormat(request),
-  };
-  const user = request['safety_identifier'] ?? request['user'];
-  return {
-    ...(thinking && { thinking: thinking.thinking }),
-    ...(Object.keys(outputConfig).length > 0 && { output_config: outputConfig }),
-    ...(typeof temperature === 'number' && !thinks && { temperature: Math.min(1, temperature) }),
-    ...(typeof topP === 'number' && !thinks && { top_p: topP }),
-    ...(typeof topK === 'number' && topK >= 0 && !thinks && { top_k: topK }),
-    ...(stop !== undefined && stop !== null && { stop_sequences: typeof stop === 'string' ? [stop] : stop }),
-    ...(typeof user === 'string' && user !== '' && { metadata: { user_id: pseudonym(user) } }),
-  };
-}
-
-function jsonFormat({ response_format: format }: ChatRequest): JsonObject {
-  if (format?.type !== 'json_schema') return {};
-  const { schema } = (format['json_schema'] ?? {}) as JsonObject;
-  return { format: { type: 'json_schema', schema: schema ?? { type: 'object' } } };
-}
-
-function simplest(system: TextBlock[]): string | TextBlock[] {
-  const [first] = system;
-  return first && system.length === 1 && Object.keys(first).length === 2 ? first.text : system;
+function schemaOf({ response_format: format }: ChatRequest): JsonObject | undefined {
+  if (format?.type !== 'json_schema') return undefined;
+  const { schema } = (format['json_schema'] ?? {}) as { schema?: JsonObject | null };
+  return schema ?? { type: 'object' };
 }

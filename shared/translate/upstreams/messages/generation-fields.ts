@@ -1,0 +1,64 @@
+import type { Json, JsonObject } from '#shared/core/json.ts';
+import type { TextBlock } from '#shared/formats/messages/request.ts';
+import type { Target } from '../../translation.ts';
+import { pseudonym } from '../../vocabulary/pseudonym.ts';
+import type { ThinkingRequest } from '../../vocabulary/thinking.ts';
+
+/** What a request of another format asks of the generation. Values that are absent or of another type ask for nothing. */
+export interface Generation {
+  maxTokens: number | null | undefined;
+  thinking: ThinkingRequest | undefined;
+  temperature?: Json | undefined;
+  topP?: Json | undefined;
+  topK?: Json | undefined;
+  stop?: string | string[] | null | undefined;
+  /** The JSON schema of the answer. */
+  schema?: JsonObject | undefined;
+  /** Who the end user is. */
+  user?: Json | undefined;
+}
+
+/** Limit of output tokens if the client sets none: the messages format requires one. */
+const defaultMaxTokens = 8192;
+
+/**
+ * The fields of a messages request for output limit, thinking, sampling, stop sequences, format and user. The messages format
+ * allows no sampling parameters with thinking, and no thinking with a forced tool.
+ * @param tools the tools of the messages request, and its tool choice
+ */
+export function generationFields(asked: Generation, tools: JsonObject, target: Target): JsonObject {
+  const { temperature, topP, topK, stop, schema, user } = asked;
+  const thinking = allowedThinking(asked.thinking, tools);
+  const thinks = thinking !== undefined && thinking.thinking.type !== 'disabled';
+  const outputConfig = {
+    ...(thinks && thinking.effort !== undefined && { effort: thinking.effort }),
+    ...(schema !== undefined && { format: { type: 'json_schema', schema } }),
+  };
+  return {
+    max_tokens: asked.maxTokens ?? Math.min(target.maxOutput ?? Infinity, defaultMaxTokens),
+    ...(thinking && { thinking: thinking.thinking }),
+    ...(Object.keys(outputConfig).length > 0 && { output_config: outputConfig }),
+    ...(typeof temperature === 'number' && !thinks && { temperature: Math.min(1, temperature) }),
+    ...(typeof topP === 'number' && !thinks && { top_p: topP }),
+    ...(typeof topK === 'number' && topK >= 0 && !thinks && { top_k: topK }),
+    ...(stop !== undefined && stop !== null && { stop_sequences: typeof stop === 'string' ? [stop] : stop }),
+    ...(typeof user === 'string' && user !== '' && { metadata: { user_id: pseudonym(user) } }),
+  };
+}
+
+function allowedThinking(asked: ThinkingRequest | undefined, { tool_choice: choice }: JsonObject): Generation['thinking'] {
+  const forced = choice !== undefined && ['any', 'tool'].includes((choice as { type: string }).type);
+  return asked && forced ? { thinking: { type: 'disabled' } } : asked;
+}
+
+/** Replaces the format `json_object`: the messages format has only formats with a schema. */
+export const jsonInstruction: TextBlock = {
+  type: 'text',
+  text: 'Answer with one valid JSON object and nothing else: no explanation, no code fence.',
+};
+
+/** A single plain text becomes a string. */
+export function simplestSystem(system: TextBlock[]): string | TextBlock[] {
+  const [first] = system;
+  return first && system.length === 1 && Object.keys(first).length === 2 ? first.text : system;
+}

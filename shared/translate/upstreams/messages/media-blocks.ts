@@ -1,0 +1,47 @@
+import type { JsonObject } from '#shared/core/json.ts';
+import type { DocumentBlock, MessagesSource } from '#shared/formats/messages/request.ts';
+import { unsupportedInChat } from '../../unsupported.ts';
+
+const imageTypes: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
+const dataUrl = /^data:([\w.+/-]+)(?:;[\w=.-]+)*;base64,/i;
+
+/**
+ * The source of an image block for an image's address, on the web or as a data URL.
+ * @param param path of the address, for errors
+ * @throws RouterError `unsupported_parameter` for an image of another type or from elsewhere
+ */
+export function imageSource(url: string, param: string): MessagesSource {
+  if (isWebAddress(url)) return { type: 'url', url };
+  const match = dataUrl.exec(url);
+  const mediaType = match?.[1]?.toLowerCase().replace('image/jpg', 'image/jpeg');
+  if (!match || mediaType === undefined || !imageTypes.has(mediaType)) {
+    throw unsupportedInChat(param, 'an image other than JPEG, PNG, GIF or WebP, by URL or as base64');
+  }
+  return { type: 'base64', media_type: mediaType, data: url.slice(match[0].length) };
+}
+
+/**
+ * The block for a file with its data as a data URL.
+ * @param file has `file_data`, and may have `filename`
+ * @param param path of the file, for errors
+ * @throws RouterError `unsupported_parameter` for a file of another type, or without data
+ */
+export function documentBlock({ file_data: data, filename }: JsonObject, param: string): DocumentBlock {
+  const match = typeof data === 'string' ? dataUrl.exec(data) : null;
+  const mediaType = match?.[1]?.toLowerCase();
+  const title = typeof filename === 'string' ? { title: filename } : {};
+  if (typeof data === 'string' && match && mediaType === 'application/pdf') {
+    const source = { type: 'base64' as const, media_type: mediaType, data: data.slice(match[0].length) };
+    return { type: 'document', source, ...title };
+  }
+  if (typeof data === 'string' && match && mediaType === 'text/plain') {
+    const text = Buffer.from(data.slice(match[0].length), 'base64').toString('utf8');
+    return { type: 'document', source: { type: 'text', media_type: mediaType, data: text }, ...title };
+  }
+  throw unsupportedInChat(param, 'a file other than a PDF or plain text as base64');
+}
+
+/** Whether an upstream can fetch from the address. */
+export function isWebAddress(url: string): boolean {
+  return /^https?:\/\//i.test(url);
+}
