@@ -1,4 +1,4 @@
-import type { JsonObject } from '#shared/core/json.ts';
+import type { Json, JsonObject } from '#shared/core/json.ts';
 
 /*
  * The parts of a Responses request that are read here (OpenAI API reference, "Create a model response"). All objects may have
@@ -71,6 +71,20 @@ export interface ResponsesToolOutput extends JsonObject {
   output: string | ResponsesPart[];
 }
 
+/** A search of the client's for further tools. */
+export interface ResponsesToolSearchCall extends JsonObject {
+  type: 'tool_search_call';
+  call_id: string;
+  arguments: Json;
+}
+
+export interface ResponsesToolSearchOutput extends JsonObject {
+  type: 'tool_search_output';
+  call_id: string;
+  /** The tools that it has found. They can be called from then on. */
+  tools?: ResponsesTool[] | null;
+}
+
 export interface ResponsesReasoning extends JsonObject {
   type: 'reasoning';
   summary?: { type: 'summary_text'; text: string }[];
@@ -85,6 +99,8 @@ export type ResponsesItem =
   | ResponsesFunctionCall
   | ResponsesCustomCall
   | ResponsesToolOutput
+  | ResponsesToolSearchCall
+  | ResponsesToolSearchOutput
   | ResponsesReasoning
   | (JsonObject & { type: string });
 

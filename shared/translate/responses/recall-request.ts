@@ -22,7 +22,8 @@ export function recallResponses(body: JsonObject): RecalledRequest {
     repeated: repeatedFields(request),
     tools: Object.fromEntries(flattenTools(request).called),
     summarizes: typeof request.reasoning?.summary === 'string',
-    seals: request.include?.includes('reasoning.encrypted_content') === true,
+    // A later request may refer to a stored answer, whose thinking must then be complete.
+    seals: request.store !== false || request.include?.includes('reasoning.encrypted_content') === true,
   };
 }
 

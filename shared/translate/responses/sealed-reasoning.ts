@@ -27,7 +27,7 @@ export function readReasoning(
   const { text, sealed } = isJsonObject(kept) ? kept : {};
   const shown = joined(item.content) || joined(item.summary);
   return {
-    text: typeof text === 'string' && text !== '' ? text : shown,
+    text: typeof text === 'string' ? text : shown,
     sealed: isJsonObject(sealed) ? sealed : undefined,
   };
 }

@@ -46,7 +46,10 @@ export function generationFields(asked: Generation, tools: JsonObject, target: T
   };
 }
 
-function allowedThinking(asked: ThinkingRequest | undefined, { tool_choice: choice }: JsonObject): Generation['thinking'] {
+function allowedThinking(
+  asked: ThinkingRequest | undefined,
+  { tool_choice: choice }: JsonObject,
+): Generation['thinking'] {
   const forced = choice !== undefined && ['any', 'tool'].includes((choice as { type: string }).type);
   return asked && forced ? { thinking: { type: 'disabled' } } : asked;
 }

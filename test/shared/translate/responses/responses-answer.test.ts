@@ -203,7 +203,7 @@ describe('an answer of the Responses format', () => {
   });
 
   it('seals nothing that was not asked for, and has no summary then', () => {
-    const answer = answerTo({ reasoning: { effort: 'high' } });
+    const answer = answerTo({ reasoning: { effort: 'high' }, store: false });
     answer.reasoning('hm');
     answer.finish({ finishReason: 'stop', usage });
     expect(answer.response['output']).toEqual([

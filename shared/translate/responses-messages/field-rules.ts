@@ -1,0 +1,177 @@
+import { ignored, passed, refused, rule, translated, type FieldRule } from '../field-rule.ts';
+
+const noText = 'without empty text, which the messages format refuses';
+
+/** The effect on each field of a Responses client's request for a messages upstream. */
+export const requestRules: readonly FieldRule[] = [
+  rule('model', translated('model', "the upstream's name for the chosen model")),
+  rule('instructions', translated('system', 'before the messages of developers')),
+  rule('input', translated('messages[].content', 'a text is one message of the user')),
+  rule('input[] message, system, developer, leading', translated('system')),
+  rule(
+    'input[] message, system, developer, later',
+    translated(
+      'messages[].role',
+      'role `system`, in the same place; after the results, if calls still wait for theirs',
+    ),
+  ),
+  rule('input[] message, user', translated('messages[].content', noText)),
+  rule(
+    'input[] message, assistant',
+    translated('messages[].content', 'one turn with the thinking and the calls around it'),
+  ),
+  rule('input[].id', ignored('the messages format has no ids of items')),
+  rule('input[].status', ignored('the messages format has no states of items')),
+  rule('input[].phase', ignored('the messages format does not tell comments from answers')),
+  rule('input[].content[] input_text, output_text', translated('messages[].content[].text')),
+  rule('input[].content[] refusal', translated('messages[].content[].text')),
+  rule(
+    'input[].content[] input_image',
+    translated('messages[].content[].source', 'JPEG, PNG, GIF or WebP, by URL or as base64; others are refused'),
+  ),
+  rule('input[].content[] input_image, by id', refused('an image by its id')),
+  rule('input[].content[].detail', ignored('the messages format has one level of detail')),
+  rule(
+    'input[].content[] input_file, with data',
+    translated('messages[].content[].source', 'a `document` with a PDF or plain text; others are refused'),
+  ),
+  rule('input[].content[] input_file, by URL', translated('messages[].content[].source', 'a `document` with that URL')),
+  rule('input[].content[] input_file, by id', refused('a file by its id')),
+  rule('input[].content[] of other types', refused('content of that type')),
+  rule(
+    'input[].content[].prompt_cache_breakpoint',
+    translated('messages[].content[].cache_control', 'a `ttl` becomes one hour; the last four count'),
+  ),
+  rule(
+    'input[] reasoning',
+    translated(
+      'messages[].content[].signature',
+      'the thinking block as the upstream sent it, from `encrypted_content`; ignored if that was sealed for another owner or elsewhere, was changed, or comes from another model',
+    ),
+  ),
+  rule('input[] reasoning, without signature', ignored('the messages format requires the signature of its upstream')),
+  rule(
+    'input[] function_call',
+    translated(
+      'messages[].content[].input',
+      'a `tool_use` block; arguments that are not a JSON object become `{"_raw": …}`; characters not allowed in ids are replaced by their code',
+    ),
+  ),
+  rule('input[] custom_tool_call', translated('messages[].content[].input', 'a `tool_use` block with `{"input": …}`')),
+  rule('input[] tool_search_call', translated('messages[].content[].input', 'a `tool_use` block')),
+  rule(
+    'input[] function_call_output, custom_tool_call_output',
+    translated(
+      'messages[].content[].tool_use_id',
+      'consecutive results and the user message after them become one user turn, with `tool_result` blocks first; texts, images and files are its content',
+    ),
+  ),
+  rule('input[] tool_search_output', translated('tools[].name', 'its tools are offered; the `tool_result` names them')),
+  rule('input[] additional_tools', translated('tools[].name', 'its tools are offered')),
+  rule('input[] of other types', refused('items of that type')),
+  rule('max_output_tokens', translated('max_tokens', "if there is no limit, 8192 or the model's maximum if lower")),
+  rule('temperature', translated('temperature', 'at most 1; omitted if thinking is on')),
+  rule('top_p', translated('top_p', 'omitted if thinking is on')),
+  rule('stream', passed),
+  rule('stream_options', ignored('events are never padded, and always report the usage')),
+  rule('tools[] function', translated('tools[].input_schema', 'without `$schema`')),
+  rule('tools[].strict', translated('tools[].strict')),
+  rule(
+    'tools[] custom',
+    translated('tools[].input_schema', 'a tool with one string, `input`; the description contains the grammar'),
+  ),
+  rule('tools[] namespace', translated('tools[].name', 'its tools, with names of namespace and tool, `__` between')),
+  rule('tools[] tool_search, by the client', translated('tools[].input_schema')),
+  rule('tools[] web_search, without access to the web', ignored('it searches a cache of its vendor')),
+  rule('tools[] of other types', refused('tools of that type')),
+  rule('tool_choice', translated('tool_choice', '`required` becomes `any`; omitted if there are no tools')),
+  rule('tool_choice allowed_tools', translated('tools[].name', 'only these tools are offered')),
+  rule('parallel_tool_calls', translated('tool_choice.disable_parallel_tool_use')),
+  rule('max_tool_calls', ignored('it counts calls of tools that run on the server')),
+  rule(
+    'reasoning.effort',
+    translated(
+      'thinking',
+      '`adaptive` with `output_config.effort`; `none` becomes `disabled`, `minimal` becomes `low`; `disabled` if a tool is forced',
+    ),
+  ),
+  rule(
+    'reasoning.summary',
+    translated(
+      'thinking.display',
+      '`summarized`, if an effort is set; the thinking is then also the summary of its item',
+    ),
+  ),
+  rule('reasoning.context', ignored('earlier thinking counts as far as the client sends it')),
+  rule('text.format json_schema', translated('output_config.format.schema')),
+  rule('text.format.name', ignored('the messages format has no names of schemas')),
+  rule('text.format.strict', ignored('the messages format is always strict')),
+  rule('text.format json_object', translated('system', 'as an instruction')),
+  rule('text.verbosity', ignored("specific to OpenAI's models")),
+  rule('user', translated('metadata.user_id', 'as a SHA-256 hash')),
+  rule('safety_identifier', translated('metadata.user_id', 'as a SHA-256 hash; takes precedence over `user`')),
+  rule(
+    'prompt_cache_key',
+    translated(
+      'messages[].content[].cache_control',
+      "marks at the ends of the system prompt and of the user's last two turns; so do tools or an earlier answer",
+    ),
+  ),
+  rule(
+    'prompt_cache_options',
+    translated(
+      'messages[].content[].cache_control',
+      'mode `explicit`: only what the client marks; a `ttl` becomes one hour',
+    ),
+  ),
+  rule('prompt_cache_retention', ignored('the marks say how long the upstream keeps its cache')),
+  rule('include reasoning.encrypted_content', ignored('it concerns the answer')),
+  rule('include message.output_text.logprobs', refused('log probabilities')),
+  rule('top_logprobs', refused('log probabilities')),
+  rule('metadata', ignored('the answer repeats it')),
+  rule('truncation', ignored('a request that does not fit is refused')),
+  rule('context_management', ignored('the model gets the whole history that the client sends')),
+  rule('service_tier', ignored("specific to OpenAI's platform")),
+  rule('moderation', ignored("specific to OpenAI's platform")),
+  rule('image', ignored("specific to OpenAI's platform")),
+  rule('access_programs', ignored("specific to OpenAI's platform")),
+  rule('client_metadata', ignored("specific to OpenAI's programs")),
+  rule('store', ignored('the router stores answers, not the upstream')),
+  rule('previous_response_id', ignored('the stored items precede the input already')),
+  rule('conversation', refused('conversations stored on the server')),
+  rule('prompt', refused('prompts stored on the server')),
+  rule('background', refused('answers in the background')),
+  rule('*', passed),
+];
+
+/** The effect on each field of a messages upstream's answer for a Responses client. */
+export const answerRules: readonly FieldRule[] = [
+  rule('id', translated('id', "the router's id")),
+  rule('model', translated('model', "the router's name for the model")),
+  rule('content[].text', translated('output[].content[].text')),
+  rule('content[].text beside tool calls', translated('output[].content[].text', 'items in the order of the blocks')),
+  rule('content[].citations', ignored('their places in the text differ from those of the Responses format')),
+  rule(
+    'content[].thinking',
+    translated('output[].content[].text', 'a `reasoning` item; also its summary, if asked for'),
+  ),
+  rule(
+    'content[].signature',
+    translated('output[].encrypted_content', 'sealed for the owner, unless neither asked for nor to be stored'),
+  ),
+  rule(
+    'content[] redacted_thinking',
+    translated('output[].encrypted_content', 'a `reasoning` item without text, sealed as signatures are'),
+  ),
+  rule('content[] tool_use', translated('output[].arguments', 'the input as JSON text; `input` of a custom tool')),
+  rule('content[] of other types', ignored('results of tools that ran on the upstream')),
+  rule('stop_reason', translated('status', '`incomplete` after `max_tokens`, a full context window or a refusal')),
+  rule('stop_sequence', ignored('the Responses format does not report it')),
+  rule('stop_details.explanation', translated('output[].content[].refusal')),
+  rule('usage.input_tokens', translated('usage.input_tokens', 'with cached tokens')),
+  rule('usage.output_tokens', translated('usage.output_tokens')),
+  rule('usage.cache_read_input_tokens', translated('usage.input_tokens_details.cached_tokens')),
+  rule('usage.cache_creation_input_tokens', translated('usage.input_tokens_details.cache_write_tokens')),
+  rule('usage.output_tokens_details.thinking_tokens', translated('usage.output_tokens_details.reasoning_tokens')),
+  rule('*', ignored('the Responses format has no such field')),
+];

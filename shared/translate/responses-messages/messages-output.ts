@@ -1,0 +1,149 @@
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { completeUsage } from '#shared/formats/chat/usage.ts';
+import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
+import { readMessagesUsage } from '#shared/formats/messages/usage.ts';
+import { ResponsesAnswer } from '../responses/responses-answer.ts';
+import type { Ending, Minted } from '../translation.ts';
+import { toolArguments } from '../vocabulary/tool-call.ts';
+import { finishReasonFor, refusalText } from '../vocabulary/stop-reason.ts';
+import { carriedThinking } from './carried-thinking.ts';
+
+/** A block that is being received. */
+type OpenBlock =
+  | { type: 'text' }
+  /** `signature` so far. */
+  | { type: 'thinking'; signature: string }
+  /** `input` from the block's start, which counts if no pieces follow. */
+  | { type: 'tool_use'; index: number; id: string; input: JsonObject; sent: boolean };
+
+/**
+ * Writes the blocks of a messages upstream's answer as items of a response. Citations, and blocks of tools that run on the upstream,
+ * are omitted. Results are text ready to be sent.
+ */
+export class MessagesOutput {
+  readonly #minted: Minted;
+  readonly #answer: ResponsesAnswer;
+  readonly #open = new Map<Json | undefined, OpenBlock>();
+  #calls = 0;
+  #bytes = 0;
+
+  constructor(minted: Minted) {
+    this.#minted = minted;
+    this.#answer = new ResponsesAnswer(minted);
+  }
+
+  get hasContent(): boolean {
+    return this.#answer.hasContent;
+  }
+
+  /** The whole response. */
+  get response(): JsonObject {
+    return this.#answer.response;
+  }
+
+  begin(): string {
+    return this.#answer.begin();
+  }
+
+  /** Begins a block, which may have content already. */
+  open(index: Json | undefined, block: JsonObject): string {
+    switch (block['type']) {
+      case 'text':
+        this.#open.set(index, { type: 'text' });
+        return this.#text(textIn(block['text']));
+      case 'thinking':
+        this.#open.set(index, { type: 'thinking', signature: textIn(block['signature']) });
+        // A model that does not show its thinking has an item too.
+        return this.#reasoning(textIn(block['thinking']));
+      case 'redacted_thinking':
+        return this.#seal(block);
+      case 'tool_use':
+        return this.#call(index, block);
+      default:
+        return '';
+    }
+  }
+
+  /** Adds a delta of the messages format to an open block. */
+  add(index: Json | undefined, delta: JsonObject): string {
+    const open = this.#open.get(index);
+    switch (open?.type) {
+      case undefined:
+        return '';
+      case 'text':
+        return delta['type'] === 'text_delta' ? this.#text(textIn(delta['text'])) : '';
+      case 'thinking':
+        if (delta['type'] === 'signature_delta') open.signature += textIn(delta['signature']);
+        return delta['type'] === 'thinking_delta' ? this.#reasoning(textIn(delta['thinking'])) : '';
+      case 'tool_use':
+        return delta['type'] === 'input_json_delta' ? this.#arguments(open, textIn(delta['partial_json'])) : '';
+    }
+  }
+
+  /** Ends a block. */
+  close(index: Json | undefined): string {
+    const open = this.#open.get(index);
+    this.#open.delete(index);
+    switch (open?.type) {
+      case 'thinking':
+        return this.#seal(open);
+      case 'tool_use':
+        return open.sent ? '' : this.#arguments(open, toolArguments(open.input));
+      default:
+        return '';
+    }
+  }
+
+  /**
+   * Ends the answer.
+   * @param ended has `stop_reason` and `stop_details`
+   */
+  finish(ended: JsonObject, usage: Json | undefined): { text: string; ending: Ending } {
+    const refusal = refusalText(ended) ?? '';
+    this.#bytes += Buffer.byteLength(refusal);
+    const refused = refusal === '' ? '' : this.#answer.refusal(refusal);
+    const ending = {
+      finishReason: finishReasonFor(ended['stop_reason'], this.#calls > 0),
+      usage: completeUsage(readMessagesUsage(usage), {
+        prompt: this.#minted.promptTokens,
+        completion: () => estimateTokensOfBytes(this.#bytes),
+      }),
+    };
+    return { text: refused + this.#answer.finish(ending), ending };
+  }
+
+  #text(text: string): string {
+    this.#bytes += Buffer.byteLength(text);
+    return text === '' ? '' : this.#answer.text(text);
+  }
+
+  #reasoning(text: string): string {
+    this.#bytes += Buffer.byteLength(text);
+    return this.#answer.reasoning(text);
+  }
+
+  #seal(block: JsonObject): string {
+    const carried = carriedThinking(block, this.#minted.model);
+    if (carried) this.#answer.sealReasoning(carried);
+    return '';
+  }
+
+  #call(index: Json | undefined, { id, name, input }: JsonObject): string {
+    const given = { index: this.#calls++, id: textIn(id) };
+    this.#open.set(index, { type: 'tool_use', ...given, input: isJsonObject(input) ? input : {}, sent: false });
+    this.#bytes += Buffer.byteLength(textIn(name));
+    return this.#answer.call({ ...given, first: true, name: textIn(name), arguments: '' });
+  }
+
+  #arguments(call: OpenBlock & { type: 'tool_use' }, text: string): string {
+    if (text === '') return '';
+    call.sent = true;
+    this.#bytes += Buffer.byteLength(text);
+    const { index, id } = call;
+    return this.#answer.call({ index, id, first: false, name: undefined, arguments: text });
+  }
+}
+
+function textIn(value: Json | undefined): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,55 @@
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import type { MessagesBlock } from '#shared/formats/messages/request.ts';
+import type { ResponsesPart } from '#shared/formats/responses/request.ts';
+import { unsupportedInChat } from '../unsupported.ts';
+import { documentBlock, imageSource, isWebAddress } from '../upstreams/messages/media-blocks.ts';
+import { cacheMark } from './mark-cached.ts';
+
+/**
+ * Translates the content of a message, or the output of a tool, to blocks. Empty texts are omitted, because the messages format
+ * refuses them.
+ * @param param path of the content, for errors
+ * @throws RouterError `unsupported_parameter` for a part that the messages format does not have
+ */
+export function responsesContentToBlocks(
+  content: string | readonly ResponsesPart[] | null | undefined,
+  param: string,
+): MessagesBlock[] {
+  if (content === null || content === undefined || content === '') return [];
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  return content.flatMap((part, at) => {
+    const block = partToBlock(part, `${param}[${at}]`);
+    if (block.type === 'text' && block.text === '') return [];
+    const { prompt_cache_breakpoint: mark } = part;
+    return [isJsonObject(mark) ? { ...block, cache_control: cacheMark(mark['ttl']) } : block];
+  });
+}
+
+function partToBlock(part: ResponsesPart, param: string): MessagesBlock {
+  switch (part.type) {
+    case 'input_text':
+    case 'output_text':
+    case 'text':
+    case 'summary_text':
+    case 'reasoning_text':
+      return { type: 'text', text: part.text };
+    case 'refusal':
+      return { type: 'text', text: part.refusal };
+    case 'input_image':
+      if (typeof part.image_url !== 'string') throw unsupportedInChat(param, 'an image by its id');
+      return { type: 'image', source: imageSource(part.image_url, `${param}.image_url`) };
+    case 'input_file':
+      return fileBlock(part, param);
+    default:
+      throw unsupportedInChat(`${param}.type`, `content of type '${(part as JsonObject & { type: string }).type}'`);
+  }
+}
+
+function fileBlock(part: JsonObject, param: string): MessagesBlock {
+  const { file_url: url, file_data: data, filename } = part;
+  if (typeof data === 'string') return documentBlock(part, `${param}.file_data`);
+  if (typeof url !== 'string') throw unsupportedInChat(param, 'a file by its id');
+  if (!isWebAddress(url)) return documentBlock({ file_data: url, filename }, `${param}.file_url`);
+  const title = typeof filename === 'string' ? { title: filename } : {};
+  return { type: 'document', source: { type: 'url', url }, ...title };
+}

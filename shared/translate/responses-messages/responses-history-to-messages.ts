@@ -1,0 +1,104 @@
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import type { MessagesBlock, TextBlock } from '#shared/formats/messages/request.ts';
+import type {
+  ResponsesCustomCall,
+  ResponsesFunctionCall,
+  ResponsesItem,
+  ResponsesMessage,
+  ResponsesReasoning,
+  ResponsesRequest,
+  ResponsesTool,
+  ResponsesToolOutput,
+  ResponsesToolSearchCall,
+  ResponsesToolSearchOutput,
+} from '#shared/formats/responses/request.ts';
+import { type FlatTools, flattenTools } from '../responses/flatten-tools.ts';
+import { inputArgument } from '../responses/input-unwrapper.ts';
+import type { Target } from '../translation.ts';
+import { unsupportedInChat } from '../unsupported.ts';
+import { messagesToolId, toolInput } from '../vocabulary/tool-call.ts';
+import { thinkingBlock } from './carried-thinking.ts';
+import { MessageTurns, simplest, type TranslatedHistory } from './message-turns.ts';
+import { responsesContentToBlocks } from './responses-content-to-blocks.ts';
+
+/**
+ * Translates instructions and input. System and developer messages at the beginning become the system prompt; later ones keep
+ * their place.
+ * @throws RouterError `unsupported_parameter` that names a part the messages format does not have
+ */
+export function responsesHistoryToMessages(
+  { instructions, input }: ResponsesRequest,
+  { nameOf }: Pick<FlatTools, 'nameOf'>,
+  target: Target,
+): TranslatedHistory {
+  const turns = new MessageTurns();
+  if (typeof instructions === 'string' && instructions !== '') turns.addSystem([{ type: 'text', text: instructions }]);
+  if (typeof input === 'string') turns.addUser(responsesContentToBlocks(input, 'input'));
+  else for (const [at, item] of (input ?? []).entries()) add(item, `input[${at}]`);
+  return turns.finish();
+
+  function add(item: ResponsesItem, param: string): void {
+    switch (item.type) {
+      case undefined:
+      case 'message':
+        return addMessage(item as ResponsesMessage, `${param}.content`);
+      case 'reasoning': {
+        const block = thinkingBlock(item as ResponsesReasoning, target);
+        return turns.addAssistant(block ? [block] : []);
+      }
+      case 'function_call': {
+        const { call_id: id, name, namespace, arguments: text } = item as ResponsesFunctionCall;
+        return addCall(id, nameOf(name, namespace), toolInput(text));
+      }
+      case 'custom_tool_call': {
+        const { call_id: id, name, namespace, input: text } = item as ResponsesCustomCall;
+        return addCall(id, nameOf(name, namespace), { [inputArgument]: text });
+      }
+      case 'tool_search_call': {
+        const { call_id: id, arguments: given } = item as ResponsesToolSearchCall;
+        return addCall(id, nameOf('tool_search'), isJsonObject(given) ? given : {});
+      }
+      case 'function_call_output':
+      case 'custom_tool_call_output': {
+        const { call_id: id, output } = item as ResponsesToolOutput;
+        return turns.addResult(messagesToolId(id), simplest(responsesContentToBlocks(output, `${param}.output`)));
+      }
+      case 'tool_search_output': {
+        const { call_id: id, tools } = item as ResponsesToolSearchOutput;
+        return turns.addResult(messagesToolId(id), foundTools(tools ?? []));
+      }
+      case 'additional_tools':
+        return undefined;
+      default:
+        throw unsupportedInChat(`${param}.type`, `items of type '${item.type}'`);
+    }
+  }
+
+  function addMessage({ role, content }: ResponsesMessage, param: string): void {
+    const blocks = responsesContentToBlocks(content, param);
+    switch (role) {
+      case 'system':
+      case 'developer':
+        return turns.addSystem(blocks.map((block) => textOnly(block, param)));
+      case 'user':
+        return turns.addUser(blocks);
+      case 'assistant':
+        return turns.addAssistant(blocks);
+    }
+  }
+
+  function addCall(id: string, name: string, given: JsonObject): void {
+    turns.addCall({ type: 'tool_use', id: messagesToolId(id), name, input: given });
+  }
+}
+
+function textOnly(block: MessagesBlock, param: string): TextBlock {
+  if (block.type === 'text') return block;
+  throw unsupportedInChat(param, 'anything but text in a system message');
+}
+
+/** The tools themselves are offered; the model reads which ones its search has found. */
+function foundTools(found: ResponsesTool[]): string {
+  const names = flattenTools({ model: '', tools: found }).tools.map(({ name }) => name);
+  return names.length === 0 ? 'No tools found.' : `Tools that can be called now: ${names.join(', ')}`;
+}

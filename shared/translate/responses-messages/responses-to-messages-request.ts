@@ -1,0 +1,75 @@
+import type { JsonObject } from '#shared/core/json.ts';
+import type { ResponsesRequest } from '#shared/formats/responses/request.ts';
+import { ruledFields } from '../field-rule.ts';
+import { flattenTools } from '../responses/flatten-tools.ts';
+import type { Target } from '../translation.ts';
+import { unsupportedInChat } from '../unsupported.ts';
+import { generationFields, jsonInstruction, simplestSystem } from '../upstreams/messages/generation-fields.ts';
+import { type ThinkingRequest, thinkingForChat } from '../vocabulary/thinking.ts';
+import { requestRules } from './field-rules.ts';
+import { markCached } from './mark-cached.ts';
+import { responsesHistoryToMessages } from './responses-history-to-messages.ts';
+import { responsesToolsToMessages } from './responses-tools-to-messages.ts';
+
+const fields = ruledFields(requestRules);
+
+/**
+ * Translates a Responses client's request for a messages upstream. `field-rules.ts` lists the effect on each field.
+ * @throws RouterError `unsupported_parameter` that names a field the upstream cannot serve
+ */
+export function responsesToMessagesRequest(body: JsonObject, target: Target): JsonObject {
+  const request = body as ResponsesRequest;
+  refuse(request);
+  const flat = flattenTools(request);
+  const history = responsesHistoryToMessages(request, flat, target);
+  if (request.text?.format?.type === 'json_object') history.system.push({ ...jsonInstruction });
+  const tools = responsesToolsToMessages(request, flat);
+  markCached(history, request, flat.tools.length > 0);
+  const asked = {
+    maxTokens: request.max_output_tokens,
+    thinking: thinkingOf(request),
+    temperature: request.temperature,
+    topP: request.top_p,
+    schema: schemaOf(request),
+    user: request['safety_identifier'] ?? request['user'],
+  };
+  return {
+    ...furtherFields(request),
+    model: target.model,
+    ...(history.system.length > 0 && { system: simplestSystem(history.system) }),
+    messages: history.messages,
+    ...tools,
+    ...generationFields(asked, tools, target),
+    ...(request.stream === true && { stream: true }),
+  };
+}
+
+function refuse(request: ResponsesRequest): void {
+  for (const [field, what] of fields.refused) {
+    const value = request[field];
+    const asked = value !== undefined && value !== null && value !== false && value !== 0;
+    if (asked && !(Array.isArray(value) && value.length === 0)) throw unsupportedInChat(field, what);
+  }
+  if (request.include?.includes('message.output_text.logprobs') === true) {
+    throw unsupportedInChat('include', 'log probabilities');
+  }
+}
+
+/** Fields without a rule: the upstream refuses those that it does not know. */
+function furtherFields(request: ResponsesRequest): JsonObject {
+  return Object.fromEntries(Object.entries(request).filter(([field]) => !fields.known.has(field)));
+}
+
+/** Some models show their thinking only if they are asked to. */
+function thinkingOf(request: ResponsesRequest): ThinkingRequest | undefined {
+  const asked = thinkingForChat({ reasoning: request.reasoning ?? undefined });
+  const shows = typeof request.reasoning?.summary === 'string';
+  if (asked?.thinking.type !== 'adaptive' || !shows) return asked;
+  return { ...asked, thinking: { ...asked.thinking, display: 'summarized' } };
+}
+
+function schemaOf({ text }: ResponsesRequest): JsonObject | undefined {
+  if (text?.format?.type !== 'json_schema') return undefined;
+  const { schema } = text.format as { schema?: JsonObject | null };
+  return schema ?? { type: 'object' };
+}

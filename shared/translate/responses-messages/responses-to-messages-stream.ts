@@ -1,0 +1,65 @@
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import { overlayUsage } from '#shared/formats/messages/usage.ts';
+import type { Ending, Minted, StreamTranslation } from '../translation.ts';
+import { upstreamErrorFromMessagesEvent } from '../upstreams/messages/upstream-error.ts';
+import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
+import { MessagesOutput } from './messages-output.ts';
+
+/** Translates a messages upstream's stream for Responses clients. Pings and citations are omitted. */
+export class ResponsesToMessagesStream implements StreamTranslation {
+  readonly #output: MessagesOutput;
+  #started = false;
+  #complete = false;
+  /** `stop_reason` and `stop_details`, once they have come. */
+  #ended: JsonObject = {};
+  #usage: JsonObject = {};
+
+  constructor(minted: Minted) {
+    this.#output = new MessagesOutput(minted);
+  }
+
+  get hasContent(): boolean {
+    return this.#output.hasContent;
+  }
+
+  event(data: string): string {
+    const event = parseUpstreamEvent(data);
+    const { type, index, content_block: block, delta, message } = event;
+    switch (type) {
+      case 'message_start':
+        if (isJsonObject(message)) this.#usage = overlayUsage(this.#usage, message['usage']);
+        return this.#begin();
+      case 'content_block_start':
+        return this.#begin() + (isJsonObject(block) ? this.#output.open(index, block) : '');
+      case 'content_block_delta':
+        return isJsonObject(delta) ? this.#output.add(index, delta) : '';
+      case 'content_block_stop':
+        return this.#output.close(index);
+      case 'message_delta':
+        this.#usage = overlayUsage(this.#usage, event['usage']);
+        if (isJsonObject(delta) && typeof delta['stop_reason'] === 'string') this.#ended = delta;
+        return '';
+      case 'message_stop':
+        this.#complete = true;
+        return '';
+      case 'error':
+        throw upstreamErrorFromMessagesEvent(event);
+      default:
+        return '';
+    }
+  }
+
+  end(): { text: string; ending: Ending } {
+    if (!this.#started || (!this.#complete && this.#ended['stop_reason'] === undefined)) {
+      throw new RouterError('upstream_failed', 'The upstream closed the stream before its answer was complete.');
+    }
+    return this.#output.finish(this.#ended, this.#usage);
+  }
+
+  #begin(): string {
+    if (this.#started) return '';
+    this.#started = true;
+    return this.#output.begin();
+  }
+}

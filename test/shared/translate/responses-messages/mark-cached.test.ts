@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { responsesToMessagesRequest } from '#shared/translate/responses-messages/responses-to-messages-request.ts';
+
+const said = (role: string, text: string, mark?: JsonObject): JsonObject => ({
+  role,
+  content: [{ type: 'input_text', text, ...(mark && { prompt_cache_breakpoint: mark }) }],
+});
+
+/** The marked texts of the translated request, in order, each with its mark. */
+function marks(fields: JsonObject): [Json | undefined, Json | undefined][] {
+  const found: [Json | undefined, Json | undefined][] = [];
+  const visit = (value: Json | undefined): void => {
+    if (Array.isArray(value)) value.forEach(visit);
+    if (!isJsonObject(value)) return;
+    if (value['cache_control'] !== undefined)
+      found.push([value['text'] ?? value['tool_use_id'], value['cache_control']]);
+    Object.values(value).forEach(visit);
+  };
+  visit(responsesToMessagesRequest({ model: 'm', ...fields }, { model: 'up' }));
+  return found;
+}
+
+const mark = { type: 'ephemeral' };
+const tools = [{ type: 'function', name: 'f' }];
+const conversation = [
+  said('user', 'one'),
+  said('assistant', 'two'),
+  said('user', 'three'),
+  { type: 'function_call', call_id: 'a', name: 'f', arguments: '{}' },
+  { type: 'function_call_output', call_id: 'a', output: 'four' },
+];
+
+describe('the cache marks of a request to a messages upstream', () => {
+  it('are at the ends of the system prompt and of the last two turns of the user', () => {
+    expect(marks({ instructions: 'I', input: conversation })).toEqual([
+      ['I', mark],
+      ['three', mark],
+      ['a', mark],
+    ]);
+  });
+
+  it.each([
+    ['has a key for the cache', { prompt_cache_key: 'k' }, 1],
+    ['has tools', { tools }, 1],
+    ['is a question without either', {}, 0],
+    ['has an empty key', { prompt_cache_key: '' }, 0],
+  ])('are there if the request %s', (_, fields, count) => {
+    expect(marks({ input: 'hi', ...fields })).toHaveLength(count);
+  });
+
+  it("are the client's own only, if it asks so", () => {
+    const input = [said('user', 'one', { mode: 'explicit' }), ...conversation];
+    expect(marks({ input, prompt_cache_options: { mode: 'explicit' } })).toEqual([['one', mark]]);
+  });
+
+  it('are the last four, if there are more', () => {
+    const input = ['a', 'b', 'c', 'd'].map((text) => said('user', text, { mode: 'explicit' }));
+    expect(marks({ input: [...input, ...conversation] }).map(([text]) => text)).toEqual(['c', 'd', 'three', 'a']);
+  });
+
+  it('last for an hour if the client names a time', () => {
+    const long = { type: 'ephemeral', ttl: '1h' };
+    const asked = { mode: 'explicit', ttl: '12h' };
+    for (const fields of [
+      { input: [said('user', 'zero', asked), ...conversation] },
+      { input: [...conversation, said('user', 'five', asked)] },
+      { input: conversation, prompt_cache_options: { ttl: '30m' } },
+    ]) {
+      const found = marks(fields);
+      expect(found.length).toBeGreaterThan(1);
+      for (const [, given] of found) expect(given).toEqual(long);
+    }
+  });
+
+  it('are not inside an assistant turn or on thinking', () => {
+    expect(marks({ input: [said('user', 'one'), said('assistant', 'two')] })).toEqual([['one', mark]]);
+  });
+});

@@ -1,0 +1,340 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import type { Json, JsonObject } from '#shared/core/json.ts';
+import { sealer } from '#shared/core/seal.ts';
+import { responsesToMessagesRequest } from '#shared/translate/responses-messages/responses-to-messages-request.ts';
+import { writeReasoning } from '#shared/translate/responses/sealed-reasoning.ts';
+import type { Target } from '#shared/translate/translation.ts';
+
+const { seal, unseal } = sealer(randomBytes(32));
+
+function translate(fields: JsonObject, target: Partial<Target> = {}): JsonObject {
+  return responsesToMessagesRequest({ model: 'm', input: 'hi', ...fields }, { model: 'up', unseal, ...target });
+}
+
+function turns(...input: JsonObject[]): JsonObject {
+  const { system, messages } = translate({ input, prompt_cache_options: { mode: 'explicit' } });
+  return { ...(system !== undefined && { system }), messages };
+}
+
+const said = (role: string, text: string): JsonObject => ({ type: 'message', role, content: text });
+const call = (id: string, given: JsonObject = {}): JsonObject => ({
+  type: 'function_call',
+  id: `fc_${id}`,
+  call_id: id,
+  name: 'f',
+  arguments: JSON.stringify(given),
+});
+const output = (id: string, text: Json = `result ${id}`): JsonObject => ({
+  type: 'function_call_output',
+  call_id: id,
+  output: text,
+});
+const use = (id: string, input: JsonObject = {}): JsonObject => ({ type: 'tool_use', id, name: 'f', input });
+const result = (id: string, content: Json = `result ${id}`): JsonObject => ({
+  type: 'tool_result',
+  tool_use_id: id,
+  content,
+});
+const user = { role: 'user', content: 'hi' };
+
+describe('the turns of a Responses request to a messages upstream', () => {
+  it('begin with instructions and leading developer messages as system prompt; later ones keep their place', () => {
+    const { system, messages } = translate({
+      instructions: 'a',
+      input: [said('developer', 'b'), said('system', 'c'), said('user', 'hi'), said('developer', 'd')],
+    });
+    expect(system).toEqual(['a', 'b', 'c'].map((text) => ({ type: 'text', text })));
+    expect(messages).toEqual([user, { role: 'system', content: 'd' }]);
+    expect(translate({ instructions: 'a' })['system']).toBe('a');
+  });
+
+  it("join the assistant's items, and the results of its calls with the user's message after them", () => {
+    const history = turns(
+      said('user', 'hi'),
+      { ...said('assistant', 'I look.'), id: 'msg_1', phase: 'commentary', status: 'completed' },
+      call('a', { x: 1 }),
+      call('b'),
+      output('a'),
+      output('b'),
+      said('user', 'so?'),
+      said('user', 'hi'),
+    );
+    expect(history['messages']).toEqual([
+      user,
+      { role: 'assistant', content: [{ type: 'text', text: 'I look.' }, use('a', { x: 1 }), use('b')] },
+      { role: 'user', content: [result('a'), result('b'), { type: 'text', text: 'so?' }] },
+      user,
+    ]);
+  });
+
+  it('begin anew with each answer of a tool loop', () => {
+    const { messages } = turns(said('user', 'hi'), call('a'), output('a'), call('b'), output('b'));
+    expect(messages).toEqual([
+      user,
+      { role: 'assistant', content: [use('a')] },
+      { role: 'user', content: [result('a')] },
+      { role: 'assistant', content: [use('b')] },
+      { role: 'user', content: [result('b')] },
+    ]);
+  });
+
+  it('have results directly after their calls, whatever came between them', () => {
+    const between = [said('user', 'wait'), said('developer', 'hurry')];
+    expect(turns(said('user', 'hi'), call('a'), call('b'), output('a'), ...between, output('b'))['messages']).toEqual([
+      user,
+      { role: 'assistant', content: [use('a'), use('b')] },
+      { role: 'user', content: [result('a'), result('b'), { type: 'text', text: 'wait' }] },
+      { role: 'system', content: 'hurry' },
+    ]);
+  });
+
+  it('have only valid ids, and no empty texts', () => {
+    expect(turns(said('user', ''), said('user', 'hi'), call('call:1'), output('call:1', ''))['messages']).toEqual([
+      user,
+      { role: 'assistant', content: [use('call_x3a_1')] },
+      { role: 'user', content: [result('call_x3a_1', '')] },
+    ]);
+  });
+
+  it('have images, documents and texts in messages and in results', () => {
+    const png = 'data:image/png;base64,AA==';
+    const pdf = { type: 'input_file', filename: 'a.pdf', file_data: 'data:application/pdf;base64,QQ==' };
+    const parts = [
+      { type: 'input_text', text: 'see' },
+      { type: 'input_image', image_url: png, detail: 'high' },
+      pdf,
+      { type: 'input_file', file_url: 'https://example.com/b.pdf' },
+    ];
+    const blocks = [
+      { type: 'text', text: 'see' },
+      { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AA==' } },
+      { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'QQ==' }, title: 'a.pdf' },
+      { type: 'document', source: { type: 'url', url: 'https://example.com/b.pdf' } },
+    ];
+    expect(turns({ role: 'user', content: parts }, call('a'), output('a', parts))['messages']).toEqual([
+      { role: 'user', content: blocks },
+      { role: 'assistant', content: [use('a')] },
+      { role: 'user', content: [result('a', blocks)] },
+    ]);
+  });
+
+  it.each([
+    ['input[0].content[0]', { type: 'input_image', file_id: 'file-1' }],
+    ['input[0].content[0].image_url', { type: 'input_image', image_url: 'file:///etc/passwd' }],
+    ['input[0].content[0]', { type: 'input_file', file_id: 'file-1' }],
+    ['input[0].content[0].file_data', { type: 'input_file', file_data: 'data:application/zip;base64,AA==' }],
+    ['input[0].content[0].type', { type: 'input_audio', input_audio: {} }],
+  ])('are refused with the path %s of what no messages upstream takes', (param, part) => {
+    expect(() => turns({ role: 'user', content: [part] })).toThrow(
+      expect.objectContaining({ code: 'unsupported_parameter', param }),
+    );
+  });
+});
+
+describe('the thinking of a Responses request to a messages upstream', () => {
+  const reasoning = (value: JsonObject | string, text = ''): JsonObject => ({
+    type: 'reasoning',
+    id: 'rs_1',
+    summary: [{ type: 'summary_text', text: 'not this' }],
+    encrypted_content: typeof value === 'string' ? value : seal(writeReasoning({ text, sealed: value })),
+  });
+  const text = seal(writeReasoning({ text: 'hm', sealed: { model: 'up', signature: 'c2ln' } }));
+  const signed = reasoning(text);
+  const redacted = reasoning({ model: 'up', data: 'opaque' });
+  const block = { type: 'thinking', thinking: 'hm', signature: 'c2ln' };
+
+  it('precedes what followed it, in order, as the upstream sent it', () => {
+    expect(turns(said('user', 'hi'), signed, redacted, call('a'), output('a'), signed, said('assistant', 'x'))).toEqual(
+      {
+        messages: [
+          user,
+          { role: 'assistant', content: [block, { type: 'redacted_thinking', data: 'opaque' }, use('a')] },
+          { role: 'user', content: [result('a')] },
+          { role: 'assistant', content: [block, { type: 'text', text: 'x' }] },
+        ],
+      },
+    );
+  });
+
+  it('keeps a thinking text that is empty', () => {
+    const { messages } = turns(said('user', 'hi'), reasoning({ model: 'up', signature: 's' }), call('a'), output('a'));
+    expect(messages).toMatchObject([{}, { content: [{ type: 'thinking', thinking: '', signature: 's' }, {}] }, {}]);
+  });
+
+  it.each([
+    ["is OpenAI's", reasoning('gAAAAABopaque')],
+    ['was sealed for another owner', reasoning(sealer(randomBytes(32)).seal('{"text":"hm","sealed":{"model":"up"}}'))],
+    ['was changed', reasoning(`A${text.slice(1)}`)],
+    ['comes from another model', reasoning({ model: 'other', signature: 'c2ln' }, 'hm')],
+    ['has no signature', reasoning({ model: 'up' }, 'hm')],
+    ['was not sealed', { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'hm' }] }],
+  ])('is omitted if it %s', (_, item) => {
+    expect(turns(said('user', 'hi'), item, said('assistant', 'x'), said('user', 'hi'))['messages']).toEqual([
+      user,
+      { role: 'assistant', content: 'x' },
+      user,
+    ]);
+  });
+
+  it('is omitted at the end of a turn, which the format refuses', () => {
+    expect(turns(said('user', 'hi'), said('assistant', 'x'), signed, said('user', 'hi'))['messages']).toEqual([
+      user,
+      { role: 'assistant', content: 'x' },
+      user,
+    ]);
+    expect(turns(said('user', 'hi'), signed, said('user', 'hi'))['messages']).toEqual([user, user]);
+  });
+});
+
+describe('the tools of a Responses request to a messages upstream', () => {
+  const tools = [
+    { type: 'function', name: 'f', description: 'F', parameters: { type: 'object' }, strict: true },
+    { type: 'custom', name: 'patch', format: { type: 'grammar', syntax: 'lark', definition: 'start: "x"' } },
+    { type: 'namespace', name: 'mcp__x', tools: [{ type: 'function', name: 'f' }] },
+    { type: 'web_search', external_web_access: false },
+  ];
+
+  it('are functions with names of their own', () => {
+    expect(translate({ tools })['tools']).toEqual([
+      { name: 'f', description: 'F', input_schema: { type: 'object' }, strict: true },
+      {
+        name: 'patch',
+        description: expect.stringContaining('start: "x"') as string,
+        input_schema: expect.objectContaining({ required: ['input'] }) as JsonObject,
+      },
+      { name: 'mcp__x__f', input_schema: { type: 'object', properties: {} } },
+    ]);
+  });
+
+  it('are called in the history as they are offered', () => {
+    const { messages } = translate({
+      tools,
+      input: [
+        { type: 'custom_tool_call', call_id: 'a', name: 'patch', input: 'x' },
+        { type: 'function_call', call_id: 'b', name: 'f', namespace: 'mcp__x', arguments: '{' },
+        { type: 'custom_tool_call_output', call_id: 'a', output: 'ok' },
+        output('b'),
+      ],
+    });
+    expect(messages).toMatchObject([
+      {
+        content: [
+          { name: 'patch', input: { input: 'x' } },
+          { name: 'mcp__x__f', input: { _raw: '{' } },
+        ],
+      },
+      { content: [{ tool_use_id: 'a', content: 'ok' }, { tool_use_id: 'b' }] },
+    ]);
+  });
+
+  it('are those that the client has found or added, too', () => {
+    const { messages, tools: offered } = translate({
+      tools: [{ type: 'tool_search', execution: 'client', parameters: { type: 'object' } }],
+      input: [
+        { type: 'additional_tools', role: 'developer', tools: [{ type: 'function', name: 'more' }] },
+        said('user', 'hi'),
+        { type: 'tool_search_call', call_id: 'a', execution: 'client', arguments: { query: 'g' } },
+        { type: 'tool_search_output', call_id: 'a', tools: [{ type: 'function', name: 'g' }] },
+      ],
+    });
+    expect(offered).toMatchObject([{ name: 'tool_search' }, { name: 'more' }, { name: 'g' }]);
+    expect(messages).toMatchObject([
+      {},
+      { content: [{ type: 'tool_use', name: 'tool_search', input: { query: 'g' } }] },
+      { content: [{ tool_use_id: 'a', content: 'Tools that can be called now: g' }] },
+    ]);
+  });
+
+  it.each<[Json, JsonObject | undefined]>([
+    ['auto', { type: 'auto' }],
+    ['none', { type: 'none' }],
+    ['required', { type: 'any' }],
+    [
+      { type: 'custom', name: 'patch' },
+      { type: 'tool', name: 'patch' },
+    ],
+    [
+      { type: 'function', name: 'f', namespace: 'mcp__x' },
+      { type: 'tool', name: 'mcp__x__f' },
+    ],
+    [null, undefined],
+  ])('have for the choice %j the choice %j', (choice, translated) => {
+    expect(translate({ tools, tool_choice: choice })['tool_choice']).toEqual(translated);
+  });
+
+  it('are only the allowed ones', () => {
+    const choice = { type: 'allowed_tools', mode: 'required', tools: [{ type: 'custom', name: 'patch' }] };
+    expect(translate({ tools, tool_choice: choice })).toMatchObject({
+      tools: [{ name: 'patch' }],
+      tool_choice: { type: 'any' },
+    });
+  });
+
+  it('are called one at a time if the client asks so', () => {
+    expect(translate({ tools, parallel_tool_calls: false })['tool_choice']).toEqual({
+      type: 'auto',
+      disable_parallel_tool_use: true,
+    });
+    expect(translate({ tool_choice: 'auto', parallel_tool_calls: false })).not.toHaveProperty('tool_choice');
+  });
+
+  it.each([
+    ['tools[0].type', { tools: [{ type: 'web_search' }] }],
+    ['tools[0].type', { tools: [{ type: 'file_search', vector_store_ids: [] }] }],
+    ['tool_choice.type', { tools, tool_choice: { type: 'web_search' } }],
+  ])('are refused with the path %s if they run on the server', (param, fields) => {
+    expect(() => translate(fields)).toThrow(expect.objectContaining({ code: 'unsupported_parameter', param }));
+  });
+});
+
+describe('the settings of a Responses request to a messages upstream', () => {
+  it('always have an output limit', () => {
+    expect(translate({})['max_tokens']).toBe(8192);
+    expect(translate({}, { maxOutput: 4096 })['max_tokens']).toBe(4096);
+    expect(translate({ max_output_tokens: 5 })['max_tokens']).toBe(5);
+  });
+
+  it('have sampling only without thinking', () => {
+    const sampling = { temperature: 1.7, top_p: 0.5 };
+    expect(translate(sampling)).toMatchObject({ temperature: 1, top_p: 0.5 });
+    const thinking = translate({ ...sampling, reasoning: { effort: 'low' } });
+    for (const field of Object.keys(sampling)) expect(thinking).not.toHaveProperty(field);
+  });
+
+  it.each([
+    [{ effort: 'minimal' }, { thinking: { type: 'adaptive' }, output_config: { effort: 'low' } }],
+    [{ effort: 'xhigh' }, { thinking: { type: 'adaptive' }, output_config: { effort: 'xhigh' } }],
+    [
+      { effort: 'high', summary: 'auto' },
+      { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'high' } },
+    ],
+    [{ effort: 'none', summary: 'auto' }, { thinking: { type: 'disabled' } }],
+    [{ summary: 'auto' }, {}],
+  ])('have for the reasoning %j the fields %j', (reasoning, fields) => {
+    const { thinking, output_config } = translate({ reasoning });
+    expect({
+      ...(thinking !== undefined && { thinking }),
+      ...(output_config !== undefined && { output_config }),
+    }).toEqual(fields);
+  });
+
+  it('have the format of the answer', () => {
+    const schema = { type: 'object', properties: {} };
+    expect(translate({ text: { format: { type: 'json_schema', name: 'n', strict: true, schema } } })).toMatchObject({
+      output_config: { format: { type: 'json_schema', schema } },
+    });
+    expect(translate({ text: { format: { type: 'json_object' } } })['system']).toContain('JSON');
+    expect(translate({ text: { format: { type: 'text' }, verbosity: 'low' } })).toEqual(translate({}));
+  });
+
+  it.each([
+    ['include', { include: ['message.output_text.logprobs'] }],
+    ['top_logprobs', { top_logprobs: 2 }],
+    ['conversation', { conversation: 'conv_1' }],
+    ['prompt', { prompt: { id: 'pmpt_1' } }],
+    ['input[0].type', { input: [{ type: 'computer_call' }] }],
+  ])('are refused with the path %s', (param, fields) => {
+    expect(() => translate(fields)).toThrow(expect.objectContaining({ code: 'unsupported_parameter', param }));
+  });
+});
