@@ -1,3 +1,5 @@
+import type { JsonObject } from './json.ts';
+
 /**
  * Everything that can go wrong with a request. How a format words each row stands in that format's own table
  * (`shared/formats/<format>/error.ts`).
@@ -45,6 +47,17 @@ export const errorTable = {
 /** The name of one row of the error table. */
 export type ErrorCode = keyof typeof errorTable;
 
+/** An upstream's own error, for clients of the same format: they act on its wording. */
+export interface OriginalError {
+  /** Name of the format that it is written in. */
+  format: string;
+  /** HTTP status. */
+  status: number;
+  body: JsonObject;
+  /** Its headers that concern clients, names in lower case. */
+  headers: Record<string, string>;
+}
+
 /** Further facts of an error that a client may need. */
 export interface ErrorDetails {
   /** Path of the offending field, such as `messages[0].content`. */
@@ -55,6 +68,8 @@ export interface ErrorDetails {
   cause?: unknown;
   /** Facts as data, for formats whose errors carry them (`error.details` of the messages format). */
   details?: { error_code: string; [field: string]: string | string[] } | undefined;
+  /** The upstream's own error, if clients of its format may see it. */
+  original?: OriginalError | undefined;
 }
 
 /** An error as clients see it: a row of the table, a sentence, and details. The message must hold no secrets. */
@@ -64,6 +79,7 @@ export class RouterError extends Error {
   readonly param: string | undefined;
   readonly retryAfter: number | undefined;
   readonly details: ErrorDetails['details'];
+  readonly original: OriginalError | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, { cause: details.cause });
@@ -71,11 +87,18 @@ export class RouterError extends Error {
     this.param = details.param;
     this.retryAfter = details.retryAfter;
     this.details = details.details;
+    this.original = details.original;
   }
 
   /** Whether the job may go to another worker, as long as nothing of an answer has reached the client. */
   get movable(): boolean {
     return errorTable[this.code].movable;
+  }
+
+  /** The same error, which clients of the original's format receive as the upstream wrote it. */
+  quoting(original: OriginalError | undefined): RouterError {
+    const { code, message, param, retryAfter, cause, details } = this;
+    return new RouterError(code, message, { param, retryAfter, cause, details, original });
   }
 }
 

@@ -67,7 +67,7 @@ export interface ClientFormat extends AnswerFormat {
   /** The API that its routes belong to. Formats of one API share its base URL, key headers and list of models. */
   api: ClientApi;
   routes: readonly ClientRoute[];
-  /** Request headers, in lower case, that pass unchanged to an upstream of the same format. */
+  /** Request headers, in lower case, that pass unchanged to an upstream of the same format; `*` at the end for any name so begun. */
   passedHeaders: readonly string[];
   /** Prefix of the ids of its answers, such as `msg_`. */
   answerIdPrefix: string;

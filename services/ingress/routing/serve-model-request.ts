@@ -63,8 +63,8 @@ export function passedHeaders(
   names: readonly string[],
 ): Record<string, string> | undefined {
   const passed: Record<string, string> = {};
-  for (const name of names) {
-    const value = headers[name];
+  for (const [name, value] of Object.entries(headers)) {
+    if (!names.some((known) => (known.endsWith('*') ? name.startsWith(known.slice(0, -1)) : name === known))) continue;
     if (typeof value !== 'string' || value === '') continue;
     if (value.length > maxHeaderLength) {
       throw new RouterError('headers_too_large', `The header ${name} is longer than ${maxHeaderLength} characters.`);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { RouterError, isErrorCode } from '#shared/core/errors.ts';
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { JobEnd } from './job-contract.ts';
 import { parseJson } from './ticket.ts';
 
@@ -23,6 +24,16 @@ const errorSchema = z.object({
   param: z.string().optional(),
   retryAfter: z.number().optional(),
   details: z.looseObject({ error_code: z.string() }).optional(),
+  /** See `OriginalError`. Absent from older releases. */
+  original: z
+    .object({
+      format: z.string(),
+      status: z.int().min(400).max(599),
+      body: z.custom<JsonObject>(isJsonObject),
+      headers: z.record(z.string(), z.string()),
+    })
+    .optional()
+    .catch(undefined),
   /** The job was never begun: even one with effects may go to another worker. Absent from older releases. */
   unbegun: z.boolean().optional().catch(undefined),
   /** When the worker started that does not know the job, in milliseconds since 1970. Absent from older releases. */
@@ -45,8 +56,8 @@ export function decodeEnd(payload: Uint8Array): { end: JobEnd; lastBytes: Uint8A
 
 /** The payload of an error frame. The cause stays in the worker's log. */
 export function encodeError(error: RouterError, facts: ErrorFacts = {}): string {
-  const { code, message, param, retryAfter, details } = error;
-  return JSON.stringify({ code, message, param, retryAfter, details, ...facts });
+  const { code, message, param, retryAfter, details, original } = error;
+  return JSON.stringify({ code, message, param, retryAfter, details, original, ...facts });
 }
 
 /** What an error frame says besides its error; nothing where it cannot be read. */
@@ -59,8 +70,8 @@ export function decodeError(payload: Uint8Array): RouterError {
   const error = parseJson(payload, errorSchema);
   if (!error || !isErrorCode(error.code))
     return new RouterError('internal', 'The worker failed, and its error cannot be read.');
-  const { code, message, param, retryAfter } = error;
-  return new RouterError(code, message, { param, retryAfter, details: parseDetails(error.details) });
+  const { code, message, param, retryAfter, original } = error;
+  return new RouterError(code, message, { param, retryAfter, details: parseDetails(error.details), original });
 }
 
 function parseDetails(details: { error_code: string } | undefined): RouterError['details'] {

@@ -1,5 +1,10 @@
 import { errorTable, type ErrorCode, type RouterError } from '#shared/core/errors.ts';
+import { isJsonObject } from '#shared/core/json.ts';
+import { namedEvent } from '../sse/encode.ts';
 import { retryHeaders, type ErrorAnswer } from '../retry-headers.ts';
+
+/** Name of the messages format. */
+export const messagesName = 'messages';
 
 /** An error in the messages format (Anthropic API reference, "Errors"). */
 export interface MessagesErrorBody {
@@ -47,16 +52,25 @@ export const messagesErrors: Record<ErrorCode, { type: string; status?: number }
 
 /** The answer to a request that failed before any of its answer was sent. */
 export function messagesErrorAnswer(error: RouterError, requestId: string): ErrorAnswer<MessagesErrorBody> {
+  const body = messagesErrorBody(error, requestId);
+  if (isOriginal(error)) return { status: error.original.status, headers: error.original.headers, body };
   const status = messagesErrors[error.code].status ?? errorTable[error.code].status;
-  return { status, headers: retryHeaders(error, status), body: messagesErrorBody(error, requestId) };
+  return { status, headers: retryHeaders(error, status), body };
 }
 
 /** The event that ends a stream that failed midway. */
 export function messagesErrorEvent(error: RouterError, requestId: string): string {
-  return `event: error\ndata: ${JSON.stringify(messagesErrorBody(error, requestId))}\n\n`;
+  return namedEvent('error', JSON.stringify(messagesErrorBody(error, requestId)));
+}
+
+/** Whether the error came from an upstream of this format: clients receive it as it is, but for the request's id. */
+function isOriginal(error: RouterError): error is RouterError & { original: { body: MessagesErrorBody } } {
+  const { original } = error;
+  return original?.format === messagesName && isJsonObject(original.body['error']);
 }
 
 function messagesErrorBody(error: RouterError, requestId: string): MessagesErrorBody {
+  if (isOriginal(error)) return { ...error.original.body, request_id: requestId };
   const { type } = messagesErrors[error.code];
   return {
     type: 'error',

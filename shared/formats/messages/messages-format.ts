@@ -4,7 +4,7 @@ import type { ClientFormat, ClientRoute, RequestParameters } from '../client-for
 import { readJsonRequest } from '../json-request.ts';
 import { StatelessStream } from '../sse/streamed-answer.ts';
 import { messagesConversation } from './conversation.ts';
-import { messagesErrorAnswer } from './error.ts';
+import { messagesErrorAnswer, messagesName } from './error.ts';
 import { messagesLimitHeaders } from './limit-headers.ts';
 import { messagesNeeds } from './needs.ts';
 import { parseCountTokensRequest, parseMessagesRequest } from './parse-messages-request.ts';
@@ -13,13 +13,13 @@ import { messagesStreamWords } from './stream-words.ts';
 
 /** Anthropic's messages. */
 export const messagesFormat: ClientFormat = {
-  name: 'messages',
+  name: messagesName,
   api: anthropicApi,
   routes: [
     { path: '/messages', operation: 'generate' },
     { path: '/messages/count_tokens', operation: 'count_tokens' },
   ],
-  passedHeaders: ['anthropic-version', 'anthropic-beta'],
+  passedHeaders: ['anthropic-*', 'x-claude-code-*'],
   answerIdPrefix: 'msg_',
   read: (body, operation) => readJsonRequest(body, (parsed) => readParameters(parsed, operation)),
   countAnswer: (inputTokens) => ({ input_tokens: inputTokens }),

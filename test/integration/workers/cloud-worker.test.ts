@@ -113,19 +113,21 @@ describe('a messages client on a messages upstream', () => {
       ],
       some_future_field: { deep: [1, 2, { three: null }] },
     };
-    const headers = {
+    const passed = {
       'anthropic-version': '2026-10-21',
       'anthropic-beta': 'context-management-2025-06-27,interleaved-thinking-2025-05-14',
+      'anthropic-some-future-header': 'on',
+      'x-claude-code-session-id': 'a-session',
+      'x-claude-code-prev-tool-durations': 'Bash=742;Read=9',
+    };
+    const headers = {
+      ...passed,
       cookie: 'session=secret',
     };
     await (await post('anthropic/v1/messages?beta=true', body, headers)).text();
     const seen = claude.seen.at(-1);
-    expect(seen?.body).toEqual(body);
-    expect(seen?.headers).toMatchObject({
-      'anthropic-version': '2026-10-21',
-      'anthropic-beta': 'context-management-2025-06-27,interleaved-thinking-2025-05-14',
-      'x-api-key': 'sk-ant-secret',
-    });
+    expect(JSON.stringify(seen?.body)).toBe(JSON.stringify(body));
+    expect(seen?.headers).toMatchObject({ ...passed, 'x-api-key': 'sk-ant-secret' });
     expect(seen?.headers).not.toHaveProperty('cookie');
     expect(seen?.headers).not.toHaveProperty('authorization');
   });
@@ -157,7 +159,9 @@ describe('a messages client on a messages upstream', () => {
     });
     const text = await answer.text();
     expect(text).toContain('So far so');
-    expect(text).toMatch(/event: error\ndata: \{"type":"error","error":\{"type":"overloaded_error"[^\n]*\n\n$/);
+    expect(text).toMatch(
+      /event: error\ndata: \{"type":"error","error":\{"details":null,"type":"overloaded_error"[^\n]*\n\n$/,
+    );
   });
 
   it('gets overflow in the text that it parses', async () => {
@@ -166,6 +170,13 @@ describe('a messages client on a messages upstream', () => {
       .catch((error: unknown) => error);
     expect(error).toBeInstanceOf(BadRequestError);
     expect(String(error)).toContain('prompt is too long: 211343 tokens > 200000 maximum');
+  });
+
+  it('gets an error as the upstream wrote it, except for the id of the request', async () => {
+    const answer = await post('anthropic/v1/messages', { model: 'claude-long', max_tokens: 100, messages: hello });
+    const raw = JSON.parse(readFileSync(`${fixtures}/anthropic/too-long.json`, 'utf8')) as object;
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toEqual({ ...raw, request_id: answer.headers.get('request-id') });
   });
 });
 

@@ -2,18 +2,20 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { RouterError } from '#shared/core/errors.ts';
 import { parseUpstreamJson } from '../parse-upstream-json.ts';
 import { readRetryAfter, upstreamError } from '../upstream-error.ts';
+import { originalMessagesError, type AnswerHeaders } from './original-error.ts';
 
 /**
  * The router's error for a messages upstream's error answer, `{type: "error", error: {type, message}}`.
  * @param body the answer's body as text
  */
-export function upstreamErrorFromMessages(
-  status: number,
-  body: string,
-  headers: Readonly<Record<string, string | string[] | undefined>>,
-): RouterError {
-  const message = messageOf(parseUpstreamJson(body));
-  return upstreamError({ status, message, retryAfter: readRetryAfter(headers['retry-after']) });
+export function upstreamErrorFromMessages(status: number, body: string, headers: AnswerHeaders): RouterError {
+  const parsed = parseUpstreamJson(body);
+  const error = upstreamError({
+    status,
+    message: messageOf(parsed),
+    retryAfter: readRetryAfter(headers['retry-after']),
+  });
+  return error.quoting(originalMessagesError(status, parsed, headers));
 }
 
 /**
@@ -24,7 +26,9 @@ export function upstreamErrorFromMessagesEvent(event: JsonObject): RouterError |
   if (event['type'] !== 'error') return undefined;
   const { error } = event;
   const status = statusOf(isJsonObject(error) ? error['type'] : undefined);
-  return upstreamError({ status, message: messageOf(event), retryAfter: undefined });
+  return upstreamError({ status, message: messageOf(event), retryAfter: undefined }).quoting(
+    originalMessagesError(status, event, {}),
+  );
 }
 
 function messageOf(body: Json | undefined): string {

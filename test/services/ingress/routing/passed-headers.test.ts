@@ -8,6 +8,7 @@ describe('the headers of a client', () => {
     const headers = {
       'anthropic-version': '2023-06-01',
       'anthropic-beta': 'one-2025-01-01, two-2025-02-02',
+      'x-claude-code-request-class': 'subagent',
       'openai-beta': 'assistants=v2',
       authorization: 'Bearer secret',
       'x-api-key': 'secret',
@@ -16,6 +17,7 @@ describe('the headers of a client', () => {
     expect(passedHeaders(headers, messagesFormat.passedHeaders)).toEqual({
       'anthropic-version': '2023-06-01',
       'anthropic-beta': 'one-2025-01-01, two-2025-02-02',
+      'x-claude-code-request-class': 'subagent',
     });
     expect(passedHeaders(headers, chatFormat.passedHeaders)).toEqual({ 'openai-beta': 'assistants=v2' });
   });

@@ -80,6 +80,13 @@ describe('what travels over the broker', () => {
     const details = { error_code: 'x', input_tokens: '5', unsupported: ['a'] };
     const error = new RouterError('context_length_exceeded', 'too long', { details });
     expect(decodeError(Buffer.from(encodeError(error))).details).toEqual(details);
+    const original = {
+      format: 'messages',
+      status: 418,
+      body: { error: { type: 'tea' } },
+      headers: { 'retry-after': '90' },
+    };
+    expect(decodeError(Buffer.from(encodeError(error.quoting(original)))).original).toEqual(original);
   });
 
   it('is refused, never thrown at anybody, when it is anything else', () => {

@@ -36,6 +36,30 @@ describe("the messages format's errors", () => {
     expect(messagesErrorAnswer(error, 'r').body.error.message).toBe(text);
   });
 
+  it('are those of an upstream of the same format as it wrote them, with its headers', () => {
+    const headers = {
+      'retry-after': '3600',
+      'x-should-retry': 'false',
+      'anthropic-ratelimit-unified-status': 'rejected',
+    };
+    const body = {
+      type: 'error',
+      error: { type: 'rate_limit_error', message: 'Full.', details: { code: 7 } },
+      more: 1,
+    };
+    const error = new RouterError('rate_limit_exceeded', 'The upstream limits the rate.', { retryAfter: 3600 });
+    const messages = error.quoting({ format: 'messages', status: 429, body, headers });
+    expect(messagesErrorAnswer(messages, 'r')).toEqual({ status: 429, headers, body: { ...body, request_id: 'r' } });
+    expect(messagesErrorEvent(messages, 'r')).toBe(
+      `event: error\ndata: ${JSON.stringify({ ...body, request_id: 'r' })}\n\n`,
+    );
+    const other = error.quoting({ format: 'another', status: 429, body, headers });
+    expect(messagesErrorAnswer(other, 'r')).toMatchObject({
+      headers: { 'retry-after': '30' },
+      body: { error: { message: 'The upstream limits the rate.' } },
+    });
+  });
+
   it('end a stream as a named event', () => {
     expect(messagesErrorEvent(new RouterError('upstream_timeout', 'slow'), 'r')).toBe(
       'event: error\ndata: {"type":"error","error":{"type":"timeout_error","message":"slow"},"request_id":"r"}\n\n',

@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { openaiErrorAnswer } from '#shared/formats/openai/error.ts';
 import { upstreamErrorFromChat } from '#shared/translate/upstreams/chat/upstream-error.ts';
 import { messagesErrorAnswer } from '#shared/formats/messages/error.ts';
-import { upstreamErrorFromMessages } from '#shared/translate/upstreams/messages/upstream-error.ts';
+import {
+  upstreamErrorFromMessages,
+  upstreamErrorFromMessagesEvent,
+} from '#shared/translate/upstreams/messages/upstream-error.ts';
 
 const chat = (message: string, more: object = {}) => JSON.stringify({ error: { message, ...more } });
 
@@ -172,5 +175,45 @@ describe('an error of an upstream', () => {
       expect(openaiErrorAnswer(error).body.error).toMatchObject({ param: 'messages', code: 'context_length_exceeded' });
     }
     expect(messagesErrorAnswer(upstreamErrorFromChat(400, body, {}), 'r').body.error.message).toBe(text);
+  });
+
+  it('of a messages upstream keeps its status, wording and details for messages clients, and whole seconds', () => {
+    const error = {
+      type: 'rate_limit_error',
+      message: 'Your limit resets soon.',
+      details: { error_visibility: 'user' },
+    };
+    const body = { type: 'error', error, request_id: 'req_theirs' };
+    const read = upstreamErrorFromMessages(429, JSON.stringify(body), {
+      'retry-after': '93.2',
+      'x-should-retry': 'true',
+      'anthropic-ratelimit-unified-reset': '1763000000',
+      'anthropic-ratelimit-requests-limit': '50',
+      'set-cookie': ['secret'],
+    });
+    expect(messagesErrorAnswer(read, 'r')).toEqual({
+      status: 429,
+      headers: {
+        'retry-after': '94',
+        'x-should-retry': 'true',
+        'anthropic-ratelimit-unified-reset': '1763000000',
+      },
+      body: { type: 'error', error, request_id: 'r' },
+    });
+    expect(openaiErrorAnswer(read).body.error.message).not.toContain('resets');
+  });
+
+  it.each([
+    ['about our key', 401, { type: 'authentication_error', message: 'invalid x-api-key' }],
+    ['about our permissions', 403, { type: 'permission_error', message: 'Not for this workspace.' }],
+    ['about our key, in a stream', 200, { type: 'authentication_error', message: 'OAuth token has expired' }],
+    ['that is longer than 16 KiB', 500, { type: 'api_error', message: 'x'.repeat(17_000) }],
+  ])('of a messages upstream is not shown if it is one %s', (_, status, error) => {
+    const body = { type: 'error', error };
+    const read =
+      status === 200
+        ? upstreamErrorFromMessagesEvent(body)
+        : upstreamErrorFromMessages(status, JSON.stringify(body), {});
+    expect(read).toMatchObject({ code: 'upstream_failed', original: undefined });
   });
 });

@@ -1,0 +1,42 @@
+import type { OriginalError } from '#shared/core/errors.ts';
+import { isJsonObject, type Json } from '#shared/core/json.ts';
+import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
+import { readRetryAfter } from '../upstream-error.ts';
+
+/** Headers of an upstream's answer. */
+export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+/** Most characters of an error that passes, as JSON. */
+const longestBody = 16 * 1024;
+
+/** Statuses and error types by which an upstream refuses the router's own credentials: no fault of the client. */
+const ofCredentials: ReadonlySet<unknown> = new Set([401, 403, 'authentication_error', 'permission_error']);
+
+/**
+ * A messages upstream's error as its clients may see it: Claude Code matches the wording, and obeys the headers.
+ * @returns undefined for a body of another shape, one that is too long, and errors about the router's credentials
+ */
+export function originalMessagesError(
+  status: number,
+  body: Json | undefined,
+  headers: AnswerHeaders,
+): OriginalError | undefined {
+  const error = isJsonObject(body) ? body['error'] : undefined;
+  if (!isJsonObject(body) || !isJsonObject(error) || status < 400 || status > 599) return undefined;
+  const { type, message } = error;
+  if (typeof type !== 'string' || typeof message !== 'string') return undefined;
+  if (ofCredentials.has(status) || ofCredentials.has(type)) return undefined;
+  if (JSON.stringify(body).length > longestBody) return undefined;
+  return { format: messagesFormat.name, status, body, headers: passedHeaders(headers) };
+}
+
+/** Claude Code reads `retry-after` as whole seconds. */
+function passedHeaders(headers: AnswerHeaders): Record<string, string> {
+  const passed: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    const passes = name === 'x-should-retry' || name.startsWith('anthropic-ratelimit-unified-');
+    if (passes && typeof value === 'string') passed[name] = value;
+  }
+  const seconds = readRetryAfter(headers['retry-after']);
+  return seconds === undefined ? passed : { ...passed, 'retry-after': String(Math.ceil(seconds)) };
+}
