@@ -1,14 +1,23 @@
 import { chatToChat } from './chat-chat/chat-to-chat.ts';
 import { chatToConversation } from './chat-conversation/chat-to-conversation.ts';
 import { chatToMessages } from './chat-messages/chat-to-messages.ts';
+import { chatToResponses } from './chat-responses/chat-to-responses.ts';
 import type { Conversation } from './conversation/conversation.ts';
 import { messagesToChat } from './messages-chat/messages-to-chat.ts';
 import { messagesToConversation } from './messages-conversation/messages-to-conversation.ts';
 import { messagesToMessages } from './messages-messages/messages-to-messages.ts';
+import { messagesToResponses } from './messages-responses/messages-to-responses.ts';
 import type { Translation } from './translation.ts';
 
 /** Every translation from a client format to an upstream format. A new one is one folder and one entry here. */
-export const translations: readonly Translation[] = [chatToChat, chatToMessages, messagesToChat, messagesToMessages];
+export const translations: readonly Translation[] = [
+  chatToChat,
+  chatToMessages,
+  chatToResponses,
+  messagesToChat,
+  messagesToMessages,
+  messagesToResponses,
+];
 
 /** Every translation from a client format to a conversation for command-line agents. */
 export const conversationTranslations: readonly Translation<Conversation>[] = [

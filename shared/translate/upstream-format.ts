@@ -23,6 +23,8 @@ export interface HttpUpstreamFormat extends UpstreamFormat {
   /** Counts a request's input tokens without inference; undefined for a format without such a path. */
   count?: {
     path: string;
+    /** The part of a request that may be counted; undefined if it is all of it. */
+    request?: (request: JsonObject) => JsonObject;
     /** Reads the count from an answer with status 200; undefined if it has none. */
     read(body: unknown): number | undefined;
   };

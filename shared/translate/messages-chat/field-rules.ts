@@ -35,6 +35,7 @@ export const requestRules: readonly FieldRule[] = [
   rule('messages[].content[].is_error', translated('messages[].content', 'with the prefix `Error: `')),
   rule('messages[].content[] thinking', translated('messages[].reasoning_content', 'without its signature')),
   rule('messages[].content[] thinking, signed here', translated('messages[].reasoning_content')),
+  rule('messages[].content[] thinking, of a Responses worker', translated('messages[].reasoning_content')),
   rule('messages[].content[] redacted_thinking', ignored('only the upstream that made it can read it')),
   rule('messages[].content[] of other types', refused('content of that type')),
   rule('messages[].content[].cache_control', ignored('engines cache prefixes automatically')),

@@ -8,7 +8,17 @@ type TextKind = 'text' | 'thinking';
 
 /** Writes blocks as content blocks of the messages format, numbered from 0. */
 export class MessagesBlockWriter implements BlockWriter<TextKind> {
+  readonly #signatures = new WeakMap<Block<TextKind>, string>();
   #index = 0;
+
+  /** Gives a block of thinking a signature that says more than that the router has signed it. */
+  sign(block: Block<TextKind>, signature: string): void {
+    this.#signatures.set(block, signature);
+  }
+
+  isSigned(block: Block<TextKind>): boolean {
+    return this.#signatures.has(block);
+  }
 
   begin(block: Block<TextKind>): string {
     return this.#event('content_block_start', { content_block: beginning(block) });
@@ -18,9 +28,9 @@ export class MessagesBlockWriter implements BlockWriter<TextKind> {
     return this.#event('content_block_delta', { delta: deltaOf(kind, text) });
   }
 
-  close({ kind }: Block<TextKind>): string {
-    const delta = { type: 'signature_delta', signature: syntheticSignature };
-    const signature = kind === 'thinking' ? this.#event('content_block_delta', { delta }) : '';
+  close(block: Block<TextKind>): string {
+    const delta = { type: 'signature_delta', signature: this.#signatures.get(block) ?? syntheticSignature };
+    const signature = block.kind === 'thinking' ? this.#event('content_block_delta', { delta }) : '';
     const stop = this.#event('content_block_stop', {});
     this.#index++;
     return signature + stop;

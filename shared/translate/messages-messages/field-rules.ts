@@ -20,6 +20,10 @@ export const requestRules: readonly FieldRule[] = [
   rule('messages[].content[].is_error', passed),
   rule('messages[].content[] thinking', passed),
   rule('messages[].content[] thinking, signed here', ignored('the upstream refuses signatures other than its own')),
+  rule(
+    'messages[].content[] thinking, of a Responses worker',
+    ignored('the upstream refuses signatures other than its own'),
+  ),
   rule('messages[].content[] redacted_thinking', passed),
   rule('messages[].content[] of other types', passed),
   rule('messages[].content[].cache_control', passed),

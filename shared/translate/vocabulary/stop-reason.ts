@@ -22,6 +22,14 @@ export function stopReasonFor(finishReason: FinishReason, stopSequence: string |
   }
 }
 
+/**
+ * The finish reason of an answer to messages clients, whose format has a stop reason for refusals. A Responses upstream writes a
+ * refusal as text and reports an ordinary end.
+ */
+export function finishReasonOfRefusal(finishReason: FinishReason, refused: boolean): FinishReason {
+  return refused && finishReason === 'stop' ? 'content_filter' : finishReason;
+}
+
 /** The stop sequence in a chat choice, if the engine reports it: vLLM in `stop_reason`, SGLang in `matched_stop`. */
 export function matchedStop(choice: { stop_reason?: Json; matched_stop?: Json }): string | null {
   const { stop_reason: vllm, matched_stop: sglang } = choice;

@@ -41,6 +41,18 @@ function effortOfShare(share: number): string {
 }
 
 /**
+ * The effort that a chat request asks for, as a word; undefined if it asks for none. Its own fields take precedence over
+ * `thinking`, in the messages format.
+ */
+export function effortForChat({ reasoning_effort: effort, reasoning, thinking }: JsonObject): string | undefined {
+  const level = effort ?? (isJsonObject(reasoning) ? reasoning['effort'] : undefined);
+  if (typeof level === 'number') return level === 0 ? 'none' : effortOfShare(level);
+  if (typeof level === 'string') return level;
+  if (!isJsonObject(thinking) || typeof thinking['type'] !== 'string') return undefined;
+  return effortForThinking({ ...thinking, type: thinking['type'] }, undefined);
+}
+
+/**
  * The chat format's `reasoning_effort` for a messages request's `thinking`; undefined if it has none.
  * @param effort `output_config.effort`; the default for adaptive thinking is high, as in Anthropic's API
  */
@@ -66,13 +78,16 @@ function effortOfBudget(tokens: number): string {
   return tokens <= 8192 ? 'medium' : 'high';
 }
 
+/** What every signature of the router's own begins with. */
+export const ownSignature = 'model-router-';
+
 /**
  * The signature of thinking from engines that sign nothing. Messages clients return a thinking block only with a signature,
  * which they do not check. Messages upstreams do, so a block with this signature must not reach them.
  */
-export const syntheticSignature = 'model-router-unsigned';
+export const syntheticSignature = `${ownSignature}unsigned`;
 
-/** Whether the router signed a thinking block. */
+/** Whether the router signed a thinking block, for whichever upstream. */
 export function isSyntheticSignature(signature: unknown): boolean {
-  return signature === syntheticSignature;
+  return typeof signature === 'string' && signature.startsWith(ownSignature);
 }

@@ -36,6 +36,24 @@ const streamed = { model: 'tiny', stream: true, stream_options: { include_usage:
 const silent = { chat_template_kwargs: { enable_thinking: false, thinking: false } };
 const tools = { tools: [weatherTool], tool_choice: 'required' };
 
+const responsesTools = {
+  ...silent,
+  max_output_tokens: 2000,
+  parallel_tool_calls: false,
+  tool_choice: 'required',
+  tools: [
+    {
+      type: 'function',
+      name: 'get_weather',
+      parameters: {
+        type: 'object',
+        properties: { city: { type: 'string', enum: ['Paris'] }, days: { type: 'integer', enum: [1] } },
+        required: ['city', 'days'],
+      },
+    },
+  ],
+};
+
 export const llamaCases: LlamaCase[] = [
   { name: 'models', method: 'GET', path: '/v1/models' },
   { name: 'props', method: 'GET', path: '/props' },
@@ -54,8 +72,15 @@ export const llamaCases: LlamaCase[] = [
     path: `${chat}/input_tokens`,
     request: { model: 'tiny', ...silent, messages: asking('Say something whole.') },
   },
+  responsesCase('thinking-stream', { model: 'tiny', stream: true, input: 'Say 6', max_output_tokens: 400, seed: 6 }),
+  responsesCase('tool-stream', { model: 'tiny', stream: true, input: 'Call it 1.', ...responsesTools }),
+  responsesCase('whole', { model: 'tiny', input: 'Say it whole.', max_output_tokens: 12, ...silent }),
 ];
 
 function chatCase(name: string, request: JsonObject): LlamaCase {
   return { name, method: 'POST', path: chat, request };
+}
+
+function responsesCase(name: string, request: JsonObject): LlamaCase {
+  return { name: `responses-${name}`, method: 'POST', path: '/v1/responses', request };
 }

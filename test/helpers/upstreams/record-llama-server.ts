@@ -28,9 +28,10 @@ try {
     const type = answer.headers.get('content-type') ?? '';
     const file = `${name}.${type.startsWith('text/event-stream') ? 'sse' : 'json'}`;
     writeFileSync(join(folder, file), Buffer.from(await answer.arrayBuffer()));
-    const messages = request?.['messages'];
+    const { messages, input } = request ?? {};
+    const asked = messages ? { messages } : input && { input };
     // What is too long for the engine is too long for the index.
-    const when = (JSON.stringify(messages) ?? '').includes(overlong) ? undefined : messages && { messages };
+    const when = JSON.stringify(asked ?? null).includes(overlong) ? undefined : asked;
     const headers = { 'content-type': type, server: answer.headers.get('server') ?? '' };
     index.push({ name, method, path, ...(when && { when }), status: answer.status, headers, file });
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
-import { formatNames, translationBetween } from './translation-between.ts';
+import { clientsOf, translationBetween } from './translation-between.ts';
 import { holdRule, type Example } from './hold-rule.ts';
 
 const call = { id: 'c', type: 'function', function: { name: 'f', arguments: { a: 1 } } };
@@ -101,11 +101,78 @@ const messagesExamples: Record<string, Example> = {
   '*': { with: messagesAnswer([text], { container: { id: 'c' } }), without: plain, path: 'container' },
 };
 
+function response(output: JsonObject[], more: JsonObject = {}): JsonObject {
+  return {
+    id: 'resp_up',
+    object: 'response',
+    created_at: 1,
+    status: 'completed',
+    incomplete_details: null,
+    model: 'engine',
+    output,
+    store: false,
+    previous_response_id: null,
+    usage: { input_tokens: 9, output_tokens: 4, total_tokens: 13 },
+    ...more,
+  };
+}
+
+const said = (content: JsonObject[]): JsonObject => ({ id: 'msg_1', type: 'message', role: 'assistant', content });
+const outputText = { type: 'output_text', text: 'a', annotations: [] };
+const thought = { id: 'rs_1', type: 'reasoning', summary: [] };
+const fnCall = { id: 'fc_1', type: 'function_call', call_id: 'c', name: 'f', arguments: '{"a":1}' };
+const answered = response([said([outputText])]);
+
+function item(added: JsonObject, path = 'output[]'): Example {
+  return { with: response([added, said([outputText])]), without: answered, path };
+}
+
+function responseUsage(usage: JsonObject): Example {
+  return {
+    with: response([said([outputText])], { usage: { input_tokens: 9, output_tokens: 4, total_tokens: 13, ...usage } }),
+    without: answered,
+  };
+}
+
+const responsesExamples: Record<string, Example> = {
+  id: { with: answered, without: answered },
+  model: { with: answered, without: answered },
+  created_at: { with: answered, without: response([said([outputText])], { created_at: 2 }) },
+  'output[] message': { with: response([said([{ ...outputText, text: 'b' }])]), without: answered },
+  'output[] message beside tool calls': { with: response([said([outputText]), fnCall]), without: response([fnCall]) },
+  'output[].content[].annotations': {
+    with: response([said([{ ...outputText, annotations: [{ type: 'url_citation', url: 'https://x' }] }])]),
+    without: answered,
+  },
+  'output[].content[].refusal': { with: response([said([{ type: 'refusal', refusal: 'no' }])]), without: answered },
+  'output[] reasoning, summary': item({ ...thought, summary: [{ type: 'summary_text', text: 'hm' }] }),
+  'output[] reasoning, content': item({ ...thought, content: [{ type: 'reasoning_text', text: 'hm' }] }),
+  'output[].encrypted_content': item({ ...thought, encrypted_content: 'gAAA' }, 'output[].encrypted_content'),
+  'output[] function_call': item(fnCall),
+  'output[] of other types': item({ id: 'ws_1', type: 'web_search_call', status: 'completed' }),
+  'incomplete_details.reason': {
+    with: response([said([outputText])], {
+      status: 'incomplete',
+      incomplete_details: { reason: 'max_output_tokens' },
+    }),
+    without: answered,
+  },
+  store: { with: answered, without: response([said([outputText])], { store: true }) },
+  previous_response_id: { with: answered, without: response([said([outputText])], { previous_response_id: 'resp_0' }) },
+  'usage.input_tokens': responseUsage({ input_tokens: 7 }),
+  'usage.output_tokens': responseUsage({ output_tokens: 7 }),
+  'usage.input_tokens_details.cached_tokens': responseUsage({ input_tokens_details: { cached_tokens: 2 } }),
+  'usage.input_tokens_details.cache_write_tokens': responseUsage({ input_tokens_details: { cache_write_tokens: 2 } }),
+  'usage.output_tokens_details.reasoning_tokens': responseUsage({ output_tokens_details: { reasoning_tokens: 2 } }),
+  '*': { with: response([said([outputText])], { moderation: { x: 1 } }), without: answered, path: 'moderation' },
+};
+
 describe.each([
   ['chat', chatExamples],
   ['messages', messagesExamples],
+  ['responses', responsesExamples],
 ] as const)("the rules for a %s upstream's answer", (upstream, examples) => {
-  describe.each(formatNames)('to a %s client', (client) => {
+  describe.each(clientsOf(upstream))('to a %s client', (client) => {
     const translation = translationBetween(client, upstream);
     const rules = translation.answerRules ?? [];
 
@@ -118,7 +185,7 @@ describe.each([
       const example: Example = examples[field] ?? { with: {}, without: {} };
       holdRule(field, effect, example, (body) => {
         const at = ['id', 'model'].includes(field) ? ++minted : 0;
-        const created = field === 'created' && client === upstream ? ++minted : 0;
+        const created = field.startsWith('created') && client !== 'messages' ? ++minted : 0;
         return translation.reply(body, { id: `id-${at}`, model: `model-${at}`, created }).body;
       });
     });

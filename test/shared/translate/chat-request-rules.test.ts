@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import { parseChatRequest } from '#shared/formats/chat/parse-chat-request.ts';
-import { formatNames, translationBetween } from './translation-between.ts';
+import { translationBetween, upstreamsOf } from './translation-between.ts';
 import { holdRule, type Example } from './hold-rule.ts';
 
 const user = { role: 'user', content: 'hi' };
@@ -153,7 +153,7 @@ const examples: Record<string, Example> = {
   '*': { ...top({ brand_new: { a: [1] } }), path: 'brand_new' },
 };
 
-describe.each(formatNames)("the rules for a chat client's request to a %s upstream", (upstream) => {
+describe.each(upstreamsOf('chat'))("the rules for a chat client's request to a %s upstream", (upstream) => {
   const translation = translationBetween('chat', upstream);
   const rules = translation.requestRules ?? [];
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { holdOpening } from '#shared/translate/hold-opening.ts';
-import { formatNames, translationBetween } from './translation-between.ts';
+import { clientsOf, translationBetween } from './translation-between.ts';
 
 const minted = { id: 'x-1', model: 'm', created: 1, promptTokens: () => 1 };
 
@@ -9,6 +9,9 @@ const chat = (delta: object, finishReason: string | null = null): string =>
 const block = (index: number, content: object): string =>
   JSON.stringify({ type: 'content_block_start', index, content_block: content });
 const delta = (piece: object): string => JSON.stringify({ type: 'content_block_delta', index: 0, delta: piece });
+
+const item = (type: string, fields: object): string =>
+  JSON.stringify({ type: 'response.output_item.added', output_index: 0, item: { id: 'i', type, ...fields } });
 
 /** By upstream format: what comes before the first content, the kinds of first content, and the end of an empty answer. */
 const streams: Record<string, { opening: string[]; contents: Record<string, string>; end: string[] }> = {
@@ -37,10 +40,29 @@ const streams: Record<string, { opening: string[]; contents: Record<string, stri
       JSON.stringify({ type: 'message_stop' }),
     ],
   },
+  responses: {
+    opening: [
+      JSON.stringify({ type: 'response.created', sequence_number: 0, response: { id: 'r', model: 'm', output: [] } }),
+      JSON.stringify({
+        type: 'response.in_progress',
+        sequence_number: 1,
+        response: { id: 'r', model: 'm', output: [] },
+      }),
+      JSON.stringify({ type: 'keepalive', sequence_number: 2 }),
+      item('message', { content: [] }),
+      JSON.stringify({ type: 'response.content_part.added', item_id: 'i', part: { type: 'output_text', text: '' } }),
+    ],
+    contents: {
+      text: JSON.stringify({ type: 'response.output_text.delta', item_id: 'i', delta: 'Hi' }),
+      'thinking whose text is omitted': item('reasoning', { summary: [] }),
+      'a tool call': item('function_call', { call_id: 'c', name: 'look', arguments: '' }),
+    },
+    end: [JSON.stringify({ type: 'response.completed', response: { id: 'r', status: 'completed', output: [] } })],
+  },
 };
 
-const pairs = formatNames.flatMap((client) =>
-  Object.entries(streams).map(([upstream, of]) => ({ client, upstream, of })),
+const pairs = Object.entries(streams).flatMap(([upstream, of]) =>
+  clientsOf(upstream).map((client) => ({ client, upstream, of })),
 );
 
 describe.each(pairs)('the opening of a stream from $upstream to $client', ({ client, upstream, of }) => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import { parseMessagesRequest } from '#shared/formats/messages/parse-messages-request.ts';
-import { formatNames, translationBetween } from './translation-between.ts';
+import { translationBetween, upstreamsOf } from './translation-between.ts';
+import { writeReasoningSignature } from '#shared/translate/vocabulary/reasoning-signature.ts';
 import { syntheticSignature } from '#shared/translate/vocabulary/thinking.ts';
 import { holdRule, type Example } from './hold-rule.ts';
 
@@ -89,6 +90,15 @@ const examples: Record<string, Example> = {
     '',
     { role: 'assistant' },
   ),
+  'messages[].content[] thinking, of a Responses worker': block(
+    {
+      type: 'thinking',
+      thinking: 'hm',
+      signature: writeReasoningSignature({ model: 'target', id: 'rs_1', encrypted: 'gAAA' }),
+    },
+    '',
+    { role: 'assistant' },
+  ),
   'messages[].content[] redacted_thinking': block(
     { type: 'redacted_thinking', data: 'd' },
     'messages[].content[].data',
@@ -148,7 +158,7 @@ const examples: Record<string, Example> = {
   '*': { ...top({ min_p: 0.1 }), path: 'min_p' },
 };
 
-describe.each(formatNames)("the rules for a messages client's request to a %s upstream", (upstream) => {
+describe.each(upstreamsOf('messages'))("the rules for a messages client's request to a %s upstream", (upstream) => {
   const translation = translationBetween('messages', upstream);
   const rules = translation.requestRules ?? [];
 

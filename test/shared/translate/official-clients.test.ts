@@ -14,7 +14,11 @@ function chunk(delta: object, finish: string | null = null): object {
   return { choices: [{ index: 0, delta, finish_reason: finish }] };
 }
 
-/** The same answer as either format streams it: thinking, text, two parallel calls. */
+function functionCall(id: string, name: string, text: string): object {
+  return { id: `fc_${id}`, type: 'function_call', call_id: id, name, arguments: text };
+}
+
+/** The same answer as each format streams it: thinking, text, two parallel calls. */
 const upstream = {
   chat: [
     chunk({ role: 'assistant', content: '' }),
@@ -57,6 +61,33 @@ const upstream = {
     { type: 'message_delta', delta: { stop_reason: 'tool_use', stop_sequence: null }, usage: { output_tokens: 9 } },
     { type: 'message_stop' },
   ],
+  responses: [
+    { type: 'response.created', response: { id: 'r', status: 'in_progress', output: [] } },
+    { type: 'response.output_item.added', output_index: 0, item: { id: 'rs', type: 'reasoning', summary: [] } },
+    { type: 'response.reasoning_text.delta', item_id: 'rs', content_index: 0, delta: 'hm' },
+    { type: 'response.output_item.added', output_index: 1, item: { id: 'm', type: 'message', content: [] } },
+    { type: 'response.output_text.delta', item_id: 'm', delta: 'Hel' },
+    { type: 'response.output_text.delta', item_id: 'm', delta: 'lo' },
+    {
+      type: 'response.output_item.added',
+      output_index: 2,
+      item: { ...functionCall('a', 'f', ''), status: 'in_progress' },
+    },
+    {
+      type: 'response.output_item.added',
+      output_index: 3,
+      item: { ...functionCall('b', 'g', ''), status: 'in_progress' },
+    },
+    { type: 'response.function_call_arguments.delta', item_id: 'fc_a', delta: '{"x"' },
+    { type: 'response.function_call_arguments.delta', item_id: 'fc_b', delta: '{}' },
+    { type: 'response.function_call_arguments.delta', item_id: 'fc_a', delta: ':1}' },
+    { type: 'response.output_item.done', output_index: 2, item: functionCall('a', 'f', '{"x":1}') },
+    { type: 'response.output_item.done', output_index: 3, item: functionCall('b', 'g', '{}') },
+    {
+      type: 'response.completed',
+      response: { status: 'completed', usage: { input_tokens: 20, output_tokens: 9, total_tokens: 29 } },
+    },
+  ],
 };
 
 /** Replaces the network: answers every request with this stream. */
@@ -65,7 +96,7 @@ function answering(stream: string): typeof fetch {
 }
 
 const messages = [{ role: 'user' as const, content: 'hi' }];
-const formats = ['chat', 'messages'] as const;
+const formats = ['chat', 'messages', 'responses'] as const;
 
 function openai(Client: typeof OpenAI | typeof OpenAI6, stream: string): OpenAI {
   return new Client({ apiKey: 'k', fetch: answering(stream), maxRetries: 0 }) as OpenAI;

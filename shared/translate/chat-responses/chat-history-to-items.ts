@@ -1,0 +1,74 @@
+import type { ChatContent, ChatMessage, ChatPart, ChatToolCall } from '#shared/formats/chat/request.ts';
+import type { ResponsesItem, ResponsesPart } from '#shared/formats/responses/request.ts';
+import { unsupportedInChat } from '../unsupported.ts';
+
+/**
+ * Translates a chat's history to items. Every message keeps its place and role; tool calls and results are items of their own.
+ * Thinking is omitted, because the upstream accepts only what it has encrypted itself.
+ * @throws RouterError `unsupported_parameter` that names a part the Responses format does not have
+ */
+export function chatHistoryToItems(history: readonly ChatMessage[]): ResponsesItem[] {
+  return history.flatMap((message, at): ResponsesItem[] => {
+    const param = `messages[${at}]`;
+    switch (message.role) {
+      case 'assistant':
+        return assistantItems(message, param);
+      case 'tool': {
+        const output = contentOf(message.content, `${param}.content`, 'input_text');
+        return [{ type: 'function_call_output', call_id: message.tool_call_id, output }];
+      }
+      default: {
+        const content = contentOf(message.content, `${param}.content`, 'input_text');
+        return [{ type: 'message', role: message.role, content }];
+      }
+    }
+  });
+}
+
+function assistantItems(message: ChatMessage & { role: 'assistant' }, param: string): ResponsesItem[] {
+  if (message['function_call'] !== undefined && message['function_call'] !== null) {
+    throw unsupportedInChat(`${param}.function_call`, 'the older form of tool calls');
+  }
+  const calls = (message.tool_calls ?? []).map((call, at) => callItem(call, `${param}.tool_calls[${at}]`));
+  const content = contentOf(message.content ?? '', `${param}.content`, 'output_text');
+  return content.length === 0 ? calls : [{ type: 'message', role: 'assistant', content }, ...calls];
+}
+
+function callItem({ id, function: fn, ...call }: ChatToolCall, param: string): ResponsesItem {
+  const type: string = call.type;
+  if (type !== 'function') throw unsupportedInChat(`${param}.type`, `tool calls of type '${type}'`);
+  return { type: 'function_call', call_id: id, name: fn.name, arguments: fn.arguments };
+}
+
+function contentOf(
+  content: ChatContent,
+  param: string,
+  textType: 'input_text' | 'output_text',
+): string | ResponsesPart[] {
+  if (typeof content === 'string') return content;
+  return content.map((part, at) => partOf(part, `${param}[${at}]`, textType));
+}
+
+function partOf(part: ChatPart, param: string, textType: 'input_text' | 'output_text'): ResponsesPart {
+  switch (part.type) {
+    case 'text':
+      return { type: textType, text: part.text };
+    case 'refusal':
+      return { type: 'refusal', refusal: part.refusal };
+    case 'image_url': {
+      const { url, detail } = part.image_url;
+      return { type: 'input_image', image_url: url, ...(typeof detail === 'string' && { detail }) };
+    }
+    case 'file': {
+      const { file_data: data, file_id: id, filename } = part.file;
+      return {
+        type: 'input_file',
+        ...(typeof data === 'string' && { file_data: data }),
+        ...(typeof id === 'string' && { file_id: id }),
+        ...(typeof filename === 'string' && { filename }),
+      };
+    }
+    default:
+      throw unsupportedInChat(`${param}.type`, `content of type '${part.type}'`);
+  }
+}

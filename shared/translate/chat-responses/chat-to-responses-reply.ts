@@ -1,0 +1,58 @@
+import { RouterError } from '#shared/core/errors.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+import { chatUsageDetails, completeUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
+import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
+import type { Ending, Minted } from '../translation.ts';
+import { writtenText } from '../upstreams/chat/reasoning.ts';
+import { responseFinishReason } from '../upstreams/responses/ending.ts';
+import { piecesOfItems, type ResponsesPiece } from '../upstreams/responses/item-pieces.ts';
+import { failureOf } from '../upstreams/responses/upstream-error.ts';
+import { readResponsesUsage } from '../upstreams/responses/usage.ts';
+
+/**
+ * Translates a response for a chat client. Texts are joined, thinking becomes `reasoning_content`, and a message with tool calls
+ * has no text.
+ * @throws RouterError for a response that failed, `upstream_failed` if it is none
+ */
+export function chatToResponsesReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
+  const failure = failureOf(body);
+  if (failure) throw failure;
+  const { output } = body;
+  if (!Array.isArray(output)) throw new RouterError('upstream_failed', 'The upstream sent an answer without output.');
+  const pieces = piecesOfItems(output);
+  const calls = pieces.flatMap((piece) => (piece.kind === 'call' ? [piece.call] : []));
+  const [content, refusal, reasoning] = [textIn(pieces, 'text'), textIn(pieces, 'refusal'), textIn(pieces, 'thinking')];
+  const message: JsonObject = {
+    role: 'assistant',
+    content: calls.length > 0 ? null : content,
+    ...(reasoning !== '' && { reasoning_content: reasoning }),
+    ...(calls.length > 0 && {
+      tool_calls: calls.map(({ id, name, arguments: text }) => ({
+        id,
+        type: 'function',
+        function: { name: name ?? '', arguments: text || '{}' },
+      })),
+    }),
+    ...(refusal !== '' && { refusal }),
+  };
+  const finishReason = responseFinishReason(body, calls.length > 0);
+  const usage = completeUsage(readResponsesUsage(body['usage']), {
+    prompt: minted.promptTokens,
+    completion: () => estimateTokens(writtenText({ ...message, content }, calls)),
+  });
+  return {
+    body: {
+      id: minted.id,
+      object: 'chat.completion',
+      created: minted.created,
+      model: minted.model,
+      choices: [{ index: 0, message, logprobs: null, finish_reason: finishReason }],
+      usage: writeChatUsage(usage, chatUsageDetails(usage)),
+    },
+    ending: { usage, finishReason },
+  };
+}
+
+function textIn(pieces: readonly ResponsesPiece[], kind: 'text' | 'refusal' | 'thinking'): string {
+  return pieces.map((piece) => (piece.kind === kind && 'text' in piece ? piece.text : '')).join('');
+}

@@ -1,0 +1,93 @@
+import type { JsonObject } from '#shared/core/json.ts';
+import type { ChatRequest } from '#shared/formats/chat/request.ts';
+import type { Target } from '../translation.ts';
+import { ruledFields } from '../field-rule.ts';
+import { unsupportedInChat } from '../unsupported.ts';
+import { effortForChat } from '../vocabulary/thinking.ts';
+import { chatHistoryToItems } from './chat-history-to-items.ts';
+import { chatToolsToResponses } from './chat-tools-to-responses.ts';
+import { requestRules } from './field-rules.ts';
+
+const fields = ruledFields(requestRules);
+const passedFields = new Set(requestRules.flatMap(({ field, effect }) => (effect.kind === 'passed' ? [field] : [])));
+
+/**
+ * Translates a chat client's request for a Responses upstream. `field-rules.ts` lists the effect on each field.
+ * @throws RouterError `unsupported_parameter` that names a field the upstream cannot serve
+ */
+export function chatToResponsesRequest(body: JsonObject, target: Target): JsonObject {
+  const request = body as ChatRequest;
+  refuse(request);
+  const maxOutput = request.max_completion_tokens ?? request.max_tokens;
+  const reasoning = reasoningOf(request);
+  const text = textOf(request);
+  return {
+    ...furtherFields(request),
+    model: target.model,
+    input: chatHistoryToItems(request.messages),
+    ...(typeof maxOutput === 'number' && { max_output_tokens: maxOutput }),
+    ...chatToolsToResponses(request),
+    ...(Object.keys(reasoning).length > 0 && { reasoning }),
+    ...(Object.keys(text).length > 0 && { text }),
+    // Nothing of a chat is asked for again by its id.
+    store: false,
+  };
+}
+
+function refuse(request: ChatRequest): void {
+  for (const [field, what] of fields.refused) {
+    const value = request[field];
+    const asked = value !== undefined && value !== null && value !== false && value !== 0;
+    if (asked && !(Array.isArray(value) && value.length === 0)) throw unsupportedInChat(field, what);
+  }
+  const { modalities } = request;
+  if (Array.isArray(modalities) && modalities.includes('audio')) throw unsupportedInChat('modalities', 'audio output');
+}
+
+/** Fields that both formats have, and those without a rule: the upstream refuses what it does not know. */
+function furtherFields(request: ChatRequest): JsonObject {
+  return Object.fromEntries(
+    Object.entries(request).filter(([field, value]) =>
+      fields.known.has(field) ? passedFields.has(field) && value !== null : true,
+    ),
+  );
+}
+
+function reasoningOf(request: ChatRequest): JsonObject {
+  const { reasoning } = request;
+  const effort = effortForChat(request);
+  const summary = typeof reasoning === 'object' && reasoning !== null && 'summary' in reasoning && reasoning.summary;
+  return {
+    ...(effort !== undefined && { effort }),
+    ...(typeof summary === 'string' && { summary }),
+  };
+}
+
+function textOf({ response_format: format, verbosity }: ChatRequest): JsonObject {
+  return {
+    ...(format && formatOf(format)),
+    ...(typeof verbosity === 'string' && { verbosity }),
+  };
+}
+
+function formatOf(format: JsonObject & { type: string }): JsonObject {
+  switch (format.type) {
+    case 'json_schema': {
+      const { name, schema, strict, description } = (format['json_schema'] ?? {}) as JsonObject;
+      return {
+        format: {
+          type: 'json_schema',
+          name: name ?? 'answer',
+          schema: schema ?? { type: 'object' },
+          ...(typeof description === 'string' && { description }),
+          // Without it, this format is strict where the chat format is not.
+          strict: strict ?? false,
+        },
+      };
+    }
+    case 'text':
+      return {};
+    default:
+      return { format: { type: format.type } };
+  }
+}

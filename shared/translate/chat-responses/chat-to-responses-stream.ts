@@ -1,0 +1,104 @@
+import { RouterError } from '#shared/core/errors.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+import { chatDone } from '#shared/formats/chat/stream-words.ts';
+import { chatUsageDetails, completeUsage, writeChatUsage } from '#shared/formats/chat/usage.ts';
+import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
+import { dataEvent } from '#shared/formats/sse/encode.ts';
+import type { Ending, Minted, StreamTranslation } from '../translation.ts';
+import type { ToolCallPiece } from '../upstreams/chat/tool-call-order.ts';
+import type { ResponsesPiece } from '../upstreams/responses/item-pieces.ts';
+import { ResponsesReader } from '../upstreams/responses/responses-reader.ts';
+
+/**
+ * Translates a Responses upstream's stream for chat clients: text becomes `content`, thinking and its summaries
+ * `reasoning_content`, and every function call a tool call with the next index.
+ */
+export class ChatToResponsesStream implements StreamTranslation {
+  readonly #minted: Minted;
+  readonly #reader = new ResponsesReader();
+  /** The calls that have no arguments yet. */
+  readonly #bare = new Set<number>();
+  #started = false;
+  #hasContent = false;
+  #outputBytes = 0;
+
+  constructor(minted: Minted) {
+    this.#minted = minted;
+  }
+
+  get hasContent(): boolean {
+    return this.#hasContent;
+  }
+
+  event(data: string): string {
+    const pieces = this.#reader.read(data);
+    this.#hasContent ||= pieces.length > 0;
+    const opening = this.#started ? '' : this.#chunk({});
+    return opening + pieces.map((piece) => this.#piece(piece)).join('');
+  }
+
+  end(): { text: string; ending: Ending } {
+    if (!this.#reader.complete) {
+      throw new RouterError('upstream_failed', 'The upstream closed the stream before its answer was complete.');
+    }
+    const { finishReason } = this.#reader;
+    const usage = completeUsage(this.#reader.usage, {
+      prompt: this.#minted.promptTokens,
+      completion: () => estimateTokensOfBytes(this.#outputBytes),
+    });
+    // In the chat format, a call without arguments has an empty object.
+    const empty = [...this.#bare].map((index) => this.#chunk(callDelta(index, '{}'))).join('');
+    const last = this.#frame({}, finishReason);
+    last['usage'] = writeChatUsage(usage, chatUsageDetails(usage));
+    return { text: `${empty}${dataEvent(JSON.stringify(last))}${chatDone}`, ending: { usage, finishReason } };
+  }
+
+  #piece(piece: ResponsesPiece): string {
+    switch (piece.kind) {
+      case 'text':
+        return this.#text('content', piece.text);
+      case 'refusal':
+        return this.#text('refusal', piece.text);
+      case 'thinking':
+        return this.#text('reasoning_content', piece.text);
+      case 'call':
+        return this.#call(piece.call);
+      case 'thought':
+        return '';
+    }
+  }
+
+  #text(field: 'content' | 'refusal' | 'reasoning_content', text: string): string {
+    if (text === '') return '';
+    this.#outputBytes += Buffer.byteLength(text);
+    return this.#chunk({ [field]: text });
+  }
+
+  #call({ index, id, first, name = '', arguments: text }: ToolCallPiece): string {
+    this.#outputBytes += Buffer.byteLength(name + text);
+    if (text === '') this.#bare.add(index);
+    else this.#bare.delete(index);
+    if (!first) return this.#chunk(callDelta(index, text));
+    return this.#chunk({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: text } }] });
+  }
+
+  #chunk(delta: JsonObject): string {
+    const first = !this.#started;
+    this.#started = true;
+    return dataEvent(JSON.stringify(this.#frame(first ? { role: 'assistant', content: '', ...delta } : delta, null)));
+  }
+
+  #frame(delta: JsonObject, finishReason: string | null): JsonObject {
+    return {
+      id: this.#minted.id,
+      object: 'chat.completion.chunk',
+      created: this.#minted.created,
+      model: this.#minted.model,
+      choices: [{ index: 0, delta, logprobs: null, finish_reason: finishReason }],
+    };
+  }
+}
+
+function callDelta(index: number, text: string): JsonObject {
+  return { tool_calls: [{ index, function: { arguments: text } }] };
+}

@@ -1,0 +1,19 @@
+import { chatFormat } from '#shared/formats/chat/chat-format.ts';
+import type { Translation } from '../translation.ts';
+import { responsesUpstream } from '../upstreams/responses/responses-upstream.ts';
+import { chatToResponsesReply } from './chat-to-responses-reply.ts';
+import { chatToResponsesRequest } from './chat-to-responses-request.ts';
+import { ChatToResponsesStream } from './chat-to-responses-stream.ts';
+import { answerRules, requestRules } from './field-rules.ts';
+
+/** Chat clients on Responses upstreams. */
+export const chatToResponses: Translation = {
+  client: chatFormat,
+  upstream: responsesUpstream,
+  requestRules,
+  answerRules,
+  passesHeaders: false,
+  request: chatToResponsesRequest,
+  reply: chatToResponsesReply,
+  stream: (minted) => new ChatToResponsesStream(minted),
+};

@@ -1,0 +1,61 @@
+import { RouterError } from '#shared/core/errors.ts';
+import type { DocumentBlock, ImageBlock, MessagesBlock } from '#shared/formats/messages/request.ts';
+import type { ResponsesPart } from '#shared/formats/responses/request.ts';
+import { unsupportedInMessages } from '../unsupported.ts';
+
+/**
+ * Translates a text, image or document block to parts of an item's content.
+ * @param param path of the block, for errors
+ * @throws RouterError `unsupported_parameter` for a block that the Responses format does not have; `invalid_request` for an
+ * address that is not on the web
+ */
+export function blockToParts(block: MessagesBlock, param: string): ResponsesPart[] {
+  switch (block.type) {
+    case 'text':
+      return [{ type: 'input_text', text: block.text }];
+    case 'image':
+      return [{ type: 'input_image', image_url: imageUrl(block, param) }];
+    case 'document':
+      return documentParts(block, param);
+    default:
+      throw unsupportedInMessages(`${param}.type`, `content of type '${block.type}' here`);
+  }
+}
+
+function imageUrl({ source }: ImageBlock, param: string): string {
+  switch (source.type) {
+    case 'base64':
+      return `data:${source.media_type};base64,${source.data}`;
+    case 'url':
+      return onTheWeb(source.url, `${param}.source.url`);
+    default:
+      throw unsupportedInMessages(`${param}.source.type`, `images from a source of type '${source.type}'`);
+  }
+}
+
+/** A text document becomes text, after its title. */
+function documentParts({ source, title }: DocumentBlock, param: string): ResponsesPart[] {
+  const heading = typeof title === 'string' && title !== '' ? `${title}\n\n` : '';
+  switch (source.type) {
+    case 'text':
+      return [{ type: 'input_text', text: `${heading}${source.data}` }];
+    case 'content': {
+      if (typeof source.content === 'string') return [{ type: 'input_text', text: `${heading}${source.content}` }];
+      const parts = source.content.flatMap((inner, at) => blockToParts(inner, `${param}.source.content.${at}`));
+      return heading === '' ? parts : [{ type: 'input_text', text: heading.trimEnd() }, ...parts];
+    }
+    case 'base64': {
+      const data = `data:${source.media_type};base64,${source.data}`;
+      return [{ type: 'input_file', filename: title ?? 'document.pdf', file_data: data }];
+    }
+    case 'url':
+      return [{ type: 'input_file', file_url: onTheWeb(source.url, `${param}.source.url`) }];
+    default:
+      throw unsupportedInMessages(`${param}.source.type`, `documents from a source of type '${source.type}'`);
+  }
+}
+
+function onTheWeb(url: string, param: string): string {
+  if (/^(?:https?|data):/i.test(url)) return url;
+  throw new RouterError('invalid_request', `${param} must be an http or https address`, { param });
+}

@@ -1,0 +1,107 @@
+import type { MessagesBlock, MessagesMessage, TextBlock, ToolResultBlock } from '#shared/formats/messages/request.ts';
+import type { ResponsesItem, ResponsesPart } from '#shared/formats/responses/request.ts';
+import type { Target } from '../translation.ts';
+import { unsupportedInMessages } from '../unsupported.ts';
+import { readReasoningSignature } from '../vocabulary/reasoning-signature.ts';
+import { toolArguments } from '../vocabulary/tool-call.ts';
+import { blockToParts } from './block-to-parts.ts';
+
+/** Start of a system block with Claude Code's version, which changes with every turn and so defeats prefix caches. */
+const billingHeader = 'x-anthropic-billing-header:';
+
+/** The instructions of a system prompt; '' if there are none. */
+export function instructionsOf(system: string | readonly TextBlock[] | null | undefined): string {
+  const texts = typeof system === 'string' ? [system] : (system ?? []).map(({ text }) => text);
+  return texts.filter((text) => text !== '' && !text.startsWith(billingHeader)).join('\n\n');
+}
+
+/**
+ * Translates a messages history to items, block by block in their order. Thinking that the upstream's model has encrypted becomes
+ * a reasoning item again; other thinking is omitted.
+ * @throws RouterError `unsupported_parameter` that names a part the Responses format does not have
+ */
+export function messagesHistoryToItems(messages: readonly MessagesMessage[], target: Target): ResponsesItem[] {
+  return messages.flatMap(({ role, content }, at): ResponsesItem[] => {
+    if (typeof content === 'string') return [{ type: 'message', role, content }];
+    const param = `messages.${at}.content`;
+    if (role !== 'assistant') return turnItems(role, content, param);
+    return assistantItems(content, param, target);
+  });
+}
+
+/** Consecutive blocks other than tool results become one message. */
+function turnItems(role: 'user' | 'system', content: readonly MessagesBlock[], param: string): ResponsesItem[] {
+  const items: ResponsesItem[] = [];
+  let parts: ResponsesPart[] | undefined;
+  for (const [at, block] of content.entries()) {
+    if (block.type === 'tool_result') {
+      items.push({
+        type: 'function_call_output',
+        call_id: block.tool_use_id,
+        output: outputOf(block, `${param}.${at}`),
+      });
+      parts = undefined;
+      continue;
+    }
+    if (!parts) {
+      parts = [];
+      items.push({ type: 'message', role, content: parts });
+    }
+    parts.push(...blockToParts(block, `${param}.${at}`));
+  }
+  return items;
+}
+
+/** Texts alone are joined; with an image or a document, the output is a list. */
+function outputOf({ content, is_error: isError }: ToolResultBlock, param: string): string | ResponsesPart[] {
+  const prefix = isError === true ? 'Error: ' : '';
+  if (typeof content === 'string') return prefix + content;
+  const parts = (content ?? []).flatMap((inner, at) => blockToParts(inner, `${param}.content.${at}`));
+  const texts = parts.flatMap((part) => (part.type === 'input_text' ? [part.text] : []));
+  if (texts.length === parts.length) return prefix + texts.join('\n\n');
+  return prefix === '' ? parts : [{ type: 'input_text', text: prefix }, ...parts];
+}
+
+function assistantItems(content: readonly MessagesBlock[], param: string, target: Target): ResponsesItem[] {
+  const items: ResponsesItem[] = [];
+  let parts: ResponsesPart[] | undefined;
+  for (const [at, block] of content.entries()) {
+    if (block.type === 'text') {
+      if (!parts) {
+        parts = [];
+        items.push({ type: 'message', role: 'assistant', content: parts });
+      }
+      parts.push({ type: 'output_text', text: block.text });
+      continue;
+    }
+    parts = undefined;
+    items.push(...assistantItem(block, `${param}.${at}`, target));
+  }
+  return items;
+}
+
+function assistantItem(block: MessagesBlock, param: string, { model }: Target): ResponsesItem[] {
+  switch (block.type) {
+    case 'tool_use': {
+      const { id, name, input } = block;
+      return [{ type: 'function_call', call_id: id, name, arguments: toolArguments(input) }];
+    }
+    case 'thinking': {
+      const kept = readReasoningSignature(block.signature);
+      if (kept?.model !== model) return [];
+      const summary = block.thinking === '' ? [] : [{ type: 'summary_text' as const, text: block.thinking }];
+      return [
+        {
+          type: 'reasoning',
+          ...(kept.id !== undefined && { id: kept.id }),
+          summary,
+          encrypted_content: kept.encrypted,
+        },
+      ];
+    }
+    case 'redacted_thinking':
+      return [];
+    default:
+      throw unsupportedInMessages(`${param}.type`, `content of type '${block.type}' in an assistant message`);
+  }
+}

@@ -1,0 +1,79 @@
+import type { JsonObject } from '#shared/core/json.ts';
+import type { MessagesRequest } from '#shared/formats/messages/request.ts';
+import type { Target } from '../translation.ts';
+import { ruledFields } from '../field-rule.ts';
+import { unsupportedInMessages } from '../unsupported.ts';
+import { pseudonym } from '../vocabulary/pseudonym.ts';
+import { effortForThinking } from '../vocabulary/thinking.ts';
+import { requestRules } from './field-rules.ts';
+import { instructionsOf, messagesHistoryToItems } from './messages-history-to-items.ts';
+import { messagesToolsToResponses } from './messages-tools-to-responses.ts';
+
+const fields = ruledFields(requestRules);
+
+/** Asks for thinking that a later request can return. */
+const encryptedThinking = { include: ['reasoning.encrypted_content'] };
+
+/**
+ * Translates a messages client's request for a Responses upstream. `field-rules.ts` lists the effect on each field.
+ * @throws RouterError `unsupported_parameter` that names a field the upstream cannot serve
+ */
+export function messagesToResponsesRequest(body: JsonObject, target: Target): JsonObject {
+  const request = body as MessagesRequest;
+  refuse(request);
+  const { system, messages, max_tokens: maxTokens } = request;
+  const instructions = instructionsOf(system);
+  const reasoning = reasoningOf(request);
+  const user = request.metadata?.user_id;
+  return {
+    ...furtherFields(request),
+    model: target.model,
+    ...(instructions !== '' && { instructions }),
+    input: messagesHistoryToItems(messages, target),
+    // A request for a token count has no limit.
+    ...(maxTokens !== undefined && { max_output_tokens: maxTokens }),
+    ...messagesToolsToResponses(request),
+    ...given(request, 'temperature'),
+    ...given(request, 'top_p'),
+    ...(Object.keys(reasoning).length > 0 && { reasoning }),
+    ...(reasoning['effort'] !== 'none' && encryptedThinking),
+    ...textFormat(request),
+    ...(typeof user === 'string' && user !== '' && { user: pseudonym(user) }),
+    ...(request.stream === true && { stream: true }),
+    store: false,
+  };
+}
+
+function refuse(request: MessagesRequest): void {
+  if (request.max_tokens === 0) throw unsupportedInMessages('max_tokens', 'a limit of 0, which only warms a cache');
+  for (const [field, what] of fields.refused) {
+    const value = request[field];
+    if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) continue;
+    throw unsupportedInMessages(field, what);
+  }
+}
+
+/** Fields without a rule: the upstream refuses those that it does not know. */
+function furtherFields(request: MessagesRequest): JsonObject {
+  return Object.fromEntries(Object.entries(request).filter(([field]) => !fields.known.has(field)));
+}
+
+function given(request: MessagesRequest, field: 'temperature' | 'top_p'): JsonObject {
+  const value = request[field];
+  return value === undefined || value === null ? {} : { [field]: value };
+}
+
+/** A client that asks for thinking, and not to omit its text, gets a summary: the upstream shows no more. */
+function reasoningOf({ thinking, output_config: config }: MessagesRequest): JsonObject {
+  const effort = effortForThinking(thinking, config?.effort) ?? config?.effort ?? undefined;
+  if (effort === undefined) return {};
+  const shown = thinking && effort !== 'none' && thinking['display'] !== 'omitted';
+  return { effort, ...(shown && { summary: 'auto' }) };
+}
+
+function textFormat({ output_config: config, output_format: older }: MessagesRequest): JsonObject {
+  const format = config?.format ?? older;
+  if (format?.['type'] !== 'json_schema') return {};
+  const schema = format['schema'] ?? { type: 'object' };
+  return { text: { format: { type: 'json_schema', name: 'answer', schema, strict: true } } };
+}

@@ -1,0 +1,114 @@
+import { RouterError } from '#shared/core/errors.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+import { completeUsage } from '#shared/formats/chat/usage.ts';
+import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
+import { writeMessagesUsage } from '#shared/formats/messages/usage.ts';
+import { namedEvent } from '#shared/formats/sse/encode.ts';
+import { BlockQueue, type Block } from '../blocks/block-queue.ts';
+import { MessagesBlockWriter } from '../messages-chat/messages-block-writer.ts';
+import type { Ending, Minted, StreamTranslation } from '../translation.ts';
+import type { ResponsesPiece } from '../upstreams/responses/item-pieces.ts';
+import { ResponsesReader } from '../upstreams/responses/responses-reader.ts';
+import { finishReasonOfRefusal, stopReasonFor } from '../vocabulary/stop-reason.ts';
+import { signatureFor } from '../vocabulary/reasoning-signature.ts';
+
+type TextKind = 'text' | 'thinking';
+
+/**
+ * Translates a Responses upstream's stream for messages clients. Each reasoning item becomes a thinking block whose signature
+ * carries what the upstream has encrypted.
+ */
+export class MessagesToResponsesStream implements StreamTranslation {
+  readonly #minted: Minted;
+  readonly #reader = new ResponsesReader();
+  readonly #writer = new MessagesBlockWriter();
+  readonly #blocks = new BlockQueue<TextKind>(this.#writer);
+  #started = false;
+  #hasContent = false;
+  #outputBytes = 0;
+
+  constructor(minted: Minted) {
+    this.#minted = minted;
+  }
+
+  get hasContent(): boolean {
+    return this.#hasContent;
+  }
+
+  event(data: string): string {
+    const pieces = this.#reader.read(data);
+    this.#hasContent ||= pieces.length > 0;
+    return this.#start() + pieces.map((piece) => this.#piece(piece)).join('');
+  }
+
+  end(): { text: string; ending: Ending } {
+    if (!this.#reader.complete) {
+      throw new RouterError('upstream_failed', 'The upstream closed the stream before its answer was complete.');
+    }
+    const finishReason = finishReasonOfRefusal(this.#reader.finishReason, this.#reader.refused);
+    const usage = completeUsage(this.#reader.usage, {
+      prompt: this.#minted.promptTokens,
+      completion: () => estimateTokensOfBytes(this.#outputBytes),
+    });
+    const delta = { stop_reason: stopReasonFor(finishReason, null), stop_sequence: null };
+    const text =
+      this.#blocks.finish() +
+      event({ type: 'message_delta', delta, usage: writeMessagesUsage(usage) }) +
+      event({ type: 'message_stop' });
+    return { text, ending: { usage, finishReason } };
+  }
+
+  /** The input tokens are an estimate; clients replace them by the counts at the end. */
+  #start(): string {
+    if (this.#started) return '';
+    this.#started = true;
+    const usage = completeUsage(undefined, { prompt: this.#minted.promptTokens, completion: () => 0 });
+    const message = {
+      id: this.#minted.id,
+      type: 'message',
+      role: 'assistant',
+      model: this.#minted.model,
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage: writeMessagesUsage(usage),
+    };
+    return event({ type: 'message_start', message }) + event({ type: 'ping' });
+  }
+
+  #piece(piece: ResponsesPiece): string {
+    switch (piece.kind) {
+      case 'text':
+      case 'refusal':
+        return this.#text('text', piece.text);
+      case 'thinking':
+        if (piece.text !== '') this.#thinking();
+        return this.#text('thinking', piece.text);
+      case 'thought': {
+        const signature = signatureFor(piece.item, this.#minted.model);
+        if (signature === undefined) return '';
+        this.#writer.sign(this.#thinking(), signature);
+        return this.#blocks.advance();
+      }
+      case 'call':
+        this.#outputBytes += Buffer.byteLength((piece.call.name ?? '') + piece.call.arguments);
+        return this.#blocks.tool(piece.call);
+    }
+  }
+
+  /** The block of thinking that has no signature yet, or a new one. */
+  #thinking(): Block<TextKind> {
+    const { last } = this.#blocks;
+    return last?.kind === 'thinking' && !this.#writer.isSigned(last) ? last : this.#blocks.append('thinking');
+  }
+
+  #text(kind: TextKind, text: string): string {
+    if (text === '') return '';
+    this.#outputBytes += Buffer.byteLength(text);
+    return this.#blocks.text(kind, text);
+  }
+}
+
+function event(data: JsonObject & { type: string }): string {
+  return namedEvent(data.type, JSON.stringify(data));
+}

@@ -1,0 +1,19 @@
+import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
+import type { Translation } from '../translation.ts';
+import { responsesUpstream } from '../upstreams/responses/responses-upstream.ts';
+import { answerRules, requestRules } from './field-rules.ts';
+import { messagesToResponsesReply } from './messages-to-responses-reply.ts';
+import { messagesToResponsesRequest } from './messages-to-responses-request.ts';
+import { MessagesToResponsesStream } from './messages-to-responses-stream.ts';
+
+/** Messages clients on Responses upstreams. */
+export const messagesToResponses: Translation = {
+  client: messagesFormat,
+  upstream: responsesUpstream,
+  requestRules,
+  answerRules,
+  passesHeaders: false,
+  request: messagesToResponsesRequest,
+  reply: messagesToResponsesReply,
+  stream: (minted) => new MessagesToResponsesStream(minted),
+};

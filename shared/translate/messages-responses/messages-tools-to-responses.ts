@@ -1,0 +1,46 @@
+import type { JsonObject } from '#shared/core/json.ts';
+import type { MessagesRequest, MessagesTool, MessagesToolChoice } from '#shared/formats/messages/request.ts';
+import type { ResponsesFunctionTool } from '#shared/formats/responses/request.ts';
+import { unsupportedInMessages } from '../unsupported.ts';
+
+/**
+ * Translates the tools and the tool choice of a messages request to the Responses format. Fields for caching and tool search are
+ * omitted.
+ * @throws RouterError `unsupported_parameter` for tools that run on the upstream
+ */
+export function messagesToolsToResponses({ tools, tool_choice: choice }: MessagesRequest): JsonObject {
+  if (tools === undefined || tools === null || tools.length === 0) return {};
+  return {
+    tools: tools.map(functionTool),
+    ...(choice && { tool_choice: choiceOf(choice) }),
+    ...(choice?.disable_parallel_tool_use === true && { parallel_tool_calls: false }),
+  };
+}
+
+function functionTool(tool: MessagesTool, at: number): ResponsesFunctionTool {
+  const { type, name, description, input_schema: schema, strict } = tool;
+  if (type !== undefined && type !== null && type !== 'custom') {
+    throw unsupportedInMessages(`tools.${at}.type`, `tools of type '${type}', which run on the upstream`);
+  }
+  const { $schema: _, ...parameters }: JsonObject = schema ?? { type: 'object', properties: {} };
+  return {
+    type: 'function',
+    name,
+    ...(typeof description === 'string' && { description }),
+    parameters,
+    // Without it, this format is strict where the messages format is not.
+    strict: strict === true,
+  };
+}
+
+function choiceOf(choice: MessagesToolChoice): string | JsonObject {
+  switch (choice.type) {
+    case 'auto':
+    case 'none':
+      return choice.type;
+    case 'any':
+      return 'required';
+    case 'tool':
+      return { type: 'function', name: choice.name };
+  }
+}

@@ -1,0 +1,16 @@
+import { isJsonObject, type Json } from '#shared/core/json.ts';
+import type { FinishReason } from '../chat/finish-reason.ts';
+
+/** The finish reason of a response that has ended, of the chat format. */
+export function responseFinishReason(response: Json | undefined, hasToolCalls: boolean): FinishReason {
+  const { status, incomplete_details: details } = isJsonObject(response) ? response : {};
+  if (status === 'incomplete') {
+    return isJsonObject(details) && details['reason'] === 'content_filter' ? 'content_filter' : 'length';
+  }
+  return hasToolCalls ? 'tool_calls' : 'stop';
+}
+
+/** Whether an item is a call of one of the client's tools. */
+export function isToolCall(item: Json | undefined): boolean {
+  return isJsonObject(item) && (item['type'] === 'function_call' || item['type'] === 'custom_tool_call');
+}

@@ -1,0 +1,21 @@
+import { isJsonObject } from '#shared/core/json.ts';
+import { parseUpstreamJson } from '../parse-upstream-json.ts';
+
+const first = /^\s*\{\s*"type"\s*:\s*"([\w.-]+)"/;
+const last = /[{,]\s*"type"\s*:\s*"([\w.-]+)"\s*\}\s*$/;
+
+/**
+ * The type of an event, from its data. OpenAI writes it first; servers that sort the fields by name, such as vLLM, write it last.
+ * In both places it is found without parsing the event. Undefined for data without a type.
+ */
+export function eventType(data: string): string | undefined {
+  const found = first.exec(data) ?? last.exec(data.slice(-200));
+  if (found) return found[1];
+  const event = parseUpstreamJson(data);
+  return isJsonObject(event) && typeof event['type'] === 'string' ? event['type'] : undefined;
+}
+
+/** Whether an event of this type ends the stream. */
+export function endsStream(type: string | undefined): boolean {
+  return type === 'response.completed' || type === 'response.incomplete' || type === 'response.failed';
+}

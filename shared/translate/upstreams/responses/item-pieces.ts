@@ -1,0 +1,75 @@
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import type { ToolCallPiece } from '../chat/tool-call-order.ts';
+
+/** A piece of an answer, for clients of other formats. */
+export type ResponsesPiece =
+  | { kind: 'text' | 'refusal' | 'thinking'; text: string }
+  /** A reasoning item is complete. */
+  | { kind: 'thought'; item: JsonObject }
+  | { kind: 'call'; call: ToolCallPiece };
+
+/** What separates the parts of a summary: each is a paragraph with a heading. */
+export const paragraph = '\n\n';
+
+/** The text of a reasoning item: that of its content, else its summary. */
+export function thinkingOf(item: JsonObject): string {
+  return joined(item['content']) || joined(item['summary']);
+}
+
+/** The text and the refusals of a message, without annotations. */
+export function textsOf(item: JsonObject): { text: string; refusal: string } {
+  const parts = Array.isArray(item['content']) ? item['content'].filter(isJsonObject) : [];
+  const all = (field: 'text' | 'refusal'): string =>
+    parts.map((part) => (typeof part[field] === 'string' ? part[field] : '')).join('');
+  return { text: all('text'), refusal: all('refusal') };
+}
+
+function joined(parts: Json | undefined): string {
+  if (!Array.isArray(parts)) return '';
+  const texts = parts.flatMap((part) => (isJsonObject(part) && typeof part['text'] === 'string' ? [part['text']] : []));
+  return texts.filter((text) => text !== '').join(paragraph);
+}
+
+/** All pieces of the items of an answer that came whole. Items of other types are omitted. */
+export function piecesOfItems(output: readonly Json[]): ResponsesPiece[] {
+  let calls = 0;
+  return output.filter(isJsonObject).flatMap((item): ResponsesPiece[] => {
+    switch (item['type']) {
+      case 'reasoning':
+        return [
+          { kind: 'thinking', text: thinkingOf(item) },
+          { kind: 'thought', item },
+        ];
+      case 'message': {
+        const { text, refusal } = textsOf(item);
+        return [
+          { kind: 'text', text },
+          { kind: 'refusal', text: refusal },
+        ];
+      }
+      case 'function_call':
+        return [{ kind: 'call', call: wholeCall(item, calls++) }];
+      default:
+        return [];
+    }
+  });
+}
+
+function wholeCall(item: JsonObject, index: number): ToolCallPiece {
+  return { index, first: true, id: callId(item), name: nameOf(item), arguments: argumentsOf(item) };
+}
+
+/** The id by which the client answers a call. */
+export function callId(item: JsonObject): string {
+  const { call_id: id, id: itemId } = item;
+  if (typeof id === 'string' && id !== '') return id;
+  return typeof itemId === 'string' ? itemId : '';
+}
+
+export function nameOf({ name }: JsonObject): string {
+  return typeof name === 'string' ? name : '';
+}
+
+export function argumentsOf({ arguments: text }: JsonObject): string {
+  return typeof text === 'string' ? text : '';
+}

@@ -1,0 +1,192 @@
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import type { Usage } from '#shared/core/usage.ts';
+import type { FinishReason } from '../chat/finish-reason.ts';
+import { parseUpstreamEvent } from '../parse-upstream-json.ts';
+import { responseFinishReason } from './ending.ts';
+import {
+  argumentsOf,
+  callId,
+  nameOf,
+  paragraph,
+  piecesOfItems,
+  textsOf,
+  thinkingOf,
+  type ResponsesPiece,
+} from './item-pieces.ts';
+import { failureOf, upstreamErrorFromResponse } from './upstream-error.ts';
+import { readResponsesUsage } from './usage.ts';
+
+/** The official SDKs accept indexes from 0 to 127. */
+const mostCalls = 128;
+
+/** An item that has begun. */
+interface OpenItem {
+  /** Position among the calls, of a call. */
+  call: number;
+  callId: string;
+  /** Characters of each kind that were read of its deltas. */
+  text: number;
+  refusal: number;
+  thinking: number;
+  arguments: number;
+  /** The part of a summary or content that the last delta belonged to. */
+  part: Json | undefined;
+}
+
+/**
+ * Reads the stream of a Responses upstream for clients of other formats. Deltas are read as they come; what a finished item has
+ * beyond its deltas follows with it, because some servers send items whole.
+ */
+export class ResponsesReader {
+  readonly #items = new Map<Json | undefined, OpenItem>();
+  #calls = 0;
+  #refused = false;
+  #response: JsonObject | undefined;
+
+  /** Whether the response has ended. */
+  get complete(): boolean {
+    return this.#response !== undefined;
+  }
+
+  /** Whether the model refused. */
+  get refused(): boolean {
+    return this.#refused;
+  }
+
+  get usage(): Usage | undefined {
+    return readResponsesUsage(this.#response?.['usage']);
+  }
+
+  get finishReason(): FinishReason {
+    return responseFinishReason(this.#response, this.#calls > 0);
+  }
+
+  /**
+   * The pieces of the answer in an event's data.
+   * @throws RouterError if the event is an error, or the response failed
+   */
+  read(data: string): ResponsesPiece[] {
+    const event = parseUpstreamEvent(data);
+    switch (event['type']) {
+      case 'response.output_item.added':
+        return isJsonObject(event['item']) ? this.#begin(event, event['item']) : [];
+      case 'response.output_item.done':
+        return isJsonObject(event['item']) ? this.#finish(event, event['item']) : [];
+      case 'response.output_text.delta':
+        return this.#text('text', event);
+      case 'response.refusal.delta':
+        return this.#text('refusal', event);
+      case 'response.reasoning_text.delta':
+      case 'response.reasoning_summary_text.delta':
+        return this.#thinking(event);
+      case 'response.function_call_arguments.delta':
+        return this.#arguments(this.#itemOf(event), event['delta']);
+      case 'response.completed':
+      case 'response.incomplete':
+        return this.#end(event['response']);
+      case 'response.failed':
+        throw failureOf({ ...objectOf(event['response']), status: 'failed' });
+      case 'error':
+        throw upstreamErrorFromResponse(event);
+      default:
+        return [];
+    }
+  }
+
+  #begin(event: JsonObject, item: JsonObject): ResponsesPiece[] {
+    const open = { call: -1, callId: callId(item), text: 0, refusal: 0, thinking: 0, arguments: 0, part: undefined };
+    this.#items.set(keyOf(event, item), open);
+    if (item['type'] === 'function_call') return this.#beginCall(open, item);
+    // An upstream that shows none of its thinking sends nothing else for as long as the model thinks.
+    return item['type'] === 'reasoning' ? [{ kind: 'thinking', text: '' }] : [];
+  }
+
+  #beginCall(open: OpenItem, item: JsonObject): ResponsesPiece[] {
+    open.call = this.#calls++;
+    if (this.#calls > mostCalls) throw new RouterError('upstream_failed', 'The upstream sent too many tool calls.');
+    const given = argumentsOf(item);
+    open.arguments = given.length;
+    const call = { index: open.call, first: true, id: open.callId, name: nameOf(item), arguments: given };
+    return [{ kind: 'call', call }];
+  }
+
+  /** What the finished item has that no delta brought. */
+  #finish(event: JsonObject, item: JsonObject): ResponsesPiece[] {
+    const begun = this.#items.has(keyOf(event, item)) ? [] : this.#begin(event, item);
+    const open = this.#items.get(keyOf(event, item));
+    switch (item['type']) {
+      case 'message': {
+        const { text, refusal } = textsOf(item);
+        return [...this.#rest(open, 'text', text), ...this.#rest(open, 'refusal', refusal)];
+      }
+      case 'reasoning':
+        return [...this.#rest(open, 'thinking', thinkingOf(item)), { kind: 'thought', item }];
+      case 'function_call':
+        return [...begun, ...this.#arguments(open, argumentsOf(item).slice(open?.arguments ?? 0))];
+      default:
+        return [];
+    }
+  }
+
+  #rest(open: OpenItem | undefined, kind: 'text' | 'refusal' | 'thinking', whole: string): ResponsesPiece[] {
+    if (!open || open[kind] > 0 || whole === '') return [];
+    open[kind] = whole.length;
+    this.#refused ||= kind === 'refusal';
+    return [{ kind, text: whole }];
+  }
+
+  #text(kind: 'text' | 'refusal', event: JsonObject): ResponsesPiece[] {
+    const { delta } = event;
+    const open = this.#itemOf(event);
+    if (typeof delta !== 'string' || delta === '') return [];
+    if (open) open[kind] += delta.length;
+    this.#refused ||= kind === 'refusal';
+    return [{ kind, text: delta }];
+  }
+
+  #thinking(event: JsonObject): ResponsesPiece[] {
+    const { delta, summary_index: summary, content_index: content } = event;
+    const open = this.#itemOf(event);
+    if (typeof delta !== 'string' || delta === '') return [];
+    const part = summary ?? content;
+    const begins = open !== undefined && open.thinking > 0 && open.part !== part;
+    if (open) {
+      open.part = part;
+      open.thinking += delta.length;
+    }
+    return [{ kind: 'thinking', text: begins ? paragraph + delta : delta }];
+  }
+
+  #arguments(open: OpenItem | undefined, delta: Json | undefined): ResponsesPiece[] {
+    if (!open || open.call < 0 || typeof delta !== 'string' || delta === '') return [];
+    open.arguments += delta.length;
+    const call = { index: open.call, first: false, id: open.callId, name: undefined, arguments: delta };
+    return [{ kind: 'call', call }];
+  }
+
+  #itemOf(event: JsonObject): OpenItem | undefined {
+    return this.#items.get(event['item_id'] ?? event['output_index']) ?? this.#items.get(event['output_index']);
+  }
+
+  #end(response: Json | undefined): ResponsesPiece[] {
+    const failure = failureOf(response);
+    if (failure) throw failure;
+    this.#response = objectOf(response);
+    const { output } = this.#response;
+    if (this.#items.size > 0 || !Array.isArray(output)) return [];
+    const pieces = piecesOfItems(output);
+    this.#calls = pieces.filter(({ kind }) => kind === 'call').length;
+    this.#refused = pieces.some((piece) => piece.kind === 'refusal' && piece.text !== '');
+    return pieces;
+  }
+}
+
+function objectOf(value: Json | undefined): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
+/** Items are known by their id; a server that gives them none numbers them. */
+function keyOf(event: JsonObject, item: JsonObject): Json | undefined {
+  return item['id'] ?? event['output_index'];
+}

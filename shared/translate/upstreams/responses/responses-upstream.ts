@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import type { JsonObject } from '#shared/core/json.ts';
+import type { HttpUpstreamFormat } from '../../upstream-format.ts';
+import { upstreamErrorFromChat } from '../chat/upstream-error.ts';
+import { endsStream, eventType } from './event-type.ts';
+import { estimateResponsesInput } from './estimate-input.ts';
+
+const counted = z.looseObject({ input_tokens: z.number().int().nonnegative() });
+
+/** The fields that a request for a count may have (OpenAI API reference, "Get input token counts"). */
+const countedFields = [
+  'model',
+  'input',
+  'instructions',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'reasoning',
+  'text',
+  'truncation',
+] as const;
+
+/** OpenAI's responses, as OpenAI, some other providers and some engines serve them. Errors are those of chat completions. */
+export const responsesUpstream: HttpUpstreamFormat = {
+  name: 'responses',
+  path: '/responses',
+  headers: {},
+  estimateInput: estimateResponsesInput,
+  readError: upstreamErrorFromChat,
+  isLastEvent: (data) => endsStream(eventType(data)),
+  count: {
+    path: '/responses/input_tokens',
+    request: countedPart,
+    read: (body) => counted.safeParse(body).data?.input_tokens,
+  },
+};
+
+function countedPart(request: JsonObject): JsonObject {
+  return Object.fromEntries(
+    countedFields.flatMap((field) => (request[field] === undefined ? [] : [[field, request[field]]])),
+  );
+}

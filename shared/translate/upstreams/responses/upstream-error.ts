@@ -1,0 +1,57 @@
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { contextOverflow } from '#shared/formats/context-overflow.ts';
+import { readOverflowText } from '../overflow-texts.ts';
+import { upstreamError } from '../upstream-error.ts';
+
+/**
+ * The router's error for a response that failed, or for an `error` event, both of which come under status 200. The status
+ * follows from the error's code. An `error` event has its fields at the top; some servers nest them in `error`.
+ */
+export function upstreamErrorFromResponse(event: JsonObject): RouterError {
+  const error = isJsonObject(event['error']) ? event['error'] : event;
+  const message = typeof error['message'] === 'string' ? error['message'] : '';
+  const code = error['code'] ?? error['type'];
+  if (code === 'context_length_exceeded') return contextOverflow(readOverflowText(message) ?? {});
+  const retryAfter = secondsIn(message);
+  return upstreamError({ status: statusOf(code), message, retryAfter });
+}
+
+/** The error of a response with status `failed`; undefined for any other. */
+export function failureOf(response: Json | undefined): RouterError | undefined {
+  const { status, error } = isJsonObject(response) ? response : {};
+  if (status !== 'failed' && status !== 'cancelled' && !(status === undefined && isJsonObject(error))) return undefined;
+  if (isJsonObject(error)) return upstreamErrorFromResponse(error);
+  return new RouterError('upstream_failed', 'The upstream did not finish its answer.');
+}
+
+/** The statuses of the codes that Responses upstreams report inside an answer (OpenAI API reference, `ResponseError`). */
+function statusOf(code: Json | undefined): number {
+  if (typeof code === 'number') return code >= 400 && code <= 599 ? code : 500;
+  switch (code) {
+    case 'rate_limit_exceeded':
+      return 429;
+    case 'insufficient_quota':
+      return 402;
+    case 'server_is_overloaded':
+    case 'slow_down':
+      return 503;
+    case 'vector_store_timeout':
+      return 504;
+    case 'invalid_prompt':
+    case 'invalid_request_error':
+    case 'data_residency_mismatch':
+    case 'bio_policy':
+    case 'misalignment_policy_violation':
+      return 400;
+    default:
+      return typeof code === 'string' && /image/.test(code) ? 400 : 500;
+  }
+}
+
+/** The wait that OpenAI names in the message of a rate limit: "Please try again in 1.5s", or in `ms`. */
+function secondsIn(message: string): number | undefined {
+  const [, amount, unit] = /try again in (\d+(?:\.\d+)?)(ms|s)\b/.exec(message) ?? [];
+  if (amount === undefined) return undefined;
+  return unit === 'ms' ? Math.ceil(Number(amount) / 1000) : Number(amount);
+}

@@ -1,0 +1,24 @@
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import type { Usage } from '#shared/core/usage.ts';
+
+/** Reads the usage of a response; its `input_tokens` include cached ones. Undefined if there is none. */
+export function readResponsesUsage(usage: Json | undefined): Usage | undefined {
+  if (!isJsonObject(usage)) return undefined;
+  const input = objectOf(usage['input_tokens_details']);
+  const output = objectOf(usage['output_tokens_details']);
+  return {
+    promptTokens: count(usage['input_tokens']),
+    cachedTokens: count(input['cached_tokens']),
+    cacheWriteTokens: count(input['cache_write_tokens']),
+    completionTokens: count(usage['output_tokens']),
+    reasoningTokens: count(output['reasoning_tokens']),
+  };
+}
+
+function objectOf(value: Json | undefined): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
+function count(value: Json | undefined): number {
+  return typeof value === 'number' && value > 0 ? Math.round(value) : 0;
+}

@@ -1,0 +1,40 @@
+import type { JsonObject } from '#shared/core/json.ts';
+import { parseUpstreamJson } from '../upstreams/parse-upstream-json.ts';
+import { ownSignature } from './thinking.ts';
+
+/** What a signature begins with that carries the thinking of a Responses upstream. */
+const reasoningSignature = `${ownSignature}reasoning.`;
+
+/** Thinking that only the upstream that encrypted it can read. */
+export interface EncryptedThinking {
+  /** The model that thought. */
+  model: string;
+  /** The reasoning item's id, which the upstream compares with the encrypted one; undefined if it has none. */
+  id: string | undefined;
+  encrypted: string;
+}
+
+/** A signature by which a messages client returns the encrypted thinking of a Responses upstream. */
+export function writeReasoningSignature({ model, id, encrypted }: EncryptedThinking): string {
+  return `${reasoningSignature}${Buffer.from(JSON.stringify([model, id ?? null, encrypted])).toString('base64url')}`;
+}
+
+/** The encrypted thinking in a signature; undefined for any other signature. */
+export function readReasoningSignature(signature: unknown): EncryptedThinking | undefined {
+  if (typeof signature !== 'string' || !signature.startsWith(reasoningSignature)) return undefined;
+  const value = parseUpstreamJson(Buffer.from(signature.slice(reasoningSignature.length), 'base64url').toString());
+  if (!Array.isArray(value)) return undefined;
+  const [model, id, encrypted] = value;
+  if (typeof model !== 'string' || typeof encrypted !== 'string') return undefined;
+  return { model, id: typeof id === 'string' ? id : undefined, encrypted };
+}
+
+/**
+ * The signature of the thinking block for a reasoning item: it carries what the upstream needs to continue the thinking, so that
+ * a client's next request returns it. Undefined if the upstream has encrypted nothing.
+ */
+export function signatureFor(item: JsonObject, model: string): string | undefined {
+  const { id, encrypted_content: encrypted } = item;
+  if (typeof encrypted !== 'string' || encrypted === '') return undefined;
+  return writeReasoningSignature({ model, id: typeof id === 'string' ? id : undefined, encrypted });
+}

@@ -1,0 +1,143 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { RouterError } from '#shared/core/errors.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+import { chatToResponses } from '#shared/translate/chat-responses/chat-to-responses.ts';
+import { assembleCompletion, type AssembledCompletion } from '../assemble-completion.ts';
+import { recordedStream, runRecorded } from '../recorded-stream.ts';
+import { runStream } from '../run-stream.ts';
+
+const minted = { id: 'chatcmpl-1', model: 'served', created: 7, promptTokens: () => 11 };
+
+function openai(name: string): AssembledCompletion {
+  return assembleCompletion(
+    runRecorded(chatToResponses.stream(minted), recordedStream('providers/openai-responses', name)),
+  );
+}
+
+const thinking =
+  '**Choosing a tool**\n\nThe person asks for two cities.\n\n**Calling it**\n\nBoth calls can run at once.';
+const calls = [
+  { id: 'call_kJ3nLpQ8sT2vXzB5cF7hR9wY', name: 'get_weather', arguments: '{"city":"Oslo"}' },
+  { id: 'call_mN4oMqR9tU3wYaC6dG8iS0xZ', name: 'get_weather', arguments: '{"city":"São Paulo"}' },
+];
+
+describe("a Responses upstream's stream, for a chat client", () => {
+  it('has summaries as thinking, text, parallel calls and usage', () => {
+    expect(openai('tools')).toEqual({
+      content: "I'll look up both cities – São Paulo too.",
+      reasoning: thinking,
+      refusal: '',
+      calls,
+      finishReason: 'tool_calls',
+      usage: {
+        prompt_tokens: 412,
+        completion_tokens: 187,
+        total_tokens: 599,
+        prompt_tokens_details: { cached_tokens: 256, cache_write_tokens: 0 },
+        completion_tokens_details: { reasoning_tokens: 128 },
+      },
+    });
+  });
+
+  it('has a refusal as a refusal', () => {
+    expect(openai('refusal')).toMatchObject({ refusal: "I can't help with that.", content: '', finishReason: 'stop' });
+  });
+
+  it('that was cut off has finish reason `length`', () => {
+    expect(openai('incomplete')).toMatchObject({ content: 'Cut short', finishReason: 'length' });
+  });
+
+  it.each([
+    ['fails', 'rate_limit_exceeded', 1.5],
+    ['breaks', 'upstream_failed', undefined],
+    ['error', 'overloaded', undefined],
+  ])('that %s is an error, %s', (name, code, retryAfter) => {
+    const stream = chatToResponses.stream(minted);
+    const run = (): string => runRecorded(stream, recordedStream('providers/openai-responses', name));
+    expect(run).toThrow(expect.objectContaining({ code, retryAfter }) as RouterError);
+  });
+
+  it('that ends early is an error', () => {
+    const bytes = recordedStream('providers/openai-responses', 'words');
+    const end = bytes.indexOf('event: response.completed');
+    expect(() => runRecorded(chatToResponses.stream(minted), bytes.subarray(0, end))).toThrow(/before its answer/);
+  });
+
+  it('of llama-server has thinking and text', () => {
+    const bytes = recordedStream('engines/llama-cpp', 'responses-thinking-stream');
+    const whole = terminal(bytes);
+    const completion = assembleCompletion(runRecorded(chatToResponses.stream(minted), bytes));
+    const [reasoning, message] = whole.output as [{ content: { text: string }[] }, { content: { text: string }[] }];
+    expect(completion.reasoning).toBe(reasoning.content[0]?.text);
+    expect(completion.content).toBe(message.content[0]?.text);
+    expect(completion.usage).toMatchObject({ prompt_tokens: whole.usage.input_tokens });
+  });
+
+  it('of llama-server has a call that arrives while a message is open', () => {
+    const bytes = recordedStream('engines/llama-cpp', 'responses-tool-stream');
+    const { finishReason, calls: found } = assembleCompletion(runRecorded(chatToResponses.stream(minted), bytes));
+    expect(finishReason).toBe('tool_calls');
+    const given = terminal(bytes).output.filter(({ type }) => type === 'function_call');
+    expect(given).toHaveLength(1);
+    expect(found).toEqual(given.map(({ call_id: id, name, arguments: text }) => ({ id, name, arguments: text })));
+  });
+
+  it('may bring items whole, without deltas', () => {
+    const items = [
+      { id: 'rs', type: 'reasoning', summary: [{ type: 'summary_text', text: 'hm' }] },
+      { id: 'msg', type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hello' }] },
+      { id: 'fc', type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' },
+    ];
+    const end = { type: 'response.completed', response: { status: 'completed', output: items } };
+    const done = items.map((item, at) => ({ type: 'response.output_item.done', output_index: at, item }));
+    const expected = { content: 'Hello', reasoning: 'hm', calls: [{ id: 'c', name: 'f', arguments: '{}' }] };
+    expect(assembleCompletion(runStream(chatToResponses.stream(minted), [...done, end]).text)).toMatchObject(expected);
+    expect(assembleCompletion(runStream(chatToResponses.stream(minted), [end]).text)).toMatchObject(expected);
+  });
+
+  it('gives a call without arguments an empty object', () => {
+    const item = { id: 'fc', type: 'function_call', call_id: 'c', name: 'f', arguments: '' };
+    const { text } = runStream(chatToResponses.stream(minted), [
+      { type: 'response.output_item.added', item },
+      { type: 'response.output_item.done', item },
+      { type: 'response.completed', response: { status: 'completed', output: [item] } },
+    ]);
+    expect(assembleCompletion(text).calls).toEqual([{ id: 'c', name: 'f', arguments: '{}' }]);
+  });
+});
+
+describe("a Responses upstream's whole answer, for a chat client", () => {
+  it('is the same as the streamed one', () => {
+    const whole = JSON.parse(readFileSync('test/fixtures/providers/openai-responses/whole.json', 'utf8')) as JsonObject;
+    const { body, ending } = chatToResponses.reply(whole, minted);
+    expect(body).toMatchObject({
+      id: 'chatcmpl-1',
+      model: 'served',
+      created: 7,
+      choices: [{ message: { content: null, reasoning_content: thinking }, finish_reason: 'tool_calls' }],
+      usage: openai('tools').usage,
+    });
+    const [{ message }] = body['choices'] as [{ message: { tool_calls: JsonObject[] } }];
+    expect(message.tool_calls).toEqual(calls.map(({ id, ...fn }) => ({ id, type: 'function', function: fn })));
+    expect(ending.usage).toMatchObject({ promptTokens: 412, cachedTokens: 256, reasoningTokens: 128 });
+  });
+
+  it('that failed is an error', () => {
+    const error = { code: 'context_length_exceeded', message: 'Your input exceeds the context window of this model.' };
+    expect(() => chatToResponses.reply({ status: 'failed', error, output: [] }, minted)).toThrow(
+      expect.objectContaining({ code: 'context_length_exceeded' }) as RouterError,
+    );
+  });
+});
+
+interface Terminal {
+  output: JsonObject[];
+  usage: { input_tokens: number };
+}
+
+/** The response of a stream's last event. */
+function terminal(bytes: Buffer): Terminal {
+  const data = bytes.toString().trimEnd().split('\n').at(-1) ?? '';
+  return (JSON.parse(data.slice('data: '.length)) as { response: Terminal }).response;
+}

@@ -1,0 +1,152 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '#shared/core/json.ts';
+import { parseMessagesRequest } from '#shared/formats/messages/parse-messages-request.ts';
+import { messagesToMessages } from '#shared/translate/messages-messages/messages-to-messages.ts';
+import { messagesToResponses } from '#shared/translate/messages-responses/messages-to-responses.ts';
+import { assembleMessage, type AssembledMessage } from '../assemble-message.ts';
+import { recordedStream, runRecorded } from '../recorded-stream.ts';
+
+const minted = { id: 'msg_1', model: 'gpt-codex', created: 7, promptTokens: () => 11 };
+const user = { role: 'user', content: 'Weather?' };
+
+function openai(name: string): AssembledMessage {
+  return assembleMessage(
+    runRecorded(messagesToResponses.stream(minted), recordedStream('providers/openai-responses', name)),
+  );
+}
+
+function request(messages: object[], model = 'gpt-codex', more: object = {}): JsonObject {
+  const body = parseMessagesRequest({ model, max_tokens: 100, messages, ...more });
+  return messagesToResponses.request(body, { model });
+}
+
+const whole = JSON.parse(readFileSync('test/fixtures/providers/openai-responses/whole.json', 'utf8')) as JsonObject & {
+  output: JsonObject[];
+};
+
+describe("a Responses upstream's stream, for a messages client", () => {
+  it('has its items as blocks, in order', () => {
+    const message = openai('tools');
+    expect(message.content).toMatchObject([
+      { type: 'thinking', thinking: expect.stringContaining('**Choosing a tool**') as string },
+      { type: 'text', text: "I'll look up both cities – São Paulo too." },
+      { type: 'tool_use', id: 'call_kJ3nLpQ8sT2vXzB5cF7hR9wY', name: 'get_weather', input: { city: 'Oslo' } },
+      { type: 'tool_use', id: 'call_mN4oMqR9tU3wYaC6dG8iS0xZ', name: 'get_weather', input: { city: 'São Paulo' } },
+    ]);
+    expect(message.delta).toMatchObject({ stop_reason: 'tool_use' });
+    expect(message.usage).toEqual({
+      input_tokens: 156,
+      cache_creation_input_tokens: 0,
+      cache_read_input_tokens: 256,
+      output_tokens: 187,
+      output_tokens_details: { thinking_tokens: 128 },
+    });
+  });
+
+  it('is the same as the whole answer', () => {
+    expect(openai('tools').content).toEqual(messagesToResponses.reply(whole, minted).body['content']);
+  });
+
+  it('has a refusal as text with its stop reason, after thinking without text', () => {
+    const { content, delta } = openai('refusal');
+    expect(content).toMatchObject([
+      { type: 'thinking', thinking: '', signature: expect.stringMatching(/^model-router-reasoning\./) as string },
+      { type: 'text', text: "I can't help with that." },
+    ]);
+    expect(delta).toMatchObject({ stop_reason: 'refusal' });
+  });
+
+  it('that was cut off has stop reason `max_tokens`', () => {
+    expect(openai('incomplete').delta).toMatchObject({ stop_reason: 'max_tokens' });
+  });
+
+  it.each(['responses-thinking-stream', 'responses-tool-stream'])('of llama-server has valid blocks: %s', (name) => {
+    const bytes = recordedStream('engines/llama-cpp', name);
+    const { content } = assembleMessage(runRecorded(messagesToResponses.stream(minted), bytes));
+    const kinds = content.map(({ type }) => type);
+    expect(kinds).toEqual(name.includes('tool') ? ['text', 'tool_use'] : ['thinking', 'text']);
+  });
+});
+
+describe('encrypted thinking', () => {
+  it('comes back as the reasoning item that it was, in the next turn', () => {
+    const { content } = openai('tools');
+    const results = ['call_kJ3nLpQ8sT2vXzB5cF7hR9wY', 'call_mN4oMqR9tU3wYaC6dG8iS0xZ'].map((id) => ({
+      type: 'tool_result',
+      tool_use_id: id,
+      content: 'Rain.',
+    }));
+    const { input } = request([user, { role: 'assistant', content }, { role: 'user', content: results }]);
+    expect(input).toEqual([
+      { type: 'message', role: 'user', content: 'Weather?' },
+      {
+        type: 'reasoning',
+        id: 'rs_0a1b2c3d4e5f60710001',
+        encrypted_content: 'gAAAAABpEncryptedThinking0001==',
+        summary: [{ type: 'summary_text', text: (content[0] as { thinking: string }).thinking }],
+      },
+      {
+        type: 'message',
+        role: 'assistant',
+        content: [{ type: 'output_text', text: "I'll look up both cities – São Paulo too." }],
+      },
+      ...whole.output.slice(2).map(({ call_id: id, name, arguments: text }) => ({
+        type: 'function_call',
+        call_id: id,
+        name,
+        arguments: text,
+      })),
+      ...results.map(({ tool_use_id: id }) => ({ type: 'function_call_output', call_id: id, output: 'Rain.' })),
+    ]);
+  });
+
+  it('is not sent to another model, and never to a messages upstream', () => {
+    const messages = [user, { role: 'assistant', content: openai('refusal').content }, user];
+    const types = (model: string) => (request(messages, model)['input'] as JsonObject[]).map(({ type }) => type);
+    expect(types('gpt-codex')).toEqual(['message', 'reasoning', 'message', 'message']);
+    expect(types('gpt-pro')).toEqual(['message', 'message', 'message']);
+    const body = parseMessagesRequest({ model: 'm', max_tokens: 9, messages });
+    expect(JSON.stringify(messagesToMessages.request(body, { model: 'm' }))).not.toContain('thinking');
+  });
+
+  it('is asked for, with a summary unless the client omits its text', () => {
+    const asked = (more: object) => request([user], 'm', more);
+    expect(asked({ thinking: { type: 'adaptive' }, output_config: { effort: 'low' } })).toMatchObject({
+      reasoning: { effort: 'low', summary: 'auto' },
+      include: ['reasoning.encrypted_content'],
+      store: false,
+    });
+    expect(asked({ thinking: { type: 'adaptive', display: 'omitted' } })['reasoning']).toEqual({ effort: 'high' });
+    const off = asked({ thinking: { type: 'disabled' } });
+    expect(off['reasoning']).toEqual({ effort: 'none' });
+    expect(off).not.toHaveProperty('include');
+  });
+});
+
+describe("a tool's result, for a Responses upstream", () => {
+  const called = { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'f', input: {} }] };
+  const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'aa' } };
+  const output = (content: unknown, more: object = {}) => {
+    const result = { type: 'tool_result', tool_use_id: 't', content, ...more };
+    const { input } = request([user, called, { role: 'user', content: [result, { type: 'text', text: 'Go on.' }] }]);
+    return (input as JsonObject[]).slice(2);
+  };
+
+  it('is a text, or a list if it has an image, before what the person says', () => {
+    const go = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Go on.' }] };
+    expect(output('r')).toEqual([{ type: 'function_call_output', call_id: 't', output: 'r' }, go]);
+    expect(output([{ type: 'text', text: 'see' }, image], { is_error: true })).toEqual([
+      {
+        type: 'function_call_output',
+        call_id: 't',
+        output: [
+          { type: 'input_text', text: 'Error: ' },
+          { type: 'input_text', text: 'see' },
+          { type: 'input_image', image_url: 'data:image/png;base64,aa' },
+        ],
+      },
+      go,
+    ]);
+  });
+});
