@@ -4,9 +4,10 @@ import type { Conversation, Turn, TurnBlock } from './conversation.ts';
 /**
  * Arranges turns for CLIs: consecutive turns of one role are joined, empty turns are omitted, and the last turn, which must
  * be the user's, is the question.
+ * @param param the client's field with the turns, for errors
  * @throws RouterError `invalid_request` without a question, `unsupported_parameter` if the last turn is the assistant's
  */
-export function arrangeTurns(turns: readonly Turn[]): Pick<Conversation, 'history' | 'question'> {
+export function arrangeTurns(turns: readonly Turn[], param = 'messages'): Pick<Conversation, 'history' | 'question'> {
   const arranged: { role: Turn['role']; blocks: TurnBlock[] }[] = [];
   for (const { role, blocks } of turns) {
     const kept = blocks.filter((block) => block.type !== 'text' || block.text !== '');
@@ -19,13 +20,13 @@ export function arrangeTurns(turns: readonly Turn[]): Pick<Conversation, 'histor
   if (last?.role === 'assistant') {
     throw new RouterError(
       'unsupported_parameter',
-      "Unsupported value for 'messages': the model that serves this request cannot continue an answer that the client has begun.",
-      { param: 'messages' },
+      `Unsupported value for '${param}': the model that serves this request cannot continue an answer that the client has begun.`,
+      { param },
     );
   }
   if (!last)
-    throw new RouterError('invalid_request', "Invalid value for 'messages': no message of the user has text.", {
-      param: 'messages',
+    throw new RouterError('invalid_request', `Invalid value for '${param}': no message of the user has text.`, {
+      param,
     });
   // No CLI accepts a conversation that begins with the assistant.
   if (arranged[0]?.role === 'assistant') arranged.unshift({ role: 'user', blocks: [{ type: 'text', text: '…' }] });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readChatConversation } from '#shared/translate/chat-conversation/read-chat-conversation.ts';
 import { readMessagesConversation } from '#shared/translate/messages-conversation/read-messages-conversation.ts';
+import { readResponsesConversation } from '#shared/translate/responses-conversation/read-responses-conversation.ts';
 import { transcript } from '#shared/translate/conversation/conversation.ts';
 
 const chat = (fields: object, takesImages = false) =>
@@ -11,6 +12,8 @@ const messages = (fields: object, takesImages = false) =>
     'm',
     takesImages,
   );
+const responses = (fields: object, takesImages = false) =>
+  readResponsesConversation({ model: 'auto', input: 'hi', ...fields }, 'm', takesImages);
 const image = 'data:image/png;base64,iVBORw0KGgo=';
 
 describe('the conversation of a chat request', () => {
@@ -100,6 +103,70 @@ describe('the conversation of a messages request', () => {
     ],
   ])('is refused with the field: %s', (param, fields) => {
     expect(() => messages(fields)).toThrow(expect.objectContaining({ code: 'unsupported_parameter', param }));
+  });
+});
+
+describe('the conversation of a Responses request', () => {
+  const tools = [{ type: 'function', name: 'x' }];
+
+  it('has instructions, developer messages and turns, without thinking and marks for caches', () => {
+    const { system, history, question } = responses({
+      instructions: 'A',
+      input: [
+        { role: 'developer', content: 'B' },
+        { role: 'user', content: [{ type: 'input_text', text: 'one', prompt_cache_breakpoint: { mode: 'explicit' } }] },
+        { type: 'reasoning', summary: [], encrypted_content: 'x' },
+        { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'two' }] },
+        { type: 'message', role: 'user', content: 'three' },
+      ],
+    });
+    expect(system).toBe('A\n\nB');
+    expect(history).toEqual([
+      { role: 'user', blocks: [{ type: 'text', text: 'one' }] },
+      { role: 'assistant', blocks: [{ type: 'text', text: 'two' }] },
+    ]);
+    expect(question).toEqual([{ type: 'text', text: 'three' }]);
+  });
+
+  it('has effort and limit', () => {
+    expect(responses({ reasoning: { effort: 'xhigh' }, max_output_tokens: 50 })).toMatchObject({
+      effort: 'xhigh',
+      maxTokens: 50,
+      stop: [],
+      question: [{ type: 'text', text: 'hi' }],
+    });
+    expect(responses({ reasoning: { effort: 'none' } }).effort).toBe('none');
+    expect(responses({ reasoning: { summary: 'auto' } }).effort).toBeUndefined();
+  });
+
+  it('has images only if the CLI accepts them', () => {
+    const input = [{ role: 'user', content: [{ type: 'input_image', image_url: image }] }];
+    expect(responses({ input }, true).question[0]).toMatchObject({ type: 'image' });
+    expect(() => responses({ input })).toThrow(expect.objectContaining({ param: 'input[0].content' }));
+  });
+
+  it('ignores tools with the choice none, and a search without access to the web', () => {
+    expect(() => responses({ tools, tool_choice: 'none' })).not.toThrow();
+    expect(() => responses({ tools: [{ type: 'web_search', external_web_access: false }] })).not.toThrow();
+  });
+
+  it.each([
+    ['tools', { tools }],
+    ['tools', { input: [{ type: 'additional_tools', role: 'developer', tools }] }],
+    ['tools[0].type', { tools: [{ type: 'web_search' }] }],
+    ['input[0].type', { input: [{ type: 'function_call', call_id: 'a', name: 'f', arguments: '{}' }] }],
+    ['input[0].type', { input: [{ type: 'function_call_output', call_id: 'a', output: 'x' }] }],
+    ['text.format', { text: { format: { type: 'json_schema', name: 'n', schema: {} } } }],
+    ['include', { include: ['message.output_text.logprobs'] }],
+    ['input', { input: [{ role: 'assistant', content: 'x' }] }],
+  ])('is refused with the field: %s', (param, fields) => {
+    expect(() => responses(fields)).toThrow(expect.objectContaining({ code: 'unsupported_parameter', param }));
+  });
+
+  it('needs a question of the user', () => {
+    expect(() => responses({ input: [{ role: 'developer', content: 'A' }] })).toThrow(
+      expect.objectContaining({ code: 'invalid_request', param: 'input' }),
+    );
   });
 });
 

@@ -1,0 +1,92 @@
+import type { ResponsesItem, ResponsesMessage, ResponsesRequest } from '#shared/formats/responses/request.ts';
+import { arrangeTurns } from '../conversation/arrange-turns.ts';
+import type { Conversation, Turn, TurnBlock } from '../conversation/conversation.ts';
+import { isAsked, typeOf } from '../conversation/is-asked.ts';
+import { responsesContentToBlocks } from '../responses-messages/responses-content-to-blocks.ts';
+import { flattenTools } from '../responses/flatten-tools.ts';
+import { refuseHostedTools } from '../responses/refuse-hosted-tools.ts';
+import { unsupportedInChat } from '../unsupported.ts';
+import { thinkingForChat } from '../vocabulary/thinking.ts';
+
+/** Fields that no CLI supports and without which the answer would be wrong. */
+const refusedFields: Readonly<Record<string, string>> = {
+  top_logprobs: 'log probabilities',
+  conversation: 'conversations stored on the server',
+  prompt: 'prompts stored on the server',
+};
+
+/**
+ * Reads the conversation of a Responses request. Thinking of earlier turns and sampling are ignored: no CLI takes them.
+ * @throws RouterError `unsupported_parameter` with the field that a CLI cannot serve
+ */
+export function readResponsesConversation(
+  request: ResponsesRequest,
+  model: string,
+  takesImages: boolean,
+): Conversation {
+  refuseFields(request);
+  refuseTools(request);
+  const { instructions, input, max_output_tokens: maxTokens } = request;
+  const system: string[] = typeof instructions === 'string' && instructions !== '' ? [instructions] : [];
+  const turns: Turn[] = [];
+  const items: ResponsesItem[] = typeof input === 'string' ? [{ role: 'user', content: input }] : (input ?? []);
+  for (const [at, item] of items.entries()) {
+    const message = messageIn(item, `input[${at}]`);
+    if (!message) continue;
+    const { role, content } = message;
+    const blocks = blocksOf(content, `input[${at}].content`, takesImages && role === 'user');
+    if (role === 'user' || role === 'assistant') turns.push({ role, blocks });
+    else system.push(...blocks.map((block) => (block.type === 'text' ? block.text : '')));
+  }
+  const thinking = thinkingForChat({ reasoning: request.reasoning ?? undefined });
+  return {
+    model,
+    system: system.join('\n\n'),
+    ...arrangeTurns(turns, 'input'),
+    effort: thinking?.thinking.type === 'disabled' ? 'none' : (thinking?.effort ?? (thinking && 'high')),
+    maxTokens: maxTokens ?? undefined,
+    stop: [],
+  };
+}
+
+/** The item if it is a message; undefined for one that a CLI needs not know. */
+function messageIn(item: ResponsesItem, param: string): ResponsesMessage | undefined {
+  switch (item.type) {
+    case undefined:
+    case 'message':
+      return item as ResponsesMessage;
+    case 'reasoning':
+    case 'additional_tools':
+      return undefined;
+    default:
+      throw unsupportedInChat(`${param}.type`, `items of type '${item.type}'`);
+  }
+}
+
+function blocksOf(content: ResponsesMessage['content'], param: string, takesImages: boolean): TurnBlock[] {
+  return responsesContentToBlocks(content, param).map((block): TurnBlock => {
+    // Cache hints are left out: the CLI sets its own, and the upstream limits their number.
+    if (block.type === 'text') return { type: 'text', text: block.text };
+    if (block.type === 'image' && takesImages) return { type: 'image', source: block.source };
+    throw unsupportedInChat(param, block.type === 'image' ? 'images' : `content of type '${block.type}'`);
+  });
+}
+
+/** Tools with the choice `none` are ignored. */
+function refuseTools(request: ResponsesRequest): void {
+  if (request.tool_choice === 'none') return;
+  const { tools, hosted } = flattenTools(request);
+  if (tools.length > 0) throw unsupportedInChat('tools', 'tools of the client');
+  refuseHostedTools(hosted);
+}
+
+function refuseFields(request: ResponsesRequest): void {
+  for (const [field, what] of Object.entries(refusedFields)) {
+    if (isAsked(request[field])) throw unsupportedInChat(field, what);
+  }
+  if (request.include?.includes('message.output_text.logprobs') === true) {
+    throw unsupportedInChat('include', 'log probabilities');
+  }
+  const type = typeOf(request.text?.format ?? undefined);
+  if (type !== undefined && type !== 'text') throw unsupportedInChat('text.format', `the format '${type}'`);
+}
