@@ -1,0 +1,159 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import type { Json, JsonObject } from '#shared/core/json.ts';
+import { sealer } from '#shared/core/seal.ts';
+import { requestRules } from '#shared/translate/responses-messages/field-rules.ts';
+import { responsesToMessagesRequest } from '#shared/translate/responses-messages/responses-to-messages-request.ts';
+import { writeReasoning } from '#shared/translate/responses/sealed-reasoning.ts';
+import { holdRule, type Example } from './hold-rule.ts';
+
+const { seal, unseal } = sealer(randomBytes(32));
+const user = { type: 'message', role: 'user', content: 'hi' };
+const base: JsonObject = { model: 'm', input: [user], max_output_tokens: 100 };
+const tools = [
+  { type: 'function', name: 'f', parameters: { type: 'object' } },
+  { type: 'function', name: 'g', parameters: { type: 'object' } },
+];
+
+function top(fields: JsonObject, without: JsonObject = {}): Example {
+  return { with: { ...base, ...without, ...fields }, without: { ...base, ...without } };
+}
+
+function history(added: JsonObject[], before: JsonObject[] = [user], without: JsonObject[] = before): Example {
+  return { with: { ...base, input: [...before, ...added] }, without: { ...base, input: without } };
+}
+
+function part(part: JsonObject, plain?: JsonObject): Example {
+  const text = { type: 'input_text', text: 'a' };
+  const said = (...content: Json[]): JsonObject => ({ ...user, content });
+  return {
+    with: { ...base, input: [said(text, part)] },
+    without: { ...base, input: [plain ? said(text, plain) : said(text)] },
+  };
+}
+
+/** The same tools, the first one with further fields. */
+function tool(fields: JsonObject): Example {
+  return { with: { ...base, tools: [{ ...tools[0], ...fields }] }, without: { ...base, tools: [tools[0] ?? {}] } };
+}
+
+const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{"a":1}' };
+const image = { type: 'input_image', image_url: 'data:image/png;base64,aa' };
+const answer = { type: 'message', role: 'assistant', content: 'x' };
+const reasoning = { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'hm' }] };
+const signed = seal(writeReasoning({ text: 'hm', sealed: { model: 'target', signature: 's' } }));
+const schema = { type: 'json_schema', name: 'n', schema: { type: 'object' } };
+
+/** An example for every rule. */
+const examples: Record<string, Example> = {
+  model: { with: base, without: base },
+  instructions: top({ instructions: 'I' }),
+  input: { with: { ...base, input: 'hello' }, without: base },
+  'input[] message, system, developer, leading': history([user], [{ role: 'developer', content: 'd' }], [user]),
+  'input[] message, system, developer, later': history([{ role: 'system', content: 'd' }]),
+  'input[] message, user': history([{ role: 'user', content: 'b' }]),
+  'input[] message, assistant': history([answer]),
+  'input[].id': history([{ ...user, id: 'msg_1' }], [], [user]),
+  'input[].status': history([{ ...answer, status: 'completed' }], [user], [user, answer]),
+  'input[].phase': history([{ ...answer, phase: 'commentary' }], [user], [user, answer]),
+  'input[].content[] input_text, output_text': part({ type: 'input_text', text: 'b' }),
+  'input[].content[] refusal': history([{ ...answer, content: [{ type: 'refusal', refusal: 'no' }] }]),
+  'input[].content[] input_image': part(image),
+  'input[].content[] input_image, by id': part({ type: 'input_image', file_id: 'file-1' }),
+  'input[].content[].detail': part({ ...image, detail: 'low' }, image),
+  'input[].content[] input_file, with data': part({
+    type: 'input_file',
+    filename: 'a.pdf',
+    file_data: 'data:application/pdf;base64,aa',
+  }),
+  'input[].content[] input_file, by URL': part({ type: 'input_file', file_url: 'https://example.com/a.pdf' }),
+  'input[].content[] input_file, by id': part({ type: 'input_file', file_id: 'file-1' }),
+  'input[].content[] of other types': part({ type: 'input_audio', input_audio: { data: 'QQ==', format: 'wav' } }),
+  'input[].content[].prompt_cache_breakpoint': part({ ...image, prompt_cache_breakpoint: { mode: 'explicit' } }, image),
+  'input[] reasoning': history([{ ...reasoning, encrypted_content: signed }, answer], [user], [user, answer]),
+  'input[] reasoning, without signature': history([reasoning, answer], [user], [user, answer]),
+  'input[] function_call': history([call]),
+  'input[] custom_tool_call': history([{ type: 'custom_tool_call', call_id: 'c', name: 'p', input: 'x' }]),
+  'input[] tool_search_call': history([
+    { type: 'tool_search_call', call_id: 'c', execution: 'client', arguments: { query: 'q' } },
+  ]),
+  'input[] function_call_output, custom_tool_call_output': history(
+    [{ type: 'function_call_output', call_id: 'c', output: 'r' }],
+    [user, call],
+  ),
+  'input[] tool_search_output': history(
+    [{ type: 'tool_search_output', call_id: 'c', execution: 'client', tools: [tools[0] ?? {}] }],
+    [user, { type: 'tool_search_call', call_id: 'c', execution: 'client', arguments: {} }],
+  ),
+  'input[] additional_tools': history([user], [{ type: 'additional_tools', role: 'developer', tools }], [user]),
+  'input[] of other types': history([{ type: 'computer_call', call_id: 'c', action: {} }]),
+  max_output_tokens: { with: base, without: { model: 'm', input: [user] } },
+  temperature: top({ temperature: 0.5 }),
+  top_p: top({ top_p: 0.5 }),
+  stream: top({ stream: true }),
+  stream_options: top({ stream_options: { include_obfuscation: true } }, { stream: true }),
+  'tools[] function': top({ tools }),
+  'tools[].strict': tool({ strict: true }),
+  'tools[] custom': top({ tools: [{ type: 'custom', name: 'p' }] }),
+  'tools[] namespace': top({ tools: [{ type: 'namespace', name: 'n', tools }] }),
+  'tools[] tool_search, by the client': top({
+    tools: [{ type: 'tool_search', execution: 'client', parameters: { type: 'object' } }],
+  }),
+  'tools[] web_search, without access to the web': top({
+    tools: [{ type: 'web_search', external_web_access: false }],
+  }),
+  'tools[] of other types': top({ tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] }),
+  tool_choice: top({ tool_choice: 'required' }, { tools }),
+  'tool_choice allowed_tools': top(
+    { tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'g' }] } },
+    { tools },
+  ),
+  parallel_tool_calls: top({ parallel_tool_calls: false }, { tools }),
+  max_tool_calls: top({ max_tool_calls: 3 }),
+  'reasoning.effort': top({ reasoning: { effort: 'low' } }),
+  'reasoning.summary': top({ reasoning: { effort: 'low', summary: 'auto' } }, { reasoning: { effort: 'low' } }),
+  'reasoning.context': top({ reasoning: { effort: 'low', context: 'all_turns' } }, { reasoning: { effort: 'low' } }),
+  'text.format json_schema': top({ text: { format: schema } }),
+  'text.format.name': top({ text: { format: { ...schema, name: 'other' } } }, { text: { format: schema } }),
+  'text.format.strict': top({ text: { format: { ...schema, strict: true } } }, { text: { format: schema } }),
+  'text.format json_object': top({ text: { format: { type: 'json_object' } } }),
+  'text.verbosity': top({ text: { verbosity: 'low' } }),
+  user: top({ user: 'u' }),
+  safety_identifier: top({ safety_identifier: 'u' }),
+  prompt_cache_key: top({ prompt_cache_key: 'k' }),
+  prompt_cache_options: top({ prompt_cache_options: { ttl: '30m' } }, { prompt_cache_key: 'k' }),
+  prompt_cache_retention: top({ prompt_cache_retention: '24h' }),
+  'include reasoning.encrypted_content': top({ include: ['reasoning.encrypted_content'] }),
+  'include message.output_text.logprobs': top({ include: ['message.output_text.logprobs'] }),
+  top_logprobs: top({ top_logprobs: 2 }),
+  metadata: top({ metadata: { a: 'b' } }),
+  truncation: top({ truncation: 'auto' }),
+  context_management: top({ context_management: [{ type: 'compaction', compact_threshold: 9 }] }),
+  service_tier: top({ service_tier: 'flex' }),
+  moderation: top({ moderation: {} }),
+  image: top({ image: {} }),
+  access_programs: top({ access_programs: { cyber: 'standard' } }),
+  client_metadata: top({ client_metadata: { thread_id: 't' } }),
+  store: top({ store: false }),
+  previous_response_id: top({ previous_response_id: 'resp_1' }),
+  conversation: top({ conversation: 'conv_1' }),
+  prompt: top({ prompt: { id: 'pmpt_1' } }),
+  background: top({ background: true }),
+  '*': { ...top({ brand_new: { a: [1] } }), path: 'brand_new' },
+};
+
+const upstreams = [['messages', requestRules, responsesToMessagesRequest]] as const;
+
+describe.each(upstreams)("the rules for a Responses client's request to a %s upstream", (_, rules, translate) => {
+  it('each have an example, and each example has a rule', () => {
+    expect(Object.keys(examples).toSorted()).toEqual(rules.map(({ field }) => field).toSorted());
+  });
+
+  it.each(rules.map(({ field, effect }) => [field, effect] as const))('are right for %s', (field, effect) => {
+    const example = examples[field] ?? { with: {}, without: {} };
+    // The model is always present; its name differs.
+    let called = 0;
+    const model = () => (field === 'model' ? `target-${++called}` : 'target');
+    holdRule(field, effect, example, (body) => translate(body, { model: model(), maxOutput: 4096, unseal }));
+  });
+});
