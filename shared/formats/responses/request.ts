@@ -71,16 +71,16 @@ export interface ResponsesToolOutput extends JsonObject {
   output: string | ResponsesPart[];
 }
 
-/** A search of the client's for further tools. */
+/** A search for further tools. One that a server has run has no `call_id`. */
 export interface ResponsesToolSearchCall extends JsonObject {
   type: 'tool_search_call';
-  call_id: string;
-  arguments: Json;
+  call_id?: string | null;
+  arguments?: Json;
 }
 
 export interface ResponsesToolSearchOutput extends JsonObject {
   type: 'tool_search_output';
-  call_id: string;
+  call_id?: string | null;
   /** The tools that it has found. They can be called from then on. */
   tools?: ResponsesTool[] | null;
 }

@@ -58,7 +58,13 @@ export const requestRules: readonly FieldRule[] = [
     ),
   ),
   rule('input[] custom_tool_call', translated('messages[].content[].input', 'a `tool_use` block with `{"input": …}`')),
-  rule('input[] tool_search_call', translated('messages[].content[].input', 'a `tool_use` block')),
+  rule(
+    'input[] tool_search_call',
+    translated(
+      'messages[].content[].input',
+      "a `tool_use` block; without a `call_id`, it was not the client's and is ignored",
+    ),
+  ),
   rule(
     'input[] function_call_output, custom_tool_call_output',
     translated(

@@ -56,6 +56,7 @@ export function responsesHistoryToMessages(
       }
       case 'tool_search_call': {
         const { call_id: id, arguments: given } = item as ResponsesToolSearchCall;
+        if (typeof id !== 'string') return undefined;
         return addCall(id, nameOf('tool_search'), isJsonObject(given) ? given : {});
       }
       case 'function_call_output':
@@ -65,6 +66,7 @@ export function responsesHistoryToMessages(
       }
       case 'tool_search_output': {
         const { call_id: id, tools } = item as ResponsesToolSearchOutput;
+        if (typeof id !== 'string') return undefined;
         return turns.addResult(messagesToolId(id), foundTools(tools ?? []));
       }
       case 'additional_tools':

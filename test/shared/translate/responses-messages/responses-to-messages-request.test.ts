@@ -236,9 +236,11 @@ describe('the tools of a Responses request to a messages upstream', () => {
         said('user', 'hi'),
         { type: 'tool_search_call', call_id: 'a', execution: 'client', arguments: { query: 'g' } },
         { type: 'tool_search_output', call_id: 'a', tools: [{ type: 'function', name: 'g' }] },
+        { type: 'tool_search_call', call_id: null, execution: 'server', arguments: {} },
+        { type: 'tool_search_output', call_id: null, execution: 'server', tools: [{ type: 'function', name: 'h' }] },
       ],
     });
-    expect(offered).toMatchObject([{ name: 'tool_search' }, { name: 'more' }, { name: 'g' }]);
+    expect(offered).toMatchObject([{ name: 'tool_search' }, { name: 'more' }, { name: 'g' }, { name: 'h' }]);
     expect(messages).toMatchObject([
       {},
       { content: [{ type: 'tool_use', name: 'tool_search', input: { query: 'g' } }] },
