@@ -4,6 +4,7 @@ import type { Json, JsonObject } from '#shared/core/json.ts';
 import type { Operation } from '#shared/core/operation.ts';
 import type { ClientApi } from './client-api.ts';
 import type { Conversation } from './conversation.ts';
+import type { RequestSigns } from './request-signs.ts';
 import type { ErrorAnswer } from './retry-headers.ts';
 import type { StreamedAnswer } from './sse/streamed-answer.ts';
 
@@ -20,6 +21,8 @@ export interface RequestParameters {
   serviceTier: 'flex' | 'priority' | undefined;
   /** What tells which earlier requests share its prompt cache. */
   conversation: Conversation;
+  /** What of it tells what it is for; undefined for a request that is not to generate, and in a format without such signs. */
+  signs?: RequestSigns | undefined;
 }
 
 /** The checked body of a request. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { priorityClasses } from '#shared/core/priority-class.ts';
+import { purposes } from '#shared/core/purpose.ts';
 import { modelTiers } from '#shared/core/tier.ts';
 
 const tier = z.enum(modelTiers);
@@ -14,9 +15,30 @@ const target = z.strictObject({
   weight: z.number().positive().optional(),
 });
 
-const entry = z.strictObject({
-  /** The targets of requests for this name, in order. */
+function checkNames(named: object, context: z.RefinementCtx): void {
+  for (const name of Object.keys(named)) {
+    if (/^[\w.:/@-]{1,128}$/.test(name)) continue;
+    context.addIssue({ code: 'custom', path: [name], message: 'a name is made of letters, digits and . : / @ _ -' });
+  }
+}
+
+const rule = z.strictObject({
+  /** The targets of the requests that the rule applies to, in order. */
   targets: z.array(target).min(1),
+});
+
+/** Rules by what a request is for. A rule for the type of its agent comes before one for its purpose. */
+const rules = {
+  /** By purpose. */
+  purposes: z.partialRecord(z.enum(purposes), rule).default({}),
+  /** By the type of the agent that sends the request, as its program calls it. */
+  agents: z.record(z.string(), rule).superRefine(checkNames).default({}),
+};
+
+const entry = z.strictObject({
+  /** The targets of requests for this name that no rule applies to, in order; default: the model of this name. */
+  targets: z.array(target).min(1).optional(),
+  ...rules,
   /** Default fields of requests for this name. */
   defaults: z.record(z.string(), z.json()).default({}),
   /** The classes whose streamed requests for this name go to a second worker too when the first one is slow; default: none. */
@@ -37,6 +59,7 @@ const auto = z.strictObject({
   max_wait_ms: z.partialRecord(tier, milliseconds).default({}),
   /** Highest price in US dollars per million output tokens; models known to cost more are not used. */
   max_cost: z.number().nonnegative().optional(),
+  ...rules,
 });
 
 const dollars = z.number().nonnegative();
@@ -60,19 +83,29 @@ const price = z
     asOf,
   }));
 
-function checkNames(models: object, context: z.RefinementCtx): void {
-  for (const name of Object.keys(models)) {
-    if (name === 'auto') context.addIssue({ code: 'custom', path: [name], message: 'this name is reserved' });
-    if (!/^[\w.:/@-]{1,128}$/.test(name)) {
-      context.addIssue({ code: 'custom', path: [name], message: 'a name is made of letters, digits and . : / @ _ -' });
-    }
+/** Refuses the name of `auto`, which is no name of the operator's. */
+function checkReserved(models: object, context: z.RefinementCtx): void {
+  if (Object.hasOwn(models, 'auto')) {
+    context.addIssue({ code: 'custom', path: ['auto'], message: 'this name is reserved' });
   }
+}
+
+/** Gives names without targets the model of the same name. */
+function withTargets(models: Record<string, z.output<typeof entry>>) {
+  return Object.fromEntries(
+    Object.entries(models).map(([name, { targets = [{ model: name }], ...rest }]) => [name, { ...rest, targets }]),
+  );
 }
 
 /** The file that `ROUTER_CONFIG` names. All of its fields are optional. */
 export const registrySchema = z.strictObject({
   /** The operator's own names, which clients request like models. */
-  models: z.record(z.string(), entry).superRefine(checkNames).default({}),
+  models: z
+    .record(z.string(), entry)
+    .superRefine(checkReserved)
+    .superRefine(checkNames)
+    .transform(withTargets)
+    .default({}),
   auto: auto.prefault({}),
   prices: z.record(z.string(), price).default({}),
   /** Addresses of engines for which `rtr up` starts workers, in addition to those it finds. */
@@ -87,6 +120,7 @@ export const registrySchema = z.strictObject({
 
 export type Registry = z.output<typeof registrySchema>;
 export type RegistryTarget = z.output<typeof target>;
+export type RegistryRules = z.output<z.ZodObject<typeof rules>>;
 
 /** The registry without a file. */
 export const emptyRegistry: Registry = registrySchema.parse({});

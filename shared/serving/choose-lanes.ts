@@ -2,7 +2,7 @@ import type { Capability, ModelInfo } from '#shared/broker/contract/announcement
 import { freeSlots, isServing, type LivePool, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { modelTiers, type Tier } from '#shared/core/tier.ts';
 import type { Needs } from '#shared/formats/client-format.ts';
-import type { Registry } from '#shared/registry/registry.ts';
+import type { Registry, RegistryTarget } from '#shared/registry/registry.ts';
 import type { ResolvedModel } from './resolve-model.ts';
 
 /**
@@ -40,7 +40,8 @@ interface Candidate extends Placement {
 /**
  * The pools that can serve a request now, best first.
  *
- * For `auto`: every able model, in the order of tiers (by default GPU, CLI, cloud). For a name: its targets in order.
+ * For `auto`: every able model, in the order of tiers (by default GPU, CLI, cloud); with a rule its able targets in order, as
+ * long as there are any. For a name: its targets in order.
  * Equal ones are ordered by tier, then by thinking if the request asks for it, then by free slots.
  */
 export function chooseLanes(
@@ -50,15 +51,21 @@ export function chooseLanes(
   avoid: ReadonlySet<string>,
 ): Placement[] {
   const candidates: Candidate[] = [];
+  const ruled: Candidate[] = [];
   for (const pool of pools) {
     if (pool.tier === 'tools' || !pool.formats.includes(format) || !isServing(pool, avoid)) continue;
     const candidate =
       model.kind === 'auto'
         ? anyModel(pool, needs, auto, priceOf, permits)
-        : permits(pool.tier) && namedModel(pool, needs, model.targets);
+        : permits(pool.tier) && namedModel(pool, needs, model.targets, model.rule);
     if (candidate) candidates.push(candidate);
+    if (model.kind !== 'auto' || !model.rule) continue;
+    const { targets, path } = model.rule;
+    const permitted = targets.filter((target) => permits(pool.tier, target.model));
+    const target = namedModel(pool, needs, permitted, path);
+    if (target?.able) ruled.push(target);
   }
-  const able = candidates.filter((candidate) => candidate.able);
+  const able = ruled.length > 0 ? ruled : candidates.filter((candidate) => candidate.able);
   // If no model is able, the request goes to the named one, or to the largest context, and the worker explains the refusal.
   const chosen = able.length > 0 ? able : model.kind === 'auto' ? largestContext(candidates) : candidates;
   return chosen.length < 2 ? chosen : grouped(chosen.toSorted(compare));
@@ -70,18 +77,23 @@ function largestContext(candidates: readonly Candidate[]): Candidate[] {
   return candidates.filter(({ contextWindow }) => contextWindow === largest);
 }
 
-/** The first target that the pool serves. */
+/** The first able target that the pool serves; the first one that it serves if none is able. */
 function namedModel(
   pool: LivePool,
   needs: Needs,
-  targets: Extract<ResolvedModel, { kind: 'named' }>['targets'],
+  targets: readonly RegistryTarget[],
+  rule: string | undefined,
 ): Candidate | undefined {
+  let first: Candidate | undefined;
   for (const [rank, { model: id, tier }] of targets.entries()) {
     if (tier !== undefined && tier !== pool.tier) continue;
     const model = pool.models.find((each) => each.id === id);
-    if (model) return { pool, ...judged(model, needs), rank };
+    if (!model) continue;
+    const candidate = { pool, ...judged(model, needs), rank, rule };
+    if (candidate.able) return candidate;
+    first ??= candidate;
   }
-  return undefined;
+  return first;
 }
 
 function anyModel(

@@ -5,6 +5,7 @@ import type { JobReport } from '#shared/broker/dispatch/job.ts';
 import { errorTable, type RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { Operation } from '#shared/core/operation.ts';
+import type { Purpose } from '#shared/core/purpose.ts';
 import { attributeNames as names } from '#shared/core/tracing/attribute-names.ts';
 import type { TraceSpan } from '#shared/core/tracing/tracing.ts';
 import type { Usage } from '#shared/core/usage.ts';
@@ -19,6 +20,8 @@ export interface FinishedRequest {
   operation: Operation;
   /** The name in the request, of a model or a tool. */
   asked: string;
+  /** What the client sent it for, where known. */
+  purpose: Purpose | undefined;
   report: JobReport;
   usage: Usage;
   reservation: Reservation | undefined;
@@ -26,7 +29,7 @@ export interface FinishedRequest {
 
 export interface RecordParts {
   log: Logger;
-  metrics: { countJob(format: string, report: JobReport): void };
+  metrics: { countJob(format: string, report: JobReport): void; countRule(rule: string): void };
   priceOf: PriceOf;
   ledger: Pick<UsageLedger, 'add'>;
 }
@@ -34,16 +37,17 @@ export interface RecordParts {
 /** Records finished requests: against limits, in the ledger, metrics and trace, and in one log line. */
 export function recordRequests({ log, metrics, priceOf, ledger }: RecordParts) {
   return (request: FinishedRequest): void => {
-    const { origin, format, operation, asked, report, usage, reservation } = request;
+    const { origin, format, operation, asked, purpose, report, usage, reservation } = request;
     const { requestId, identity, trace } = origin;
     const { attempt, queuedAt, claimedAt, firstByteAt, endedAt, attempts, state, error } = report;
-    const model = attempt?.placement.model;
+    const { model, rule } = attempt?.placement ?? {};
     const { id: worker, announcement } = attempt?.worker ?? {};
     const tier = announcement?.tier;
     const cost = model === undefined ? 0 : costOf(usage, priceOf(tier, model));
     // This comes first: a reservation that is neither committed nor released is renewed as long as this process lives.
     reservation?.commit({ tokens: usage.promptTokens + usage.completionTokens, cost });
     metrics.countJob(format, report);
+    if (rule !== undefined) metrics.countRule(rule);
 
     const { id: keyId, name, kind, ownerId } = identity;
     const { promptTokens, cachedTokens, completionTokens, reasoningTokens } = usage;
@@ -60,6 +64,8 @@ export function recordRequests({ log, metrics, priceOf, ledger }: RecordParts) {
       format,
       operation,
       asked,
+      purpose,
+      rule,
       model,
       tier,
       worker,
@@ -76,6 +82,8 @@ export function recordRequests({ log, metrics, priceOf, ledger }: RecordParts) {
 
     trace?.set({
       'rtr.format': format,
+      'rtr.purpose': purpose,
+      'rtr.rule': rule,
       'rtr.outcome': state,
       'rtr.tier': tier,
       'rtr.worker': worker,
@@ -92,6 +100,8 @@ export function recordRequests({ log, metrics, priceOf, ledger }: RecordParts) {
       format,
       outcome: state,
       code: error?.code,
+      purpose,
+      rule,
       model,
       tier,
       worker,

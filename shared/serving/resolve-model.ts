@@ -2,15 +2,23 @@ import type { Json } from '#shared/core/json.ts';
 import type { Registry, RegistryTarget } from '#shared/registry/registry.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
+import type { RequestPurpose } from '#shared/core/purpose.ts';
+import { ruleFor, type RoutingRule } from './rule-for.ts';
 
 /** The name for any able model. */
 export const autoModel = 'auto';
 
 /** The models behind a request's model name. */
 export type ResolvedModel =
-  | { kind: 'auto' }
+  | {
+      kind: 'auto';
+      /** The rule whose targets come before all other models, as far as they are able. */
+      rule?: RoutingRule | undefined;
+    }
   | {
       kind: 'named';
+      /** Where in the registry the rule stands that the targets are from; undefined if no rule applies. */
+      rule?: string | undefined;
       targets: readonly RegistryTarget[];
       /** Whether this is a registry name, which exists even if no worker serves it. */
       isRegistered: boolean;
@@ -20,21 +28,29 @@ export type ResolvedModel =
       hedge: readonly PriorityClass[];
     };
 
+const noPurpose: RequestPurpose = { purpose: undefined, agentType: undefined };
+
 /**
- * Resolves a model name: `auto`, a registry name, or a model's own id. Weighted targets are drawn once per request, so that
- * all its attempts use the same order.
+ * Resolves a model name: `auto`, a registry name, or a model's own id. A registry name's targets are those of the rule that
+ * applies to the request, if any. Weighted targets are drawn once per request, so that all its attempts use the same order.
  * @param random returns a number from 0 to below 1
  */
 export function resolveModel(
   name: string,
-  models: Registry['models'],
+  { models, auto }: Pick<Registry, 'models' | 'auto'>,
+  asked: RequestPurpose = noPurpose,
   random: () => number = Math.random,
 ): ResolvedModel {
-  if (name === autoModel) return { kind: 'auto' };
+  if (name === autoModel) {
+    const rule = ruleFor(auto, asked, autoModel);
+    return { kind: 'auto', rule: rule && { ...rule, targets: drawOrder(rule.targets, random) } };
+  }
   const entry = Object.hasOwn(models, name) ? models[name] : undefined;
   if (!entry) return { kind: 'named', targets: [{ model: name }], isRegistered: false, defaults: {}, hedge: [] };
-  const { targets, defaults, hedge } = entry;
-  return { kind: 'named', targets: drawOrder(targets, random), isRegistered: true, defaults, hedge };
+  const { defaults, hedge } = entry;
+  const rule = ruleFor(entry, asked, `models.${name}`);
+  const targets = drawOrder(rule?.targets ?? entry.targets, random);
+  return { kind: 'named', rule: rule?.path, targets, isRegistered: true, defaults, hedge };
 }
 
 /** The targets in order, except that in each run of weighted neighbours a randomly drawn one comes first. */

@@ -6,10 +6,11 @@ import { nobody, type Placement } from '#shared/broker/dispatch/workers/live-poo
 import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
 import type { Operation } from '#shared/core/operation.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
+import type { RequestPurpose } from '#shared/core/purpose.ts';
 import type { ClientRequest, RequestParameters } from '#shared/formats/client-format.ts';
 import { modelNotFound, resolveModel, type ResolvedModel } from './resolve-model.ts';
 import type { Registry } from '#shared/registry/registry.ts';
-import { affinityOf } from './affinity-of.ts';
+import { affinityOf, type NamedSession } from './affinity-of.ts';
 import { chooseLanes } from './choose-lanes.ts';
 import { HedgedJob } from './hedging/hedged-job.ts';
 import type { Hedges } from './hedging/hedges.ts';
@@ -46,7 +47,9 @@ export interface ModelRequest extends ClientRequest {
   /** The client's headers that pass to an upstream of the same format. */
   headers: Readonly<Record<string, string>> | undefined;
   /** The session that the client's headers name; undefined if they name none. */
-  session: string | undefined;
+  session: NamedSession | undefined;
+  /** What the client sends it for. */
+  sentFor: RequestPurpose;
   /** Milliseconds that the client waits for a worker; undefined if it sets no limit. */
   maxWaitMs: number | undefined;
 }
@@ -65,7 +68,7 @@ export interface ModelSink extends JobSink {
  */
 export async function serveModel(
   { dispatcher, workers, registry, limits, priceOf, hedges, ownerKeys, record }: ServingParts,
-  { parameters, withDefaults, format, operation, sealsAnswers, headers, session, maxWaitMs }: ModelRequest,
+  { parameters, withDefaults, format, operation, sealsAnswers, headers, session, sentFor, maxWaitMs }: ModelRequest,
   sink: ModelSink,
   caller: Caller,
 ): Promise<RunningRequest | undefined> {
@@ -74,7 +77,7 @@ export async function serveModel(
   const { models, auto } = registry();
   const permits = permitsOf(identity);
   if (!permits.allowsName(name)) throw modelDenied(name);
-  const model = resolveModel(name, models);
+  const model = resolveModel(name, { models, auto }, sentFor);
   if (!isKnown(model, name, workers)) throw modelNotFound(name);
   const place = (avoid: ReadonlySet<string>, allowed = permits.allowsLane): Placement[] =>
     chooseLanes({ model, needs, format }, { auto, priceOf, permits: allowed }, workers.pools(), avoid);
@@ -106,7 +109,8 @@ export async function serveModel(
   const { inputTokens } = needs;
   const onOver = (report: JobReport, reserved: Reservation | undefined): void => {
     const usage = usedTokens(report, inputTokens, sink.relayedTokens);
-    record({ origin: caller, format, operation, asked: name, report, usage, reservation: reserved });
+    const { purpose } = sentFor;
+    record({ origin: caller, format, operation, asked: name, purpose, report, usage, reservation: reserved });
   };
   if (!stream || operation !== 'generate' || model.kind === 'auto' || !model.hedge.includes(job.class))
     return runJob(dispatcher, job, body, sink, caller, reservation, onOver);

@@ -49,7 +49,16 @@ export async function serveTool(
     tiers: () => ['tools'] as const,
   };
   return runJob(dispatcher, job, body, sink, caller, reservation, (report, reserved) =>
-    record({ origin: caller, format, operation, asked: tool, report, usage: noUsage, reservation: reserved }),
+    record({
+      origin: caller,
+      format,
+      operation,
+      asked: tool,
+      purpose: undefined,
+      report,
+      usage: noUsage,
+      reservation: reserved,
+    }),
   );
 }
 

@@ -65,6 +65,7 @@ describe('the variables in the documentation', () => {
       'WIKI_TOKEN',
       // Read by Claude Code, redis-cli, Node, and npm in the image's build.
       'ANTHROPIC_BASE_URL',
+      'CLAUDE_CODE_GATEWAY_HINT_HEADERS',
       'REDISCLI_AUTH',
       'NODE_COMPILE_CACHE',
       'NPM_CONFIG_REGISTRY',

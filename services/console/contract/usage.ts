@@ -34,7 +34,7 @@ export interface UsageReport {
 }
 
 /**
- * `GET /usage/requests?before=<cursor>&limit=50` with the same filters and `outcome=`: single requests, newest first, as
+ * `GET /usage/requests?before=<cursor>&limit=50` with the same filters, `outcome=` and `purpose=`: single requests, newest first, as
  * `{ requests: UsageRequest[], next?: cursor }`. `GET /usage/export?format=csv|json` with `from`, `to` and the same
  * filters streams all of them.
  */
@@ -47,6 +47,9 @@ export interface UsageRequest {
   operation: string;
   /** The name that the client asked for; `model` is the one that served. */
   asked: string;
+  /** What it was sent for, where known; and where in the registry the rule stands that chose the model, if one did. */
+  purpose?: string | undefined;
+  rule?: string | undefined;
   model?: string | undefined;
   tier?: Tier | undefined;
   worker?: string | undefined;

@@ -59,6 +59,8 @@ export class ClientReply implements ModelSink {
     this.#onBegin();
     if (!attempt || this.#response.headersSent) return;
     const { id, announcement } = attempt.worker;
+    const { rule } = attempt.placement;
+    if (rule !== undefined) this.#response.setHeader('x-rtr-rule', rule);
     this.#response.setHeader('x-rtr-tier', announcement.tier);
     this.#response.setHeader('x-rtr-worker', id);
     this.#response.setHeader('x-rtr-attempts', attempts);

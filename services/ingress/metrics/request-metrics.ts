@@ -13,6 +13,9 @@ import { BoundedNames } from '#shared/core/metrics/bounded-names.ts';
 /** Models and tools that are counted by name. */
 const mostModels = 100;
 
+/** Rules of the registry that are counted by name. */
+const mostRules = 100;
+
 /** The error codes of requests that a limit refuses. */
 const limitCodes = [
   'rate_limit_exceeded',
@@ -51,7 +54,9 @@ export class RequestMetrics {
   readonly #refusals: BoundCounter<'format' | 'code'>;
   readonly #limited: BoundCounter<'code'>;
   readonly #moves: BoundCounter<'reason'>;
+  readonly #rules: BoundCounter<'rule'>;
   readonly #models = new BoundedNames(mostModels);
+  readonly #ruleNames = new BoundedNames(mostRules);
   readonly #series = new Map<string, Series>();
   readonly #ofModels = new Map<string, Omit<Series, 'outcomes' | 'duration' | 'queueWait'>>();
   readonly #waits = new Map<string, BoundObservations>();
@@ -118,6 +123,12 @@ export class RequestMetrics {
       labelNames: ['reason'],
       registers,
     });
+    this.#rules = new BoundCounter({
+      name: 'rtr_rule_requests_total',
+      help: 'Dispatched requests whose target a rule of the registry chose by what they are for, by rule',
+      labelNames: ['rule'],
+      registers,
+    });
     // Prometheus sees no increase in a counter that appears with its first event, so these start at 0.
     for (const code of limitCodes) this.#limit(code);
     for (const [code, { movable, status }] of Object.entries(errorTable)) {
@@ -143,6 +154,12 @@ export class RequestMetrics {
     series.completionTokens.add(completionTokens);
     const streamedMs = endedAt - (firstByteAt ?? endedAt);
     if (streamedMs >= leastStreamMs) series.speed.observe((completionTokens * 1000) / streamedMs);
+  }
+
+  /** Counts a request whose target a rule of the registry chose. */
+  countRule(rule: string): void {
+    const counted = this.#ruleNames.of(rule);
+    bound(this.#counts, `rule ${counted}`, () => this.#rules.bind({ rule: counted })).add();
   }
 
   /** Counts a request that ended with an error. */

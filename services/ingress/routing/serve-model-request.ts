@@ -9,6 +9,7 @@ import { ClientReply } from '../http/client-reply.ts';
 import { maxWaitOf } from '../http/max-wait-of.ts';
 import { receiveBody, type ReceiveParts } from '../http/receive-body.ts';
 import { sessionOf } from '../http/session-of.ts';
+import { purposeOf } from './purpose/purpose-of.ts';
 import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 
 /** Most characters of one passed header. The longest in use, `anthropic-beta`, lists about a dozen names. */
@@ -49,8 +50,10 @@ async function start(
   const headers = passedHeaders(request.headers, format.passedHeaders);
   const session = sessionOf(request.headers);
   const maxWaitMs = maxWaitOf(request.headers);
+  const sentFor = purposeOf(request.headers, parameters.signs);
   const { name, sealsAnswers = false } = format;
-  const asked = { parameters, withDefaults, format: name, operation, sealsAnswers, headers, session, maxWaitMs };
+  const served = { parameters, withDefaults, format: name, operation, sealsAnswers };
+  const asked = { ...served, headers, session, sentFor, maxWaitMs };
   return sink.failWhenUnread(caller.cancels(await serveModel(parts, asked, sink, caller)));
 }
 

@@ -40,8 +40,11 @@ export interface ReportQuery {
   to: number;
   step: Step;
   by: UsageGroup;
-  filter: Omit<UsageFilter, 'outcome'>;
+  filter: RowFilter;
 }
+
+/** What totals can be narrowed to. The outcome and the purpose are known of single requests only. */
+type RowFilter = Omit<UsageFilter, 'outcome' | 'purpose'>;
 
 /** Totals by group, the dearest first. `steps` are those of each of `times`. */
 export interface LedgerReport {
@@ -166,11 +169,13 @@ function stepsBetween(step: Step, from: number, to: number): number[] {
   return times;
 }
 
-function passes(row: TotalsRow, filter: Omit<UsageFilter, 'outcome'>): boolean {
+function passes(row: TotalsRow, filter: RowFilter): boolean {
   return usageGroups.every((name) => filter[name] === undefined || filter[name] === row[name]);
 }
 
-function isWanted(record: UsageRecord, viewer: UsageViewer, { outcome, ...filter }: UsageFilter): boolean {
+function isWanted(record: UsageRecord, viewer: UsageViewer, { outcome, purpose, ...filter }: UsageFilter): boolean {
   const row = rowOf(record);
-  return sees(viewer, row) && passes(row, filter) && (outcome === undefined || outcome === record.outcome);
+  if (outcome !== undefined && outcome !== record.outcome) return false;
+  if (purpose !== undefined && purpose !== record.purpose) return false;
+  return sees(viewer, row) && passes(row, filter);
 }

@@ -14,6 +14,10 @@ export const usageRecordSchema = z.object({
   operation: z.string(),
   /** The name that the client asked for, of a model or a tool. */
   asked: z.string(),
+  /** What the client sent it for; absent where unknown, and in records of releases that did not know it. */
+  purpose: z.string().optional(),
+  /** Where in the registry the rule stands that chose the target; absent when none applied. */
+  rule: z.string().optional(),
   /** What served it; absent when nothing did. */
   model: z.string().optional(),
   /** Absent as well for a tier of another release. */
@@ -45,6 +49,7 @@ export interface UsageFilter {
   user?: string | undefined;
   tier?: string | undefined;
   outcome?: string | undefined;
+  purpose?: string | undefined;
 }
 
 /** Whose use somebody may see: the own, that of the own keys and of the own teams; an admin everything. */

@@ -9,6 +9,7 @@ import { openaiLimitHeaders } from '../openai/limit-headers.ts';
 import { chatNeeds } from './needs.ts';
 import { parseChatRequest } from './parse-chat-request.ts';
 import type { ChatRequest } from './request.ts';
+import { chatSigns } from './signs.ts';
 import { chatStreamWords } from './stream-words.ts';
 
 /** OpenAI's chat completions. */
@@ -35,5 +36,6 @@ function readParameters(body: unknown): RequestParameters {
     maxOutput: request.max_completion_tokens ?? request.max_tokens ?? undefined,
     serviceTier: tier === 'flex' || tier === 'priority' ? tier : undefined,
     conversation: chatConversation(request),
+    signs: chatSigns(request),
   };
 }

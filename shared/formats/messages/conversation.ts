@@ -1,6 +1,9 @@
 import { conversationOf, type Conversation } from '../conversation.ts';
 import type { MessagesRequest } from './request.ts';
 
+/** How a block begins that Claude Code puts before the system prompt: it may differ between requests of one conversation. */
+const billingWords = 'x-anthropic-billing-header:';
+
 /** The conversation that a messages request belongs to, known by its start: the body has no field for a name. */
 export function messagesConversation({ system, messages }: MessagesRequest): Conversation {
   const first = messages.find(({ role }) => role === 'user');
@@ -10,6 +13,7 @@ export function messagesConversation({ system, messages }: MessagesRequest): Con
 function* textsOf(contents: readonly MessagesRequest['messages'][number]['content'][]): Generator<string> {
   for (const content of contents) {
     if (typeof content === 'string') yield content;
-    else for (const block of content) if (block.type === 'text') yield block.text;
+    else
+      for (const block of content) if (block.type === 'text' && !block.text.startsWith(billingWords)) yield block.text;
   }
 }

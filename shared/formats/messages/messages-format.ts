@@ -9,6 +9,7 @@ import { messagesLimitHeaders } from './limit-headers.ts';
 import { messagesNeeds } from './needs.ts';
 import { parseCountTokensRequest, parseMessagesRequest } from './parse-messages-request.ts';
 import type { MessagesRequest } from './request.ts';
+import { messagesSigns } from './signs.ts';
 import { messagesStreamWords } from './stream-words.ts';
 
 /** Anthropic's messages. */
@@ -40,5 +41,6 @@ function readParameters(body: unknown, operation: ClientRoute['operation']): Req
     // This format's `service_tier` chooses between capacities of its vendor, not a priority.
     serviceTier: undefined,
     conversation: messagesConversation(request),
+    signs: counts ? undefined : messagesSigns(request),
   };
 }

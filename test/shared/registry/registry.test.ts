@@ -37,6 +37,31 @@ describe('the registry file', () => {
     expect(Object.keys(example.models)).toEqual(['fast']);
   });
 
+  it('holds rules by purpose and by the type of an agent, for names, models and auto', () => {
+    const text = `
+models:
+  coder:
+    targets: [{ model: claude-opus-5 }]
+    purposes:
+      auxiliary: { targets: [{ model: qwen3-8b, tier: gpu }] }
+    agents:
+      Explore: { targets: [{ model: qwen3-8b }, { model: claude-haiku-4-5 }] }
+  gpt-5.5:
+    purposes: { compaction: { targets: [{ model: gpt-5-mini }] } }
+auto:
+  purposes: { subagent: { targets: [{ model: qwen3-32b }] } }
+`;
+    const { models, auto } = parseRegistry(text, 'r.yaml');
+    expect(models).toMatchObject({
+      coder: {
+        purposes: { auxiliary: { targets: [{ model: 'qwen3-8b', tier: 'gpu' }] } },
+        agents: { Explore: { targets: [{ model: 'qwen3-8b' }, { model: 'claude-haiku-4-5' }] } },
+      },
+      'gpt-5.5': { targets: [{ model: 'gpt-5.5' }], purposes: { compaction: { targets: [{ model: 'gpt-5-mini' }] } } },
+    });
+    expect(auto).toMatchObject({ purposes: { subagent: { targets: [{ model: 'qwen3-32b' }] } }, agents: {} });
+  });
+
   it('may be empty', () => {
     expect(parseRegistry('', 'r.yaml')).toEqual(emptyRegistry);
     expect(parseRegistry('# nothing yet\n', 'r.yaml')).toEqual(emptyRegistry);
@@ -46,6 +71,17 @@ describe('the registry file', () => {
     ['models: { fast: { targets: [] } }', 'r.yaml: models.fast.targets: '],
     ['models: { auto: { targets: [{ model: x }] } }', 'r.yaml: models.auto: this name is reserved'],
     ['auto: { tiers: [tools] }', 'r.yaml: auto.tiers.0: '],
+    [
+      'models: { x: { purposes: { titles: { targets: [{ model: y }] } } } }',
+      'r.yaml: models.x.purposes: Unrecognized key: "titles"',
+    ],
+    ['models: { x: { purposes: { main: { targets: [] } } } }', 'r.yaml: models.x.purposes.main.targets: '],
+    ['models: { x: { purposes: { main: { model: y } } } }', 'r.yaml: models.x.purposes.main.targets: '],
+    ['auto: { purposes: { main: { targets: [{ tier: gpu }] } } }', 'r.yaml: auto.purposes.main.targets.0.model: '],
+    [
+      'models: { x: { agents: { "a b": { targets: [{ model: y }] } } } }',
+      'r.yaml: models.x.agents.a b: a name is made',
+    ],
     ['modles: {}', 'Unrecognized key: "modles"'],
     ['models: [', 'at line 1'],
   ])('is refused with a sentence that names the mistake: %s', (text, sentence) => {

@@ -2,17 +2,18 @@ import { describe, expect, it } from 'vitest';
 import { affinityOf } from '#shared/serving/affinity-of.ts';
 
 const alice = { id: 'key-1', ownerId: 'alice' };
+const session = { name: 'session', restarts: false };
 const unnamed = { name: undefined, start: 'start' };
 
 describe('the affinity of a request', () => {
   it("is the same for all keys of one owner, and another one for another owner's same conversation", () => {
-    const own = affinityOf(alice, 'session', unnamed);
-    expect(affinityOf({ id: 'key-2', ownerId: 'alice' }, 'session', unnamed)).toBe(own);
-    expect(affinityOf({ id: 'key-1', ownerId: 'bob' }, 'session', unnamed)).not.toBe(own);
+    const own = affinityOf(alice, session, unnamed);
+    expect(affinityOf({ id: 'key-2', ownerId: 'alice' }, session, unnamed)).toBe(own);
+    expect(affinityOf({ id: 'key-1', ownerId: 'bob' }, session, unnamed)).not.toBe(own);
   });
 
   it('is another one for each key without an owner', () => {
-    const ofKey = (id: string) => affinityOf({ id, ownerId: undefined }, 'session', unnamed);
+    const ofKey = (id: string) => affinityOf({ id, ownerId: undefined }, session, unnamed);
     expect(ofKey('key-1')).toBe(ofKey('key-1'));
     expect(ofKey('key-1')).not.toBe(ofKey('key-2'));
   });
@@ -24,10 +25,18 @@ describe('the affinity of a request', () => {
   });
 
   it('follows the name, whatever the start, where the client gives one', () => {
-    const byHeader = affinityOf(alice, 'session', unnamed);
-    expect(affinityOf(alice, 'session', { name: undefined, start: 'summary' })).toBe(byHeader);
+    const byHeader = affinityOf(alice, session, unnamed);
+    expect(affinityOf(alice, session, { name: undefined, start: 'summary' })).toBe(byHeader);
     const byBody = affinityOf(alice, undefined, { name: 'cache key', start: 'start' });
     expect(affinityOf(alice, undefined, { name: 'cache key', start: 'summary' })).toBe(byBody);
-    expect(new Set([byHeader, byBody, affinityOf(alice, 'other', unnamed)]).size).toBe(3);
+    expect(new Set([byHeader, byBody, affinityOf(alice, { name: 'other', restarts: false }, unnamed)]).size).toBe(3);
+  });
+
+  it('follows both in a session that restarts', () => {
+    const restarting = { name: 'session', restarts: true };
+    const own = affinityOf(alice, restarting, unnamed);
+    expect(affinityOf(alice, restarting, unnamed)).toBe(own);
+    expect(affinityOf(alice, restarting, { name: undefined, start: 'summary' })).not.toBe(own);
+    expect(affinityOf(alice, { ...restarting, name: 'other' }, unnamed)).not.toBe(own);
   });
 });

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Capability } from '#shared/broker/contract/announcement.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { Purpose } from '#shared/core/purpose.ts';
 import type { Tier } from '#shared/core/tier.ts';
 import { registrySchema } from '#shared/registry/registry.ts';
 import { chooseLanes } from '#shared/serving/choose-lanes.ts';
+import { permitsOf, type KeyPermits } from '#shared/serving/key-permits.ts';
 import { drawOrder, resolveModel } from '#shared/serving/resolve-model.ts';
 import { livePool } from '../../helpers/broker/live-pool.ts';
 
@@ -35,15 +37,17 @@ function lanes(
   needs: object = {},
   file: object = {},
   avoid: string[] = [],
+  purpose?: Purpose,
+  permits: KeyPermits['allowsLane'] = () => true,
 ): string[] {
   const registry = registrySchema.parse(file);
   const parameters = {
     format: 'chat',
-    model: resolveModel(model, registry.models, () => 0),
+    model: resolveModel(model, registry, { purpose, agentType: undefined }, () => 0),
     needs: { ...noNeeds, ...needs },
   };
   const priceOf = (_: Tier, id: string) => registry.prices[id];
-  return chooseLanes(parameters, { auto: registry.auto, priceOf, permits: () => true }, pools, new Set(avoid)).map(
+  return chooseLanes(parameters, { auto: registry.auto, priceOf, permits }, pools, new Set(avoid)).map(
     ({ pool: { pool: name }, model: id }) => (name === id ? name : `${name}:${id}`),
   );
 }
@@ -52,9 +56,10 @@ describe('prices', () => {
   it('are not read unless the registry limits them', () => {
     const asked: string[] = [];
     const choose = (file: object) => {
-      const { auto, models } = registrySchema.parse(file);
+      const registry = registrySchema.parse(file);
+      const { auto } = registry;
       const priceOf = (_: Tier, id: string): undefined => void asked.push(id);
-      const parameters = { format: 'chat', model: resolveModel('auto', models, () => 0), needs: noNeeds };
+      const parameters = { format: 'chat', model: resolveModel('auto', registry), needs: noNeeds };
       return chooseLanes(parameters, { auto, priceOf, permits: () => true }, [pool('gpu', 'gpu')], new Set());
     };
     expect(choose({})).toHaveLength(1);
@@ -143,6 +148,17 @@ describe('a named model', () => {
     expect(lanes('m', [blind], { vision: true })).toEqual(['blind:m']);
   });
 
+  it('goes to the able target of a pool that serves several', () => {
+    const models = [
+      { id: 'blind', capabilities: ['stream' as const] },
+      { id: 'sees', capabilities: ['vision' as const] },
+    ];
+    const both = livePool({ tier: 'gpu', pool: 'both', models }, [{ id: 'w' }]);
+    const file = { models: { best: { targets: [{ model: 'blind' }, { model: 'sees' }] } } };
+    expect(lanes('best', [both], {}, file)).toEqual(['both:blind']);
+    expect(lanes('best', [both], { vision: true }, file)).toEqual(['both:sees']);
+  });
+
   it("never goes to a worker without the client's format, even if there is no other", () => {
     expect(lanes('m', [pool('gpu', 'gpu', { model: 'm', formats: ['messages'] })])).toEqual([]);
   });
@@ -171,5 +187,56 @@ describe('a name of the registry', () => {
     expect(firsts.filter(([first]) => first === 'a')).toHaveLength(75);
     expect(firsts.filter(([first]) => first === 'b')).toHaveLength(25);
     expect(firsts.every((order) => order[2] === 'c')).toBe(true);
+  });
+});
+
+describe('a rule by purpose', () => {
+  const local = pool('gpu', 'local', { model: 'small' });
+  const blind = pool('gpu', 'blind', { model: 'tiny' });
+  const api = pool('cloud', 'api', { model: 'big', can: ['stream', 'vision'] });
+  const pools = [local, blind, api];
+  const rules = { purposes: { auxiliary: { targets: [{ model: 'small', tier: 'gpu' }] } } };
+
+  it('of a name gives the requests that it applies to its own targets, and no others', () => {
+    const file = { models: { coder: { targets: [{ model: 'big' }], ...rules } } };
+    const of = (purpose?: Purpose, served = pools) => lanes('coder', served, {}, file, [], purpose);
+    expect(of('auxiliary')).toEqual(['local:small']);
+    expect(of('main')).toEqual(['api:big']);
+    expect(of()).toEqual(['api:big']);
+    expect(of('auxiliary', [api])).toEqual([]);
+  });
+
+  it('of a model by its own id leaves its other requests as they are', () => {
+    const file = { models: { big: rules } };
+    expect(lanes('big', pools, {}, file, [], 'auxiliary')).toEqual(['local:small']);
+    expect(lanes('big', pools, {}, file, [], 'main')).toEqual(['api:big']);
+  });
+
+  it('of auto comes first, as long as one of its targets is able', () => {
+    const file = { auto: { tiers: ['cloud', 'gpu'], except: ['small'], ...rules } };
+    const of = (purpose: Purpose, needs: object = {}, served = pools) =>
+      lanes('auto', served, needs, file, [], purpose);
+    expect(of('auxiliary')).toEqual(['local:small']);
+    expect(of('main')).toEqual(['api:big', 'blind:tiny']);
+    expect(of('auxiliary', { vision: true })).toEqual(['api:big']);
+    expect(of('auxiliary', {}, [api, blind])).toEqual(['api:big', 'blind:tiny']);
+  });
+
+  it('of auto gives a key only what its lists permit', () => {
+    const file = { auto: rules };
+    const of = (key: { models?: string[]; tiers?: Tier[] }) =>
+      lanes(
+        'auto',
+        pools,
+        {},
+        file,
+        [],
+        'auxiliary',
+        permitsOf({ models: undefined, tiers: undefined, ...key }).allowsLane,
+      );
+    expect(of({ models: ['auto'] })).toEqual(['local:small']);
+    expect(of({ models: ['small', 'big'] })).toEqual(['local:small']);
+    expect(of({ models: ['big'] })).toEqual(['api:big']);
+    expect(of({ tiers: ['cloud'] })).toEqual(['api:big']);
   });
 });

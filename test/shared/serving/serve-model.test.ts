@@ -78,6 +78,7 @@ function ask(
     sealsAnswers: false,
     headers: undefined,
     session: undefined,
+    sentFor: { purpose: undefined, agentType: undefined },
     maxWaitMs: undefined,
     ...asked,
   };

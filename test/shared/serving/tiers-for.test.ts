@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Tier } from '#shared/core/tier.ts';
-import { emptyRegistry } from '#shared/registry/registry.ts';
+import { emptyRegistry, registrySchema } from '#shared/registry/registry.ts';
 import { permitsOf } from '#shared/serving/key-permits.ts';
 import { resolveModel } from '#shared/serving/resolve-model.ts';
 import { tiersFor, type TiersParts } from '#shared/serving/tiers-for.ts';
@@ -15,8 +15,8 @@ function parts(known: Record<string, Tier[]>, live: Tier[], change: Partial<Tier
   return { auto: emptyRegistry.auto, workers, permits: everything, placements: [], ...change };
 }
 
-const auto = resolveModel('auto', {});
-const named = resolveModel('llama', {});
+const auto = resolveModel('auto', emptyRegistry);
+const named = resolveModel('llama', emptyRegistry);
 
 describe('the tiers that may serve a request', () => {
   it('are those that served its model, even without a worker', () => {
@@ -24,9 +24,8 @@ describe('the tiers that may serve a request', () => {
   });
 
   it('are those that the registry names for it, even if no worker served it', () => {
-    const registered = resolveModel('fast', {
-      fast: { targets: [{ model: 'x', tier: 'cloud' }], defaults: {}, hedge: [] },
-    });
+    const registry = registrySchema.parse({ models: { fast: { targets: [{ model: 'x', tier: 'cloud' }] } } });
+    const registered = resolveModel('fast', registry);
     expect(tiersFor(registered, parts({}, []))).toEqual(['cloud']);
   });
 

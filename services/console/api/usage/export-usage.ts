@@ -37,6 +37,8 @@ const columns: Record<string, (request: UsageRequest) => CsvCell> = {
   completion_tokens: ({ completionTokens }) => completionTokens,
   reasoning_tokens: ({ reasoningTokens }) => reasoningTokens,
   cost_usd: ({ cost }) => cost,
+  purpose: ({ purpose }) => purpose,
+  rule: ({ rule }) => rule,
 };
 
 const formats = {

@@ -54,6 +54,8 @@ export interface Placement {
   maxWaitMs?: number | undefined;
   /** Placements of one request with the same group are equally good. */
   group?: number | undefined;
+  /** What chose it, as its owner records it; undefined if nothing but the request did. */
+  rule?: string | undefined;
 }
 
 /** No worker is to be avoided. */

@@ -7,7 +7,7 @@ describe("the session in a client's headers", () => {
     ['Claude Code', { 'x-claude-code-session-id': 'ses_1' }],
     ['Codex', { 'session-id': 'ses_1' }],
   ])('is read as %s names it', (_, headers) => {
-    expect(sessionOf(headers)).toBe(sessionOf({ 'x-session-affinity': 'ses_1' }));
+    expect(sessionOf(headers)?.name).toBe(sessionOf({ 'x-session-affinity': 'ses_1' })?.name);
   });
 
   it('is another one for each agent of a session', () => {
@@ -18,7 +18,16 @@ describe("the session in a client's headers", () => {
       sessionOf({ ...session, 'x-claude-code-agent-id': 'b' }),
       sessionOf({ 'session-id': 's', 'thread-id': 't' }),
     ];
-    expect(new Set(sessions).size).toBe(4);
+    expect(new Set(sessions.map((each) => each?.name)).size).toBe(4);
+  });
+
+  it('restarts with each window of a thread of Codex, and under the same name in Claude Code only', () => {
+    const codex = { 'session-id': 's', 'thread-id': 't' };
+    const first = sessionOf({ ...codex, 'x-codex-window-id': 't:0' });
+    expect(sessionOf({ ...codex, 'x-codex-window-id': 't:1' })).not.toEqual(first);
+    expect(first?.restarts).toBe(false);
+    expect(sessionOf({ 'x-session-affinity': 's' })?.restarts).toBe(false);
+    expect(sessionOf({ 'x-claude-code-session-id': 's' })?.restarts).toBe(true);
   });
 
   it('is undefined if none is named, or only an agent', () => {
@@ -27,6 +36,6 @@ describe("the session in a client's headers", () => {
   });
 
   it('is read up to 256 characters', () => {
-    expect(sessionOf({ 'session-id': 'x'.repeat(10_000) })).toHaveLength(257);
+    expect(sessionOf({ 'session-id': 'x'.repeat(10_000) })?.name).toHaveLength(257);
   });
 });

@@ -51,6 +51,21 @@ function record(fields: Partial<UsageRecord> = {}): UsageRecord {
 
 const november = { from: Date.UTC(2026, 10, 1), to: Date.UTC(2026, 11, 1) };
 
+describe('requests by purpose', () => {
+  it('are found by it, and records of releases without it are read and not found', async () => {
+    const { ledger, reader } = await open();
+    ledger.add(record({ id: 'title', purpose: 'auxiliary', rule: 'models.coder.purposes.auxiliary' }));
+    ledger.add(record({ id: 'turn', purpose: 'main' }));
+    ledger.add(record({ id: 'old' }));
+    await until(async () => (await reader.requests(admin, {}, 10)).requests.length === 3);
+    const { requests } = await reader.requests(admin, { purpose: 'auxiliary' }, 10);
+    expect(requests).toMatchObject([{ id: 'title', rule: 'models.coder.purposes.auxiliary' }]);
+    const exported: string[] = [];
+    for await (const { id } of reader.export(admin, { purpose: 'main' }, november.from, november.to)) exported.push(id);
+    expect(exported).toEqual(['turn']);
+  });
+});
+
 describe('totals', () => {
   it('are reported by day, in steps without a gap, by any group and filter', async () => {
     const { ledger, reader } = await open();

@@ -1,6 +1,7 @@
 import { Badge, Button, Group, Modal, Select, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { purposes } from '#shared/core/purpose.ts';
 import type { UsageRequest } from '../../../contract/usage.ts';
 import { callApi, type ApiFailure } from '../../api/call-api.ts';
 import { DataList } from '../../parts/data-list.tsx';
@@ -23,8 +24,10 @@ const outcomeColours = { done: 'green', failed: 'red', cancelled: 'gray' } as co
 /** Single requests, newest first, each with its details. */
 export function RecentRequests({ filters }: Pick<UsageQuery, 'filters'>) {
   const [outcome, setOutcome] = useState<string | null>(null);
+  const [purpose, setPurpose] = useState<string | null>(null);
   const [chosen, choose] = useState<UsageRequest>();
-  const query = new URLSearchParams({ limit: '50', ...filters, ...(outcome === null ? {} : { outcome }) }).toString();
+  const chosenOnes = { ...(outcome === null ? {} : { outcome }), ...(purpose === null ? {} : { purpose }) };
+  const query = new URLSearchParams({ limit: '50', ...filters, ...chosenOnes }).toString();
   const pages = useInfiniteQuery<RequestPage, ApiFailure, { pages: RequestPage[] }, string[], string | undefined>({
     queryKey: ['/usage/requests', query],
     queryFn: ({ pageParam, signal }) =>
@@ -51,6 +54,16 @@ export function RecentRequests({ filters }: Pick<UsageQuery, 'filters'>) {
           data={Object.entries(outcomes).map(([value, label]) => ({ value, label }))}
           value={outcome}
           onChange={setOutcome}
+        />
+        <Select
+          aria-label="Purpose"
+          placeholder="All purposes"
+          clearable
+          clearButtonProps={{ 'aria-label': 'Show all purposes' }}
+          w="11rem"
+          data={[...purposes]}
+          value={purpose}
+          onChange={setPurpose}
         />
       </Group>
       {pages.error && !requests ? (

@@ -7,7 +7,8 @@ import { tierNames } from '../../parts/tier-mark.tsx';
 
 /** The record of one request: its path through the cluster, its times and its cost. */
 export function RequestFacts({ request }: { request: UsageRequest }) {
-  const { id, at, key, owner, format, operation, asked, model, tier, worker, outcome, code, attempts } = request;
+  const { id, at, key, owner, format, operation, asked, purpose, rule, model, tier, worker } = request;
+  const { outcome, code, attempts } = request;
   const { queueMs, firstTokenMs, totalMs, promptTokens, cachedTokens, completionTokens, reasoningTokens, cost } =
     request;
   const facts: [string, ReactNode][] = [
@@ -16,6 +17,8 @@ export function RequestFacts({ request }: { request: UsageRequest }) {
     ['Key', key.name],
     ['Owner', owner ? `${owner.name}${owner.kind === 'team' ? ' (team)' : ''}` : 'none (router key)'],
     ['Asked', `${asked}, ${operation} in the ${format} format`],
+    ['Purpose', purpose ?? 'unknown'],
+    ['Rule', rule ?? 'none'],
     ['Served by', [model, tier && tierNames[tier], worker].filter((part) => part !== undefined).join(' · ') || 'none'],
     ['Outcome', code === undefined ? outcome : `${outcome}: ${code}. ${errorSentence(code)}`],
     ['Attempts', formatCount(attempts)],

@@ -1,0 +1,20 @@
+import { startOfText, type RequestSigns } from '../request-signs.ts';
+import type { MessagesRequest } from './request.ts';
+
+/** What of a messages request tells what it is for. */
+export function messagesSigns({ system, messages, tools }: MessagesRequest): RequestSigns {
+  const blocks = Array.isArray(system) ? system : [];
+  return {
+    instructions: startOfText(typeof system === 'string' ? system : (blocks[0]?.text ?? '')),
+    lastText: startOfText(lastTextOf(messages)),
+    hasOwnTools: (tools ?? []).some(({ type }) => type === undefined || type === null || type === 'custom'),
+    cachesInstructions: blocks.some((block) => (block['cache_control'] ?? null) !== null),
+    compacts: false,
+  };
+}
+
+function lastTextOf(messages: MessagesRequest['messages']): string {
+  const content = messages.findLast(({ role }) => role === 'user')?.content ?? '';
+  if (typeof content === 'string') return content;
+  return content.findLast((block) => block.type === 'text')?.text ?? '';
+}

@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
+import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
+import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
+import { recordedRequests } from '../helpers/clients/recorded-requests.ts';
+import type { Cluster } from '../helpers/cluster/start-cluster.ts';
+import { startTwoModels } from '../helpers/cluster/start-two-models.ts';
+import { until } from '../helpers/until.ts';
+
+const registry = `
+models:
+  coder:
+    targets: [{ model: big }]
+    purposes:
+      auxiliary: { targets: [{ model: small, tier: gpu }] }
+      compaction: { targets: [{ model: gone }] }
+    agents:
+      Explore: { targets: [{ model: small }] }
+  big:
+    purposes:
+      auxiliary: { targets: [{ model: small }] }
+auto:
+  only: [big]
+  purposes:
+    auxiliary: { targets: [{ model: small }] }
+prices:
+  big: { input: 1000, output: 1000 }
+  small: { input: 1, output: 1 }
+`;
+
+let cluster: Cluster;
+beforeAll(async () => {
+  cluster = await startTwoModels(registry);
+});
+afterAll(() => cluster?.stop());
+
+const admin = { userId: '', isAdmin: true, keyIds: [], teamIds: [] };
+
+let count = 0;
+async function send(
+  fields: object,
+  headers: Record<string, string> = {},
+  key = cluster.key,
+  path = 'openai/chat/completions',
+) {
+  const id = `purpose-${++count}`;
+  const response = await fetch(`${cluster.url}/api/${path}`, {
+    method: 'POST',
+    headers: { ...headers, authorization: `Bearer ${key}`, 'content-type': 'application/json', 'x-request-id': id },
+    body: JSON.stringify({ max_tokens: 20, messages: [{ role: 'user', content: 'hi' }], ...fields }),
+  });
+  const model = /"model":"([^"]*)"/.exec(await response.text())?.[1];
+  return { id, status: response.status, model, rule: response.headers.get('x-rtr-rule') };
+}
+
+/** The ledger's record of a request, when it is written. */
+async function recordOf(id: string): Promise<UsageRecord | undefined> {
+  const { connection } = await openKeyStore(inject('redisUrl'));
+  const usage = new UsageReader(connection.redis, `${cluster.prefix}:`);
+  let found: UsageRecord | undefined;
+  await until(async () => {
+    found = (await usage.requests(admin, {}, 200)).requests.find((record) => record.id === id);
+    return found !== undefined;
+  });
+  return found;
+}
+
+describe('a request sent for a purpose', () => {
+  it.each<[string, Record<string, string>, string, string | null]>([
+    ['coder', { 'x-rtr-purpose': 'auxiliary' }, 'small', 'models.coder.purposes.auxiliary'],
+    ['coder', { 'x-rtr-purpose': 'main' }, 'big', null],
+    ['coder', {}, 'big', null],
+    ['big', { 'x-rtr-purpose': 'auxiliary' }, 'small', 'models.big.purposes.auxiliary'],
+    ['big', {}, 'big', null],
+    ['small', { 'x-rtr-purpose': 'auxiliary' }, 'small', null],
+    ['auto', { 'x-rtr-purpose': 'auxiliary' }, 'small', 'auto.purposes.auxiliary'],
+    ['auto', {}, 'big', null],
+  ])('of %s with %j is served by %s, and the answer names the rule', async (model, headers, served, rule) => {
+    expect(await send({ model }, headers)).toMatchObject({ status: 200, model: served, rule });
+  });
+
+  it('is recorded with the purpose and the rule, where there are such', async () => {
+    const title = await send({ model: 'coder' }, { 'x-rtr-purpose': 'auxiliary' });
+    const turn = await send({ model: 'coder' }, { 'x-rtr-purpose': 'main' });
+    const plain = await send({ model: 'coder' });
+    const rule = 'models.coder.purposes.auxiliary';
+    expect(await recordOf(title.id)).toMatchObject({ asked: 'coder', model: 'small', purpose: 'auxiliary', rule });
+    const ofTurn = await recordOf(turn.id);
+    expect(ofTurn).toMatchObject({ asked: 'coder', model: 'big', purpose: 'main' });
+    expect(ofTurn).not.toHaveProperty('rule');
+    expect(await recordOf(plain.id)).not.toHaveProperty('purpose');
+  });
+
+  it.each([
+    ['opencode', 'a title', 'small'],
+    ['opencode', 'a turn', 'big'],
+    ['opencode', 'a title in messages', 'small'],
+    ['claude-code', 'a title', 'small'],
+    ['claude-code-hints', 'a title', 'small'],
+  ])('by the signs of %s: %s goes to the model %s', async (program, name, served) => {
+    const request = recordedRequests(program).get(name);
+    const path = request?.path.includes('messages') ? 'anthropic/v1/messages' : 'openai/chat/completions';
+    const body = { ...request?.body, model: 'coder', max_tokens: 20 };
+    expect(await send(body, request?.headers, cluster.key, path)).toMatchObject({ status: 200, model: served });
+  });
+
+  it('goes where the rule for the type of its agent says', async () => {
+    const turn = recordedRequests('claude-code-hints').get('a turn of an agent');
+    const { id, rule } = await send(
+      { model: 'coder', stream: true },
+      turn?.headers,
+      cluster.key,
+      'anthropic/v1/messages',
+    );
+    expect(rule).toBe('models.coder.agents.Explore');
+    expect(await recordOf(id)).toMatchObject({ model: 'small', purpose: 'subagent', rule });
+  });
+
+  it('to count tokens is counted by the model that would serve it', async () => {
+    const count_tokens = 'anthropic/v1/messages/count_tokens';
+    const { id } = await send({ model: 'coder' }, { 'x-rtr-purpose': 'auxiliary' }, cluster.key, count_tokens);
+    expect(await recordOf(id)).toMatchObject({ model: 'small', operation: 'count_tokens' });
+  });
+
+  it('is named in the log line and in the metrics', async () => {
+    const series = 'rtr_rule_requests_total{rule="models.coder.purposes.auxiliary"}';
+    const counted = async (): Promise<number> => {
+      const lines = (await (await fetch(`${cluster.adminUrl}/metrics`)).text()).split('\n');
+      return Number(
+        lines
+          .find((line) => line.startsWith(series))
+          ?.split(' ')
+          .at(-1) ?? 0,
+      );
+    };
+    const before = await counted();
+    const { id } = await send({ model: 'coder' }, { 'x-rtr-purpose': 'auxiliary' });
+    await until(() => cluster.ingress.lines.some(({ msg, requestId }) => msg === 'request served' && requestId === id));
+    const line = cluster.ingress.lines.find(({ msg, requestId }) => msg === 'request served' && requestId === id);
+    expect(line).toMatchObject({ purpose: 'auxiliary', rule: 'models.coder.purposes.auxiliary', model: 'small' });
+    expect(await counted()).toBe(before + 1);
+  });
+
+  it('waits for a model of the rule that no worker serves, and never goes to another one', async () => {
+    const answer = await send({ model: 'coder' }, { 'x-rtr-purpose': 'compaction', 'x-rtr-max-wait': '0.3' });
+    expect(answer).toMatchObject({ status: 503, rule: null });
+    const record = await recordOf(answer.id);
+    expect(record).toMatchObject({ outcome: 'failed', purpose: 'compaction' });
+    expect(record?.model).toBeUndefined();
+  });
+});
+
+describe('a key', () => {
+  it('that lists a name may use the targets of its rules, and that lists a model no others', async () => {
+    const named = await cluster.addKey({ models: ['coder'] });
+    expect(await send({ model: 'coder' }, { 'x-rtr-purpose': 'auxiliary' }, named.raw)).toMatchObject({ status: 200 });
+    expect(await send({ model: 'small' }, {}, named.raw)).toMatchObject({ status: 403 });
+    const listed = await cluster.addKey({ models: ['big', 'other'] });
+    const auto = await send({ model: 'auto' }, { 'x-rtr-purpose': 'auxiliary' }, listed.raw);
+    expect(auto).toMatchObject({ status: 200, model: 'big', rule: null });
+  });
+
+  it('has its budget reserved and charged at the price of the model that the rule names', async () => {
+    // 20 tokens of the big model cost two cents, of the small one next to nothing.
+    const { raw } = await cluster.addKey({ limits: { costPerDay: 0.01 } });
+    const main = await send({ model: 'coder' }, { 'x-rtr-purpose': 'main' }, raw);
+    expect(main.status).toBe(400);
+    const title = await send({ model: 'coder' }, { 'x-rtr-purpose': 'auxiliary' }, raw);
+    expect(title.status).toBe(200);
+    const { cost = 0, promptTokens = 0, completionTokens = 0 } = (await recordOf(title.id)) ?? {};
+    expect(cost).toBe((promptTokens + completionTokens) * 1_000);
+  });
+});

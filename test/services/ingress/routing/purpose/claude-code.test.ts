@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { sessionOf } from '#services/ingress/http/session-of.ts';
+import { purposeOf } from '#services/ingress/routing/purpose/purpose-of.ts';
+import { affinityOf } from '#shared/serving/affinity-of.ts';
+import { parametersOf, recordedRequests, type RecordedRequest } from '../../../../helpers/clients/recorded-requests.ts';
+
+const plain = recordedRequests('claude-code');
+const hinted = recordedRequests('claude-code-hints');
+
+function purposeOfRequest(request: RecordedRequest | undefined) {
+  if (!request) throw new Error('no such recording');
+  return purposeOf(request.headers, parametersOf(request)?.signs);
+}
+
+describe('a request of Claude Code', () => {
+  it.each([
+    ['a turn', 'main'],
+    ['a turn with a web search to come', 'main'],
+    ['a turn after a web search', 'main'],
+    ['a turn of an agent', 'subagent'],
+    ['a title', 'auxiliary'],
+    ['a web search', 'auxiliary'],
+    ['a compaction', 'compaction'],
+    ['the first turn after a compaction', 'main'],
+  ])('without hint headers: %s is known as %s', (name, purpose) => {
+    expect(purposeOfRequest(plain.get(name))).toEqual({ purpose, agentType: undefined });
+  });
+
+  it.each([
+    ['a turn', 'main', undefined],
+    ['a turn of an agent', 'subagent', 'Explore'],
+    ['a title', 'auxiliary', undefined],
+    ['a web search', 'auxiliary', undefined],
+    ['a compaction', 'compaction', undefined],
+    ['the first turn after a compaction', 'main', undefined],
+  ])('with hint headers: %s is for %s', (name, purpose, agentType) => {
+    expect(purposeOfRequest(hinted.get(name))).toEqual({ purpose, agentType });
+  });
+
+  it('is for what its header says, whatever its body looks like', () => {
+    const title = hinted.get('a title');
+    const headers = { ...title?.headers, 'x-claude-code-request-class': 'workflow' };
+    expect(title && purposeOfRequest({ ...title, headers }).purpose).toBe('workflow');
+  });
+
+  it('with the class of a later release is known by its signs', () => {
+    const later = { 'x-claude-code-request-class': 'side_reply' };
+    const ofPlain = (name: string) => {
+      const request = plain.get(name);
+      return request && purposeOfRequest({ ...request, headers: { ...request.headers, ...later } }).purpose;
+    };
+    expect([ofPlain('a turn'), ofPlain('a title'), ofPlain('a turn of an agent')]).toEqual([
+      'main',
+      'auxiliary',
+      'subagent',
+    ]);
+  });
+
+  it('to count tokens has no purpose but the one that its headers say', () => {
+    const title = plain.get('a title');
+    const { max_tokens: _, ...body } = (title?.body ?? {}) as Record<string, unknown>;
+    const counted = parametersOf({ path: '/v1/messages/count_tokens', headers: {}, body });
+    expect(counted).toMatchObject({ signs: undefined });
+    expect(purposeOf({ ...title?.headers }, counted?.signs).purpose).toBe('main');
+  });
+});
+
+describe('the affinity of a session of Claude Code', () => {
+  const affinities = (requests: ReadonlyMap<string, RecordedRequest>, ...names: string[]): number[] =>
+    names.map((name) => {
+      const request = requests.get(name);
+      const conversation = request && parametersOf(request)?.conversation;
+      if (!conversation) throw new Error(`no recording of ${name}`);
+      return affinityOf({ id: 'key', ownerId: 'alice' }, sessionOf(request.headers), conversation);
+    });
+
+  it.each([
+    ['without', plain],
+    ['with', hinted],
+  ])('is dropped by a compaction, and another one from then on: %s hint headers', (_, requests) => {
+    const [turn, compaction, first, second] = affinities(
+      requests,
+      'a turn',
+      'a compaction',
+      'the first turn after a compaction',
+      'the second turn after a compaction',
+    );
+    expect(compaction).toBe(turn);
+    expect(first).not.toBe(turn);
+    expect(second).toBe(first);
+    expect(affinities(requests, 'a title')[0]).not.toBe(turn);
+  });
+
+  it('stays while the conversation goes on', () => {
+    const [before, after] = affinities(plain, 'a turn with a web search to come', 'a turn after a web search');
+    expect(after).toBe(before);
+  });
+});

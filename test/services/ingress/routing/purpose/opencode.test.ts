@@ -1,0 +1,19 @@
+import { describe, expect, it } from 'vitest';
+import { purposeOf } from '#services/ingress/routing/purpose/purpose-of.ts';
+import { parametersOf, recordedRequests } from '../../../../helpers/clients/recorded-requests.ts';
+
+const recorded = recordedRequests('opencode');
+
+describe('a request of opencode', () => {
+  it.each([
+    ['a turn', 'main'],
+    ['a turn in messages', 'main'],
+    ['a title', 'auxiliary'],
+    ['a title in messages', 'auxiliary'],
+    ['a turn of an agent', 'subagent'],
+    ['a compaction', 'compaction'],
+  ])('%s is known as %s', (name, purpose) => {
+    const request = recorded.get(name);
+    expect(request && purposeOf(request.headers, parametersOf(request)?.signs).purpose).toBe(purpose);
+  });
+});

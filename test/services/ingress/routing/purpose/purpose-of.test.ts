@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { purposeOf } from '#services/ingress/routing/purpose/purpose-of.ts';
+import { parametersOf, recordedRequests } from '../../../../helpers/clients/recorded-requests.ts';
+
+describe('the purpose of a request', () => {
+  it('is what its client says in a header', () => {
+    expect(purposeOf({ 'x-rtr-purpose': 'auxiliary' }, undefined).purpose).toBe('auxiliary');
+    const turn = recordedRequests('opencode').get('a turn');
+    expect(purposeOf({ ...turn?.headers, 'x-rtr-purpose': 'workflow' }, undefined).purpose).toBe('workflow');
+  });
+
+  it('is not what the header says if that is no purpose', () => {
+    expect(purposeOf({ 'x-rtr-purpose': 'gardening' }, undefined).purpose).toBeUndefined();
+    const turn = recordedRequests('opencode').get('a turn');
+    expect(purposeOf({ ...turn?.headers, 'x-rtr-purpose': 'gardening' }, undefined).purpose).toBe('main');
+  });
+
+  it('is unknown for a client that is not known, whatever its body looks like', () => {
+    for (const program of ['claude-code', 'opencode']) {
+      const title = recordedRequests(program).get('a title');
+      expect(title && purposeOf({ 'user-agent': 'curl/8' }, parametersOf(title)?.signs)).toEqual({
+        purpose: undefined,
+        agentType: undefined,
+      });
+    }
+  });
+
+  it('is a compaction where the format says so, whoever sends it', () => {
+    const signs = { instructions: '', lastText: '', hasOwnTools: false, cachesInstructions: false, compacts: true };
+    expect(purposeOf({}, signs).purpose).toBe('compaction');
+  });
+});

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import type { RequestPurpose } from '#shared/core/purpose.ts';
+import { registrySchema } from '#shared/registry/registry.ts';
+import { resolveModel } from '#shared/serving/resolve-model.ts';
+
+const registry = registrySchema.parse({
+  models: {
+    coder: {
+      targets: [{ model: 'big' }],
+      purposes: {
+        auxiliary: {
+          targets: [
+            { model: 'a', weight: 1 },
+            { model: 'b', weight: 1 },
+          ],
+        },
+        subagent: { targets: [{ model: 'medium' }] },
+      },
+      agents: { Explore: { targets: [{ model: 'small', tier: 'gpu' }] } },
+      defaults: { temperature: 0 },
+    },
+    alone: { purposes: { compaction: { targets: [{ model: 'small' }] } } },
+  },
+  auto: { agents: { Plan: { targets: [{ model: 'big' }] } } },
+});
+
+function resolved(name: string, asked: Partial<RequestPurpose>) {
+  const model = resolveModel(name, registry, { purpose: undefined, agentType: undefined, ...asked }, () => 0.9);
+  if (model.kind === 'auto')
+    return { rule: model.rule?.path, targets: model.rule?.targets.map((target) => target.model) };
+  return { rule: model.rule, targets: model.targets.map((target) => target.model) };
+}
+
+describe('the rule that applies to a request', () => {
+  it.each([
+    ['coder', {}, undefined, ['big']],
+    ['coder', { purpose: 'main' }, undefined, ['big']],
+    ['coder', { purpose: 'auxiliary' }, 'models.coder.purposes.auxiliary', ['b', 'a']],
+    ['coder', { purpose: 'subagent' }, 'models.coder.purposes.subagent', ['medium']],
+    ['coder', { purpose: 'subagent', agentType: 'Plan' }, 'models.coder.purposes.subagent', ['medium']],
+    ['coder', { purpose: 'subagent', agentType: 'Explore' }, 'models.coder.agents.Explore', ['small']],
+    ['coder', { agentType: 'constructor' }, undefined, ['big']],
+    ['alone', { purpose: 'compaction' }, 'models.alone.purposes.compaction', ['small']],
+    ['alone', { purpose: 'main' }, undefined, ['alone']],
+    ['medium', { purpose: 'auxiliary' }, undefined, ['medium']],
+    ['auto', { agentType: 'Plan' }, 'auto.agents.Plan', ['big']],
+    ['auto', { purpose: 'auxiliary' }, undefined, undefined],
+  ] as const)('for %s, sent for %j, is %s', (name, asked, rule, targets) => {
+    expect(resolved(name, asked)).toEqual({ rule, targets });
+  });
+
+  it('leaves the defaults of a name as they are', () => {
+    const model = resolveModel('coder', registry, { purpose: 'subagent', agentType: undefined });
+    expect(model).toMatchObject({ defaults: { temperature: 0 }, isRegistered: true });
+  });
+});
