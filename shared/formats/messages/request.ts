@@ -20,6 +20,11 @@ export type ToolResultBlock = JsonObject & {
   is_error?: boolean | null;
 };
 
+/** The result of a search among deferred tools: a tool that may be called from now on. */
+export type ToolReferenceBlock = JsonObject & { type: 'tool_reference'; tool_name: string };
+/** A change of the tools in mid-conversation, in a message of the role `system`. */
+export type ToolChangeBlock = JsonObject & { type: 'tool_addition' | 'tool_removal'; tool: JsonObject };
+
 /** A block of a message's content: the fields that the router reads. */
 export type MessagesBlock =
   | TextBlock
@@ -28,7 +33,9 @@ export type MessagesBlock =
   | ThinkingBlock
   | (JsonObject & { type: 'redacted_thinking'; data: string })
   | ToolUseBlock
-  | ToolResultBlock;
+  | ToolResultBlock
+  | ToolReferenceBlock
+  | ToolChangeBlock;
 
 export type MessagesMessage = JsonObject & {
   role: 'user' | 'assistant' | 'system';
@@ -69,5 +76,6 @@ export type MessagesRequest = JsonObject & {
   thinking?: (JsonObject & { type: string; budget_tokens?: number }) | null;
   output_config?: (JsonObject & { effort?: string | null; format?: JsonObject | null }) | null;
   output_format?: JsonObject | null;
+  context_management?: JsonObject | null;
   metadata?: (JsonObject & { user_id?: string | null }) | null;
 };

@@ -12,12 +12,15 @@ const source = openUnion('type', {
 const image = z.looseObject({ source });
 const document = z.looseObject({ source, title: z.string().nullish() });
 
-const resultBlock = openUnion('type', { text, image, document });
+const toolReference = z.looseObject({ tool_name: z.string().min(1) });
+const resultBlock = openUnion('type', { text, image, document, tool_reference: toolReference });
 const toolResult = z.looseObject({
   tool_use_id: z.string().min(1),
   content: z.union([z.string(), eachOf(resultBlock)]).nullish(),
   is_error: z.boolean().nullish(),
 });
+
+const toolChange = z.looseObject({ tool: z.looseObject({ type: z.string() }) });
 
 const block = openUnion('type', {
   text,
@@ -27,6 +30,8 @@ const block = openUnion('type', {
   redacted_thinking: z.looseObject({ data: z.string() }),
   tool_use: z.looseObject({ id: z.string().min(1), name: z.string().min(1), input: z.looseObject({}) }),
   tool_result: toolResult,
+  tool_addition: toolChange,
+  tool_removal: toolChange,
 });
 
 const message = z.looseObject({

@@ -1,6 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { ChatPart } from '#shared/formats/chat/request.ts';
 import type { DocumentBlock, ImageBlock, MessagesBlock } from '#shared/formats/messages/request.ts';
+import { referenceText } from '../context/offered-tools.ts';
 import type { Target } from '../translation.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
 
@@ -18,6 +19,8 @@ export function blockToParts(block: MessagesBlock, param: string, target: Target
       return [{ type: 'image_url', image_url: { url: imageUrl(block, param) } }];
     case 'document':
       return documentParts(block, param, target);
+    case 'tool_reference':
+      return [{ type: 'text', text: referenceText(block) }];
     default:
       throw unsupportedInMessages(`${param}.type`, `content of type '${block.type}' here`);
   }

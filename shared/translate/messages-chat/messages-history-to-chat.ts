@@ -1,5 +1,6 @@
 import type { ChatContent, ChatMessage, ChatPart, ChatToolCall } from '#shared/formats/chat/request.ts';
 import type { MessagesBlock, MessagesMessage, TextBlock, ToolResultBlock } from '#shared/formats/messages/request.ts';
+import { isToolChange } from '../context/offered-tools.ts';
 import { blockToParts } from './block-to-parts.ts';
 import type { Target } from '../translation.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
@@ -33,8 +34,9 @@ export function messagesHistoryToChat(
 
 function textsOf(content: string | readonly MessagesBlock[], param: string): string[] {
   if (typeof content === 'string') return [content];
-  return content.map((block, at) => {
-    if (block.type === 'text') return block.text;
+  return content.flatMap((block, at) => {
+    if (block.type === 'text') return [block.text];
+    if (isToolChange(block)) return [];
     throw unsupportedInMessages(`${param}.${at}.type`, `content of type '${block.type}' in a system prompt`);
   });
 }

@@ -8,6 +8,7 @@ import { completeUsage, readChatUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
 import { writeMessagesUsage } from '#shared/formats/messages/usage.ts';
 import type { Ending, Minted } from '../translation.ts';
+import { reportOfEdits } from '../context/edit-context.ts';
 import { matchedStop, stopReasonFor } from '../vocabulary/stop-reason.ts';
 import { syntheticSignature } from '../vocabulary/thinking.ts';
 import { messagesToolId, toolInput } from '../vocabulary/tool-call.ts';
@@ -45,6 +46,7 @@ export function messagesToChatReply(body: JsonObject, minted: Minted): { body: J
       stop_reason: stopReason,
       stop_sequence: stopReason === 'stop_sequence' ? stopSequence : null,
       usage: writeMessagesUsage(usage),
+      ...reportOfEdits(minted.recalled),
     },
     ending: { usage, finishReason },
   };

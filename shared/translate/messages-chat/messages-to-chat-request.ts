@@ -1,5 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { MessagesRequest } from '#shared/formats/messages/request.ts';
+import { editContext } from '../context/edit-context.ts';
 import { messagesHistoryToChat } from './messages-history-to-chat.ts';
 import { messagesToolsToChat } from './messages-tools-to-chat.ts';
 import type { Target } from '../translation.ts';
@@ -18,7 +19,8 @@ const fields = ruledFields(requestRules);
 export function messagesToChatRequest(body: JsonObject, target: Target): JsonObject {
   const request = body as MessagesRequest;
   refuse(request);
-  const { system, messages, max_tokens: maxTokens, stop_sequences: stop } = request;
+  const { messages } = editContext(request);
+  const { system, max_tokens: maxTokens, stop_sequences: stop } = request;
   const effort = effortForThinking(request.thinking, request.output_config?.effort);
   const user = request.metadata?.user_id;
   return {

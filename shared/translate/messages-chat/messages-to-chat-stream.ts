@@ -12,6 +12,7 @@ import { namedEvent } from '#shared/formats/sse/encode.ts';
 import { BlockQueue } from '../blocks/block-queue.ts';
 import { MessagesBlockWriter } from './messages-block-writer.ts';
 import type { Ending, Minted, StreamTranslation } from '../translation.ts';
+import { reportOfEdits } from '../context/edit-context.ts';
 import { matchedStop, stopReasonFor } from '../vocabulary/stop-reason.ts';
 
 /**
@@ -73,7 +74,12 @@ export class MessagesToChatStream implements StreamTranslation {
     };
     const text =
       this.#blocks.finish() +
-      event({ type: 'message_delta', delta, usage: writeMessagesUsage(usage) }) +
+      event({
+        type: 'message_delta',
+        delta,
+        usage: writeMessagesUsage(usage),
+        ...reportOfEdits(this.#minted.recalled),
+      }) +
       event({ type: 'message_stop' });
     return { text, ending: { usage, finishReason } };
   }

@@ -1,4 +1,5 @@
 import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
+import { recallEdits } from '../context/edit-context.ts';
 import type { Translation } from '../translation.ts';
 import { chatUpstream } from '../upstreams/chat/chat-upstream.ts';
 import { messagesToChatReply } from './messages-to-chat-reply.ts';
@@ -14,6 +15,7 @@ export const messagesToChat: Translation = {
   requestRules,
   answerRules,
   passesHeaders: false,
+  recall: recallEdits,
   request: messagesToChatRequest,
   reply: messagesToChatReply,
   stream: (minted) => new MessagesToChatStream(minted),

@@ -2,18 +2,20 @@ import type { JsonObject } from '#shared/core/json.ts';
 import type { ChatTool } from '#shared/formats/chat/request.ts';
 import type { MessagesRequest, MessagesTool } from '#shared/formats/messages/request.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
+import { offeredTools } from '../context/offered-tools.ts';
 import { chatToolChoice } from '../vocabulary/tool-choice.ts';
 
 /**
- * Translates the tools and the tool choice of a messages request to the chat format. Fields for caching and tool search are
+ * Translates the tools that are offered, and the tool choice, of a messages request to the chat format. Fields for caching are
  * omitted.
  * @throws RouterError `unsupported_parameter` for tools that run on the upstream
  */
 export function messagesToolsToChat(request: MessagesRequest): JsonObject {
-  const { tools, tool_choice: choice } = request;
-  if (tools === undefined || tools === null || tools.length === 0) return {};
+  const { tool_choice: choice } = request;
+  const tools = offeredTools(request);
+  if (tools.length === 0) return {};
   return {
-    tools: tools.map(translateTool),
+    tools: tools.map((tool) => translateTool(tool, request.tools?.indexOf(tool) ?? 0)),
     ...(choice !== undefined && choice !== null && { tool_choice: chatToolChoice(choice) }),
     ...(choice?.disable_parallel_tool_use === true && { parallel_tool_calls: false }),
   };

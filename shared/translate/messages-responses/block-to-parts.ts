@@ -1,6 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { DocumentBlock, ImageBlock, MessagesBlock } from '#shared/formats/messages/request.ts';
 import type { ResponsesPart } from '#shared/formats/responses/request.ts';
+import { referenceText } from '../context/offered-tools.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
 
 /**
@@ -17,6 +18,8 @@ export function blockToParts(block: MessagesBlock, param: string): ResponsesPart
       return [{ type: 'input_image', image_url: imageUrl(block, param) }];
     case 'document':
       return documentParts(block, param);
+    case 'tool_reference':
+      return [{ type: 'input_text', text: referenceText(block) }];
     default:
       throw unsupportedInMessages(`${param}.type`, `content of type '${block.type}' here`);
   }

@@ -1,5 +1,6 @@
 import type { MessagesBlock, MessagesMessage, TextBlock, ToolResultBlock } from '#shared/formats/messages/request.ts';
 import type { ResponsesItem, ResponsesPart } from '#shared/formats/responses/request.ts';
+import { isToolChange } from '../context/offered-tools.ts';
 import type { Target } from '../translation.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
 import { readReasoningSignature } from '../vocabulary/reasoning-signature.ts';
@@ -34,6 +35,7 @@ function turnItems(role: 'user' | 'system', content: readonly MessagesBlock[], p
   const items: ResponsesItem[] = [];
   let parts: ResponsesPart[] | undefined;
   for (const [at, block] of content.entries()) {
+    if (role === 'system' && isToolChange(block)) continue;
     if (block.type === 'tool_result') {
       items.push({
         type: 'function_call_output',

@@ -3,6 +3,7 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { completeUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
 import { writeMessagesUsage } from '#shared/formats/messages/usage.ts';
+import { reportOfEdits } from '../context/edit-context.ts';
 import type { Ending, Minted } from '../translation.ts';
 import { responseFinishReason } from '../upstreams/responses/ending.ts';
 import { piecesOfItems, thinkingOf, type ResponsesPiece } from '../upstreams/responses/item-pieces.ts';
@@ -40,6 +41,7 @@ export function messagesToResponsesReply(body: JsonObject, minted: Minted): { bo
       stop_reason: stopReasonFor(finishReason, null),
       stop_sequence: null,
       usage: writeMessagesUsage(usage),
+      ...reportOfEdits(minted.recalled),
     },
     ending: { usage, finishReason },
   };

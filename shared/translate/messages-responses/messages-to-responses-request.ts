@@ -1,5 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { MessagesRequest } from '#shared/formats/messages/request.ts';
+import { editContext } from '../context/edit-context.ts';
 import type { Target } from '../translation.ts';
 import { ruledFields } from '../field-rule.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
@@ -21,7 +22,8 @@ const encryptedThinking = { include: ['reasoning.encrypted_content'] };
 export function messagesToResponsesRequest(body: JsonObject, target: Target): JsonObject {
   const request = body as MessagesRequest;
   refuse(request);
-  const { system, messages, max_tokens: maxTokens } = request;
+  const { messages } = editContext(request);
+  const { system, max_tokens: maxTokens } = request;
   const instructions = instructionsOf(system);
   const reasoning = reasoningOf(request);
   const user = request.metadata?.user_id;

@@ -6,6 +6,7 @@ import { writeMessagesUsage } from '#shared/formats/messages/usage.ts';
 import { namedEvent } from '#shared/formats/sse/encode.ts';
 import { BlockQueue, type Block } from '../blocks/block-queue.ts';
 import { MessagesBlockWriter } from '../messages-chat/messages-block-writer.ts';
+import { reportOfEdits } from '../context/edit-context.ts';
 import type { Ending, Minted, StreamTranslation } from '../translation.ts';
 import type { ResponsesPiece } from '../upstreams/responses/item-pieces.ts';
 import { ResponsesReader } from '../upstreams/responses/responses-reader.ts';
@@ -53,7 +54,12 @@ export class MessagesToResponsesStream implements StreamTranslation {
     const delta = { stop_reason: stopReasonFor(finishReason, null), stop_sequence: null };
     const text =
       this.#blocks.finish() +
-      event({ type: 'message_delta', delta, usage: writeMessagesUsage(usage) }) +
+      event({
+        type: 'message_delta',
+        delta,
+        usage: writeMessagesUsage(usage),
+        ...reportOfEdits(this.#minted.recalled),
+      }) +
       event({ type: 'message_stop' });
     return { text, ending: { usage, finishReason } };
   }

@@ -1,4 +1,5 @@
 import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
+import { recallEdits } from '../context/edit-context.ts';
 import type { Translation } from '../translation.ts';
 import { responsesUpstream } from '../upstreams/responses/responses-upstream.ts';
 import { answerRules, requestRules } from './field-rules.ts';
@@ -13,6 +14,7 @@ export const messagesToResponses: Translation = {
   requestRules,
   answerRules,
   passesHeaders: false,
+  recall: recallEdits,
   request: messagesToResponsesRequest,
   reply: messagesToResponsesReply,
   stream: (minted) => new MessagesToResponsesStream(minted),

@@ -1,17 +1,20 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { MessagesRequest, MessagesTool, MessagesToolChoice } from '#shared/formats/messages/request.ts';
 import type { ResponsesFunctionTool } from '#shared/formats/responses/request.ts';
+import { offeredTools } from '../context/offered-tools.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
 
 /**
- * Translates the tools and the tool choice of a messages request to the Responses format. Fields for caching and tool search are
- * omitted.
+ * Translates the tools that are offered, and the tool choice, of a messages request to the Responses format. Fields for caching
+ * are omitted.
  * @throws RouterError `unsupported_parameter` for tools that run on the upstream
  */
-export function messagesToolsToResponses({ tools, tool_choice: choice }: MessagesRequest): JsonObject {
-  if (tools === undefined || tools === null || tools.length === 0) return {};
+export function messagesToolsToResponses(request: MessagesRequest): JsonObject {
+  const { tool_choice: choice } = request;
+  const tools = offeredTools(request);
+  if (tools.length === 0) return {};
   return {
-    tools: tools.map(functionTool),
+    tools: tools.map((tool) => functionTool(tool, request.tools?.indexOf(tool) ?? 0)),
     ...(choice && { tool_choice: choiceOf(choice) }),
     ...(choice?.disable_parallel_tool_use === true && { parallel_tool_calls: false }),
   };

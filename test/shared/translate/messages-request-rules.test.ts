@@ -28,6 +28,15 @@ function block(
   };
 }
 
+function signedBy(model: string, encrypted: string): string {
+  return writeReasoningSignature({ model, id: 'rs_1', encrypted });
+}
+
+/** A history with and without an edit of it. */
+function edited(edit: JsonObject, messages: Json[]): Example {
+  return { ...top({ context_management: { edits: [edit] } }, { messages }), path: 'context_management.edits[].type' };
+}
+
 const called: Json[] = [user, { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'f', input: {} }] }];
 const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'aa' } };
 const result = { type: 'tool_result', tool_use_id: 't', content: 'r' };
@@ -80,6 +89,28 @@ const examples: Record<string, Example> = {
     before: called,
     without: [result],
   }),
+  'messages[].content[] tool_result, tool_reference': block(
+    { ...result, content: [{ type: 'tool_reference', tool_name: 'f' }] },
+    'messages[].content[].content',
+    { before: called, without: [result] },
+  ),
+  'messages[].content[] tool_addition': block(
+    { type: 'tool_addition', tool: { type: 'tool_definition', definition: { ...tool, name: 'g' } } },
+    'messages[].content[].tool',
+    { role: 'system', before: [user] },
+  ),
+  'messages[].content[] tool_removal': {
+    ...top(
+      {
+        messages: [
+          user,
+          { role: 'system', content: [{ type: 'tool_removal', tool: { type: 'tool_reference', name: 'f' } }] },
+        ],
+      },
+      { tools: [tool, { ...tool, name: 'g' }] },
+    ),
+    path: 'messages[].content[].tool',
+  },
   'messages[].content[] thinking': block(
     { type: 'thinking', thinking: 'hm', signature: 's' },
     'messages[].content[].thinking',
@@ -94,7 +125,7 @@ const examples: Record<string, Example> = {
     {
       type: 'thinking',
       thinking: 'hm',
-      signature: writeReasoningSignature({ model: 'target', id: 'rs_1', encrypted: 'gAAA' }),
+      signature: signedBy('target', 'gAAA'),
     },
     '',
     { role: 'assistant' },
@@ -125,11 +156,27 @@ const examples: Record<string, Example> = {
   'tools[].strict': top({ tools: [{ ...tool, strict: true }] }, { tools: [tool] }),
   'tools[] run by the upstream': top({ tools: [{ type: 'web_search_20260209', name: 'web_search' }] }),
   ...Object.fromEntries(
-    ['cache_control', 'defer_loading', 'eager_input_streaming', 'input_examples', 'allowed_callers'].map((field) => [
+    ['cache_control', 'eager_input_streaming', 'input_examples', 'allowed_callers'].map((field) => [
       `tools[].${field}`,
       top({ tools: [{ ...tool, [field]: [true] }] }, { tools: [tool] }),
     ]),
   ),
+  'tools[].defer_loading': top(
+    { tools: [tool, { ...tool, name: 'g', defer_loading: true }] },
+    { tools: [tool, { ...tool, name: 'g' }] },
+  ),
+  'tools[] tool_search_tool': {
+    ...top(
+      {
+        tools: [
+          { type: 'tool_search_tool_bm25_20251119', name: 'search' },
+          { ...tool, defer_loading: true },
+        ],
+      },
+      { tools: [{ ...tool, defer_loading: true }] },
+    ),
+    path: 'tools[].type',
+  },
   tool_choice: top({ tool_choice: { type: 'any' } }, { tools: [tool] }),
   'tool_choice.disable_parallel_tool_use': top(
     { tool_choice: { type: 'auto', disable_parallel_tool_use: true } },
@@ -140,17 +187,33 @@ const examples: Record<string, Example> = {
   'output_config.format': top({ output_config: { format: { type: 'json_schema', schema: { type: 'string' } } } }),
   output_format: top({ output_format: { type: 'json_schema', schema: { type: 'string' } } }),
   'metadata.user_id': top({ metadata: { user_id: 'u' } }),
+  'context_management.edits[] clear_thinking': edited(
+    { type: 'clear_thinking_20251015' },
+    ['a', 'b'].flatMap((text): Json[] => [
+      user,
+      {
+        role: 'assistant',
+        content: [
+          { type: 'thinking', thinking: text, signature: signedBy('target', text) },
+          { type: 'text', text },
+        ],
+      },
+    ]),
+  ),
+  'context_management.edits[] clear_tool_uses': edited(
+    {
+      type: 'clear_tool_uses_20250919',
+      trigger: { type: 'tool_uses', value: 0 },
+      keep: { type: 'tool_uses', value: 0 },
+    },
+    [...called, { role: 'user', content: [result] }],
+  ),
+  'context_management.edits[] of other types': edited({ type: 'compact_20260112' }, [user]),
   ...Object.fromEntries(
-    [
-      'context_management',
-      'cache_control',
-      'service_tier',
-      'speed',
-      'inference_geo',
-      'fallbacks',
-      'diagnostics',
-      'betas',
-    ].map((field) => [field, top({ [field]: 'x' })]),
+    ['cache_control', 'service_tier', 'speed', 'inference_geo', 'fallbacks', 'diagnostics', 'betas'].map((field) => [
+      field,
+      top({ [field]: 'x' }),
+    ]),
   ),
   mcp_servers: top({ mcp_servers: [{ name: 'x' }] }),
   container: top({ container: 'x' }),

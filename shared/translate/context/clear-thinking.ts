@@ -1,0 +1,54 @@
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import type { MessagesBlock, MessagesMessage } from '#shared/formats/messages/request.ts';
+import type { ContextEdit } from './context-edit.ts';
+
+/** Turns with thinking that keep it, if the edit names no number. */
+const defaultKept = 1;
+
+/**
+ * The edit `clear_thinking_20251015`: removes thinking from all turns of the assistant but the last ones that have any. All
+ * messages up to the next words of the user are one turn, so that a round of tool calls keeps the thinking before it.
+ */
+export function clearThinking(messages: readonly MessagesMessage[], { keep }: JsonObject): ContextEdit | undefined {
+  const kept = turnsToKeep(keep);
+  const turns = turnsOf(messages);
+  const thinking = [...new Set(turns.filter((_, at) => messages[at] && hasThinking(messages[at])))];
+  const cleared = new Set(thinking.slice(0, Math.max(0, thinking.length - kept)));
+  if (cleared.size === 0) return undefined;
+  return {
+    messages: messages.flatMap((message, at) => (cleared.has(turns[at] ?? -1) ? withoutThinking(message) : [message])),
+    cleared: { cleared_thinking_turns: cleared.size },
+  };
+}
+
+function turnsToKeep(keep: JsonObject[string]): number {
+  if (keep === 'all' || (isJsonObject(keep) && keep['type'] === 'all')) return Number.POSITIVE_INFINITY;
+  const value = isJsonObject(keep) ? keep['value'] : undefined;
+  return typeof value === 'number' && value >= 1 ? value : defaultKept;
+}
+
+/** The number of the turn that each message belongs to. */
+function turnsOf(messages: readonly MessagesMessage[]): number[] {
+  let turn = 0;
+  return messages.map(({ role, content }) => {
+    const speaks =
+      role === 'user' && (typeof content === 'string' || content.some(({ type }) => type !== 'tool_result'));
+    if (speaks) turn += 1;
+    return turn;
+  });
+}
+
+function hasThinking({ role, content }: MessagesMessage): boolean {
+  return role === 'assistant' && typeof content !== 'string' && content.some(isThinking);
+}
+
+/** Omits a message that has nothing else. */
+function withoutThinking(message: MessagesMessage): MessagesMessage[] {
+  if (!hasThinking(message) || typeof message.content === 'string') return [message];
+  const content = message.content.filter((block) => !isThinking(block));
+  return content.length === 0 ? [] : [{ ...message, content }];
+}
+
+function isThinking({ type }: MessagesBlock): boolean {
+  return type === 'thinking' || type === 'redacted_thinking';
+}

@@ -1,0 +1,71 @@
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import type {
+  MessagesBlock,
+  MessagesMessage,
+  MessagesRequest,
+  ToolUseBlock,
+} from '#shared/formats/messages/request.ts';
+import { tokensOf, type ContextEdit } from './context-edit.ts';
+
+/** The values of an edit that names none (Anthropic API guide, "Context editing"). */
+const defaults = { triggerTokens: 100_000, kept: 3 };
+
+/** What the model reads instead of a cleared result. */
+const placeholder = 'The result of this call was removed to save context.';
+
+/**
+ * The edit `clear_tool_uses_20250919`: replaces the results of all tool calls but the last ones by a short text, and empties
+ * the inputs of the calls that `clear_tool_inputs` names, once the request is as large as `trigger` says.
+ */
+export function clearToolUses(request: MessagesRequest, edit: JsonObject): ContextEdit | undefined {
+  const { messages } = request;
+  const uses = messages.flatMap(callsIn);
+  if (!isTriggered(request, edit['trigger'], uses.length)) return undefined;
+  const excluded = new Set(namesIn(edit['exclude_tools']));
+  const answered = new Set(
+    messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content.flatMap(answerId))),
+  );
+  const clearable = uses.filter(({ id, name }) => answered.has(id) && !excluded.has(name));
+  const kept = valueOf(edit['keep']) ?? defaults.kept;
+  const cleared = new Set(clearable.slice(0, Math.max(0, clearable.length - kept)).map(({ id }) => id));
+  if (cleared.size === 0) return undefined;
+  const edited = messages.map((message) => clear(message, cleared, edit['clear_tool_inputs']));
+  const atLeast = valueOf(edit['clear_at_least']) ?? 0;
+  if (atLeast > 0 && tokensOf(request, messages) - tokensOf(request, edited) < atLeast) return undefined;
+  return { messages: edited, cleared: { cleared_tool_uses: cleared.size } };
+}
+
+function isTriggered(request: MessagesRequest, trigger: Json | undefined, uses: number): boolean {
+  const value = valueOf(trigger);
+  if (isJsonObject(trigger) && trigger['type'] === 'tool_uses' && value !== undefined) return uses > value;
+  return tokensOf(request, request.messages) > (value ?? defaults.triggerTokens);
+}
+
+function clear(message: MessagesMessage, cleared: ReadonlySet<string>, inputs: Json | undefined): MessagesMessage {
+  const { content } = message;
+  if (typeof content === 'string') return message;
+  const clearsInput = (name: string): boolean => inputs === true || namesIn(inputs).includes(name);
+  const blocks = content.map((block): MessagesBlock => {
+    if (block.type === 'tool_result' && cleared.has(block.tool_use_id)) return { ...block, content: placeholder };
+    if (block.type === 'tool_use' && cleared.has(block.id) && clearsInput(block.name)) return { ...block, input: {} };
+    return block;
+  });
+  return { ...message, content: blocks };
+}
+
+function callsIn({ content }: MessagesMessage): ToolUseBlock[] {
+  return typeof content === 'string' ? [] : content.filter((block) => block.type === 'tool_use');
+}
+
+function answerId(block: MessagesBlock): string[] {
+  return block.type === 'tool_result' ? [block.tool_use_id] : [];
+}
+
+function valueOf(amount: Json | undefined): number | undefined {
+  const value = isJsonObject(amount) ? amount['value'] : undefined;
+  return typeof value === 'number' && value >= 0 ? value : undefined;
+}
+
+function namesIn(names: Json | undefined): string[] {
+  return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : [];
+}

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import type { MessagesMessage, MessagesRequest, MessagesTool } from '#shared/formats/messages/request.ts';
+import { offeredTools } from '#shared/translate/context/offered-tools.ts';
+
+const schema = { type: 'object' };
+const read: MessagesTool = { name: 'Read', input_schema: schema };
+const fetch: MessagesTool = { name: 'WebFetch', input_schema: schema, defer_loading: true };
+// What Claude Code keeps among its tools so that their loading stays deferred.
+const placeholder: MessagesTool = { name: 'DeferredToolPlaceholder', input_schema: schema, defer_loading: true };
+
+function namesFor(
+  tools: MessagesTool[],
+  messages: MessagesMessage[] = [],
+  more: Partial<MessagesRequest> = {},
+): string[] {
+  return offeredTools({ model: 'm', messages, tools, ...more }).map(({ name }) => name);
+}
+
+describe('the tools that another upstream is offered', () => {
+  it('are not the deferred ones, until a result refers to them', () => {
+    const searched: MessagesMessage[] = [
+      { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'ToolSearch', input: {} }] },
+      {
+        role: 'user',
+        content: [
+          { type: 'tool_result', tool_use_id: 't', content: [{ type: 'tool_reference', tool_name: 'WebFetch' }] },
+        ],
+      },
+    ];
+    expect(namesFor([read, fetch, placeholder])).toEqual(['Read']);
+    expect(namesFor([read, fetch, placeholder], searched)).toEqual(['Read', 'WebFetch']);
+  });
+
+  it('are also a deferred one that was called, or that must be', () => {
+    const called: MessagesMessage[] = [
+      { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'WebFetch', input: {} }] },
+    ];
+    expect(namesFor([read, fetch], called)).toEqual(['Read', 'WebFetch']);
+    expect(namesFor([read, fetch], [], { tool_choice: { type: 'tool', name: 'WebFetch' } })).toContain('WebFetch');
+  });
+
+  it('are all where the platform would search, without its search tool', () => {
+    const search: MessagesTool = { type: 'tool_search_tool_regex_20251119', name: 'tool_search_tool_regex' };
+    expect(namesFor([search, read, fetch])).toEqual(['Read', 'WebFetch']);
+  });
+
+  it('change with the additions and removals of system messages, in their order', () => {
+    const change = (type: 'tool_addition' | 'tool_removal', tool: object): MessagesMessage => ({
+      role: 'system',
+      content: [{ type, tool: { ...tool } }],
+    });
+    const grep = { type: 'tool_definition', definition: { name: 'Grep', input_schema: schema } };
+    const messages = [
+      change('tool_addition', grep),
+      change('tool_addition', { type: 'tool_reference', name: 'WebFetch' }),
+      change('tool_removal', { type: 'tool_reference', name: 'Read' }),
+      change('tool_removal', { type: 'tool_reference', name: 'Grep' }),
+      change('tool_addition', grep),
+    ];
+    expect(namesFor([read, fetch], messages)).toEqual(['WebFetch', 'Grep']);
+  });
+});
