@@ -1,0 +1,21 @@
+-- Returns a response and those that it continues.
+--
+-- ARGV[1]  JSON, besides prefix and owner:
+--   id
+--   mostLinks  responses that are returned at most
+--   mostBytes  bytes of them
+-- Returns {'found', the sealed responses, newest first}, {'missing', id} for one that is not there, or {'long'}.
+local reply, bytes, id = { 'found' }, 0, args.id
+while id do
+  local entry, content = entryOf(args.owner, id), contentOf(args.owner, id)
+  if not entry or not content then
+    return { 'missing', id }
+  end
+  bytes = bytes + #content
+  if #reply > args.mostLinks or bytes > args.mostBytes then
+    return { 'long' }
+  end
+  table.insert(reply, content)
+  id = entry.previous
+end
+return reply

@@ -1,0 +1,74 @@
+-- What the scripts of this folder have in common: it stands before each of them. All names begin with one prefix. An owner is a
+-- person, a team or a key, and has no spaces in its id.
+--
+--   <prefix>stored-response:<owner>:<id>  string that expires: one response with its input, sealed
+--   <prefix>stored-of:<owner>             hash: id of each response to JSON: bytes, previous (the id of the response that it
+--                                         continues; absent for none), items (ids of its items)
+--   <prefix>stored-items:<owner>          hash: id of an item to that of the newest response that has it
+--   <prefix>stored-by-age:<owner>         sorted set: ids of the responses, by the time at which they expire
+--   <prefix>stored-expiries               sorted set: `<owner> <id>` of all responses, by the same
+--   <prefix>stored-bytes                  sorted set: owners, by the bytes that are stored of them
+--   <prefix>stored-total                  string: bytes that are stored in all
+--
+-- The scripts make names themselves, so they do not run on a Redis cluster. Times are in ms since 1970, those of Redis.
+--
+-- ARGV[1]  JSON:
+--   prefix  of all names
+--   owner
+local args = cjson.decode(ARGV[1])
+local prefix = args.prefix
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+
+-- Responses that are swept at once.
+local sweptAtOnce = 100
+
+-- Lua's own conversion writes large numbers with an exponent.
+local function whole(number)
+  return string.format('%.0f', number)
+end
+
+local function nameOf(kind, owner, id)
+  return prefix .. 'stored-' .. kind .. ':' .. owner .. (id and ':' .. id or '')
+end
+
+-- What is known of a response besides its content; nil for an unknown one.
+local function entryOf(owner, id)
+  local text = redis.call('HGET', nameOf('of', owner), id)
+  return text and cjson.decode(text) or nil
+end
+
+-- The sealed content of a response; nil for one that is unknown or has expired.
+local function contentOf(owner, id)
+  return redis.call('GET', nameOf('response', owner, id)) or nil
+end
+
+-- Removes a response and all that is known of it.
+local function forget(owner, id)
+  redis.call('DEL', nameOf('response', owner, id))
+  redis.call('ZREM', nameOf('by-age', owner), id)
+  redis.call('ZREM', prefix .. 'stored-expiries', owner .. ' ' .. id)
+  local entry = entryOf(owner, id)
+  if not entry then
+    return
+  end
+  redis.call('HDEL', nameOf('of', owner), id)
+  for _, item in ipairs(entry.items) do
+    if redis.call('HGET', nameOf('items', owner), item) == id then
+      redis.call('HDEL', nameOf('items', owner), item)
+    end
+  end
+  redis.call('DECRBY', prefix .. 'stored-total', whole(entry.bytes))
+  if tonumber(redis.call('ZINCRBY', prefix .. 'stored-bytes', whole(-entry.bytes), owner)) <= 0 then
+    redis.call('ZREM', prefix .. 'stored-bytes', owner)
+  end
+end
+
+-- Removes what is known of responses whose content has expired.
+local function sweep()
+  local expired = redis.call('ZRANGEBYSCORE', prefix .. 'stored-expiries', '-inf', whole(now), 'LIMIT', 0, sweptAtOnce)
+  for _, each in ipairs(expired) do
+    local owner, id = string.match(each, '^(%S+) (.+)$')
+    forget(owner, id)
+  end
+end

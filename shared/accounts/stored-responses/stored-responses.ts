@@ -1,0 +1,160 @@
+import type { Redis } from 'ioredis';
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import type { Sealer } from '#shared/core/seal.ts';
+import { askRedis, storeUnavailable } from '../redis/ask-redis.ts';
+import { RedisScript } from '../redis/redis-script.ts';
+import type { ReportUnreadable } from '../redis/stored-records.ts';
+import type { OwnerKeys } from '../secrets/owner-keys.ts';
+
+const common = new URL('lua/stored.lua', import.meta.url);
+const keepResponse = new RedisScript(common, new URL('lua/keep.lua', import.meta.url));
+const readChain = new RedisScript(common, new URL('lua/read-chain.lua', import.meta.url));
+const findItems = new RedisScript(common, new URL('lua/find-items.lua', import.meta.url));
+const removeResponse = new RedisScript(common, new URL('lua/remove.lua', import.meta.url));
+
+/** Responses that one response continues at most, one after the other. */
+const mostLinks = 1_000;
+
+/** Base64 has four characters for three bytes. */
+const sealedShare = 4 / 3;
+
+/** An id as this router makes them, and as clients may give items. Any other is unknown. */
+const idPattern = /^[\w-]{1,128}$/;
+
+/** A response as it is stored. */
+export interface StoredResponse {
+  id: string;
+  /** The response object, as the client has received it. */
+  response: JsonObject;
+  /** The items of its own input, each with an id: without those of the responses that it continues. */
+  input: JsonObject[];
+  /** Id of the response that it continues. */
+  previous?: string | undefined;
+}
+
+export interface StoredResponsesBounds {
+  /** Milliseconds for which a response is kept. */
+  keepMs: number;
+  /** Bytes in Redis of one owner, and of all. */
+  ownerBytes: number;
+  totalBytes: number;
+  /** Bytes of the history that one request continues. */
+  historyBytes: number;
+}
+
+/** What was looked for, the id that is not stored, or that it is more than one request may have. */
+export type Found<T> = { found: T } | { missing: string } | 'too long';
+
+/**
+ * Responses that clients have had stored, in Redis, sealed with a key of their owner. Nobody else finds them: an id of another owner
+ * is an unknown one. The oldest go where there is no room. Every method throws `store_unavailable`.
+ */
+export class StoredResponses {
+  readonly #redis: Redis;
+  readonly #prefix: string;
+  readonly #bounds: StoredResponsesBounds;
+  readonly #keys: Pick<OwnerKeys, 'storeSealer'>;
+  readonly #report: ReportUnreadable;
+
+  /** @param prefix what all names in Redis begin with */
+  constructor(
+    redis: Redis,
+    prefix: string,
+    parts: { bounds: StoredResponsesBounds; keys: Pick<OwnerKeys, 'storeSealer'>; report: ReportUnreadable },
+  ) {
+    this.#redis = redis;
+    this.#prefix = prefix;
+    this.#bounds = parts.bounds;
+    this.#keys = parts.keys;
+    this.#report = parts.report;
+  }
+
+  /** Stores a response. @returns false if it is larger than all that may be stored */
+  async keep(owner: string, stored: StoredResponse): Promise<boolean> {
+    const { id, previous } = stored;
+    const content = this.#sealer(owner).seal(JSON.stringify(stored));
+    const items = [...itemsById(stored).keys()];
+    const { keepMs, ownerBytes, totalBytes } = this.#bounds;
+    const args = { prefix: this.#prefix, owner, id, previous, mostLinks, keepMs, ownerBytes, totalBytes };
+    const entry = JSON.stringify({ bytes: content.length, previous, items });
+    return (await keepResponse.run(this.#redis, { args, texts: [content, entry] })) === 1;
+  }
+
+  /** One response; undefined if the owner has none with this id. */
+  async find(owner: string, id: string): Promise<StoredResponse | undefined> {
+    if (!isId(id)) return undefined;
+    const content = await askRedis(this.#redis.get(`${this.#prefix}stored-response:${owner}:${id}`));
+    return content === null ? undefined : this.#open(owner, content);
+  }
+
+  /** A response and those that it continues, oldest first. */
+  async history(owner: string, id: string): Promise<Found<StoredResponse[]>> {
+    if (!isId(id)) return { missing: id };
+    const reply = await this.#run(readChain, owner, { id, mostLinks });
+    if (reply.outcome !== 'found') return missingOrLong(reply);
+    const opened = reply.rest.map((content) => this.#open(owner, content));
+    const responses = opened.filter((each) => each !== undefined);
+    // One that cannot be opened breaks the history.
+    return responses.length === opened.length ? { found: responses.toReversed() } : { missing: id };
+  }
+
+  /** Stored items by their ids, of inputs and outputs alike. */
+  async items(owner: string, ids: readonly string[]): Promise<Found<Map<string, JsonObject>>> {
+    const wrong = ids.find((id) => !isId(id));
+    if (wrong !== undefined) return { missing: wrong };
+    const reply = await this.#run(findItems, owner, { items: ids });
+    if (reply.outcome !== 'found') return missingOrLong(reply);
+    const [places = '', ...contents] = reply.rest;
+    const itemsOf = contents.map((content) => itemsById(this.#open(owner, content)));
+    const items = new Map<string, JsonObject>();
+    for (const [at, place] of places.split(',').entries()) {
+      const id = ids[at] ?? '';
+      const item = itemsOf[Number(place)]?.get(id);
+      if (!item) return { missing: id };
+      items.set(id, item);
+    }
+    return { found: items };
+  }
+
+  /** Removes a response. @returns whether the owner had it */
+  async remove(owner: string, id: string): Promise<boolean> {
+    if (!isId(id)) return false;
+    return (await removeResponse.run(this.#redis, { args: { prefix: this.#prefix, owner, id } })) === 1;
+  }
+
+  async #run(script: RedisScript, owner: string, args: object): Promise<{ outcome: unknown; rest: string[] }> {
+    const mostBytes = Math.ceil(this.#bounds.historyBytes * sealedShare);
+    const reply = await script.run(this.#redis, { args: { prefix: this.#prefix, owner, mostBytes, ...args } });
+    const [outcome, ...rest] = Array.isArray(reply) ? reply.map(String) : [];
+    return { outcome, rest };
+  }
+
+  #open(owner: string, content: string): StoredResponse | undefined {
+    const text = this.#sealer(owner).unseal(content);
+    if (text === undefined) this.#report('a stored response', 'it is sealed with a secret that is not set');
+    return text === undefined ? undefined : (JSON.parse(text) as StoredResponse);
+  }
+
+  #sealer(owner: string): Sealer {
+    const sealer = this.#keys.storeSealer(owner);
+    if (!sealer) throw storeUnavailable('the secret of the cluster is not known yet');
+    return sealer;
+  }
+}
+
+/** The items of a response by their ids, those of its input and its output. */
+function itemsById(stored: StoredResponse | undefined): Map<string, JsonObject> {
+  const output = stored?.response['output'];
+  const items = [...(stored?.input ?? []), ...(Array.isArray(output) ? output : [])];
+  return new Map(
+    items.flatMap((item) => (isJsonObject(item) && isId(item['id']) ? [[item['id'], item] as const] : [])),
+  );
+}
+
+function missingOrLong({ outcome, rest }: { outcome: unknown; rest: readonly string[] }): Found<never> {
+  return outcome === 'missing' ? { missing: rest[0] ?? '' } : 'too long';
+}
+
+function isId(id: unknown): id is string {
+  return typeof id === 'string' && idPattern.test(id);
+}

@@ -1,0 +1,215 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, inject, it } from 'vitest';
+import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
+import {
+  StoredResponses,
+  type StoredResponse,
+  type StoredResponsesBounds,
+} from '#shared/accounts/stored-responses/stored-responses.ts';
+import { openKeyStore, type OpenKeyStore } from '../../../helpers/accounts/open-key-store.ts';
+import { everythingUnder } from '../../../helpers/processes/everything-under.ts';
+import { until } from '../../../helpers/until.ts';
+
+const roomy = { keepMs: 60_000, ownerBytes: 1_000_000, totalBytes: 10_000_000, historyBytes: 1_000_000 };
+const secrets = [randomBytes(32)];
+
+function openStore({ connection, prefix, unreadable }: OpenKeyStore, bounds: Partial<StoredResponsesBounds> = {}) {
+  return new StoredResponses(connection.redis, prefix, {
+    bounds: { ...roomy, ...bounds },
+    keys: new OwnerKeys(() => secrets),
+    report: (record, reason) => unreadable.push(`${record}: ${reason}`),
+  });
+}
+
+/** A response of about so many bytes. */
+function response(id: string, { previous, bytes = 10 }: { previous?: string; bytes?: number } = {}): StoredResponse {
+  const text = `plain words ${'x'.repeat(bytes)}`;
+  return {
+    id,
+    previous,
+    response: { id, output: [{ id: `out_${id}`, type: 'message', content: [{ type: 'output_text', text }] }] },
+    input: [{ id: `in_${id}`, type: 'message', role: 'user', content: 'plain question' }],
+  };
+}
+
+/** Those of these ids that the owner still has. */
+async function present(store: StoredResponses, owner: string, ids: readonly string[]): Promise<string[]> {
+  const found = await Promise.all(ids.map(async (id) => ((await store.find(owner, id)) ? id : undefined)));
+  return found.filter((id) => id !== undefined);
+}
+
+describe('stored responses', () => {
+  it('are found and removed by their owner alone', async () => {
+    const store = openStore(await openKeyStore(inject('redisUrl')));
+    expect(await store.keep('ada', response('resp_1'))).toBe(true);
+    expect(await store.find('ada', 'resp_1')).toEqual({ ...response('resp_1') });
+    for (const id of ['resp_1', 'resp_2', 'ada:resp_1', '*', '']) expect(await store.find('bob', id)).toBeUndefined();
+    expect(await store.history('bob', 'resp_1')).toEqual({ missing: 'resp_1' });
+    expect(await store.items('bob', ['out_resp_1'])).toEqual({ missing: 'out_resp_1' });
+    expect(await store.remove('bob', 'resp_1')).toBe(false);
+    expect(await store.find('ada', 'resp_1')).toBeDefined();
+    expect(await store.remove('ada', 'resp_1')).toBe(true);
+    expect(await store.remove('ada', 'resp_1')).toBe(false);
+    expect(await store.find('ada', 'resp_1')).toBeUndefined();
+    expect(await store.items('ada', ['out_resp_1'])).toEqual({ missing: 'out_resp_1' });
+  });
+
+  it('have no plain text in Redis, and leave nothing there when they are removed', async () => {
+    const open = await openKeyStore(inject('redisUrl'));
+    const store = openStore(open);
+    await store.keep('ada', response('resp_1'));
+    const stored = await everythingUnder(open.connection.redis, open.prefix);
+    expect(stored).toContain('resp_1');
+    for (const word of ['plain', 'words', 'question', 'output_text', 'user']) expect(stored).not.toContain(word);
+    await store.remove('ada', 'resp_1');
+    const left = await open.connection.redis.keys(`${open.prefix}*`);
+    expect(left).toEqual([`${open.prefix}stored-total`]);
+    expect(await open.connection.redis.get(`${open.prefix}stored-total`)).toBe('0');
+  });
+
+  it('cannot be opened with another secret, which is reported without their content', async () => {
+    const open = await openKeyStore(inject('redisUrl'));
+    await openStore(open).keep('ada', response('resp_1'));
+    const other = new StoredResponses(open.connection.redis, open.prefix, {
+      bounds: roomy,
+      keys: new OwnerKeys(() => [randomBytes(32)]),
+      report: (record, reason) => open.unreadable.push(`${record}: ${reason}`),
+    });
+    expect(await other.find('ada', 'resp_1')).toBeUndefined();
+    expect(await other.history('ada', 'resp_1')).toEqual({ missing: 'resp_1' });
+    expect(open.unreadable[0]).toBe('a stored response: it is sealed with a secret that is not set');
+  });
+
+  it('answer `store_unavailable` while the secret is not known', async () => {
+    const open = await openKeyStore(inject('redisUrl'));
+    const store = new StoredResponses(open.connection.redis, open.prefix, {
+      bounds: roomy,
+      keys: new OwnerKeys(() => []),
+      report: () => undefined,
+    });
+    await expect(store.keep('ada', response('resp_1'))).rejects.toMatchObject({ code: 'store_unavailable' });
+  });
+
+  it('expire, and what is counted of them with the next one', async () => {
+    const open = await openKeyStore(inject('redisUrl'));
+    await openStore(open, { keepMs: 50 }).keep('ada', response('resp_1', { bytes: 600 }));
+    const store = openStore(open, { ownerBytes: 2_000, totalBytes: 2_000 });
+    await until(async () => (await store.find('ada', 'resp_1')) === undefined);
+    await store.keep('bob', response('resp_2'));
+    expect(await everythingUnder(open.connection.redis, open.prefix)).not.toContain('resp_1');
+  });
+});
+
+describe('the history of a response', () => {
+  it('is what it continues, oldest first, and lives as long as it', async () => {
+    const open = await openKeyStore(inject('redisUrl'));
+    const short = openStore(open, { keepMs: 400 });
+    await short.keep('ada', response('resp_1'));
+    await short.keep('ada', response('resp_2', { previous: 'resp_1' }));
+    await short.keep('ada', response('resp_other'));
+    const store = openStore(open);
+    await store.keep('ada', response('resp_3', { previous: 'resp_2' }));
+    await until(async () => (await store.find('ada', 'resp_other')) === undefined);
+    const history = await store.history('ada', 'resp_3');
+    expect(history).toMatchObject({ found: [{ id: 'resp_1' }, { id: 'resp_2' }, { id: 'resp_3' }] });
+  });
+
+  it('is missing when one of it was removed, and refused when it is too long', async () => {
+    const open = await openKeyStore(inject('redisUrl'));
+    const store = openStore(open, { historyBytes: 900 });
+    await store.keep('ada', response('resp_1', { bytes: 400 }));
+    await store.keep('ada', response('resp_2', { previous: 'resp_1', bytes: 400 }));
+    expect(await store.history('ada', 'resp_1')).toMatchObject({ found: [{ id: 'resp_1' }] });
+    expect(await store.history('ada', 'resp_2')).toBe('too long');
+    await store.remove('ada', 'resp_1');
+    expect(await store.history('ada', 'resp_2')).toEqual({ missing: 'resp_1' });
+  });
+});
+
+describe('stored items', () => {
+  it('are found by their ids, those of inputs too, also after a newer response had them', async () => {
+    const store = openStore(await openKeyStore(inject('redisUrl')));
+    await store.keep('ada', response('resp_1'));
+    const newer = response('resp_2');
+    await store.keep('ada', { ...newer, input: [...newer.input, { id: 'out_resp_1', type: 'message', newer: true }] });
+    const both = await store.items('ada', ['out_resp_1', 'in_resp_1', 'in_resp_2']);
+    expect(typeof both === 'object' && 'found' in both && [...both.found]).toMatchObject([
+      ['out_resp_1', { newer: true }],
+      ['in_resp_1', { role: 'user' }],
+      ['in_resp_2', { role: 'user' }],
+    ]);
+    // The removal of an older response leaves what a newer one has too.
+    await store.remove('ada', 'resp_1');
+    expect(await store.items('ada', ['out_resp_1'])).toHaveProperty('found');
+    expect(await store.items('ada', ['out_resp_1', 'in_resp_1'])).toEqual({ missing: 'in_resp_1' });
+    expect(await store.items('ada', ['no such id'])).toEqual({ missing: 'no such id' });
+  });
+});
+
+describe('the room of stored responses', () => {
+  const size = 1_000;
+  const ids = Array.from({ length: 30 }, (_, at) => `resp_${String(at).padStart(2, '0')}`);
+
+  it('is bounded for each owner: the oldest go, and nothing of other owners', async () => {
+    const store = openStore(await openKeyStore(inject('redisUrl')), { ownerBytes: 10 * size });
+    await store.keep('bob', response('resp_bob', { bytes: size / 2 }));
+    for (const id of ids) {
+      await store.keep('ada', response(id, { bytes: size / 2 }));
+      await sleep(1);
+    }
+    const left = await present(store, 'ada', ids);
+    expect(left.length).toBeGreaterThan(5);
+    expect(left.length).toBeLessThan(15);
+    expect(left).toEqual(ids.slice(-left.length));
+    expect(await store.find('bob', 'resp_bob')).toBeDefined();
+    expect(await store.keep('ada', response('resp_large', { bytes: 10 * size }))).toBe(false);
+    expect(await present(store, 'ada', ids)).toEqual(left);
+  });
+
+  it('is bounded in all: the owner who has most gives way', async () => {
+    const store = openStore(await openKeyStore(inject('redisUrl')), { totalBytes: 20 * size });
+    await store.keep('bob', response('resp_bob', { bytes: size / 2 }));
+    for (const id of ids) await store.keep('ada', response(id, { bytes: size / 2 }));
+    await store.keep('eve', response('resp_eve', { bytes: size / 2 }));
+    expect(await store.find('bob', 'resp_bob')).toBeDefined();
+    expect(await store.find('eve', 'resp_eve')).toBeDefined();
+    expect((await present(store, 'ada', ids)).length).toBeLessThan(25);
+  });
+
+  it('holds when many nodes store and remove at the same time, and every byte is counted', async () => {
+    const open = await openKeyStore(inject('redisUrl'));
+    const others = await Promise.all(Array.from({ length: 3 }, () => openKeyStore(inject('redisUrl'), open.prefix)));
+    const bounds = { ownerBytes: 8 * size, totalBytes: 12 * size };
+    const stores = [open, ...others].map((each) => openStore(each, bounds));
+    const work = stores.flatMap((store, node) =>
+      ids.map(async (id, at) => {
+        const owner = at % 2 === 0 ? 'ada' : 'bob';
+        await store.keep(owner, response(`${id}_${node}`, { bytes: (at * 37) % size }));
+        if (at % 5 === 0) await store.remove(owner, `${id}_${node}`);
+      }),
+    );
+    await Promise.all(work);
+    const { redis } = open.connection;
+    const names = await redis.keys(`${open.prefix}stored-response:*`);
+    const bytes = await Promise.all(names.map((name) => redis.strlen(name)));
+    const sum = bytes.reduce((a, b) => a + b, 0);
+    expect(names.length).toBeGreaterThan(5);
+    expect(sum).toBeLessThanOrEqual(bounds.totalBytes);
+    expect(await redis.get(`${open.prefix}stored-total`)).toBe(String(sum));
+    const counted = await redis.zrange(`${open.prefix}stored-bytes`, '0', '-1', 'WITHSCORES');
+    const ofOwners = counted.filter((_, at) => at % 2 === 1).map(Number);
+    expect(ofOwners.reduce((a, b) => a + b, 0)).toBe(sum);
+    expect(Math.max(...ofOwners)).toBeLessThanOrEqual(bounds.ownerBytes);
+    expect(await redis.zcard(`${open.prefix}stored-expiries`)).toBe(names.length);
+  });
+
+  it('is counted anew where somebody has removed names by hand', async () => {
+    const open = await openKeyStore(inject('redisUrl'));
+    const store = openStore(open, { ownerBytes: 3 * size, totalBytes: 3 * size });
+    await store.keep('ada', response('resp_1', { bytes: size }));
+    await open.connection.redis.del(`${open.prefix}stored-by-age:ada`, `${open.prefix}stored-of:ada`);
+    expect(await store.keep('ada', response('resp_2', { bytes: size }))).toBe(true);
+    expect(await store.find('ada', 'resp_2')).toBeDefined();
+  });
+});
