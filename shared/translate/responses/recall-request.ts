@@ -1,6 +1,7 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ResponsesRequest } from '#shared/formats/responses/request.ts';
 import { repeatedFields } from '#shared/formats/responses/response-object.ts';
+import { isCompaction } from './compaction.ts';
 import { type CalledTool, flattenTools } from './flatten-tools.ts';
 
 /** What the answer to a Responses request needs to know of it. */
@@ -13,6 +14,8 @@ export interface RecalledRequest extends JsonObject {
   summarizes: boolean;
   /** Whether reasoning items carry `encrypted_content`. */
   seals: boolean;
+  /** Whether the answer is one `compaction` item. */
+  compacts: boolean;
 }
 
 /** The `recall` of the translations of Responses clients. */
@@ -24,6 +27,7 @@ export function recallResponses(body: JsonObject): RecalledRequest {
     summarizes: typeof request.reasoning?.summary === 'string',
     // A later request may refer to a stored answer, whose thinking must then be complete.
     seals: request.store !== false || request.include?.includes('reasoning.encrypted_content') === true,
+    compacts: isCompaction(body),
   };
 }
 

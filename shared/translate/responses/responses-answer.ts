@@ -7,6 +7,7 @@ import { writeResponsesUsage } from '#shared/formats/responses/usage.ts';
 import { BlockQueue } from '../blocks/block-queue.ts';
 import type { Ending, Minted } from '../translation.ts';
 import type { ToolCallPiece } from '../upstreams/chat/tool-call-order.ts';
+import { compactionItem } from './compaction.ts';
 import { readRecalled } from './recall-request.ts';
 import { type ResponsesBlockKind, ResponsesBlockWriter } from './responses-block-writer.ts';
 
@@ -22,12 +23,15 @@ export class ResponsesAnswer {
   readonly #queue: BlockQueue<ResponsesBlockKind>;
   #hasContent = false;
   #reasoningBytes = 0;
+  /** The text so far, if it is to become one `compaction` item. */
+  #summary: string | undefined;
   #last: JsonObject;
 
   constructor(minted: Minted) {
     const recalled = readRecalled(minted.recalled);
     this.#minted = minted;
     this.#repeated = recalled.repeated;
+    if (recalled.compacts) this.#summary = '';
     this.#writer = new ResponsesBlockWriter({
       answerId: minted.id,
       recalled,
@@ -66,6 +70,7 @@ export class ResponsesAnswer {
 
   reasoning(delta: string): string {
     this.#reasoningBytes += Buffer.byteLength(delta);
+    if (this.#summary !== undefined) return '';
     const last = this.#queue.last;
     // What is sealed ends its item.
     if (last?.kind === 'reasoning' && this.#writer.carried.has(last)) this.#queue.append('reasoning');
@@ -77,6 +82,7 @@ export class ResponsesAnswer {
    * open reasoning item, a new one carries it.
    */
   sealReasoning(value: JsonObject): void {
+    if (this.#summary !== undefined) return;
     const last = this.#queue.last;
     const isOpen = last?.kind === 'reasoning' && !this.#writer.carried.has(last);
     this.#writer.carried.set(isOpen ? last : this.#queue.append('reasoning'), value);
@@ -85,6 +91,7 @@ export class ResponsesAnswer {
 
   /** @throws RouterError `upstream_failed` if the call cannot be written */
   call(piece: ToolCallPiece): string {
+    if (this.#summary !== undefined) return '';
     this.#hasContent = true;
     return this.#queue.tool(piece);
   }
@@ -98,12 +105,13 @@ export class ResponsesAnswer {
 
   /**
    * Closes all items and writes the last event.
-   * @throws RouterError `upstream_failed` if a tool call has no name
+   * @throws RouterError `upstream_failed` if a tool call has no name, or the summary that was asked for is missing
    */
   finish({ finishReason, usage }: Ending): string {
     const reason = incompleteReasons[finishReason];
     this.#writer.closingStatus = reason === undefined ? 'completed' : 'incomplete';
-    const items = this.#queue.finish();
+    const compaction = this.#summary === undefined ? '' : this.item(compactionItem(this.#minted, this.#summary));
+    const items = compaction + this.#queue.finish();
     const status = reason === undefined ? 'completed' : 'incomplete';
     this.#last = this.#object({
       status,
@@ -117,7 +125,9 @@ export class ResponsesAnswer {
 
   #text(kind: ResponsesBlockKind, text: string): string {
     this.#hasContent = true;
-    return this.#queue.text(kind, text);
+    if (this.#summary === undefined) return this.#queue.text(kind, text);
+    this.#summary += text;
+    return '';
   }
 
   /** Thinking has cost tokens, also if the upstream does not count them. */

@@ -1,0 +1,101 @@
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import { parseUpstreamJson } from '../upstreams/parse-upstream-json.ts';
+import type { Minted, Target, Translation } from '../translation.ts';
+
+/** What a model is asked for in place of a `compaction_trigger`. */
+const instruction = `Write a summary of this conversation for a model that continues it and sees nothing else of it.
+Say what the user wants, in their own words where they matter, what was decided and why, what was done with which files,
+commands and results, what failed, and what remains to be done next. Keep names, paths, numbers and identifiers exact.
+Call no tool, and answer with the summary alone.`;
+
+/** Precedes a summary in the conversations that go on with it. */
+const introduction = 'Summary of the conversation before this message:\n\n';
+
+/** Whether a request ends in the wish for a summary of its conversation: the answer is one `compaction` item then. */
+export function isCompaction({ input }: JsonObject): boolean {
+  return Array.isArray(input) && input.some((item) => typeOf(item) === 'compaction_trigger');
+}
+
+/**
+ * The item that stands for a conversation in later requests: its summary, sealed.
+ * @throws RouterError `upstream_failed` without a summary, `store_unavailable` if nothing can be sealed yet
+ */
+export function compactionItem({ id, seal }: Pick<Minted, 'id' | 'seal'>, summary: string): JsonObject {
+  if (summary.trim() === '')
+    throw new RouterError('upstream_failed', 'The model wrote no summary of the conversation.');
+  if (!seal) throw new RouterError('store_unavailable', 'The secret that seals the summary is not known yet.');
+  const encrypted = seal(JSON.stringify({ summary }));
+  return { id: id.replace(/^resp_|^/, 'cmp_'), type: 'compaction', encrypted_content: encrypted };
+}
+
+/** A translation for upstreams that do not know compaction: they are asked for a summary, and get one as a message. */
+export function withCompaction<Request>(translation: Translation<Request>): Translation<Request> {
+  return {
+    ...translation,
+    request: (body, target) => translation.request(expandCompaction(body, target.unseal), target),
+  };
+}
+
+/** A translation for upstreams that know compaction: they get summaries that this router has sealed as messages. */
+export function withOwnCompaction<Request>(translation: Translation<Request>): Translation<Request> {
+  return {
+    ...translation,
+    request: (body, target) => translation.request(expandSummaries(body, target.unseal), target),
+  };
+}
+
+/**
+ * Replaces what concerns compaction in a request by messages.
+ * @throws RouterError `invalid_request` for a summary that was not sealed for this owner
+ */
+export function expandCompaction(given: JsonObject, unseal: Target['unseal']): JsonObject {
+  const body = expandSummaries(given, unseal);
+  const input = Array.isArray(body['input']) ? body['input'] : [];
+  const at = input.findIndex((item) => typeOf(item) === 'compaction');
+  if (at >= 0) throw unreadable(`input[${at}]`);
+  if (!isCompaction(body)) return body;
+  const items = input.map((item) => (typeOf(item) === 'compaction_trigger' ? message(instruction) : item));
+  const { text: _, ...rest } = body;
+  // The tools stay: some upstreams refuse a history with calls of tools that are not offered.
+  return { ...rest, input: items, ...(offersTools(body) && { tool_choice: 'none' }) };
+}
+
+/** Replaces the summaries that this router has sealed for the owner. */
+function expandSummaries(body: JsonObject, unseal: Target['unseal']): JsonObject {
+  const { input } = body;
+  if (!Array.isArray(input) || !input.some((item) => typeOf(item) === 'compaction')) return body;
+  const items = input.map((item) => {
+    const summary = typeOf(item) === 'compaction' ? summaryOf(item, unseal) : undefined;
+    return summary === undefined ? item : message(introduction + summary);
+  });
+  return { ...body, input: items };
+}
+
+function summaryOf(item: unknown, unseal: Target['unseal']): string | undefined {
+  const sealed = isJsonObject(item) ? item['encrypted_content'] : undefined;
+  const opened = typeof sealed === 'string' ? unseal?.(sealed) : undefined;
+  const kept = opened === undefined ? undefined : parseUpstreamJson(opened);
+  return isJsonObject(kept) && typeof kept['summary'] === 'string' ? kept['summary'] : undefined;
+}
+
+function unreadable(param: string): RouterError {
+  return new RouterError(
+    'invalid_request',
+    `The encrypted content of ${param} could not be verified: this router has not made it for you, or its secret has changed.`,
+    { param: `${param}.encrypted_content` },
+  );
+}
+
+function offersTools({ tools, input }: JsonObject): boolean {
+  if (Array.isArray(tools) && tools.length > 0) return true;
+  return Array.isArray(input) && input.some((item) => typeOf(item) === 'additional_tools');
+}
+
+function message(text: string): JsonObject {
+  return { type: 'message', role: 'user', content: [{ type: 'input_text', text }] };
+}
+
+function typeOf(item: unknown): string | undefined {
+  return isJsonObject(item) && typeof item['type'] === 'string' ? item['type'] : undefined;
+}

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { sealer } from '#shared/core/seal.ts';
+import { noUsage } from '#shared/core/usage.ts';
+import { compactionItem, expandCompaction, withOwnCompaction } from '#shared/translate/responses/compaction.ts';
+import { recallResponses } from '#shared/translate/responses/recall-request.ts';
+import { ResponsesAnswer } from '#shared/translate/responses/responses-answer.ts';
+import type { Translation } from '#shared/translate/translation.ts';
+import { responseEvents } from './assemble-response.ts';
+
+const { seal, unseal } = sealer(Buffer.alloc(32, 7));
+const ending = { finishReason: 'stop', usage: { ...noUsage, promptTokens: 20, completionTokens: 9 } };
+const asked = { role: 'user', content: 'Rename the function.' };
+const trigger = { type: 'compaction_trigger' };
+const tool = { type: 'function', name: 'f', parameters: {} };
+
+function answerTo(body: object, seals: typeof seal | undefined = seal): ResponsesAnswer {
+  const minted = { id: 'resp_0a1b', model: 'served', created: 7, seal: seals };
+  return new ResponsesAnswer({ ...minted, recalled: recallResponses({ ...body }) });
+}
+
+describe('a request that ends in a compaction trigger', () => {
+  const body = { model: 'm', input: [asked, trigger], tools: [tool], text: { format: { type: 'json_schema' } } };
+
+  it('asks for a summary in its place, without calls of tools and without a format', () => {
+    const { input, text, tool_choice: choice, tools } = expandCompaction(body, unseal);
+    expect(input).toMatchObject([asked, { type: 'message', role: 'user' }]);
+    expect(JSON.stringify(input)).toContain('Write a summary of this conversation');
+    expect([text, choice, tools]).toEqual([undefined, 'none', [tool]]);
+    expect(expandCompaction({ model: 'm', input: [asked, trigger] }, unseal)).not.toHaveProperty('tool_choice');
+  });
+
+  it('is answered with exactly one compaction item, whatever the model writes', () => {
+    const answer = answerTo(body);
+    const stream = [
+      answer.begin(),
+      answer.reasoning('Hm.'),
+      answer.text('They want '),
+      answer.call({ index: 0, id: 'c', first: true, name: 'f', arguments: '{}' }),
+      answer.text('a new name.'),
+      answer.finish(ending),
+    ];
+    expect(stream.slice(1, -1)).toEqual(['', '', '', '']);
+    const types = responseEvents(stream.join('')).map(({ type }) => type);
+    expect(types).toEqual([
+      'response.created',
+      'response.in_progress',
+      'response.output_item.added',
+      'response.output_item.done',
+      'response.completed',
+    ]);
+    expect(answer.response['output']).toEqual([
+      { id: 'cmp_0a1b', type: 'compaction', encrypted_content: expect.any(String) },
+    ]);
+    expect(stream.join('')).not.toContain('new name');
+  });
+
+  it('fails if the model writes nothing, and while nothing can be sealed', () => {
+    expect(() => answerTo(body).finish(ending)).toThrow(expect.objectContaining({ code: 'upstream_failed' }));
+    const unsealed = new ResponsesAnswer({ id: 'resp_1', model: 'm', created: 7, recalled: recallResponses(body) });
+    unsealed.text('A summary.');
+    expect(() => unsealed.finish(ending)).toThrow(expect.objectContaining({ code: 'store_unavailable' }));
+  });
+});
+
+describe('a request that goes on with a compaction item', () => {
+  const item = compactionItem({ id: 'resp_1', seal }, 'They want a new name.');
+
+  it('tells the model the summary', () => {
+    const { input } = expandCompaction({ model: 'm', input: [item, asked] }, unseal);
+    expect(JSON.stringify(input)).toContain('They want a new name.');
+    expect(input).toMatchObject([{ type: 'message', role: 'user' }, asked]);
+  });
+
+  it('is refused if the item was sealed for another owner, and passes to an upstream that may have made it', () => {
+    const other = sealer(Buffer.alloc(32, 8)).unseal;
+    expect(() => expandCompaction({ model: 'm', input: [asked, item] }, other)).toThrow(
+      expect.objectContaining({ code: 'invalid_request', param: 'input[1].encrypted_content' }),
+    );
+    expect(() => expandCompaction({ model: 'm', input: [item] }, undefined)).toThrow(/could not be verified/);
+    const native = withOwnCompaction({ request: (body: object) => body } as unknown as Translation<{ input: unknown }>);
+    const body = { model: 'm', input: [item, trigger] };
+    expect(native.request(body, { model: 'm', maxOutput: undefined, unseal: other })).toEqual(body);
+    const own = native.request(body, { model: 'm', maxOutput: undefined, unseal });
+    expect(own.input).toMatchObject([{ type: 'message' }, trigger]);
+  });
+
+  it('is the same object if nothing of it concerns compaction', () => {
+    const body = { model: 'm', input: [asked] };
+    expect(expandCompaction(body, unseal)).toBe(body);
+    const text = { model: 'm', input: 'Hi' };
+    expect(expandCompaction(text, unseal)).toBe(text);
+  });
+});
