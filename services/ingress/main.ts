@@ -9,6 +9,7 @@ import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
 import { logUnreadable } from '#shared/accounts/redis/stored-records.ts';
 import { ClusterSecret } from '#shared/accounts/secrets/cluster-secret.ts';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
+import { StoredResponses } from '#shared/accounts/stored-responses/stored-responses.ts';
 import { KeyUseRecorder } from '#shared/accounts/keys/key-use-recorder.ts';
 import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
 import { LimitKeeper } from '#shared/accounts/limits/limit-keeper.ts';
@@ -52,6 +53,7 @@ import { OpenRequests } from './http/open-requests.ts';
 import { defaultUnreadBytes, UnreadOutputs } from './http/unread/unread-outputs.ts';
 import { createBodyReader } from './http/read-body.ts';
 import { Hedges } from '#shared/serving/hedging/hedges.ts';
+import { AnswerStorer } from '#shared/serving/stored/store-answers.ts';
 import { recordRequests } from '#shared/serving/record-request.ts';
 
 /** Milliseconds for a request's headers to arrive. */
@@ -66,7 +68,8 @@ const probeClientMs = 30_000;
 /** Milliseconds for sending the errors of requests that the drain has ended. */
 const lastErrorsMs = 500;
 
-const dayMs = 86_400_000;
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
 
 /** Milliseconds for which idle keep-alive connections stay open; load balancers close theirs sooner. */
 const keepAliveTimeoutMs = 75_000;
@@ -110,6 +113,16 @@ await runService(async (environment, releases) => {
   const secret = new ClusterSecret(redis.redis, `${prefix}:`, config.SEAL_SECRET);
   releases.add('cluster secret', () => secret.close());
   const ownerKeys = new OwnerKeys(() => secret.secrets);
+  const stored = new StoredResponses(redis.redis, `${prefix}:`, {
+    bounds: {
+      keepMs: config.RESPONSES_KEEP_HOURS * hourMs,
+      ownerBytes: config.RESPONSES_OWNER_BYTES,
+      totalBytes: config.RESPONSES_MAX_BYTES,
+      historyBytes: config.MAX_BODY_BYTES,
+    },
+    keys: ownerKeys,
+    report: unreadable,
+  });
   const verifier = new KeyVerifier(store.guard(accounts.keys));
   const keyUse = new KeyUseRecorder(accounts.keys, log);
   releases.add('key use', () => keyUse.close());
@@ -170,7 +183,8 @@ await runService(async (environment, releases) => {
   watchQueue(metricsRegistry, () => dispatcher.jobs());
   watchWorkers(metricsRegistry, () => workers.workers());
   const hedges = new Hedges();
-  watchIngress(metricsRegistry, { held, unread, open, ledger, limits, hedges, store });
+  const storer = new AnswerStorer(stored, log);
+  watchIngress(metricsRegistry, { held, unread, open, ledger, limits, hedges, store, storer });
   const countRefusal = (format: string, error: RouterError): void => metrics.countRefusal(format, error);
   const healthParts = { workers, broker, redis, store, isDraining: () => open.isLeaving };
   const segmentOf = ({ segment, segmentSetting }: ClientApi): string =>
@@ -223,6 +237,8 @@ await runService(async (environment, releases) => {
     priceOf,
     hedges,
     ownerKeys,
+    answers: { responses: stored, stores: config.RESPONSES_KEEP_HOURS > 0, assertIntact: () => store.assertIntact() },
+    storer,
     record,
     countRefusal,
     publicUrl: config.PUBLIC_URL,

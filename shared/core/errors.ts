@@ -18,6 +18,7 @@ export const errorTable = {
   unsupported_parameter: { status: 400, movable: false, clientMayRetry: false },
   context_length_exceeded: { status: 400, movable: false, clientMayRetry: false },
   model_not_found: { status: 404, movable: false, clientMayRetry: false },
+  previous_response_not_found: { status: 400, movable: false, clientMayRetry: false },
   not_found: { status: 404, movable: false, clientMayRetry: false },
   method_not_allowed: { status: 405, movable: false, clientMayRetry: false },
   request_timeout: { status: 408, movable: false, clientMayRetry: true },

@@ -6,6 +6,7 @@ import type { ClientApi } from './client-api.ts';
 import type { Conversation } from './conversation.ts';
 import type { RequestSigns } from './request-signs.ts';
 import type { ErrorAnswer } from './retry-headers.ts';
+import type { StoredAnswers, StoreRequest } from './stored-answers.ts';
 import type { StreamedAnswer } from './sse/streamed-answer.ts';
 
 /** What the router reads of a request to a model. The worker that translates the request reads the rest. */
@@ -30,6 +31,8 @@ export interface ClientRequest {
   parameters: RequestParameters;
   /** Fields of the request that the first events of a streamed answer repeat, in a format that has such. */
   repeated?: JsonObject | undefined;
+  /** What it has to do with stored answers, in a format whose answers are stored. */
+  store?: StoreRequest | undefined;
   /** Returns the body with these fields where the client left them out; the same buffer if none is missing. */
   withDefaults: (fields: Readonly<Record<string, Json>>) => Buffer;
 }
@@ -83,6 +86,8 @@ export interface ClientFormat extends AnswerFormat {
    * @throws RouterError with status 400 that names the field, or `invalid_json`
    */
   read: (body: Buffer, operation: ClientRoute['operation']) => ClientRequest;
+  /** How its answers are stored and read again; undefined for a format whose answers are not. */
+  stored?: StoredAnswers;
   /** The answer to a request for a token count; undefined for a format without such a route. */
   countAnswer?: (inputTokens: number) => JsonObject;
   /** Input tokens of a checked request, estimated from its size. */

@@ -1,4 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
+import type { StoreOutcome } from '#shared/serving/stored/store-answers.ts';
 import type { HedgeOutcome } from '#shared/serving/hedging/hedges.ts';
 
 /** The parts of an ingress that keep bodies, requests and usage in memory. */
@@ -10,12 +11,13 @@ export interface HeldParts {
   limits: { reserved: number; uncommitted: number };
   store: { isLost: boolean };
   hedges: { counts: Readonly<Record<HedgeOutcome, number>> };
+  storer: { counts: Readonly<Record<StoreOutcome, number>> };
 }
 
 /** Adds gauges of what an ingress keeps in memory: bodies, open requests, and usage that is not stored yet. */
 export function watchIngress(
   registry: Registry,
-  { held, unread, open, ledger, limits, hedges, store }: HeldParts,
+  { held, unread, open, ledger, limits, hedges, store, storer }: HeldParts,
 ): void {
   const watch = (name: string, help: string, read: () => number): void => {
     const gauge: Gauge = new Gauge({ name, help, registers: [registry], collect: () => gauge.set(read()) });
@@ -56,14 +58,26 @@ export function watchIngress(
     'Requests missing from the usage ledger because Redis was unavailable for too long',
     () => ledger.dropped,
   );
-  const hedged: Counter<'outcome'> = new Counter({
-    name: 'rtr_hedges_total',
-    help: 'Requests given to a second worker too, by whether it was the one that served them',
-    labelNames: ['outcome'],
-    registers: [registry],
-    collect: () => {
-      hedged.reset();
-      for (const [outcome, count] of Object.entries(hedges.counts)) hedged.inc({ outcome }, count);
-    },
-  });
+  const countOutcomes = (name: string, help: string, counts: Readonly<Record<string, number>>): void => {
+    const counter: Counter<'outcome'> = new Counter({
+      name,
+      help,
+      labelNames: ['outcome'],
+      registers: [registry],
+      collect: () => {
+        counter.reset();
+        for (const [outcome, counted] of Object.entries(counts)) counter.inc({ outcome }, counted);
+      },
+    });
+  };
+  countOutcomes(
+    'rtr_hedges_total',
+    'Requests given to a second worker too, by whether it was the one that served them',
+    hedges.counts,
+  );
+  countOutcomes(
+    'rtr_stored_responses_total',
+    'Complete responses that were to be stored: stored, too_large, or failed because Redis was away',
+    storer.counts,
+  );
 }

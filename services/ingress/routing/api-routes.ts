@@ -6,6 +6,7 @@ import { answerError, unknownPath, wrongMethod, type AnswerErrorParts } from '..
 import { answerHealth, type HealthParts } from '../http/health.ts';
 import { identityOf, requireKey, type RequireKeyParts } from '../http/require-key.ts';
 import { findModel, listModels } from './list-models.ts';
+import { addStoredRoutes } from './stored-routes.ts';
 import { serveModelRequest, type ServeParts } from './serve-model-request.ts';
 
 export interface ApiRoutesParts extends ServeParts, HealthParts, AnswerErrorParts, RequireKeyParts {}
@@ -60,6 +61,7 @@ export function apiRoutes(
       keyed.all(path, wrongMethod('POST'), answerError(format, parts));
     }
   }
+  for (const { stored } of formats) if (stored) addStoredRoutes(keyed, stored, parts.answers);
   for (const path of ['/models', '/models/*id', '/health']) keyed.all(path, wrongMethod('GET', 'HEAD'));
 
   const routes = Router();

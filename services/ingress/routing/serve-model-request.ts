@@ -4,6 +4,10 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { ClientFormat, ClientRoute } from '#shared/formats/client-format.ts';
 import type { RunningRequest } from '#shared/serving/run-job.ts';
 import { serveModel, type ServingParts } from '#shared/serving/serve-model.ts';
+import { senderOf } from '#shared/serving/sender-of.ts';
+import { type AnswerStore, resolveStored } from '#shared/serving/stored/resolve-stored.ts';
+import type { AnswerStorer } from '#shared/serving/stored/store-answers.ts';
+import { storingSink } from '#shared/serving/stored/storing-sink.ts';
 import { HttpCaller } from '../http/http-caller.ts';
 import { ClientReply } from '../http/client-reply.ts';
 import { maxWaitOf } from '../http/max-wait-of.ts';
@@ -17,6 +21,8 @@ const maxHeaderLength = 4096;
 
 export interface ServeParts extends ReceiveParts, ServingParts {
   unread: UnreadOutputs;
+  answers: AnswerStore;
+  storer: AnswerStorer;
 }
 
 /** Makes the handler of a path to models: receives the body, serves the request, and cancels it when the client disconnects. */
@@ -41,12 +47,21 @@ async function start(
 ): Promise<RunningRequest | undefined> {
   const received = await receiveBody(request, response, parts);
   if (!received) return undefined;
-  const { parameters, withDefaults } = format.read(received.body, operation);
   const caller = new HttpCaller(response, format);
+  const { owner } = senderOf(caller.identity);
+  const given = format.read(received.body, operation);
+  const { request: resolved, toStore } = await resolveStored(parts.answers, format, operation, given, owner);
+  const { parameters, withDefaults } = resolved;
   const { requestId } = caller;
   const { stream } = parameters;
   const { unread } = parts;
-  const sink = new ClientReply(response, { format, requestId, stream, unread, onBegin: received.releaseBody });
+  // The input of an answer that is stored stays in memory until the answer is complete.
+  const onBegin = toStore ? () => undefined : received.releaseBody;
+  const reply = new ClientReply(response, { format, requestId, stream, unread, onBegin });
+  const sink =
+    toStore && format.stored
+      ? storingSink(reply, { caller, owner, format: format.stored, stream, toStore, storer: parts.storer })
+      : reply;
   const headers = passedHeaders(request.headers, format.passedHeaders);
   const session = sessionOf(request.headers);
   const maxWaitMs = maxWaitOf(request.headers);
@@ -54,7 +69,7 @@ async function start(
   const { name, sealsAnswers = false } = format;
   const served = { parameters, withDefaults, format: name, operation, sealsAnswers };
   const asked = { ...served, headers, session, sentFor, maxWaitMs };
-  return sink.failWhenUnread(caller.cancels(await serveModel(parts, asked, sink, caller)));
+  return reply.failWhenUnread(caller.cancels(await serveModel(parts, asked, sink, caller)));
 }
 
 /**

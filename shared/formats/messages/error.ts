@@ -24,6 +24,7 @@ export const messagesErrors: Record<ErrorCode, { type: string; status?: number }
   unsupported_parameter: { type: 'invalid_request_error' },
   context_length_exceeded: { type: 'invalid_request_error' },
   model_not_found: { type: 'not_found_error' },
+  previous_response_not_found: { type: 'invalid_request_error' },
   not_found: { type: 'not_found_error' },
   method_not_allowed: { type: 'invalid_request_error' },
   request_timeout: { type: 'invalid_request_error' },

@@ -17,6 +17,7 @@ export const openaiErrors: Record<ErrorCode, { type: string; code: string | null
   unsupported_parameter: { type: 'invalid_request_error', code: 'unsupported_parameter' },
   context_length_exceeded: { type: 'invalid_request_error', code: 'context_length_exceeded' },
   model_not_found: { type: 'invalid_request_error', code: 'model_not_found' },
+  previous_response_not_found: { type: 'invalid_request_error', code: 'previous_response_not_found' },
   not_found: { type: 'invalid_request_error', code: 'not_found' },
   method_not_allowed: { type: 'invalid_request_error', code: 'method_not_allowed' },
   request_timeout: { type: 'invalid_request_error', code: 'request_timeout' },

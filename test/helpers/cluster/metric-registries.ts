@@ -34,6 +34,7 @@ export function definedMetrics(part: 'ingress' | 'worker'): DefinedMetric[] {
       limits: empty,
       store: { isLost: false },
       hedges: new Hedges(),
+      storer: { counts: { stored: 0, too_large: 0, failed: 0 } },
     });
   } else {
     void new WorkerMetrics(registry, () => ({ state: 'starting', slots: 0, busy: 0 }));

@@ -1,0 +1,38 @@
+import { RouterError } from '#shared/core/errors.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+
+const defaultLimit = 20;
+const maximumLimit = 100;
+
+/**
+ * A page of the items of an input, for a query with `limit` (1 to 100, default 20), `order` (`desc` by default, or `asc`) and `after`
+ * (OpenAI API reference, "List input items").
+ * @throws RouterError `invalid_request`
+ */
+export function listItems(items: readonly JsonObject[], query: Readonly<Record<string, unknown>>): object {
+  const { order = 'desc', after } = query;
+  if (order !== 'asc' && order !== 'desc') throw wrong('order', "must be 'asc' or 'desc'");
+  const limit = limitOf(query['limit']);
+  const ordered = order === 'asc' ? items : items.toReversed();
+  const start = after === undefined ? 0 : ordered.findIndex(({ id }) => id === after) + 1;
+  if (after !== undefined && start === 0) throw wrong('after', 'is not the id of an item');
+  const data = ordered.slice(start, start + limit);
+  return {
+    object: 'list',
+    data,
+    first_id: data.at(0)?.['id'] ?? null,
+    last_id: data.at(-1)?.['id'] ?? null,
+    has_more: start + data.length < ordered.length,
+  };
+}
+
+function limitOf(given: unknown): number {
+  if (given === undefined) return defaultLimit;
+  const limit = typeof given === 'string' && /^\d{1,6}$/.test(given) ? Number(given) : 0;
+  if (limit >= 1 && limit <= maximumLimit) return limit;
+  throw wrong('limit', `must be a whole number from 1 to ${maximumLimit}`);
+}
+
+function wrong(param: string, problem: string): RouterError {
+  return new RouterError('invalid_request', `Invalid '${param}': it ${problem}.`, { param });
+}

@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto';
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import type { StoreRequest } from '../stored-answers.ts';
+import type { ResponsesRequest } from './request.ts';
+
+/** The prefix of the ids that items of each type get here; those of other types get `item`. */
+const prefixes: Readonly<Record<string, string>> = {
+  message: 'msg',
+  reasoning: 'rs',
+  function_call: 'fc',
+  function_call_output: 'fco',
+  custom_tool_call: 'ctc',
+  custom_tool_call_output: 'ctco',
+};
+
+/** Ends the ids that items got here: no upstream knows them. */
+const ownEnding = /_in\d+$/;
+
+/** What a checked request has to do with stored responses. */
+export function storeRequest(request: ResponsesRequest): StoreRequest {
+  const given = itemsOf(request);
+  const references = new Set(given.flatMap((item) => referenceOf(item) ?? []));
+  return {
+    store: request.store ?? undefined,
+    previous: request.previous_response_id ?? undefined,
+    references: [...references],
+    input: (items) => {
+      const batch = randomUUID().replaceAll('-', '');
+      return given.map((item, at) => {
+        const reference = referenceOf(item);
+        const whole = (reference === undefined ? undefined : items.get(reference)) ?? item;
+        if (typeof whole['id'] === 'string') return whole;
+        const type = typeof whole['type'] === 'string' ? whole['type'] : 'message';
+        return { ...whole, type, id: `${prefixes[type] ?? 'item'}_${batch}_in${at}` };
+      });
+    },
+    resolved: (history, input) => Buffer.from(JSON.stringify({ ...request, input: [...history, ...input].map(sent) })),
+  };
+}
+
+/** The items of the input; a text is one message. */
+function itemsOf({ input }: ResponsesRequest): JsonObject[] {
+  if (Array.isArray(input)) return input;
+  if (typeof input !== 'string') return [];
+  return [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: input }] }];
+}
+
+/** The id of the item that a reference stands for; its type may be left out. */
+function referenceOf(item: JsonObject): string | undefined {
+  const { type = null, role, id } = item;
+  const isReference = type === 'item_reference' || (type === null && role === undefined);
+  return isReference && typeof id === 'string' ? id : undefined;
+}
+
+/** An item as it is sent to a worker. */
+function sent(item: JsonObject): JsonObject {
+  if (!isJsonObject(item) || typeof item['id'] !== 'string' || !ownEnding.test(item['id'])) return item;
+  const { id: _, ...rest } = item;
+  return rest;
+}

@@ -1,0 +1,96 @@
+import type { Found, StoredResponse, StoredResponses } from '#shared/accounts/stored-responses/stored-responses.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import type { Json, JsonObject } from '#shared/core/json.ts';
+import type { ClientFormat, ClientRequest, ClientRoute } from '#shared/formats/client-format.ts';
+import type { StoredAnswers } from '#shared/formats/stored-answers.ts';
+
+/** The store of answers as requests use it. */
+export interface AnswerStore {
+  responses: Pick<StoredResponses, 'keep' | 'find' | 'history' | 'items' | 'remove'>;
+  /** Whether answers are stored: an operator may have switched that off. */
+  stores: boolean;
+  /** @throws RouterError `store_unavailable` while the store is known to have lost what it had */
+  assertIntact: () => void;
+}
+
+/** What is stored of a request together with its answer. */
+export interface ToStore {
+  input: JsonObject[];
+  previous: string | undefined;
+}
+
+/** A request with all that it refers to. */
+export interface ResolvedRequest {
+  request: ClientRequest;
+  /** Undefined if the answer is not stored. */
+  toStore: ToStore | undefined;
+}
+
+const nothing: ReadonlyMap<string, JsonObject> = new Map();
+
+/**
+ * Puts what is stored in place of what a request refers to: the answer that it continues, and single items.
+ * @param owner whose answers it may refer to
+ * @throws RouterError `previous_response_not_found`, `not_found`, `unsupported_parameter` where nothing is stored,
+ * `context_length_exceeded` for a history that is too long, `store_unavailable`, or as `read` of the format does
+ */
+export async function resolveStored(
+  { responses, stores, assertIntact }: AnswerStore,
+  format: Pick<ClientFormat, 'read' | 'stored'>,
+  operation: ClientRoute['operation'],
+  request: ClientRequest,
+  owner: string,
+): Promise<ResolvedRequest> {
+  const { store: asked } = request;
+  if (!asked || !format.stored) return { request, toStore: undefined };
+  const { previous, references } = asked;
+  if (!stores) assertStoreless(asked);
+  const refers = previous !== undefined || references.length > 0;
+  if (refers) assertIntact();
+  const items = references.length === 0 ? nothing : itemsFound(await responses.items(owner, references));
+  const history = previous === undefined ? [] : historyFound(await responses.history(owner, previous), format.stored);
+  const isStored = stores && operation === 'generate' && asked.store !== false;
+  const field = format.stored.storeField(isStored);
+  if (!refers && !isStored) return { request: withFields(request, field), toStore: undefined };
+  const input = asked.input(items);
+  const whole = refers ? format.read(asked.resolved(history, input), operation) : request;
+  return { request: withFields(whole, field), toStore: isStored ? { input, previous } : undefined };
+}
+
+/** The same request with fields that its worker reads. */
+function withFields(request: ClientRequest, fields: Readonly<Record<string, Json>>): ClientRequest {
+  const repeated = request.repeated && { ...request.repeated, ...fields };
+  return { ...request, repeated, withDefaults: (defaults) => request.withDefaults({ ...defaults, ...fields }) };
+}
+
+function assertStoreless({ store, previous, references }: NonNullable<ClientRequest['store']>): void {
+  const param = store ? 'store' : previous !== undefined ? 'previous_response_id' : 'input';
+  if (store !== true && previous === undefined && references.length === 0) return;
+  throw new RouterError(
+    'unsupported_parameter',
+    'This router stores no responses. Send `store: false`, and the whole conversation as input.',
+    { param },
+  );
+}
+
+function itemsFound(found: Found<Map<string, JsonObject>>): Map<string, JsonObject> {
+  if (found === 'too long') throw tooLong('input');
+  if ('found' in found) return found.found;
+  throw new RouterError(
+    'not_found',
+    `Item with id '${found.missing}' not found. Items are not persisted when \`store\` is set to false. Try again with \`store\` set to true, or remove this item from your input.`,
+    { param: 'input' },
+  );
+}
+
+function historyFound(found: Found<StoredResponse[]>, { outputOf }: StoredAnswers): JsonObject[] {
+  if (found === 'too long') throw tooLong('previous_response_id');
+  if ('found' in found) return found.found.flatMap(({ input, response }) => [...input, ...outputOf(response)]);
+  throw new RouterError('previous_response_not_found', `Previous response with id '${found.missing}' not found.`, {
+    param: 'previous_response_id',
+  });
+}
+
+function tooLong(param: string): RouterError {
+  return new RouterError('context_length_exceeded', 'The stored conversation is too long for one request.', { param });
+}

@@ -1,0 +1,145 @@
+import type { Job } from '#shared/broker/dispatch/job.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+import type { StoredAnswers } from '#shared/formats/stored-answers.ts';
+import type { Caller } from '../caller.ts';
+import type { ModelSink } from '../serve-model.ts';
+import type { ToStore } from './resolve-stored.ts';
+import type { AnswerStorer } from './store-answers.ts';
+
+/** Bytes of the longest answer that is held back while it is stored. */
+const mostBytes = 8 * 1024 * 1024;
+
+const lineBreak = 0x0a;
+const nothing = Buffer.alloc(0);
+
+export interface StoringOptions {
+  format: StoredAnswers;
+  stream: boolean;
+  /** Whether the caller no longer waits: its answer is not stored. */
+  isGone: () => boolean;
+  /** Stores the answer's object. Never rejects, and waits for a bounded time. */
+  store: (answer: JsonObject) => Promise<void>;
+}
+
+/** One answer that is to be stored. */
+export interface StoredAnswerParts {
+  caller: Pick<Caller, 'requestId' | 'isGone'>;
+  owner: string;
+  format: StoredAnswers;
+  stream: boolean;
+  toStore: ToStore;
+  storer: Pick<AnswerStorer, 'store'>;
+}
+
+/**
+ * Passes an answer on and has it stored when it is complete. The last event of a stream, and the whole of another answer, wait for
+ * that, so that who has received them finds the answer stored. Only that event is read; the pieces before it pass unread.
+ */
+export class StoringSink implements ModelSink {
+  readonly #sink: ModelSink;
+  readonly #options: StoringOptions;
+  /** The beginning of a line that was passed on without its end: it may be that of the last event. */
+  #line = nothing;
+  /** The last event, as far as it was passed on. */
+  #begun = nothing;
+  #held: Buffer[] | undefined;
+  #heldBytes = 0;
+
+  constructor(sink: ModelSink, options: StoringOptions) {
+    this.#sink = sink;
+    this.#options = options;
+  }
+
+  get relayedTokens(): number {
+    return this.#sink.relayedTokens;
+  }
+
+  begin(job: Job): void {
+    this.#sink.begin(job);
+  }
+
+  keepAlive(): void {
+    this.#sink.keepAlive();
+  }
+
+  data(bytes: Uint8Array): void {
+    if (this.#held) this.#hold(bytes);
+    else this.#pass(bytes);
+  }
+
+  end(bytes: Uint8Array): void {
+    void this.#end(bytes);
+  }
+
+  fail(error: RouterError): void {
+    this.#held = undefined;
+    this.#sink.fail(error);
+  }
+
+  async #end(bytes: Uint8Array): Promise<void> {
+    const last = Buffer.from(bytes);
+    const answer = this.#options.stream ? this.#lastEvent(last) : this.#options.format.readWhole(last);
+    if (answer && !this.#options.isGone()) await this.#options.store(answer);
+    try {
+      for (const piece of this.#held ?? []) this.#sink.data(piece);
+      this.#sink.end(last);
+    } catch (thrown) {
+      this.#sink.fail(new RouterError('internal', 'The answer could not be sent.', { cause: thrown }));
+    }
+  }
+
+  /** The answer's object of the event that ends the stream, which may be among its last bytes. */
+  #lastEvent(last: Buffer): JsonObject | undefined {
+    const { lastEventAt, readLastEvent } = this.#options.format;
+    if (this.#held) return readLastEvent(Buffer.concat([this.#begun, ...this.#held, last]));
+    const whole = Buffer.concat([this.#line, last]);
+    const at = lastEventAt(whole);
+    return at === -1 ? undefined : readLastEvent(whole.subarray(at));
+  }
+
+  #pass(bytes: Uint8Array): void {
+    const { lastEventAt, lastEventMark } = this.#options.format;
+    const line = this.#line;
+    // Only very long events are split between pieces.
+    const whole = line.length === 0 ? bytes : Buffer.concat([line, bytes]);
+    const at = lastEventAt(whole);
+    if (at === -1) {
+      this.#sink.data(bytes);
+      this.#line = bytes.at(-1) === lineBreak ? nothing : Buffer.from(lastLine(whole).subarray(0, lastEventMark));
+      return;
+    }
+    const passed = Math.max(0, at - line.length);
+    if (passed > 0) this.#sink.data(bytes.subarray(0, passed));
+    this.#begun = at < line.length ? line : nothing;
+    this.#held = [];
+    this.#hold(bytes.subarray(passed));
+  }
+
+  #hold(bytes: Uint8Array): void {
+    // The owner of the memory may reuse it.
+    this.#held?.push(Buffer.from(bytes));
+    this.#heldBytes += bytes.length;
+    if (this.#heldBytes <= mostBytes) return;
+    // Too long to be held: it is passed on, and not stored.
+    for (const piece of this.#held ?? []) this.#sink.data(piece);
+    this.#held = [];
+    this.#begun = nothing;
+  }
+}
+
+function lastLine(bytes: Uint8Array): Uint8Array {
+  return bytes.subarray(bytes.lastIndexOf(lineBreak) + 1);
+}
+
+/** Passes an answer on to a sink and has it stored. */
+export function storingSink(sink: ModelSink, answer: StoredAnswerParts): ModelSink {
+  const { caller, owner, format, stream, toStore, storer } = answer;
+  const { requestId } = caller;
+  return new StoringSink(sink, {
+    format,
+    stream,
+    isGone: () => caller.isGone(),
+    store: (object) => storer.store({ requestId, owner, format, answer: object, toStore }),
+  });
+}

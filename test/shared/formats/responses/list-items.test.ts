@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { listItems } from '#shared/formats/responses/list-items.ts';
+
+const items = Array.from({ length: 45 }, (_, at) => ({ id: `msg_${at}` }));
+
+function ids(query: Record<string, unknown>): unknown[] {
+  return (listItems(items, query) as { data: { id: string }[] }).data.map(({ id }) => id);
+}
+
+describe('a page of input items', () => {
+  it('has the 20 newest first unless asked otherwise', () => {
+    expect(ids({})).toEqual(
+      items
+        .toReversed()
+        .slice(0, 20)
+        .map(({ id }) => id),
+    );
+    expect(ids({ order: 'asc', limit: '2' })).toEqual(['msg_0', 'msg_1']);
+    expect(listItems([], {})).toEqual({ object: 'list', data: [], first_id: null, last_id: null, has_more: false });
+  });
+
+  it('goes on behind an item, and says whether there are more', () => {
+    expect(listItems(items, { order: 'asc', limit: '2', after: 'msg_41' })).toEqual({
+      object: 'list',
+      data: [{ id: 'msg_42' }, { id: 'msg_43' }],
+      first_id: 'msg_42',
+      last_id: 'msg_43',
+      has_more: true,
+    });
+    expect(listItems(items, { order: 'asc', after: 'msg_43' })).toMatchObject({
+      data: [{ id: 'msg_44' }],
+      has_more: false,
+    });
+  });
+
+  it.each([{ limit: '0' }, { limit: '101' }, { limit: 'x' }, { order: 'up' }, { after: 'msg_x' }])(
+    'is refused for %o, with the name of the parameter',
+    (query) => {
+      const [param] = Object.keys(query);
+      expect(() => listItems(items, query)).toThrow(
+        expect.objectContaining({ code: 'invalid_request', param }) as Error,
+      );
+    },
+  );
+});

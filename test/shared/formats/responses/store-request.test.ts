@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { storeRequest } from '#shared/formats/responses/store-request.ts';
+
+const none = new Map();
+const call = { id: 'fc_1', type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' };
+
+describe('what a request has to do with stored responses', () => {
+  it('is read of its fields', () => {
+    const input = [
+      { type: 'item_reference', id: 'fc_1' },
+      { type: 'item_reference', id: 'fc_1' },
+      { id: 'rs_1' } as never,
+    ];
+    const asked = storeRequest({ model: 'm', store: true, previous_response_id: 'resp_1', input });
+    expect(asked).toMatchObject({ store: true, previous: 'resp_1', references: ['fc_1', 'rs_1'] });
+    expect(storeRequest({ model: 'm', store: null, previous_response_id: null, input: 'hi' })).toMatchObject({
+      store: undefined,
+      previous: undefined,
+      references: [],
+    });
+  });
+
+  it('stores a text as a message, and every item with an id of its own', () => {
+    const [message] = storeRequest({ model: 'm', input: 'hi' }).input(none);
+    expect(message).toEqual({
+      type: 'message',
+      role: 'user',
+      content: [{ type: 'input_text', text: 'hi' }],
+      id: expect.stringMatching(/^msg_[0-9a-f]{32}_in0$/) as string,
+    });
+    const output = { type: 'function_call_output' as const, call_id: 'c', output: 'fine' };
+    const input = [{ role: 'user' as const, content: 'hi' }, { type: 'item_reference', id: 'fc_1' }, output];
+    const stored = storeRequest({ model: 'm', input }).input(new Map([['fc_1', call]]));
+    expect(stored.map(({ type }) => type)).toEqual(['message', 'function_call', 'function_call_output']);
+    expect(stored[1]).toBe(call);
+    expect(new Set(stored.map(({ id }) => id)).size).toBe(3);
+  });
+
+  it('sends the history in front of the input, without ids that no upstream knows', () => {
+    const asked = storeRequest({
+      model: 'm',
+      instructions: 'Be brief.',
+      previous_response_id: 'resp_1',
+      input: 'and now?',
+    });
+    const earlier = storeRequest({ model: 'm', instructions: 'Be loud.', input: 'first' }).input(none);
+    const body = JSON.parse(asked.resolved([...earlier, call], asked.input(none)).toString()) as object;
+    expect(body).toEqual({
+      model: 'm',
+      instructions: 'Be brief.',
+      previous_response_id: 'resp_1',
+      input: [
+        { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'first' }] },
+        call,
+        { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'and now?' }] },
+      ],
+    });
+  });
+});

@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import { RouterError } from '#shared/core/errors.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+import { ResponseEvents } from '#shared/formats/responses/response-events.ts';
+import { storedResponses } from '#shared/formats/responses/stored-responses.ts';
+import type { ModelSink } from '#shared/serving/serve-model.ts';
+import { StoringSink } from '#shared/serving/stored/storing-sink.ts';
+import { until } from '../../../helpers/until.ts';
+
+const response = {
+  id: 'resp_1',
+  status: 'completed',
+  output: [{ type: 'message', content: 'event: response.completed' }],
+};
+
+/** The events of an answer: a text that looks like the last event, then the last event. */
+function stream(last: object = response, type = 'completed'): string {
+  const events = new ResponseEvents();
+  const delta = events.write('response.output_text.delta', { delta: '\nevent: response.completed\ndata: {}\n\n' });
+  return delta + events.write(`response.${type}`, { response: last as JsonObject });
+}
+
+/** A sink and what has become of an answer. */
+function open({ streams = true, isGone = false }: { streams?: boolean; isGone?: boolean } = {}) {
+  const sent: string[] = [];
+  const stored: JsonObject[] = [];
+  const release = Promise.withResolvers<void>();
+  const inner: ModelSink = {
+    relayedTokens: 0,
+    begin: () => undefined,
+    data: (bytes) => void sent.push(Buffer.from(bytes).toString()),
+    keepAlive: () => void sent.push('(keep-alive)'),
+    end: (bytes) => void sent.push(Buffer.from(bytes).toString(), '(end)'),
+    fail: ({ code }) => void sent.push(`(${code})`),
+  };
+  const store = (answer: JsonObject): Promise<void> => {
+    stored.push(answer);
+    return release.promise;
+  };
+  const sink = new StoringSink(inner, { format: storedResponses, stream: streams, isGone: () => isGone, store });
+  return { sink, sent, stored, release: () => release.resolve() };
+}
+
+describe('an answer that is stored', () => {
+  it.each([1, 7, 50, 100_000])(
+    'passes its stream unchanged in pieces of %i bytes, its last event once it is stored',
+    async (size) => {
+      const whole = Buffer.from(stream());
+      const { sink, sent, stored, release } = open();
+      for (let at = 0; at < whole.length; at += size) {
+        const piece = Buffer.from(whole.subarray(at, at + size));
+        sink.data(piece);
+        // The broker uses its memory again.
+        piece.fill(0);
+      }
+      sink.end(Buffer.alloc(0));
+      await until(() => stored.length > 0);
+      expect(stored).toEqual([response]);
+      expect(sent.join('')).not.toContain('"status"');
+      release();
+      await until(() => sent.at(-1) === '(end)');
+      expect(sent.join('')).toBe(`${stream()}(end)`);
+    },
+  );
+
+  it('is found in the last bytes of a stream, also if they begin within the event', async () => {
+    const whole = stream(response, 'incomplete');
+    const cut = whole.lastIndexOf('event: response.') + 9;
+    for (const at of [0, cut]) {
+      const { sink, sent, stored, release } = open();
+      if (at > 0) sink.data(Buffer.from(whole.slice(0, at)));
+      release();
+      sink.end(Buffer.from(whole.slice(at)));
+      await until(() => sent.at(-1) === '(end)');
+      expect(stored).toEqual([response]);
+      expect(sent.join('')).toBe(`${whole}(end)`);
+    }
+  });
+
+  it('is read whole if it is not streamed', async () => {
+    const { sink, sent, stored, release } = open({ streams: false });
+    release();
+    sink.end(Buffer.from(JSON.stringify(response)));
+    await until(() => sent.at(-1) === '(end)');
+    expect(stored).toEqual([response]);
+    expect(sent).toEqual([JSON.stringify(response), '(end)']);
+  });
+});
+
+describe('an answer is not stored', () => {
+  it.each([
+    ['that failed', stream({ id: 'resp_1', status: 'failed' }, 'failed')],
+    ['whose response is not complete', stream({ id: 'resp_1', status: 'in_progress' })],
+    ['without a last event', stream().split('\n\n')[0] + '\n\n'],
+    ['that cannot be read', stream().slice(0, -20)],
+  ])('%s', async (_, text) => {
+    const { sink, sent, stored } = open();
+    sink.data(Buffer.from(text));
+    sink.end(Buffer.alloc(0));
+    await until(() => sent.at(-1) === '(end)');
+    expect(stored).toEqual([]);
+    expect(sent.join('')).toBe(`${text}(end)`);
+  });
+
+  it('when its client is gone', async () => {
+    const { sink, sent, stored } = open({ isGone: true });
+    sink.end(Buffer.from(stream()));
+    await until(() => sent.at(-1) === '(end)');
+    expect(stored).toEqual([]);
+  });
+
+  it('when the job fails behind the last event, which is not sent then', () => {
+    const { sink, sent, stored } = open();
+    sink.data(Buffer.from(stream()));
+    sink.fail(new RouterError('worker_lost', 'The worker is gone.'));
+    expect(stored).toEqual([]);
+    expect(sent.at(-1)).toBe('(worker_lost)');
+    expect(sent.join('')).not.toContain('"status"');
+  });
+
+  it('when it is too long to be held: it passes', async () => {
+    const long = stream({ ...response, text: 'x'.repeat(9 * 1024 * 1024) });
+    const { sink, sent, stored } = open();
+    for (let at = 0; at < long.length; at += 512 * 1024) sink.data(Buffer.from(long.slice(at, at + 512 * 1024)));
+    sink.end(Buffer.alloc(0));
+    await until(() => sent.at(-1) === '(end)');
+    expect(stored).toEqual([]);
+    expect(sent.join('') === `${long}(end)`).toBe(true);
+  });
+});
