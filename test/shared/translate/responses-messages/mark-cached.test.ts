@@ -76,4 +76,42 @@ describe('the cache marks of a request to a messages upstream', () => {
   it('are not inside an assistant turn or on thinking', () => {
     expect(marks({ input: [said('user', 'one'), said('assistant', 'two')] })).toEqual([['one', mark]]);
   });
+
+  it('let an upstream read all that earlier requests have written, after many calls at once too', () => {
+    const cache = new Set<string>();
+    const input: JsonObject[] = [said('user', 'begin')];
+    let written = 0;
+    for (const calls of [1, 30, 2, 45, 1]) {
+      const request = { model: 'm', instructions: 'I', tools, input };
+      const read = readFromCache(responsesToMessagesRequest(request, { model: 'up' }), cache);
+      expect(read).toBe(written);
+      written = blocksOf(responsesToMessagesRequest(request, { model: 'up' })).length;
+      const ids = Array.from({ length: calls }, (_, at) => `${input.length}-${at}`);
+      for (const id of ids) input.push({ type: 'function_call', call_id: id, name: 'f', arguments: '{}' });
+      for (const id of ids) input.push({ type: 'function_call_output', call_id: id, output: `result ${id}` });
+    }
+  });
 });
+
+/** The blocks of a request to a messages upstream, in the order in which they are cached. */
+function blocksOf({ system, messages }: JsonObject): JsonObject[] {
+  const contents = [system, ...(messages as JsonObject[]).map(({ content }) => content)];
+  return contents.flatMap((content) =>
+    typeof content === 'string' ? [{ type: 'text', text: content }] : (content as JsonObject[]),
+  );
+}
+
+/** Blocks before a mark that an upstream compares with its cache (Anthropic's guide, "Prompt caching"). */
+const lookback = 20;
+
+/** Does with a request what an upstream's cache does, and returns how many blocks it has read. */
+function readFromCache(request: JsonObject, cache: Set<string>): number {
+  const blocks = blocksOf(request);
+  const plain = blocks.map((block) => ({ ...block, cache_control: undefined }));
+  const prefix = (length: number): string => JSON.stringify(plain.slice(0, length));
+  const marked = blocks.flatMap((block, at) => (block['cache_control'] === undefined ? [] : [at + 1]));
+  const searched = marked.flatMap((end) => Array.from({ length: lookback }, (_, back) => end - back));
+  const read = Math.max(0, ...searched.filter((length) => length > 0 && cache.has(prefix(length))));
+  for (const end of marked) cache.add(prefix(end));
+  return read;
+}

@@ -1,0 +1,143 @@
+import { randomBytes } from 'node:crypto';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { sealer } from '#shared/core/seal.ts';
+import { parseMessagesRequest } from '#shared/formats/messages/parse-messages-request.ts';
+import { messagesToResponses } from '#shared/translate/messages-responses/messages-to-responses.ts';
+import { responsesToMessagesReply } from '#shared/translate/responses-messages/responses-to-messages-reply.ts';
+import { responsesToMessagesRequest } from '#shared/translate/responses-messages/responses-to-messages-request.ts';
+import { ResponsesToMessagesStream } from '#shared/translate/responses-messages/responses-to-messages-stream.ts';
+import { recallResponses } from '#shared/translate/responses/recall-request.ts';
+import { assembleMessage } from '../assemble-message.ts';
+import { messagesConversation } from '../conversations.ts';
+import { runBytes, runStream } from '../run-stream.ts';
+
+const { seal, unseal } = sealer(randomBytes(32));
+const target = { model: 'm', unseal };
+
+/** A request without what a Responses upstream does not have; tools of one name are one tool there. */
+function sentToResponses(generated: JsonObject): JsonObject {
+  const { tools, ...request } = generated;
+  delete request['top_k'];
+  delete request['stop_sequences'];
+  const named = new Map((Array.isArray(tools) ? tools.filter(isJsonObject) : []).map((tool) => [tool['name'], tool]));
+  return { ...request, ...(named.size > 0 && { tools: [...named.values()] }) };
+}
+
+/** A request without the marks that a Responses client does not set, and without the wish to see the thinking. */
+function unmarked(value: Json | undefined): Json | undefined {
+  if (Array.isArray(value)) {
+    const [only, ...more] = value.map((each) => unmarked(each) ?? null);
+    const isText = more.length === 0 && isJsonObject(only) && only['type'] === 'text';
+    return isText ? only['text'] : only === undefined ? [] : [only, ...more];
+  }
+  if (!isJsonObject(value)) return value;
+  const kept = Object.entries(value).filter(([field]) => field !== 'cache_control' && field !== 'display');
+  return Object.fromEntries(kept.map(([field, inner]) => [field, unmarked(inner)]));
+}
+
+describe('a conversation', () => {
+  it('is unchanged from messages through Responses back to messages', () => {
+    fc.assert(
+      fc.property(messagesConversation, (generated) => {
+        const request = sentToResponses(generated);
+        const there = messagesToResponses.request(parseMessagesRequest(request), target);
+        expect(unmarked(responsesToMessagesRequest(there, target))).toEqual(unmarked(request));
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+const someText = fc.string({ maxLength: 40, unit: 'grapheme' });
+const name = fc.stringMatching(/^[a-z_]{1,10}$/);
+const input = fc
+  .dictionary(name, fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 })
+  .map((value) => JSON.parse(JSON.stringify(value)) as JsonObject)
+  .filter((value) => Object.keys(value).join() !== '_raw');
+const block = fc.oneof(
+  fc.tuple(someText, name).map(([thinking, signature]) => ({ type: 'thinking', thinking, signature })),
+  name.map((data) => ({ type: 'redacted_thinking', data })),
+  fc.tuple(name, input).map(([name, input]) => ({ type: 'tool_use', name, input })),
+);
+const text = someText.filter((text) => text !== '').map((text) => ({ type: 'text', text }));
+const blocks = fc
+  .array(fc.tuple(fc.option(text), block), { maxLength: 6 })
+  .map((pairs) => pairs.flat().filter((each) => each !== null))
+  .map((all) => all.map((each, at): JsonObject => (each.type === 'tool_use' ? { ...each, id: `toolu_${at}` } : each)));
+const usage = { input_tokens: 9, output_tokens: 7, cache_read_input_tokens: 2, cache_creation_input_tokens: 1 };
+
+/** The answer as a stream, its texts in pieces of these sizes. */
+function streamed(content: readonly JsonObject[], sizes: readonly number[]): JsonObject[] {
+  let cuts = 0;
+  const deltas = (index: number, type: string, field: string, whole: Json | undefined): JsonObject[] => {
+    const pieces: JsonObject[] = [];
+    for (let rest = typeof whole === 'string' ? whole : JSON.stringify(whole); rest !== '';) {
+      const size = sizes[cuts++ % sizes.length] ?? 1;
+      pieces.push({ type: 'content_block_delta', index, delta: { type, [field]: rest.slice(0, size) } });
+      rest = rest.slice(size);
+    }
+    return pieces;
+  };
+  const events = content.flatMap((block, index): JsonObject[] => {
+    const inner = [
+      ...('thinking' in block ? deltas(index, 'thinking_delta', 'thinking', block['thinking']) : []),
+      ...('signature' in block ? deltas(index, 'signature_delta', 'signature', block['signature']) : []),
+      ...('text' in block ? deltas(index, 'text_delta', 'text', block['text']) : []),
+      ...('input' in block ? deltas(index, 'input_json_delta', 'partial_json', block['input']) : []),
+    ];
+    const begun = {
+      ...block,
+      ...('thinking' in block && { thinking: '', signature: '' }),
+      ...('text' in block && { text: '' }),
+      ...('input' in block && { input: {} }),
+    };
+    const begin = { type: 'content_block_start', index, content_block: begun };
+    return [begin, ...inner, { type: 'content_block_stop', index }];
+  });
+  const stop_reason = content.some(({ type }) => type === 'tool_use') ? 'tool_use' : 'end_turn';
+  return [
+    { type: 'message_start', message: { id: 'x', content: [], usage: { ...usage, output_tokens: 1 } } },
+    ...events,
+    { type: 'message_delta', delta: { stop_reason }, usage: { output_tokens: usage.output_tokens } },
+    { type: 'message_stop' },
+  ];
+}
+
+describe('an answer', () => {
+  const recalled = recallResponses({ model: 'm', input: 'hi', include: ['reasoning.encrypted_content'] });
+  const minted = { id: 'resp_1', model: 'm', created: 1, promptTokens: () => 1, recalled, seal };
+  const sizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 5 });
+
+  it('is given back to a messages upstream as it came, streamed or not', () => {
+    fc.assert(
+      fc.property(blocks, sizes, (content, cut) => {
+        const { text } = runStream(new ResponsesToMessagesStream(minted), streamed(content, cut));
+        const last = text.trimEnd().split('\n').at(-1) ?? '';
+        const { response } = JSON.parse(last.slice('data: '.length)) as { response: { output: JsonObject[] } };
+        const { body } = responsesToMessagesReply({ content: [...content], usage }, minted);
+        for (const output of [response.output, body['output'] as JsonObject[]]) {
+          const request = { model: 'm', input: [...output, { role: 'assistant', content: 'end' }] };
+          const { messages } = responsesToMessagesRequest(request, target);
+          const [turn] = messages as { content: Json }[];
+          expect(turn?.content).toEqual(content.length === 0 ? 'end' : [...content, { type: 'text', text: 'end' }]);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('is the same for a messages client behind a Responses upstream, but for the signatures of its thinking', () => {
+    fc.assert(
+      fc.property(blocks, sizes, (content, cut) => {
+        const there = runStream(new ResponsesToMessagesStream(minted), streamed(content, cut));
+        const back = assembleMessage(runBytes(messagesToResponses.stream(minted), [Buffer.from(there.text)]));
+        const shown = (all: readonly JsonObject[]) => all.filter(({ type }) => type === 'text' || type === 'tool_use');
+        expect(shown(back.content)).toEqual(shown(content));
+        expect(back.usage).toMatchObject(usage);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
