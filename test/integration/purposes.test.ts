@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { UsageReader } from '#shared/accounts/ledger/usage-reader.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
-import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
+import { readUsage } from '../helpers/accounts/read-usage.ts';
 import { recordedRequests } from '../helpers/clients/recorded-requests.ts';
 import type { Cluster } from '../helpers/cluster/start-cluster.ts';
 import { startTwoModels } from '../helpers/cluster/start-two-models.ts';
@@ -34,8 +33,6 @@ beforeAll(async () => {
 });
 afterAll(() => cluster?.stop());
 
-const admin = { userId: '', isAdmin: true, keyIds: [], teamIds: [] };
-
 let count = 0;
 async function send(
   fields: object,
@@ -55,11 +52,9 @@ async function send(
 
 /** The ledger's record of a request, when it is written. */
 async function recordOf(id: string): Promise<UsageRecord | undefined> {
-  const { connection } = await openKeyStore(inject('redisUrl'));
-  const usage = new UsageReader(connection.redis, `${cluster.prefix}:`);
   let found: UsageRecord | undefined;
   await until(async () => {
-    found = (await usage.requests(admin, {}, 200)).requests.find((record) => record.id === id);
+    found = (await readUsage(cluster.prefix)).find((record) => record.id === id);
     return found !== undefined;
   });
   return found;

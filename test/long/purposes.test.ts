@@ -1,0 +1,107 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { UsageRecord } from '#shared/accounts/ledger/usage-record.ts';
+import { readUsage } from '../helpers/accounts/read-usage.ts';
+import { installCli } from '../helpers/clis/install-clis.ts';
+import { runAgent } from '../helpers/clis/run-agent.ts';
+import type { Cluster } from '../helpers/cluster/start-cluster.ts';
+import { startTwoModels } from '../helpers/cluster/start-two-models.ts';
+import { until } from '../helpers/until.ts';
+
+const [claude, opencode] = await Promise.all([installCli('claude'), installCli('opencode')]);
+
+/** Every program asks for a name of its own, so that its requests are told apart in the ledger. */
+const rules = `
+    targets: [{ model: big }]
+    purposes:
+      auxiliary: { targets: [{ model: small }] }
+      compaction: { targets: [{ model: small }] }`;
+const registry = `
+models:
+  by-signs: ${rules}
+      subagent: { targets: [{ model: small }] }
+  by-hints: ${rules}
+    agents:
+      Explore: { targets: [{ model: small }] }
+  chat: ${rules}
+  messages: ${rules}
+`;
+
+let cluster: Cluster;
+let folder: string;
+beforeAll(async () => {
+  cluster = await startTwoModels(registry);
+  folder = mkdtempSync(join(tmpdir(), 'rtr-agent-'));
+});
+afterAll(async () => {
+  await cluster.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** For what, and by which model, requests for a name were served, each pair once. */
+async function servedFor(name: string, isComplete: (found: readonly UsageRecord[]) => boolean): Promise<string[]> {
+  let found: UsageRecord[] = [];
+  await until(async () => {
+    found = (await readUsage(cluster.prefix)).filter(({ asked }) => asked === name);
+    return isComplete(found);
+  });
+  return [...new Set(found.map(({ purpose, model }) => `${purpose}: ${model}`))].toSorted();
+}
+
+const anyOf = (purpose: string) => (found: readonly UsageRecord[]) => found.some((each) => each.purpose === purpose);
+
+describe.skipIf(!claude)('Claude Code', () => {
+  const ask = (model: string, prompt: string, ...args: string[]) =>
+    runAgent(claude ?? '', ['-p', prompt, '--output-format', 'json', '--model', model, ...args], folder, {
+      ANTHROPIC_BASE_URL: `${cluster.url}/api/anthropic`,
+      ANTHROPIC_AUTH_TOKEN: cluster.key,
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      CLAUDE_CODE_MAX_RETRIES: '0',
+      // Every tool is on offer from the start.
+      ENABLE_TOOL_SEARCH: 'false',
+      ...(model === 'by-hints' && { CLAUDE_CODE_GATEWAY_HINT_HEADERS: '1' }),
+    });
+  const explore = '[demo call Agent {"description":"look","prompt":"Say hello.","subagent_type":"Explore"}]';
+  const search = '[demo call WebSearch {"query":"what is a badger"}]';
+
+  it.each([
+    ['by-signs', 'its signs', 'models.by-signs.purposes.subagent'],
+    ['by-hints', 'its hint headers', 'models.by-hints.agents.Explore'],
+  ])(
+    'asking for %s has its agents, searches and compactions run on the model of the rules, by %s',
+    async (name, _, rule) => {
+      const agent = await ask(name, explore, '--allowedTools', 'Agent');
+      expect(JSON.parse(agent.stdout), agent.stderr).toMatchObject({ is_error: false });
+      expect(await servedFor(name, anyOf('subagent'))).toEqual(['main: big', 'subagent: small']);
+      expect((await readUsage(cluster.prefix)).find(({ purpose }) => purpose === 'subagent')).toMatchObject({ rule });
+
+      await ask(name, search, '--allowedTools', 'WebSearch');
+      const { session_id: session } = JSON.parse(agent.stdout) as { session_id: string };
+      await ask(name, '/compact', '--resume', session);
+      const served = await servedFor(name, (found) => anyOf('auxiliary')(found) && anyOf('compaction')(found));
+      expect(served).toEqual(['auxiliary: small', 'compaction: small', 'main: big', 'subagent: small']);
+    },
+  );
+});
+
+describe.skipIf(!opencode).each([
+  { format: 'chat', npm: '@ai-sdk/openai-compatible', path: '/api/openai/v1' },
+  { format: 'messages', npm: '@ai-sdk/anthropic', path: '/api/anthropic/v1' },
+])('opencode in the $format format', ({ format, npm, path }) => {
+  it('has its titles written by the model of the rule, and its turns by the other', async () => {
+    const provider = {
+      npm,
+      name: 'Router',
+      options: { baseURL: cluster.url + path, apiKey: cluster.key },
+      models: { [format]: { name: format } },
+    };
+    const config = { autoupdate: false, share: 'disabled', provider: { router: provider } };
+    const args = ['run', '--format', 'json', '-m', `router/${format}`, 'Say hello to the badger.'];
+    const environment = { OPENCODE_CONFIG_CONTENT: JSON.stringify(config) };
+    const { stdout, stderr } = await runAgent(opencode ?? '', args, folder, environment);
+    expect(stdout, stderr).toContain('Say hello to the badger.');
+    expect(await servedFor(format, anyOf('auxiliary'))).toEqual(['auxiliary: small', 'main: big']);
+  });
+});
