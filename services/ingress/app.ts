@@ -46,6 +46,9 @@ export function createApp(parts: AppParts): Express {
   for (const [api, ofApi] of Map.groupBy(formats, (format) => format.api)) {
     const [first, ...others] = ofApi;
     if (first) app.use(baseOf(api), apiRoutes(api, [first, ...others], parts));
+    for (const [path, greeting] of Object.entries(api.greetings ?? {})) {
+      app.get(path, (_, response) => void response.json(greeting));
+    }
   }
   app.use('/api/tools/v1', toolsRoutes(parts));
   app.use('/api/tools/mcp', mcpRoutes(parts));

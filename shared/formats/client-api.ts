@@ -8,7 +8,7 @@ export interface ClientApi {
   prefixes: readonly string[];
   /** Another header that may carry the key, in addition to `Authorization: Bearer`. */
   keyHeader?: string;
-  /** Paths below the segment that answer every GET with this JSON, without a key. */
+  /** Paths, below the segment and at the root, that answer every GET with this JSON, without a key. */
   greetings?: Readonly<Record<string, object>>;
   /** The body of `GET /models`: the models that the key may use. */
   listModels(cards: readonly ModelCard[], query: Readonly<Record<string, unknown>>): object;

@@ -1,4 +1,5 @@
 import { RouterError } from '#shared/core/errors.ts';
+import { rejectedCapability, type RejectedCapability } from '#shared/formats/rejected-capability.ts';
 
 /** The error for a part of a chat request that the upstream cannot serve. */
 export function unsupportedInChat(param: string, what: string): RouterError {
@@ -9,9 +10,13 @@ export function unsupportedInChat(param: string, what: string): RouterError {
   );
 }
 
-/** The error for a part of a messages request that the upstream cannot serve. */
-export function unsupportedInMessages(param: string, what: string): RouterError {
+/**
+ * The error for a part of a messages request that the upstream cannot serve.
+ * @param rejected the capability that is missing, where clients go on without it
+ */
+export function unsupportedInMessages(param: string, what: string, rejected?: RejectedCapability): RouterError {
   return new RouterError('unsupported_parameter', `${param}: the model that serves this request cannot take ${what}`, {
     param,
+    details: rejected && rejectedCapability(rejected),
   });
 }

@@ -1,6 +1,7 @@
 import { errorTable, type ErrorCode, type RouterError } from '#shared/core/errors.ts';
 import { isJsonObject } from '#shared/core/json.ts';
 import { namedEvent } from '../sse/encode.ts';
+import { rejectedIn } from '../rejected-capability.ts';
 import { retryHeaders, type ErrorAnswer } from '../retry-headers.ts';
 
 /** Name of the messages format. */
@@ -90,18 +91,27 @@ function messageText(error: RouterError): string {
     case 'context_length_exceeded':
       return overflowText(error);
     default:
-      return error.message;
+      return withToken(error.message, rejectedIn(error.details));
   }
 }
 
-/** Claude Code reads the numbers in these texts to shorten the conversation or lower `max_tokens`. */
+/** Claude Code asks again without what it finds named so in an error of a gateway. */
+function withToken(message: string, rejected: string | undefined): string {
+  return rejected === undefined ? message : `${message} (capability_rejected: ${rejected})`;
+}
+
+/** Claude Code reads the numbers in these texts, or the tokens, to shorten the conversation or lower `max_tokens`. */
 function overflowText({ details, message }: RouterError): string {
   const input = details?.['input_tokens'];
   const output = details?.['output_tokens'];
   const maximum = details?.['maximum_tokens'];
-  if (input === undefined || maximum === undefined) return `prompt is too long: ${message}`;
+  const tooLong = 'prompt_too_long';
+  if (input === undefined || maximum === undefined) return withToken(`prompt is too long: ${message}`, tooLong);
   if (output === undefined || Number(input) > Number(maximum)) {
-    return `prompt is too long: ${String(input)} tokens > ${String(maximum)} maximum`;
+    return withToken(`prompt is too long: ${String(input)} tokens > ${String(maximum)} maximum`, tooLong);
   }
-  return `input length and \`max_tokens\` exceed context limit: ${String(input)} + ${String(output)} > ${String(maximum)}`;
+  return withToken(
+    `input length and \`max_tokens\` exceed context limit: ${String(input)} + ${String(output)} > ${String(maximum)}`,
+    'max_tokens_context_overflow',
+  );
 }

@@ -30,11 +30,18 @@ export const messagesFormat: ClientFormat = {
   openStream: ({ requestId }) => new StatelessStream(messagesStreamWords, requestId),
 };
 
+/** Claude Code's mark for a context window of a million tokens, which is not part of a model's name. */
+const longContext = /\[1m\]$/i;
+
+function modelName(given: string): string {
+  return given.replace(longContext, '');
+}
+
 function readParameters(body: unknown, operation: ClientRoute['operation']): RequestParameters {
   const counts = operation === 'count_tokens';
   const request = counts ? parseCountTokensRequest(body) : parseMessagesRequest(body);
   return {
-    model: request.model,
+    model: modelName(request.model),
     stream: !counts && request['stream'] === true,
     needs: messagesNeeds(request),
     maxOutput: typeof request['max_tokens'] === 'number' ? request['max_tokens'] : undefined,

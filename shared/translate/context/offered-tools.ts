@@ -1,9 +1,10 @@
-import { isJsonObject, type Json } from '#shared/core/json.ts';
+import { isJsonObject } from '#shared/core/json.ts';
 import type {
   MessagesBlock,
   MessagesMessage,
   MessagesRequest,
   MessagesTool,
+  ToolChangeBlock,
   ToolReferenceBlock,
 } from '#shared/formats/messages/request.ts';
 
@@ -23,14 +24,12 @@ export function offeredTools({ tools, messages, tool_choice: choice }: MessagesR
   const isDeferred = ({ defer_loading: deferred }: MessagesTool): boolean => deferred === true && !searches;
   const named = given.some(isDeferred) ? referencesIn(messages) : new Set<string>();
   if (choice?.type === 'tool') named.add(choice.name);
-  const offered = new Map<string, MessagesTool>();
-  for (const tool of given) {
-    if (!isSearchTool(tool) && (!isDeferred(tool) || named.has(tool.name))) offered.set(tool.name, tool);
-  }
+  let offered = given.filter((tool) => !isSearchTool(tool) && (!isDeferred(tool) || named.has(tool.name)));
   for (const { role, content } of messages) {
-    if (role === 'system' && typeof content !== 'string') for (const block of content) change(offered, given, block);
+    if (role !== 'system' || typeof content === 'string') continue;
+    for (const block of content) if (isToolChange(block)) offered = changed(offered, given, block);
   }
-  return [...offered.values()];
+  return offered;
 }
 
 /** What a model without tool search reads instead of a reference to a tool. */
@@ -39,25 +38,26 @@ export function referenceText({ tool_name: name }: ToolReferenceBlock): string {
 }
 
 /** Whether a block of a system message only changes the tools, and so has no text. */
-export function isToolChange({ type }: MessagesBlock): boolean {
-  return type === 'tool_addition' || type === 'tool_removal';
+export function isToolChange(block: MessagesBlock): block is ToolChangeBlock {
+  return block.type === 'tool_addition' || block.type === 'tool_removal';
 }
 
 function isSearchTool({ type }: MessagesTool): boolean {
   return typeof type === 'string' && searchTool.test(type);
 }
 
-/** Applies a `tool_addition` or `tool_removal` block. */
-function change(offered: Map<string, MessagesTool>, given: readonly MessagesTool[], block: { type: string }): void {
-  const { type, tool } = block as { type: string; tool?: Json };
-  if (!isJsonObject(tool)) return;
+/** The tools after an addition or a removal. */
+function changed(
+  offered: MessagesTool[],
+  given: readonly MessagesTool[],
+  { type, tool }: ToolChangeBlock,
+): MessagesTool[] {
   const definition = tool['type'] === 'tool_definition' ? tool['definition'] : undefined;
   const name = isJsonObject(definition) ? definition['name'] : (tool['name'] ?? tool['tool_name']);
-  if (typeof name !== 'string') return;
-  if (type === 'tool_removal') offered.delete(name);
-  if (type !== 'tool_addition') return;
+  const others = offered.filter((each) => each.name !== name);
+  if (type === 'tool_removal') return others;
   const added = isJsonObject(definition) ? (definition as MessagesTool) : given.find((each) => each.name === name);
-  if (added) offered.set(name, added);
+  return added ? [...others, added] : offered;
 }
 
 /** Names of the tools that results refer to, or that were called. */

@@ -37,7 +37,11 @@ function imageUrl({ source }: ImageBlock, param: string): string {
       }
       return source.url;
     default:
-      throw unsupportedInMessages(`${param}.source.type`, `images from a source of type '${source.type}'`);
+      throw unsupportedInMessages(
+        `${param}.source.type`,
+        `images from a source of type '${source.type}'`,
+        'image_block',
+      );
   }
 }
 
@@ -58,8 +62,12 @@ function documentParts(block: DocumentBlock, param: string, target: Target): Cha
         const filename = title ?? 'document.pdf';
         return [{ type: 'file', file: { filename, file_data: `data:application/pdf;base64,${source.data}` } }];
       }
-      throw unsupportedInMessages(`${param}.source`, `documents of type '${source.media_type}'`);
+      throw unsupportedInMessages(`${param}.source`, `documents of type '${source.media_type}'`, 'document_block');
     default:
-      throw unsupportedInMessages(`${param}.source.type`, `documents from a source of type '${source.type}'`);
+      throw unsupportedInMessages(
+        `${param}.source.type`,
+        `documents from a source of type '${source.type}'`,
+        'document_block',
+      );
   }
 }

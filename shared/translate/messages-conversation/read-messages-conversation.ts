@@ -1,3 +1,4 @@
+import type { RouterError } from '#shared/core/errors.ts';
 import type { MessagesBlock, MessagesRequest } from '#shared/formats/messages/request.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
 import { effortForThinking } from '../vocabulary/thinking.ts';
@@ -54,20 +55,33 @@ function blocksOf(content: string | MessagesBlock[], param: string, takesImages:
     // Cache hints are left out: the CLI sets its own, and the upstream limits their number.
     if (block.type === 'text') return [{ type: 'text', text: block.text }];
     if (block.type === 'image' && takesImages) return [{ type: 'image', source: block.source }];
-    throw unsupportedInMessages(
-      `${param}.${at}.type`,
-      block.type === 'image' ? 'images' : `content of type '${block.type}'`,
-    );
+    throw refusal(block.type, `${param}.${at}.type`);
   });
+}
+
+function refusal(type: string, param: string): RouterError {
+  switch (type) {
+    case 'image':
+      return unsupportedInMessages(param, 'images', 'image_block');
+    case 'document':
+      return unsupportedInMessages(param, 'documents', 'document_block');
+    default:
+      return unsupportedInMessages(param, `content of type '${type}'`);
+  }
 }
 
 /** Refuses fields that no CLI supports. Tools with the choice `none` are ignored. */
 function refuseFields(request: MessagesRequest): void {
   for (const [field, what] of Object.entries(refusedFields)) {
     const unused = field === 'tools' && typeOf(request.tool_choice ?? undefined) === 'none';
-    if (isAsked(request[field]) && !unused) throw unsupportedInMessages(field, what);
+    if (isAsked(request[field]) && !unused)
+      throw unsupportedInMessages(
+        field,
+        what,
+        field === 'output_format' ? 'structured_outputs_unsupported' : undefined,
+      );
   }
   if (isAsked(request.output_config?.format ?? undefined)) {
-    throw unsupportedInMessages('output_config.format', 'an output format');
+    throw unsupportedInMessages('output_config.format', 'an output format', 'structured_outputs_unsupported');
   }
 }

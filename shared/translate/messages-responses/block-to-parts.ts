@@ -32,7 +32,11 @@ function imageUrl({ source }: ImageBlock, param: string): string {
     case 'url':
       return onTheWeb(source.url, `${param}.source.url`);
     default:
-      throw unsupportedInMessages(`${param}.source.type`, `images from a source of type '${source.type}'`);
+      throw unsupportedInMessages(
+        `${param}.source.type`,
+        `images from a source of type '${source.type}'`,
+        'image_block',
+      );
   }
 }
 
@@ -54,7 +58,11 @@ function documentParts({ source, title }: DocumentBlock, param: string): Respons
     case 'url':
       return [{ type: 'input_file', file_url: onTheWeb(source.url, `${param}.source.url`) }];
     default:
-      throw unsupportedInMessages(`${param}.source.type`, `documents from a source of type '${source.type}'`);
+      throw unsupportedInMessages(
+        `${param}.source.type`,
+        `documents from a source of type '${source.type}'`,
+        'document_block',
+      );
   }
 }
 

@@ -1,5 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { contextOverflow, type Overflow } from '#shared/formats/context-overflow.ts';
+import { rejectedCapability, type RejectedCapability } from '#shared/formats/rejected-capability.ts';
 import { readOverflowText } from './overflow-texts.ts';
 
 /** An upstream's error, read from the error shape of its format. */
@@ -34,8 +35,10 @@ export function upstreamError(failure: UpstreamFailure): RouterError {
       if (counts !== undefined) return contextOverflow(counts);
       const limit = outputLimit(sentence);
       if (limit !== undefined) return new RouterError('invalid_request', limit, { param: 'max_tokens' });
+      const missing = missingCapability(sentence, param);
       return new RouterError('invalid_request', sentence || `The upstream refused the request (status ${status}).`, {
         param,
+        details: missing && rejectedCapability(missing),
       });
     }
     case 429:
@@ -55,6 +58,14 @@ export function upstreamError(failure: UpstreamFailure): RouterError {
       return new RouterError('upstream_failed', `The upstream failed with status ${status}.`, { cause: sentence });
     }
   }
+}
+
+/** What the model lacks, by the field that the upstream names or by its words: vLLM's, older vLLM's and llama.cpp's. */
+function missingCapability(sentence: string, param: string | undefined): RejectedCapability | undefined {
+  if (param === 'reasoning_effort') return 'effort_unsupported';
+  return /At most 0 image|is not a multimodal model|image input is not supported/i.test(sentence)
+    ? 'image_block'
+    : undefined;
 }
 
 /** The text from which Claude Code reads the model's output limit, for OpenAI's error that the requested limit is above it. */

@@ -223,8 +223,9 @@ describe('the messages format over plain HTTP', () => {
     });
 
   it('answers HEAD /api/hello without a key', async () => {
-    const answer = await fetch(`${cluster.url}/api/anthropic/api/hello`, { method: 'HEAD' });
-    expect(answer.status).toBe(200);
+    for (const base of ['/api/anthropic', '']) {
+      expect((await fetch(`${cluster.url}${base}/api/hello`, { method: 'HEAD' })).status).toBe(200);
+    }
   });
 
   it('refuses a thread with the details on which the SDK sends the whole history', async () => {
@@ -253,7 +254,9 @@ describe('the messages format over plain HTTP', () => {
     });
     expect(answer.status).toBe(400);
     const { error } = (await answer.json()) as { error: { message: string } };
-    expect(error.message).toMatch(/^prompt is too long: \d+ tokens > \d+ maximum$/);
+    expect(error.message).toMatch(
+      /^prompt is too long: \d+ tokens > \d+ maximum \(capability_rejected: prompt_too_long\)$/,
+    );
   });
 
   it('answers /models on the chat path in the chat shape, with any version header', async () => {
@@ -261,6 +264,15 @@ describe('the messages format over plain HTTP', () => {
       headers: { authorization: `Bearer ${cluster.key}`, 'anthropic-version': '2023-06-01' },
     });
     expect(await answer.json()).toMatchObject({ object: 'list' });
+  });
+
+  it('takes a name with the mark for a context window of a million tokens', async () => {
+    const answer = await post('/v1/messages', {
+      model: 'demo[1m]',
+      max_tokens: 10,
+      messages: [{ role: 'user', content: 'hi' }],
+    });
+    expect(await answer.json()).toMatchObject({ type: 'message', model: 'demo' });
   });
 
   it('answers a token count for an unknown model with 404', async () => {

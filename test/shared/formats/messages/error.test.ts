@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { RouterError } from '#shared/core/errors.ts';
 import { contextOverflow } from '#shared/formats/context-overflow.ts';
 import { messagesErrorAnswer, messagesErrorEvent } from '#shared/formats/messages/error.ts';
+import { unsupportedInMessages } from '#shared/translate/unsupported.ts';
 import { modelNotFound } from '#shared/serving/resolve-model.ts';
 
 describe("the messages format's errors", () => {
@@ -24,11 +25,21 @@ describe("the messages format's errors", () => {
   });
 
   it.each([
-    [contextOverflow({ input: 201, maximum: 200 }), 'prompt is too long: 201 tokens > 200 maximum'],
-    [contextOverflow({ input: 250, output: 9, maximum: 200 }), 'prompt is too long: 250 tokens > 200 maximum'],
+    [
+      contextOverflow({ input: 201, maximum: 200 }),
+      'prompt is too long: 201 tokens > 200 maximum (capability_rejected: prompt_too_long)',
+    ],
+    [
+      contextOverflow({ input: 250, output: 9, maximum: 200 }),
+      'prompt is too long: 250 tokens > 200 maximum (capability_rejected: prompt_too_long)',
+    ],
     [
       contextOverflow({ input: 150, output: 90, maximum: 200 }),
-      'input length and `max_tokens` exceed context limit: 150 + 90 > 200',
+      'input length and `max_tokens` exceed context limit: 150 + 90 > 200 (capability_rejected: max_tokens_context_overflow)',
+    ],
+    [
+      unsupportedInMessages('messages.0.content.0.type', 'images', 'image_block'),
+      'messages.0.content.0.type: the model that serves this request cannot take images (capability_rejected: image_block)',
     ],
     [modelNotFound('gpt-x'), 'model: gpt-x'],
     [new RouterError('invalid_api_key', 'Incorrect API key provided: rtr_…'), 'invalid x-api-key'],

@@ -93,8 +93,9 @@ describe('an error of an upstream', () => {
     ).toBeUndefined();
   });
 
-  const tooLong = 'prompt is too long: 9000 tokens > 8192 maximum';
-  const together = 'input length and `max_tokens` exceed context limit: 5000 + 4000 > 8192';
+  const tooLong = 'prompt is too long: 9000 tokens > 8192 maximum (capability_rejected: prompt_too_long)';
+  const together =
+    'input length and `max_tokens` exceed context limit: 5000 + 4000 > 8192 (capability_rejected: max_tokens_context_overflow)';
   it.each([
     [
       'OpenAI',
@@ -159,7 +160,7 @@ describe('an error of an upstream', () => {
     [
       'Ollama',
       chat('the input length exceeds the context length'),
-      "prompt is too long: This model's maximum context length is exceeded. Please reduce the length of the messages.",
+      "prompt is too long: This model's maximum context length is exceeded. Please reduce the length of the messages. (capability_rejected: prompt_too_long)",
     ],
     ['Anthropic', chat('prompt is too long: 9000 tokens > 8192 maximum'), tooLong],
     [
@@ -215,5 +216,16 @@ describe('an error of an upstream', () => {
         ? upstreamErrorFromMessagesEvent(body)
         : upstreamErrorFromMessages(status, JSON.stringify(body), {});
     expect(read).toMatchObject({ code: 'upstream_failed', original: undefined });
+  });
+
+  it.each([
+    ['vLLM', chat('Qwen/Qwen3-8B is not a multimodal model'), 'image_block'],
+    ['vLLM, today', chat('At most 0 image(s) may be provided in one prompt.'), 'image_block'],
+    ['llama.cpp', chat('image input is not supported - hint: provide the mmproj'), 'image_block'],
+    ['OpenAI', chat("Unsupported parameter: 'reasoning_effort'", { param: 'reasoning_effort' }), 'effort_unsupported'],
+  ])('about what a model lacks names it for Claude Code: %s', (_, body, token) => {
+    const { error } = messagesErrorAnswer(upstreamErrorFromChat(400, body, {}), 'r').body;
+    expect(error.message).toMatch(new RegExp(`\\(capability_rejected: ${token}\\)$`));
+    expect(openaiErrorAnswer(upstreamErrorFromChat(400, body, {})).body.error.message).not.toContain('rejected');
   });
 });
