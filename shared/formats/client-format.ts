@@ -4,6 +4,7 @@ import type { Json, JsonObject } from '#shared/core/json.ts';
 import type { Operation } from '#shared/core/operation.ts';
 import type { ClientApi } from './client-api.ts';
 import type { Conversation } from './conversation.ts';
+import type { HostedRequest } from './hosted/hosted-request.ts';
 import type { RequestSigns } from './request-signs.ts';
 import type { ErrorAnswer } from './retry-headers.ts';
 import type { StoredAnswers, StoreRequest } from './stored-answers.ts';
@@ -33,6 +34,8 @@ export interface ClientRequest {
   repeated?: JsonObject | undefined;
   /** What it has to do with stored answers, in a format whose answers are stored. */
   store?: StoreRequest | undefined;
+  /** Tools of the request that run beside the model; absent if it has none. */
+  hosted?: HostedRequest | undefined;
   /** Returns the body with these fields where the client left them out; the same buffer if none is missing. */
   withDefaults: (fields: Readonly<Record<string, Json>>) => Buffer;
 }

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json } from '#shared/core/json.ts';
 import type { ClientRequest, RequestParameters } from './client-format.ts';
+import type { HostedRequest } from './hosted/hosted-request.ts';
 
 /**
  * Parses a body as JSON.
@@ -21,12 +22,19 @@ export function parseJsonBody(body: Buffer): unknown {
 /**
  * Reads a body that is a JSON object.
  * @param check checks the body and returns what the router reads of it
+ * @param findHosted finds the hosted tools of a checked body
  * @throws RouterError `invalid_json`, `invalid_request` for a body nested too deeply for the stack, or as `check` does
  */
-export function readJsonRequest(body: Buffer, check: (parsed: unknown) => RequestParameters): ClientRequest {
+export function readJsonRequest(
+  body: Buffer,
+  check: (parsed: unknown) => RequestParameters,
+  findHosted: (parsed: unknown) => HostedRequest | undefined = () => undefined,
+): ClientRequest {
   const parsed = parseJsonBody(body);
   try {
-    return { parameters: check(parsed), withDefaults: (fields) => addDefaults(body, parsed, fields) };
+    const parameters = check(parsed);
+    const hosted = findHosted(parsed);
+    return { parameters, ...(hosted && { hosted }), withDefaults: (fields) => addDefaults(body, parsed, fields) };
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw new RouterError('invalid_request', 'The request is nested too deeply.', { cause: error });

@@ -62,6 +62,44 @@ const auto = z.strictObject({
   ...rules,
 });
 
+const fieldName = z.string().min(1);
+
+/** A tool of the tools tier that stands behind a hosted tool. */
+const hostedTool = z.strictObject({
+  /** Its name on the tools tier. */
+  tool: z.string().min(1),
+  /** The field of its input that takes the query or the address; default: known by its name, else the only text that is required. */
+  field: fieldName.optional(),
+  /** Further fields of its input, the same for all calls. */
+  input: z.record(z.string(), z.json()).default({}),
+});
+
+const hostedTools = z.strictObject({
+  web_search: hostedTool
+    .extend({
+      /** Names of the fields in its results; default: those that are in use. */
+      results: z
+        .strictObject({
+          list: fieldName.optional(),
+          title: fieldName.optional(),
+          url: fieldName.optional(),
+          text: fieldName.optional(),
+          age: fieldName.optional(),
+        })
+        .default({}),
+    })
+    .optional(),
+  web_fetch: hostedTool.optional(),
+  /** MCP servers of the tools workers by the labels that clients give them; a label that is not listed names the server itself. */
+  mcp: z.record(z.string(), z.string().min(1)).default({}),
+  /** Calls of one answer at most; a client may ask for fewer. */
+  max_uses: z.number().int().min(1).max(100).default(10),
+  /** Milliseconds after which an answer begins no further call. */
+  max_ms: milliseconds.default(300_000),
+  /** Most bytes that one call adds to the model's input. */
+  max_result_bytes: z.number().int().min(1_000).max(10_000_000).default(65_536),
+});
+
 const dollars = z.number().nonnegative();
 
 /** US dollars per million tokens. */
@@ -108,6 +146,8 @@ export const registrySchema = z.strictObject({
     .default({}),
   auto: auto.prefault({}),
   prices: z.record(z.string(), price).default({}),
+  /** What runs the hosted tools of requests, such as web search, for models whose upstream does not. */
+  hosted_tools: hostedTools.prefault({}),
   /** Addresses of engines for which `rtr up` starts workers, in addition to those it finds. */
   engines: z.array(z.url({ protocol: /^https?$/ })).default([]),
   /** Environments of the cloud workers that `rtr up` starts, by provider, in addition to those whose key is set. */

@@ -52,12 +52,16 @@ export interface ModelRequest extends ClientRequest {
   sentFor: RequestPurpose;
   /** Milliseconds that the client waits for a worker; undefined if it sets no limit. */
   maxWaitMs: number | undefined;
+  /** What the model's name stands for; undefined if that is still to be found out. */
+  resolved?: ResolvedModel | undefined;
 }
 
 /** The receiver of a model's answer. */
 export interface ModelSink extends JobSink {
   /** Tokens of a streamed answer that were relayed, estimated. */
   readonly relayedTokens: number;
+  /** Says that the request's body is needed until the answer is over, not only until it begins. */
+  keepBody?(): void;
 }
 
 /**
@@ -68,16 +72,17 @@ export interface ModelSink extends JobSink {
  */
 export async function serveModel(
   { dispatcher, workers, registry, limits, priceOf, hedges, ownerKeys, record }: ServingParts,
-  { parameters, withDefaults, format, operation, sealsAnswers, headers, session, sentFor, maxWaitMs }: ModelRequest,
+  request: ModelRequest,
   sink: ModelSink,
   caller: Caller,
 ): Promise<RunningRequest | undefined> {
+  const { parameters, withDefaults, format, operation, sealsAnswers, headers, session, sentFor, maxWaitMs } = request;
   const { model: name, needs, stream } = parameters;
   const { requestId, identity, trace } = caller;
   const { models, auto } = registry();
   const permits = permitsOf(identity);
   if (!permits.allowsName(name)) throw modelDenied(name);
-  const model = resolveModel(name, { models, auto }, sentFor);
+  const model = request.resolved ?? resolveModel(name, { models, auto }, sentFor);
   if (!isKnown(model, name, workers)) throw modelNotFound(name);
   const place = (avoid: ReadonlySet<string>, allowed = permits.allowsLane): Placement[] =>
     chooseLanes({ model, needs, format }, { auto, priceOf, permits: allowed }, workers.pools(), avoid);

@@ -36,6 +36,7 @@ export class ClientReply implements ModelSink {
   readonly #onBegin: () => void;
   readonly #answer: StreamedAnswer;
   readonly #output: PacedResponse;
+  #keepsBody = false;
   #running: Pick<RunningRequest, 'fail'> | undefined;
 
   constructor(response: ServerResponse, options: ReplyOptions) {
@@ -56,7 +57,7 @@ export class ClientReply implements ModelSink {
   }
 
   begin({ attempt, attempts, queuedAt }: Job): void {
-    this.#onBegin();
+    if (!this.#keepsBody) this.#onBegin();
     if (!attempt || this.#response.headersSent) return;
     const { id, announcement } = attempt.worker;
     const { rule } = attempt.placement;
@@ -65,6 +66,11 @@ export class ClientReply implements ModelSink {
     this.#response.setHeader('x-rtr-worker', id);
     this.#response.setHeader('x-rtr-attempts', attempts);
     this.#response.setHeader('x-rtr-queue-ms', Math.round(attempt.claimedAt - queuedAt));
+  }
+
+  /** Has the body counted as held until the answer is over. */
+  keepBody(): void {
+    this.#keepsBody = true;
   }
 
   /** Tokens of a streamed answer that were relayed, estimated. */

@@ -1,9 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
 import { RouterError } from '#shared/core/errors.ts';
-import type { ClientFormat, ClientRoute } from '#shared/formats/client-format.ts';
+import type { ClientFormat, ClientRequest, ClientRoute } from '#shared/formats/client-format.ts';
 import type { RunningRequest } from '#shared/serving/run-job.ts';
-import { serveModel, type ServingParts } from '#shared/serving/serve-model.ts';
+import type { ServingParts } from '#shared/serving/serve-model.ts';
+import { serveRequest } from '#shared/serving/serve-request.ts';
 import { senderOf } from '#shared/serving/sender-of.ts';
 import { type AnswerStore, resolveStored } from '#shared/serving/stored/resolve-stored.ts';
 import type { AnswerStorer } from '#shared/serving/stored/store-answers.ts';
@@ -47,11 +48,12 @@ async function start(
 ): Promise<RunningRequest | undefined> {
   const received = await receiveBody(request, response, parts);
   if (!received) return undefined;
+  const read = (body: Buffer): ClientRequest => format.read(body, operation);
   const caller = new HttpCaller(response, format);
   const { owner } = senderOf(caller.identity);
-  const given = format.read(received.body, operation);
+  const given = read(received.body);
   const { request: resolved, toStore } = await resolveStored(parts.answers, format, operation, given, owner);
-  const { parameters, withDefaults } = resolved;
+  const { parameters, withDefaults, hosted } = resolved;
   const { requestId } = caller;
   const { stream } = parameters;
   const { unread } = parts;
@@ -67,9 +69,9 @@ async function start(
   const maxWaitMs = maxWaitOf(request.headers);
   const sentFor = purposeOf(request.headers, parameters.signs);
   const { name, sealsAnswers = false } = format;
-  const served = { parameters, withDefaults, format: name, operation, sealsAnswers };
+  const served = { parameters, withDefaults, hosted, read, format: name, operation, sealsAnswers };
   const asked = { ...served, headers, session, sentFor, maxWaitMs };
-  return reply.failWhenUnread(caller.cancels(await serveModel(parts, asked, sink, caller)));
+  return reply.failWhenUnread(caller.cancels(await serveRequest(parts, asked, sink, caller)));
 }
 
 /**

@@ -5,6 +5,7 @@ import { readJsonRequest } from '../json-request.ts';
 import { StatelessStream } from '../sse/streamed-answer.ts';
 import { messagesConversation } from './conversation.ts';
 import { messagesErrorAnswer, messagesName } from './error.ts';
+import { messagesHostedRequest } from './hosted/messages-hosted-request.ts';
 import { messagesLimitHeaders } from './limit-headers.ts';
 import { messagesNeeds } from './needs.ts';
 import { parseCountTokensRequest, parseMessagesRequest } from './parse-messages-request.ts';
@@ -22,7 +23,12 @@ export const messagesFormat: ClientFormat = {
   ],
   passedHeaders: ['anthropic-*', 'x-claude-code-*'],
   answerIdPrefix: 'msg_',
-  read: (body, operation) => readJsonRequest(body, (parsed) => readParameters(parsed, operation)),
+  read: (body, operation) =>
+    readJsonRequest(
+      body,
+      (parsed) => readParameters(parsed, operation),
+      (parsed) => messagesHostedRequest(parsed as MessagesRequest),
+    ),
   countAnswer: (inputTokens) => ({ input_tokens: inputTokens }),
   estimateInput: (request: JsonObject) => messagesNeeds(request as MessagesRequest).inputTokens,
   errorAnswer: messagesErrorAnswer,

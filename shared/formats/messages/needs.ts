@@ -1,5 +1,6 @@
 import { estimateTokens, imageTokens } from '../estimate-tokens.ts';
 import type { Needs } from '../client-format.ts';
+import { hostedToolsOf } from './hosted/hosted-tools-of.ts';
 import type { MessagesRequest, MessagesBlock, MessagesSource } from './request.ts';
 
 /** Tokens of a message in addition to its content. */
@@ -11,12 +12,14 @@ export function messagesNeeds(request: MessagesRequest): Needs {
   const hasTools = Array.isArray(tools) && tools.length > 0;
   let inputTokens = (hasTools ? estimateTokens(JSON.stringify(tools)) : 0) + contentTokens(system ?? '');
   for (const { content } of messages) inputTokens += messageTokens + contentTokens(content);
+  const hosted = hostedToolsOf(request).map(({ kind }) => kind);
   return {
     tools: hasTools && request.tool_choice?.type !== 'none',
     vision: messages.some(({ content }) => hasImage(content)),
     thinking: thinking !== undefined && thinking !== null && thinking.type !== 'disabled',
     json: (request.output_config?.format ?? request.output_format ?? null) !== null,
     inputTokens,
+    ...(hosted.length > 0 && { hosted }),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '#shared/core/json.ts';
+import type { Json, JsonObject } from '#shared/core/json.ts';
 
 /** The source of an image or document. Unknown types pass through to upstreams of the same format. */
 export type MessagesSource =
@@ -24,6 +24,13 @@ export type ToolResultBlock = JsonObject & {
 export type ToolReferenceBlock = JsonObject & { type: 'tool_reference'; tool_name: string };
 /** A change of the tools in mid-conversation, in a message of the role `system`. */
 export type ToolChangeBlock = JsonObject & { type: 'tool_addition' | 'tool_removal'; tool: JsonObject };
+/** A call of a tool that runs beside the model, and what came of it. */
+export type ServerToolUseBlock = JsonObject & { type: 'server_tool_use'; id: string; name: string; input: JsonObject };
+export type HostedResultBlock = JsonObject & {
+  type: 'web_search_tool_result' | 'web_fetch_tool_result';
+  tool_use_id: string;
+  content: Json;
+};
 
 /** A block of a message's content: the fields that the router reads. */
 export type MessagesBlock =
@@ -35,7 +42,9 @@ export type MessagesBlock =
   | ToolUseBlock
   | ToolResultBlock
   | ToolReferenceBlock
-  | ToolChangeBlock;
+  | ToolChangeBlock
+  | ServerToolUseBlock
+  | HostedResultBlock;
 
 export type MessagesMessage = JsonObject & {
   role: 'user' | 'assistant' | 'system';

@@ -21,6 +21,7 @@ const toolResult = z.looseObject({
 });
 
 const toolChange = z.looseObject({ tool: z.looseObject({ type: z.string() }) });
+const hostedResult = z.looseObject({ tool_use_id: z.string().min(1), content: z.unknown() });
 
 const block = openUnion('type', {
   text,
@@ -32,6 +33,9 @@ const block = openUnion('type', {
   tool_result: toolResult,
   tool_addition: toolChange,
   tool_removal: toolChange,
+  server_tool_use: z.looseObject({ id: z.string().min(1), name: z.string().min(1), input: z.looseObject({}) }),
+  web_search_tool_result: hostedResult,
+  web_fetch_tool_result: hostedResult,
 });
 
 const message = z.looseObject({

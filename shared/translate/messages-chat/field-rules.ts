@@ -43,6 +43,17 @@ export const requestRules: readonly FieldRule[] = [
   rule('messages[].content[] thinking, signed here', translated('messages[].reasoning_content')),
   rule('messages[].content[] thinking, of a Responses worker', translated('messages[].reasoning_content')),
   rule('messages[].content[] redacted_thinking', ignored('only the upstream that made it can read it')),
+  rule(
+    'messages[].content[] web search or fetch',
+    translated(
+      'messages[].tool_call_id',
+      'a call and its result; of results of another upstream, titles and addresses',
+    ),
+  ),
+  rule(
+    'messages[].content[] web search or fetch, run here',
+    translated('messages[].tool_call_id', 'a call and its result'),
+  ),
   rule('messages[].content[] of other types', refused('content of that type')),
   rule('messages[].content[].cache_control', ignored('engines cache prefixes automatically')),
   rule('max_tokens', passed),
@@ -54,7 +65,10 @@ export const requestRules: readonly FieldRule[] = [
   rule('stream', translated('stream', 'with `stream_options.include_usage`')),
   rule('tools[]', translated('tools[].function.parameters', 'without `$schema`')),
   rule('tools[].strict', translated('tools[].function.strict')),
-  rule('tools[] run by the upstream', refused('tools that run on the upstream')),
+  rule(
+    'tools[] run by the upstream',
+    refused('tools that run on the upstream, except [those that the router runs](tools.md#hosted-tools)'),
+  ),
   rule('tools[].cache_control', ignored('specific to the messages format; the tool is offered')),
   rule(
     'tools[].defer_loading',

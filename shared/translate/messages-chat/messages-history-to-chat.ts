@@ -1,5 +1,14 @@
 import type { ChatContent, ChatMessage, ChatPart, ChatToolCall } from '#shared/formats/chat/request.ts';
-import type { MessagesBlock, MessagesMessage, TextBlock, ToolResultBlock } from '#shared/formats/messages/request.ts';
+import { hostedResultText } from '#shared/formats/messages/hosted/hosted-result-text.ts';
+import { isHostedName, isHostedResult } from '#shared/formats/messages/hosted/hosted-block.ts';
+import type {
+  MessagesBlock,
+  MessagesMessage,
+  ServerToolUseBlock,
+  TextBlock,
+  ToolResultBlock,
+  ToolUseBlock,
+} from '#shared/formats/messages/request.ts';
 import { isToolChange } from '../context/offered-tools.ts';
 import { blockToParts } from './block-to-parts.ts';
 import type { Target } from '../translation.ts';
@@ -12,7 +21,8 @@ const billingHeader = 'x-anthropic-billing-header:';
 /**
  * Translates a messages history to the chat format. All system text is joined in a first system message, because many chat
  * templates refuse a later one. In a user turn, each tool result becomes a message of its own, before the rest; images in
- * results move to the user message after them. Thinking becomes `reasoning_content`.
+ * results move to the user message after them. Thinking becomes `reasoning_content`. Calls of web search and web fetch become tool
+ * calls with their results.
  * @throws RouterError `unsupported_parameter` that names a part the chat format does not have
  */
 export function messagesHistoryToChat(
@@ -25,7 +35,7 @@ export function messagesHistoryToChat(
   for (const [at, { role, content }] of messages.entries()) {
     const param = `messages.${at}.content`;
     if (role === 'system') systemTexts.push(...textsOf(content, param));
-    else if (role === 'assistant') history.push(assistantMessage(content, param));
+    else if (role === 'assistant') history.push(...assistantMessages(content, param));
     else history.push(...userMessages(content, param, target));
   }
   const text = systemTexts.filter((part) => part !== '').join('\n\n');
@@ -66,31 +76,62 @@ function resultOf(block: ToolResultBlock, param: string, target: Target): { text
   return { text: isError === true ? `Error: ${text}` : text, images: parts.filter((part) => part.type !== 'text') };
 }
 
-function assistantMessage(content: string | MessagesBlock[], param: string): ChatMessage {
-  if (typeof content === 'string') return { role: 'assistant', content };
-  const parts: ChatPart[] = [];
-  const calls: ChatToolCall[] = [];
-  const thoughts: string[] = [];
+/** The parts of an assistant's message that are not written yet. */
+interface Draft {
+  parts: ChatPart[];
+  calls: ChatToolCall[];
+  thoughts: string[];
+}
+
+const emptyDraft = (): Draft => ({ parts: [], calls: [], thoughts: [] });
+
+/** The result of a hosted call becomes a message of its own, after the one with the call; what follows it begins another one. */
+function assistantMessages(content: string | MessagesBlock[], param: string): ChatMessage[] {
+  if (typeof content === 'string') return [{ role: 'assistant', content }];
+  const answered = new Set(content.flatMap((block) => (isHostedResult(block) ? [block.tool_use_id] : [])));
+  const messages: ChatMessage[] = [];
+  let draft = emptyDraft();
   for (const [at, block] of content.entries()) {
-    switch (block.type) {
-      case 'text':
-        parts.push({ type: 'text', text: block.text });
-        break;
-      case 'tool_use': {
-        const fn = { name: block.name, arguments: toolArguments(block.input) };
-        calls.push({ id: block.id, type: 'function', function: fn });
-        break;
-      }
-      case 'thinking':
-        thoughts.push(block.thinking);
-        break;
-      case 'redacted_thinking':
-        // Only the upstream that made it can read it.
-        break;
-      default:
-        throw unsupportedInMessages(`${param}.${at}.type`, `content of type '${block.type}' in an assistant message`);
-    }
+    if (isHostedResult(block)) {
+      if (!isEmpty(draft)) messages.push(written(draft));
+      draft = emptyDraft();
+      messages.push({ role: 'tool', tool_call_id: block.tool_use_id, content: hostedResultText(block) });
+    } else if (block.type === 'server_tool_use' && isHostedName(block.name)) {
+      // A call that was cut off has no result, and engines refuse it.
+      if (answered.has(block.id)) draft.calls.push(callOf(block));
+    } else add(block, draft, `${param}.${at}`);
   }
+  return isEmpty(draft) && messages.length > 0 ? messages : [...messages, written(draft)];
+}
+
+function add(block: MessagesBlock, { parts, calls, thoughts }: Draft, param: string): void {
+  switch (block.type) {
+    case 'text':
+      parts.push({ type: 'text', text: block.text });
+      break;
+    case 'tool_use':
+      calls.push(callOf(block));
+      break;
+    case 'thinking':
+      thoughts.push(block.thinking);
+      break;
+    case 'redacted_thinking':
+      // Only the upstream that made it can read it.
+      break;
+    default:
+      throw unsupportedInMessages(`${param}.type`, `content of type '${block.type}' in an assistant message`);
+  }
+}
+
+function callOf({ id, name, input }: ToolUseBlock | ServerToolUseBlock): ChatToolCall {
+  return { id, type: 'function', function: { name, arguments: toolArguments(input) } };
+}
+
+function isEmpty({ parts, calls, thoughts }: Draft): boolean {
+  return parts.length === 0 && calls.length === 0 && thoughts.length === 0;
+}
+
+function written({ parts, calls, thoughts }: Draft): ChatMessage {
   const reasoning = thoughts.filter((thought) => thought !== '').join('\n\n');
   return {
     role: 'assistant',

@@ -1,4 +1,5 @@
 import type { RouterError } from '#shared/core/errors.ts';
+import { hostedBlockText } from '#shared/formats/messages/hosted/hosted-block.ts';
 import type { MessagesBlock, MessagesRequest } from '#shared/formats/messages/request.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
 import { effortForThinking } from '../vocabulary/thinking.ts';
@@ -54,6 +55,8 @@ function blocksOf(content: string | MessagesBlock[], param: string, takesImages:
     if (block.type === 'thinking' || block.type === 'redacted_thinking') return [];
     // Cache hints are left out: the CLI sets its own, and the upstream limits their number.
     if (block.type === 'text') return [{ type: 'text', text: block.text }];
+    const hosted = hostedBlockText(block);
+    if (hosted !== undefined) return [{ type: 'text', text: hosted }];
     if (block.type === 'image' && takesImages) return [{ type: 'image', source: block.source }];
     throw refusal(block.type, `${param}.${at}.type`);
   });

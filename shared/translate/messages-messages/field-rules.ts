@@ -28,6 +28,11 @@ export const requestRules: readonly FieldRule[] = [
     ignored('the upstream refuses signatures other than its own'),
   ),
   rule('messages[].content[] redacted_thinking', passed),
+  rule('messages[].content[] web search or fetch', passed),
+  rule(
+    'messages[].content[] web search or fetch, run here',
+    translated('messages[].content[].text', 'the call and its result as text; the upstream refuses results of others'),
+  ),
   rule('messages[].content[] of other types', passed),
   rule('messages[].content[].cache_control', passed),
   rule('max_tokens', passed),

@@ -44,6 +44,11 @@ export const requestRules: readonly FieldRule[] = [
     translated('input[].encrypted_content', 'a reasoning item, if the same model wrote it; otherwise ignored'),
   ),
   rule('messages[].content[] redacted_thinking', ignored('only the upstream that made it can read it')),
+  rule(
+    'messages[].content[] web search or fetch',
+    translated('input[].output', 'a call and its output; of results of another upstream, titles and addresses'),
+  ),
+  rule('messages[].content[] web search or fetch, run here', translated('input[].output', 'a call and its output')),
   rule('messages[].content[] of other types', refused('content of that type')),
   rule('messages[].content[].cache_control', cachesPrefixes),
   rule('max_tokens', translated('max_output_tokens')),

@@ -1,3 +1,5 @@
+import { isHostedName, isHostedResult } from '#shared/formats/messages/hosted/hosted-block.ts';
+import { hostedResultText } from '#shared/formats/messages/hosted/hosted-result-text.ts';
 import type { MessagesBlock, MessagesMessage, TextBlock, ToolResultBlock } from '#shared/formats/messages/request.ts';
 import type { ResponsesItem, ResponsesPart } from '#shared/formats/responses/request.ts';
 import { isToolChange } from '../context/offered-tools.ts';
@@ -18,7 +20,7 @@ export function instructionsOf(system: string | readonly TextBlock[] | null | un
 
 /**
  * Translates a messages history to items, block by block in their order. Thinking that the upstream's model has encrypted becomes
- * a reasoning item again; other thinking is omitted.
+ * a reasoning item again; other thinking is omitted. Web searches and fetches become calls of functions with their outputs.
  * @throws RouterError `unsupported_parameter` that names a part the Responses format does not have
  */
 export function messagesHistoryToItems(messages: readonly MessagesMessage[], target: Target): ResponsesItem[] {
@@ -65,9 +67,12 @@ function outputOf({ content, is_error: isError }: ToolResultBlock, param: string
 }
 
 function assistantItems(content: readonly MessagesBlock[], param: string, target: Target): ResponsesItem[] {
+  const answered = new Set(content.flatMap((block) => (isHostedResult(block) ? [block.tool_use_id] : [])));
   const items: ResponsesItem[] = [];
   let parts: ResponsesPart[] | undefined;
   for (const [at, block] of content.entries()) {
+    // A call that was cut off has no result, and upstreams refuse it.
+    if (block.type === 'server_tool_use' && isHostedName(block.name) && !answered.has(block.id)) continue;
     if (block.type === 'text') {
       if (!parts) {
         parts = [];
@@ -84,8 +89,14 @@ function assistantItems(content: readonly MessagesBlock[], param: string, target
 
 function assistantItem(block: MessagesBlock, param: string, { model }: Target): ResponsesItem[] {
   switch (block.type) {
+    case 'web_search_tool_result':
+    case 'web_fetch_tool_result':
+      return [{ type: 'function_call_output', call_id: block.tool_use_id, output: hostedResultText(block) }];
+    case 'server_tool_use':
     case 'tool_use': {
-      const { id, name, input } = block;
+      const { type, id, name, input } = block;
+      if (type === 'server_tool_use' && !isHostedName(name))
+        throw unsupportedInMessages(`${param}.type`, `calls of ${name} in an assistant message`);
       return [{ type: 'function_call', call_id: id, name, arguments: toolArguments(input) }];
     }
     case 'thinking': {

@@ -37,6 +37,28 @@ serveStdio(() => {
     await sleep(60_000, undefined, { signal: mcpReq.signal }).catch(() => note('cancelled'));
     return text('done');
   });
+  server.registerTool(
+    'find_pages',
+    { description: 'Finds pages.', inputSchema: z.object({ query: z.string(), count: z.number().optional() }) },
+    async ({ query, count = 2 }, { mcpReq }) => {
+      note(`searching ${query}`);
+      if (query.includes('slow'))
+        await sleep(60_000, undefined, { signal: mcpReq.signal }).catch(() => note('cancelled'));
+      if (query.includes('late')) await sleep(700);
+      if (query.includes('broken')) return { ...text('the index is gone'), isError: true };
+      const pages = ['pages.example', 'other.example', 'third.example'].slice(0, query.includes('nothing') ? 0 : count);
+      return text(
+        pages
+          .map((host) => `Title: ${query} at ${host}\nURL: https://${host}/a\nContent: All of ${host}.`)
+          .join('\n\n'),
+      );
+    },
+  );
+  server.registerTool(
+    'get_page',
+    { description: 'Gets a page.', inputSchema: z.object({ address: z.string() }) },
+    ({ address }) => text(`The text of ${address}.`),
+  );
   server.registerTool('learn', { description: 'Gets another tool.' }, () => {
     server.registerTool('learnt', { description: 'Was learnt.' }, () => text('learnt'));
     return text('more');

@@ -4,6 +4,7 @@ import { parseMessagesRequest } from '#shared/formats/messages/parse-messages-re
 import { translationBetween, upstreamsOf } from './translation-between.ts';
 import { writeReasoningSignature } from '#shared/translate/vocabulary/reasoning-signature.ts';
 import { syntheticSignature } from '#shared/translate/vocabulary/thinking.ts';
+import { hostedCallId } from '#shared/formats/messages/hosted/sealed-text.ts';
 import { holdRule, type Example } from './hold-rule.ts';
 
 const user = { role: 'user', content: 'hi' };
@@ -35,6 +36,22 @@ function signedBy(model: string, encrypted: string): string {
 /** A history with and without an edit of it. */
 function edited(edit: JsonObject, messages: Json[]): Example {
   return { ...top({ context_management: { edits: [edit] } }, { messages }), path: 'context_management.edits[].type' };
+}
+
+/** An answer with or without a search. */
+function searched(id: string, path: string): Example {
+  const text = { type: 'text', text: 'a' };
+  const found = { type: 'web_search_result', title: 't', url: 'https://x.example/', encrypted_content: 'e' };
+  const search: Json[] = [
+    { type: 'server_tool_use', id, name: 'web_search', input: { query: 'q' } },
+    { type: 'web_search_tool_result', tool_use_id: id, content: [found] },
+  ];
+  const messages = (content: Json[]): Json[] => [user, { role: 'assistant', content }];
+  return {
+    with: { ...base, messages: messages([text, ...search, text]) },
+    without: { ...base, messages: messages([text, text]) },
+    path,
+  };
 }
 
 const called: Json[] = [user, { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'f', input: {} }] }];
@@ -136,10 +153,12 @@ const examples: Record<string, Example> = {
     { role: 'assistant' },
   ),
   'messages[].content[] of other types': block(
-    { type: 'server_tool_use', id: 's', name: 'web_search', input: {} },
+    { type: 'server_tool_use', id: 's', name: 'code_execution', input: {} },
     'messages[].content[].input',
     { role: 'assistant' },
   ),
+  'messages[].content[] web search or fetch': searched('srvtoolu_1', 'messages[].content[].tool_use_id'),
+  'messages[].content[] web search or fetch, run here': searched(hostedCallId('call_1'), ''),
   'messages[].content[].cache_control': block(
     { ...image, cache_control: { type: 'ephemeral' } },
     'messages[].content[].cache_control',

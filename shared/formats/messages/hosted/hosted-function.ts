@@ -1,0 +1,31 @@
+import type { JsonObject } from '#shared/core/json.ts';
+import type { MessagesTool } from '../request.ts';
+import { hostedKindOf } from './hosted-tools-of.ts';
+
+/** How models without these tools get to know them. The inputs are those of the format's own blocks. */
+const functions: Readonly<Record<'web_search' | 'web_fetch', { description: string; input_schema: JsonObject }>> = {
+  web_search: {
+    description: 'Searches the web and returns the pages that it finds, each with its title, its address and a text.',
+    input_schema: {
+      type: 'object',
+      properties: { query: { type: 'string', description: 'What to search for.' } },
+      required: ['query'],
+    },
+  },
+  web_fetch: {
+    description: 'Fetches the page of a web address that occurs in this conversation and returns its text.',
+    input_schema: {
+      type: 'object',
+      properties: { url: { type: 'string', description: 'The address of the page.' } },
+      required: ['url'],
+    },
+  },
+};
+
+/** A hosted tool as a tool of the client's; any other tool as it is. */
+export function asFunction(tool: MessagesTool): MessagesTool {
+  const kind = hostedKindOf(tool);
+  if (kind === undefined) return tool;
+  const { name, cache_control: cache } = tool;
+  return { name, ...functions[kind], ...(cache !== undefined && { cache_control: cache }) };
+}

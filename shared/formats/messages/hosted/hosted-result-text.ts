@@ -1,0 +1,28 @@
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { textOfResults, type SearchResult } from '../../hosted/hosted-outcome.ts';
+import type { HostedResultBlock } from '../request.ts';
+import { openText } from './sealed-text.ts';
+
+/**
+ * The text of a hosted call's result that a client sends back, as the model read it; of results of another upstream, titles and
+ * addresses.
+ */
+export function hostedResultText({ content }: HostedResultBlock): string {
+  if (Array.isArray(content)) return textOfResults(content.flatMap((each) => (isJsonObject(each) ? result(each) : [])));
+  if (!isJsonObject(content)) return '';
+  const { error_code: code, url, content: document } = content;
+  if (typeof code === 'string') return `Error: ${code}`;
+  const source = isJsonObject(document) ? document['source'] : undefined;
+  const text = isJsonObject(source) && source['type'] === 'text' ? textOf(source['data']) : '';
+  return text === '' ? textOf(url) : text;
+}
+
+function result({ title, url, page_age: age, encrypted_content: sealed }: JsonObject): SearchResult[] {
+  return [
+    { title: textOf(title), url: textOf(url), text: openText(textOf(sealed)) ?? '', age: textOf(age) || undefined },
+  ];
+}
+
+function textOf(value: Json | undefined): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,175 @@
+import type { JsonObject } from '#shared/core/json.ts';
+import { noUsage, type Usage } from '#shared/core/usage.ts';
+import type { HostedAnswer, HostedCall, RunnableTool, ServedTool } from '../../hosted/hosted-request.ts';
+import { isFailure, textOfOutcome, type HostedOutcome } from '../../hosted/hosted-outcome.ts';
+import { WholeEvents } from '../../sse/whole-events.ts';
+import type {
+  MessagesBlock,
+  MessagesMessage,
+  MessagesRequest,
+  MessagesToolChoice,
+  ToolResultBlock,
+} from '../request.ts';
+import { writeMessagesUsage } from '../usage.ts';
+import { asFunction } from './hosted-function.ts';
+import { hostedResultBlock } from './hosted-result-block.ts';
+import { namesAddress } from './names-address.ts';
+import { MessagesTurn, write } from './messages-turn.ts';
+import { modelCallId } from './sealed-text.ts';
+
+/** What stands behind a name of a hosted tool. */
+interface Behind {
+  hosted: RunnableTool['hosted'];
+  served: ServedTool;
+}
+
+/** An answer in the messages format for which the router runs the hosted tools. */
+export class MessagesHostedAnswer implements HostedAnswer {
+  readonly approved: readonly HostedCall[] = [];
+  isComplete = false;
+  readonly #request: MessagesRequest;
+  readonly #behind: ReadonlyMap<string, Behind>;
+  readonly #messages: MessagesMessage[] = [];
+  readonly #content: JsonObject[] = [];
+  readonly #uses = { web_search: 0, web_fetch: 0, mcp: 0 };
+  #events = new WholeEvents();
+  #turn: MessagesTurn;
+  #turns = 0;
+  #message: JsonObject = {};
+  #unanswered: HostedCall[] = [];
+  #results: ToolResultBlock[] = [];
+  #usage: Usage = noUsage;
+
+  /** @param request the client's, with all fields */
+  constructor(request: MessagesRequest, tools: readonly RunnableTool[]) {
+    this.#request = request;
+    this.#behind = new Map(
+      tools.flatMap(({ hosted, served: [served] }): [string, Behind][] => {
+        const name = nameAt(request, hosted.param);
+        return served && name !== undefined ? [[name, { hosted, served }]] : [];
+      }),
+    );
+    this.#turn = this.#newTurn();
+  }
+
+  next(isLast: boolean): Buffer {
+    const { max_tokens: limit, messages, tools } = this.#request;
+    const body = {
+      ...this.#request,
+      messages: [...messages, ...this.#messages],
+      tools: (tools ?? []).map(asFunction),
+      ...choiceOf(this.#request.tool_choice, this.#turns > 0, isLast),
+      ...(limit !== undefined && { max_tokens: Math.max(1, limit - this.#usage.completionTokens) }),
+      stream: true,
+    };
+    this.#turn = this.#newTurn();
+    this.#events = new WholeEvents();
+    return Buffer.from(JSON.stringify(body));
+  }
+
+  relay(piece: Uint8Array): string {
+    return this.#events
+      .read(piece)
+      .map((event) => this.#turn.event(event))
+      .join('');
+  }
+
+  endTurn(): readonly HostedCall[] {
+    const turn = this.#turn;
+    if (this.#turns === 0) this.#message = turn.message ?? {};
+    this.#turns += 1;
+    this.#content.push(...turn.shown);
+    this.#usage = sum(this.#usage, turn.usage);
+    const calls = turn.calls.flatMap(({ id, name, input }): HostedCall[] => {
+      const behind = this.#behind.get(name);
+      return behind ? [{ id, input, ...behind }] : [];
+    });
+    this.isComplete = turn.callsClient || calls.length === 0 || turn.stopReason !== 'tool_use';
+    this.#unanswered = [...calls];
+    this.#results = [];
+    return turn.stopReason === 'tool_use' ? calls : [];
+  }
+
+  namesAddress(url: string): boolean {
+    return namesAddress([...this.#request.messages, ...this.#messages], url);
+  }
+
+  answerCall(call: HostedCall, outcome: HostedOutcome): string {
+    this.#unanswered = this.#unanswered.filter(({ id }) => id !== call.id);
+    // As Anthropic counts: calls that failed are not charged.
+    if (outcome.kind !== 'failed') this.#uses[call.hosted.kind] += 1;
+    this.#results.push({
+      type: 'tool_result',
+      tool_use_id: modelCallId(call.id),
+      content: textOfOutcome(outcome),
+      ...(isFailure(outcome) && { is_error: true }),
+    });
+    if (this.#unanswered.length === 0) this.#remember();
+    const block = hostedResultBlock(call, outcome);
+    const index = this.#content.push(block) - 1;
+    return (
+      write({ type: 'content_block_start', index, content_block: block }) + write({ type: 'content_block_stop', index })
+    );
+  }
+
+  finish(): string {
+    const message = 'The answer ended before this call.';
+    const failed = this.#unanswered.map((call) =>
+      this.answerCall(call, { kind: 'failed', reason: 'unavailable', message }),
+    );
+    return [...failed, write(this.#lastDelta()), write({ type: 'message_stop' })].join('');
+  }
+
+  whole(): JsonObject {
+    const { delta, usage } = this.#lastDelta();
+    return { ...this.#message, content: this.#content, ...(delta as JsonObject), usage };
+  }
+
+  /** Adds the turn and the results of its calls to what the model reads next. */
+  #remember(): void {
+    this.#messages.push(
+      { role: 'assistant', content: this.#turn.blocks as MessagesBlock[] },
+      { role: 'user', content: this.#results },
+    );
+  }
+
+  #lastDelta(): JsonObject {
+    const { delta, stopReason, callsClient } = this.#turn;
+    const given = delta['delta'] as JsonObject;
+    // A call of a hosted tool is not the client's to answer.
+    const reason = stopReason === 'tool_use' && !callsClient ? 'end_turn' : (stopReason ?? null);
+    const usage = {
+      ...(delta['usage'] as JsonObject | undefined),
+      ...writeMessagesUsage(this.#usage),
+      server_tool_use: { web_search_requests: this.#uses.web_search, web_fetch_requests: this.#uses.web_fetch },
+    };
+    return { ...delta, delta: { ...given, stop_reason: reason }, usage };
+  }
+
+  #newTurn(): MessagesTurn {
+    return new MessagesTurn(this.#content.length, (name) => this.#behind.has(name));
+  }
+}
+
+/** The name of the tool that stands at a place such as `tools.2.type`. */
+function nameAt({ tools }: MessagesRequest, param: string): string | undefined {
+  return tools?.[Number(param.split('.')[1])]?.name;
+}
+
+/** A choice that requires a call holds for the first turn: kept, it would never let the model answer. */
+function choiceOf(choice: MessagesToolChoice | null | undefined, isLater: boolean, isLast: boolean): JsonObject {
+  if (isLast) return { tool_choice: { type: 'none' } };
+  if (!isLater || !choice || (choice.type !== 'any' && choice.type !== 'tool')) return {};
+  const { disable_parallel_tool_use: single } = choice;
+  return { tool_choice: { type: 'auto', ...(single !== undefined && { disable_parallel_tool_use: single }) } };
+}
+
+function sum(a: Usage, b: Usage): Usage {
+  return {
+    promptTokens: a.promptTokens + b.promptTokens,
+    cachedTokens: a.cachedTokens + b.cachedTokens,
+    cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
+    completionTokens: a.completionTokens + b.completionTokens,
+    reasoningTokens: a.reasoningTokens + b.reasoningTokens,
+  };
+}

@@ -1,0 +1,23 @@
+import { RouterError } from '#shared/core/errors.ts';
+import type { HostedRequest } from '../../hosted/hosted-request.ts';
+import type { MessagesRequest } from '../request.ts';
+import { asFunction } from './hosted-function.ts';
+import { hostedToolsOf } from './hosted-tools-of.ts';
+import { MessagesHostedAnswer } from './messages-hosted-answer.ts';
+
+/** The hosted tools of a checked request; undefined if it has none. */
+export function messagesHostedRequest(request: MessagesRequest): HostedRequest | undefined {
+  const tools = hostedToolsOf(request);
+  if (tools.length === 0) return undefined;
+  return {
+    tools,
+    refusal: ({ param, title }, reason) =>
+      new RouterError('unsupported_parameter', `${param}: '${title}' cannot be run here: ${reason}`, { param }),
+    asFunctions: (body) => {
+      const { tools: given } = body as MessagesRequest;
+      return Buffer.from(JSON.stringify({ ...body, tools: (given ?? []).map(asFunction) }));
+    },
+    // A body that was checked before.
+    open: (body, runnable) => new MessagesHostedAnswer(body as MessagesRequest, runnable),
+  };
+}

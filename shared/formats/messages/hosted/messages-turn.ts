@@ -1,0 +1,157 @@
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import type { Usage } from '#shared/core/usage.ts';
+import { namedEvent } from '../../sse/encode.ts';
+import { overlayUsage, readMessagesUsage } from '../usage.ts';
+import { directCaller } from './hosted-result-block.ts';
+import { hostedCallId } from './sealed-text.ts';
+
+/** A hosted tool's call, as the model wrote it. */
+export interface TurnCall {
+  /** As the client sees it. */
+  id: string;
+  name: string;
+  /** Empty if the arguments are not an object. */
+  input: JsonObject;
+}
+
+/** A block that is not complete yet. */
+interface OpenBlock {
+  /** Its number in the client's answer. */
+  index: number;
+  /** As the model writes it, and as the client sees it: the same object, unless it calls a hosted tool. */
+  block: JsonObject;
+  shown: JsonObject;
+  /** A call's arguments so far. */
+  json: string;
+}
+
+/**
+ * One turn of the model in an answer with hosted tools: what the client gets of its events, and what is known of it at its end.
+ * Calls of hosted tools become `server_tool_use` blocks; all other blocks pass with the number that they have in the answer.
+ */
+export class MessagesTurn {
+  /** The blocks as the model wrote them, for its next request. */
+  readonly blocks: JsonObject[] = [];
+  /** The blocks as the client sees them. */
+  readonly shown: JsonObject[] = [];
+  readonly calls: TurnCall[] = [];
+  callsClient = false;
+  /** `message_start`'s message, and the last `message_delta`. */
+  message: JsonObject | undefined;
+  delta: JsonObject = { type: 'message_delta', delta: { stop_reason: null, stop_sequence: null } };
+  readonly #firstIndex: number;
+  readonly #isHosted: (name: string) => boolean;
+  readonly #open = new Map<number, OpenBlock>();
+  #usage: JsonObject = {};
+
+  /** @param firstIndex number of its first block in the answer */
+  constructor(firstIndex: number, isHosted: (name: string) => boolean) {
+    this.#firstIndex = firstIndex;
+    this.#isHosted = isHosted;
+  }
+
+  get usage(): Usage {
+    return readMessagesUsage(this.#usage);
+  }
+
+  get stopReason(): Json | undefined {
+    return isJsonObject(this.delta['delta']) ? this.delta['delta']['stop_reason'] : undefined;
+  }
+
+  /** Takes an event and returns what the client gets of it. */
+  event(event: JsonObject): string {
+    switch (event['type']) {
+      case 'message_start':
+        this.message = isJsonObject(event['message']) ? event['message'] : {};
+        this.#usage = overlayUsage(this.#usage, this.message['usage']);
+        // The answer begins once.
+        return this.#firstIndex === 0 ? write(event) : '';
+      case 'content_block_start':
+        return this.#start(event);
+      case 'content_block_delta':
+        return this.#add(event);
+      case 'content_block_stop':
+        return this.#stop(event);
+      case 'message_delta':
+        this.delta = event;
+        this.#usage = overlayUsage(this.#usage, event['usage']);
+        return '';
+      case 'message_stop':
+        return '';
+      default:
+        return write(event);
+    }
+  }
+
+  #start(event: JsonObject): string {
+    const block = isJsonObject(event['content_block']) ? { ...event['content_block'] } : {};
+    const { type, name, id } = block;
+    const isCall = type === 'tool_use' && typeof name === 'string' && typeof id === 'string';
+    const isHosted = isCall && this.#isHosted(name);
+    this.callsClient ||= isCall && !isHosted;
+    const shown = isHosted
+      ? { type: 'server_tool_use', id: hostedCallId(id), name, input: {}, caller: directCaller }
+      : block;
+    const index = this.#firstIndex + this.shown.length;
+    this.blocks.push(block);
+    this.shown.push(shown);
+    this.#open.set(numberOf(event), { index, block, shown, json: '' });
+    return write({ ...event, index, content_block: shown });
+  }
+
+  #add(event: JsonObject): string {
+    const open = this.#opened(event);
+    const { block } = open;
+    const delta = isJsonObject(event['delta']) ? event['delta'] : {};
+    for (const field of ['text', 'thinking', 'signature'] as const) {
+      const added = delta[field];
+      if (typeof added === 'string') block[field] = `${textOf(block[field])}${added}`;
+    }
+    open.json += textOf(delta['partial_json']);
+    if (delta['citation'] !== undefined)
+      block['citations'] = [...(Array.isArray(block['citations']) ? block['citations'] : []), delta['citation']];
+    return write({ ...event, index: open.index });
+  }
+
+  #stop(event: JsonObject): string {
+    const { index, block, shown, json } = this.#opened(event);
+    this.#open.delete(numberOf(event));
+    if (block['type'] === 'tool_use') {
+      const input = json === '' ? block['input'] : parsed(json);
+      block['input'] = isJsonObject(input) ? input : {};
+      shown['input'] = block['input'];
+      if (shown !== block)
+        this.calls.push({ id: textOf(shown['id']), name: textOf(shown['name']), input: block['input'] });
+    }
+    return write({ ...event, index });
+  }
+
+  #opened(event: JsonObject): OpenBlock {
+    const open = this.#open.get(numberOf(event));
+    if (!open) throw new RouterError('upstream_failed', 'The answer continues a block that is not open.');
+    return open;
+  }
+}
+
+/** Writes an event of the messages format. */
+export function write(event: JsonObject): string {
+  return namedEvent(textOf(event['type']), JSON.stringify(event));
+}
+
+function numberOf({ index }: JsonObject): number {
+  return typeof index === 'number' ? index : -1;
+}
+
+function textOf(value: Json | undefined): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    // The model was cut off, or writes no JSON: the call lacks its input, and fails.
+    return undefined;
+  }
+}

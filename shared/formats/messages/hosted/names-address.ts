@@ -1,0 +1,18 @@
+import type { MessagesMessage } from '../request.ts';
+import { isHostedResult } from './hosted-block.ts';
+import { hostedResultText } from './hosted-result-text.ts';
+
+/**
+ * Whether anybody but the model has named a web address: the user, a tool of the client, or a search or fetch (Anthropic API
+ * reference, "Web fetch tool"). A model that chooses addresses freely could be led to send away what it reads.
+ */
+export function namesAddress(messages: readonly MessagesMessage[], url: string): boolean {
+  const written = JSON.stringify(url).slice(1, -1);
+  return messages.some(({ role, content }) => {
+    if (role !== 'assistant') return JSON.stringify(content).includes(written);
+    return (
+      typeof content !== 'string' &&
+      content.some((block) => isHostedResult(block) && hostedResultText(block).includes(url))
+    );
+  });
+}

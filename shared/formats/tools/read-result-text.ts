@@ -1,0 +1,43 @@
+import type { SearchResult } from '../hosted/hosted-outcome.ts';
+
+/** A line that names one field of a result, such as `Title: …`, optionally after a bullet or in bold. */
+const labelled =
+  /^[\s*#>-]*(?:\d+[.)]\s*)?\**(?<label>title|url|link|source|published(?: date)?|date|age)\**\s*:\**\s*(?<value>.*)$/i;
+
+/** A line that begins a numbered result: `1. …`. */
+const numbered = /^\s*\d+[.)]\s+\**(?<title>[^*\n]+?)\**\s*$/;
+
+const link = /\[(?<title>[^\]\n]+)\]\((?<url>https?:\/\/[^\s)]+)\)/;
+const address = /https?:\/\/[^\s<>"')\]]+/;
+
+/** Labels before a text, which is worth more without them. */
+const textLabel = /^\s*(?:content|description|summary|snippet|text|highlights?)\s*:\s*/i;
+
+/**
+ * Reads results that a search tool has written for people: lines such as `Title: …` and `URL: …`, numbered titles, or links in
+ * Markdown. A result begins with its title, or with its address if there is none before it.
+ */
+export function readResultText(text: string): SearchResult[] {
+  const results: SearchResult[] = [];
+  let open: SearchResult | undefined;
+  const begin = (title: string, url: string): void => {
+    open = { title, url, text: '', age: undefined };
+    results.push(open);
+  };
+  for (const line of text.split('\n')) {
+    const { label = '', value = '' } = labelled.exec(line)?.groups ?? {};
+    const { title } = numbered.exec(line)?.groups ?? {};
+    const linked = link.exec(line)?.groups;
+    if (/^title$/i.test(label)) begin(value.trim(), '');
+    else if (/^(?:url|link|source)$/i.test(label) && address.test(value)) {
+      if (!open || open.url !== '') begin('', '');
+      if (open) open.url = address.exec(value)?.[0] ?? '';
+    } else if (label !== '' && open && !address.test(value)) open.age = value.trim();
+    else if (linked) begin(linked['title'] ?? '', linked['url'] ?? '');
+    else if (title !== undefined) begin(title, '');
+    else if (open) open.text += `${line.replace(textLabel, '')}\n`;
+  }
+  return results
+    .filter(({ url }) => URL.canParse(url))
+    .map(({ title, url, text: said, age }) => ({ title: title || url, url, text: said.trim(), age }));
+}

@@ -1,0 +1,94 @@
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import type { SearchResult } from '../hosted/hosted-outcome.ts';
+import { readResultText } from './read-result-text.ts';
+import type { ToolResult } from './tool-result.ts';
+
+/** Names of fields in a search tool's results, where they differ from the usual ones. */
+export interface ResultFields {
+  /** The field that has the list. */
+  list?: string | undefined;
+  title?: string | undefined;
+  url?: string | undefined;
+  text?: string | undefined;
+  age?: string | undefined;
+}
+
+/** The names that search tools in use give their fields, the most telling first. */
+const usual: Readonly<Record<'title' | 'url' | 'text' | 'age', readonly string[]>> = {
+  title: ['title', 'name', 'heading'],
+  url: ['url', 'link', 'href', 'uri'],
+  text: ['content', 'text', 'snippet', 'description', 'summary', 'excerpt', 'extract', 'highlights', 'extra_snippets'],
+  age: ['page_age', 'published_date', 'publishedDate', 'date', 'age', 'published'],
+};
+
+/** Levels at which a list of results is looked for. */
+const deepest = 4;
+
+/**
+ * Reads the pages that a search tool has found: from its structured content, from JSON in its texts, from links to resources,
+ * or from its text (see `readResultText`). An answer in which no address is found becomes one result without one, so that its
+ * text is not lost.
+ */
+export function readSearchResults(
+  { content, structured_content: structured }: Pick<ToolResult, 'content' | 'structured_content'>,
+  fields: ResultFields = {},
+): SearchResult[] {
+  const texts = content.flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : []));
+  // A tool's output consists of JSON values only.
+  const data = [structured as Json | undefined, ...texts.map(parsed)].filter((value) => value !== undefined);
+  const found = data.flatMap((value) => resultsIn(value, fields, deepest));
+  // Tools repeat their structured content as text, for clients that read only that.
+  if (found.length > 0) return [...new Map(found.map((result) => [result.url, result])).values()];
+  const links = content.flatMap((block) =>
+    block.type === 'resource_link' ? resultOf(block as JsonObject, fields) : [],
+  );
+  if (links.length > 0) return links;
+  const text = texts.join('\n\n').trim();
+  const read = readResultText(text);
+  return read.length > 0 || text === '' ? read : [{ title: 'Results', url: 'about:blank', text, age: undefined }];
+}
+
+function parsed(text: string): Json | undefined {
+  if (!/^\s*[[{]/.test(text)) return undefined;
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    // Text that only begins like JSON.
+    return undefined;
+  }
+}
+
+/** The first list of results at or below a value, or the value itself as one result. */
+function resultsIn(value: Json, fields: ResultFields, levels: number): SearchResult[] {
+  if (Array.isArray(value)) return value.flatMap((each) => (isJsonObject(each) ? resultOf(each, fields) : []));
+  if (!isJsonObject(value) || levels === 0) return [];
+  const own = resultOf(value, fields);
+  if (own.length > 0) return own;
+  const named = fields.list === undefined ? undefined : value[fields.list];
+  const inner = named === undefined ? Object.values(value) : [named];
+  for (const each of inner) {
+    const found = each === undefined ? [] : resultsIn(each, fields, levels - 1);
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+function resultOf(value: JsonObject, fields: ResultFields): SearchResult[] {
+  const url = textIn(value, 'url', fields);
+  if (!URL.canParse(url)) return [];
+  const title = textIn(value, 'title', fields);
+  const age = textIn(value, 'age', fields);
+  return [{ title: title || url, url, text: textIn(value, 'text', fields), age: age || undefined }];
+}
+
+function textIn(value: JsonObject, kind: keyof typeof usual, fields: ResultFields): string {
+  const given = fields[kind];
+  const names = given === undefined ? usual[kind] : [given];
+  const texts = names.map((name) => textOf(value[name]));
+  return texts.find((text) => text !== '') ?? '';
+}
+
+function textOf(value: Json | undefined): string {
+  if (typeof value === 'string') return value.trim();
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string').join('\n') : '';
+}

@@ -1,0 +1,163 @@
+import type { Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import type { HostedAnswer, HostedCall } from '#shared/formats/hosted/hosted-request.ts';
+import type { HostedOutcome } from '#shared/formats/hosted/hosted-outcome.ts';
+import type { Registry } from '#shared/registry/registry.ts';
+import type { RunningRequest } from '../run-job.ts';
+import type { ModelSink } from '../serve-model.ts';
+import { TurnSink } from './turn-sink.ts';
+
+export interface HostedLoopParts {
+  answer: HostedAnswer;
+  sink: ModelSink;
+  /** Whether the client streams. */
+  stream: boolean;
+  bounds: Pick<Registry['hosted_tools'], 'max_uses' | 'max_ms'>;
+  /**
+   * Asks the model for its next turn.
+   * @param before who served the turn before it
+   * @returns undefined if the caller is gone
+   */
+  ask: (body: Buffer, sink: ModelSink, before: Placement | undefined) => Promise<RunningRequest | undefined>;
+  /** Runs a call. Others of the same turn run at the same time. */
+  call: (call: HostedCall, signal: AbortSignal, onKeepAlive: () => void) => Promise<HostedOutcome>;
+}
+
+/** A turn that the model has been asked for. */
+interface Turn {
+  running: RunningRequest;
+  sink: TurnSink;
+}
+
+/**
+ * Serves one request whose hosted tools the router runs: asks the model, runs its calls and asks again, until the model answers
+ * or calls a tool of the client. When the calls or their time are used up, the model is asked to answer without further ones.
+ */
+export class HostedLoop implements RunningRequest {
+  readonly finished: Promise<void>;
+  readonly #parts: HostedLoopParts;
+  readonly #startedAt = performance.now();
+  readonly #stopped = new AbortController();
+  /** Calls so far. */
+  readonly #uses = new Map<HostedCall['hosted'], number>();
+  #allUses = 0;
+  #running: RunningRequest | undefined;
+  #failure: RouterError | undefined;
+
+  private constructor(parts: HostedLoopParts, first: Turn | undefined) {
+    this.#parts = parts;
+    this.#running = first?.running;
+    this.finished = this.#run(first);
+  }
+
+  /**
+   * Begins the answer.
+   * @returns undefined if the caller is gone
+   * @throws RouterError as `ask` does for the first turn, so that the refusal decides the status
+   */
+  static async begin(parts: HostedLoopParts): Promise<HostedLoop | undefined> {
+    if (parts.answer.approved.length > 0) return new HostedLoop(parts, undefined);
+    const first = await ask(parts, false, undefined, true);
+    return first && new HostedLoop(parts, first);
+  }
+
+  readonly cancel = (): void => {
+    this.#stopped.abort();
+    this.#running?.cancel();
+  };
+
+  readonly fail = (error: RouterError): void => {
+    this.#failure ??= error;
+    this.cancel();
+  };
+
+  async #run(first: Turn | undefined): Promise<void> {
+    const { answer, sink, stream } = this.#parts;
+    try {
+      await this.#runCalls(answer.approved);
+      await this.#takeTurns(first);
+      if (this.#failure) throw this.#failure;
+      if (this.#isStopped) return;
+      const events = answer.finish();
+      sink.end(Buffer.from(stream ? events : JSON.stringify(answer.whole())));
+    } catch (error) {
+      sink.fail(
+        error instanceof RouterError
+          ? error
+          : new RouterError('internal', 'The answer could not be put together.', { cause: error }),
+      );
+    }
+  }
+
+  get #isStopped(): boolean {
+    return this.#stopped.signal.aborted;
+  }
+
+  async #takeTurns(first: Turn | undefined): Promise<void> {
+    const { answer } = this.#parts;
+    let turn = first;
+    let before: Placement | undefined;
+    for (let isLast = false; !this.#isStopped; isLast = this.#isUsedUp) {
+      turn ??= await ask(this.#parts, isLast, before, first === undefined && before === undefined);
+      if (!turn) return this.cancel();
+      this.#running = turn.running;
+      if (this.#isStopped) turn.running.cancel();
+      await turn.running.finished;
+      this.#running = undefined;
+      const { ending, servedBy } = turn.sink;
+      if (ending instanceof RouterError) throw ending;
+      if (ending === undefined) return this.cancel();
+      const calls = answer.endTurn();
+      if (isLast) return;
+      await this.#runCalls(calls);
+      if (answer.isComplete) return;
+      before = servedBy;
+      turn = undefined;
+    }
+  }
+
+  /** Whether no further call may begin. */
+  get #isUsedUp(): boolean {
+    const { max_uses: mostUses, max_ms: mostMs } = this.#parts.bounds;
+    return this.#allUses >= mostUses || performance.now() - this.#startedAt >= mostMs;
+  }
+
+  /** Runs the calls of a turn at the same time, and writes what comes of them in their order. */
+  async #runCalls(calls: readonly HostedCall[]): Promise<void> {
+    const { answer, sink, stream } = this.#parts;
+    const running = calls.map((call) => this.#runCall(call));
+    for (const [at, call] of calls.entries()) {
+      const outcome = await running[at];
+      if (!outcome || this.#isStopped) continue;
+      const events = answer.answerCall(call, outcome);
+      if (stream && events !== '') sink.data(Buffer.from(events));
+    }
+  }
+
+  async #runCall(call: HostedCall): Promise<HostedOutcome> {
+    const { hosted } = call;
+    const uses = this.#uses.get(hosted) ?? 0;
+    if (this.#isUsedUp || uses >= (hosted.maxUses ?? Number.POSITIVE_INFINITY))
+      return { kind: 'failed', reason: 'max_uses_exceeded', message: 'No further calls of this tool are possible.' };
+    const { url } = call.input;
+    if (hosted.kind === 'web_fetch' && typeof url === 'string' && !this.#parts.answer.namesAddress(url))
+      return { kind: 'failed', reason: 'url_unknown', message: 'The conversation does not name this address.' };
+    this.#uses.set(hosted, uses + 1);
+    this.#allUses += 1;
+    const { stream, sink } = this.#parts;
+    return this.#parts.call(call, this.#stopped.signal, () => {
+      if (stream && !this.#isStopped) sink.keepAlive();
+    });
+  }
+}
+
+async function ask(
+  { answer, sink, stream, ask: askModel }: HostedLoopParts,
+  isLast: boolean,
+  before: Placement | undefined,
+  isFirst: boolean,
+): Promise<Turn | undefined> {
+  const turn = new TurnSink({ sink, stream, isFirst, relay: (piece) => answer.relay(piece) });
+  const running = await askModel(answer.next(isLast), turn, before);
+  return running && { running, sink: turn };
+}

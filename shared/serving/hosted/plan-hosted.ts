@@ -1,0 +1,76 @@
+import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
+import type { LivePool, Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+import type { HostedRequest, HostedTool, RunnableTool, ServedTool } from '#shared/formats/hosted/hosted-request.ts';
+import type { Registry } from '#shared/registry/registry.ts';
+import { listTools, type ListedTool } from '../list-tools.ts';
+import type { ResolvedModel } from '../resolve-model.ts';
+
+export interface PlanParts {
+  settings: Registry['hosted_tools'];
+  pools: Iterable<LivePool>;
+  identity: Pick<KeyIdentity, 'tiers'>;
+  model: ResolvedModel;
+  /** The lanes that the request would take as it is. */
+  placements: readonly Placement[];
+}
+
+/**
+ * Decides who runs the hosted tools of a request.
+ * @returns what the router runs; undefined if the request passes as it is: to upstreams that run the tools, or, for a model that
+ * the client names, to one that may or that says why it cannot
+ * @throws RouterError `unsupported_parameter` for `auto`, if nothing can run one of the tools
+ */
+export function planHosted(hosted: HostedRequest, parts: PlanParts): RunnableTool[] | undefined {
+  const { model, placements } = parts;
+  if (placements.length > 0 && placements.every((placement) => runsAll(placement, hosted.tools))) return undefined;
+  const listed = listTools(parts.pools);
+  const plans = hosted.tools.map((tool) => planTool(tool, parts, listed));
+  const runnable = plans.filter((plan) => typeof plan !== 'string');
+  if (runnable.length === plans.length) return runnable;
+  if (model.kind === 'named' && hosted.tools.every(({ kind }) => kind !== 'mcp')) return undefined;
+  const [refused] = hosted.tools.flatMap((tool, at) => {
+    const reason = plans[at];
+    return typeof reason === 'string' ? [hosted.refusal(tool, reason)] : [];
+  });
+  throw refused;
+}
+
+function runsAll({ pool, model }: Placement, tools: readonly HostedTool[]): boolean {
+  const capabilities = pool.models.find(({ id }) => id === model)?.capabilities ?? [];
+  return tools.every(({ kind }) => capabilities.includes(kind));
+}
+
+/** What stands behind a hosted tool, or the reason why nothing does. */
+function planTool(
+  hosted: HostedTool,
+  { settings, identity }: PlanParts,
+  listed: readonly ListedTool[],
+): RunnableTool | string {
+  if (identity.tiers && !identity.tiers.includes('tools')) return 'this key may not use tools';
+  switch (hosted.kind) {
+    case 'web_search':
+    case 'web_fetch': {
+      const name = settings[hosted.kind]?.tool;
+      if (name === undefined) return 'no tool is configured for it';
+      const tool = listed.find((each) => each.name === name);
+      // One whose worker is away fails when it is called, which the model is told.
+      return { hosted, served: [tool ? servedTool(tool) : { name, ownName: name, description: '', inputSchema: {} }] };
+    }
+    case 'mcp': {
+      const { label = '', allowsTool } = hosted;
+      const server = Object.hasOwn(settings.mcp, label) ? settings.mcp[label] : label;
+      const served = listed.filter((tool) => tool.server === server).map(servedTool);
+      if (served.length === 0)
+        return `no connected MCP server is called '${label}', and addresses that a client names are not connected to`;
+      return { hosted, served: allowsTool ? served.filter(({ ownName }) => allowsTool(ownName)) : served };
+    }
+  }
+}
+
+function servedTool({ name, description, inputSchema, server }: ListedTool): ServedTool {
+  const prefix = server === undefined ? '' : `${server.replaceAll(/[^\w-]/g, '-')}_`;
+  const ownName = prefix !== '' && name.startsWith(prefix) ? name.slice(prefix.length) : name;
+  // Schemas come from JSON.
+  return { name, ownName, description, inputSchema: inputSchema as JsonObject };
+}

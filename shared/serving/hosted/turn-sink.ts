@@ -1,0 +1,64 @@
+import type { Job } from '#shared/broker/dispatch/job.ts';
+import type { Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import type { ModelSink } from '../serve-model.ts';
+
+/** Most bytes of one turn. */
+const mostBytes = 64 * 1024 * 1024;
+
+export interface TurnSinkParts {
+  /** Where the client's events go. */
+  sink: ModelSink;
+  /** Whether the client streams. */
+  stream: boolean;
+  /** Whether it is the answer's first turn. */
+  isFirst: boolean;
+  /** Takes a piece of the turn and returns the client's events. */
+  relay: (piece: Uint8Array) => string;
+}
+
+/** Takes one turn of a model in an answer with hosted tools, and passes on the client's events. It does not end the answer. */
+export class TurnSink implements ModelSink {
+  /** How it ended; undefined while it runs, and after it was cancelled. */
+  ending: 'complete' | RouterError | undefined;
+  /** Who serves it, once that is decided. */
+  servedBy: Placement | undefined;
+  readonly #parts: TurnSinkParts;
+  readonly #relayedBefore: number;
+  #bytes = 0;
+
+  constructor(parts: TurnSinkParts) {
+    this.#parts = parts;
+    this.#relayedBefore = parts.sink.relayedTokens;
+  }
+
+  get relayedTokens(): number {
+    return this.#parts.sink.relayedTokens - this.#relayedBefore;
+  }
+
+  begin(job: Job): void {
+    this.servedBy = job.attempt?.placement;
+    if (this.#parts.isFirst) this.#parts.sink.begin(job);
+  }
+
+  data(piece: Uint8Array): void {
+    const { sink, stream, relay } = this.#parts;
+    this.#bytes += piece.length;
+    if (this.#bytes > mostBytes) throw new RouterError('upstream_failed', 'The answer is too large.');
+    const events = relay(piece);
+    if (stream && events !== '') sink.data(Buffer.from(events));
+  }
+
+  keepAlive(): void {
+    if (this.#parts.stream) this.#parts.sink.keepAlive();
+  }
+
+  end(piece: Uint8Array): void {
+    this.data(piece);
+    this.ending = 'complete';
+  }
+
+  fail(error: RouterError): void {
+    this.ending = error;
+  }
+}

@@ -1,0 +1,97 @@
+import { nobody, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+import type { ClientRequest } from '#shared/formats/client-format.ts';
+import type { HostedRequest, RunnableTool } from '#shared/formats/hosted/hosted-request.ts';
+import type { Caller } from './caller.ts';
+import { chooseLanes } from './choose-lanes.ts';
+import { HostedLoop } from './hosted/hosted-loop.ts';
+import { planHosted } from './hosted/plan-hosted.ts';
+import { runHostedCall } from './hosted/run-hosted-call.ts';
+import { permitsOf } from './key-permits.ts';
+import { resolveModel, type ResolvedModel } from './resolve-model.ts';
+import type { RunningRequest } from './run-job.ts';
+import { serveModel, type ModelRequest, type ModelSink, type ServingParts } from './serve-model.ts';
+
+/** A checked request, and how another one of its format and operation is read. */
+export interface ServableRequest extends ModelRequest {
+  read: (body: Buffer) => ClientRequest;
+}
+
+/**
+ * Serves one request, independent of HTTP. If it has hosted tools that no upstream runs, the router runs them: each turn of the
+ * model, and each call, is then a job of its own, with its own reservation and its own record.
+ * @returns the running request; undefined if the caller is gone
+ * @throws RouterError as `serveModel` and `planHosted` do
+ */
+export async function serveRequest(
+  parts: ServingParts,
+  request: ServableRequest,
+  sink: ModelSink,
+  caller: Caller,
+): Promise<RunningRequest | undefined> {
+  const { hosted, operation, read } = request;
+  if (!hosted) return serveModel(parts, request, sink, caller);
+  const model = resolveModel(request.parameters.model, parts.registry(), request.sentFor);
+  const runnable = plan(parts, { ...request, hosted }, model, caller);
+  if (!runnable) return serveModel(parts, { ...request, resolved: model }, sink, caller);
+  if (operation === 'generate') return runLoop(parts, { ...request, hosted }, runnable, model, sink, caller);
+  const counted = { ...request, ...read(hosted.asFunctions(bodyOf(request, model), runnable)), resolved: model };
+  return serveModel(parts, counted, sink, caller);
+}
+
+function plan(
+  { workers, registry, priceOf }: ServingParts,
+  { hosted, parameters: { needs }, format }: ModelRequest & { hosted: HostedRequest },
+  model: ResolvedModel,
+  { identity }: Caller,
+): RunnableTool[] | undefined {
+  const { auto, hosted_tools: hostedTools } = registry();
+  const pools = [...workers.pools()];
+  const rules = { auto, priceOf, permits: permitsOf(identity).allowsLane };
+  const placements = chooseLanes({ model, needs, format }, rules, pools, nobody);
+  return planHosted(hosted, { settings: hostedTools, pools, identity, model, placements });
+}
+
+function runLoop(
+  parts: ServingParts,
+  request: ServableRequest & { hosted: HostedRequest },
+  runnable: readonly RunnableTool[],
+  model: ResolvedModel,
+  sink: ModelSink,
+  caller: Caller,
+): Promise<RunningRequest | undefined> {
+  const { hosted_tools: settings } = parts.registry();
+  const { requestId, identity, trace } = caller;
+  // The headers that report a standing are gone with the first turn.
+  const later: Caller = { requestId, identity, trace, onStanding: () => undefined, isGone: () => caller.isGone() };
+  sink.keepBody?.();
+  return HostedLoop.begin({
+    answer: request.hosted.open(bodyOf(request, model), runnable),
+    sink,
+    stream: request.parameters.stream,
+    bounds: settings,
+    ask(body, turnSink, before) {
+      const resolved = before ? stayingWith(before, model, parts) : model;
+      const turn = { ...request, ...request.read(body), resolved };
+      return serveModel(parts, turn, turnSink, before ? later : caller);
+    },
+    call: (call, signal, onKeepAlive) => runHostedCall({ ...parts, settings }, call, later, signal, onKeepAlive),
+  });
+}
+
+/** The request's body, parsed: its format has checked it. */
+function bodyOf({ withDefaults }: ModelRequest, model: ResolvedModel): JsonObject {
+  return JSON.parse(withDefaults(model.kind === 'named' ? model.defaults : {}).toString()) as JsonObject;
+}
+
+/** The model of the turn before, as long as it is served: the next turn continues what it wrote. */
+function stayingWith({ pool, model }: Placement, asked: ResolvedModel, { workers }: ServingParts): ResolvedModel {
+  const { tier } = pool;
+  if (tier === 'tools') return asked;
+  const isServed = [...workers.pools()].some(
+    (each) => each.tier === tier && each.models.some(({ id }) => id === model),
+  );
+  if (!isServed) return asked;
+  const [others, rule] = asked.kind === 'named' ? [asked.targets, asked.rule] : [[], asked.rule?.path];
+  return { kind: 'named', rule, targets: [{ model, tier }, ...others], isRegistered: true, defaults: {}, hedge: [] };
+}

@@ -1,0 +1,321 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import Anthropic from '@anthropic-ai/sdk';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { startFakeModelApis, type FakeModelApis } from '../helpers/upstreams/fake-model-apis.ts';
+import { until } from '../helpers/until.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'rtr-hosted-'));
+const diary = join(folder, 'diary');
+const command = resolve('test/helpers/upstreams/mcp-test-server.ts');
+
+let cluster: Cluster;
+let withoutTools: { url: string };
+let claude: FakeModelApis;
+
+beforeAll(async () => {
+  writeFileSync(diary, '');
+  const registry = join(folder, 'router.yaml');
+  writeFileSync(
+    registry,
+    JSON.stringify({
+      hosted_tools: {
+        web_search: { tool: 'find_pages', input: { count: 2 } },
+        web_fetch: { tool: 'get_page' },
+        max_uses: 4,
+      },
+    }),
+  );
+  const mcp = join(folder, 'mcp.json');
+  writeFileSync(mcp, JSON.stringify({ mcpServers: { pages: { command: 'node', args: [command, diary] } } }));
+  claude = await startFakeModelApis();
+  cluster = await startCluster({ ingress: { ROUTER_CONFIG: registry, KEEP_ALIVE_MS: '200' } });
+  const [ingress] = await Promise.all([
+    cluster.addIngress({ ROUTER_CONFIG: '' }),
+    cluster.addToolsWorker({ MCP_CONFIG: mcp }),
+  ]);
+  withoutTools = ingress;
+  await until(async () => (await toolNames()).includes('find_pages'));
+});
+
+afterAll(async () => {
+  await cluster.stop();
+  await claude.close();
+  rmSync(folder, { recursive: true });
+});
+
+async function toolNames(): Promise<string[]> {
+  const answer = await fetch(`${cluster.url}/api/tools/v1/list`, {
+    headers: { 'x-api-key': cluster.key, authorization: `Bearer ${cluster.key}` },
+  });
+  const { data } = (await answer.json()) as { data: { name: string }[] };
+  return data.map(({ name }) => name);
+}
+
+const anthropic = (key = cluster.key, url = cluster.url): Anthropic =>
+  new Anthropic({ baseURL: `${url}/api/anthropic`, apiKey: key, maxRetries: 0 });
+
+const webSearch = { type: 'web_search_20250305' as const, name: 'web_search' as const };
+const webFetch = { type: 'web_fetch_20250910' as const, name: 'web_fetch' as const };
+const weather = {
+  name: 'get_weather',
+  input_schema: { type: 'object' as const, properties: { city: { type: 'string' } }, required: ['city'] },
+};
+
+const search = (query: string): string => `[demo call web_search {"query": ${JSON.stringify(query)}}]`;
+
+/** A request whose text has a script for the demo engine. */
+function ask(steps: string[], fields: object = {}) {
+  const content = ['Please look it up.', ...steps].join('\n');
+  return {
+    model: 'demo',
+    max_tokens: 900,
+    messages: [{ role: 'user' as const, content }],
+    tools: [webSearch],
+    ...fields,
+  };
+}
+
+describe('a web search on an engine without one', () => {
+  it('is run, and the answer is one stream that the SDK reads', async () => {
+    const stream = anthropic().messages.stream(ask([search('badgers'), '[demo say "Badgers dig."]']));
+    const events: Anthropic.MessageStreamEvent[] = [];
+    stream.on('streamEvent', (event) => events.push(event));
+    const message = await stream.finalMessage();
+    expect(message.id).toMatch(/^msg_/);
+    expect(message).toMatchObject({ model: 'demo', stop_reason: 'end_turn' });
+    expect(message.content).toEqual([
+      expect.objectContaining({ type: 'server_tool_use', name: 'web_search', input: { query: 'badgers' } }),
+      {
+        type: 'web_search_tool_result',
+        tool_use_id: expect.stringMatching(/^srvtoolu_/),
+        caller: { type: 'direct' },
+        content: ['pages.example', 'other.example'].map((host) => ({
+          type: 'web_search_result',
+          title: `badgers at ${host}`,
+          url: `https://${host}/a`,
+          encrypted_content: expect.any(String),
+          page_age: null,
+        })),
+      },
+      expect.objectContaining({ type: 'text', text: 'Badgers dig.' }),
+    ]);
+    expect(message.usage.server_tool_use).toMatchObject({ web_search_requests: 1 });
+    const counts = Map.groupBy(events, ({ type }) => type);
+    expect(counts.get('message_start')).toHaveLength(1);
+    expect(counts.get('message_stop')).toHaveLength(1);
+    expect(counts.get('content_block_start')?.map((event) => 'index' in event && event.index)).toEqual([0, 1, 2]);
+  });
+
+  it('sums the usage of all turns, and each turn and call is a record of its own', async () => {
+    const headers = { 'x-request-id': 'hosted-records' };
+    const one = await anthropic().messages.create({ ...ask(['[demo say "Badgers dig."]']), tools: [] });
+    const all = await anthropic().messages.create(ask([search('badgers'), search('setts'), '[demo say "Dug."]']), {
+      headers,
+    });
+    expect(all.usage.input_tokens).toBeGreaterThan(3 * one.usage.input_tokens);
+    const records = () =>
+      cluster.ingress.lines.filter(({ requestId, msg }) => requestId === 'hosted-records' && msg === 'request served');
+    await until(() => records().length === 5);
+    expect(records().map(({ format, model }) => [format, model])).toEqual([
+      ['messages', 'demo'],
+      ['tools', 'find_pages'],
+      ['messages', 'demo'],
+      ['tools', 'find_pages'],
+      ['messages', 'demo'],
+    ]);
+    const tokens = records().map(({ usage }) => (usage as { completionTokens: number }).completionTokens);
+    expect(all.usage.output_tokens).toBe(tokens.reduce((sum, each) => sum + each, 0));
+  });
+
+  it('is in the answer of a client that does not stream, and in its next request', async () => {
+    const first = ask([search('badgers'), '[demo say "Badgers dig."]']);
+    const answer = await anthropic().messages.create(first);
+    expect(answer.content.map(({ type }) => type)).toEqual(['server_tool_use', 'web_search_tool_result', 'text']);
+    const messages = [
+      ...first.messages,
+      { role: 'assistant' as const, content: answer.content },
+      { role: 'user' as const, content: 'And now?' },
+    ];
+    const next = await anthropic().messages.create({ ...first, messages });
+    expect(next.content).toEqual([
+      expect.objectContaining({ type: 'text', text: expect.stringContaining('2 user, 2 assistant, 1 tool') }),
+    ]);
+  });
+
+  it('lets the answer go on when it fails', async () => {
+    const answer = await anthropic().messages.create(ask([search('broken'), '[demo say "No luck."]']));
+    expect(answer.stop_reason).toBe('end_turn');
+    expect(answer.content).toMatchObject([
+      { type: 'server_tool_use' },
+      { content: { type: 'web_search_tool_result_error', error_code: 'unavailable' } },
+      { type: 'text', text: 'No luck.' },
+    ]);
+    expect(answer.usage.server_tool_use).toMatchObject({ web_search_requests: 0 });
+  });
+
+  it('shows a model the reason of a failure', async () => {
+    const answer = await anthropic().messages.create(ask([search('broken')]));
+    expect(answer.content.at(-1)).toMatchObject({ type: 'text', text: expect.stringContaining('the index is gone') });
+  });
+
+  it('finds nothing without failing', async () => {
+    const answer = await anthropic().messages.create(ask([search('nothing'), '[demo say "Nothing."]']));
+    expect(answer.content).toMatchObject([{ type: 'server_tool_use' }, { content: [] }, { text: 'Nothing.' }]);
+  });
+
+  it('stops at max_uses, of the request and of the registry', async () => {
+    const tools = [{ ...webSearch, max_uses: 1 }];
+    const own = await anthropic().messages.create(ask([search('a'), search('b'), '[demo say "Once."]'], { tools }));
+    expect(own.content).toMatchObject([
+      { type: 'server_tool_use' },
+      { content: [{ title: 'a at pages.example' }, {}] },
+      { type: 'server_tool_use' },
+      { content: { error_code: 'max_uses_exceeded' } },
+      { type: 'text', text: 'Once.' },
+    ]);
+    const many = await anthropic().messages.create(ask(['a', 'b', 'c', 'd', 'e', 'f'].map(search)));
+    expect(many.content.filter(({ type }) => type === 'web_search_tool_result')).toHaveLength(4);
+    expect(many.content.at(-1)).toMatchObject({ type: 'text', text: expect.stringContaining('not on offer') });
+    expect(many.stop_reason).toBe('end_turn');
+  });
+
+  it('keeps to the domains of the request', async () => {
+    const tools = [{ ...webSearch, allowed_domains: ['other.example'] }];
+    const answer = await anthropic().messages.create(ask([search('a'), '[demo say "Done."]'], { tools }));
+    expect(answer.content[1]).toMatchObject({ content: [{ url: 'https://other.example/a' }] });
+  });
+
+  it('ends the turn when the model calls a tool of the client, and goes on with its result', async () => {
+    const first = ask([search('a'), '[demo call get_weather {"city": "Oslo"}]', '[demo say "Cold."]'], {
+      tools: [webSearch, weather],
+    });
+    const answer = await anthropic().messages.create(first);
+    expect(answer.stop_reason).toBe('tool_use');
+    expect(answer.content.map(({ type }) => type)).toEqual(['server_tool_use', 'web_search_tool_result', 'tool_use']);
+    const call = answer.content.at(-1) as Anthropic.ToolUseBlock;
+    const result = { type: 'tool_result' as const, tool_use_id: call.id, content: '-3' };
+    const messages = [
+      ...first.messages,
+      { role: 'assistant' as const, content: answer.content },
+      { role: 'user' as const, content: [result] },
+    ];
+    expect(await anthropic().messages.create({ ...first, messages })).toMatchObject({
+      stop_reason: 'end_turn',
+      content: [{ type: 'text', text: 'Cold.' }],
+    });
+  });
+
+  it('holds a choice that requires it for one turn', async () => {
+    const answer = await anthropic().messages.create(
+      ask([search('a')], { tool_choice: { type: 'tool', name: 'web_search' } }),
+    );
+    expect(answer.content.map(({ type }) => type)).toEqual(['server_tool_use', 'web_search_tool_result', 'text']);
+  });
+
+  it('pings a streaming client while it runs', async () => {
+    const answer = await fetch(`${cluster.url}/api/anthropic/v1/messages`, {
+      method: 'POST',
+      headers: { 'x-api-key': cluster.key, 'content-type': 'application/json' },
+      body: JSON.stringify({ ...ask([search('late'), '[demo say "At last."]']), stream: true }),
+    });
+    const [, waiting = ''] = (await answer.text()).split('server_tool_use');
+    const [before = ''] = waiting.split('web_search_tool_result');
+    expect(before.match(/event: ping/g)?.length).toBeGreaterThanOrEqual(2);
+  });
+
+  it('is cancelled when the client disconnects', async () => {
+    const cancelled = () =>
+      readFileSync(diary, 'utf8')
+        .split('\n')
+        .filter((line) => line === 'cancelled').length;
+    const before = cancelled();
+    const stream = anthropic().messages.stream(ask([search('slow')]));
+    const done = stream.done().catch((error: unknown) => error);
+    const begun = Promise.withResolvers<undefined>();
+    stream.on('streamEvent', ({ type }) => void (type === 'content_block_stop' && begun.resolve(undefined)));
+    await begun.promise;
+    await until(() => readFileSync(diary, 'utf8').includes('searching slow'));
+    stream.abort();
+    await until(() => cancelled() > before);
+    expect(await done).toBeInstanceOf(Anthropic.APIUserAbortError);
+  });
+
+  it('counts tokens with the functions that stand for the tools', async () => {
+    const { messages } = ask([]);
+    const count = (tools: Anthropic.MessageCountTokensTool[]) =>
+      anthropic().messages.countTokens({ model: 'demo', messages, tools });
+    expect((await count([webSearch])).input_tokens).toBeGreaterThan((await count([])).input_tokens + 20);
+  });
+});
+
+describe('a web fetch on an engine without one', () => {
+  const fetchPage = (url: string) => `[demo call web_fetch {"url": "${url}"}]`;
+
+  it('fetches addresses that the conversation names', async () => {
+    const steps = [fetchPage('https://pages.example/a'), '[demo say "Read."]'];
+    const named = await anthropic().messages.create(ask(steps, { tools: [webFetch] }));
+    expect(named.content).toMatchObject([
+      { type: 'server_tool_use', name: 'web_fetch' },
+      {
+        type: 'web_fetch_tool_result',
+        content: {
+          url: 'https://pages.example/a',
+          content: { source: { data: 'The text of https://pages.example/a.' } },
+        },
+      },
+      { text: 'Read.' },
+    ]);
+    expect(named.usage.server_tool_use).toMatchObject({ web_fetch_requests: 1 });
+  });
+
+  it('fetches what a search has found', async () => {
+    const steps = [search('setts'), fetchPage('https://other.example/a'), '[demo say "Read."]'];
+    const answer = await anthropic().messages.create(ask(steps, { tools: [webSearch, webFetch] }));
+    expect(answer.content[3]).toMatchObject({ type: 'web_fetch_tool_result', content: { type: 'web_fetch_result' } });
+  });
+});
+
+describe('who runs a web search', () => {
+  it('is the upstream that has one, which gets the request as it is', async () => {
+    await cluster.addCloudWorker({
+      PROVIDER: 'anthropic',
+      PROVIDER_URL: `${claude.url}/v1`,
+      PROVIDER_KEY: 'k',
+      PROVIDER_MODELS: 'claude-native',
+    });
+    for (const model of ['claude-native', 'auto']) {
+      const answer = await anthropic()
+        .messages.stream({ ...ask([]), model })
+        .finalMessage();
+      expect(answer.model).toBe('claude-native');
+      expect(claude.calls.at(-1)?.body['tools']).toEqual([webSearch]);
+    }
+    // A model that the client names and that cannot search is served by the router.
+    expect((await anthropic().messages.create(ask([search('a')]))).content[0]).toMatchObject({
+      type: 'server_tool_use',
+    });
+  });
+
+  it('is nobody where no tool is configured: the request is refused by the name of the tool', async () => {
+    const { url } = withoutTools;
+    const refused = anthropic(cluster.key, url).messages.create(ask([search('a')]));
+    await expect(refused).rejects.toMatchObject({
+      status: 400,
+      error: { error: { type: 'invalid_request_error', message: expect.stringContaining('tools.0.type') } },
+    });
+  });
+
+  it('is nobody for a key that may not use tools', async () => {
+    const { raw } = await cluster.addKey({ tiers: ['gpu'] });
+    for (const model of ['demo', 'auto']) {
+      const refused = anthropic(raw).messages.create({ ...ask([search('a')]), model });
+      await expect(refused).rejects.toMatchObject({
+        status: 400,
+        error: { error: { message: expect.stringContaining('tools.0.type') } },
+      });
+    }
+  });
+});

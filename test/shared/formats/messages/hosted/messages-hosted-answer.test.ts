@@ -1,0 +1,158 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '#shared/core/json.ts';
+import { isJsonObject } from '#shared/core/json.ts';
+import type { HostedCall } from '#shared/formats/hosted/hosted-request.ts';
+import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
+
+const search = { type: 'web_search_20250305', name: 'web_search' };
+const base = { model: 'm', max_tokens: 100, messages: [{ role: 'user', content: 'See https://named.example/a' }] };
+
+function open(fields: object = {}) {
+  const body = { ...base, tools: [search], ...fields };
+  const { hosted } = messagesFormat.read(Buffer.from(JSON.stringify(body)), 'generate');
+  if (!hosted) throw new Error('the request has no hosted tools');
+  const served = { name: 'find', ownName: 'find', description: '', inputSchema: {} };
+  return hosted.open(
+    body,
+    hosted.tools.map((tool) => ({ hosted: tool, served: [served] })),
+  );
+}
+
+const event = (data: JsonObject & { type: string }): string => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
+
+/** The events of a turn with these blocks, each with its deltas. */
+function turn(blocks: [JsonObject, ...JsonObject[]][], stopReason: string, outputTokens = 10): string {
+  const message = {
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: 'm',
+    content: [],
+    usage: { input_tokens: 5, output_tokens: 1 },
+  };
+  return [
+    event({ type: 'message_start', message }),
+    ...blocks.flatMap(([block, ...deltas], index) => [
+      event({ type: 'content_block_start', index, content_block: block }),
+      ...deltas.map((delta) => event({ type: 'content_block_delta', index, delta })),
+      event({ type: 'content_block_stop', index }),
+    ]),
+    event({
+      type: 'message_delta',
+      delta: { stop_reason: stopReason, stop_sequence: null },
+      usage: { output_tokens: outputTokens },
+    }),
+    event({ type: 'message_stop' }),
+  ].join('');
+}
+
+const call = (id: string, json: string, name = 'web_search'): [JsonObject, ...JsonObject[]] => [
+  { type: 'tool_use', id, name, input: {} },
+  { type: 'input_json_delta', partial_json: json.slice(0, 3) },
+  { type: 'input_json_delta', partial_json: json.slice(3) },
+];
+
+const bodyOf = (buffer: Buffer): JsonObject => {
+  const parsed: unknown = JSON.parse(buffer.toString());
+  return isJsonObject(parsed) ? parsed : {};
+};
+
+function firstOf(calls: readonly HostedCall[]): HostedCall {
+  const [first] = calls;
+  if (!first) throw new Error('there is no call');
+  return first;
+}
+
+const found = {
+  kind: 'found' as const,
+  results: [{ title: 'T', url: 'https://found.example/', text: 'x', age: undefined }],
+};
+
+describe('an answer with hosted tools in the messages format', () => {
+  it('shows the model a function and gives it the results', () => {
+    const answer = open({ tool_choice: { type: 'any', disable_parallel_tool_use: true } });
+    const first = bodyOf(answer.next(false));
+    expect(first['stream']).toBe(true);
+    expect(first['tools']).toEqual([expect.objectContaining({ name: 'web_search', input_schema: expect.anything() })]);
+    const thinking: [JsonObject, ...JsonObject[]] = [
+      { type: 'thinking', thinking: '', signature: '' },
+      { type: 'thinking_delta', thinking: 'hm' },
+      { type: 'signature_delta', signature: 's' },
+    ];
+    // Pieces end within events and within characters.
+    for (const byte of Buffer.from(turn([thinking, call('c1', '{"query":"ö"}')], 'tool_use')))
+      answer.relay(Uint8Array.of(byte));
+    const asked = firstOf(answer.endTurn());
+    expect(asked).toMatchObject({ input: { query: 'ö' }, served: { name: 'find' } });
+    expect(answer.isComplete).toBe(false);
+    answer.answerCall(asked, found);
+    const second = bodyOf(answer.next(false));
+    expect(second).toMatchObject({
+      max_tokens: 90,
+      tool_choice: { type: 'auto', disable_parallel_tool_use: true },
+      messages: [
+        ...base.messages,
+        {
+          role: 'assistant',
+          content: [
+            { type: 'thinking', thinking: 'hm', signature: 's' },
+            { type: 'tool_use', id: 'c1', name: 'web_search', input: { query: 'ö' } },
+          ],
+        },
+        {
+          role: 'user',
+          content: [{ type: 'tool_result', tool_use_id: 'c1', content: '1. T\nhttps://found.example/\nx' }],
+        },
+      ],
+    });
+    expect(bodyOf(answer.next(true))['tool_choice']).toEqual({ type: 'none' });
+  });
+
+  it('runs no call that was cut off', () => {
+    const answer = open();
+    answer.next(false);
+    answer.relay(Buffer.from(turn([call('c1', '{"que')], 'max_tokens')));
+    expect(answer.endTurn()).toEqual([]);
+    expect(answer.isComplete).toBe(true);
+    expect(answer.finish()).toContain('web_search_tool_result_error');
+    expect(answer.whole()).toMatchObject({ stop_reason: 'max_tokens' });
+  });
+
+  it('has a call without input where the arguments are no object', () => {
+    const answer = open();
+    answer.next(false);
+    answer.relay(Buffer.from(turn([call('c1', '"badgers"')], 'tool_use')));
+    expect(firstOf(answer.endTurn()).input).toEqual({});
+  });
+
+  it('answers calls that are left over when it ends', () => {
+    const answer = open();
+    answer.next(true);
+    answer.relay(Buffer.from(turn([call('c1', '{"query":"q"}')], 'tool_use')));
+    answer.endTurn();
+    expect(answer.finish()).toContain('web_search_tool_result_error');
+    expect(answer.whole()).toMatchObject({
+      stop_reason: 'end_turn',
+      content: [{ type: 'server_tool_use' }, { content: { error_code: 'unavailable' } }],
+    });
+  });
+
+  it('knows the addresses that others than the model have named', () => {
+    const answer = open();
+    answer.next(false);
+    answer.relay(Buffer.from(turn([call('c1', '{"query":"https://invented.example/"}')], 'tool_use')));
+    answer.answerCall(firstOf(answer.endTurn()), found);
+    const known = ['https://named.example/a', 'https://found.example/', 'https://invented.example/'];
+    expect(known.map((url) => answer.namesAddress(url))).toEqual([true, true, false]);
+  });
+
+  it.each([
+    ['{"type":"content_block_delta","index":3,"delta":{}}', 'not open'],
+    ['[]', 'not an object'],
+    ['{', 'could not be read'],
+  ])('refuses an event that makes no sense: %s', (data, message) => {
+    const answer = open();
+    answer.next(false);
+    expect(() => answer.relay(Buffer.from(`event: x\ndata: ${data}\n\n`))).toThrow(message);
+  });
+});

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { readSearchResults, type ResultFields } from '#shared/formats/tools/read-search-results.ts';
+
+const text = (...texts: string[]) => ({ content: texts.map((each) => ({ type: 'text', text: each })) });
+const badger = { title: 'Badgers', url: 'https://badgers.example/', text: 'They dig.', age: undefined };
+const sett = { title: 'Setts', url: 'https://setts.example/a?b=c', text: 'Where they live.', age: '2 days ago' };
+
+describe('the results of a search', () => {
+  it.each<[string, Parameters<typeof readSearchResults>[0], ResultFields?]>([
+    [
+      'structured content with a list in it',
+      {
+        content: [],
+        structured_content: {
+          web: {
+            results: [
+              { title: 'Badgers', url: badger.url, description: 'They dig.' },
+              { title: 'Setts', url: sett.url, description: sett.text, page_age: sett.age },
+            ],
+          },
+        },
+      },
+    ],
+    [
+      'structured content that the text repeats',
+      {
+        ...text(JSON.stringify([{ name: 'Badgers', link: badger.url, snippet: 'They dig.' }])),
+        structured_content: {
+          results: [
+            { title: 'Badgers', url: badger.url, content: 'They dig.' },
+            { title: 'Setts', url: sett.url, content: sett.text, age: sett.age },
+          ],
+        },
+      },
+    ],
+    [
+      'one JSON object in each text',
+      text(
+        JSON.stringify({ ...badger, description: badger.text }),
+        JSON.stringify({ title: 'Setts', url: sett.url, description: sett.text, age: sett.age }),
+      ),
+    ],
+    [
+      'fields with names of their own',
+      {
+        content: [],
+        structured_content: {
+          ads: [{ t: 'Buy', u: 'https://shop.example/' }],
+          hits: [
+            { t: 'Badgers', u: badger.url, body: 'They dig.' },
+            { t: 'Setts', u: sett.url, body: sett.text, when: sett.age },
+          ],
+        },
+      },
+      { list: 'hits', title: 't', url: 'u', text: 'body', age: 'when' },
+    ],
+    [
+      'labelled lines',
+      text(
+        `Detailed Results:\n\nTitle: Badgers\nURL: ${badger.url}\nContent: They dig.\n\nTitle: Setts\nPublished Date: 2 days ago\nURL: ${sett.url}\nContent: ${sett.text}\n`,
+      ),
+    ],
+    [
+      'numbered titles',
+      text(
+        `Found 2 search results:\n\n1. Badgers\n   URL: ${badger.url}\n   Summary: They dig.\n\n2. Setts\n   URL: ${sett.url}\n   Age: 2 days ago\n   Summary: ${sett.text}`,
+      ),
+    ],
+    [
+      'labelled lines in bold',
+      text(
+        `1. **Title:** Badgers\n   **URL:** ${badger.url}\nThey dig.\n2. **Title:** Setts\n   **URL:** ${sett.url}\n   **Date:** 2 days ago\n${sett.text}`,
+      ),
+    ],
+  ])('are read from %s', (_, result, fields) => {
+    expect(readSearchResults(result, fields)).toEqual([badger, sett]);
+  });
+
+  it('are read from links in Markdown and from links to resources', () => {
+    expect(readSearchResults(text(`- [Badgers](${badger.url})\n  They dig.`))).toEqual([badger]);
+    const link = { type: 'resource_link', uri: badger.url, name: 'Badgers', description: 'They dig.' };
+    expect(readSearchResults({ content: [link] })).toEqual([badger]);
+  });
+
+  it('keep a text without addresses', () => {
+    expect(readSearchResults(text('Badgers dig.'))).toEqual([
+      { title: 'Results', url: 'about:blank', text: 'Badgers dig.', age: undefined },
+    ]);
+    expect(readSearchResults(text(''))).toEqual([]);
+    expect(readSearchResults({ content: [], structured_content: { results: [] } })).toEqual([]);
+  });
+});

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import type { Capability, ToolInfo } from '#shared/broker/contract/announcement.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import type { HostedRequest, HostedTool } from '#shared/formats/hosted/hosted-request.ts';
+import { emptyRegistry, registrySchema } from '#shared/registry/registry.ts';
+import { planHosted } from '#shared/serving/hosted/plan-hosted.ts';
+import { resolveModel } from '#shared/serving/resolve-model.ts';
+import { livePool } from '../../../helpers/broker/live-pool.ts';
+
+const find: ToolInfo = { name: 'find', description: 'Finds.', inputSchema: { type: 'object' } };
+const wiki = (name: string): ToolInfo => ({ ...find, name, server: 'my wiki' });
+const tools = livePool({ tier: 'tools', pool: 't', models: [], tools: [find, wiki('read'), wiki('my-wiki_find')] }, [
+  { id: 't1' },
+]);
+
+const search: HostedTool = { kind: 'web_search', title: 'web_search_1', param: 'tools.0.type' };
+const mcp: HostedTool = { kind: 'mcp', title: 'mcp', param: 'tools[1]', label: 'my wiki' };
+const hosted = (...each: HostedTool[]): HostedRequest => ({
+  tools: each,
+  refusal: ({ param, title }, reason) => new RouterError('unsupported_parameter', `${title}: ${reason}`, { param }),
+  asFunctions: () => Buffer.alloc(0),
+  open: () => {
+    throw new Error('not opened here');
+  },
+});
+
+function plan(
+  request: HostedRequest,
+  options: { model?: string; can?: Capability[]; settings?: object; tiers?: ('gpu' | 'tools')[] } = {},
+) {
+  const { model = 'm', can = ['stream', 'tools'], settings = { web_search: { tool: 'find' } }, tiers } = options;
+  const pool = livePool({ tier: 'gpu', pool: 'g', models: [{ id: 'm', capabilities: can }] }, [{ id: 'g1' }]);
+  return planHosted(request, {
+    settings: registrySchema.parse({ hosted_tools: settings }).hosted_tools,
+    pools: [pool, tools],
+    identity: { tiers },
+    model: resolveModel(model, emptyRegistry),
+    placements: [{ pool, model: 'm' }],
+  });
+}
+
+describe('the hosted tools of a request', () => {
+  it('are run by the router where the upstream does not', () => {
+    expect(plan(hosted(search))).toEqual([
+      { hosted: search, served: [expect.objectContaining({ name: 'find', description: 'Finds.' })] },
+    ]);
+  });
+
+  it('are left to an upstream that runs all of them', () => {
+    expect(plan(hosted(search), { can: ['stream', 'tools', 'web_search'] })).toBeUndefined();
+    expect(plan(hosted(search, mcp), { can: ['stream', 'tools', 'web_search'] })).toHaveLength(2);
+  });
+
+  it('are run by a tool that is away: the calls fail, not the request', () => {
+    const settings = { web_search: { tool: 'gone' } };
+    expect(plan(hosted(search), { settings })?.[0]?.served).toMatchObject([{ name: 'gone' }]);
+  });
+
+  it('are left to the upstream of a model that the client names, and refused for auto, where nothing stands behind them', () => {
+    for (const options of [{ settings: {} }, { tiers: ['gpu' as const] }]) {
+      expect(plan(hosted(search), options)).toBeUndefined();
+      expect(() => plan(hosted(search), { ...options, model: 'auto' })).toThrow(
+        /^web_search_1: (?:no tool is configured|this key may not)/,
+      );
+    }
+  });
+
+  it('are those of the MCP server that the operator gave the label', () => {
+    const served = (request: HostedRequest, settings: object = {}) =>
+      plan(request, { settings })?.[0]?.served.map(({ name, ownName }) => [name, ownName]);
+    const all = [
+      ['my-wiki_find', 'find'],
+      ['read', 'read'],
+    ];
+    expect(served(hosted(mcp))).toEqual(all);
+    expect(served(hosted({ ...mcp, label: 'w' }), { mcp: { w: 'my wiki' } })).toEqual(all);
+    expect(served(hosted({ ...mcp, allowsTool: (name) => name === 'find' }))).toEqual(all.slice(0, 1));
+    expect(() => served(hosted({ ...mcp, label: 'elsewhere' }))).toThrow(
+      "no connected MCP server is called 'elsewhere'",
+    );
+    expect(() => served(hosted({ ...mcp, label: 'constructor' }))).toThrow("called 'constructor'");
+  });
+});

@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest';
+import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
+import type { Job, JobSink } from '#shared/broker/dispatch/job.ts';
+import type { LiveWorkers } from '#shared/broker/dispatch/workers/live-workers.ts';
+import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
+import { RouterError } from '#shared/core/errors.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+import type { HostedCall } from '#shared/formats/hosted/hosted-request.ts';
+import { encodeToolEvent, type ToolResult } from '#shared/formats/tools/tool-result.ts';
+import { registrySchema } from '#shared/registry/registry.ts';
+import type { Caller } from '#shared/serving/caller.ts';
+import { runHostedCall } from '#shared/serving/hosted/run-hosted-call.ts';
+
+const identity = { id: 'k', name: 'k', kind: 'router', class: 'normal', limits: [] } as unknown as KeyIdentity;
+const caller: Caller = { requestId: 'r', identity, trace: undefined, onStanding: () => undefined, isGone: () => false };
+
+/** Runs a call with a dispatcher that answers with this result, and returns the outcome and the input of the tool. */
+async function run(
+  call: {
+    kind: HostedCall['hosted']['kind'];
+    input: JsonObject;
+    schema?: JsonObject;
+    allowsUrl?: (url: string) => boolean;
+  },
+  answer: Partial<ToolResult> | RouterError = {},
+  settings: object = {},
+) {
+  let given: { tool: string; input: JsonObject } | undefined;
+  const dispatch = (_: JobRequest, body: Buffer, sink: JobSink): Job => {
+    given = JSON.parse(body.toString()) as typeof given;
+    if (answer instanceof RouterError) sink.fail(answer);
+    else {
+      const result = { tool: 'find', is_error: false, content: [], ...answer };
+      sink.end(Buffer.from(encodeToolEvent({ result })));
+    }
+    return { finished: Promise.resolve({}) } as unknown as Job;
+  };
+  const parts = {
+    dispatcher: { dispatch, cancel: () => undefined, fail: () => undefined },
+    workers: { pools: () => [], isKnownTool: () => true } as unknown as LiveWorkers,
+    limits: { reserve: () => Promise.reject(new Error('no limits here')) },
+    record: () => undefined,
+    settings: registrySchema.parse({ hosted_tools: { [call.kind]: { tool: 'find' }, ...settings } }).hosted_tools,
+  };
+  const hosted = { kind: call.kind, title: call.kind, param: 'tools.0', allowsUrl: call.allowsUrl };
+  const served = { name: 'find', ownName: 'find', description: '', inputSchema: call.schema ?? {} };
+  const asked = { id: 'c', hosted, served, input: call.input };
+  const outcome = await runHostedCall(parts, asked, caller, new AbortController().signal, () => undefined);
+  return { outcome, given };
+}
+
+const schemaOf = (fields: JsonObject, required: string[] = Object.keys(fields)): JsonObject => ({
+  type: 'object',
+  properties: fields,
+  required,
+});
+const string = { type: 'string' };
+const web = { kind: 'web_search' as const, input: { query: 'q' } };
+
+describe('a call of a hosted tool', () => {
+  it.each<[string, JsonObject, JsonObject]>([
+    ['without a schema', {}, { query: 'q' }],
+    ['with the usual field', schemaOf({ count: { type: 'number' }, query: string }), { query: 'q' }],
+    ['with another usual field', schemaOf({ q: string, text: string }), { q: 'q' }],
+    ['with one required field', schemaOf({ topic: string, limit: { type: 'number' } }, ['topic']), { topic: 'q' }],
+    ['with a list', schemaOf({ keywords: { type: 'array', items: string } }), { keywords: ['q'] }],
+  ])('gives the query to a tool %s', async (_, schema, input) => {
+    expect((await run({ ...web, schema })).given).toEqual({ tool: 'find', input });
+  });
+
+  it('gives the query to the field that the registry names, with its further input', async () => {
+    const settings = { web_search: { tool: 'find', field: 'ask', input: { count: 3 } } };
+    expect((await run(web, {}, settings)).given?.input).toEqual({ count: 3, ask: 'q' });
+  });
+
+  it('passes the input of a tool of an MCP server, and its output', async () => {
+    const call = { kind: 'mcp' as const, input: { a: 1 } };
+    const content = [{ type: 'text', text: 'x' }];
+    const { given, outcome } = await run(call, { content, is_error: true }, { mcp: {} });
+    expect(given?.input).toEqual({ a: 1 });
+    expect(outcome).toEqual({ kind: 'output', text: 'x', isError: true });
+    expect((await run(call, { structured_content: { b: 2 } }, { mcp: {} })).outcome).toMatchObject({ text: '{"b":2}' });
+  });
+
+  it('keeps its results within the limit', async () => {
+    const results = ['a', 'b', 'c'].map((name) => ({
+      title: name,
+      url: `https://${name}.example/`,
+      content: 'ö'.repeat(5_000),
+    }));
+    const { outcome } = await run(web, { structured_content: { results } }, { max_result_bytes: 1_000 });
+    expect(outcome).toMatchObject({ kind: 'found', results: results.map(({ title }) => ({ title })) });
+    const size = Buffer.byteLength(outcome.kind === 'found' ? outcome.results.map(({ text }) => text).join('') : '');
+    expect(size).toBeGreaterThan(700);
+    expect(size).toBeLessThan(1_000);
+    const page = await run(
+      { kind: 'web_fetch', input: { url: 'https://a.example/' } },
+      { content: [{ type: 'text', text: 'ö'.repeat(5_000) }] },
+      { max_result_bytes: 1_001 },
+    );
+    expect(page.outcome).toEqual({ kind: 'fetched', url: 'https://a.example/', text: 'ö'.repeat(500) });
+  });
+
+  it.each([
+    ['rate_limit_exceeded', 'too_many_requests'],
+    ['invalid_request', 'invalid_input'],
+    ['upstream_timeout', 'unavailable'],
+  ] as const)('that fails with %s is %s', async (code, reason) => {
+    expect((await run(web, new RouterError(code, 'why'))).outcome).toEqual({ kind: 'failed', reason, message: 'why' });
+  });
+
+  it('is not run without its input, or for a page that the request does not allow', async () => {
+    const empty = await run({ kind: 'web_search', input: { query: ' ' } });
+    expect(empty).toMatchObject({ given: undefined, outcome: { reason: 'invalid_input' } });
+    const denied = await run({ kind: 'web_fetch', input: { url: 'https://a.example/' }, allowsUrl: () => false });
+    expect(denied).toMatchObject({ given: undefined, outcome: { reason: 'url_not_allowed' } });
+  });
+});

@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '#shared/core/json.ts';
+import { hostedCallId, sealText } from '#shared/formats/messages/hosted/sealed-text.ts';
+import { messagesToConversation } from '#shared/translate/messages-conversation/messages-to-conversation.ts';
+import { translationBetween } from './translation-between.ts';
+
+const [first, second] = [hostedCallId('c1'), hostedCallId('c2')];
+const found = {
+  type: 'web_search_result',
+  title: 'T',
+  url: 'https://x.example/',
+  page_age: '1 day',
+  encrypted_content: sealText('Täxt'),
+};
+const page = { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'The page.' }, title: null };
+
+/** An answer with two calls at once, one that was cut off, and text around them. */
+const content: JsonObject[] = [
+  { type: 'text', text: 'Let me see.' },
+  { type: 'server_tool_use', id: first, name: 'web_search', input: { query: 'q' } },
+  { type: 'server_tool_use', id: second, name: 'web_fetch', input: { url: 'https://x.example/' } },
+  { type: 'web_search_tool_result', tool_use_id: first, content: [found] },
+  {
+    type: 'web_fetch_tool_result',
+    tool_use_id: second,
+    content: { type: 'web_fetch_result', url: 'https://x.example/', content: page },
+  },
+  { type: 'text', text: 'That is it.' },
+  { type: 'server_tool_use', id: hostedCallId('c3'), name: 'web_search', input: {} },
+];
+const messages = [
+  { role: 'user', content: 'Look.' },
+  { role: 'assistant', content },
+  { role: 'user', content: 'And?' },
+];
+const request = { model: 'm', max_tokens: 9, messages };
+const results = ['1. T\nhttps://x.example/\n1 day\nTäxt', 'The page.'];
+
+function translated(upstream: string): JsonObject {
+  return translationBetween('messages', upstream).request(request, { model: 'm' });
+}
+
+describe('searches and fetches that the router has run, in a later request', () => {
+  it('are tool calls with their results on chat upstreams', () => {
+    const call = (id: string, name: string, input: object) => ({
+      id,
+      type: 'function',
+      function: { name, arguments: JSON.stringify(input) },
+    });
+    expect(translated('chat')['messages']).toEqual([
+      { role: 'user', content: 'Look.' },
+      {
+        role: 'assistant',
+        content: 'Let me see.',
+        tool_calls: [
+          call(first, 'web_search', { query: 'q' }),
+          call(second, 'web_fetch', { url: 'https://x.example/' }),
+        ],
+      },
+      { role: 'tool', tool_call_id: first, content: results[0] },
+      { role: 'tool', tool_call_id: second, content: results[1] },
+      { role: 'assistant', content: 'That is it.' },
+      { role: 'user', content: 'And?' },
+    ]);
+  });
+
+  it('are text on messages upstreams', () => {
+    const [, answer] = translated('messages')['messages'] as { content: { type: string; text: string }[] }[];
+    expect(answer?.content.map(({ type }) => type)).toEqual(content.map(() => 'text'));
+    expect(answer?.content[1]?.text).toContain('web_search: {"query":"q"}');
+    expect(answer?.content.slice(3, 5).map(({ text }) => text.split('\n').slice(1).join('\n'))).toEqual(results);
+  });
+
+  it('are text for command-line agents', () => {
+    const all = JSON.stringify(messagesToConversation.request(request, { model: 'm' }));
+    for (const result of ['Let me see.', ...results]) expect(all).toContain(JSON.stringify(result).slice(1, -1));
+  });
+});
+
+it('an error of a search has its code as result', () => {
+  const failed = {
+    type: 'web_search_tool_result',
+    tool_use_id: first,
+    content: { type: 'web_search_tool_result_error', error_code: 'unavailable' },
+  };
+  const history = [messages[0], { role: 'assistant', content: [content[1], failed] }, messages[2]];
+  const body = translationBetween('messages', 'chat').request({ ...request, messages: history } as JsonObject, {
+    model: 'm',
+  });
+  expect(body['messages']).toContainEqual({ role: 'tool', tool_call_id: first, content: 'Error: unavailable' });
+});
