@@ -4,6 +4,8 @@ import type { Json, JsonObject } from '#shared/core/json.ts';
 import { sealer } from '#shared/core/seal.ts';
 import { requestRules } from '#shared/translate/responses-messages/field-rules.ts';
 import { responsesToMessagesRequest } from '#shared/translate/responses-messages/responses-to-messages-request.ts';
+import { requestRules as responsesRules } from '#shared/translate/responses-responses/field-rules.ts';
+import { responsesToResponsesRequest } from '#shared/translate/responses-responses/responses-to-responses-request.ts';
 import { writeReasoning } from '#shared/translate/responses/sealed-reasoning.ts';
 import { holdRule, type Example } from './hold-rule.ts';
 
@@ -123,8 +125,8 @@ const examples: Record<string, Example> = {
   prompt_cache_key: top({ prompt_cache_key: 'k' }),
   prompt_cache_options: top({ prompt_cache_options: { ttl: '30m' } }, { prompt_cache_key: 'k' }),
   prompt_cache_retention: top({ prompt_cache_retention: '24h' }),
-  'include reasoning.encrypted_content': top({ include: ['reasoning.encrypted_content'] }),
-  'include message.output_text.logprobs': top({ include: ['message.output_text.logprobs'] }),
+  'include reasoning.encrypted_content': top({ include: ['reasoning.encrypted_content'] }, { store: false }),
+  'include message.output_text.logprobs': top({ include: ['message.output_text.logprobs'] }, { store: false }),
   top_logprobs: top({ top_logprobs: 2 }),
   metadata: top({ metadata: { a: 'b' } }),
   truncation: top({ truncation: 'auto' }),
@@ -134,7 +136,7 @@ const examples: Record<string, Example> = {
   image: top({ image: {} }),
   access_programs: top({ access_programs: { cyber: 'standard' } }),
   client_metadata: top({ client_metadata: { thread_id: 't' } }),
-  store: top({ store: false }),
+  store: top({ store: true }, { store: false }),
   previous_response_id: top({ previous_response_id: 'resp_1' }),
   conversation: top({ conversation: 'conv_1' }),
   prompt: top({ prompt: { id: 'pmpt_1' } }),
@@ -142,7 +144,10 @@ const examples: Record<string, Example> = {
   '*': { ...top({ brand_new: { a: [1] } }), path: 'brand_new' },
 };
 
-const upstreams = [['messages', requestRules, responsesToMessagesRequest]] as const;
+const upstreams = [
+  ['messages', requestRules, responsesToMessagesRequest],
+  ['responses', responsesRules, responsesToResponsesRequest],
+] as const;
 
 describe.each(upstreams)("the rules for a Responses client's request to a %s upstream", (_, rules, translate) => {
   it('each have an example, and each example has a rule', () => {

@@ -1,0 +1,96 @@
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import type { Minted } from '../translation.ts';
+import { argumentsOf, thinkingOf } from '../upstreams/responses/item-pieces.ts';
+import { completeResponse } from './complete-response.ts';
+
+export type TypedEvent = JsonObject & { type: string };
+
+/** An item that has begun. */
+interface OpenItem {
+  index: number;
+  /** Whether its one content part has begun. */
+  hasPart: boolean;
+  /** Whether its last text, arguments or part was reported as done. */
+  isDone: boolean;
+}
+
+/** Events of a part of an item's content; the others with an `item_id` are of the item. */
+const ofContent = /^response\.(?:content_part|output_text|refusal|reasoning_text)\./;
+const ofSummary = /^response\.reasoning_summary/;
+
+/**
+ * Completes the events of a server that leaves out what clients put answers together by, as llama-server does: the numbers of
+ * events, items and parts, the beginning and end of reasoning text, the end of arguments, most of the response object.
+ */
+export class EventCompletion {
+  readonly #minted: Minted;
+  readonly #items = new Map<Json | undefined, OpenItem>();
+  #next = 0;
+
+  constructor(minted: Minted) {
+    this.#minted = minted;
+  }
+
+  /** The events to send for one of the server's, in order. */
+  complete(event: JsonObject): TypedEvent[] {
+    const { type, item, response } = event;
+    if (isJsonObject(response))
+      return [this.#numbered({ ...event, response: completeResponse(response, this.#minted) })];
+    if (type === 'response.output_item.added' && isJsonObject(item)) {
+      const index = this.#items.size;
+      this.#items.set(item['id'], { index, hasPart: false, isDone: false });
+      return [this.#numbered({ ...event, output_index: index })];
+    }
+    if (type === 'response.output_item.done' && isJsonObject(item)) return this.#endItem(event, item);
+    const open = this.#items.get(event['item_id']);
+    if (!open || typeof type !== 'string') return [this.#numbered(event)];
+    const begin = type === 'response.reasoning_text.delta' ? this.#beginReasoning(event, open) : [];
+    open.isDone = type.endsWith('.done');
+    return [...begin, this.#numbered(this.#placed(event, type, open))];
+  }
+
+  #beginReasoning({ item_id: id }: JsonObject, open: OpenItem): TypedEvent[] {
+    if (open.hasPart) return [];
+    open.hasPart = true;
+    const part = { type: 'reasoning_text', text: '' };
+    return [
+      this.#added('response.content_part.added', { item_id: id, output_index: open.index, content_index: 0, part }),
+    ];
+  }
+
+  #endItem(event: JsonObject, item: JsonObject): TypedEvent[] {
+    const id = item['id'];
+    const open = this.#items.get(id);
+    const place = { item_id: id, output_index: open?.index ?? 0 };
+    const done = this.#ending(open, item).map(([type, fields]) => this.#added(type, { ...place, ...fields }));
+    return [...done, this.#numbered({ ...event, output_index: open?.index ?? 0 })];
+  }
+
+  /** The events that end an item's text or arguments, where the server sends none. */
+  #ending(open: OpenItem | undefined, item: JsonObject): [string, JsonObject][] {
+    if (!open || open.isDone) return [];
+    if (item['type'] === 'function_call') {
+      return [['response.function_call_arguments.done', { name: item['name'], arguments: argumentsOf(item) }]];
+    }
+    if (item['type'] !== 'reasoning' || !open.hasPart) return [];
+    const text = thinkingOf(item);
+    return [
+      ['response.reasoning_text.done', { content_index: 0, text }],
+      ['response.content_part.done', { content_index: 0, part: { type: 'reasoning_text', text } }],
+    ];
+  }
+
+  #placed(event: JsonObject, type: string, { index }: OpenItem): JsonObject {
+    const place = { output_index: index };
+    if (ofContent.test(type)) return { content_index: 0, ...event, ...place };
+    return ofSummary.test(type) ? { summary_index: 0, ...event, ...place } : { ...event, ...place };
+  }
+
+  #added(type: string, fields: JsonObject): TypedEvent {
+    return this.#numbered({ type, ...fields });
+  }
+
+  #numbered({ type, ...fields }: JsonObject): TypedEvent {
+    return { type: typeof type === 'string' ? type : '', sequence_number: this.#next++, ...fields };
+  }
+}

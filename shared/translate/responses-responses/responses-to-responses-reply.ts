@@ -1,0 +1,31 @@
+import { RouterError } from '#shared/core/errors.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+import { completeUsage } from '#shared/formats/chat/usage.ts';
+import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
+import type { Ending, Minted } from '../translation.ts';
+import { isToolCall, responseFinishReason } from '../upstreams/responses/ending.ts';
+import { failureOf } from '../upstreams/responses/upstream-error.ts';
+import { readResponsesUsage } from '../upstreams/responses/usage.ts';
+import { completeResponse } from './complete-response.ts';
+import { ownFields } from './own-fields.ts';
+
+/**
+ * The Responses client's answer for a Responses upstream's answer: everything passes except what identifies the answer, and what
+ * the router stores itself.
+ * @throws RouterError for a response that failed, `upstream_failed` if it is none
+ */
+export function responsesToResponsesReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
+  const failure = failureOf(body);
+  if (failure) throw failure;
+  const { output } = body;
+  if (!Array.isArray(output)) throw new RouterError('upstream_failed', 'The upstream sent an answer without output.');
+  const response = completeResponse(body, minted);
+  const usage = completeUsage(readResponsesUsage(body['usage']), {
+    prompt: minted.promptTokens,
+    completion: () => estimateTokens(JSON.stringify(output)),
+  });
+  return {
+    body: { ...response, ...ownFields(response, minted) },
+    ending: { usage, finishReason: responseFinishReason(body, output.some(isToolCall)) },
+  };
+}

@@ -1,0 +1,75 @@
+import type { JsonObject } from '#shared/core/json.ts';
+import type { ResponsesItem, ResponsesReasoning, ResponsesRequest } from '#shared/formats/responses/request.ts';
+import { ruledFields } from '../field-rule.ts';
+import { readReasoning } from '../responses/sealed-reasoning.ts';
+import type { Target } from '../translation.ts';
+import { unsupportedInChat } from '../unsupported.ts';
+import { requestRules } from './field-rules.ts';
+
+const fields = ruledFields(requestRules);
+
+/** Asks for thinking that a later request can return. */
+const encryptedThinking = 'reasoning.encrypted_content';
+
+/** The ids of items that this router has written: the upstream does not know them. */
+const ownItemId = /^[a-z]+_[0-9a-f]{32}_\d+$/;
+
+/**
+ * The upstream's request for a Responses client's request: everything passes except the model's name, what concerns stored
+ * responses, and what only this router can read. The router stores responses itself, so the upstream stores none, and is asked to
+ * encrypt the thinking that a stored response must be able to continue.
+ * @throws RouterError `unsupported_parameter` for what only one client of the upstream may have
+ */
+export function responsesToResponsesRequest(body: JsonObject, target: Target): JsonObject {
+  const { previous_response_id: _, ...request } = body as ResponsesRequest;
+  refuse(request);
+  const { input, include, store } = request;
+  return {
+    ...request,
+    model: target.model,
+    ...(Array.isArray(input) && { input: input.flatMap((item) => itemFor(item, target)) }),
+    store: false,
+    ...(store !== false && { include: [...new Set([...(include ?? []), encryptedThinking])] }),
+  };
+}
+
+/** An upstream's own conversations belong to all that use the router's account there. */
+function refuse(request: JsonObject): void {
+  for (const [field, what] of fields.refused) {
+    const value = request[field];
+    if (value !== undefined && value !== null && value !== false) throw unsupportedInChat(field, what);
+  }
+}
+
+function itemFor(item: ResponsesItem, target: Target): ResponsesItem[] {
+  switch (item.type) {
+    case 'item_reference':
+      // The item that it names stands in the input already.
+      return [];
+    case 'reasoning':
+      return reasoningFor(item as ResponsesReasoning, target);
+    default:
+      return [withoutOwnId(item)];
+  }
+}
+
+/**
+ * Thinking that the upstream has encrypted passes. What this router has sealed is that of another upstream: its text passes, which
+ * open models read. Nothing is left of thinking without either.
+ */
+function reasoningFor(item: ResponsesReasoning, { unseal }: Target): ResponsesItem[] {
+  const { encrypted_content: encrypted, content } = item;
+  const isSealed = typeof encrypted === 'string' && encrypted !== '' && unseal?.(encrypted) !== undefined;
+  if (!isSealed) {
+    const says = (typeof encrypted === 'string' && encrypted !== '') || (content ?? []).length > 0;
+    return says ? [withoutOwnId(item)] : [];
+  }
+  const { text } = readReasoning(item, unseal);
+  if (text === '') return [];
+  return [{ type: 'reasoning', summary: item.summary ?? [], content: [{ type: 'reasoning_text', text }] }];
+}
+
+function withoutOwnId(item: ResponsesItem): ResponsesItem {
+  const { id, ...rest } = item;
+  return typeof id === 'string' && ownItemId.test(id) ? rest : item;
+}

@@ -1,0 +1,110 @@
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import { completeUsage } from '#shared/formats/chat/usage.ts';
+import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
+import { namedEvent } from '#shared/formats/sse/encode.ts';
+import type { Ending, Minted, StreamTranslation } from '../translation.ts';
+import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
+import { isToolCall, responseFinishReason } from '../upstreams/responses/ending.ts';
+import { endsStream, eventType } from '../upstreams/responses/event-type.ts';
+import { failureOf, upstreamErrorFromResponse } from '../upstreams/responses/upstream-error.ts';
+import { readResponsesUsage } from '../upstreams/responses/usage.ts';
+import { EventCompletion } from './event-completion.ts';
+import { ownFields, withOwnFields } from './own-fields.ts';
+
+/** Events that carry the response object. */
+const lifecycle = /^response\.(?:created|queued|in_progress|completed|incomplete|failed)$/;
+
+/** Events that only open a stream or an item. */
+const opening = /^(?:keepalive|response\.(?:created|queued|in_progress|content_part\.added))$/;
+
+/** Bytes of an event with a delta, without its text. */
+const deltaBytes = 150;
+
+/**
+ * Relays a Responses upstream's stream to Responses clients: the data of every event passes, except for what identifies the answer
+ * in the events that carry the response object. The others are not parsed, unless the server leaves out what clients need.
+ */
+export class ResponsesToResponsesStream implements StreamTranslation {
+  readonly #minted: Minted;
+  /** Undefined for a server whose events are complete, which its first one shows. */
+  #completion: EventCompletion | undefined;
+  #started = false;
+  #hasContent = false;
+  #hasToolCalls = false;
+  #last: JsonObject | undefined;
+  #outputBytes = 0;
+
+  constructor(minted: Minted) {
+    this.#minted = minted;
+  }
+
+  get hasContent(): boolean {
+    return this.#hasContent;
+  }
+
+  event(data: string): string {
+    const type = eventType(data);
+    if (type === undefined) throw new RouterError('upstream_failed', 'The upstream sent an untyped event.');
+    if (!this.#started) this.#start(data);
+    if (type === 'error') throw upstreamErrorFromResponse(parseUpstreamEvent(data));
+    if (lifecycle.test(type)) return this.#response(type, data);
+    if (type === 'response.output_item.added') this.#item(parseUpstreamEvent(data)['item']);
+    else if (!opening.test(type)) this.#hasContent = true;
+    if (type.endsWith('.delta')) this.#outputBytes += Math.max(4, Buffer.byteLength(data) - deltaBytes);
+    if (this.#completion) return this.#completed(parseUpstreamEvent(data));
+    // Data of several lines is written as one line, so that it stays one event.
+    return namedEvent(type, data.includes('\n') ? JSON.stringify(parseUpstreamEvent(data)) : data);
+  }
+
+  end(): { text: string; ending: Ending } {
+    const response = this.#last;
+    if (!response) {
+      throw new RouterError('upstream_failed', 'The upstream closed the stream before its answer was complete.');
+    }
+    const usage = completeUsage(readResponsesUsage(response['usage']), {
+      prompt: this.#minted.promptTokens,
+      completion: () => estimateTokensOfBytes(this.#outputBytes),
+    });
+    const failed = response['status'] === 'failed';
+    const finishReason = failed ? 'error' : responseFinishReason(response, this.#hasToolCalls);
+    return { text: '', ending: { usage, finishReason } };
+  }
+
+  #start(data: string): void {
+    this.#started = true;
+    const isComplete = parseUpstreamEvent(data)['sequence_number'] !== undefined;
+    if (!isComplete) this.#completion = new EventCompletion(this.#minted);
+  }
+
+  #item(item: JsonObject[string]): void {
+    this.#hasToolCalls ||= isToolCall(item);
+    // A message is content once it has a text; other items are by themselves, because hidden thinking shows nothing else.
+    this.#hasContent ||= isJsonObject(item) && item['type'] !== 'message';
+  }
+
+  /**
+   * @throws RouterError for a response that failed before any of its content was sent
+   */
+  #response(type: string, data: string): string {
+    const event = parseUpstreamEvent(data);
+    const response = isJsonObject(event['response']) ? event['response'] : {};
+    if (type === 'response.failed' && !this.#hasContent) throw failureOf({ ...response, status: 'failed' });
+    if (endsStream(type)) this.#last = type === 'response.failed' ? { ...response, status: 'failed' } : response;
+    if (this.#completion) return this.#completed(event);
+    const own = withOwnFields(data, event, ownFields(response, this.#minted));
+    return namedEvent(type, own.includes('\n') ? JSON.stringify(JSON.parse(own)) : own);
+  }
+
+  #completed(event: JsonObject): string {
+    const events = this.#completion?.complete(event) ?? [];
+    return events.map((each) => namedEvent(each.type, JSON.stringify(this.#owned(each)))).join('');
+  }
+
+  #owned(event: JsonObject): JsonObject {
+    const { response } = event;
+    return isJsonObject(response)
+      ? { ...event, response: { ...response, ...ownFields(response, this.#minted) } }
+      : event;
+  }
+}

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '#shared/core/json.ts';
+import { sealer } from '#shared/core/seal.ts';
+import { responsesToResponsesRequest } from '#shared/translate/responses-responses/responses-to-responses-request.ts';
+import { writeReasoning } from '#shared/translate/responses/sealed-reasoning.ts';
+
+const { seal, unseal } = sealer(Buffer.alloc(32, 7));
+
+function sent(body: JsonObject): JsonObject {
+  const before = structuredClone(body);
+  const request = responsesToResponsesRequest(body, { model: 'target', unseal });
+  expect(body).toEqual(before);
+  return request;
+}
+
+function input(items: JsonObject[]): unknown {
+  return sent({ model: 'm', store: false, input: items })['input'];
+}
+
+describe("a Responses client's request, for a Responses upstream", () => {
+  it('passes but for its model, whatever its fields, items and tools are', () => {
+    const body = {
+      model: 'm',
+      stream: true,
+      store: false,
+      include: ['reasoning.encrypted_content'],
+      instructions: 'Be brief.',
+      input: [
+        { type: 'message', id: 'msg_ef9dacf6-d388-5373-9a76-e5390ea3aa49', role: 'developer', content: 'd' },
+        { type: 'reasoning', id: 'rs_1', summary: [], content: null, encrypted_content: 'gAAAAtheirs' },
+        { type: 'custom_tool_call', id: 'ctc_1', call_id: 'c', name: 'apply_patch', input: '*** Begin Patch' },
+        { type: 'custom_tool_call_output', call_id: 'c', output: [{ type: 'input_image', image_url: 'data:,' }] },
+        { type: 'future_item', deep: [1, { two: null }] },
+      ],
+      tools: [
+        { type: 'namespace', name: 'mcp__x', tools: [{ type: 'function', name: 'f' }] },
+        { type: 'custom', name: 'apply_patch', format: { type: 'grammar', syntax: 'lark', definition: 'start: "x"' } },
+        { type: 'web_search', external_web_access: false },
+      ],
+      reasoning: { effort: 'medium', context: 'x' },
+      client_metadata: { 'x-codex-turn-metadata': '{}' },
+    };
+    expect(sent(body)).toEqual({ ...body, model: 'target' });
+  });
+
+  it('asks the upstream to store nothing, and for the thinking that a stored answer needs', () => {
+    const kept = { store: false, include: ['reasoning.encrypted_content'] };
+    expect(sent({ model: 'm', input: 'hi' })).toEqual({ model: 'target', input: 'hi', ...kept });
+    expect(sent({ model: 'm', input: 'hi', store: true, include: ['message.output_text.logprobs'] })).toMatchObject({
+      store: false,
+      include: ['message.output_text.logprobs', 'reasoning.encrypted_content'],
+    });
+    expect(sent({ model: 'm', input: 'hi', store: false })).not.toHaveProperty('include');
+  });
+
+  it('names no response or item that the router has resolved', () => {
+    const request = sent({
+      model: 'm',
+      previous_response_id: 'resp_1',
+      input: [
+        { type: 'item_reference', id: 'msg_1' },
+        { role: 'user', content: 'hi' },
+      ],
+    });
+    expect(request).not.toHaveProperty('previous_response_id');
+    expect(request['input']).toEqual([{ role: 'user', content: 'hi' }]);
+  });
+
+  it('has no ids of items that this router has written', () => {
+    const own = `fc_${'0a'.repeat(16)}_3`;
+    const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' };
+    expect(input([{ ...call, id: own }])).toEqual([call]);
+    expect(input([{ ...call, id: 'fc_theirs' }])).toEqual([{ ...call, id: 'fc_theirs' }]);
+  });
+
+  it('has the text of thinking that this router has sealed, and drops what says nothing', () => {
+    const sealed = seal(writeReasoning({ text: 'Hm.', sealed: { signature: 'EqkC' } }));
+    const empty = seal(writeReasoning({ text: '', sealed: { signature: 'EqkC' } }));
+    const item = (fields: JsonObject): JsonObject => ({ type: 'reasoning', id: 'rs_1', summary: [], ...fields });
+    const spoken = { content: [{ type: 'reasoning_text', text: 'Hm.' }] };
+    expect(input([item({ encrypted_content: sealed })])).toEqual([{ type: 'reasoning', summary: [], ...spoken }]);
+    expect(input([item({ encrypted_content: empty })])).toEqual([]);
+    expect(input([item({ encrypted_content: null })])).toEqual([]);
+    expect(input([item({ ...spoken, encrypted_content: '' })])).toEqual([item({ ...spoken, encrypted_content: '' })]);
+  });
+});

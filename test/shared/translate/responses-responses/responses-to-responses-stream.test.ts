@@ -1,0 +1,153 @@
+import OpenAI from 'openai';
+import { describe, expect, it } from 'vitest';
+import type { RouterError } from '#shared/core/errors.ts';
+import { repeatedFields } from '#shared/formats/responses/response-object.ts';
+import { ResponsesToResponsesStream } from '#shared/translate/responses-responses/responses-to-responses-stream.ts';
+import { recordedStream, runRecorded } from '../recorded-stream.ts';
+import { runStream } from '../run-stream.ts';
+
+const upstreamId = 'resp_0a1b2c3d4e5f60718293a4b5c6d7e8f90123456789abcdef';
+const recalled = { repeated: repeatedFields({ store: false, tools: [{ type: 'function', name: 'get_weather' }] }) };
+const minted = { id: 'resp_router', model: 'gpt-5.1-codex', created: 7, promptTokens: () => 11, recalled };
+
+const stream = () => new ResponsesToResponsesStream(minted);
+const openai = (name: string) => recordedStream('providers/openai-responses', name);
+const llama = (name: string) => recordedStream('engines/llama-cpp', `responses-${name}`);
+
+/** The official SDK, with this stream as the answer to everything. */
+function sdk(text: string): OpenAI {
+  const answer = () => Promise.resolve(new Response(text, { headers: { 'content-type': 'text/event-stream' } }));
+  return new OpenAI({ apiKey: 'k', fetch: answer, maxRetries: 0 });
+}
+
+describe("a Responses upstream's stream, for a Responses client", () => {
+  it.each(['tools', 'refusal', 'incomplete', 'custom', 'words'])(
+    'passes byte for byte but for id and model: %s',
+    (name) => {
+      const text = runRecorded(stream(), openai(name));
+      const raw = openai(name).toString();
+      expect(text).not.toBe(raw);
+      const unchanged = text.replaceAll('"id":"resp_router"', `"id":"${upstreamId}"`);
+      expect(unchanged.replaceAll('"model":"gpt-5.1-codex"', '"model":"gpt-5.1-codex-2026-03-05"')).toBe(raw);
+    },
+  );
+
+  it('reports what the client has asked the router to store', () => {
+    const asked = { ...minted, recalled: { repeated: repeatedFields({ previous_response_id: 'resp_before' }) } };
+    const text = runRecorded(new ResponsesToResponsesStream(asked), openai('words'));
+    expect(text.match(/"store":true/g)).toHaveLength(3);
+    expect(text.match(/"previous_response_id":"resp_before"/g)).toHaveLength(3);
+    expect(text).not.toContain('"store":false');
+  });
+
+  it('changes its own fields only, where others look the same', () => {
+    const response = { id: 'resp_up', model: 'm', metadata: { id: 'resp_up', model: 'm' }, tools: [], output: [] };
+    const { text } = runStream(stream(), [
+      { type: 'response.created', sequence_number: 0, response },
+      { type: 'response.completed', sequence_number: 1, response: { ...response, status: 'completed' } },
+    ]);
+    const [, created = ''] = /data: (.*)/.exec(text) ?? [];
+    expect(JSON.parse(created)).toEqual({
+      type: 'response.created',
+      sequence_number: 0,
+      response: { ...response, id: 'resp_router', model: 'gpt-5.1-codex' },
+    });
+  });
+
+  it.each([
+    ['tools', 'tool_calls', 128],
+    ['custom', 'tool_calls', 128],
+    ['incomplete', 'length', 128],
+    ['words', 'stop', 128],
+  ])('ends with its finish reason and usage: %s', (name, finishReason, reasoningTokens) => {
+    const translation = stream();
+    for (const data of openai(name)
+      .toString()
+      .matchAll(/^data: (.*)$/gm))
+      translation.event(data[1] ?? '');
+    expect(translation.end().ending).toEqual({
+      finishReason,
+      usage: { promptTokens: 412, cachedTokens: 256, cacheWriteTokens: 0, completionTokens: 187, reasoningTokens },
+    });
+  });
+
+  it.each([
+    ['fails', 'rate_limit_exceeded'],
+    ['error', 'overloaded'],
+  ])('that %s before any content is an error: %s', (name, code) => {
+    expect(() => runRecorded(stream(), openai(name))).toThrow(expect.objectContaining({ code }) as RouterError);
+  });
+
+  it('that fails after content passes its failure', () => {
+    const translation = stream();
+    let text = '';
+    for (const data of openai('breaks')
+      .toString()
+      .matchAll(/^data: (.*)$/gm))
+      text += translation.event(data[1] ?? '');
+    expect(text).toMatch(/event: response\.failed\ndata: .*"id":"resp_router".*"code":"server_error"/);
+    expect(translation.end().ending.finishReason).toBe('error');
+  });
+
+  it('that ends early is an error', () => {
+    const bytes = openai('words');
+    const cut = bytes.subarray(0, bytes.indexOf('event: response.completed'));
+    expect(() => runRecorded(stream(), cut)).toThrow(/before its answer/);
+  });
+
+  it('may have its types at the end of the events, as vLLM sends them', () => {
+    const { text } = runStream(stream(), [
+      { response: { id: 'r', model: 'm', tools: [] }, sequence_number: 0, type: 'response.created' },
+      { delta: '"type":"x"}', item_id: 'i', output_index: 0, sequence_number: 1, type: 'response.output_text.delta' },
+      { response: { id: 'r', status: 'completed', tools: [] }, sequence_number: 2, type: 'response.completed' },
+    ]);
+    expect(text.match(/^event: (.*)$/gm)).toEqual([
+      'event: response.created',
+      'event: response.output_text.delta',
+      'event: response.completed',
+    ]);
+    expect(text.match(/"id":"resp_router"/g)).toHaveLength(2);
+  });
+});
+
+describe("the official SDK on a Responses upstream's stream", () => {
+  it.each(['tools', 'refusal', 'incomplete', 'words'])('puts it together: %s', async (name) => {
+    const client = sdk(runRecorded(stream(), openai(name)));
+    const response = await client.responses.stream({ model: 'm', input: 'hi' }).finalResponse();
+    expect(response).toMatchObject({ id: 'resp_router', model: 'gpt-5.1-codex' });
+    expect(response.output.length).toBeGreaterThan(0);
+  });
+
+  it('cannot put together what llama-server sends', async () => {
+    const client = sdk(llama('tool-stream').toString());
+    await expect(client.responses.stream({ model: 'm', input: 'hi' }).finalResponse()).rejects.toThrow(
+      'missing output',
+    );
+  });
+
+  it.each(['thinking-stream', 'tool-stream'])('puts it together once the router has completed it: %s', async (name) => {
+    const text = runRecorded(stream(), llama(name));
+    const numbers = [...text.matchAll(/"sequence_number":(\d+)/g)].map(([, number]) => Number(number));
+    expect(numbers).toEqual(numbers.map((_, at) => at));
+    const events = [];
+    const runner = sdk(text).responses.stream({ model: 'm', input: 'hi' });
+    for await (const event of runner) events.push(event.type);
+    const response = await runner.finalResponse();
+    expect(response).toMatchObject({
+      id: 'resp_router',
+      status: 'completed',
+      store: false,
+      tools: [{ name: 'get_weather' }],
+      usage: { output_tokens_details: { reasoning_tokens: 0 } },
+    });
+    if (name === 'tool-stream') {
+      const call = response.output.find((item) => item.type === 'function_call');
+      expect(JSON.parse(call?.arguments ?? '')).toEqual({ city: 'Paris', days: 1 });
+      expect(events).toContain('response.function_call_arguments.done');
+    } else {
+      expect(response.output[0]).toMatchObject({ type: 'reasoning', content: [{ type: 'reasoning_text' }] });
+      expect(response.output_text).not.toBe('');
+      expect(events).toContain('response.reasoning_text.done');
+    }
+  });
+});
