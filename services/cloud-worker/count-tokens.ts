@@ -19,7 +19,12 @@ export async function countTokens(
 ): Promise<number | undefined> {
   if (!format.count) return undefined;
   const timeout = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-  const answer = await http.post(format.count.path, JSON.stringify(request), timeout, headers);
+  const answer = await http.post(
+    format.count.path,
+    JSON.stringify(format.count.request?.(request) ?? request),
+    timeout,
+    headers,
+  );
   if (answer.status === 200) {
     const count = format.count.read(answer.body);
     if (count === undefined) throw new RouterError('upstream_failed', 'The upstream gave an unknown answer.');

@@ -13,7 +13,7 @@ import { upstreamFailure } from '#shared/upstream/upstream-failure.ts';
 import type { UpstreamHttp } from '#shared/upstream/upstream-http.ts';
 import { countTokens } from './count-tokens.ts';
 import type { Provider } from './providers/provider.ts';
-import { applyRules } from './providers/request-rules.ts';
+import { chooseFormat, servedFormats, type Chosen, type ServedFormat } from './providers/served-format.ts';
 
 export interface HandleJobOptions {
   http: UpstreamHttp;
@@ -51,7 +51,6 @@ interface ProviderRequest {
 /** Makes the handler that serves jobs with one provider: translates, applies the provider's rules, sends, translates back. */
 export function createHandleJob(options: HandleJobOptions): JobHandler {
   const { http, provider, translations, traceName, models, timeouts, onHead } = options;
-  const { format } = provider;
   const traced = { provider: traceName, server: http.server };
   const counter = new TokenCounter(undefined);
 
@@ -60,28 +59,32 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     if (!model) throw new RouterError('upstream_failed', `The provider no longer serves ${job.model}.`);
     const { headers, answerId, ownerKey } = job;
     const ask: Ask = { client: job.format, model, headers, fixed: { answerId, ownerKey } };
-    const translation = findTranslation(translations, ask.client, format);
+    const chosen = chooseFormat(provider, model.id, translations, ask.client);
     if (job.operation === 'count_tokens') {
-      const count = countFor(ask, readRequest(job), signal);
-      reply.write(JSON.stringify(translation.client.countAnswer?.(await explained(count, signal)) ?? {}));
+      const count = await explained(countFor(chosen, ask, readRequest(job), signal), signal);
+      reply.write(JSON.stringify(chosen.translation.client.countAnswer?.(count) ?? {}));
       return { usage: noUsage, finishReason: 'stop' };
     }
-    const request = requestOf(translation, ask, readRequest(job));
-    const end = await explained(generate(translation, ask, request, job, reply, signal), signal);
+    const request = requestOf(chosen, ask, readRequest(job));
+    const end = await explained(generate(chosen, ask, request, job, reply, signal), signal);
     request.learn?.(end.usage.promptTokens);
     return end;
   };
 
-  function translated(translation: Translation, { model, fixed }: Ask, body: JsonObject): JsonObject {
+  function translated(
+    translation: Translation,
+    adapt: ServedFormat['adapt'],
+    { model, fixed }: Ask,
+    body: JsonObject,
+  ): JsonObject {
     const { takesFiles } = provider;
     const target = { model: model.id, maxOutput: model.maxOutput, takesFiles, unseal: unsealOf(fixed) };
-    const request = applyRules(translation.request(body, target), provider.rules);
-    return provider.adaptation?.apply(request, model) ?? request;
+    return adapt(translation.request(body, target), model);
   }
 
-  function requestOf(translation: Translation, ask: Ask, body: JsonObject): ProviderRequest {
+  function requestOf({ translation, served: { format, adapt } }: Chosen, ask: Ask, body: JsonObject): ProviderRequest {
     const recalled = translation.recall?.(body);
-    const request = translated(translation, ask, body);
+    const request = translated(translation, adapt, ask, body);
     return {
       recalled,
       body: Buffer.from(JSON.stringify(request)),
@@ -91,7 +94,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
   }
 
   function generate(
-    translation: Translation,
+    { translation, served: { format } }: Chosen,
     { model, headers, fixed }: Ask,
     { body, inputTokens, recalled }: ProviderRequest,
     { stream, trace }: Pick<GrantedJob, 'stream' | 'trace'>,
@@ -111,17 +114,23 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       onHead,
     };
     const passed = translation.passesHeaders ? headers : undefined;
-    return relayAnswer(relay, { path: format.path, body, headers: passed }, signal);
+    return relayAnswer(relay, { path: format.path, body, headers: { ...format.headers, ...passed } }, signal);
   }
 
   /** Returns the provider's token count if it has a path for it, otherwise the tokenizer's. */
-  async function countFor(ask: Ask, body: JsonObject, signal: AbortSignal): Promise<number> {
-    const translation = findTranslation(translations, ask.client, format);
-    const headers = translation.passesHeaders ? ask.headers : undefined;
+  async function countFor(
+    { translation, served: { format, adapt } }: Chosen,
+    ask: Ask,
+    body: JsonObject,
+    signal: AbortSignal,
+  ): Promise<number> {
+    const headers = { ...format.headers, ...(translation.passesHeaders && ask.headers) };
     const theirs =
-      format.count && (await countTokens(http, format, translated(translation, ask, body), headers, signal));
+      format.count && (await countTokens(http, format, translated(translation, adapt, ask, body), headers, signal));
     if (theirs !== undefined) return theirs;
-    const counted = translated(findTranslation(translations, ask.client, countedFormat), ask, body);
+    const here = servedFormats(provider, ask.model.id).find((served) => served.format === countedFormat);
+    const toCounted = findTranslation(translations, ask.client, countedFormat);
+    const counted = translated(toCounted, here?.adapt ?? ((request) => request), ask, body);
     return counter.count(counted, ask.model.id, signal);
   }
 

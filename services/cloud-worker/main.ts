@@ -1,6 +1,5 @@
 import { runWorker } from '#shared/worker/run-worker.ts';
 import { ConfigError } from '#shared/core/load-config.ts';
-import { clientFormatsOn } from '#shared/translate/translation.ts';
 import { translations } from '#shared/translate/translations.ts';
 import { cloudWorkerConfig } from './config.ts';
 import { connectProvider } from './providers/connect-provider.ts';
@@ -8,6 +7,7 @@ import { ModelFollower } from './follow-models.ts';
 import { createHandleJob } from './handle-job.ts';
 import { LimitedSlots } from './limited-slots.ts';
 import { providerOf } from './providers/provider-of.ts';
+import { clientFormatsOf } from './providers/served-format.ts';
 import { readRateLimits } from './rate-limits.ts';
 import { namedModels, readModels } from './read-models.ts';
 import { createRefusalReport } from './report-refusal.ts';
@@ -42,7 +42,7 @@ await runWorker('cloud', cloudWorkerConfig, async (context) => {
 
   return {
     kind: config.PROVIDER,
-    formats: clientFormatsOn(translations, provider.format),
+    formats: clientFormatsOf(provider, translations),
     coalesceMs: config.COALESCE_MS,
     handler: createHandleJob({
       http,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ConfigError, type Environment } from '#shared/core/load-config.ts';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
+import { responsesUpstream } from '#shared/translate/upstreams/responses/responses-upstream.ts';
 import { anthropic, anthropicList } from './presets/anthropic.ts';
 import { bearer, type Provider } from './provider.ts';
 import { allCapabilities, readCards, tokens } from './read-cards.ts';
@@ -16,28 +17,34 @@ const common = {
   rules: {},
 };
 
+/** A provider of a format that lists its models as OpenAI does. */
+const openaiLike = {
+  ...common,
+  authorize: bearer,
+  list: {
+    path: '/models',
+    read: readCards(card, ({ id, max_model_len: length, context_length: contextWindow = length }) => {
+      return { id, capabilities: [...allCapabilities], contextWindow };
+    }),
+  },
+  takesFiles: true,
+};
+
 /**
  * Any other provider, one entry per upstream format. Only its list of models is known, so requests are sent unchanged, and
  * its models are assumed to have all capabilities but hosted tools.
  */
-export const customProviders: readonly [Provider, Provider] = [
-  {
-    ...common,
-    format: chatUpstream,
-    authorize: bearer,
-    list: {
-      path: '/models',
-      read: readCards(card, ({ id, max_model_len: length, context_length: contextWindow = length }) => {
-        return { id, capabilities: [...allCapabilities], contextWindow };
-      }),
-    },
-    takesFiles: true,
-  },
+export const customProviders: readonly [Provider, ...Provider[]] = [
+  { ...openaiLike, format: chatUpstream },
   { ...anthropic, ...common, list: anthropicList([]) },
+  { ...openaiLike, format: responsesUpstream },
 ];
 
 /** The names of the upstream formats of custom providers; the first is the default. */
-export const customFormats: [string, ...string[]] = [customProviders[0].format.name, customProviders[1].format.name];
+export const customFormats: [string, ...string[]] = [
+  customProviders[0].format.name,
+  ...customProviders.slice(1).map(({ format }) => format.name),
+];
 
 /** Returns the custom provider of a format. @throws ConfigError if it is not one of `customFormats` */
 export function custom(format: string): Provider {

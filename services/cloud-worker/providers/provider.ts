@@ -30,14 +30,25 @@ export type Authorization = () => Record<string, string> | Promise<Record<string
 /** Guesses a model's capabilities from its name; undefined for a model that does not chat. */
 export type Guess = (id: string) => readonly Capability[] | undefined;
 
+/** A wire format that a provider serves beside its main one. */
+export interface FurtherFormat {
+  readonly format: HttpUpstreamFormat;
+  /** Whether a model is served in this format besides the main one, in this one only, or not in this one. */
+  readonly serves: (id: string) => 'also' | 'only' | 'not';
+  /** Changes of requests in this format. */
+  readonly adaptation?: Adaptation | undefined;
+}
+
 /** One provider, as the worker uses it. */
 export interface Provider {
   /** Its name in messages and docs. */
   readonly title: string;
   /** `gen_ai.provider.name` of OpenTelemetry's conventions; default: its own name. */
   readonly traceName?: string;
-  /** The wire format of its endpoint. */
+  /** Its main wire format. */
   readonly format: HttpUpstreamFormat;
+  /** Other wire formats below the same address. */
+  readonly further?: readonly FurtherFormat[];
   /** Variables that may hold its key. The first that is set counts. */
   readonly keyVariables: readonly string[];
   /** Further variables that must be set. */
@@ -54,9 +65,9 @@ export interface Provider {
   readonly fixedModels?: (environment: Environment) => readonly string[];
   /** Guesses capabilities that the list does not include. */
   readonly guess: Guess;
-  /** Changes of chat requests; empty for a provider that accepts all that clients of its format send. */
+  /** Changes of requests in its main format, if that is chat; empty for a provider that accepts all that clients of it send. */
   readonly rules: RequestRules;
-  /** Further changes of chat requests, after the rules. */
+  /** Further changes of requests in its main format, after the rules. */
   readonly adaptation?: Adaptation | undefined;
   /** Whether it accepts files in chat requests. */
   readonly takesFiles?: boolean;

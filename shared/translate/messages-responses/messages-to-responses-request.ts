@@ -4,6 +4,7 @@ import { editContext } from '../context/edit-context.ts';
 import type { Target } from '../translation.ts';
 import { ruledFields } from '../field-rule.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
+import { encryptedThinking } from '../upstreams/responses/responses-upstream.ts';
 import { pseudonym } from '../vocabulary/pseudonym.ts';
 import { effortForThinking } from '../vocabulary/thinking.ts';
 import { requestRules } from './field-rules.ts';
@@ -11,9 +12,6 @@ import { instructionsOf, messagesHistoryToItems } from './messages-history-to-it
 import { messagesToolsToResponses } from './messages-tools-to-responses.ts';
 
 const fields = ruledFields(requestRules);
-
-/** Asks for thinking that a later request can return. */
-const encryptedThinking = { include: ['reasoning.encrypted_content'] };
 
 /**
  * Translates a messages client's request for a Responses upstream. `field-rules.ts` lists the effect on each field.
@@ -38,7 +36,7 @@ export function messagesToResponsesRequest(body: JsonObject, target: Target): Js
     ...given(request, 'temperature'),
     ...given(request, 'top_p'),
     ...(Object.keys(reasoning).length > 0 && { reasoning }),
-    ...(reasoning['effort'] !== 'none' && encryptedThinking),
+    ...(reasoning['effort'] !== 'none' && { include: [encryptedThinking] }),
     ...textFormat(request),
     ...(typeof user === 'string' && user !== '' && { user: pseudonym(user) }),
     ...(request.stream === true && { stream: true }),

@@ -4,12 +4,10 @@ import { ruledFields } from '../field-rule.ts';
 import { readReasoning } from '../responses/sealed-reasoning.ts';
 import type { Target } from '../translation.ts';
 import { unsupportedInChat } from '../unsupported.ts';
+import { encryptedThinking } from '../upstreams/responses/responses-upstream.ts';
 import { requestRules } from './field-rules.ts';
 
 const fields = ruledFields(requestRules);
-
-/** Asks for thinking that a later request can return. */
-const encryptedThinking = 'reasoning.encrypted_content';
 
 /** The ids of items that this router has written: the upstream does not know them. */
 const ownItemId = /^[a-z]+_[0-9a-f]{32}_\d+$/;

@@ -3,12 +3,14 @@ import { engineHints, platformHints, type RequestRules } from '#services/cloud-w
 
 /** The rows of the documentation's table of providers: name, how it is turned on, format, what its rules do to a chat request. */
 export function providerRows(): string[][] {
-  return Object.entries(presets).map(([name, { title, format, keyVariables, needs, rules, adaptation }]) => [
-    `${title}: \`${name}\``,
-    [keyVariables.map(code).join(' or '), needs.map(code).join(' and ')].filter((part) => part !== '').join(' with '),
-    format.name,
-    describeRules(rules, adaptation?.description),
-  ]);
+  return Object.entries(presets).map(
+    ([name, { title, format, further = [], keyVariables, needs, rules, adaptation }]) => [
+      `${title}: \`${name}\``,
+      [keyVariables.map(code).join(' or '), needs.map(code).join(' and ')].filter((part) => part !== '').join(' with '),
+      [format.name, ...further.map((each) => each.format.name)].join(', '),
+      describeRules(rules, adaptation?.description),
+    ],
+  );
 }
 
 function describeRules(rules: RequestRules, further: string | undefined): string {

@@ -238,8 +238,9 @@ describe('a chat client on a chat upstream', () => {
   it('lists only the models of the provider that answer chats', async () => {
     const ids = [];
     for await (const { id } of openai().models.list()) ids.push(id);
-    expect(ids).toEqual(expect.arrayContaining(['auto', 'gpt-words', 'gpt-tools', 'claude-think', 'claude-search']));
-    for (const id of ['text-embedding-3-small', 'whisper-1', 'gpt-image-1', 'gpt-5-pro', 'claude-gone']) {
+    const chatting = ['auto', 'gpt-words', 'gpt-tools', 'gpt-5.1-codex', 'gpt-5-pro', 'claude-think', 'claude-search'];
+    expect(ids).toEqual(expect.arrayContaining(chatting));
+    for (const id of ['text-embedding-3-small', 'whisper-1', 'gpt-image-1', 'claude-gone']) {
       expect(ids).not.toContain(id);
     }
   });
@@ -310,6 +311,97 @@ describe('a client of one format on an upstream of the other', () => {
     const { input_tokens: tokens } = await anthropic().messages.countTokens({ model: 'gpt-words', messages: hello });
     expect(tokens).toBeGreaterThan(0);
     expect(tokens).toBeLessThan(20);
+  });
+});
+
+describe('a model that its provider serves at /responses only', () => {
+  const turn = {
+    model: 'gpt-5.1-codex',
+    max_tokens: 100,
+    tools: [tool],
+    thinking: { type: 'enabled' as const, budget_tokens: 1024 },
+  };
+
+  it('answers a chat client', async () => {
+    const completion = await openai()
+      .chat.completions.stream({
+        model: 'gpt-5.1-codex',
+        messages: hello,
+        tools: [chatTool],
+        reasoning_effort: 'medium',
+        max_tokens: 50,
+      })
+      .finalChatCompletion();
+    expect(completion.choices[0]).toMatchObject({
+      finish_reason: 'tool_calls',
+      message: {
+        tool_calls: [
+          { id: 'call_kJ3nLpQ8sT2vXzB5cF7hR9wY', function: { arguments: '{"city":"Oslo"}' } },
+          { id: 'call_mN4oMqR9tU3wYaC6dG8iS0xZ', function: { arguments: '{"city":"São Paulo"}' } },
+        ],
+      },
+    });
+    expect(completion.usage).toMatchObject({ prompt_tokens: 412, completion_tokens: 187 });
+    expect(gpt.seen.at(-1)).toMatchObject({
+      path: '/v1/responses',
+      headers: { authorization: 'Bearer sk-oai-secret' },
+    });
+    // The rules for chat requests do not apply to it.
+    expect(gpt.seen.at(-1)?.body).toEqual({
+      model: 'gpt-5.1-codex',
+      input: [{ type: 'message', role: 'user', content: 'Hello' }],
+      max_output_tokens: 50,
+      reasoning: { effort: 'medium' },
+      store: false,
+      stream: true,
+      tools: [{ type: 'function', name: 'get_weather', parameters: tool.input_schema, strict: false }],
+    });
+    const { choices } = await openai().chat.completions.create({ model: 'gpt-5.1-codex', messages: hello });
+    expect(choices[0]?.message.tool_calls).toHaveLength(2);
+  });
+
+  it('answers a messages client, which returns its encrypted thinking in the next turn', async () => {
+    const message = await anthropic()
+      .messages.stream({ ...turn, messages: hello })
+      .finalMessage();
+    expect(message.content.map(({ type }) => type)).toEqual(['thinking', 'text', 'tool_use', 'tool_use']);
+    const results = message.content.flatMap((block) =>
+      block.type === 'tool_use' ? [{ type: 'tool_result' as const, tool_use_id: block.id, content: 'Rain.' }] : [],
+    );
+    const history = [
+      ...hello,
+      { role: 'assistant' as const, content: message.content },
+      { role: 'user' as const, content: results },
+    ];
+    await anthropic()
+      .messages.stream({ ...turn, messages: history })
+      .finalMessage();
+    const sent = gpt.seen.at(-1)?.body as { input: object[]; include: string[] };
+    expect(sent.include).toEqual(['reasoning.encrypted_content']);
+    expect(sent.input[1]).toMatchObject({
+      type: 'reasoning',
+      id: 'rs_0a1b2c3d4e5f60710001',
+      encrypted_content: 'gAAAAABpEncryptedThinking0001==',
+    });
+    expect(sent.input.at(-1)).toEqual({
+      type: 'function_call_output',
+      call_id: 'call_mN4oMqR9tU3wYaC6dG8iS0xZ',
+      output: 'Rain.',
+    });
+  });
+
+  it('counts the tokens of a messages request itself', async () => {
+    const count = await anthropic().messages.countTokens({ model: 'gpt-5.1-codex', messages: hello, tools: [tool] });
+    expect(count.input_tokens).toBe(1234);
+    expect(gpt.seen.at(-1)).toMatchObject({ path: '/v1/responses/input_tokens' });
+    expect(gpt.seen.at(-1)?.body).not.toHaveProperty('store');
+  });
+
+  it('may refuse', async () => {
+    const message = await anthropic()
+      .messages.stream({ ...turn, model: 'gpt-5-pro', messages: hello })
+      .finalMessage();
+    expect(message).toMatchObject({ stop_reason: 'refusal', content: [{ type: 'thinking' }, { type: 'text' }] });
   });
 });
 

@@ -1,14 +1,18 @@
 import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
-import type { JsonObject } from '#shared/core/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
+import { encryptedThinking, responsesUpstream } from '#shared/translate/upstreams/responses/responses-upstream.ts';
 import { bearer, type Guess, type Provider } from '../provider.ts';
 import { capabilitiesIf, readNames } from '../read-cards.ts';
 import { engineHints } from '../request-rules.ts';
 
-/** Models of other endpoints than chat completions. */
+/** Models of other endpoints than chat completions and responses, and those that need a tool of the upstream. */
 const otherEndpoints =
-  /embedding|moderation|whisper|tts|transcribe|audio|realtime|image|dall-e|sora|babbage|davinci|instruct|codex|deep-research|computer-use|-pro(-|$)/;
-const thinks = /^(o\d|gpt-([5-9]|\d\d))/;
+  /embedding|moderation|whisper|tts|transcribe|audio|realtime|image|dall-e|sora|babbage|davinci|instruct|deep-research|computer-use/;
+const thinks = /^(o\d|gpt-([5-9]|\d\d)|codex)/;
+/** Models that are served at `/responses` only, and at `/chat/completions` only. */
+const responsesOnly = /codex|-pro(-|$)/;
+const chatOnly = /search-preview/;
 const seesNothing = /^(gpt-3|gpt-4(-\d{4}|$)|o1-mini|o3-mini)/;
 
 /** Guesses the capabilities of OpenAI's models; unknown ones have all. */
@@ -19,7 +23,10 @@ const guess: Guess = (id) => {
   return capabilitiesIf({ tools: true, vision: !seesNothing.test(id), thinking: thinks.test(id), json: true });
 };
 
-/** OpenAI (API reference, "Chat", "Models"). Its list has names only. */
+/**
+ * OpenAI (API reference, "Chat", "Responses", "Models"). Its list has names only. Responses clients are served at `/responses`, and
+ * so are all clients of the models that have no other endpoint.
+ */
 export const openai: Provider = {
   title: 'OpenAI',
   format: chatUpstream,
@@ -35,6 +42,13 @@ export const openai: Provider = {
   rules: { maxTokens: 'max_completion_tokens', drop: engineHints, replayedThinking: 'none' },
   adaptation: { description: 'no `reasoning_effort` for models that do not think', apply: withoutUselessEffort },
   takesFiles: true,
+  further: [
+    {
+      format: responsesUpstream,
+      serves: (id) => (responsesOnly.test(id) ? 'only' : chatOnly.test(id) ? 'not' : 'also'),
+      adaptation: { description: 'thinking only as OpenAI has encrypted it', apply: withOwnThinking },
+    },
+  ],
 };
 
 /** A model that does not think refuses `reasoning_effort`. */
@@ -42,4 +56,23 @@ function withoutUselessEffort(request: JsonObject, { capabilities }: ModelInfo):
   if (capabilities.includes('thinking')) return request;
   const { reasoning_effort: _, ...rest } = request;
   return rest;
+}
+
+/**
+ * OpenAI refuses thinking that it has not encrypted, and a request for encrypted thinking to a model that does not think. The name
+ * tells which ones think; where it is arbitrary, a request that says how to think does.
+ */
+function withOwnThinking(request: JsonObject, { id, capabilities }: ModelInfo): JsonObject {
+  const { input, include, reasoning } = request;
+  const mayThink = capabilities.includes('thinking') && (thinks.test(id) || isJsonObject(reasoning));
+  const asked = Array.isArray(include) && !mayThink ? include.filter((what) => what !== encryptedThinking) : include;
+  return {
+    ...request,
+    ...(Array.isArray(input) && { input: input.filter((item) => !isForeignThinking(item)) }),
+    ...(asked !== undefined && { include: asked }),
+  };
+}
+
+function isForeignThinking(item: Json): boolean {
+  return isJsonObject(item) && item['type'] === 'reasoning' && !item['encrypted_content'];
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
+import { responsesUpstream } from '#shared/translate/upstreams/responses/responses-upstream.ts';
 import { bearer, type Provider } from '../provider.ts';
 import { allCapabilities, capabilitiesIf, readCards, tokens } from '../read-cards.ts';
 
@@ -12,7 +13,7 @@ const card = z.looseObject({
   top_provider: z.looseObject({ max_completion_tokens: tokens }).nullish().catch(undefined),
 });
 
-/** OpenRouter (OpenRouter docs, "Models API", "Parameters"). It accepts what clients send, and drops what a model does not know. */
+/** OpenRouter (OpenRouter docs, "Models API", "Parameters", "Responses"). It accepts what clients send, and drops what a model does not know. */
 export const openrouter: Provider = {
   title: 'OpenRouter',
   format: chatUpstream,
@@ -39,4 +40,5 @@ export const openrouter: Provider = {
   guess: () => allCapabilities,
   rules: { replayedThinking: 'reasoning' },
   takesFiles: true,
+  further: [{ format: responsesUpstream, serves: () => 'also' }],
 };

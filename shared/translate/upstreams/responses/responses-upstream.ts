@@ -7,6 +7,9 @@ import { estimateResponsesInput } from './estimate-input.ts';
 
 const counted = z.looseObject({ input_tokens: z.number().int().nonnegative() });
 
+/** What a request includes to be given thinking that a later one can return. */
+export const encryptedThinking = 'reasoning.encrypted_content';
+
 /** The fields that a request for a count may have (OpenAI API reference, "Get input token counts"). */
 const countedFields = [
   'model',

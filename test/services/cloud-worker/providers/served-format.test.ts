@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import type { Capability } from '#shared/broker/contract/announcement.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+import { translations } from '#shared/translate/translations.ts';
+import { presets, providerOf } from '#services/cloud-worker/providers/provider-of.ts';
+import { chooseFormat, clientFormatsOf, servedFormats } from '#services/cloud-worker/providers/served-format.ts';
+
+const names = (provider: Parameters<typeof servedFormats>[0], id: string) =>
+  servedFormats(provider, id).map(({ format }) => format.name);
+const all: Capability[] = ['stream', 'tools', 'vision', 'thinking', 'json'];
+
+describe('the formats in which a provider serves a model', () => {
+  it.each([
+    ['gpt-5.1', ['chat', 'responses']],
+    ['gpt-4o-search-preview', ['chat']],
+    ['gpt-5.1-codex', ['responses']],
+    ['codex-mini-latest', ['responses']],
+    ['gpt-5-pro-2025-10-06', ['responses']],
+    ['o3-pro', ['responses']],
+    ['gpt-5-chat-latest', ['chat', 'responses']],
+  ])('are for %s at OpenAI and Azure: %j', (id, formats) => {
+    expect(names(presets.openai, id)).toEqual(formats);
+    expect(names(presets.azure, id)).toEqual(formats);
+  });
+
+  it('are one for other providers, but for OpenRouter', () => {
+    expect(names(presets.openrouter, 'openai/gpt-5-pro')).toEqual(['chat', 'responses']);
+    expect(names(presets.anthropic, 'claude-x')).toEqual(['messages']);
+    for (const format of ['chat', 'messages', 'responses'])
+      expect(names(providerOf('custom', format), 'm')).toEqual([format]);
+  });
+
+  it("include the client's own wherever the provider has it", () => {
+    for (const client of clientFormatsOf(presets.openrouter, translations)) {
+      const { served, translation } = chooseFormat(presets.openrouter, 'm', translations, client);
+      expect(translation.client.name).toBe(client);
+      expect(translation.upstream).toBe(served.format);
+      if (names(presets.openrouter, 'm').includes(client)) expect(served.format.name).toBe(client);
+    }
+    expect(chooseFormat(presets.openai, 'gpt-5-pro', translations, 'chat').served.format.name).toBe('responses');
+  });
+
+  it('are announced as the client formats of all of them', () => {
+    expect(clientFormatsOf(presets.openai, translations)).toEqual(expect.arrayContaining(['chat', 'messages']));
+    expect(clientFormatsOf(providerOf('custom', 'responses'), translations)).toEqual(
+      expect.arrayContaining(['chat', 'messages']),
+    );
+  });
+});
+
+describe('a request to OpenAI at /responses', () => {
+  const sent = (request: JsonObject, id = 'gpt-5.1', capabilities = all, provider = presets.openai): JsonObject => {
+    const served = servedFormats(provider, id).find(({ format }) => format.path === '/responses');
+    return served?.adapt(request, { id, capabilities }) ?? {};
+  };
+
+  it('is not changed by the rules for chat requests', () => {
+    const request = { input: 'hi', max_output_tokens: 5, max_tokens: 6, top_k: 1, reasoning_effort: 'low' };
+    expect(sent(request)).toEqual(request);
+  });
+
+  it('has thinking that OpenAI has encrypted, and no other', () => {
+    const theirs = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAA' };
+    const others = { type: 'reasoning', summary: [], content: [{ type: 'reasoning_text', text: 'hm' }] };
+    const user = { type: 'message', role: 'user', content: 'hi' };
+    expect(sent({ input: [user, theirs, others] })).toEqual({ input: [user, theirs] });
+  });
+
+  it('asks for encrypted thinking only where the model thinks, as far as its name tells', () => {
+    const asking = { input: 'hi', include: ['message.output_text.logprobs', 'reasoning.encrypted_content'] };
+    const without = { input: 'hi', include: ['message.output_text.logprobs'] };
+    expect(sent(asking)).toEqual(asking);
+    expect(sent(asking, 'gpt-4o', ['stream', 'tools'])).toEqual(without);
+    expect(sent(asking, 'our-deployment', all, presets.azure)).toEqual(without);
+    const thinking = { ...asking, reasoning: { effort: 'low' } };
+    expect(sent(thinking, 'our-deployment', all, presets.azure)).toEqual(thinking);
+  });
+});
