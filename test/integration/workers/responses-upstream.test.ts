@@ -1,0 +1,88 @@
+import Anthropic from '@anthropic-ai/sdk';
+import OpenAI from 'openai';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { findLlamaServer, startLlamaServer, type LlamaServer } from '../../helpers/upstreams/start-llama-server.ts';
+
+const program = findLlamaServer();
+
+let server: LlamaServer;
+let cluster: Cluster;
+
+beforeAll(async () => {
+  if (program === undefined) return;
+  server = await startLlamaServer(program);
+  cluster = await startCluster({ engineUrl: 'http://127.0.0.1:1', workers: 0 });
+  await cluster.addCloudWorker({
+    PROVIDER: 'custom',
+    PROVIDER_FORMAT: 'responses',
+    PROVIDER_URL: `${server.url}/v1`,
+  });
+});
+afterAll(async () => {
+  await cluster?.stop();
+  await server?.stop();
+});
+
+const openai = () => new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: cluster.key, maxRetries: 0 });
+const anthropic = () => new Anthropic({ baseURL: `${cluster.url}/api/anthropic`, apiKey: cluster.key, maxRetries: 0 });
+
+const question = 'Call it 1.';
+const messages = [{ role: 'user' as const, content: question }];
+/** Its grammar leaves a model with random weights no choice. */
+const parameters = {
+  type: 'object' as const,
+  properties: { city: { type: 'string', enum: ['Paris'] }, days: { type: 'integer', enum: [1] } },
+  required: ['city', 'days'],
+};
+const called = { city: 'Paris', days: 1 };
+describe.skipIf(program === undefined)("a real llama-server's /v1/responses", () => {
+  it('calls a tool for a chat client', async () => {
+    const runner = openai().chat.completions.stream({
+      model: 'tiny',
+      messages,
+      max_tokens: 2000,
+      tools: [{ type: 'function', function: { name: 'get_weather', parameters } }],
+      tool_choice: 'required',
+      seed: 7,
+    });
+    const { choices, usage } = await runner.finalChatCompletion();
+    expect(choices[0]?.finish_reason).toBe('tool_calls');
+    const [call] = choices[0]?.message.tool_calls ?? [];
+    expect(call?.type === 'function' && JSON.parse(call.function.arguments)).toEqual(called);
+    expect(usage?.prompt_tokens).toBeGreaterThan(50);
+  });
+
+  it('calls a tool for a messages client, and takes the result', async () => {
+    const request = {
+      model: 'tiny',
+      max_tokens: 2000,
+      tools: [{ name: 'get_weather', input_schema: parameters }],
+      tool_choice: { type: 'any' as const },
+    };
+    const message = await anthropic()
+      .messages.stream({ ...request, messages })
+      .finalMessage();
+    expect(message.stop_reason).toBe('tool_use');
+    const call = message.content.find((block) => block.type === 'tool_use');
+    expect(call?.input).toEqual(called);
+    const answer = await anthropic().messages.create({
+      ...request,
+      max_tokens: 8,
+      tool_choice: { type: 'none' },
+      messages: [
+        ...messages,
+        { role: 'assistant', content: message.content },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: call?.id ?? '', content: 'Rain.' }] },
+      ],
+    });
+    expect(answer).toMatchObject({ type: 'message', usage: { output_tokens: 8 } });
+  });
+
+  it('counts the tokens of a messages request', async () => {
+    const counted = await anthropic().messages.countTokens({ model: 'tiny', messages });
+    const answer = await anthropic().messages.create({ model: 'tiny', messages, max_tokens: 4 });
+    const { input_tokens: fresh, cache_read_input_tokens: cached } = answer.usage;
+    expect(counted.input_tokens).toBe(fresh + (cached ?? 0));
+  });
+});
