@@ -1,9 +1,10 @@
 import { chatFormat } from './chat/chat-format.ts';
 import type { ClientFormat } from './client-format.ts';
 import { messagesFormat } from './messages/messages-format.ts';
+import { responsesFormat } from './responses/responses-format.ts';
 
 /**
  * Every client format that the router serves. A new format is one folder and one entry here. The first one writes the
  * errors of requests that belong to no format. See docs/decisions/0001-formats-and-translations.md.
  */
-export const clientFormats: readonly [ClientFormat, ...ClientFormat[]] = [chatFormat, messagesFormat];
+export const clientFormats: readonly [ClientFormat, ...ClientFormat[]] = [chatFormat, messagesFormat, responsesFormat];

@@ -44,6 +44,8 @@ export interface ModelRequest extends ClientRequest {
   operation: Operation;
   /** See `ClientFormat.sealsAnswers`. */
   sealsAnswers: boolean;
+  /** The id that the answer must have; undefined if the worker chooses it. */
+  answerId?: string | undefined;
   /** The client's headers that pass to an upstream of the same format. */
   headers: Readonly<Record<string, string>> | undefined;
   /** The session that the client's headers name; undefined if they name none. */
@@ -106,6 +108,7 @@ export async function serveModel(
     maxWaitMs,
     class: classOf(parameters, identity.class),
     sender,
+    answerId: request.answerId,
     ownerKey: sealsAnswers ? ownerKeys.ofGrant(sender.owner) : undefined,
     // Counting tokens uses no prompt cache.
     affinity: operation === 'generate' ? affinityOf(identity, session, parameters.conversation) : undefined,

@@ -7,6 +7,7 @@ import { messagesToChat } from './messages-chat/messages-to-chat.ts';
 import { messagesToConversation } from './messages-conversation/messages-to-conversation.ts';
 import { messagesToMessages } from './messages-messages/messages-to-messages.ts';
 import { messagesToResponses } from './messages-responses/messages-to-responses.ts';
+import { responsesToChat } from './responses-chat/responses-to-chat.ts';
 import type { Translation } from './translation.ts';
 
 /** Every translation from a client format to an upstream format. A new one is one folder and one entry here. */
@@ -17,6 +18,7 @@ export const translations: readonly Translation[] = [
   messagesToChat,
   messagesToMessages,
   messagesToResponses,
+  responsesToChat,
 ];
 
 /** Every translation from a client format to a conversation for command-line agents. */

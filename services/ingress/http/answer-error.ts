@@ -3,6 +3,7 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { AnswerFormat } from '#shared/formats/client-format.ts';
 import { asRouterError, refuse } from './refuse.ts';
+import { replyOf } from './reply-of.ts';
 import { requestIdOf } from './request-id.ts';
 import { traceError } from '#shared/serving/record-request.ts';
 import { traceOf } from './trace-request.ts';
@@ -26,7 +27,9 @@ export function answerError(format: AnswerFormat, { log, countRefusal }: AnswerE
       log.error({ err: refusal.cause, requestId, traceId, method, path }, 'request failed unexpectedly');
     else log.info({ requestId, traceId, method, path, code: refusal.code }, 'request refused');
     countRefusal(format.name, refusal);
+    const reply = replyOf(response);
     if (response.headersSent) next(error);
+    else if (reply) reply.fail(refusal);
     else refuse(response, format, refusal, requestId);
   };
 }

@@ -80,6 +80,7 @@ export class ClientReply implements ModelSink {
 
   data(bytes: Uint8Array): void {
     const piece = this.#answer.relayed(bytes);
+    if (piece.length === 0) return;
     this.#startStream();
     this.#output.write(piece);
   }
@@ -90,13 +91,16 @@ export class ClientReply implements ModelSink {
   }
 
   end(bytes: Uint8Array): void {
+    const piece = this.#stream ? this.#answer.relayed(bytes, true) : bytes;
     if (this.#stream) this.#startStream();
     else this.#response.writeHead(200, { 'content-type': 'application/json', 'content-length': bytes.length });
-    this.#output.end(bytes);
+    this.#output.end(piece);
   }
 
+  /** Ends the answer with an error: an event if it has begun, otherwise an answer with the error's status. */
   fail(error: RouterError): void {
     try {
+      if (this.#stream && this.#answer.opensToFail?.(error) === true) this.#startStream();
       if (this.#response.headersSent) this.#output.end(this.#answer.errorEvent(error));
       else refuse(this.#response, this.#format, error, this.#requestId);
     } catch (thrown) {

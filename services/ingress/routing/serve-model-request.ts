@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
 import { RouterError } from '#shared/core/errors.ts';
+import { newAnswerId } from '#shared/formats/answer-id.ts';
 import type { ClientFormat, ClientRequest, ClientRoute } from '#shared/formats/client-format.ts';
 import type { RunningRequest } from '#shared/serving/run-job.ts';
 import type { ServingParts } from '#shared/serving/serve-model.ts';
@@ -11,6 +12,7 @@ import type { AnswerStorer } from '#shared/serving/stored/store-answers.ts';
 import { storingSink } from '#shared/serving/stored/storing-sink.ts';
 import { HttpCaller } from '../http/http-caller.ts';
 import { ClientReply } from '../http/client-reply.ts';
+import { setReply } from '../http/reply-of.ts';
 import { maxWaitOf } from '../http/max-wait-of.ts';
 import { receiveBody, type ReceiveParts } from '../http/receive-body.ts';
 import { sessionOf } from '../http/session-of.ts';
@@ -53,13 +55,16 @@ async function start(
   const { owner } = senderOf(caller.identity);
   const given = read(received.body);
   const { request: resolved, toStore } = await resolveStored(parts.answers, format, operation, given, owner);
-  const { parameters, withDefaults, hosted } = resolved;
+  const { parameters, withDefaults, hosted, repeated } = resolved;
   const { requestId } = caller;
   const { stream } = parameters;
   const { unread } = parts;
+  const answerId = format.opensAnswers === true && operation === 'generate' ? newAnswerId(format) : undefined;
+  const opening = { requestId, answerId, repeated };
   // The input of an answer that is stored stays in memory until the answer is complete.
   const onBegin = toStore ? () => undefined : received.releaseBody;
-  const reply = new ClientReply(response, { format, requestId, stream, unread, onBegin });
+  const reply = new ClientReply(response, { format, ...opening, stream, unread, onBegin });
+  setReply(response, reply);
   const sink =
     toStore && format.stored
       ? storingSink(reply, { caller, owner, format: format.stored, stream, toStore, storer: parts.storer })
@@ -69,7 +74,7 @@ async function start(
   const maxWaitMs = maxWaitOf(request.headers);
   const sentFor = purposeOf(request.headers, parameters.signs);
   const { name, sealsAnswers = false } = format;
-  const served = { parameters, withDefaults, hosted, read, format: name, operation, sealsAnswers };
+  const served = { parameters, withDefaults, hosted, read, format: name, operation, sealsAnswers, answerId };
   const asked = { ...served, headers, session, sentFor, maxWaitMs };
   return reply.failWhenUnread(caller.cancels(await serveRequest(parts, asked, sink, caller)));
 }

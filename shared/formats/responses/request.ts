@@ -124,7 +124,7 @@ export interface ResponsesCustomTool extends JsonObject {
 export interface ResponsesNamespace extends JsonObject {
   type: 'namespace';
   name: string;
-  tools: ResponsesTool[];
+  tools?: ResponsesTool[] | null;
 }
 
 export type ResponsesTool =

@@ -39,6 +39,19 @@ export function repeatedFields(request: JsonObject): JsonObject {
   return Object.fromEntries(fields);
 }
 
+/** Most characters of JSON of one field that the ingress keeps for as long as an answer takes. */
+const longestKept = 4096;
+
+/** The same for an answer that is opened before a worker has begun, and its model. Long fields are left out. */
+export function repeatedAtOpening(request: JsonObject): JsonObject {
+  const short = Object.keys(repeated).map((field): [string, Json | undefined] => {
+    const given = request[field];
+    const length = typeof given === 'object' ? JSON.stringify(given).length : String(given).length;
+    return [field, length > longestKept ? undefined : given];
+  });
+  return { ...repeatedFields(Object.fromEntries(short)), model: request['model'] };
+}
+
 /** Parsers of the response object expect every field of a function. */
 function describedTool(tool: Json): Json {
   if (!isJsonObject(tool) || tool['type'] !== 'function') return tool;

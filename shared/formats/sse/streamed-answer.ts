@@ -8,12 +8,15 @@ export interface StreamedAnswer {
   /**
    * Takes the next piece of the worker's answer and returns the bytes to send; most formats return the piece itself. Called for
    * every piece, so it must be cheap.
+   * @param isLast whether the answer is complete with this piece
    */
-  relayed(piece: Uint8Array): Uint8Array;
+  relayed(piece: Uint8Array, isLast?: boolean): Uint8Array;
   /** The text to send when the client has received nothing for a while. */
   keepAlive(): string;
   /** The events that end an answer that fails midway. */
   errorEvent(error: RouterError): string;
+  /** Whether an answer that fails before its first byte begins nevertheless, with status 200, and then fails in its stream. */
+  opensToFail?(error: RouterError): boolean;
   /** Output tokens that were relayed, estimated: for streams whose engine reports no count. */
   readonly tokens: number;
 }

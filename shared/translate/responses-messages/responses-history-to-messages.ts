@@ -7,12 +7,12 @@ import type {
   ResponsesMessage,
   ResponsesReasoning,
   ResponsesRequest,
-  ResponsesTool,
   ResponsesToolOutput,
   ResponsesToolSearchCall,
   ResponsesToolSearchOutput,
 } from '#shared/formats/responses/request.ts';
-import { type FlatTools, flattenTools } from '../responses/flatten-tools.ts';
+import type { FlatTools } from '../responses/flatten-tools.ts';
+import { foundTools } from '../responses/found-tools.ts';
 import { inputArgument } from '../responses/input-unwrapper.ts';
 import type { Target } from '../translation.ts';
 import { unsupportedInChat } from '../unsupported.ts';
@@ -97,10 +97,4 @@ export function responsesHistoryToMessages(
 function textOnly(block: MessagesBlock, param: string): TextBlock {
   if (block.type === 'text') return block;
   throw unsupportedInChat(param, 'anything but text in a system message');
-}
-
-/** The tools themselves are offered; the model reads which ones its search has found. */
-function foundTools(found: ResponsesTool[]): string {
-  const names = flattenTools({ model: '', tools: found }).tools.map(({ name }) => name);
-  return names.length === 0 ? 'No tools found.' : `Tools that can be called now: ${names.join(', ')}`;
 }

@@ -79,7 +79,7 @@ export function flattenTools(request: ResponsesRequest): FlatTools {
         );
       case 'namespace': {
         const { name, tools: members } = tool as ResponsesNamespace;
-        for (const [at, member] of members.entries()) add(member, `${param}.tools[${at}]`, name);
+        for (const [at, member] of (members ?? []).entries()) add(member, `${param}.tools[${at}]`, name);
         return undefined;
       }
       case 'tool_search':

@@ -61,6 +61,13 @@ const streams: Record<string, { opening: string[]; contents: Record<string, stri
   },
 };
 
+/** By client format: what a whole stream contains, and its end. */
+const wholes: Record<string, { opening: string; end: RegExp }> = {
+  chat: { opening: '"role":"assistant"', end: /\[DONE\]$/ },
+  messages: { opening: 'message_start', end: /"type":\s?"message_stop"\}$/ },
+  responses: { opening: 'response.created', end: /^data: \{"type":"response.completed".*\}$/m },
+};
+
 const pairs = Object.entries(streams).flatMap(([upstream, of]) =>
   clientsOf(upstream).map((client) => ({ client, upstream, of })),
 );
@@ -86,8 +93,8 @@ describe.each(pairs)('the opening of a stream from $upstream to $client', ({ cli
     for (const event of [...of.opening, ...of.end]) text += stream.event(event);
     expect(stream.hasContent).toBe(false);
     text += stream.end().text;
-    expect(text).toContain(client === 'chat' ? '"role":"assistant"' : 'message_start');
-    expect(text.trimEnd()).toMatch(client === 'chat' ? /\[DONE\]$/ : /"type":\s?"message_stop"\}$/);
+    expect(text).toContain(wholes[client]?.opening);
+    expect(text.trimEnd()).toMatch(wholes[client]?.end ?? '');
   });
 });
 

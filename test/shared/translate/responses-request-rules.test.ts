@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '#shared/core/json.ts';
 import { sealer } from '#shared/core/seal.ts';
+import { requestRules as chatRules } from '#shared/translate/responses-chat/field-rules.ts';
+import { responsesToChatRequest } from '#shared/translate/responses-chat/responses-to-chat-request.ts';
 import { requestRules } from '#shared/translate/responses-messages/field-rules.ts';
 import { responsesToMessagesRequest } from '#shared/translate/responses-messages/responses-to-messages-request.ts';
 import { requestRules as responsesRules } from '#shared/translate/responses-responses/field-rules.ts';
@@ -65,8 +67,8 @@ const examples: Record<string, Example> = {
   'input[].content[].detail': part({ ...image, detail: 'low' }, image),
   'input[].content[] input_file, with data': part({
     type: 'input_file',
-    filename: 'a.pdf',
-    file_data: 'data:application/pdf;base64,aa',
+    filename: 'a.txt',
+    file_data: 'data:text/plain;base64,aGk=',
   }),
   'input[].content[] input_file, by URL': part({ type: 'input_file', file_url: 'https://example.com/a.pdf' }),
   'input[].content[] input_file, by id': part({ type: 'input_file', file_id: 'file-1' }),
@@ -145,6 +147,7 @@ const examples: Record<string, Example> = {
 };
 
 const upstreams = [
+  ['chat', chatRules, responsesToChatRequest],
   ['messages', requestRules, responsesToMessagesRequest],
   ['responses', responsesRules, responsesToResponsesRequest],
 ] as const;

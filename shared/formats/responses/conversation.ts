@@ -1,0 +1,28 @@
+import { conversationOf, type Conversation } from '../conversation.ts';
+import type { ResponsesItem, ResponsesRequest } from './request.ts';
+
+/** The conversation that a request belongs to: named by `prompt_cache_key`, else known by its start. */
+export function responsesConversation({ instructions, input, prompt_cache_key: name }: ResponsesRequest): Conversation {
+  return conversationOf(name, startOf(instructions ?? '', input ?? ''));
+}
+
+/** The texts of the instructions and of the first message of the user. */
+function* startOf(instructions: string, input: string | ResponsesItem[]): Generator<string> {
+  yield instructions;
+  if (typeof input === 'string') {
+    yield input;
+    return;
+  }
+  for (const item of input) {
+    const { role, content } = item as { role?: string; content?: unknown };
+    if (role === undefined || role === 'assistant') continue;
+    if (typeof content === 'string') yield content;
+    else if (Array.isArray(content))
+      for (const { text } of content as { text?: unknown }[]) if (isText(text)) yield text;
+    if (role === 'user') return;
+  }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}

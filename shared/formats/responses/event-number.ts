@@ -1,0 +1,60 @@
+const key = '"sequence_number"';
+
+/** Where the number of an event stands in its text. */
+export interface NumberPlace {
+  start: number;
+  end: number;
+  value: number;
+}
+
+/**
+ * Finds the sequence number of an event: the field of the outermost object of its data, not one of the same name within an item
+ * or a text. Reads no further than the field.
+ * @returns undefined for an event without a number
+ */
+export function findEventNumber(event: string): NumberPlace | undefined {
+  let at = event.indexOf('{');
+  let depth = 0;
+  while (at >= 0 && at < event.length) {
+    switch (event.charAt(at)) {
+      case '"': {
+        if (depth === 1 && event.startsWith(key, at)) {
+          const found = numberAt(event, at + key.length);
+          if (found) return found;
+        }
+        at = stringEnd(event, at);
+        continue;
+      }
+      case '{':
+      case '[':
+        depth++;
+        break;
+      case '}':
+      case ']':
+        depth--;
+        break;
+    }
+    at++;
+  }
+  return undefined;
+}
+
+/** The number after a colon. */
+function numberAt(text: string, from: number): NumberPlace | undefined {
+  const pattern = /\s*:\s*(\d+)/y;
+  pattern.lastIndex = from;
+  const match = pattern.exec(text);
+  const digits = match?.[1];
+  if (digits === undefined) return undefined;
+  return { start: pattern.lastIndex - digits.length, end: pattern.lastIndex, value: Number(digits) };
+}
+
+/** The position after the string that begins at a position. */
+function stringEnd(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let escapes = 0;
+    while (text[end - 1 - escapes] === '\\') escapes++;
+    if (escapes % 2 === 0) return end + 1;
+  }
+  return text.length;
+}

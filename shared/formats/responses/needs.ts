@@ -1,0 +1,69 @@
+import { estimateTokens, imageTokens } from '../estimate-tokens.ts';
+import type { Needs } from '../client-format.ts';
+import type { ResponsesItem, ResponsesPart, ResponsesRequest } from './request.ts';
+
+/** Tokens of an item in addition to its content. */
+const itemTokens = 4;
+
+/** Items that add tools. */
+const toolItems: ReadonlySet<unknown> = new Set(['additional_tools', 'tool_search_output']);
+
+/** What a Responses request, or one for its token count, needs of a model. */
+export function responsesNeeds(request: ResponsesRequest): Needs {
+  const { tools, tool_choice: choice, input, instructions, reasoning, text } = request;
+  const items = Array.isArray(input) ? input : [];
+  const offered = [...(tools ?? []), ...items.flatMap(toolsOf)].filter((tool) => !isUnused(tool));
+  let inputTokens = offered.length > 0 ? estimateTokens(JSON.stringify(offered)) : 0;
+  inputTokens += estimateTokens(instructions ?? '');
+  if (typeof input === 'string') inputTokens += itemTokens + estimateTokens(input);
+  let vision = false;
+  for (const item of items) {
+    inputTokens += itemTokens + tokensOf(item);
+    vision ||= partsOf(item).some(({ type }) => type === 'input_image');
+  }
+  return {
+    tools: offered.length > 0 && choice !== 'none',
+    vision,
+    thinking: typeof reasoning?.effort === 'string' && reasoning.effort !== 'none',
+    json: text?.format !== undefined && text.format !== null && text.format.type !== 'text',
+    inputTokens,
+  };
+}
+
+/** A search that may not leave a cache of its vendor; clients send it with every request. */
+function isUnused({ type, external_web_access: isLive }: { type: string; external_web_access?: unknown }): boolean {
+  return type === 'web_search' && isLive === false;
+}
+
+function toolsOf(item: ResponsesItem): { type: string }[] {
+  if (!toolItems.has(item.type)) return [];
+  const { tools } = item as { tools?: { type: string }[] | null };
+  return tools ?? [];
+}
+
+function partsOf(item: ResponsesItem): readonly ResponsesPart[] {
+  const { content, output } = item as { content?: unknown; output?: unknown };
+  const parts = Array.isArray(output) ? output : content;
+  return Array.isArray(parts) ? (parts as ResponsesPart[]) : [];
+}
+
+function tokensOf(item: ResponsesItem): number {
+  if (toolItems.has(item.type)) return 0;
+  const parts = partsOf(item);
+  if (parts.length > 0) return parts.reduce((sum, part) => sum + partTokens(part), 0);
+  const { content, output } = item as { content?: unknown; output?: unknown };
+  const whole = output ?? content;
+  // What is sealed is about as long as the text that it seals.
+  return estimateTokens(typeof whole === 'string' ? whole : JSON.stringify(item));
+}
+
+function partTokens(part: ResponsesPart): number {
+  if (part.type === 'input_image') return imageTokens;
+  if (part.type === 'input_file') return fileTokens(part);
+  return estimateTokens('text' in part && typeof part.text === 'string' ? part.text : JSON.stringify(part));
+}
+
+/** The text of a PDF is about a tenth of its bytes. */
+function fileTokens({ file_data: data }: { file_data?: string | null }): number {
+  return typeof data === 'string' ? Math.ceil(estimateTokens(data) / 10) : imageTokens;
+}

@@ -1,0 +1,25 @@
+import { RouterError } from '#shared/core/errors.ts';
+import { problemError } from '../openai/problem-error.ts';
+import { firstProblem } from '../validation/first-problem.ts';
+import type { ResponsesRequest } from './request.ts';
+import { responsesRequestSchema } from './schema.ts';
+import { refuseStoredState } from './stored-state.ts';
+
+/**
+ * Checks the body of a Responses request, or of one for its token count, and returns the same object.
+ * @throws RouterError `missing_parameter`, `invalid_request` or `unsupported_parameter`; `param` is the field's path
+ */
+export function parseResponsesRequest(body: unknown): ResponsesRequest {
+  const parsed = responsesRequestSchema.safeParse(body);
+  if (!parsed.success) throw problemError(firstProblem(parsed.error, body));
+  const request = body as ResponsesRequest;
+  if (request.background === true) {
+    throw new RouterError(
+      'unsupported_parameter',
+      "Unsupported value for 'background': responses are not made in the background here. Leave it out, or stream.",
+      { param: 'background' },
+    );
+  }
+  refuseStoredState(request);
+  return request;
+}

@@ -1,0 +1,57 @@
+import type { JsonObject } from '#shared/core/json.ts';
+import { openaiApi } from '../apis/openai-api.ts';
+import type { ClientFormat, ClientRequest, ClientRoute, RequestParameters } from '../client-format.ts';
+import { readJsonRequest } from '../json-request.ts';
+import { openaiErrorAnswer } from '../openai/error.ts';
+import { openaiLimitHeaders } from '../openai/limit-headers.ts';
+import { responsesConversation } from './conversation.ts';
+import { responsesNeeds } from './needs.ts';
+import { parseResponsesRequest } from './parse-responses-request.ts';
+import type { ResponsesRequest } from './request.ts';
+import { repeatedAtOpening } from './response-object.ts';
+import { ResponsesStream } from './responses-stream.ts';
+import { responsesSigns } from './signs.ts';
+
+/** OpenAI's Responses, which Codex and newer SDKs use. */
+export const responsesFormat: ClientFormat = {
+  name: 'responses',
+  api: openaiApi,
+  routes: [
+    { path: '/responses', operation: 'generate' },
+    { path: '/responses/input_tokens', operation: 'count_tokens' },
+  ],
+  passedHeaders: ['openai-beta'],
+  answerIdPrefix: 'resp_',
+  opensAnswers: true,
+  sealsAnswers: true,
+  read: readRequest,
+  countAnswer: (inputTokens) => ({ object: 'response.input_tokens', input_tokens: inputTokens }),
+  estimateInput: (request: JsonObject) => responsesNeeds(request as ResponsesRequest).inputTokens,
+  errorAnswer: openaiErrorAnswer,
+  limitHeaders: openaiLimitHeaders,
+  openStream: (opening) => new ResponsesStream(opening),
+};
+
+function readRequest(body: Buffer, operation: ClientRoute['operation']): ClientRequest {
+  let repeated: JsonObject | undefined;
+  const request = readJsonRequest(body, (parsed) => {
+    const checked = parseResponsesRequest(parsed);
+    const parameters = parametersOf(checked, operation);
+    if (parameters.stream) repeated = repeatedAtOpening(checked);
+    return parameters;
+  });
+  return { ...request, repeated };
+}
+
+function parametersOf(request: ResponsesRequest, operation: ClientRoute['operation']): RequestParameters {
+  const { service_tier: tier } = request;
+  return {
+    model: request.model,
+    stream: operation === 'generate' && request.stream === true,
+    needs: responsesNeeds(request),
+    maxOutput: request.max_output_tokens ?? undefined,
+    serviceTier: tier === 'flex' || tier === 'priority' ? tier : undefined,
+    conversation: responsesConversation(request),
+    signs: operation === 'generate' ? responsesSigns(request) : undefined,
+  };
+}

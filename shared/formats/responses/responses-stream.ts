@@ -1,0 +1,147 @@
+import { errorTable, type RouterError } from '#shared/core/errors.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+import type { StreamOpening } from '../client-format.ts';
+import { estimateTokensOfPieces } from '../estimate-tokens.ts';
+import { namedEvent } from '../sse/encode.ts';
+import { RelayedEvents, type StreamedAnswer } from '../sse/streamed-answer.ts';
+import { findEventNumber } from './event-number.ts';
+import { failedError } from './failed-error.ts';
+import { repeatedFields, responseObject, type ResponseStatus } from './response-object.ts';
+import { nothing, WholeEvents } from './whole-events.ts';
+
+/** Events of an answer that carry no text of the model, at least. */
+const frameEvents = 8;
+
+/** Bytes of a delta event without its text. */
+const deltaBytes = 230;
+
+/** Events with which an answer begins. */
+const openings = /^event: response\.(?:created|queued|in_progress)\n/;
+
+/**
+ * One streamed answer of the Responses format. The router may open it before a worker has begun, and it adds keep-alives and
+ * failures; all events are numbered. As long as the router has added nothing, the worker's events pass unread; afterwards their
+ * numbers follow those of the added ones. Only whole events are sent: some clients lose an event that is split over two writes.
+ */
+export class ResponsesStream implements StreamedAnswer {
+  readonly #opening: StreamOpening;
+  readonly #created = Math.floor(Date.now() / 1000);
+  readonly #events = new WholeEvents();
+  readonly #relayed = new RelayedEvents();
+  /** Number of the next event; not kept while events pass unread. */
+  #next = 0;
+  /** The last event that passed unread. */
+  #unread: Buffer | undefined;
+  #isOpen = false;
+  /** What is added to the worker's numbers; undefined as long as its first event is to come. */
+  #shift: number | undefined;
+  /** Whether the worker's events pass unread. */
+  #isUntouched = true;
+
+  constructor(opening: StreamOpening) {
+    this.#opening = opening;
+  }
+
+  get tokens(): number {
+    const { events, bytes, firstEventBytes } = this.#relayed;
+    const deltas = Math.max(0, events - frameEvents);
+    // The first two events carry the whole response object.
+    return estimateTokensOfPieces(deltas, bytes - 2 * firstEventBytes - (deltas + frameEvents - 2) * deltaBytes);
+  }
+
+  relayed(piece: Uint8Array, isLast = false): Uint8Array {
+    const events = isLast ? this.#events.last(piece) : this.#events.next(piece);
+    if (events.length === 0) return nothing;
+    this.#relayed.add(events);
+    if (!this.#isUntouched) return Buffer.from(this.#renumbered(Buffer.from(events).toString()));
+    this.#unread = lastEvent(events);
+    return events;
+  }
+
+  /** Clients do not count comments as a sign of life, and one of them empties its items at `response.in_progress`. */
+  keepAlive(): string {
+    if (!this.#hasBegun) {
+      const opening = this.#open();
+      return opening === '' ? this.#write('response.in_progress', { response: this.#object('in_progress') }) : opening;
+    }
+    this.#count();
+    if (this.#shift !== undefined) this.#shift += 1;
+    return this.#write('keepalive', {});
+  }
+
+  errorEvent(error: RouterError): string {
+    if (this.#hasBegun) this.#count();
+    const opening = this.#hasBegun ? '' : this.#open();
+    const response = this.#object('failed', failedError(error));
+    return opening + this.#write('response.failed', { response });
+  }
+
+  /** After a status of 500 or above, and after some below, Codex repeats the request many times; a failed response it obeys. */
+  opensToFail({ code }: RouterError): boolean {
+    const { status } = errorTable[code];
+    return status >= 500 || status === 422;
+  }
+
+  /** Whether the worker's events are being sent. */
+  get #hasBegun(): boolean {
+    return this.#relayed.events > 0;
+  }
+
+  #open(): string {
+    if (this.#isOpen) return '';
+    this.#isOpen = true;
+    this.#isUntouched = false;
+    const response = this.#object('in_progress');
+    return this.#write('response.created', { response }) + this.#write('response.in_progress', { response });
+  }
+
+  /** From now on, the numbers of events are kept. */
+  #count(): void {
+    if (!this.#isUntouched) return;
+    this.#isUntouched = false;
+    this.#shift = 0;
+    const last = findEventNumber(this.#unread?.toString() ?? '');
+    if (last) this.#next = last.value + 1;
+  }
+
+  /** The events, numbered after those that were added. Of a worker that begins, the opening was sent already. */
+  #renumbered(events: string): string {
+    let written = '';
+    for (const text of events.split(/(?<=\n\n)/)) {
+      if (this.#shift === undefined && openings.test(text)) continue;
+      const place = findEventNumber(text);
+      if (!place) {
+        written += text;
+        continue;
+      }
+      this.#shift ??= this.#next - place.value;
+      const number = place.value + this.#shift;
+      written += text.slice(0, place.start) + String(number) + text.slice(place.end);
+      this.#next = number + 1;
+    }
+    return written;
+  }
+
+  #write(type: string, fields: JsonObject): string {
+    return namedEvent(type, JSON.stringify({ type, sequence_number: this.#next++, ...fields }));
+  }
+
+  #object(status: ResponseStatus, error?: { code: string; message: string }): JsonObject {
+    const { answerId, requestId, repeated } = this.#opening;
+    const { model, ...fields } = repeated ?? repeatedFields({});
+    return responseObject({
+      id: answerId ?? requestId,
+      model: typeof model === 'string' ? model : '',
+      created: this.#created,
+      status,
+      repeated: fields,
+      error,
+    });
+  }
+}
+
+/** A copy of the last one of these events: a piece's memory may be used again. */
+function lastEvent(events: Uint8Array): Buffer {
+  const start = Buffer.from(events.buffer, events.byteOffset, events.byteLength).lastIndexOf('\n\n', -3);
+  return Buffer.from(events.subarray(start < 0 ? 0 : start + 2));
+}

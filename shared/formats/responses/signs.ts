@@ -1,0 +1,37 @@
+import { startOfText, type RequestSigns } from '../request-signs.ts';
+import type { ResponsesItem, ResponsesMessage, ResponsesRequest } from './request.ts';
+
+/** Items that carry tools. */
+const toolItems: ReadonlySet<unknown> = new Set(['additional_tools', 'tool_search_output']);
+
+/** Tools that the client runs. */
+const ownTools: ReadonlySet<string> = new Set(['function', 'custom', 'namespace']);
+
+/** What of a Responses request tells what it is for. */
+export function responsesSigns({ instructions, input, tools }: ResponsesRequest): RequestSigns {
+  const items = Array.isArray(input) ? input : [];
+  const messages = items.filter(isMessage);
+  const first = messages.find(({ role }) => role === 'system' || role === 'developer');
+  const last = messages.findLast(({ role }) => role === 'user');
+  const added = items.flatMap(
+    (item) => (toolItems.has(item.type) ? (item as { tools?: typeof tools }).tools : []) ?? [],
+  );
+  return {
+    instructions: startOfText(typeof instructions === 'string' ? instructions : firstTextOf(first)),
+    lastText: startOfText(typeof input === 'string' ? input : firstTextOf(last)),
+    hasOwnTools: [...(tools ?? []), ...added].some(({ type }) => ownTools.has(type)),
+    cachesInstructions: false,
+    compacts: items.at(-1)?.type === 'compaction_trigger',
+  };
+}
+
+function isMessage(item: ResponsesItem): item is ResponsesMessage {
+  return item.type === undefined || item.type === 'message';
+}
+
+function firstTextOf(message: ResponsesMessage | undefined): string {
+  const content = message?.content;
+  if (typeof content === 'string') return content;
+  const texts = (content ?? []).map((part) => ('text' in part ? part.text : undefined));
+  return texts.find((text) => typeof text === 'string') ?? '';
+}

@@ -1,0 +1,100 @@
+import type { ChatContent, ChatMessage, ChatPart, ChatToolCall } from '#shared/formats/chat/request.ts';
+
+/** An assistant message that is being put together. */
+interface AssistantTurn {
+  thoughts: string[];
+  parts: ChatPart[];
+  calls: ChatToolCall[];
+}
+
+/**
+ * Puts a chat history together from single items. Instructions are joined in a first system message, because many chat templates
+ * refuse a later one. Consecutive texts, thoughts and calls of the model are one message. Images that a tool returned follow its
+ * results in a message of the user: a tool message has one text.
+ */
+export class ChatHistory {
+  readonly #instructions: string[] = [];
+  readonly #messages: ChatMessage[] = [];
+  readonly #callIds = new Set<string>();
+  #turn: AssistantTurn | undefined;
+  #images: ChatPart[] = [];
+
+  addInstructions(parts: readonly ChatPart[]): void {
+    for (const part of parts) if (part.type === 'text' && part.text !== '') this.#instructions.push(part.text);
+  }
+
+  addUser(parts: readonly ChatPart[]): void {
+    this.#closeTurn();
+    const images = this.#takeImages();
+    this.#messages.push({ role: 'user', content: simplest([...images, ...parts]) });
+  }
+
+  addThought(text: string): void {
+    if (text !== '') this.#openTurn().thoughts.push(text);
+  }
+
+  addText(parts: readonly ChatPart[]): void {
+    this.#openTurn().parts.push(...parts);
+  }
+
+  addCall(id: string, name: string, json: string): void {
+    this.#callIds.add(id);
+    this.#openTurn().calls.push({ id, type: 'function', function: { name, arguments: json } });
+  }
+
+  /** Whether there is a call with this id. */
+  hasCall(id: string): boolean {
+    return this.#callIds.has(id);
+  }
+
+  addResult(id: string, parts: readonly ChatPart[]): void {
+    this.#closeTurn();
+    const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');
+    this.#messages.push({ role: 'tool', tool_call_id: id, content: text });
+    this.#images.push(...parts.filter((part) => part.type !== 'text'));
+  }
+
+  finish(): ChatMessage[] {
+    this.#closeTurn();
+    this.#addImages();
+    const text = this.#instructions.join('\n\n');
+    return text === '' ? this.#messages : [{ role: 'system', content: text }, ...this.#messages];
+  }
+
+  #openTurn(): AssistantTurn {
+    this.#addImages();
+    this.#turn ??= { thoughts: [], parts: [], calls: [] };
+    return this.#turn;
+  }
+
+  #closeTurn(): void {
+    const turn = this.#turn;
+    this.#turn = undefined;
+    if (!turn) return;
+    const { thoughts, parts, calls } = turn;
+    this.#messages.push({
+      role: 'assistant',
+      content: parts.length === 0 && calls.length > 0 ? null : simplest(parts),
+      ...(thoughts.length > 0 && { reasoning_content: thoughts.join('\n\n') }),
+      ...(calls.length > 0 && { tool_calls: calls }),
+    });
+  }
+
+  #addImages(): void {
+    const images = this.#takeImages();
+    if (images.length > 0) this.#messages.push({ role: 'user', content: simplest(images) });
+  }
+
+  #takeImages(): ChatPart[] {
+    const images = this.#images;
+    this.#images = [];
+    return images;
+  }
+}
+
+/** A single text becomes a string. */
+function simplest(parts: ChatPart[]): ChatContent {
+  const [first] = parts;
+  if (first === undefined) return '';
+  return parts.length === 1 && first.type === 'text' ? first.text : parts;
+}

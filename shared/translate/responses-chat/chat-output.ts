@@ -1,0 +1,77 @@
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { completeUsage, readChatUsage } from '#shared/formats/chat/usage.ts';
+import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
+import { ResponsesAnswer } from '../responses/responses-answer.ts';
+import type { Ending, Minted } from '../translation.ts';
+import { readFinishReason } from '../upstreams/chat/finish-reason.ts';
+import { reasoningOf, unifyReasoning } from '../upstreams/chat/reasoning.ts';
+import { ToolCallOrder, toolCallPrefix } from '../upstreams/chat/tool-call-order.ts';
+
+/** Writes the messages or deltas of a chat upstream's answer as items of a response. Results are text ready to be sent. */
+export class ChatOutput {
+  readonly #minted: Minted;
+  readonly #answer: ResponsesAnswer;
+  readonly #order: ToolCallOrder;
+  #bytes = 0;
+
+  constructor(minted: Minted) {
+    this.#minted = minted;
+    this.#answer = new ResponsesAnswer(minted);
+    this.#order = new ToolCallOrder(toolCallPrefix(minted.id));
+  }
+
+  get hasContent(): boolean {
+    return this.#answer.hasContent;
+  }
+
+  /** The whole response. */
+  get response(): JsonObject {
+    return this.#answer.response;
+  }
+
+  begin(): string {
+    return this.#answer.begin();
+  }
+
+  /**
+   * Adds a delta, or a whole message: thinking, text, refusal and tool calls. Changes it.
+   * @param isWhole whether every tool call is complete, so that its index tells nothing
+   */
+  add(delta: JsonObject, isWhole = false): string {
+    unifyReasoning(delta);
+    const { content, refusal, tool_calls: calls } = delta;
+    let events = '';
+    const thought = this.#count(reasoningOf(delta));
+    if (thought !== '') events += this.#answer.reasoning(thought);
+    const text = this.#count(content);
+    if (text !== '') events += this.#answer.text(text);
+    const refused = this.#count(refusal);
+    if (refused !== '') events += this.#answer.refusal(refused);
+    for (const [index, call] of (Array.isArray(calls) ? calls : []).entries()) {
+      const piece = this.#order.place(isWhole && isJsonObject(call) ? { ...call, index } : call);
+      this.#count((piece.name ?? '') + piece.arguments);
+      events += this.#answer.call(piece);
+    }
+    return events;
+  }
+
+  /**
+   * Ends the answer.
+   * @throws RouterError `upstream_failed` if the upstream reports that it aborted
+   */
+  finish(finish: Json | undefined, reported: Json | undefined): { text: string; ending: Ending } {
+    const finishReason = readFinishReason(finish, this.#order.size > 0);
+    const usage = completeUsage(readChatUsage(reported), {
+      prompt: this.#minted.promptTokens,
+      completion: () => estimateTokensOfBytes(this.#bytes),
+    });
+    const ending = { finishReason, usage };
+    return { text: this.#answer.finish(ending), ending };
+  }
+
+  #count(text: Json | undefined): string {
+    if (typeof text !== 'string') return '';
+    this.#bytes += Buffer.byteLength(text);
+    return text;
+  }
+}

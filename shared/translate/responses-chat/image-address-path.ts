@@ -1,0 +1,22 @@
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+
+/**
+ * The path of the first image with this address in a Responses request, such as `input[0].content[1].image_url`; undefined if there
+ * is none.
+ */
+export function imageAddressPath({ input }: JsonObject, address: string): string | undefined {
+  return pathIn(input, 'input', address);
+}
+
+/** Searches the content of messages and the outputs of tools. */
+function pathIn(items: Json | undefined, path: string, address: string): string | undefined {
+  for (const [at, item] of (Array.isArray(items) ? items : []).entries()) {
+    if (!isJsonObject(item)) continue;
+    const here = `${path}[${at}]`;
+    if (item['image_url'] === address) return `${here}.image_url`;
+    const inside =
+      pathIn(item['content'], `${here}.content`, address) ?? pathIn(item['output'], `${here}.output`, address);
+    if (inside !== undefined) return inside;
+  }
+  return undefined;
+}

@@ -1,0 +1,107 @@
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject } from '#shared/core/json.ts';
+import type { ChatMessage, ChatPart } from '#shared/formats/chat/request.ts';
+import type {
+  ResponsesCustomCall,
+  ResponsesFunctionCall,
+  ResponsesItem,
+  ResponsesMessage,
+  ResponsesReasoning,
+  ResponsesRequest,
+  ResponsesToolOutput,
+  ResponsesToolSearchCall,
+  ResponsesToolSearchOutput,
+} from '#shared/formats/responses/request.ts';
+import type { FlatTools } from '../responses/flatten-tools.ts';
+import { foundTools } from '../responses/found-tools.ts';
+import { inputArgument } from '../responses/input-unwrapper.ts';
+import { readReasoning } from '../responses/sealed-reasoning.ts';
+import type { Target } from '../translation.ts';
+import { unsupportedInChat } from '../unsupported.ts';
+import { ChatHistory } from './chat-history.ts';
+import { partToChat } from './part-to-chat.ts';
+
+/**
+ * Translates instructions and input to the messages of a chat request.
+ * @throws RouterError `unsupported_parameter` that names a part the chat format does not have; `invalid_request` for the output of a
+ * call that is not there
+ */
+export function responsesHistoryToChat(
+  { instructions, input }: ResponsesRequest,
+  { nameOf }: Pick<FlatTools, 'nameOf'>,
+  target: Target,
+): ChatMessage[] {
+  const history = new ChatHistory();
+  history.addInstructions(partsOf(instructions ?? '', 'instructions'));
+  if (typeof input === 'string') history.addUser(partsOf(input, 'input'));
+  else for (const [at, item] of (input ?? []).entries()) add(item, `input[${at}]`);
+  return history.finish();
+
+  function add(item: ResponsesItem, param: string): void {
+    switch (item.type) {
+      case undefined:
+      case null:
+      case 'message':
+        return addMessage(item as ResponsesMessage, `${param}.content`);
+      case 'reasoning':
+        return history.addThought(readReasoning(item as ResponsesReasoning, target.unseal).text);
+      case 'function_call': {
+        const { call_id: id, name, namespace, arguments: json } = item as ResponsesFunctionCall;
+        return history.addCall(id, nameOf(name, namespace), json);
+      }
+      case 'custom_tool_call': {
+        const { call_id: id, name, namespace, input: text } = item as ResponsesCustomCall;
+        return history.addCall(id, nameOf(name, namespace), JSON.stringify({ [inputArgument]: text }));
+      }
+      case 'tool_search_call': {
+        const { call_id: id, arguments: given } = item as ResponsesToolSearchCall;
+        if (typeof id !== 'string') return undefined;
+        return history.addCall(id, nameOf('tool_search'), JSON.stringify(isJsonObject(given) ? given : {}));
+      }
+      case 'function_call_output':
+      case 'custom_tool_call_output': {
+        const { call_id: id, output } = item as ResponsesToolOutput;
+        return addResult(id, partsOf(output, `${param}.output`), param);
+      }
+      case 'tool_search_output': {
+        const { call_id: id, tools } = item as ResponsesToolSearchOutput;
+        if (typeof id !== 'string') return undefined;
+        return addResult(id, partsOf(foundTools(tools ?? []), param), param);
+      }
+      case 'additional_tools':
+        return undefined;
+      default:
+        throw unsupportedInChat(`${param}.type`, `items of type '${item.type}'`);
+    }
+  }
+
+  function addMessage({ role, content }: ResponsesMessage, param: string): void {
+    const parts = partsOf(content, param);
+    switch (role) {
+      case 'system':
+      case 'developer':
+        if (parts.some(({ type }) => type !== 'text')) {
+          throw unsupportedInChat(param, 'anything but text in a system message');
+        }
+        return history.addInstructions(parts);
+      case 'user':
+        return history.addUser(parts);
+      case 'assistant':
+        return history.addText(parts);
+    }
+  }
+
+  function addResult(id: string, parts: ChatPart[], param: string): void {
+    if (!history.hasCall(id)) {
+      const path = `${param}.call_id`;
+      const message = `Invalid value for '${path}': no item before it is a call with this id.`;
+      throw new RouterError('invalid_request', message, { param: path });
+    }
+    history.addResult(id, parts);
+  }
+
+  function partsOf(content: ResponsesMessage['content'], param: string): ChatPart[] {
+    if (typeof content === 'string') return [{ type: 'text', text: content }];
+    return content.map((part, at) => partToChat(part, `${param}[${at}]`, target));
+  }
+}

@@ -1,0 +1,83 @@
+import type { JsonObject } from '#shared/core/json.ts';
+import type { ResponsesRequest } from '#shared/formats/responses/request.ts';
+import { ruledFields } from '../field-rule.ts';
+import { flattenTools } from '../responses/flatten-tools.ts';
+import type { Target } from '../translation.ts';
+import { unsupportedInChat } from '../unsupported.ts';
+import { requestRules } from './field-rules.ts';
+import { responsesHistoryToChat } from './responses-history-to-chat.ts';
+import { responsesToolsToChat } from './responses-tools-to-chat.ts';
+
+const fields = ruledFields(requestRules);
+
+/** Fields that the chat format has under the same name. */
+const same = [
+  'temperature',
+  'top_p',
+  'user',
+  'safety_identifier',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'service_tier',
+] as const;
+
+/**
+ * Translates a Responses client's request for a chat upstream. `field-rules.ts` lists the effect on each field.
+ * @throws RouterError `unsupported_parameter` that names a field the upstream cannot serve
+ */
+export function responsesToChatRequest(body: JsonObject, target: Target): JsonObject {
+  const request = body as ResponsesRequest;
+  refuse(request);
+  const flat = flattenTools(request);
+  const { max_output_tokens: limit, reasoning, text } = request;
+  return {
+    ...furtherFields(request),
+    model: target.model,
+    messages: responsesHistoryToChat(request, flat, target),
+    // Every engine reads this field.
+    ...(typeof limit === 'number' && { max_tokens: limit }),
+    ...responsesToolsToChat(request, flat),
+    ...Object.fromEntries(same.flatMap((field) => (isGiven(request[field]) ? [[field, request[field]]] : []))),
+    ...(typeof reasoning?.effort === 'string' && { reasoning_effort: reasoning.effort }),
+    ...(typeof text?.verbosity === 'string' && { verbosity: text.verbosity }),
+    ...responseFormat(request),
+    ...(request.stream === true && { stream: true, stream_options: { include_usage: true } }),
+  };
+}
+
+function refuse(request: ResponsesRequest): void {
+  for (const [field, what] of fields.refused) {
+    const value = request[field];
+    if (!isGiven(value) || value === false || value === 0 || (Array.isArray(value) && value.length === 0)) continue;
+    throw unsupportedInChat(field, what);
+  }
+  if (request.include?.includes('message.output_text.logprobs') === true) {
+    throw unsupportedInChat('include', 'log probabilities');
+  }
+}
+
+/** Fields without a rule: engines have many of their own, and ignore or refuse unknown ones. */
+function furtherFields(request: ResponsesRequest): JsonObject {
+  return Object.fromEntries(Object.entries(request).filter(([field]) => !fields.known.has(field)));
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+function responseFormat({ text }: ResponsesRequest): JsonObject {
+  const format = text?.format;
+  switch (format?.type) {
+    case undefined:
+    case 'text':
+      return {};
+    case 'json_schema': {
+      const { type: _, ...schema } = format;
+      return { response_format: { type: 'json_schema', json_schema: schema } };
+    }
+    case 'json_object':
+      return { response_format: { type: 'json_object' } };
+    default:
+      throw unsupportedInChat('text.format.type', `a format of type '${format?.type}'`);
+  }
+}

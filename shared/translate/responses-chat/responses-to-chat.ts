@@ -1,0 +1,23 @@
+import { responsesFormat } from '#shared/formats/responses/responses-format.ts';
+import { recallResponses } from '../responses/recall-request.ts';
+import type { Translation } from '../translation.ts';
+import { chatUpstream } from '../upstreams/chat/chat-upstream.ts';
+import { answerRules, requestRules } from './field-rules.ts';
+import { imageAddressPath } from './image-address-path.ts';
+import { responsesToChatReply } from './responses-to-chat-reply.ts';
+import { responsesToChatRequest } from './responses-to-chat-request.ts';
+import { ResponsesToChatStream } from './responses-to-chat-stream.ts';
+
+/** Responses clients on chat upstreams. */
+export const responsesToChat: Translation = {
+  client: responsesFormat,
+  upstream: chatUpstream,
+  requestRules,
+  answerRules,
+  passesHeaders: false,
+  recall: recallResponses,
+  request: responsesToChatRequest,
+  reply: responsesToChatReply,
+  stream: (minted) => new ResponsesToChatStream(minted),
+  pathOfAddress: imageAddressPath,
+};

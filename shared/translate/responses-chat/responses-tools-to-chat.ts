@@ -1,0 +1,62 @@
+import { RouterError } from '#shared/core/errors.ts';
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import type { ChatTool, ChatToolChoice } from '#shared/formats/chat/request.ts';
+import type { ResponsesRequest } from '#shared/formats/responses/request.ts';
+import { flatToolChoice } from '../responses/flat-tool-choice.ts';
+import type { FlatTool, FlatTools } from '../responses/flatten-tools.ts';
+import { refuseHostedTools } from '../responses/refuse-hosted-tools.ts';
+
+/**
+ * Translates the tools and the tool choice of a request to the chat format, where engines refuse a choice without tools. Of
+ * `allowed_tools`, only these are offered: few engines know that choice.
+ * @throws RouterError `unsupported_parameter` for tools that run on the server, or a choice among them; `invalid_request` for a choice
+ * of a tool that is not there
+ */
+export function responsesToolsToChat(request: ResponsesRequest, flat: FlatTools): JsonObject {
+  const { tool_choice: given, parallel_tool_calls: parallel } = request;
+  refuseHostedTools(flat.hosted);
+  const choice = flatToolChoice(given, flat);
+  const named = namesIn(choice);
+  const unknown = named?.find((name) => !flat.called.has(name));
+  if (unknown !== undefined || (flat.tools.length === 0 && choice === 'required')) {
+    const reason = unknown === undefined ? 'it needs tools to choose from' : 'the request has no tool of this name';
+    throw new RouterError('invalid_request', `Invalid value for 'tool_choice': ${reason}.`, { param: 'tool_choice' });
+  }
+  if (flat.tools.length === 0) return {};
+  const isAllowed = isJsonObject(choice) && choice.type === 'allowed_tools';
+  const offered = isAllowed ? flat.tools.filter(({ name }) => named?.includes(name)) : flat.tools;
+  return {
+    tools: offered.map(translateTool),
+    ...(given !== undefined && given !== null && { tool_choice: isAllowed ? modeOf(choice) : choice }),
+    ...(parallel === false && { parallel_tool_calls: false }),
+  };
+}
+
+function translateTool({ name, description, parameters, strict }: FlatTool): ChatTool {
+  return {
+    type: 'function',
+    function: {
+      name,
+      ...(description !== undefined && { description }),
+      parameters,
+      ...(strict === true && { strict }),
+    },
+  };
+}
+
+/** The tools that a choice names; undefined for one that names none. */
+function namesIn(choice: ChatToolChoice): string[] | undefined {
+  if (typeof choice === 'string') return undefined;
+  const { allowed_tools: allowed } = choice;
+  const tools = isJsonObject(allowed) && Array.isArray(allowed['tools']) ? allowed['tools'] : [choice];
+  return tools.map(nameOf);
+}
+
+function nameOf(tool: Json): string {
+  const { function: fn } = tool as { function?: { name?: string } };
+  return fn?.name ?? '';
+}
+
+function modeOf({ allowed_tools: allowed }: JsonObject): Json {
+  return (isJsonObject(allowed) ? allowed['mode'] : undefined) ?? 'auto';
+}
