@@ -20,7 +20,7 @@ export default defineConfig({
           // Test files share processes: one for each file would cost a quarter of the time.
           isolate: false,
           include: ['test/**/*.test.ts'],
-          exclude: ['test/long/**', 'test/compose/**', 'test/chaos/*.test.ts'],
+          exclude: ['test/long/**', 'test/compose/**', 'test/clients/**', 'test/chaos/*.test.ts'],
         },
       },
       {
@@ -37,6 +37,15 @@ export default defineConfig({
           ...settings,
           name: 'chaos',
           include: ['test/chaos/*.test.ts'],
+          fileParallelism: false,
+        },
+      },
+      {
+        test: {
+          ...settings,
+          name: 'clients',
+          include: ['test/clients/**/*.test.ts'],
+          testTimeout: 600_000,
           fileParallelism: false,
         },
       },

@@ -9,6 +9,7 @@ import { gpuWorkerConfig } from '#services/gpu-worker/config.ts';
 import { toolsWorkerConfig } from '#services/tools-worker/config.ts';
 import { upSettings } from '#services/rtr/config.ts';
 import { faultKinds } from '../../chaos/faults/fault-kinds.ts';
+import { keptResults } from '../../clients/results.ts';
 import { mayImport } from '../../may-import.ts';
 import { providerRows } from './render-providers.ts';
 import { definedMetrics } from '../../helpers/cluster/metric-registries.ts';
@@ -33,6 +34,7 @@ export const tables: Record<string, () => string> = {
   'settings:demo-engine': () => renderSettings(demoEngineSettings),
   imports: renderImports,
   faults: renderFaults,
+  clients: renderClients,
 };
 
 const metricHead = ['metric', 'kind', 'labels', 'meaning'];
@@ -88,6 +90,13 @@ function renderErrors(): string {
 function renderFaults(): string {
   const rows = Object.entries(faultKinds).map(([name, { made, seen }]) => [`\`${name}\``, made, seen]);
   return renderTable(['fault', 'made by', 'what clients see'], rows);
+}
+
+function renderClients(): string {
+  const rows = keptResults().map(({ client, version, format, demo, llamaServer }) => {
+    return [client, version, format, demo, llamaServer];
+  });
+  return renderTable(['client', 'version', 'format', 'demo engine', 'llama-server'], rows);
 }
 
 function renderImports(): string {

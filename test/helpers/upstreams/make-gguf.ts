@@ -4,15 +4,16 @@ import { seededRandom } from '../seeded-random.ts';
  * Makes a language model small enough to be made on the spot: llama architecture, one layer, random weights from a
  * fixed seed, about 200 KiB. It babbles, but everything around it is real: tokenizer, chat template with tools and
  * thinking, grammar-bound tool calls. File format: the GGUF specification, version 3 (ggml's docs/gguf.md).
+ * @param context tokens of context the model says it was trained for
  */
-export function makeGguf(): Buffer {
+export function makeGguf({ context = 65_536 } = {}): Buffer {
   const tokens = vocabulary();
   const tensors = weights(tokens);
   const facts: Fact[] = [
     ['general.architecture', string('llama')],
     ['general.name', string('Tiny Babbler')],
     ['general.file_type', u32(0)],
-    ['llama.context_length', u32(contextLength)],
+    ['llama.context_length', u32(context)],
     ['llama.embedding_length', u32(width)],
     ['llama.block_count', u32(1)],
     ['llama.feed_forward_length', u32(feedForward)],
@@ -45,8 +46,6 @@ export function makeGguf(): Buffer {
   return Buffer.concat([padded(Buffer.concat(head)), ...data]);
 }
 
-/** Tokens of context the model says it was trained for. */
-const contextLength = 65_536;
 const width = 32;
 const heads = 2;
 const feedForward = 64;

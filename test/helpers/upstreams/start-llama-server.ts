@@ -26,12 +26,16 @@ export function findLlamaServer(): string | undefined {
   });
 }
 
-/** Runs llama-server on a free port, with the tiny model, two slots of 8192 tokens, and nothing else to its name. */
-export async function startLlamaServer(program: string): Promise<LlamaServer> {
+/** Runs llama-server on a free port, with the tiny model, slots that share the tokens of a context, and nothing else to its name. */
+export async function startLlamaServer(
+  program: string,
+  { slots = 2, context = 16_384 }: { slots?: number; context?: number } = {},
+): Promise<LlamaServer> {
   const folder = mkdtempSync(join(tmpdir(), 'rtr-test-llama-'));
   const model = join(folder, 'tiny.gguf');
-  writeFileSync(model, makeGguf());
-  const options = { model, alias: 'tiny', port: '0', threads: '1', parallel: '2', 'ctx-size': '16384', seed: '7' };
+  writeFileSync(model, makeGguf({ context }));
+  const shape = { parallel: String(slots), 'ctx-size': String(context) };
+  const options = { model, alias: 'tiny', port: '0', threads: '1', ...shape, seed: '7' };
   const child = spawnGuarded(
     program,
     Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]),

@@ -1,0 +1,15 @@
+import { join } from 'node:path';
+import type { Client } from '../client.ts';
+import { readTask } from './read-task.ts';
+
+export const claudeCode: Client = {
+  name: 'Claude Code',
+  from: { registry: 'npm', packages: { '@anthropic-ai/claude-code': '2.1.330' } },
+  formats: ['messages'],
+  task: (folder) => readTask(folder, 'Read', (file) => ({ file_path: file })),
+  start: ({ installed, prompt, model }) => ({
+    file: join(installed, 'node_modules/.bin/claude'),
+    args: ['-p', prompt, '--model', model, '--allowedTools', 'Read'],
+    env: { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' },
+  }),
+};

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { findLlamaServer, startLlamaServer, type LlamaServer } from '../helpers/upstreams/start-llama-server.ts';
+import { startScriptFront, type ScriptFront } from '../helpers/upstreams/start-script-front.ts';
+import { startProcess, type ServiceProcess } from '../helpers/processes/start-process.ts';
+import type { Client } from './client.ts';
+import { installClients } from './install-clients.ts';
+import { keepResults, keptResults, type ClientResult } from './results.ts';
+import { roster } from './roster.ts';
+import { tryClient } from './try-client.ts';
+
+const program = findLlamaServer();
+const results: ClientResult[] = [];
+
+let installed: Map<Client, Promise<string>>;
+let cluster: Cluster;
+let engine: ServiceProcess;
+let llama: LlamaServer | undefined;
+let fronts: { demo: ScriptFront; llama: ScriptFront | undefined };
+beforeAll(async () => {
+  installed = installClients(roster);
+  engine = startProcess('services/demo-engine/main.ts', { PORT: '0', DEMO_TOKENS_PER_SECOND: '0' });
+  const { url } = await engine.line('demo engine is ready');
+  if (program !== undefined) llama = await startLlamaServer(program, { slots: 1, context: 131_072 });
+  fronts = {
+    demo: await startScriptFront(String(url), { force: false }),
+    llama: llama && (await startScriptFront(llama.url, { force: true })),
+  };
+  cluster = await startCluster({ workers: 0, engineUrl: fronts.demo.url });
+  await cluster.addWorker();
+  if (fronts.llama) await cluster.addWorker({ ENGINE_URL: fronts.llama.url });
+});
+afterAll(async () => {
+  await cluster.stop();
+  await Promise.all([fronts.demo.stop(), fronts.llama?.stop()]);
+  await Promise.all([engine.stop(), llama?.stop()]);
+});
+
+describe.each(roster)('$name', (client) => {
+  it.each(client.formats)('takes a turn in the %s format', async (format) => {
+    const version = Object.values(client.from.packages)[0] ?? '';
+    const result: ClientResult = { client: client.name, version, format, demo: 'failed', llamaServer: 'failed' };
+    results.push(result);
+    const folder = await installed.get(client)?.catch((error: Error) => {
+      console.warn(`${client.name} could not be installed: ${error.message}`);
+    });
+    if (folder === undefined) {
+      result.demo = result.llamaServer = 'not installed';
+      expect(kept(result), 'npm run test:clients -- --update keeps that it was not installed').toEqual(result);
+      return;
+    }
+    const turnOn = async (model: string, front: ScriptFront | undefined): Promise<string> => {
+      if (!front) return 'no llama-server';
+      return (await tryClient(client, format, folder, { url: cluster.url, key: cluster.key, model, front })).what;
+    };
+    const [demo, tiny] = await Promise.allSettled([turnOn('demo', fronts.demo), turnOn('tiny', fronts.llama)]);
+    if (demo.status === 'fulfilled') result.demo = demo.value;
+    if (tiny.status === 'fulfilled') result.llamaServer = tiny.value;
+    const reasons = [demo, tiny].flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []));
+    expect(reasons).toEqual([]);
+  });
+});
+
+describe('the documentation', () => {
+  it('has a table of what this run saw', () => {
+    if (process.env['CLIENTS_UPDATE'] === '1') keepResults(results);
+    expect(results.map(kept)).toEqual(results);
+    if (results.length === roster.flatMap(({ formats }) => formats).length) {
+      expect(keptResults()).toHaveLength(results.length);
+    }
+  });
+
+  it('is right that keys stay out of logs', () => {
+    const logs = [engine, cluster.ingress, ...cluster.workers].map(({ lines }) => JSON.stringify(lines)).join('\n');
+    expect(logs).toContain('request served');
+    expect(logs).not.toContain(cluster.key);
+  });
+});
+
+function kept({ client, format }: ClientResult): ClientResult | undefined {
+  return keptResults().find((one) => one.client === client && one.format === format);
+}

@@ -1,0 +1,85 @@
+import { aider } from './agents/aider.ts';
+import { claudeCode } from './agents/claude-code.ts';
+import { opencode } from './agents/opencode.ts';
+import { qwenCode } from './agents/qwen-code.ts';
+import type { Client, Task } from './client.ts';
+import { library } from './library.ts';
+
+/** Every client that is tried, in the order of the documentation's table. */
+export const roster: readonly Client[] = [
+  library('openai, JavaScript', npm({ openai: '7.57.0' }), { formats: ['chat'], program: 'openai.mjs' }),
+  library('openai, Python', pypi({ openai: '3.54.0' }), {
+    formats: ['chat'],
+    program: 'openai-python.py',
+  }),
+  library('@anthropic-ai/sdk', npm({ '@anthropic-ai/sdk': '1.12.0' }), {
+    formats: ['messages'],
+    program: 'anthropic.mjs',
+  }),
+  library('@anthropic-ai/sdk, 0.x', npm({ '@anthropic-ai/sdk': '0.137.0' }), {
+    formats: ['messages'],
+    program: 'anthropic.mjs',
+  }),
+  library('anthropic, Python', pypi({ anthropic: '2.12.0' }), {
+    formats: ['messages'],
+    program: 'anthropic-python.py',
+  }),
+  library('AI SDK', npm({ ai: '7.0.173', '@ai-sdk/openai': '4.0.118', zod: '4.6.7' }), {
+    formats: ['chat'],
+    program: 'ai-sdk.mjs',
+  }),
+  library('@openai/agents', npm({ '@openai/agents': '0.20.0', zod: '4.6.7' }), {
+    formats: ['chat'],
+    program: 'openai-agents.mjs',
+  }),
+  library(
+    'LangChain, JavaScript',
+    npm({ langchain: '1.5.14', '@langchain/openai': '1.6.0', '@langchain/core': '1.4.0', zod: '4.6.7' }),
+    { formats: ['chat'], program: 'langchain.mjs' },
+  ),
+  library(
+    'LangChain, Python',
+    pypi({
+      langchain: '1.4.7',
+      'langchain-core': '1.7.2',
+      'langchain-openai': '1.7.3',
+      'langchain-anthropic': '1.7.7',
+    }),
+    { formats: ['chat', 'messages'], program: 'langchain-python.py' },
+  ),
+  library('LiteLLM', pypi({ litellm: '1.106.2', mcp: '2.3.0' }), {
+    formats: ['chat', 'messages'],
+    program: 'litellm-python.py',
+  }),
+  library('instructor', pypi({ instructor: '1.17.0' }), {
+    formats: ['chat'],
+    program: 'instructor-python.py',
+    task: extractTask,
+  }),
+  library('pydantic-ai', pypi({ 'pydantic-ai-slim[openai,anthropic]': '2.68.0' }), {
+    formats: ['chat', 'messages'],
+    program: 'pydantic-ai-python.py',
+  }),
+  claudeCode,
+  opencode,
+  qwenCode,
+  aider,
+];
+
+/** An object by the arguments of a call: the library offers a tool that has the wanted type, and runs none. */
+function extractTask(): Task {
+  return {
+    what: 'tool call',
+    prompt: 'It rains 7 ducks an hour in Paris.',
+    call: { name: 'Forecast', arguments: { city: 'Paris', ducks: 7 } },
+    prints: '{"city":"Paris","ducks":7}',
+  };
+}
+
+function npm(packages: Record<string, string>): Client['from'] {
+  return { registry: 'npm', packages };
+}
+
+function pypi(packages: Record<string, string>): Client['from'] {
+  return { registry: 'PyPI', packages };
+}

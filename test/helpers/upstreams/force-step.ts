@@ -1,0 +1,45 @@
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import type { ScriptStep } from '#services/demo-engine/request/read-script.ts';
+
+/** Ids of the tokens that begin a call and end an answer, in the model's vocabulary. */
+export interface ForcingTokens {
+  call: number;
+  end: number;
+}
+
+/**
+ * A chat request that llama-server can answer only with this step, whatever its weights say: a call by the grammar that it makes
+ * of the tool's parameters, each pinned to one value, and a text by a grammar of that text. Without a step it may say what it
+ * likes, but shortly, and calls nothing.
+ */
+export function forceStep(request: JsonObject, step: ScriptStep | undefined, tokens: ForcingTokens): JsonObject {
+  const { tools, tool_choice: _, response_format: _format, ...plain } = request;
+  const silent: JsonObject = { ...plain, chat_template_kwargs: { enable_thinking: false } };
+  if (step === undefined) return { ...silent, max_tokens: 40 };
+  if (step.kind === 'say') return { ...silent, grammar: `root ::= ${JSON.stringify(step.text)}` };
+  const offered = Array.isArray(tools) ? tools : [];
+  const tool = offered.find((one) => isJsonObject(one) && isJsonObject(one['function']) && nameOf(one) === step.name);
+  if (!isJsonObject(tool)) return { ...silent, max_tokens: 40 };
+  const parameters = pinned(JSON.parse(step.arguments) as JsonObject);
+  return {
+    ...silent,
+    tools: [{ type: 'function', function: { name: step.name, parameters } }],
+    tool_choice: 'required',
+    parallel_tool_calls: false,
+    // The grammar forbids an end before the call, and allows text before it and further calls behind it.
+    logit_bias: [
+      [tokens.call, 20],
+      [tokens.end, 40],
+    ],
+  };
+}
+
+function nameOf(tool: JsonObject): Json | undefined {
+  return isJsonObject(tool['function']) ? tool['function']['name'] : undefined;
+}
+
+/** A JSON schema that only this object fulfils. */
+function pinned(value: JsonObject): JsonObject {
+  const properties = Object.fromEntries(Object.entries(value).map(([name, only]) => [name, { const: only }]));
+  return { type: 'object', properties, required: Object.keys(value), additionalProperties: false };
+}

@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import { createServer, request as send, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { JsonObject } from '#shared/core/json.ts';
+import { chatRequestSchema } from '#services/demo-engine/request/chat-request.ts';
+import { readTurn } from '#services/demo-engine/request/read-turn.ts';
+import { forceStep, type ForcingTokens } from './force-step.ts';
+
+/** Stands before an engine and keeps the chat requests that reach it. */
+export interface ScriptFront {
+  url: string;
+  /** Bodies of the chat requests so far, as the worker sent them. */
+  asked: JsonObject[];
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a front before an engine. The demo engine follows the script in a prompt by itself; with `force`, a llama-server of any
+ * weights is made to.
+ */
+export async function startScriptFront(engineUrl: string, { force }: { force: boolean }): Promise<ScriptFront> {
+  const asked: JsonObject[] = [];
+  const tokens = force ? await findTokens(engineUrl) : undefined;
+  const server = createServer((request, response) => {
+    const isChat = request.method === 'POST' && request.url?.endsWith('/chat/completions');
+    if (!isChat) {
+      request.pipe(pass(engineUrl, request, response));
+      return;
+    }
+    const answering = readAll(request).then((bytes) => {
+      const body = JSON.parse(bytes.toString()) as JsonObject;
+      asked.push(body);
+      const onward = tokens ? Buffer.from(JSON.stringify(forced(body, tokens))) : bytes;
+      pass(engineUrl, request, response, onward.length).end(onward);
+    });
+    answering.catch((error: Error) => {
+      response.writeHead(400, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ error: { message: error.message, type: 'invalid_request_error' } }));
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked,
+    stop: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+function forced(body: JsonObject, tokens: ForcingTokens): JsonObject {
+  return forceStep(body, readTurn(chatRequestSchema.parse(body).messages).scriptStep, tokens);
+}
+
+function pass(
+  engineUrl: string,
+  { method = 'GET', url = '/', headers }: IncomingMessage,
+  response: ServerResponse,
+  length?: number,
+): ReturnType<typeof send> {
+  const sent = length === undefined ? headers : { ...headers, 'content-length': length };
+  const onward = send(`${engineUrl}${url}`, { method, headers: sent }, (answer) => {
+    response.writeHead(answer.statusCode ?? 502, answer.headers);
+    answer.pipe(response);
+  });
+  response.once('close', () => onward.destroy());
+  return onward.on('error', () => response.destroy());
+}
+
+async function readAll(request: IncomingMessage): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for await (const piece of request) pieces.push(piece as Buffer);
+  return Buffer.concat(pieces);
+}
+
+/** Asks llama-server for the ids of the tokens that the test model's template uses. */
+async function findTokens(engineUrl: string): Promise<ForcingTokens> {
+  const body = JSON.stringify({ content: '<tool_call><|im_end|>', parse_special: true, add_special: false });
+  const answer = await fetch(`${engineUrl}/tokenize`, { method: 'POST', body });
+  const { tokens } = (await answer.json()) as { tokens: number[] };
+  const [call, end] = tokens;
+  if (call === undefined || end === undefined || tokens.length > 2)
+    throw new Error(`unexpected tokens: ${tokens.join()}`);
+  return { call, end };
+}
