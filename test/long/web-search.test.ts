@@ -1,0 +1,83 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { installCli } from '../helpers/clis/install-clis.ts';
+import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { withRegistry } from '../helpers/cluster/with-registry.ts';
+import { until } from '../helpers/until.ts';
+
+const claude = await installCli('claude');
+const folder = mkdtempSync(join(tmpdir(), 'rtr-search-'));
+const diary = join(folder, 'diary');
+
+let cluster: Cluster;
+let withoutSearch: { url: string };
+
+beforeAll(async () => {
+  writeFileSync(diary, '');
+  const args = [resolve('test/helpers/upstreams/mcp-test-server.ts'), diary];
+  const mcp = join(folder, 'mcp.json');
+  writeFileSync(mcp, JSON.stringify({ mcpServers: { pages: { command: 'node', args } } }));
+  cluster = await startCluster({ ingress: withRegistry('hosted_tools: { web_search: { tool: find_pages } }') });
+  withoutSearch = await cluster.addIngress({ ROUTER_CONFIG: '' });
+  await cluster.addToolsWorker({ MCP_CONFIG: mcp });
+  await until(async () => {
+    const headers = { authorization: `Bearer ${cluster.key}` };
+    return (await (await fetch(`${cluster.url}/api/tools/v1/list`, { headers })).text()).includes('find_pages');
+  });
+});
+
+afterAll(async () => {
+  await cluster.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Runs Claude Code with its WebSearch alone, on the demo engine. */
+function ask(url: string, prompt: string): Promise<string> {
+  const args = ['-p', prompt, '--output-format', 'json', '--model', 'demo', '--tools', 'WebSearch'];
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: folder,
+    ANTHROPIC_BASE_URL: `${url}/api/anthropic`,
+    ANTHROPIC_AUTH_TOKEN: cluster.key,
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    CLAUDE_CODE_MAX_RETRIES: '0',
+  };
+  return new Promise((done) => {
+    const all = [...args, '--allowedTools', 'WebSearch'];
+    const child = execFile(claude ?? '', all, { cwd: folder, env, timeout: 120_000 }, (_, stdout, stderr) =>
+      done(stdout || stderr),
+    );
+    child.stdin?.end();
+  });
+}
+
+/** A prompt that has the engine call WebSearch, whose own request, with this query, then calls `web_search`. */
+function searching(query: string): string {
+  const inner = `${query}\n[demo call web_search ${JSON.stringify({ query })}]`;
+  return `Please look it up.\n[demo call WebSearch ${JSON.stringify({ query: inner })}]`;
+}
+
+describe.skipIf(!claude)('WebSearch of Claude Code on an engine that cannot search', () => {
+  it('searches with the tool of the router, and the agent reads what it finds', async () => {
+    const answer = JSON.parse(await ask(cluster.url, searching('umbrellas of badgers'))) as { result: string };
+    expect(answer).toMatchObject({ is_error: false, num_turns: 2 });
+    expect(answer.result).toContain('https://pages.example/a');
+    expect(answer.result).toContain('umbrellas of badgers at other.example');
+    expect(readFileSync(diary, 'utf8')).toContain('searching umbrellas of badgers');
+  });
+
+  it('goes on when the search fails', async () => {
+    const answer = JSON.parse(await ask(cluster.url, searching('broken umbrellas'))) as { result: string };
+    expect(answer).toMatchObject({ is_error: false, num_turns: 2 });
+    expect(answer.result).toContain('Web search error: unavailable');
+  });
+
+  it('goes on where the router has no tool that searches', async () => {
+    const answer = JSON.parse(await ask(withoutSearch.url, searching('umbrellas'))) as { result: string };
+    expect(answer).toMatchObject({ is_error: false, num_turns: 2 });
+    expect(answer.result).toContain('web_search_20250305');
+  });
+});
