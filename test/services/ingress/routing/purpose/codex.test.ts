@@ -10,6 +10,7 @@ describe('a request of Codex', () => {
     ['a turn', 'main'],
     ['a turn of an agent', 'subagent'],
     ['a compaction', 'compaction'],
+    ['a compaction by a trigger', 'compaction'],
     ['the first turn after a compaction', 'main'],
   ])('%s is known as %s', (name, purpose) => {
     const request = recorded.get(name);
@@ -29,6 +30,11 @@ describe('a request of Codex', () => {
     ['a kind of a later release', { 'x-codex-turn-metadata': '{"request_kind":"dream"}' }, 'main'],
   ])('with %s in its headers is known', (_, headers, purpose) => {
     expect(purposeOf({ originator: 'codex_exec', ...headers }, undefined).purpose).toBe(purpose);
+  });
+
+  it('whose body triggers a compaction is one, whatever its headers say', () => {
+    const request = recorded.get('a compaction by a trigger');
+    expect(request && purposeOf({}, parametersOf(request)?.signs).purpose).toBe('compaction');
   });
 
   it('has another session after a compaction, because its prompt is a new one', () => {

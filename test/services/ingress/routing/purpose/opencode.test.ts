@@ -10,6 +10,8 @@ describe('a request of opencode', () => {
     ['a turn in messages', 'main'],
     ['a title', 'auxiliary'],
     ['a title in messages', 'auxiliary'],
+    ['a turn in responses', 'main'],
+    ['a title in responses', 'auxiliary'],
     ['a turn of an agent', 'subagent'],
     ['a compaction', 'compaction'],
   ])('%s is known as %s', (name, purpose) => {
