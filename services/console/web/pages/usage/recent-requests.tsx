@@ -120,14 +120,14 @@ export function RecentRequests({ filters }: Pick<UsageQuery, 'filters'>) {
   );
 }
 
-function Model({ request: { asked, model, tier } }: { request: UsageRequest }) {
+function Model({ request: { asked, purpose, model, tier } }: { request: UsageRequest }) {
   return (
     <div>
       <Text size="sm" className="break">
         {model ?? asked}
       </Text>
       <Text size="xs" c="dimmed">
-        {[model !== undefined && model !== asked ? `asked for ${asked}` : undefined, tier && tierNames[tier]]
+        {[model !== undefined && model !== asked ? `asked for ${asked}` : undefined, purpose, tier && tierNames[tier]]
           .filter((part) => part !== undefined)
           .join(' · ')}
       </Text>
