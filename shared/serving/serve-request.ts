@@ -85,13 +85,13 @@ function bodyOf({ withDefaults }: ModelRequest, model: ResolvedModel): JsonObjec
 }
 
 /** The model of the turn before, as long as it is served: the next turn continues what it wrote. */
-function stayingWith({ pool, model }: Placement, asked: ResolvedModel, { workers }: ServingParts): ResolvedModel {
+function stayingWith({ pool, model, rule }: Placement, asked: ResolvedModel, { workers }: ServingParts): ResolvedModel {
   const { tier } = pool;
   if (tier === 'tools') return asked;
   const isServed = [...workers.pools()].some(
     (each) => each.tier === tier && each.models.some(({ id }) => id === model),
   );
   if (!isServed) return asked;
-  const [others, rule] = asked.kind === 'named' ? [asked.targets, asked.rule] : [[], asked.rule?.path];
+  const others = asked.kind === 'named' ? asked.targets : [];
   return { kind: 'named', rule, targets: [{ model, tier }, ...others], isRegistered: true, defaults: {}, hedge: [] };
 }

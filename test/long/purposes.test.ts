@@ -10,7 +10,11 @@ import type { Cluster } from '../helpers/cluster/start-cluster.ts';
 import { startTwoModels } from '../helpers/cluster/start-two-models.ts';
 import { until } from '../helpers/until.ts';
 
-const [claude, opencode] = await Promise.all([installCli('claude'), installCli('opencode')]);
+const [claude, codex, opencode] = await Promise.all([
+  installCli('claude'),
+  installCli('codex'),
+  installCli('opencode'),
+]);
 
 /** Every program asks for a name of its own, so that its requests are told apart in the ledger. */
 const rules = `
@@ -25,8 +29,11 @@ models:
   by-hints: ${rules}
     agents:
       Explore: { targets: [{ model: small }] }
+  codex: ${rules}
+      subagent: { targets: [{ model: small }] }
   chat: ${rules}
   messages: ${rules}
+  responses: ${rules}
 `;
 
 let cluster: Cluster;
@@ -86,9 +93,35 @@ describe.skipIf(!claude)('Claude Code', () => {
   );
 });
 
+describe.skipIf(!codex)('Codex', () => {
+  const ask = (prompt: string, ...settings: string[]) => {
+    const provider = `{name="Router",base_url="${cluster.url}/api/openai/v1",env_key="RTR_KEY",wire_api="responses"}`;
+    const all = [
+      'model_provider="router"',
+      `model_providers.router=${provider}`,
+      'analytics.enabled=false',
+      ...settings,
+    ];
+    const args = ['exec', '--json', '--skip-git-repo-check', '-m', 'codex', ...all.flatMap((each) => ['-c', each])];
+    return runAgent(codex ?? '', [...args, prompt], folder, { RTR_KEY: cluster.key });
+  };
+
+  it('has its agents and compactions run on the model of the rules', async () => {
+    const agent = await ask('[demo call multi_agent_v1__spawn_agent {"message":"Say hello."}]');
+    expect(agent.stdout, agent.stderr).toContain('"turn.completed"');
+    expect(await servedFor('codex', anyOf('subagent'))).toEqual(['main: big', 'subagent: small']);
+
+    const long = await ask('[demo call exec_command {"cmd":"echo hi"}]', 'model_auto_compact_token_limit=1000');
+    expect(long.stdout, long.stderr).toContain('"turn.completed"');
+    const served = await servedFor('codex', anyOf('compaction'));
+    expect(served).toEqual(['compaction: small', 'main: big', 'subagent: small']);
+  });
+});
+
 describe.skipIf(!opencode).each([
   { format: 'chat', npm: '@ai-sdk/openai-compatible', path: '/api/openai/v1' },
   { format: 'messages', npm: '@ai-sdk/anthropic', path: '/api/anthropic/v1' },
+  { format: 'responses', npm: '@ai-sdk/openai', path: '/api/openai/v1' },
 ])('opencode in the $format format', ({ format, npm, path }) => {
   it('has its titles written by the model of the rule, and its turns by the other', async () => {
     const provider = {

@@ -9,6 +9,7 @@ describe('a request of Codex', () => {
   it.each([
     ['a turn', 'main'],
     ['a turn of an agent', 'subagent'],
+    ['a review', 'subagent'],
     ['a compaction', 'compaction'],
     ['a compaction by a trigger', 'compaction'],
     ['the first turn after a compaction', 'main'],
@@ -21,7 +22,6 @@ describe('a request of Codex', () => {
   });
 
   it.each([
-    ['a review', { 'x-openai-subagent': 'review' }, 'subagent'],
     ['an agent of a later release', { 'x-openai-subagent': 'gardener' }, 'subagent'],
     ['a compaction of an earlier release', { 'x-openai-subagent': 'compact' }, 'compaction'],
     ['the consolidation of memories', { 'x-openai-subagent': 'memory_consolidation' }, 'auxiliary'],
