@@ -241,6 +241,7 @@ await runService(async (environment, releases) => {
     storer,
     record,
     countRefusal,
+    speedOf: (model) => metrics.speeds.of(model),
     publicUrl: config.PUBLIC_URL,
     pages: webConsole.pages,
   });

@@ -1,3 +1,5 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
 /** The paths below one segment of `/api/`, which the SDKs of one vendor use with one base URL and one key. */
 export interface ClientApi {
   /** The path segment: `/api/<segment>`. */
@@ -11,7 +13,13 @@ export interface ClientApi {
   /** Paths, below the segment and at the root, that answer every GET with this JSON, without a key. */
   greetings?: Readonly<Record<string, object>>;
   /** The body of `GET /models`: the models that the key may use. */
-  listModels(cards: readonly ModelCard[], query: Readonly<Record<string, unknown>>): object;
+  listModels(
+    cards: readonly ModelCard[],
+    query: Readonly<Record<string, unknown>>,
+    headers: IncomingHttpHeaders,
+  ): object;
+  /** The name that another name in its lists stands for, if no model has that other name itself. */
+  nameBehind?(name: string): string | undefined;
   /** The body of `GET /models/<id>`. */
   showModel(card: ModelCard): object;
 }
@@ -22,8 +30,12 @@ export interface ModelCard {
   /** When the first worker that serves it started, in seconds since 1970. */
   created: number;
   ownedBy: string;
+  /** The tiers that serve it; none for a name that stands for any model. */
+  tiers: readonly string[];
   /** Tokens of input and output together, where known. */
   contextWindow?: number | undefined;
   /** Most output tokens, where known. */
   maxOutput?: number | undefined;
+  /** Output tokens per second of its last answers, where known. */
+  tokensPerSecond?: number | undefined;
 }

@@ -14,6 +14,8 @@ import type { StreamedAnswer } from './sse/streamed-answer.ts';
 export interface RequestParameters {
   /** A model's id, a registry name, or `auto`. */
   model: string;
+  /** The name that `model` stands for in a list of models, if nothing else has that name; undefined for most. */
+  nameBehind?: string | undefined;
   /** Whether the client asks for server-sent events. */
   stream: boolean;
   needs: Needs;

@@ -20,6 +20,7 @@ import type { FinishedRequest } from './record-request.ts';
 import type { Caller } from './caller.ts';
 import { senderOf } from './sender-of.ts';
 import { nothing, reserve } from './reserve.ts';
+import { requestedName } from './requested-name.ts';
 import { runJob, type JobDispatcher, type RunningRequest } from './run-job.ts';
 import { tiersFor } from './tiers-for.ts';
 import { usedTokens } from './used-tokens.ts';
@@ -79,9 +80,10 @@ export async function serveModel(
   caller: Caller,
 ): Promise<RunningRequest | undefined> {
   const { parameters, withDefaults, format, operation, sealsAnswers, headers, session, sentFor, maxWaitMs } = request;
-  const { model: name, needs, stream } = parameters;
+  const { needs, stream } = parameters;
   const { requestId, identity, trace } = caller;
   const { models, auto } = registry();
+  const name = requestedName(parameters, models, workers);
   const permits = permitsOf(identity);
   if (!permits.allowsName(name)) throw modelDenied(name);
   const model = request.resolved ?? resolveModel(name, { models, auto }, sentFor);

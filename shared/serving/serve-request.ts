@@ -8,6 +8,7 @@ import { HostedLoop } from './hosted/hosted-loop.ts';
 import { planHosted } from './hosted/plan-hosted.ts';
 import { runHostedCall } from './hosted/run-hosted-call.ts';
 import { permitsOf } from './key-permits.ts';
+import { requestedName } from './requested-name.ts';
 import { resolveModel, type ResolvedModel } from './resolve-model.ts';
 import type { RunningRequest } from './run-job.ts';
 import { serveModel, type ModelRequest, type ModelSink, type ServingParts } from './serve-model.ts';
@@ -31,7 +32,9 @@ export async function serveRequest(
 ): Promise<RunningRequest | undefined> {
   const { hosted, operation, read } = request;
   if (!hosted) return serveModel(parts, request, sink, caller);
-  const model = resolveModel(request.parameters.model, parts.registry(), request.sentFor);
+  const registry = parts.registry();
+  const name = requestedName(request.parameters, registry.models, parts.workers);
+  const model = resolveModel(name, registry, request.sentFor);
   const runnable = plan(parts, { ...request, hosted }, model, caller);
   if (!runnable) return serveModel(parts, { ...request, resolved: model }, sink, caller);
   if (operation === 'generate') return runLoop(parts, { ...request, hosted }, runnable, model, sink, caller);

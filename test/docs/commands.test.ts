@@ -65,7 +65,11 @@ describe('the variables in the documentation', () => {
       'WIKI_TOKEN',
       // Read by Claude Code, redis-cli, Node, and npm in the image's build.
       'ANTHROPIC_BASE_URL',
+      'CLAUDE_CODE_DISABLE_1M_CONTEXT',
+      'CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY',
       'CLAUDE_CODE_GATEWAY_HINT_HEADERS',
+      'CLAUDE_CODE_MAX_CONTEXT_TOKENS',
+      'CLAUDE_CODE_MAX_OUTPUT_TOKENS',
       'REDISCLI_AUTH',
       'NODE_COMPILE_CACHE',
       'NPM_CONFIG_REGISTRY',

@@ -9,6 +9,7 @@ import {
   type BoundObservations,
 } from '#shared/core/metrics/bound-histogram.ts';
 import { BoundedNames } from '#shared/core/metrics/bounded-names.ts';
+import { ModelSpeeds } from './model-speeds.ts';
 
 /** Models and tools that are counted by name. */
 const mostModels = 100;
@@ -57,6 +58,7 @@ export class RequestMetrics {
   readonly #rules: BoundCounter<'rule'>;
   readonly #models = new BoundedNames(mostModels);
   readonly #ruleNames = new BoundedNames(mostRules);
+  readonly speeds = new ModelSpeeds();
   readonly #series = new Map<string, Series>();
   readonly #ofModels = new Map<string, Omit<Series, 'outcomes' | 'duration' | 'queueWait'>>();
   readonly #waits = new Map<string, BoundObservations>();
@@ -153,7 +155,10 @@ export class RequestMetrics {
     series.cachedTokens.add(cachedTokens);
     series.completionTokens.add(completionTokens);
     const streamedMs = endedAt - (firstByteAt ?? endedAt);
-    if (streamedMs >= leastStreamMs) series.speed.observe((completionTokens * 1000) / streamedMs);
+    if (streamedMs < leastStreamMs) return;
+    const speed = (completionTokens * 1000) / streamedMs;
+    series.speed.observe(speed);
+    if (attempt) this.speeds.add(attempt.placement.model, speed);
   }
 
   /** Counts a request whose target a rule of the registry chose. */

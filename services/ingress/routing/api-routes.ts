@@ -9,7 +9,10 @@ import { findModel, listModels } from './list-models.ts';
 import { addStoredRoutes } from './stored-routes.ts';
 import { serveModelRequest, type ServeParts } from './serve-model-request.ts';
 
-export interface ApiRoutesParts extends ServeParts, HealthParts, AnswerErrorParts, RequireKeyParts {}
+export interface ApiRoutesParts extends ServeParts, HealthParts, AnswerErrorParts, RequireKeyParts {
+  /** Output tokens per second of a model's last answers, where known. */
+  speedOf: (model: string) => number | undefined;
+}
 
 /** A path that generates answers, with its handlers. */
 export interface GenerateRoute {
@@ -46,14 +49,16 @@ export function apiRoutes(
 ): Router {
   const { prefixes, keyHeader } = api;
   const cards = (response: Response) =>
-    listModels([...parts.workers.pools()], parts.registry(), permitsOf(identityOf(response)));
+    listModels([...parts.workers.pools()], parts.registry(), permitsOf(identityOf(response)), parts.speedOf);
 
   const keyed = Router();
   keyed.get('/health', answerHealth(parts));
   keyed.use(requireKey(parts, keyHeader));
-  keyed.get('/models', (request, response) => void response.json(api.listModels(cards(response), request.query)));
+  keyed.get('/models', (request, response) => {
+    response.json(api.listModels(cards(response), request.query, request.headers));
+  });
   keyed.get('/models/*id', (request, response) => {
-    response.json(api.showModel(findModel(cards(response), request.params['id'])));
+    response.json(api.showModel(findModel(cards(response), request.params['id'], api)));
   });
   for (const format of formats) {
     for (const { path, operation } of format.routes) {

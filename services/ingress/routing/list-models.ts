@@ -1,5 +1,5 @@
 import { modelNotFound, autoModel } from '#shared/serving/resolve-model.ts';
-import type { ModelCard } from '#shared/formats/client-api.ts';
+import type { ClientApi, ModelCard } from '#shared/formats/client-api.ts';
 import type { LivePool } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { Registry } from '#shared/registry/registry.ts';
 import type { KeyPermits } from '#shared/serving/key-permits.ts';
@@ -12,6 +12,7 @@ export function listModels(
   pools: readonly LivePool[],
   { models }: Pick<Registry, 'models'>,
   { allowsName, allowsLane }: Pick<KeyPermits, 'allowsName' | 'allowsLane'>,
+  speedOf: (model: string) => number | undefined,
 ): ModelCard[] {
   const cards = new Map<string, ModelCard>();
   for (const pool of pools) {
@@ -25,8 +26,10 @@ export function listModels(
         id,
         created: Math.min(created, known?.created ?? created),
         ownedBy: known?.ownedBy ?? pool.tier,
+        tiers: [...new Set([...(known?.tiers ?? []), pool.tier])],
         contextWindow: larger(contextWindow, known?.contextWindow),
         maxOutput: larger(maxOutput, known?.maxOutput),
+        tokensPerSecond: speedOf(id),
       });
     }
   }
@@ -39,17 +42,21 @@ export function listModels(
   const hasAuto = pools.some(
     ({ tier, models: served }) => tier !== 'tools' && served.some(({ id }) => allowsLane(tier, id)),
   );
-  return hasAuto ? [{ id: autoModel, created, ownedBy: 'rtr' }, ...named] : named;
+  return hasAuto ? [{ id: autoModel, created, ownedBy: 'rtr', tiers: [] }, ...named] : named;
 }
 
 /**
- * Finds a model by name.
+ * Finds a model by name, or by a name that stands for it.
  * @param id the path after `/models/`, in segments: ids may contain slashes, percent-encoded or not
  * @throws RouterError `model_not_found`
  */
-export function findModel(cards: readonly ModelCard[], id: string | string[] | undefined): ModelCard {
+export function findModel(
+  cards: readonly ModelCard[],
+  id: string | string[] | undefined,
+  { nameBehind }: Pick<ClientApi, 'nameBehind'>,
+): ModelCard {
   const name = Array.isArray(id) ? id.join('/') : (id ?? '');
-  const card = cards.find((each) => each.id === name);
+  const card = [name, nameBehind?.(name)].map((each) => cards.find((known) => known.id === each)).find(Boolean);
   if (!card) throw modelNotFound(name);
   return card;
 }

@@ -1,4 +1,5 @@
 import type { ClientApi } from '../client-api.ts';
+import { discoveredModels, isDiscovery, nameBehindAlias } from './discovered-models.ts';
 import { messagesModel, messagesModelPage } from './anthropic-models.ts';
 
 /** The API of Anthropic's SDKs and Claude Code. */
@@ -9,6 +10,8 @@ export const anthropicApi: ClientApi = {
   keyHeader: 'x-api-key',
   // Claude Code checks the server with a HEAD request here, without a key. Express answers HEAD by the GET route.
   greetings: { '/api/hello': { message: 'hello' } },
-  listModels: messagesModelPage,
+  listModels: (cards, query, headers) =>
+    messagesModelPage(isDiscovery(headers) ? discoveredModels(cards) : cards, query),
+  nameBehind: nameBehindAlias,
   showModel: messagesModel,
 };

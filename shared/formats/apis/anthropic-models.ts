@@ -1,11 +1,14 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { ModelCard } from '../client-api.ts';
+import type { DiscoveredModel } from './discovered-models.ts';
 
 /** A model as Anthropic's API describes it (Anthropic API reference, "Models"); null where it is unknown. */
 export interface MessagesModel {
   type: 'model';
   id: string;
   display_name: string;
+  /** Only in lists for Claude Code, which shows it. */
+  description?: string;
   /** RFC 3339. */
   created_at: string;
   capabilities: null;
@@ -29,11 +32,13 @@ const defaultLimit = 20;
 const maximumLimit = 1000;
 
 /** Describes one model as Anthropic's API does. */
-export function messagesModel({ id, created, contextWindow, maxOutput }: ModelCard): MessagesModel {
+export function messagesModel(card: ModelCard | DiscoveredModel): MessagesModel {
+  const { id, created, contextWindow, maxOutput } = card;
   return {
     type: 'model',
     id,
-    display_name: id,
+    display_name: 'displayName' in card ? card.displayName : id,
+    ...('description' in card && { description: card.description }),
     created_at: new Date(created * 1000).toISOString(),
     capabilities: null,
     lifecycle: 'active',
@@ -51,7 +56,7 @@ export function messagesModel({ id, created, contextWindow, maxOutput }: ModelCa
  * @throws RouterError `invalid_request` for a bad limit, both ids together, or an id that is not in the list
  */
 export function messagesModelPage(
-  cards: readonly ModelCard[],
+  cards: readonly (ModelCard | DiscoveredModel)[],
   query: Readonly<Record<string, unknown>>,
 ): MessagesModelPage {
   const limit = readLimit(query['limit']);

@@ -46,8 +46,10 @@ function modelName(given: string): string {
 function readParameters(body: unknown, operation: ClientRoute['operation']): RequestParameters {
   const counts = operation === 'count_tokens';
   const request = counts ? parseCountTokensRequest(body) : parseMessagesRequest(body);
+  const model = modelName(request.model);
   return {
-    model: modelName(request.model),
+    model,
+    nameBehind: anthropicApi.nameBehind?.(model),
     stream: !counts && request['stream'] === true,
     needs: messagesNeeds(request),
     maxOutput: typeof request['max_tokens'] === 'number' ? request['max_tokens'] : undefined,

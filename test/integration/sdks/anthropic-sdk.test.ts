@@ -266,6 +266,27 @@ describe('the messages format over plain HTTP', () => {
     expect(await answer.json()).toMatchObject({ object: 'list' });
   });
 
+  it('lists models for Claude Code under names that it keeps, and serves them by these', async () => {
+    const headers = { authorization: `Bearer ${cluster.key}`, 'user-agent': 'claude-code/2.1.330' };
+    const list = await fetch(`${cluster.url}/api/anthropic/v1/models?limit=1000`, { headers });
+    const { data } = (await list.json()) as { data: { id: string; display_name: string; description: string }[] };
+    expect(data.map(({ id }) => id)).toContain('anthropic/auto');
+    const demo = data.find(({ id }) => id === 'anthropic/demo');
+    expect(demo).toMatchObject({
+      display_name: 'demo (gpu)',
+      description: expect.stringMatching(/^tier gpu, [\d,]+ tokens of/),
+    });
+    const asked = { max_tokens: 10, messages: [{ role: 'user', content: 'hi' }] };
+    for (const model of ['anthropic/demo', 'anthropic/demo[1m]', 'anthropic/auto']) {
+      expect(await (await post('/v1/messages', { ...asked, model })).json()).toMatchObject({
+        type: 'message',
+        model: 'demo',
+      });
+    }
+    expect((await fetch(`${cluster.url}/api/anthropic/v1/models/anthropic%2Fdemo`, { headers })).status).toBe(200);
+    expect((await post('/v1/messages', { ...asked, model: 'anthropic/nope' })).status).toBe(404);
+  });
+
   it('takes a name with the mark for a context window of a million tokens', async () => {
     const answer = await post('/v1/messages', {
       model: 'demo[1m]',

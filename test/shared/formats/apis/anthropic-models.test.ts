@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { messagesModelPage } from '#shared/formats/apis/anthropic-models.ts';
 
-const cards = ['a', 'b', 'c', 'd', 'e'].map((id) => ({ id, created: 1_700_000_000, ownedBy: 'x', contextWindow: 8 }));
+const cards = ['a', 'b', 'c', 'd', 'e'].map((id) => ({
+  id,
+  created: 1_700_000_000,
+  ownedBy: 'x',
+  tiers: ['gpu'],
+  contextWindow: 8,
+}));
 
 function ids(query: Record<string, string>): { ids: string[]; more: boolean } {
   const page = messagesModelPage(cards, query);

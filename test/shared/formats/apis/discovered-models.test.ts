@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { anthropicApi } from '#shared/formats/apis/anthropic-api.ts';
+import { nameBehindAlias } from '#shared/formats/apis/discovered-models.ts';
+
+const cards = [
+  { id: 'auto', created: 1, ownedBy: 'rtr', tiers: [] },
+  { id: 'claude-sonnet-5', created: 1, ownedBy: 'cloud', tiers: ['cloud'], contextWindow: 1_000_000 },
+  {
+    id: 'qwen/qwen3-32b',
+    created: 1,
+    ownedBy: 'gpu',
+    tiers: ['gpu', 'cloud'],
+    contextWindow: 40_960,
+    tokensPerSecond: 46.31,
+  },
+];
+
+/** What Claude Code 2.1.330 sends when it looks for models. */
+const discovery = { 'user-agent': 'claude-code/2.1.330', 'anthropic-version': '2023-06-01' };
+
+describe('the models of a list for Claude Code', () => {
+  it('have ids that it keeps, and say what they are', () => {
+    expect(anthropicApi.listModels(cards, { limit: '1000' }, discovery)).toMatchObject({
+      data: [
+        { id: 'anthropic/auto', display_name: 'auto', description: 'any model that can serve a request' },
+        {
+          id: 'claude-sonnet-5',
+          display_name: 'claude-sonnet-5 (cloud)',
+          description: 'tier cloud, 1,000,000 tokens of context',
+        },
+        {
+          id: 'anthropic/qwen/qwen3-32b',
+          display_name: 'qwen/qwen3-32b (gpu, cloud)',
+          description: 'tier gpu or cloud, 40,960 tokens of context, about 46 tokens/s',
+        },
+      ],
+    });
+  });
+
+  it('have their own ids for every other client, its own inference included', () => {
+    for (const agent of ['claude-cli/2.1.330 (external, sdk-cli)', 'Anthropic/JS 1.12.0', undefined]) {
+      expect(anthropicApi.listModels(cards, {}, { 'user-agent': agent })).toMatchObject({
+        data: [{ id: 'auto' }, { id: 'claude-sonnet-5' }, { id: 'qwen/qwen3-32b', display_name: 'qwen/qwen3-32b' }],
+      });
+    }
+  });
+
+  it('are found by their aliases', () => {
+    expect(nameBehindAlias('anthropic/qwen/qwen3-32b')).toBe('qwen/qwen3-32b');
+    expect(nameBehindAlias('claude-sonnet-5')).toBeUndefined();
+  });
+});
