@@ -8,6 +8,9 @@ import { messagesToConversation } from './messages-conversation/messages-to-conv
 import { messagesToMessages } from './messages-messages/messages-to-messages.ts';
 import { messagesToResponses } from './messages-responses/messages-to-responses.ts';
 import { responsesToChat } from './responses-chat/responses-to-chat.ts';
+import { responsesToConversation } from './responses-conversation/responses-to-conversation.ts';
+import { responsesToMessages } from './responses-messages/responses-to-messages.ts';
+import { withCompaction } from './responses/compaction.ts';
 import type { Translation } from './translation.ts';
 
 /** Every translation from a client format to an upstream format. A new one is one folder and one entry here. */
@@ -19,10 +22,12 @@ export const translations: readonly Translation[] = [
   messagesToMessages,
   messagesToResponses,
   responsesToChat,
+  withCompaction(responsesToMessages),
 ];
 
 /** Every translation from a client format to a conversation for command-line agents. */
 export const conversationTranslations: readonly Translation<Conversation>[] = [
   chatToConversation,
   messagesToConversation,
+  withCompaction(responsesToConversation),
 ];

@@ -127,6 +127,13 @@ describe.each(cases.filter(({ name }) => installed.has(name)))('$name as a worke
     expect(JSON.stringify(lastCall().body)).not.toContain('(no content)');
   });
 
+  it('answers a Responses client, streamed', async () => {
+    const stream = openai.responses.stream({ model, instructions: 'Be brief.', input: 'Hello there.', store: false });
+    const { status, output_text: text, usage } = await stream.finalResponse();
+    expect([status, text, usage?.output_tokens]).toEqual(['completed', 'You said: Hello there.', 4]);
+    expect(JSON.stringify(lastCall().body)).toContain('Be brief.');
+  });
+
   it('answers a messages client, streamed, with the other model', async () => {
     const stream = anthropic.messages.stream({
       model: otherModel,

@@ -53,6 +53,7 @@ export function readResponsesConversation(
 function messageIn(item: ResponsesItem, param: string): ResponsesMessage | undefined {
   switch (item.type) {
     case undefined:
+    case null:
     case 'message':
       return item as ResponsesMessage;
     case 'reasoning':

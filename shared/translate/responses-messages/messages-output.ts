@@ -8,9 +8,8 @@ import { toolArguments } from '../vocabulary/tool-call.ts';
 import { finishReasonFor, refusalText } from '../vocabulary/stop-reason.ts';
 import { carriedThinking } from './carried-thinking.ts';
 
-/** A block that is being received. */
+/** A block of thinking or a call that is being received. */
 type OpenBlock =
-  | { type: 'text' }
   /** `signature` so far. */
   | { type: 'thinking'; signature: string }
   /** `input` from the block's start, which counts if no pieces follow. */
@@ -49,7 +48,6 @@ export class MessagesOutput {
   open(index: Json | undefined, block: JsonObject): string {
     switch (block['type']) {
       case 'text':
-        this.#open.set(index, { type: 'text' });
         return this.#text(textIn(block['text']));
       case 'thinking':
         this.#open.set(index, { type: 'thinking', signature: textIn(block['signature']) });
@@ -64,19 +62,21 @@ export class MessagesOutput {
     }
   }
 
-  /** Adds a delta of the messages format to an open block. */
+  /** Adds a delta of the messages format to a block. */
   add(index: Json | undefined, delta: JsonObject): string {
     const open = this.#open.get(index);
-    switch (open?.type) {
-      case undefined:
+    switch (delta['type']) {
+      case 'text_delta':
+        return this.#text(textIn(delta['text']));
+      case 'thinking_delta':
+        return this.#reasoning(textIn(delta['thinking']));
+      case 'signature_delta':
+        if (open?.type === 'thinking') open.signature += textIn(delta['signature']);
         return '';
-      case 'text':
-        return delta['type'] === 'text_delta' ? this.#text(textIn(delta['text'])) : '';
-      case 'thinking':
-        if (delta['type'] === 'signature_delta') open.signature += textIn(delta['signature']);
-        return delta['type'] === 'thinking_delta' ? this.#reasoning(textIn(delta['thinking'])) : '';
-      case 'tool_use':
-        return delta['type'] === 'input_json_delta' ? this.#arguments(open, textIn(delta['partial_json'])) : '';
+      case 'input_json_delta':
+        return open?.type === 'tool_use' ? this.#arguments(open, textIn(delta['partial_json'])) : '';
+      default:
+        return '';
     }
   }
 

@@ -40,6 +40,7 @@ export function responsesHistoryToMessages(
   function add(item: ResponsesItem, param: string): void {
     switch (item.type) {
       case undefined:
+      case null:
       case 'message':
         return addMessage(item as ResponsesMessage, `${param}.content`);
       case 'reasoning': {

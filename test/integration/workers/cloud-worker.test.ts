@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import Anthropic, { BadRequestError } from '@anthropic-ai/sdk';
 import OpenAI, { APIError } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { JsonObject } from '#shared/core/json.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
 import { startReplayEngine, type ReplayEngine } from '../../helpers/upstreams/replay-engine.ts';
 import type { ServiceProcess } from '../../helpers/processes/start-process.ts';
@@ -402,6 +403,132 @@ describe('a model that its provider serves at /responses only', () => {
       .messages.stream({ ...turn, model: 'gpt-5-pro', messages: hello })
       .finalMessage();
     expect(message).toMatchObject({ stop_reason: 'refusal', content: [{ type: 'thinking' }, { type: 'text' }] });
+  });
+});
+
+describe('a Responses client on a messages upstream', () => {
+  const settings = { store: false, include: ['reasoning.encrypted_content' as const] };
+  const input: OpenAI.Responses.ResponseInputItem[] = [{ role: 'user', content: 'Weather?' }];
+  const functions = [
+    { type: 'function' as const, name: tool.name, parameters: tool.input_schema, strict: null },
+    { type: 'custom' as const, name: 'apply_patch' },
+    { type: 'web_search' as const, external_web_access: false },
+  ];
+  const request = {
+    model: 'claude-think',
+    instructions: 'Be brief.',
+    input,
+    tools: functions,
+    reasoning: { effort: 'low' as const, summary: 'auto' as const },
+    prompt_cache_key: 'conversation-1',
+    ...settings,
+  };
+  const answer = () => openai().responses.stream(request).finalResponse();
+
+  /** The turns that the upstream got last. */
+  const turns = () => (claude.seen.at(-1)?.body as { messages: { role: string; content: JsonObject[] }[] }).messages;
+
+  it('has its request arrive with thinking, tools and marks for the cache', async () => {
+    await answer();
+    expect(claude.seen.at(-1)?.body).toEqual({
+      model: 'claude-think',
+      max_tokens: 8192,
+      stream: true,
+      system: [{ type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral' } }],
+      messages: [{ role: 'user', content: [{ type: 'text', text: 'Weather?', cache_control: { type: 'ephemeral' } }] }],
+      tools: [
+        { name: 'get_weather', input_schema: tool.input_schema },
+        expect.objectContaining({ name: 'apply_patch' }),
+      ],
+      thinking: { type: 'adaptive', display: 'summarized' },
+      output_config: { effort: 'low' },
+    });
+  });
+
+  it('reads thinking, text, calls and usage with the SDK', async () => {
+    const { output, usage, status } = await answer();
+    const thought = 'The user wants the weather in two cities. I can ask for both at once – naïve, but 好.';
+    expect(output).toMatchObject([
+      {
+        type: 'reasoning',
+        content: [{ type: 'reasoning_text', text: thought }],
+        summary: [{ type: 'summary_text', text: thought }],
+      },
+      { type: 'message', content: [{ type: 'output_text', text: "I'll look up both cities." }] },
+      { type: 'function_call', call_id: 'toolu_01A09q90qw90lq917835lq9', arguments: '{"city": "Oslo"}' },
+      { type: 'function_call', call_id: 'toolu_01B19r81rx81mr826946mr8', arguments: '{"city": "São Paulo"}' },
+    ]);
+    expect(status).toBe('completed');
+    expect(usage).toMatchObject({
+      input_tokens: 412 + 128 + 2048,
+      input_tokens_details: { cached_tokens: 2048, cache_write_tokens: 128 },
+      output_tokens: 187,
+    });
+  });
+
+  it('gives the thinking back to the upstream as it came, with the results of its calls', async () => {
+    const { output } = await answer();
+    const results = output.flatMap((item) =>
+      item.type === 'function_call'
+        ? [{ type: 'function_call_output' as const, call_id: item.call_id, output: 'Frogs.' }]
+        : [],
+    );
+    const { output_text: text } = await openai().responses.create({
+      ...request,
+      input: [...input, ...output, ...results] as typeof input,
+    });
+    expect(text).toBe('Forty-two.');
+    const [, assistant, user] = turns();
+    expect(assistant?.content).toEqual([
+      {
+        type: 'thinking',
+        thinking: 'The user wants the weather in two cities. I can ask for both at once – naïve, but 好.',
+        signature:
+          'EqkCCkYICxgCKkBQ8bWZz1m0cT2o9f6s0KcYkq1nM3xV7aR5d8JtLw4e2uPzHGv6Xy9BsQiNnEoCfDlUjKhTgArpOISqVb3MxwEgxM0ZkYVtq2sE7hRk4aDA==',
+      },
+      { type: 'text', text: "I'll look up both cities." },
+      expect.objectContaining({ type: 'tool_use', id: 'toolu_01A09q90qw90lq917835lq9', input: { city: 'Oslo' } }),
+      expect.objectContaining({ type: 'tool_use', id: 'toolu_01B19r81rx81mr826946mr8' }),
+    ]);
+    expect(user?.content.map(({ type }) => type)).toEqual(['tool_result', 'tool_result']);
+  });
+
+  it('cannot give back thinking that another owner got', async () => {
+    const { output } = await answer();
+    const { raw } = await cluster.addKey({});
+    const client = new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: raw, maxRetries: 0 });
+    const kept = output.filter(({ type }) => type === 'reasoning' || type === 'message');
+    await client.responses.create({ ...request, input: [...input, ...kept, ...input] as typeof input });
+    expect(turns().map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
+    expect(JSON.stringify(turns())).toContain('both cities');
+    expect(JSON.stringify(turns())).not.toContain('thinking');
+  });
+
+  it('gets no sealed thinking that it did not ask for', async () => {
+    const { output } = await openai().responses.create({ ...request, include: [] });
+    expect(output).toMatchObject([{ type: 'reasoning', encrypted_content: null }, { type: 'message' }]);
+  });
+
+  it('gets a failed response after what came of a stream that broke', async () => {
+    const text = await (await post('openai/v1/responses', { ...request, model: 'claude-breaks', stream: true })).text();
+    expect(text).toContain('So far so');
+    expect(text).toMatch(/event: response\.failed\ndata: \{[^\n]*"code":"server_is_overloaded"[^\n]*\n\n$/);
+  });
+
+  it('gets overflow with the code that makes it compact', async () => {
+    await expect(openai().responses.create({ ...request, model: 'claude-long' })).rejects.toMatchObject({
+      status: 400,
+      code: 'context_length_exceeded',
+    });
+  });
+
+  it('has tokens counted by the upstream', async () => {
+    const { input_tokens: tokens } = await openai().responses.inputTokens.count({
+      model: 'claude-think',
+      input,
+      tools: functions,
+    });
+    expect(tokens).toBe(2095);
   });
 });
 

@@ -35,6 +35,34 @@ describe('a job on a CLI worker', () => {
     expect(events[0]).toMatchObject({ type: 'message', stop_reason: 'end_turn', usage: { output_tokens: 7 } });
   });
 
+  it('answers a Responses client in its own format, with the thinking that the CLI shows', async () => {
+    const body = { instructions: 'Be brief.', input: '[replay thinking]', store: false };
+    const { events, end } = await worker.run(body, { format: 'responses', answerId: 'resp_1' });
+    expect(events[0]).toMatchObject({
+      id: 'resp_1',
+      object: 'response',
+      status: 'completed',
+      model: 'm1',
+      output: [{ type: 'reasoning', content: [{ type: 'reasoning_text' }] }, { type: 'message' }],
+      usage: { output_tokens: end.usage.completionTokens },
+    });
+    const streamed = await worker.run({ ...body, stream: true }, { format: 'responses', answerId: 'resp_2' });
+    expect(streamed.events[0]).toMatchObject({ type: 'response.created', response: { id: 'resp_2' } });
+    const { output } = events[0] as { output: { content: unknown }[] };
+    expect(streamed.events.at(-1)).toMatchObject({
+      type: 'response.completed',
+      response: { output: output.map(({ content }) => ({ content })) },
+    });
+  });
+
+  it('refuses what a Responses client wants of tools', async () => {
+    const body = { input: 'hello', tools: [{ type: 'function', name: 'f' }] };
+    await expect(worker.run(body, { format: 'responses' })).rejects.toMatchObject({
+      code: 'unsupported_parameter',
+      param: 'tools',
+    });
+  });
+
   it('passes system prompt, history and model to the CLI', async () => {
     const { text } = await worker.run(
       {

@@ -186,7 +186,8 @@ describe.each([
       holdRule(field, effect, example, (body) => {
         const at = ['id', 'model'].includes(field) ? ++minted : 0;
         const created = field.startsWith('created') && client !== 'messages' ? ++minted : 0;
-        return translation.reply(body, { id: `id-${at}`, model: `model-${at}`, created }).body;
+        const seal = (text: string): string => text;
+        return translation.reply(body, { id: `id-${at}`, model: `model-${at}`, created, seal }).body;
       });
     });
   });

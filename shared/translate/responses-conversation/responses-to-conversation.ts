@@ -1,0 +1,19 @@
+import { responsesFormat } from '#shared/formats/responses/responses-format.ts';
+import type { ResponsesRequest } from '#shared/formats/responses/request.ts';
+import { type Conversation, conversationUpstream } from '../conversation/conversation.ts';
+import { responsesToChat } from '../responses-chat/responses-to-chat.ts';
+import { recallResponses } from '../responses/recall-request.ts';
+import type { Translation } from '../translation.ts';
+import { readResponsesConversation } from './read-responses-conversation.ts';
+
+/** Responses clients on command-line agents. */
+export const responsesToConversation: Translation<Conversation> = {
+  client: responsesFormat,
+  upstream: conversationUpstream,
+  passesHeaders: false,
+  recall: recallResponses,
+  request: (body, { model, takesImages = false }) =>
+    readResponsesConversation(body as ResponsesRequest, model, takesImages),
+  reply: responsesToChat.reply,
+  stream: responsesToChat.stream,
+};

@@ -1,0 +1,21 @@
+import { responsesFormat } from '#shared/formats/responses/responses-format.ts';
+import { recallResponses } from '../responses/recall-request.ts';
+import type { Translation } from '../translation.ts';
+import { messagesUpstream } from '../upstreams/messages/messages-upstream.ts';
+import { answerRules, requestRules } from './field-rules.ts';
+import { responsesToMessagesReply } from './responses-to-messages-reply.ts';
+import { responsesToMessagesRequest } from './responses-to-messages-request.ts';
+import { ResponsesToMessagesStream } from './responses-to-messages-stream.ts';
+
+/** Responses clients on messages upstreams. */
+export const responsesToMessages: Translation = {
+  client: responsesFormat,
+  upstream: messagesUpstream,
+  requestRules,
+  answerRules,
+  passesHeaders: false,
+  recall: recallResponses,
+  request: responsesToMessagesRequest,
+  reply: responsesToMessagesReply,
+  stream: (minted) => new ResponsesToMessagesStream(minted),
+};
