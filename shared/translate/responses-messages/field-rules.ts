@@ -75,7 +75,10 @@ export const requestRules: readonly FieldRule[] = [
   rule('input[] tool_search_output', translated('tools[].name', 'its tools are offered; the `tool_result` names them')),
   rule('input[] additional_tools', translated('tools[].name', 'its tools are offered')),
   rule('input[] of other types', refused('items of that type')),
-  rule('max_output_tokens', translated('max_tokens', "if there is no limit, 8192 or the model's maximum if lower")),
+  rule(
+    'max_output_tokens',
+    translated('max_tokens', "if there is no limit, 32,000 or the model's maximum if lower; 8192 if that is unknown"),
+  ),
   rule('temperature', translated('temperature', 'at most 1; omitted if thinking is on')),
   rule('top_p', translated('top_p', 'omitted if thinking is on')),
   rule('stream', passed),

@@ -14,6 +14,12 @@ import { responsesToolsToMessages } from './responses-tools-to-messages.ts';
 const fields = ruledFields(requestRules);
 
 /**
+ * Limit of output tokens if the client sets none, which in the Responses format means as many as the model can. The messages format
+ * requires a limit, and thinking counts. A higher one would be refused with a long input by upstreams that add both.
+ */
+const usualMaxTokens = 32_000;
+
+/**
  * Translates a Responses client's request for a messages upstream. `field-rules.ts` lists the effect on each field.
  * @throws RouterError `unsupported_parameter` that names a field the upstream cannot serve
  */
@@ -26,7 +32,7 @@ export function responsesToMessagesRequest(body: JsonObject, target: Target): Js
   const tools = responsesToolsToMessages(request, flat);
   markCached(history, request, flat.tools.length > 0);
   const asked = {
-    maxTokens: request.max_output_tokens,
+    maxTokens: request.max_output_tokens ?? (target.maxOutput && Math.min(target.maxOutput, usualMaxTokens)),
     thinking: thinkingOf(request),
     temperature: request.temperature,
     topP: request.top_p,

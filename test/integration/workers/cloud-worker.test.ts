@@ -426,13 +426,14 @@ describe('a Responses client on a messages upstream', () => {
   const answer = () => openai().responses.stream(request).finalResponse();
 
   /** The turns that the upstream got last. */
-  const turns = () => (claude.seen.at(-1)?.body as { messages: { role: string; content: JsonObject[] }[] }).messages;
+  const turns = () =>
+    (claude.seen.at(-1)?.body as { messages?: { role: string; content: JsonObject[] }[] } | undefined)?.messages ?? [];
 
   it('has its request arrive with thinking, tools and marks for the cache', async () => {
     await answer();
     expect(claude.seen.at(-1)?.body).toEqual({
       model: 'claude-think',
-      max_tokens: 8192,
+      max_tokens: 32_000,
       stream: true,
       system: [{ type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral' } }],
       messages: [{ role: 'user', content: [{ type: 'text', text: 'Weather?', cache_control: { type: 'ephemeral' } }] }],
@@ -502,6 +503,15 @@ describe('a Responses client on a messages upstream', () => {
     expect(turns().map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
     expect(JSON.stringify(turns())).toContain('both cities');
     expect(JSON.stringify(turns())).not.toContain('thinking');
+  });
+
+  it('has its conversation summarized, as one sealed item that stands for it later', async () => {
+    const trigger = { type: 'compaction_trigger' as const };
+    const { output } = await openai().responses.create({ ...request, input: [...input, trigger] });
+    expect(output).toMatchObject([{ type: 'compaction' }]);
+    expect(claude.seen.at(-1)?.body).toMatchObject({ tool_choice: { type: 'none' } });
+    await openai().responses.create({ ...request, input: [...output, ...input] as typeof input });
+    expect(JSON.stringify(turns()[0])).toContain('Forty-two.');
   });
 
   it('gets no sealed thinking that it did not ask for', async () => {

@@ -294,7 +294,8 @@ describe('the settings of a Responses request to a messages upstream', () => {
   it('always have an output limit', () => {
     expect(translate({})['max_tokens']).toBe(8192);
     expect(translate({}, { maxOutput: 4096 })['max_tokens']).toBe(4096);
-    expect(translate({ max_output_tokens: 5 })['max_tokens']).toBe(5);
+    expect(translate({}, { maxOutput: 128_000 })['max_tokens']).toBe(32_000);
+    expect(translate({ max_output_tokens: 5 }, { maxOutput: 4096 })['max_tokens']).toBe(5);
   });
 
   it('have sampling only without thinking', () => {
