@@ -49,6 +49,17 @@ const messagesStream = [
   { type: 'message_stop' },
 ];
 
+const items = [
+  { id: 'rs', type: 'reasoning', content: [{ type: 'reasoning_text', text: thinking }] },
+  { id: 'm', type: 'message', content: [{ type: 'output_text', text }] },
+  { id: 'fc', type: 'function_call', call_id: 'c', ...fn },
+];
+const responsesWhole: JsonObject = { status: 'completed', output: items };
+const responsesStream = [
+  ...items.map((item, at) => ({ type: 'response.output_item.done', output_index: at, item })),
+  { type: 'response.completed', response: { status: 'completed' } },
+];
+
 describe('the estimated tokens of an answer without usage', () => {
   it('are the same for every client, streamed or not', () => {
     const counts = [
@@ -58,6 +69,10 @@ describe('the estimated tokens of an answer without usage', () => {
       runStream(translationBetween('chat', 'chat').stream(minted), [...chatStream, chatEnd, '[DONE]']),
       runStream(translationBetween('messages', 'chat').stream(minted), [...chatStream, chatEnd, '[DONE]']),
       runStream(translationBetween('chat', 'messages').stream(minted), messagesStream),
+      translationBetween('chat', 'responses').reply(responsesWhole, minted),
+      translationBetween('messages', 'responses').reply(responsesWhole, minted),
+      runStream(translationBetween('chat', 'responses').stream(minted), responsesStream),
+      runStream(translationBetween('messages', 'responses').stream(minted), responsesStream),
     ].map(({ ending }) => ending.usage.completionTokens);
     expect(new Set(counts)).toEqual(new Set([Math.ceil(Buffer.byteLength(written) / 4)]));
   });

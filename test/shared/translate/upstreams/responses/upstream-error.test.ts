@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { failureOf, upstreamErrorFromResponse } from '#shared/translate/upstreams/responses/upstream-error.ts';
+
+describe('an error inside a Responses answer', () => {
+  it.each([
+    ['server_error', 'upstream_failed', true],
+    ['rate_limit_exceeded', 'rate_limit_exceeded', true],
+    ['server_is_overloaded', 'overloaded', true],
+    ['slow_down', 'overloaded', true],
+    ['vector_store_timeout', 'upstream_timeout', true],
+    ['insufficient_quota', 'upstream_failed', true],
+    ['invalid_prompt', 'invalid_request', false],
+    ['image_content_policy_violation', 'invalid_request', false],
+    ['context_length_exceeded', 'context_length_exceeded', false],
+    ['something_new', 'upstream_failed', true],
+  ])('of code %s is %s, which moves: %j', (code, expected, movable) => {
+    const error = failureOf({ status: 'failed', error: { code, message: 'Sorry.' } });
+    expect(error).toMatchObject({ code: expected, movable });
+  });
+
+  it('keeps the wait that its message names', () => {
+    const waiting = (message: string) => upstreamErrorFromResponse({ code: 'rate_limit_exceeded', message }).retryAfter;
+    expect(waiting('Rate limit reached. Please try again in 1.5s.')).toBe(1.5);
+    expect(waiting('Rate limit reached. Please try again in 250ms. Visit …')).toBe(1);
+    expect(waiting('Rate limit reached.')).toBeUndefined();
+  });
+
+  it('keeps the counts of a request that does not fit', () => {
+    const message = 'maximum context length is 100 tokens. However, your messages resulted in 120 tokens';
+    const error = upstreamErrorFromResponse({ code: 'context_length_exceeded', message });
+    expect(error.details).toMatchObject({ input_tokens: '120', maximum_tokens: '100' });
+  });
+
+  it('may be an event with its fields at the top or nested', () => {
+    const fields = { code: 'server_is_overloaded', message: 'Busy.', param: null };
+    expect(upstreamErrorFromResponse({ type: 'error', ...fields }).code).toBe('overloaded');
+    expect(upstreamErrorFromResponse({ type: 'error', error: fields }).code).toBe('overloaded');
+    expect(upstreamErrorFromResponse({ type: 'error', error: { code: 400, message: 'No.' } }).code).toBe(
+      'invalid_request',
+    );
+  });
+
+  it('is none of a response that goes on or has ended well', () => {
+    for (const status of ['in_progress', 'completed', 'incomplete']) {
+      expect(failureOf({ status, error: null })).toBeUndefined();
+    }
+    expect(failureOf({ status: 'cancelled' })?.code).toBe('upstream_failed');
+  });
+});
