@@ -10,7 +10,8 @@ import { messagesToResponses } from './messages-responses/messages-to-responses.
 import { responsesToChat } from './responses-chat/responses-to-chat.ts';
 import { responsesToConversation } from './responses-conversation/responses-to-conversation.ts';
 import { responsesToMessages } from './responses-messages/responses-to-messages.ts';
-import { withCompaction } from './responses/compaction.ts';
+import { withCompaction, withOwnCompaction } from './responses/compaction.ts';
+import { responsesToResponses } from './responses-responses/responses-to-responses.ts';
 import type { Translation } from './translation.ts';
 
 /** Every translation from a client format to an upstream format. A new one is one folder and one entry here. */
@@ -23,6 +24,7 @@ export const translations: readonly Translation[] = [
   messagesToResponses,
   responsesToChat,
   withCompaction(responsesToMessages),
+  withOwnCompaction(responsesToResponses),
 ];
 
 /** Every translation from a client format to a conversation for command-line agents. */

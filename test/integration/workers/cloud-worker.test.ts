@@ -542,6 +542,82 @@ describe('a Responses client on a messages upstream', () => {
   });
 });
 
+describe('a Responses client on a Responses upstream', () => {
+  const upstreamId = 'resp_0a1b2c3d4e5f60718293a4b5c6d7e8f90123456789abcdef';
+  const ask = (model: string, more: object = {}): Promise<Response> =>
+    post(
+      'openai/v1/responses',
+      { model, input: 'Hello', stream: true, store: false, ...more },
+      { 'openai-beta': 'x=v1' },
+    );
+  const raw = (name: string): string => readFileSync(`${fixtures}/openai-responses/${name}`, 'utf8');
+  const asUpstream = (text: string, model: string): string =>
+    text
+      .replaceAll(/"id":"resp_[0-9a-f]{32}"/g, `"id":"${upstreamId}"`)
+      .replaceAll(`"model":"${model}"`, '"model":"gpt-5.1-codex-2026-03-05"');
+
+  it.each([
+    ['gpt-words', 'words.sse'],
+    ['gpt-5.1-codex', 'tools.sse'],
+    ['gpt-5-pro', 'refusal.sse'],
+  ])('of the model %s gets %s byte for byte, but for id and model', async (model, file) => {
+    const text = await (await ask(model)).text();
+    expect(asUpstream(text, model)).toBe(raw(file));
+    expect(new Set(text.match(/resp_[0-9a-f]{32}/g)).size).toBe(1);
+    expect(gpt.seen.at(-1)).toMatchObject({ path: '/v1/responses', headers: { 'openai-beta': 'x=v1' } });
+  });
+
+  it('gets an answer unchanged, but for id and model', async () => {
+    const answer = (await (await ask('gpt-5.1-codex', { stream: false })).json()) as { id: string };
+    const whole = JSON.parse(raw('whole.json')) as object;
+    expect(answer).toEqual({ ...whole, id: answer.id, model: 'gpt-5.1-codex' });
+    expect(answer.id).toMatch(/^resp_[0-9a-f]{32}$/);
+  });
+
+  it('has its request arrive unchanged: items, tools, grammars, encrypted thinking, unknown fields', async () => {
+    const body = {
+      input: [
+        { type: 'message', id: 'msg_ef9dacf6-d388-5373-9a76-e5390ea3aa49', role: 'developer', content: 'Be brief.' },
+        { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Patch it.' }] },
+        { type: 'reasoning', id: 'rs_1', summary: [], content: null, encrypted_content: 'gAAAAtheirs==' },
+        { type: 'custom_tool_call', call_id: 'c', name: 'apply_patch', input: '*** Begin Patch' },
+        { type: 'custom_tool_call_output', call_id: 'c', output: 'Done.' },
+      ],
+      tools: [
+        {
+          type: 'namespace',
+          name: 'mcp__x',
+          description: 'x',
+          tools: [{ type: 'function', name: 'f', strict: false }],
+        },
+        { type: 'custom', name: 'apply_patch', format: { type: 'grammar', syntax: 'lark', definition: 'start: "x"' } },
+        { type: 'tool_search', execution: 'client', parameters: { type: 'object' } },
+      ],
+      include: ['reasoning.encrypted_content'],
+      reasoning: { effort: 'medium', summary: 'auto' },
+      client_metadata: { 'x-codex-turn-metadata': '{}' },
+      some_future_field: { deep: [1, { two: null }] },
+    };
+    await (await ask('gpt-5.1-codex', body)).text();
+    expect(gpt.seen.at(-1)?.body).toEqual({ model: 'gpt-5.1-codex', stream: true, store: false, ...body });
+  });
+
+  it('has tokens counted by the upstream', async () => {
+    const count = await openai().responses.inputTokens.count({ model: 'gpt-5.1-codex', input: 'Hello' });
+    expect(count).toEqual({ object: 'response.input_tokens', input_tokens: 1234 });
+  });
+
+  it('gets the failure of a stream that broke', async () => {
+    const text = await (await ask('gpt-breaks')).text();
+    expect(asUpstream(text, 'gpt-breaks')).toBe(raw('breaks.sse'));
+  });
+
+  it('gets a limit that the upstream reports before any content as a failure that names the wait', async () => {
+    const answer = await ask('gpt-limited');
+    expect(await answer.text()).toContain('rate_limit_exceeded');
+  });
+});
+
 describe("a provider that refuses the router's key", () => {
   it('is a failed upstream for clients of both formats, and a log line for the operator without the key', async () => {
     await expect(openai().chat.completions.create({ model: 'gpt-refused', messages: hello })).rejects.toMatchObject({

@@ -85,4 +85,41 @@ describe.skipIf(program === undefined)("a real llama-server's /v1/responses", ()
     const { input_tokens: fresh, cache_read_input_tokens: cached } = answer.usage;
     expect(counted.input_tokens).toBe(fresh + (cached ?? 0));
   });
+
+  it("streams to the official SDK, whose accumulator needs what llama-server's events lack", async () => {
+    const runner = openai().responses.stream({
+      model: 'tiny',
+      input: question,
+      max_output_tokens: 2000,
+      tools: [{ type: 'function', name: 'get_weather', parameters, strict: false }],
+      tool_choice: 'required',
+      store: false,
+    });
+    const types: string[] = [];
+    for await (const { type } of runner) types.push(type);
+    const response = await runner.finalResponse();
+    expect(response).toMatchObject({ object: 'response', status: 'completed', model: 'tiny', store: false });
+    const call = response.output.find((item) => item.type === 'function_call');
+    expect(JSON.parse(call?.arguments ?? '')).toEqual(called);
+    expect(types.slice(0, 2)).toEqual(['response.created', 'response.in_progress']);
+    expect(types.at(-1)).toBe('response.completed');
+
+    const next = await openai().responses.create({
+      model: 'tiny',
+      max_output_tokens: 8,
+      store: false,
+      input: [
+        { role: 'user', content: question },
+        ...response.output.filter((item) => item.type === 'function_call' || item.type === 'reasoning'),
+        { type: 'function_call_output', call_id: call?.call_id ?? '', output: 'Rain.' },
+      ],
+    });
+    expect(next).toMatchObject({ status: 'completed', usage: { output_tokens: 8 }, tools: [] });
+  });
+
+  it('counts the tokens of a Responses request', async () => {
+    const { input_tokens: tokens } = await openai().responses.inputTokens.count({ model: 'tiny', input: question });
+    const answer = await openai().responses.create({ model: 'tiny', input: question, max_output_tokens: 4 });
+    expect(answer.usage?.input_tokens).toBe(tokens);
+  });
 });

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { JsonObject } from '#shared/core/json.ts';
+import { responsesFormat } from '#shared/formats/responses/responses-format.ts';
 import type { HttpUpstreamFormat } from '../../upstream-format.ts';
 import { upstreamErrorFromChat } from '../chat/upstream-error.ts';
 import { endsStream, eventType } from './event-type.ts';
-import { estimateResponsesInput } from './estimate-input.ts';
 
 const counted = z.looseObject({ input_tokens: z.number().int().nonnegative() });
 
@@ -28,7 +28,7 @@ export const responsesUpstream: HttpUpstreamFormat = {
   name: 'responses',
   path: '/responses',
   headers: {},
-  estimateInput: estimateResponsesInput,
+  estimateInput: (request) => responsesFormat.estimateInput(request),
   readError: upstreamErrorFromChat,
   isLastEvent: (data) => endsStream(eventType(data)),
   count: {

@@ -1,0 +1,21 @@
+import { repeatedFields } from '#shared/formats/responses/response-object.ts';
+import { responsesFormat } from '#shared/formats/responses/responses-format.ts';
+import type { Translation } from '../translation.ts';
+import { responsesUpstream } from '../upstreams/responses/responses-upstream.ts';
+import { answerRules, requestRules } from './field-rules.ts';
+import { responsesToResponsesReply } from './responses-to-responses-reply.ts';
+import { responsesToResponsesRequest } from './responses-to-responses-request.ts';
+import { ResponsesToResponsesStream } from './responses-to-responses-stream.ts';
+
+/** Responses clients on Responses upstreams: passes everything except what identifies the answer. */
+export const responsesToResponses: Translation = {
+  client: responsesFormat,
+  upstream: responsesUpstream,
+  requestRules,
+  answerRules,
+  passesHeaders: true,
+  recall: (body) => ({ repeated: repeatedFields(body) }),
+  request: responsesToResponsesRequest,
+  reply: responsesToResponsesReply,
+  stream: (minted) => new ResponsesToResponsesStream(minted),
+};
