@@ -1,4 +1,4 @@
-import type { Capability, ModelInfo } from '#shared/broker/contract/announcement.ts';
+import { hostedCapability, type Capability, type ModelInfo } from '#shared/broker/contract/announcement.ts';
 import { freeSlots, isServing, type LivePool, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { modelTiers, type Tier } from '#shared/core/tier.ts';
 import type { Needs } from '#shared/formats/client-format.ts';
@@ -16,6 +16,11 @@ export interface LaneRequest {
   model: ResolvedModel;
   needs: Needs;
   /** Name of the client format: only workers that translate it are chosen. */
+  format: string;
+}
+
+/** What a model must support, for requests of a client format. */
+interface LaneNeeds extends Needs {
   format: string;
 }
 
@@ -45,11 +50,12 @@ interface Candidate extends Placement {
  * Equal ones are ordered by tier, then by thinking if the request asks for it, then by free slots.
  */
 export function chooseLanes(
-  { model, needs, format }: LaneRequest,
+  { model, needs: given, format }: LaneRequest,
   { auto, priceOf, permits }: LaneRules,
   pools: Iterable<LivePool>,
   avoid: ReadonlySet<string>,
 ): Placement[] {
+  const needs: LaneNeeds = { ...given, format };
   const candidates: Candidate[] = [];
   const ruled: Candidate[] = [];
   for (const pool of pools) {
@@ -80,7 +86,7 @@ function largestContext(candidates: readonly Candidate[]): Candidate[] {
 /** The first able target that the pool serves; the first one that it serves if none is able. */
 function namedModel(
   pool: LivePool,
-  needs: Needs,
+  needs: LaneNeeds,
   targets: readonly RegistryTarget[],
   rule: string | undefined,
 ): Candidate | undefined {
@@ -98,7 +104,7 @@ function namedModel(
 
 function anyModel(
   pool: LivePool,
-  needs: Needs,
+  needs: LaneNeeds,
   auto: Registry['auto'],
   priceOf: LaneRules['priceOf'],
   permits: LaneRules['permits'],
@@ -120,7 +126,7 @@ function largest<Model extends { contextWindow: number }>(models: readonly Model
   return models.toSorted((a, b) => b.contextWindow - a.contextWindow)[0];
 }
 
-function judged(model: ModelInfo, needs: Needs): Pick<Candidate, 'model' | 'able' | 'contextWindow' | 'prefers'> {
+function judged(model: ModelInfo, needs: LaneNeeds): Pick<Candidate, 'model' | 'able' | 'contextWindow' | 'prefers'> {
   const { id, contextWindow = Number.POSITIVE_INFINITY } = model;
   const fits = needs.inputTokens * certainPart <= contextWindow;
   return {
@@ -143,12 +149,12 @@ function isAllowed(
 }
 
 /** Thinking is optional: a model that does not think still answers. */
-function isCapable(model: ModelInfo, needs: Needs): boolean {
+function isCapable(model: ModelInfo, needs: LaneNeeds): boolean {
   return (
     has(model, 'tools', needs.tools) &&
     has(model, 'vision', needs.vision) &&
     has(model, 'json', needs.json) &&
-    (needs.hosted ?? []).every((kind) => has(model, kind, true))
+    (needs.hosted ?? []).every((kind) => has(model, hostedCapability(kind, needs.format), true))
   );
 }
 

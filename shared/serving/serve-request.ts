@@ -52,7 +52,7 @@ function plan(
   const pools = [...workers.pools()];
   const rules = { auto, priceOf, permits: permitsOf(identity).allowsLane };
   const placements = chooseLanes({ model, needs, format }, rules, pools, nobody);
-  return planHosted(hosted, { settings: hostedTools, pools, identity, model, placements });
+  return planHosted(hosted, { settings: hostedTools, pools, format, identity, model, placements });
 }
 
 function runLoop(

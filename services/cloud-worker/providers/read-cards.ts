@@ -58,7 +58,7 @@ export function guessed(id: string, guess: Guess): ModelInfo | undefined {
 
 /** Returns `stream` and those capabilities that are true. */
 export function capabilitiesIf(
-  holds: Partial<Record<Exclude<Capability, 'stream'>, boolean | undefined>>,
+  holds: Partial<Record<'tools' | 'vision' | 'thinking' | 'json', boolean | undefined>>,
 ): Capability[] {
   const further = (['tools', 'vision', 'thinking', 'json'] as const).filter((name) => holds[name] === true);
   return ['stream', ...further];

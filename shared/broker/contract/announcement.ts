@@ -1,18 +1,22 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { contractVersion, ownContract, type ContractRange } from './contract-range.ts';
-import { hostedKinds } from '#shared/core/hosted-kind.ts';
+import { hostedKinds, type HostedKind } from '#shared/core/hosted-kind.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
 
-/**
- * What a model can do beyond text in, text out. `continue`: continues a broken answer exactly where it stopped. The kinds of
- * hosted tools: its upstream runs them itself.
- */
-export const capabilities = ['stream', 'tools', 'vision', 'thinking', 'json', 'continue', ...hostedKinds] as const;
-export type Capability = (typeof capabilities)[number];
+/** What a model can do beyond text in, text out. `continue`: continues a broken answer exactly where it stopped. */
+export const capabilities = ['stream', 'tools', 'vision', 'thinking', 'json', 'continue'] as const;
+
+/** Or which hosted tools its upstream runs itself, for requests of one client format: `web_search@…`. */
+export type Capability = (typeof capabilities)[number] | `${HostedKind}@${string}`;
+
+/** The capability of a model whose upstream runs the hosted tools of a kind, for requests of a client format. */
+export function hostedCapability(kind: HostedKind, format: string): Capability {
+  return `${kind}@${format}`;
+}
 
 function isCapability(name: string): name is Capability {
-  return capabilities.some((known) => known === name);
+  return capabilities.some((known) => known === name) || hostedKinds.some((kind) => name.startsWith(`${kind}@`));
 }
 
 const model = z.object({

@@ -1,4 +1,5 @@
 import type { KeyIdentity } from '#shared/accounts/keys/key-record.ts';
+import { hostedCapability } from '#shared/broker/contract/announcement.ts';
 import type { LivePool, Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { HostedRequest, HostedTool, RunnableTool, ServedTool } from '#shared/formats/hosted/hosted-request.ts';
@@ -9,6 +10,8 @@ import type { ResolvedModel } from '../resolve-model.ts';
 export interface PlanParts {
   settings: Registry['hosted_tools'];
   pools: Iterable<LivePool>;
+  /** Name of the client's format. */
+  format: string;
   identity: Pick<KeyIdentity, 'tiers'>;
   model: ResolvedModel;
   /** The lanes that the request would take as it is. */
@@ -22,8 +25,8 @@ export interface PlanParts {
  * @throws RouterError `unsupported_parameter` for `auto`, if nothing can run one of the tools
  */
 export function planHosted(hosted: HostedRequest, parts: PlanParts): RunnableTool[] | undefined {
-  const { model, placements } = parts;
-  if (placements.length > 0 && placements.every((placement) => runsAll(placement, hosted.tools))) return undefined;
+  const { model, placements, format } = parts;
+  if (placements.length > 0 && placements.every((each) => runsAll(each, hosted.tools, format))) return undefined;
   const listed = listTools(parts.pools);
   const plans = hosted.tools.map((tool) => planTool(tool, parts, listed));
   const runnable = plans.filter((plan) => typeof plan !== 'string');
@@ -36,9 +39,9 @@ export function planHosted(hosted: HostedRequest, parts: PlanParts): RunnableToo
   throw refused;
 }
 
-function runsAll({ pool, model }: Placement, tools: readonly HostedTool[]): boolean {
+function runsAll({ pool, model }: Placement, tools: readonly HostedTool[], format: string): boolean {
   const capabilities = pool.models.find(({ id }) => id === model)?.capabilities ?? [];
-  return tools.every(({ kind }) => capabilities.includes(kind));
+  return tools.every(({ kind }) => capabilities.includes(hostedCapability(kind, format)));
 }
 
 /** What stands behind a hosted tool, or the reason why nothing does. */

@@ -84,8 +84,14 @@ describe('auto', () => {
     [
       'with web search goes to models whose upstream searches',
       { hosted: ['web_search'] },
-      [gpu, cli, cloud, pool('cloud', 'native', { can: [...all, 'web_search'] })],
+      [gpu, cli, cloud, pool('cloud', 'native', { can: [...all, 'web_search@chat'] })],
       ['native'],
+    ],
+    [
+      'with web search passes over upstreams that search for other formats',
+      { hosted: ['web_search'] },
+      [pool('cloud', 'other', { can: [...all, 'web_search@messages'] })],
+      [],
     ],
     ['with web search finds no lane if no upstream searches', { hosted: ['web_search'] }, [gpu, cli, cloud], []],
     ['finds no lane if no model is able', { vision: true }, [gpu, cli], []],

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Capability } from '#shared/broker/contract/announcement.ts';
+import { hostedCapability, type Capability } from '#shared/broker/contract/announcement.ts';
 import { messagesUpstream } from '#shared/translate/upstreams/messages/messages-upstream.ts';
 import { keyHeader, type Provider } from '../provider.ts';
 import { allCapabilities, capabilitiesIf, readCards, tokens } from '../read-cards.ts';
@@ -23,7 +23,7 @@ const card = z.looseObject({
 });
 
 /** The hosted tools that Anthropic runs for all of its models. */
-const hosted: readonly Capability[] = ['web_search', 'web_fetch'];
+const hosted = (['web_search', 'web_fetch'] as const).map((kind) => hostedCapability(kind, messagesUpstream.name));
 
 /**
  * The list of models of a server that lists them as Anthropic does.

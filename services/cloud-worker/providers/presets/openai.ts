@@ -1,4 +1,4 @@
-import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
+import { hostedCapability, type Capability, type ModelInfo } from '#shared/broker/contract/announcement.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { chatUpstream } from '#shared/translate/upstreams/chat/chat-upstream.ts';
 import { encryptedThinking, responsesUpstream } from '#shared/translate/upstreams/responses/responses-upstream.ts';
@@ -15,13 +15,20 @@ const responsesOnly = /codex|-pro(-|$)/;
 const chatOnly = /search-preview/;
 const seesNothing = /^(gpt-3|gpt-4(-\d{4}|$)|o1-mini|o3-mini)/;
 
+/** The hosted tools that OpenAI runs for the newer ones of the models that it serves at `/responses`. */
+const hosted = (['web_search', 'mcp'] as const).map((kind) => hostedCapability(kind, responsesUpstream.name));
+
 /** Guesses the capabilities of OpenAI's models; unknown ones have all. */
 const guess: Guess = (id) => {
-  if (otherEndpoints.test(id)) return undefined;
+  const capabilities = otherEndpoints.test(id) ? undefined : guessOwn(id);
+  return capabilities && !chatOnly.test(id) && !seesNothing.test(id) ? [...capabilities, ...hosted] : capabilities;
+};
+
+function guessOwn(id: string): Capability[] {
   if (id.endsWith('-chat-latest')) return capabilitiesIf({ tools: true, vision: true, json: true });
   if (/^gpt-[34]|^chatgpt-/.test(id)) return capabilitiesIf({ tools: true, vision: !seesNothing.test(id), json: true });
   return capabilitiesIf({ tools: true, vision: !seesNothing.test(id), thinking: thinks.test(id), json: true });
-};
+}
 
 /**
  * OpenAI (API reference, "Chat", "Responses", "Models"). Its list has names only. Responses clients are served at `/responses`, and

@@ -14,7 +14,7 @@ describe('a list of models', () => {
   it('of Anthropic has capabilities and context windows, without retired models', () => {
     const list: unknown = JSON.parse(readFileSync('test/fixtures/providers/anthropic/models.json', 'utf8'));
     const models = read('anthropic', list);
-    const hosted = ['web_search', 'web_fetch'];
+    const hosted = ['web_search@messages', 'web_fetch@messages'];
     const capabilities = [...all, ...hosted];
     expect(models[0]).toEqual({ id: 'claude-think', capabilities, contextWindow: 1_000_000, maxOutput: 128_000 });
     expect(models.find(({ id }) => id === 'claude-long')?.capabilities).toEqual(['stream', 'tools', 'json', ...hosted]);
@@ -41,7 +41,9 @@ describe('a list of models', () => {
     ['gpt-4o-realtime-preview', undefined],
     ['gpt-image-1', undefined],
   ])('of OpenAI has names only, from which the capabilities of %s are guessed', (id, capabilities) => {
-    expect(read('openai', { data: [{ id, created: 1 }] })).toEqual(capabilities ? [{ id, capabilities }] : []);
+    const hosted = /gpt-4-0613|o3-mini|search-preview/.test(id) ? [] : ['web_search@responses', 'mcp@responses'];
+    const expected = capabilities ? [{ id, capabilities: [...capabilities, ...hosted] }] : [];
+    expect(read('openai', { data: [{ id, created: 1 }] })).toEqual(expected);
   });
 
   it('has the newest models first', () => {

@@ -33,6 +33,7 @@ function plan(
   return planHosted(request, {
     settings: registrySchema.parse({ hosted_tools: settings }).hosted_tools,
     pools: [pool, tools],
+    format: 'f',
     identity: { tiers },
     model: resolveModel(model, emptyRegistry),
     placements: [{ pool, model: 'm' }],
@@ -47,8 +48,8 @@ describe('the hosted tools of a request', () => {
   });
 
   it('are left to an upstream that runs all of them', () => {
-    expect(plan(hosted(search), { can: ['stream', 'tools', 'web_search'] })).toBeUndefined();
-    expect(plan(hosted(search, mcp), { can: ['stream', 'tools', 'web_search'] })).toHaveLength(2);
+    expect(plan(hosted(search), { can: ['stream', 'tools', 'web_search@f'] })).toBeUndefined();
+    expect(plan(hosted(search, mcp), { can: ['stream', 'tools', 'web_search@f'] })).toHaveLength(2);
   });
 
   it('are run by a tool that is away: the calls fail, not the request', () => {
