@@ -1,9 +1,9 @@
-import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { installCli } from '../helpers/clis/install-clis.ts';
+import { runAgent } from '../helpers/clis/run-agent.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
 
 const [claude, opencode] = await Promise.all([installCli('claude'), installCli('opencode')]);
@@ -21,23 +21,6 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-interface Run {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
-
-/** Runs an agent as a user does, with an empty home of its own. */
-function run(command: string, args: string[], environment: Record<string, string>): Promise<Run> {
-  return new Promise((resolve) => {
-    const env = { PATH: process.env['PATH'], HOME: folder, XDG_CONFIG_HOME: join(folder, '.config'), ...environment };
-    const child = execFile(command, args, { cwd: folder, env, timeout: 120_000 }, (error, stdout, stderr) => {
-      resolve({ code: typeof error?.code === 'number' ? error.code : error ? 1 : 0, stdout, stderr });
-    });
-    child.stdin?.end();
-  });
-}
-
 /** Number of answers that the engine has started. */
 async function engineAnswers(): Promise<number> {
   const state = (await (await fetch(`${cluster.engineUrl}/demo/state`)).json()) as { started: number };
@@ -46,7 +29,7 @@ async function engineAnswers(): Promise<number> {
 
 describe.skipIf(!claude)('Claude Code', () => {
   const ask = (prompt: string, ...args: string[]) =>
-    run(claude ?? '', ['-p', prompt, '--output-format', 'json', '--model', 'demo', ...args], {
+    runAgent(claude ?? '', ['-p', prompt, '--output-format', 'json', '--model', 'demo', ...args], folder, {
       ANTHROPIC_BASE_URL: `${cluster.url}/api/anthropic`,
       ANTHROPIC_AUTH_TOKEN: cluster.key,
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
@@ -78,11 +61,16 @@ describe.skipIf(!claude)('Claude Code', () => {
   });
 
   it('reports a model that does not exist, without endless retries', async () => {
-    const { stdout } = await run(claude ?? '', ['-p', 'hi', '--output-format', 'json', '--model', 'no-such-model'], {
-      ANTHROPIC_BASE_URL: `${cluster.url}/api/anthropic`,
-      ANTHROPIC_API_KEY: cluster.key,
-      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-    });
+    const { stdout } = await runAgent(
+      claude ?? '',
+      ['-p', 'hi', '--output-format', 'json', '--model', 'no-such-model'],
+      folder,
+      {
+        ANTHROPIC_BASE_URL: `${cluster.url}/api/anthropic`,
+        ANTHROPIC_API_KEY: cluster.key,
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      },
+    );
     expect(JSON.parse(stdout)).toMatchObject({ is_error: true, result: expect.stringContaining('no-such-model') });
   });
 });
@@ -104,7 +92,7 @@ describe.skipIf(!opencode).each([
       share: 'disabled',
       provider: { router: provider },
     };
-    return run(opencode ?? '', ['run', '--format', 'json', '-m', 'router/demo', prompt], {
+    return runAgent(opencode ?? '', ['run', '--format', 'json', '-m', 'router/demo', prompt], folder, {
       OPENCODE_CONFIG_CONTENT: JSON.stringify(config),
     });
   };

@@ -60,8 +60,8 @@ async function servedFor(name: string, isComplete: (found: readonly UsageRecord[
 const anyOf = (purpose: string) => (found: readonly UsageRecord[]) => found.some((each) => each.purpose === purpose);
 
 describe.skipIf(!claude)('Claude Code', () => {
-  const ask = (model: string, prompt: string, ...args: string[]) =>
-    runAgent(claude ?? '', ['-p', prompt, '--output-format', 'json', '--model', model, ...args], folder, {
+  const start = (model: string, args: readonly string[], input?: string) => {
+    const environment = {
       ANTHROPIC_BASE_URL: `${cluster.url}/api/anthropic`,
       ANTHROPIC_AUTH_TOKEN: cluster.key,
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
@@ -69,7 +69,16 @@ describe.skipIf(!claude)('Claude Code', () => {
       // Every tool is on offer from the start.
       ENABLE_TOOL_SEARCH: 'false',
       ...(model === 'by-hints' && { CLAUDE_CODE_GATEWAY_HINT_HEADERS: '1' }),
-    });
+    };
+    return runAgent(claude ?? '', ['-p', '--model', model, ...args], folder, environment, input);
+  };
+  const ask = (model: string, prompt: string, ...args: string[]) =>
+    start(model, [prompt, '--output-format', 'json', ...args]);
+  const askForTitle = (model: string) => {
+    const request = { subtype: 'generate_session_title', description: 'Find the badgers.', persist: false };
+    const line = JSON.stringify({ type: 'control_request', request_id: 'r', request });
+    return start(model, ['--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose'], `${line}\n`);
+  };
   const explore = '[demo call Agent {"description":"look","prompt":"Say hello.","subagent_type":"Explore"}]';
   const search = '[demo call WebSearch {"query":"what is a badger"}]';
 
@@ -77,17 +86,22 @@ describe.skipIf(!claude)('Claude Code', () => {
     ['by-signs', 'its signs', 'models.by-signs.purposes.subagent'],
     ['by-hints', 'its hint headers', 'models.by-hints.agents.Explore'],
   ])(
-    'asking for %s has its agents, searches and compactions run on the model of the rules, by %s',
+    'asking for %s has its titles, agents, searches and compactions run on the model of the rules, by %s',
     async (name, _, rule) => {
+      const title = await askForTitle(name);
+      expect(await servedFor(name, anyOf('auxiliary')), title.stderr).toEqual(['auxiliary: small']);
+
       const agent = await ask(name, explore, '--allowedTools', 'Agent');
       expect(JSON.parse(agent.stdout), agent.stderr).toMatchObject({ is_error: false });
-      expect(await servedFor(name, anyOf('subagent'))).toEqual(['main: big', 'subagent: small']);
+      expect(await servedFor(name, anyOf('subagent'))).toEqual(['auxiliary: small', 'main: big', 'subagent: small']);
       expect((await readUsage(cluster.prefix)).find(({ purpose }) => purpose === 'subagent')).toMatchObject({ rule });
 
       await ask(name, search, '--allowedTools', 'WebSearch');
       const { session_id: session } = JSON.parse(agent.stdout) as { session_id: string };
       await ask(name, '/compact', '--resume', session);
-      const served = await servedFor(name, (found) => anyOf('auxiliary')(found) && anyOf('compaction')(found));
+      const searched = (found: readonly UsageRecord[]) =>
+        found.filter(({ purpose }) => purpose === 'auxiliary').length > 1;
+      const served = await servedFor(name, (found) => searched(found) && anyOf('compaction')(found));
       expect(served).toEqual(['auxiliary: small', 'compaction: small', 'main: big', 'subagent: small']);
     },
   );

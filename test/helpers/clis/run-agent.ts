@@ -10,18 +10,20 @@ export interface AgentRun {
 /**
  * Runs a command-line agent in a folder that is its home as well, with nothing of this process's environment but the path of
  * programs.
+ * @param input what it reads from its standard input
  */
 export function runAgent(
   command: string,
   args: readonly string[],
   folder: string,
   environment: Readonly<Record<string, string>>,
+  input = '',
 ): Promise<AgentRun> {
   const env = { PATH: process.env['PATH'], HOME: folder, XDG_CONFIG_HOME: `${folder}/.config`, ...environment };
   return new Promise((resolve) => {
     const child = execFile(command, args, { cwd: folder, env, timeout: 120_000 }, (error, stdout, stderr) => {
       resolve({ code: typeof error?.code === 'number' ? error.code : error ? 1 : 0, stdout, stderr });
     });
-    child.stdin?.end();
+    child.stdin?.end(input);
   });
 }
