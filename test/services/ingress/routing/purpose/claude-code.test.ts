@@ -17,6 +17,8 @@ describe('a request of Claude Code', () => {
     ['a turn', 'main'],
     ['a turn with a web search to come', 'main'],
     ['a turn after a web search', 'main'],
+    ['a turn without tools', 'main'],
+    ['a turn without a cache', 'main'],
     ['a turn of an agent', 'subagent'],
     ['a title', 'auxiliary'],
     ['a web search', 'auxiliary'],
