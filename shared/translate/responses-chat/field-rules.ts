@@ -63,6 +63,10 @@ export const requestRules: readonly FieldRule[] = [
     translated('tools[].function.name', 'its tools are offered; the message names them'),
   ),
   rule('input[] additional_tools', translated('tools[].function.name', 'its tools are offered')),
+  rule(
+    'input[] web_search_call, mcp_call and others of hosted tools',
+    ignored('a server has run them; the answer after them has what came of it'),
+  ),
   rule('input[] of other types', refused('items of that type')),
   rule('max_output_tokens', translated('max_tokens')),
   rule('temperature', passed),

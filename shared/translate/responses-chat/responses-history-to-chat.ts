@@ -15,6 +15,7 @@ import type {
 import type { FlatTools } from '../responses/flatten-tools.ts';
 import { foundTools } from '../responses/found-tools.ts';
 import { inputArgument } from '../responses/input-unwrapper.ts';
+import { isHostedCall } from '../responses/is-hosted-call.ts';
 import { readReasoning } from '../responses/sealed-reasoning.ts';
 import type { Target } from '../translation.ts';
 import { unsupportedInChat } from '../unsupported.ts';
@@ -71,6 +72,7 @@ export function responsesHistoryToChat(
       case 'additional_tools':
         return undefined;
       default:
+        if (isHostedCall(item.type)) return undefined;
         throw unsupportedInChat(`${param}.type`, `items of type '${item.type}'`);
     }
   }

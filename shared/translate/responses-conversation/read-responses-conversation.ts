@@ -4,6 +4,7 @@ import type { Conversation, Turn, TurnBlock } from '../conversation/conversation
 import { isAsked, typeOf } from '../conversation/is-asked.ts';
 import { responsesContentToBlocks } from '../responses-messages/responses-content-to-blocks.ts';
 import { flattenTools } from '../responses/flatten-tools.ts';
+import { isHostedCall } from '../responses/is-hosted-call.ts';
 import { refuseHostedTools } from '../responses/refuse-hosted-tools.ts';
 import { unsupportedInChat } from '../unsupported.ts';
 import { thinkingForChat } from '../vocabulary/thinking.ts';
@@ -60,6 +61,7 @@ function messageIn(item: ResponsesItem, param: string): ResponsesMessage | undef
     case 'additional_tools':
       return undefined;
     default:
+      if (isHostedCall(item.type)) return undefined;
       throw unsupportedInChat(`${param}.type`, `items of type '${item.type}'`);
   }
 }

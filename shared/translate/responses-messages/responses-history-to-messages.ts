@@ -14,6 +14,7 @@ import type {
 import type { FlatTools } from '../responses/flatten-tools.ts';
 import { foundTools } from '../responses/found-tools.ts';
 import { inputArgument } from '../responses/input-unwrapper.ts';
+import { isHostedCall } from '../responses/is-hosted-call.ts';
 import type { Target } from '../translation.ts';
 import { unsupportedInChat } from '../unsupported.ts';
 import { messagesToolId, toolInput } from '../vocabulary/tool-call.ts';
@@ -73,6 +74,7 @@ export function responsesHistoryToMessages(
       case 'additional_tools':
         return undefined;
       default:
+        if (isHostedCall(item.type)) return undefined;
         throw unsupportedInChat(`${param}.type`, `items of type '${item.type}'`);
     }
   }

@@ -36,6 +36,7 @@ export const requestRules: readonly FieldRule[] = [
   rule('input[] function_call_output, custom_tool_call_output', passed),
   rule('input[] tool_search_output', passed),
   rule('input[] additional_tools', passed),
+  rule('input[] web_search_call, mcp_call and others of hosted tools', passed),
   rule('input[] of other types', passed),
   rule('max_output_tokens', passed),
   rule('temperature', passed),

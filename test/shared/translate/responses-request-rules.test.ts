@@ -90,6 +90,11 @@ const examples: Record<string, Example> = {
     [user, { type: 'tool_search_call', call_id: 'c', execution: 'client', arguments: {} }],
   ),
   'input[] additional_tools': history([user], [{ type: 'additional_tools', role: 'developer', tools }], [user]),
+  'input[] web_search_call, mcp_call and others of hosted tools': history(
+    [{ type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } }, answer],
+    [user],
+    [user, answer],
+  ),
   'input[] of other types': history([{ type: 'computer_call', call_id: 'c', action: {} }]),
   max_output_tokens: { with: base, without: { model: 'm', input: [user] } },
   temperature: top({ temperature: 0.5 }),

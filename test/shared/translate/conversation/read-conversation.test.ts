@@ -116,6 +116,7 @@ describe('the conversation of a Responses request', () => {
         { role: 'developer', content: 'B' },
         { role: 'user', content: [{ type: 'input_text', text: 'one', prompt_cache_breakpoint: { mode: 'explicit' } }] },
         { type: 'reasoning', summary: [], encrypted_content: 'x' },
+        { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } },
         { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'two' }] },
         { type: 'message', role: 'user', content: 'three' },
       ],
