@@ -6,7 +6,7 @@ import type { Turn } from '../request/read-turn.ts';
 import { fillSchema } from './fill-schema.ts';
 import { isPathLike } from './fill-string.ts';
 import { findHints, type Hints } from './find-hints.ts';
-import { asksForTools, asksToRead, findMentions, type Mention } from './find-mentions.ts';
+import { asksForTools, asksToRead, findMentions, forbidsTools, type Mention } from './find-mentions.ts';
 import { HintTaker } from './hint-taker.ts';
 
 /** A call of one of the client's tools. */
@@ -44,6 +44,7 @@ function chooseTools({ tool_choice: choice }: ChatRequest, tools: readonly ChatT
   if (typeof choice === 'object' && choice !== null) {
     return all.filter(({ tool }) => tool.function.name === choice.function.name).slice(0, 1);
   }
+  if (choice !== 'required' && forbidsTools(text)) return [];
   const mentions = findMentions(tools, text);
   if (mentions.length > 0) return mentions;
   const asked = asksForTools(text) ?? (choice === 'required' ? 'one' : undefined);

@@ -24,6 +24,13 @@ export function findMentions(tools: readonly ChatTool[], text: string): Mention[
     .toSorted((one, other) => one.at - other.at);
 }
 
+/** Whether a text forbids all tools, as the requests do by which agents have a conversation summarized. */
+export function forbidsTools(text: string): boolean {
+  return /\b(?:do not|don['’]t|never|must not)\s+(?:use|call)\s+(?:any\s+)?(?:tools|functions)\b(?!\s+(?:that|which|but|other|except))/i.test(
+    text,
+  );
+}
+
 const anyTools =
   /\b(?:use|using|call|calling|invoke|with)\s+((?:(?:a|an|any|the|your|one|both|all|some|every|each|offered|available|of|these|two)\s+)*)(?:tools?|functions?)\b/gi;
 

@@ -1,9 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import Anthropic, { BadRequestError } from '@anthropic-ai/sdk';
 import OpenAI, { APIError } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { startMessagesUpstream } from '../../helpers/upstreams/start-messages-upstream.ts';
 import { startReplayEngine, type ReplayEngine } from '../../helpers/upstreams/replay-engine.ts';
 import type { ServiceProcess } from '../../helpers/processes/start-process.ts';
 
@@ -178,6 +180,56 @@ describe('a messages client on a messages upstream', () => {
     const raw = JSON.parse(readFileSync(`${fixtures}/anthropic/too-long.json`, 'utf8')) as object;
     expect(answer.status).toBe(400);
     expect(await answer.json()).toEqual({ ...raw, request_id: answer.headers.get('request-id') });
+  });
+});
+
+describe('a session on a messages upstream', () => {
+  /** Thinking with characters that JSON may write in several ways, and a signature as long as real ones. */
+  const thinkingOf = (turn: number) => ({
+    type: 'thinking' as const,
+    thinking: `Turn ${turn}: <b>“ä” \u2028 / \\ \n 🦡</b>`,
+    signature: randomBytes(600).toString('base64'),
+  });
+
+  it('has all thinking, signatures included, arrive as it was written, over 20 turns of the SDK', async () => {
+    const written: JsonObject[][] = [];
+    const upstream = await startMessagesUpstream(['session-1'], (_, turn) => {
+      const thinking =
+        turn === 7 ? { type: 'redacted_thinking', data: randomBytes(300).toString('base64') } : thinkingOf(turn);
+      const rest: JsonObject[] =
+        turn % 2 === 0
+          ? [{ type: 'tool_use', id: `toolu_${turn}`, name: 'get_weather', input: { city: `City ${turn}` } }]
+          : [{ type: 'text', text: `Answer ${turn}.` }];
+      written.push([thinking, ...rest]);
+      return written.at(-1) ?? [];
+    });
+    await cluster.addCloudWorker({
+      PROVIDER: 'custom',
+      PROVIDER_FORMAT: 'messages',
+      PROVIDER_URL: `${upstream.url}/v1`,
+      PROVIDER_KEY: 'k',
+    });
+    const messages: Anthropic.MessageParam[] = [];
+    let called: string[] = [];
+    for (let turn = 0; turn < 20; turn += 1) {
+      const content: Anthropic.ContentBlockParam[] = [
+        ...called.map((id) => ({ type: 'tool_result' as const, tool_use_id: id, content: 'Frogs.' })),
+        { type: 'text', text: `Question ${turn}` },
+      ];
+      messages.push({ role: 'user', content });
+      const asked = { model: 'session-1', max_tokens: 4000, messages, tools: [tool] };
+      const answer =
+        turn % 3 === 0
+          ? await anthropic().messages.create(asked)
+          : await anthropic().messages.stream(asked).finalMessage();
+      called = answer.content.flatMap((block) => (block.type === 'tool_use' ? [block.id] : []));
+      messages.push({ role: 'assistant', content: answer.content });
+    }
+    const replayed = upstream.calls.at(-1)?.body.messages.filter(({ role }) => role === 'assistant');
+    expect(replayed?.map(({ content }) => content)).toEqual(written.slice(0, 19));
+    for (const block of written.slice(0, 19).flat())
+      expect(upstream.calls.at(-1)?.raw).toContain(JSON.stringify(block));
+    await upstream.stop();
   });
 });
 

@@ -82,6 +82,13 @@ describe('the calls of an answer', () => {
     expect(callsFor('Use both tools for Rome', tools)).toHaveLength(2);
   });
 
+  it('calls nothing where the text forbids all tools, unless the request requires a call', () => {
+    const summarize = 'Respond with TEXT ONLY. Do NOT call any tools. Then read the files that matter: /a.ts';
+    expect(callsFor(summarize)).toEqual([]);
+    expect(callsFor(summarize, agentTools, { tool_choice: 'required' })).toHaveLength(1);
+    expect(callsFor('Do not use tools that write. Read /a.ts with the Read tool.')).toHaveLength(1);
+  });
+
   it('follows tool_choice', () => {
     expect(callsFor('Hello', agentTools, { tool_choice: 'required' })).toHaveLength(1);
     expect(callsFor('Use the Read tool', agentTools, { tool_choice: 'none' })).toEqual([]);

@@ -1,0 +1,132 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import type { JsonObject } from '#shared/core/json.ts';
+
+/** A request to the upstream. */
+export interface MessagesCall {
+  headers: IncomingHttpHeaders;
+  /** The body's bytes, as text. */
+  raw: string;
+  body: JsonObject & { messages: (JsonObject & { role: string; content: string | JsonObject[] })[] };
+}
+
+/** What a test has the upstream answer: the blocks of a message, or an error. */
+export type MessagesAnswer =
+  | JsonObject[]
+  | { status: number; headers?: Record<string, string>; error: JsonObject & { type: string } };
+
+/** An upstream that speaks Anthropic's messages, signs its thinking, and answers what a test decides. */
+export interface MessagesUpstream {
+  url: string;
+  /** Its requests for messages, in order. */
+  calls: MessagesCall[];
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts an upstream that lists these models.
+ * @param answer is called with each request for a message, and its number from 0
+ */
+export async function startMessagesUpstream(
+  models: readonly string[],
+  answer: (call: MessagesCall, at: number) => MessagesAnswer,
+): Promise<MessagesUpstream> {
+  const calls: MessagesCall[] = [];
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const raw = await text(request);
+    if (request.method === 'GET') {
+      const data = models.map((id) => ({ type: 'model', id, display_name: id, created_at: '2026-01-01T00:00:00Z' }));
+      sendJson(response, 200, { data, has_more: false, first_id: null, last_id: null });
+      return;
+    }
+    const call: MessagesCall = { headers: request.headers, raw, body: JSON.parse(raw) as MessagesCall['body'] };
+    calls.push(call);
+    const answered = answer(call, calls.length - 1);
+    if (!Array.isArray(answered)) {
+      const body = { type: 'error', error: answered.error, request_id: 'req_upstream' };
+      sendJson(response, answered.status, body, answered.headers);
+    } else if (call.body['stream'] === true) {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(streamOf(answered, call.body));
+    } else sendJson(response, 200, messageOf(answered, call.body));
+  };
+  const server = createServer((request, response) => {
+    serve(request, response).catch(() => response.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    calls,
+    stop: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+function sendJson(response: ServerResponse, status: number, body: object, headers: Record<string, string> = {}): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+}
+
+const usage = { input_tokens: 10, output_tokens: 1 };
+
+function messageOf(content: JsonObject[], { model }: JsonObject): JsonObject {
+  const stop = content.some(({ type }) => type === 'tool_use') ? 'tool_use' : 'end_turn';
+  return {
+    id: 'msg_u',
+    type: 'message',
+    role: 'assistant',
+    model,
+    content,
+    stop_reason: stop,
+    stop_sequence: null,
+    usage,
+  };
+}
+
+function streamOf(content: JsonObject[], request: JsonObject): string {
+  const message = messageOf(content, request);
+  const events: JsonObject[] = [
+    { type: 'message_start', message: { ...message, content: [], stop_reason: null } },
+    ...content.flatMap((block, index): JsonObject[] => [
+      { type: 'content_block_start', index, content_block: beginningOf(block) },
+      ...deltasOf(block).map((delta) => ({ type: 'content_block_delta', index, delta })),
+      { type: 'content_block_stop', index },
+    ]),
+    { type: 'message_delta', delta: { stop_reason: message['stop_reason'], stop_sequence: null }, usage },
+    { type: 'message_stop' },
+  ];
+  return events.map((event) => `event: ${String(event['type'])}\ndata: ${JSON.stringify(event)}\n\n`).join('');
+}
+
+function beginningOf(block: JsonObject): JsonObject {
+  switch (block['type']) {
+    case 'text':
+      return { type: 'text', text: '' };
+    case 'thinking':
+      return { type: 'thinking', thinking: '', signature: '' };
+    case 'tool_use':
+      return { ...block, input: {} };
+    default:
+      return block;
+  }
+}
+
+function deltasOf(block: JsonObject): JsonObject[] {
+  switch (block['type']) {
+    case 'text':
+      return [{ type: 'text_delta', text: block['text'] }];
+    case 'thinking':
+      return [
+        { type: 'thinking_delta', thinking: block['thinking'] },
+        { type: 'signature_delta', signature: block['signature'] },
+      ];
+    case 'tool_use':
+      return [{ type: 'input_json_delta', partial_json: JSON.stringify(block['input']) }];
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,221 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { JsonObject } from '#shared/core/json.ts';
+import { converseWithClaude } from '../helpers/clis/converse-with-claude.ts';
+import { installCli } from '../helpers/clis/install-clis.ts';
+import { runAgent } from '../helpers/clis/run-agent.ts';
+import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import {
+  startMessagesUpstream,
+  type MessagesAnswer,
+  type MessagesCall,
+  type MessagesUpstream,
+} from '../helpers/upstreams/start-messages-upstream.ts';
+
+const claude = await installCli('claude');
+const engineWindow = 40_000;
+
+let cluster: Cluster;
+let upstream: MessagesUpstream;
+let folder: string;
+/** What the native upstream answers. */
+let answer: (call: MessagesCall, at: number) => MessagesAnswer;
+
+beforeAll(async () => {
+  upstream = await startMessagesUpstream(['claude-native'], (call, at) => answer(call, at));
+  cluster = await startCluster({ engine: { DEMO_CONTEXT_WINDOW: String(engineWindow) } });
+  await cluster.addCloudWorker({
+    PROVIDER: 'custom',
+    PROVIDER_FORMAT: 'messages',
+    PROVIDER_URL: `${upstream.url}/v1`,
+    PROVIDER_KEY: 'sk-native',
+  });
+  folder = mkdtempSync(join(tmpdir(), 'rtr-claude-'));
+});
+afterAll(async () => {
+  await cluster?.stop();
+  await upstream?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const text = (words: string): JsonObject[] => [{ type: 'text', text: words }];
+
+/** A home that has no settings. */
+function newHome(): string {
+  const home = join(folder, randomBytes(4).toString('hex'));
+  mkdirSync(home);
+  return home;
+}
+
+function environment(more: Record<string, string> = {}): Record<string, string> {
+  return {
+    ANTHROPIC_BASE_URL: `${cluster.url}/api/anthropic`,
+    ANTHROPIC_AUTH_TOKEN: cluster.key,
+    CLAUDE_CODE_MAX_OUTPUT_TOKENS: '2000',
+    ...more,
+  };
+}
+
+function converse(model: string, prompts: readonly (string | JsonObject[])[], more: Record<string, string> = {}) {
+  return converseWithClaude(claude ?? '', prompts, { home: newHome(), model, environment: environment(more) });
+}
+
+describe.skipIf(!claude)('Claude Code on a chat engine', () => {
+  it('finds a deferred tool and calls it', async () => {
+    const { results } = await converse('demo', [
+      [
+        'List the jobs.',
+        '[demo call ToolSearch {"query":"select:CronList","max_results":5}]',
+        '[demo call CronList {}]',
+        '[demo say "There are no jobs."]',
+      ].join('\n'),
+    ]);
+    expect(results).toMatchObject([{ is_error: false, num_turns: 3, result: 'There are no jobs.' }]);
+  });
+
+  it('shortens a conversation that does not fit any more, and goes on', async () => {
+    const { results, messages } = await converse('demo', [
+      `Remember this.\n${'one '.repeat(10_000)}\n[demo say "Remembered."]`,
+      `And this.\n${'two '.repeat(20_000)}\n[demo say "Remembered, too."]`,
+    ]);
+    expect(messages.map(({ subtype }) => subtype)).toContain('compact_boundary');
+    expect(results).toMatchObject([{ result: 'Remembered.' }, { is_error: false, result: 'Remembered, too.' }]);
+  });
+
+  it('leaves out a document that the engine does not take, and goes on', async () => {
+    const pdf = { type: 'base64', media_type: 'application/pdf', data: Buffer.from('%PDF-1.4 no').toString('base64') };
+    const { results } = await converse('demo', [
+      [{ type: 'document', source: pdf }, ...text('What does it say?\n[demo say "I see no document."]')],
+    ]);
+    expect(results).toMatchObject([{ is_error: false, result: 'I see no document.' }]);
+  });
+
+  it('takes the window that its settings name', async () => {
+    const window = { CLAUDE_CODE_MAX_CONTEXT_TOKENS: String(engineWindow) };
+    const [{ results: named }, { results: unnamed }] = await Promise.all([
+      converse('demo', ['hi'], window),
+      converse('demo', ['hi']),
+    ]);
+    expect(named).toMatchObject([{ modelUsage: { demo: { contextWindow: engineWindow } } }]);
+    expect(unnamed).toMatchObject([{ modelUsage: { demo: { contextWindow: 1_000_000 } } }]);
+  });
+
+  it('lists the models of the router, and uses one by the name that it is listed under', async () => {
+    const home = newHome();
+    const discovers = environment({ CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY: '1' });
+    const asked = ['-p', 'Say hello.', '--output-format', 'json', '--model', 'anthropic/demo[1m]'];
+    const { stdout } = await runAgent(claude ?? '', asked, home, discovers);
+    expect(JSON.parse(stdout)).toMatchObject({ is_error: false, result: expect.stringContaining('Say hello.') });
+    const cached = readdirSync(join(home, '.claude/cache')).find((name) => name.startsWith('gateway-models'));
+    const { models } = JSON.parse(readFileSync(join(home, '.claude/cache', cached ?? ''), 'utf8')) as {
+      models: object[];
+    };
+    expect(models).toEqual([
+      { id: 'anthropic/auto', display_name: 'auto', description: expect.any(String) },
+      { id: 'claude-native', display_name: 'claude-native (cloud)', description: expect.any(String) },
+      {
+        id: 'anthropic/demo',
+        display_name: 'demo (gpu)',
+        description: expect.stringMatching(/^tier gpu, 40,000 tokens of context/),
+      },
+    ]);
+  });
+});
+
+describe.skipIf(!claude)('Claude Code on a native upstream', () => {
+  it('has its 20 turns arrive with every thinking block as it was signed, and its system prompt as it was', async () => {
+    const first = upstream.calls.length;
+    const written: JsonObject[][] = [];
+    answer = (_, at) => {
+      const thinking = {
+        type: 'thinking',
+        thinking: `Turn ${at} “ä” 🦡`,
+        signature: randomBytes(600).toString('base64'),
+      };
+      written.push([thinking, ...text(`Answer ${at}.`)]);
+      return written.at(-1) ?? [];
+    };
+    const prompts = Array.from({ length: 20 }, (_, turn) => `Question ${turn}`);
+    const { results } = await converse('claude-native', prompts, { CLAUDE_CODE_ATTRIBUTION_HEADER: '1' });
+    expect(results).toHaveLength(20);
+    const calls = upstream.calls.slice(first);
+    expect(calls).toHaveLength(20);
+    const last = calls.at(-1);
+    const replayed = last?.body.messages.filter(({ role }) => role === 'assistant').map(({ content }) => content);
+    expect(replayed).toEqual(written.slice(0, 19));
+    for (const block of written.slice(0, 19).flat()) {
+      if (block['type'] === 'thinking') expect(last?.raw).toContain(JSON.stringify(block));
+    }
+    for (const { body, headers } of calls) {
+      expect(body['system']).toMatchObject([
+        { type: 'text', text: expect.stringMatching(/^x-anthropic-billing-header: /) },
+        { type: 'text', cache_control: { type: 'ephemeral' } },
+        ...((body['system'] as JsonObject[]).length > 2 ? [{ type: 'text' }] : []),
+      ]);
+      expect(headers).toMatchObject({
+        'anthropic-beta': expect.stringContaining('claude-code-20250219'),
+        'anthropic-dangerous-direct-browser-access': 'true',
+        'x-claude-code-session-id': expect.any(String),
+        'x-api-key': 'sk-native',
+      });
+      expect(body.messages.some(({ role }) => role === 'system')).toBe(true);
+    }
+  });
+
+  it.each([
+    [
+      'thinking of another key',
+      'messages.1.content.0: Invalid `signature` in `thinking` block',
+      (body: MessagesCall['body']) => !JSON.stringify(body.messages).includes('"thinking":"Hm."'),
+    ],
+    [
+      'a thread of thought of another conversation',
+      'messages.1.content.0: `thinking` block is bound to a different conversation. Invalid `signature` in `thinking` block',
+      (body: MessagesCall['body']) => !JSON.stringify(body.messages).includes('"thinking":"Hm."'),
+    ],
+  ])('asks again without what the upstream refuses in its own words: %s', async (_, message, isWithout) => {
+    const first = upstream.calls.length;
+    answer = ({ body }) => {
+      if (body.messages.filter(({ role }) => role === 'user').length < 2) {
+        return [{ type: 'thinking', thinking: 'Hm.', signature: 'c2ln' }, ...text('One.')];
+      }
+      return isWithout(body) ? text('Two.') : { status: 400, error: { type: 'invalid_request_error', message } };
+    };
+    const { results } = await converse('claude-native', ['First', 'Second']);
+    expect(results).toMatchObject([{ result: 'One.' }, { is_error: false, result: 'Two.' }]);
+    expect(upstream.calls.length - first).toBe(3);
+  });
+
+  it('asks again without a beta that the upstream does not know', async () => {
+    const beta = 'advanced-tool-use-2025-11-20';
+    answer = ({ headers }) =>
+      String(headers['anthropic-beta']).includes(beta)
+        ? {
+            status: 400,
+            error: {
+              type: 'invalid_request_error',
+              message: `Unexpected value(s) \`${beta}\` for the \`anthropic-beta\` header. Please consult our documentation at docs.claude.com.`,
+            },
+          }
+        : text('Without it.');
+    const { results } = await converse('claude-native', ['hi']);
+    expect(results).toMatchObject([{ is_error: false, result: 'Without it.' }]);
+  });
+
+  it('shows the wording of a limit at once, if the upstream says to wait for more than a minute', async () => {
+    const first = upstream.calls.length;
+    answer = () => ({
+      status: 429,
+      headers: { 'retry-after': '3600', 'x-should-retry': 'false' },
+      error: { type: 'rate_limit_error', message: 'The weekly limit of badgers is reached.' },
+    });
+    const { results } = await converse('claude-native', ['hi']);
+    expect(results).toMatchObject([
+      { is_error: true, api_error_status: 429, result: expect.stringContaining('weekly limit of badgers') },
+    ]);
+    expect(upstream.calls.length - first).toBe(1);
+  });
+});
