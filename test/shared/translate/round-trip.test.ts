@@ -2,9 +2,15 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
 import { parseChatRequest } from '#shared/formats/chat/parse-chat-request.ts';
+import { parseResponsesRequest } from '#shared/formats/responses/parse-responses-request.ts';
 import { parseMessagesRequest } from '#shared/formats/messages/parse-messages-request.ts';
 import { chatToMessages } from '#shared/translate/chat-messages/chat-to-messages.ts';
+import { chatToResponses } from '#shared/translate/chat-responses/chat-to-responses.ts';
 import { messagesToChat } from '#shared/translate/messages-chat/messages-to-chat.ts';
+import { messagesToResponses } from '#shared/translate/messages-responses/messages-to-responses.ts';
+import { responsesToChat } from '#shared/translate/responses-chat/responses-to-chat.ts';
+import { responsesToResponses } from '#shared/translate/responses-responses/responses-to-responses.ts';
+import { responsesToMessages } from '#shared/translate/responses-messages/responses-to-messages.ts';
 import type { StreamTranslation, Translation } from '#shared/translate/translation.ts';
 import { assembleCompletion } from './assemble-completion.ts';
 import { assembleMessage } from './assemble-message.ts';
@@ -14,12 +20,52 @@ import { runBytes, runStream } from './run-stream.ts';
 const target = { model: 'm' };
 const minted = { id: 'id', model: 'm', created: 1, promptTokens: () => 1 };
 
+/** A request without fields that the Responses format does not have. */
+function without(request: JsonObject, fields: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(request).filter(([field]) => !fields.includes(field)));
+}
+
+/** What a messages request gets on its way from the Responses format. */
+const added: ReadonlySet<string> = new Set(['cache_control', 'display']);
+
+/** A messages request without it; one text is a string. */
+function unmarked(request: JsonObject): unknown {
+  const plain = JSON.stringify(request, (field, value: unknown) => (added.has(field) ? undefined : value));
+  return JSON.parse(plain, (field, value: unknown) => {
+    const [only, ...others] = (Array.isArray(value) ? value : []) as { type: string; text: string }[];
+    const isOneText = only?.type === 'text' && others.length === 0;
+    return isOneText && (field === 'content' || field === 'system') ? only.text : value;
+  });
+}
+
 describe('a conversation', () => {
   it('is unchanged from chat through messages back to chat', () => {
     fc.assert(
       fc.property(chatConversation, (request) => {
         const there = chatToMessages.request(parseChatRequest(request), target);
         expect(messagesToChat.request(parseMessagesRequest(there), target)).toEqual(request);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('is unchanged from chat through Responses back to chat', () => {
+    fc.assert(
+      fc.property(chatConversation, (given) => {
+        const request = without(given, ['stop', 'top_k']);
+        const there = chatToResponses.request(parseChatRequest(request), target);
+        expect(responsesToChat.request(parseResponsesRequest(there), target)).toEqual(request);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('is unchanged from messages through Responses back to messages', () => {
+    fc.assert(
+      fc.property(messagesConversation, (given) => {
+        const request = without(given, ['stop_sequences', 'top_k']);
+        const there = messagesToResponses.request(parseMessagesRequest(request), target);
+        expect(unmarked(responsesToMessages.request(parseResponsesRequest(there), target))).toEqual(request);
       }),
       { numRuns: 300 },
     );
@@ -151,9 +197,31 @@ describe('an answer', () => {
     );
   });
 
+  it('is unchanged from chat through Responses back to chat, streamed or not', () => {
+    fc.assert(
+      fc.property(answer, sizes, sizes, (given, cut, order) => {
+        const response = responsesToChat.reply(wholeChat(given), minted).body;
+        const whole = chatToResponses.reply(response, minted);
+        const there = runStream(responsesToChat.stream(minted), streamedChat(given, cut, order)).text;
+        const back = assembleCompletion(runBytes(chatToResponses.stream(minted), [Buffer.from(there)]));
+        expect(back).toMatchObject({
+          content: given.content,
+          reasoning: given.reasoning,
+          calls: given.calls.map(([name, input], at) => ({ id: `c${at}`, name, arguments: JSON.stringify(input) })),
+          usage: { prompt_tokens: given.usage.prompt, completion_tokens: given.usage.completion },
+        });
+        expect(whole.ending.finishReason).toBe(back.finishReason);
+        expect(whole.ending.usage).toMatchObject({ promptTokens: given.usage.prompt });
+      }),
+    );
+  });
+
   const translations: [string, Translation, boolean][] = [
     ['messages client, chat upstream', messagesToChat, false],
     ['chat client, messages upstream', chatToMessages, true],
+    ['chat client, Responses upstream', chatToResponses, true],
+    ['messages client, Responses upstream', messagesToResponses, true],
+    ['Responses client, Responses upstream', responsesToResponses, true],
   ];
   it.each(translations)('is the same wherever its bytes are split: %s', (_, translation, named) => {
     const given: Answer = {
@@ -167,7 +235,8 @@ describe('an answer', () => {
       usage: { prompt: 3, completion: 4 },
     };
     const chat = streamedChat(given, [2], [1, 0]);
-    const events = named ? eventsOf(runStream(messagesToChat.stream(minted), chat).text) : chat;
+    const writer = translation.upstream === chatToMessages.upstream ? messagesToChat : responsesToChat;
+    const events = named ? eventsOf(runStream(writer.stream(minted), chat).text) : chat;
     const bytes = bytesOf(events, named);
     const translate = (chunks: Uint8Array[]) => runBytes(freshStream(translation), chunks);
     const expected = translate([bytes]);
