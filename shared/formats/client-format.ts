@@ -68,6 +68,12 @@ export interface ClientRoute {
   /** Path below the API's prefixes, such as `/chat/completions`. */
   path: string;
   operation: Exclude<Operation, 'execute_tool'>;
+  /** Changes the requests and the answers, neither of them streamed, of a path that has other ones than the format's. */
+  reshape?: {
+    request: (body: Buffer) => Buffer;
+    /** Undefined for an answer that does not have what was asked for. */
+    answer: (whole: Buffer) => Buffer | undefined;
+  };
 }
 
 /**

@@ -10,7 +10,6 @@ import { messagesToResponses } from './messages-responses/messages-to-responses.
 import { responsesToChat } from './responses-chat/responses-to-chat.ts';
 import { responsesToConversation } from './responses-conversation/responses-to-conversation.ts';
 import { responsesToMessages } from './responses-messages/responses-to-messages.ts';
-import { withCompaction, withOwnCompaction } from './responses/compaction.ts';
 import { responsesToResponses } from './responses-responses/responses-to-responses.ts';
 import type { Translation } from './translation.ts';
 
@@ -23,13 +22,13 @@ export const translations: readonly Translation[] = [
   messagesToMessages,
   messagesToResponses,
   responsesToChat,
-  withCompaction(responsesToMessages),
-  withOwnCompaction(responsesToResponses),
+  responsesToMessages,
+  responsesToResponses,
 ];
 
 /** Every translation from a client format to a conversation for command-line agents. */
 export const conversationTranslations: readonly Translation<Conversation>[] = [
   chatToConversation,
   messagesToConversation,
-  withCompaction(responsesToConversation),
+  responsesToConversation,
 ];

@@ -112,11 +112,13 @@ describe('the paths in the documentation', () => {
           headers: { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json' },
           ...(method === 'POST' && { body: '{}' }),
         });
-        await answer.body?.cancel();
-        return { method, path, status: answer.status };
+        return { method, path, status: answer.status, text: await answer.text() };
       }),
     );
-    expect(answers.filter(({ status }) => status === 404 || status === 405)).toEqual([]);
+    // Of a stored response that is not there, the path is served nevertheless.
+    const isUnserved = ({ status, text }: { status: number; text: string }): boolean =>
+      status === 405 || (status === 404 && !/Response with id 'demo' not found/.test(text));
+    expect(answers.filter(isUnserved)).toEqual([]);
   });
 });
 

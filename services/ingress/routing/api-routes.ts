@@ -25,14 +25,10 @@ export function generateRoutes(base: string, format: ClientFormat, parts: ApiRou
   const { prefixes, keyHeader } = format.api;
   return format.routes
     .filter(({ operation }) => operation === 'generate')
-    .flatMap(({ path, operation }) =>
+    .flatMap((route) =>
       prefixes.map((prefix) => ({
-        path: `${base}${prefix}${path}`,
-        handlers: [
-          requireKey(parts, keyHeader),
-          serveModelRequest(format, operation, parts),
-          answerError(format, parts),
-        ],
+        path: `${base}${prefix}${route.path}`,
+        handlers: [requireKey(parts, keyHeader), serveModelRequest(format, route, parts), answerError(format, parts)],
       })),
     );
 }
@@ -61,9 +57,9 @@ export function apiRoutes(
     response.json(api.showModel(findModel(cards(response), request.params['id'], api)));
   });
   for (const format of formats) {
-    for (const { path, operation } of format.routes) {
-      if (operation !== 'generate') keyed.post(path, serveModelRequest(format, operation, parts));
-      keyed.all(path, wrongMethod('POST'), answerError(format, parts));
+    for (const route of format.routes) {
+      if (route.operation !== 'generate') keyed.post(route.path, serveModelRequest(format, route, parts));
+      keyed.all(route.path, wrongMethod('POST'), answerError(format, parts));
     }
   }
   for (const { stored } of formats) if (stored) addStoredRoutes(keyed, stored, parts.answers);

@@ -4,7 +4,8 @@ import { RouterError } from '#shared/core/errors.ts';
 import { newAnswerId } from '#shared/formats/answer-id.ts';
 import type { ClientFormat, ClientRequest, ClientRoute } from '#shared/formats/client-format.ts';
 import type { RunningRequest } from '#shared/serving/run-job.ts';
-import type { ServingParts } from '#shared/serving/serve-model.ts';
+import { ReshapedSink } from '#shared/serving/reshaped-sink.ts';
+import type { ModelSink, ServingParts } from '#shared/serving/serve-model.ts';
 import { serveRequest } from '#shared/serving/serve-request.ts';
 import { senderOf } from '#shared/serving/sender-of.ts';
 import { type AnswerStore, resolveStored } from '#shared/serving/stored/resolve-stored.ts';
@@ -29,14 +30,10 @@ export interface ServeParts extends ReceiveParts, ServingParts {
 }
 
 /** Makes the handler of a path to models: receives the body, serves the request, and cancels it when the client disconnects. */
-export function serveModelRequest(
-  format: ClientFormat,
-  operation: ClientRoute['operation'],
-  parts: ServeParts,
-): RequestHandler {
+export function serveModelRequest(format: ClientFormat, route: ClientRoute, parts: ServeParts): RequestHandler {
   return async (request, response) => {
     // The body stays in `start`, because the locals of this function live as long as the answer.
-    const running = await start(request, response, format, operation, parts);
+    const running = await start(request, response, format, route, parts);
     await running?.finished;
   };
 }
@@ -45,7 +42,7 @@ async function start(
   request: Request,
   response: Response,
   format: ClientFormat,
-  operation: ClientRoute['operation'],
+  { operation, reshape }: ClientRoute,
   parts: ServeParts,
 ): Promise<RunningRequest | undefined> {
   const received = await receiveBody(request, response, parts);
@@ -53,7 +50,7 @@ async function start(
   const read = (body: Buffer): ClientRequest => format.read(body, operation);
   const caller = new HttpCaller(response, format);
   const { owner } = senderOf(caller.identity);
-  const given = read(received.body);
+  const given = read(reshape ? reshape.request(received.body) : received.body);
   const { request: resolved, toStore } = await resolveStored(parts.answers, format, operation, given, owner);
   const { parameters, withDefaults, hosted, repeated } = resolved;
   const { requestId } = caller;
@@ -61,14 +58,14 @@ async function start(
   const { unread } = parts;
   const answerId = format.opensAnswers === true && operation === 'generate' ? newAnswerId(format) : undefined;
   const opening = { requestId, answerId, repeated };
-  // The input of an answer that is stored stays in memory until the answer is complete.
-  const onBegin = toStore ? () => undefined : received.releaseBody;
-  const reply = new ClientReply(response, { format, ...opening, stream, unread, onBegin });
+  const reply = new ClientReply(response, { format, ...opening, stream, unread, onBegin: received.releaseBody });
   setReply(response, reply);
-  const sink =
-    toStore && format.stored
-      ? storingSink(reply, { caller, owner, format: format.stored, stream, toStore, storer: parts.storer })
-      : reply;
+  // The input of an answer that is stored stays in memory until the answer is complete.
+  if (toStore) reply.keepBody();
+  let sink: ModelSink = reply;
+  if (reshape) sink = new ReshapedSink(sink, reshape.answer);
+  if (toStore && format.stored)
+    sink = storingSink(sink, { caller, owner, format: format.stored, stream, toStore, storer: parts.storer });
   const headers = passedHeaders(request.headers, format.passedHeaders);
   const session = sessionOf(request.headers);
   const maxWaitMs = maxWaitOf(request.headers);

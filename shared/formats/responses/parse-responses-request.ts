@@ -3,7 +3,6 @@ import { problemError } from '../openai/problem-error.ts';
 import { firstProblem } from '../validation/first-problem.ts';
 import type { ResponsesRequest } from './request.ts';
 import { responsesRequestSchema } from './schema.ts';
-import { refuseStoredState } from './stored-state.ts';
 
 /**
  * Checks the body of a Responses request, or of one for its token count, and returns the same object.
@@ -20,6 +19,12 @@ export function parseResponsesRequest(body: unknown): ResponsesRequest {
       { param: 'background' },
     );
   }
-  refuseStoredState(request);
+  if (request['conversation'] !== undefined && request['conversation'] !== null) {
+    throw new RouterError(
+      'unsupported_parameter',
+      "Unsupported value for 'conversation': conversations are not stored here. Send 'previous_response_id' instead.",
+      { param: 'conversation' },
+    );
+  }
   return request;
 }

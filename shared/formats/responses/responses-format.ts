@@ -4,11 +4,15 @@ import type { ClientFormat, ClientRequest, ClientRoute, RequestParameters } from
 import { readJsonRequest } from '../json-request.ts';
 import { openaiErrorAnswer } from '../openai/error.ts';
 import { openaiLimitHeaders } from '../openai/limit-headers.ts';
+import { compactRoute } from './compact-route.ts';
 import { responsesConversation } from './conversation.ts';
 import { responsesNeeds } from './needs.ts';
 import { parseResponsesRequest } from './parse-responses-request.ts';
 import type { ResponsesRequest } from './request.ts';
 import { repeatedAtOpening } from './response-object.ts';
+import type { StoreRequest } from '../stored-answers.ts';
+import { storeRequest } from './store-request.ts';
+import { storedResponses } from './stored-responses.ts';
 import { ResponsesStream } from './responses-stream.ts';
 import { responsesSigns } from './signs.ts';
 
@@ -18,6 +22,7 @@ export const responsesFormat: ClientFormat = {
   api: openaiApi,
   routes: [
     { path: '/responses', operation: 'generate' },
+    compactRoute,
     { path: '/responses/input_tokens', operation: 'count_tokens' },
   ],
   passedHeaders: ['openai-beta'],
@@ -25,6 +30,7 @@ export const responsesFormat: ClientFormat = {
   opensAnswers: true,
   sealsAnswers: true,
   read: readRequest,
+  stored: storedResponses,
   countAnswer: (inputTokens) => ({ object: 'response.input_tokens', input_tokens: inputTokens }),
   estimateInput: (request: JsonObject) => responsesNeeds(request as ResponsesRequest).inputTokens,
   errorAnswer: openaiErrorAnswer,
@@ -34,13 +40,15 @@ export const responsesFormat: ClientFormat = {
 
 function readRequest(body: Buffer, operation: ClientRoute['operation']): ClientRequest {
   let repeated: JsonObject | undefined;
+  let store: StoreRequest | undefined;
   const request = readJsonRequest(body, (parsed) => {
     const checked = parseResponsesRequest(parsed);
     const parameters = parametersOf(checked, operation);
     if (parameters.stream) repeated = repeatedAtOpening(checked);
+    store = storeRequest(checked);
     return parameters;
   });
-  return { ...request, repeated };
+  return { ...request, repeated, store };
 }
 
 function parametersOf(request: ResponsesRequest, operation: ClientRoute['operation']): RequestParameters {

@@ -59,6 +59,10 @@ export class StoringSink implements ModelSink {
     this.#sink.begin(job);
   }
 
+  keepBody(): void {
+    this.#sink.keepBody?.();
+  }
+
   keepAlive(): void {
     this.#sink.keepAlive();
   }

@@ -67,6 +67,17 @@ export const requestRules: readonly FieldRule[] = [
     'input[] web_search_call, mcp_call and others of hosted tools',
     ignored('a server has run them; the answer after them has what came of it'),
   ),
+  rule(
+    'input[] compaction',
+    translated(
+      'messages[].content',
+      'its summary, as a message of the user; refused if it was sealed for another owner',
+    ),
+  ),
+  rule(
+    'input[] compaction_trigger',
+    translated('messages[].content', 'a message that asks for a summary; the answer is one `compaction` item'),
+  ),
   rule('input[] of other types', refused('items of that type')),
   rule('max_output_tokens', translated('max_tokens')),
   rule('temperature', passed),

@@ -1,6 +1,7 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ResponsesRequest } from '#shared/formats/responses/request.ts';
 import { ruledFields } from '../field-rule.ts';
+import { expandCompaction } from '../responses/compaction.ts';
 import { flattenTools } from '../responses/flatten-tools.ts';
 import type { Target } from '../translation.ts';
 import { unsupportedInChat } from '../unsupported.ts';
@@ -26,7 +27,7 @@ const same = [
  * @throws RouterError `unsupported_parameter` that names a field the upstream cannot serve
  */
 export function responsesToChatRequest(body: JsonObject, target: Target): JsonObject {
-  const request = body as ResponsesRequest;
+  const request = expandCompaction(body, target.unseal) as ResponsesRequest;
   refuse(request);
   const flat = flattenTools(request);
   const { max_output_tokens: limit, reasoning, text } = request;

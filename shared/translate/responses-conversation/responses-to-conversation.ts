@@ -2,6 +2,7 @@ import { responsesFormat } from '#shared/formats/responses/responses-format.ts';
 import type { ResponsesRequest } from '#shared/formats/responses/request.ts';
 import { type Conversation, conversationUpstream } from '../conversation/conversation.ts';
 import { responsesToChat } from '../responses-chat/responses-to-chat.ts';
+import { expandCompaction } from '../responses/compaction.ts';
 import { recallResponses } from '../responses/recall-request.ts';
 import type { Translation } from '../translation.ts';
 import { readResponsesConversation } from './read-responses-conversation.ts';
@@ -12,8 +13,8 @@ export const responsesToConversation: Translation<Conversation> = {
   upstream: conversationUpstream,
   passesHeaders: false,
   recall: recallResponses,
-  request: (body, { model, takesImages = false }) =>
-    readResponsesConversation(body as ResponsesRequest, model, takesImages),
+  request: (body, { model, unseal, takesImages = false }) =>
+    readResponsesConversation(expandCompaction(body, unseal) as ResponsesRequest, model, takesImages),
   reply: responsesToChat.reply,
   stream: responsesToChat.stream,
 };

@@ -1,6 +1,7 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ResponsesRequest } from '#shared/formats/responses/request.ts';
 import { ruledFields } from '../field-rule.ts';
+import { expandCompaction } from '../responses/compaction.ts';
 import { flattenTools } from '../responses/flatten-tools.ts';
 import type { Target } from '../translation.ts';
 import { unsupportedInChat } from '../unsupported.ts';
@@ -24,7 +25,7 @@ const usualMaxTokens = 32_000;
  * @throws RouterError `unsupported_parameter` that names a field the upstream cannot serve
  */
 export function responsesToMessagesRequest(body: JsonObject, target: Target): JsonObject {
-  const request = body as ResponsesRequest;
+  const request = expandCompaction(body, target.unseal) as ResponsesRequest;
   refuse(request);
   const flat = flattenTools(request);
   const history = responsesHistoryToMessages(request, flat, target);

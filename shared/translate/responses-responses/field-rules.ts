@@ -37,6 +37,14 @@ export const requestRules: readonly FieldRule[] = [
   rule('input[] tool_search_output', passed),
   rule('input[] additional_tools', passed),
   rule('input[] web_search_call, mcp_call and others of hosted tools', passed),
+  rule(
+    'input[] compaction',
+    translated(
+      'input[].content[].text',
+      'a summary that this router has sealed, as a message of the user; what the upstream has encrypted passes',
+    ),
+  ),
+  rule('input[] compaction_trigger', passed),
   rule('input[] of other types', passed),
   rule('max_output_tokens', passed),
   rule('temperature', passed),

@@ -1,6 +1,7 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ResponsesItem, ResponsesReasoning, ResponsesRequest } from '#shared/formats/responses/request.ts';
 import { ruledFields } from '../field-rule.ts';
+import { expandSummaries } from '../responses/compaction.ts';
 import { readReasoning } from '../responses/sealed-reasoning.ts';
 import type { Target } from '../translation.ts';
 import { unsupportedInChat } from '../unsupported.ts';
@@ -19,7 +20,7 @@ const ownItemId = /^[a-z]+_[0-9a-f]{32}_\d+$/;
  * @throws RouterError `unsupported_parameter` for what only one client of the upstream may have
  */
 export function responsesToResponsesRequest(body: JsonObject, target: Target): JsonObject {
-  const { previous_response_id: _, ...request } = body as ResponsesRequest;
+  const { previous_response_id: _, ...request } = expandSummaries(body, target.unseal) as ResponsesRequest;
   refuse(request);
   const { input, include, store } = request;
   return {

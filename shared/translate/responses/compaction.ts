@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { parseUpstreamJson } from '../upstreams/parse-upstream-json.ts';
-import type { Minted, Target, Translation } from '../translation.ts';
+import type { Minted, Target } from '../translation.ts';
 
 /** What a model is asked for in place of a `compaction_trigger`. */
 const instruction = `Write a summary of this conversation for a model that continues it and sees nothing else of it.
@@ -29,24 +29,8 @@ export function compactionItem({ id, seal }: Pick<Minted, 'id' | 'seal'>, summar
   return { id: id.replace(/^resp_|^/, 'cmp_'), type: 'compaction', encrypted_content: encrypted };
 }
 
-/** A translation for upstreams that do not know compaction: they are asked for a summary, and get one as a message. */
-export function withCompaction<Request>(translation: Translation<Request>): Translation<Request> {
-  return {
-    ...translation,
-    request: (body, target) => translation.request(expandCompaction(body, target.unseal), target),
-  };
-}
-
-/** A translation for upstreams that know compaction: they get summaries that this router has sealed as messages. */
-export function withOwnCompaction<Request>(translation: Translation<Request>): Translation<Request> {
-  return {
-    ...translation,
-    request: (body, target) => translation.request(expandSummaries(body, target.unseal), target),
-  };
-}
-
 /**
- * Replaces what concerns compaction in a request by messages.
+ * Replaces what concerns compaction in a request by messages, for an upstream that does not know it.
  * @throws RouterError `invalid_request` for a summary that was not sealed for this owner
  */
 export function expandCompaction(given: JsonObject, unseal: Target['unseal']): JsonObject {
@@ -61,8 +45,8 @@ export function expandCompaction(given: JsonObject, unseal: Target['unseal']): J
   return { ...rest, input: items, ...(offersTools(body) && { tool_choice: 'none' }) };
 }
 
-/** Replaces the summaries that this router has sealed for the owner. */
-function expandSummaries(body: JsonObject, unseal: Target['unseal']): JsonObject {
+/** Replaces the summaries that this router has sealed for the owner: no upstream can read them. */
+export function expandSummaries(body: JsonObject, unseal: Target['unseal']): JsonObject {
   const { input } = body;
   if (!Array.isArray(input) || !input.some((item) => typeOf(item) === 'compaction')) return body;
   const items = input.map((item) => {

@@ -8,6 +8,7 @@ import { requestRules } from '#shared/translate/responses-messages/field-rules.t
 import { responsesToMessagesRequest } from '#shared/translate/responses-messages/responses-to-messages-request.ts';
 import { requestRules as responsesRules } from '#shared/translate/responses-responses/field-rules.ts';
 import { responsesToResponsesRequest } from '#shared/translate/responses-responses/responses-to-responses-request.ts';
+import { compactionItem } from '#shared/translate/responses/compaction.ts';
 import { writeReasoning } from '#shared/translate/responses/sealed-reasoning.ts';
 import { holdRule, type Example } from './hold-rule.ts';
 
@@ -95,6 +96,8 @@ const examples: Record<string, Example> = {
     [user],
     [user, answer],
   ),
+  'input[] compaction': history([compactionItem({ id: 'resp_1', seal }, 'so far')]),
+  'input[] compaction_trigger': history([{ type: 'compaction_trigger' }]),
   'input[] of other types': history([{ type: 'computer_call', call_id: 'c', action: {} }]),
   max_output_tokens: { with: base, without: { model: 'm', input: [user] } },
   temperature: top({ temperature: 0.5 }),

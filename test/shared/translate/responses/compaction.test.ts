@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { sealer } from '#shared/core/seal.ts';
 import { noUsage } from '#shared/core/usage.ts';
-import { compactionItem, expandCompaction, withOwnCompaction } from '#shared/translate/responses/compaction.ts';
+import { compactionItem, expandCompaction, expandSummaries } from '#shared/translate/responses/compaction.ts';
 import { recallResponses } from '#shared/translate/responses/recall-request.ts';
 import { ResponsesAnswer } from '#shared/translate/responses/responses-answer.ts';
-import type { Translation } from '#shared/translate/translation.ts';
 import { responseEvents } from './assemble-response.ts';
 
 const { seal, unseal } = sealer(Buffer.alloc(32, 7));
@@ -77,11 +76,10 @@ describe('a request that goes on with a compaction item', () => {
       expect.objectContaining({ code: 'invalid_request', param: 'input[1].encrypted_content' }),
     );
     expect(() => expandCompaction({ model: 'm', input: [item] }, undefined)).toThrow(/could not be verified/);
-    const native = withOwnCompaction({ request: (body: object) => body } as unknown as Translation<{ input: unknown }>);
     const body = { model: 'm', input: [item, trigger] };
-    expect(native.request(body, { model: 'm', maxOutput: undefined, unseal: other })).toEqual(body);
-    const own = native.request(body, { model: 'm', maxOutput: undefined, unseal });
-    expect(own.input).toMatchObject([{ type: 'message' }, trigger]);
+    expect(expandSummaries(body, other)).toEqual(body);
+    const own = expandSummaries(body, unseal);
+    expect(own['input']).toMatchObject([{ type: 'message' }, trigger]);
   });
 
   it('is the same object if nothing of it concerns compaction', () => {

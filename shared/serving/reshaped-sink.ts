@@ -1,0 +1,47 @@
+import { RouterError } from '#shared/core/errors.ts';
+import type { Job } from '#shared/broker/dispatch/job.ts';
+import type { ModelSink } from './serve-model.ts';
+
+/** Returns an answer in another shape; undefined for one that does not have what that needs. */
+type AnswerShape = (whole: Buffer) => Buffer | undefined;
+
+/** Passes an answer that is not streamed on in another shape. */
+export class ReshapedSink implements ModelSink {
+  readonly #sink: ModelSink;
+  readonly #reshape: AnswerShape;
+
+  constructor(sink: ModelSink, reshape: AnswerShape) {
+    this.#sink = sink;
+    this.#reshape = reshape;
+  }
+
+  get relayedTokens(): number {
+    return this.#sink.relayedTokens;
+  }
+
+  begin(job: Job): void {
+    this.#sink.begin(job);
+  }
+
+  data(bytes: Uint8Array): void {
+    this.#sink.data(bytes);
+  }
+
+  keepBody(): void {
+    this.#sink.keepBody?.();
+  }
+
+  keepAlive(): void {
+    this.#sink.keepAlive();
+  }
+
+  end(bytes: Uint8Array): void {
+    const whole = this.#reshape(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+    if (whole) this.#sink.end(whole);
+    else this.#sink.fail(new RouterError('upstream_failed', 'The upstream has not answered what was asked for.'));
+  }
+
+  fail(error: RouterError): void {
+    this.#sink.fail(error);
+  }
+}

@@ -1,0 +1,258 @@
+import { createOpenAI } from '@ai-sdk/openai';
+import { generateText, isStepCount, type ModelMessage, tool } from 'ai';
+import OpenAI from 'openai';
+import type { ResponseInputItem } from 'openai/resources/responses/responses';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { z } from 'zod';
+import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
+import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { everythingUnder } from '../helpers/processes/everything-under.ts';
+
+let cluster: Cluster;
+/** The same client at each of two ingress nodes. */
+let here: OpenAI;
+let there: OpenAI;
+let otherUrl: string;
+
+beforeAll(async () => {
+  cluster = await startCluster();
+  ({ url: otherUrl } = await cluster.addIngress());
+  here = clientAt(cluster.url);
+  there = clientAt(otherUrl);
+});
+afterAll(() => cluster.stop());
+
+function clientAt(url: string, prefix = '/v1', apiKey = cluster.key): OpenAI {
+  return new OpenAI({ baseURL: `${url}/api/openai${prefix}`, apiKey, maxRetries: 0 });
+}
+
+/** The status, message, code and param of a refusal. */
+async function refusal(asked: Promise<unknown>): Promise<object> {
+  const error: unknown = await asked.catch((thrown: unknown) => thrown);
+  if (!(error instanceof OpenAI.APIError)) throw new Error('it was not refused', { cause: error });
+  const { status, code, param } = error;
+  const { message } = error.error as { message: string };
+  return { status, message, code, param };
+}
+
+describe('previous_response_id', () => {
+  it('continues a conversation at the other ingress, without its instructions', async () => {
+    const first = await here.responses.create({ model: 'demo', instructions: 'Be brief.', input: 'My name is Ada.' });
+    expect(first).toMatchObject({ status: 'completed', store: true, previous_response_id: null });
+    const second = await there.responses.create({
+      model: 'demo',
+      input: 'What is my name? [demo echo]',
+      previous_response_id: first.id,
+    });
+    expect(second.previous_response_id).toBe(first.id);
+    const alone = await there.responses.create({ model: 'demo', input: 'What is my name? [demo echo]', store: false });
+    // The demo engine counts what it was sent.
+    expect(second.usage?.input_tokens).toBeGreaterThan((alone.usage?.input_tokens ?? 0) + 5);
+    const third = await here.responses.create({ model: 'demo', input: 'And now?', previous_response_id: second.id });
+    expect(third.usage?.input_tokens).toBeGreaterThan(second.usage?.input_tokens ?? 0);
+  });
+
+  it('continues a stream at the moment at which it ends', async () => {
+    for (const [one, other] of [
+      [here, there],
+      [there, here],
+    ] as const) {
+      const stream = one.responses.stream({ model: 'demo', input: 'Count the planets.' });
+      const { id, output_text: text } = await stream.finalResponse();
+      expect(text).toContain('Count the planets.');
+      const found = await other.responses.retrieve(id);
+      expect(found).toMatchObject({ id, status: 'completed', output_text: text });
+      const next = other.responses.stream({ model: 'demo', input: 'Go on.', previous_response_id: id });
+      expect((await next.finalResponse()).previous_response_id).toBe(id);
+    }
+  });
+
+  it('is refused for an unknown response, for one of another owner, and for one that was not to be stored', async () => {
+    const { raw } = await cluster.addKey({});
+    const stored = await here.responses.create({ model: 'demo', input: 'mine' });
+    const kept = await here.responses.create({ model: 'demo', input: 'mine', store: false });
+    expect(kept).toMatchObject({ store: false });
+    const asked: [OpenAI, string][] = [
+      [here, 'resp_unknown'],
+      [clientAt(otherUrl, '', raw), stored.id],
+      [there, kept.id],
+    ];
+    for (const [client, id] of asked) {
+      const answer = client.responses.create({ model: 'demo', input: 'And?', previous_response_id: id });
+      expect(await refusal(answer)).toEqual({
+        status: 400,
+        message: `Previous response with id '${id}' not found.`,
+        code: 'previous_response_not_found',
+        param: 'previous_response_id',
+      });
+    }
+  });
+});
+
+describe('a stored response', () => {
+  it('is read, listed and removed by its owner at both prefixes, and unknown to others', async () => {
+    const { raw } = await cluster.addKey({});
+    const [plain, stranger] = [clientAt(otherUrl, ''), clientAt(otherUrl, '/v1', raw)];
+    const created = await here.responses.create({ model: 'demo', input: 'Hello there.' });
+    for (const client of [there, plain]) expect(await client.responses.retrieve(created.id)).toEqual(created);
+    const unknown = { status: 404, message: `Response with id '${created.id}' not found.` };
+    expect(await refusal(stranger.responses.retrieve(created.id))).toMatchObject(unknown);
+    expect(await refusal(stranger.responses.delete(created.id))).toMatchObject(unknown);
+    expect(await refusal(stranger.responses.cancel(created.id))).toMatchObject(unknown);
+    expect(await refusal(stranger.responses.inputItems.list(created.id))).toMatchObject(unknown);
+
+    expect(await refusal(there.responses.cancel(created.id))).toMatchObject({
+      status: 400,
+      message: 'Cannot cancel a synchronous response.',
+    });
+    const answer = await fetch(`${otherUrl}/api/openai/responses/${created.id}`, {
+      method: 'DELETE',
+      headers: { authorization: `Bearer ${cluster.key}` },
+    });
+    expect(await answer.json()).toEqual({ id: created.id, object: 'response', deleted: true });
+    expect(await refusal(here.responses.retrieve(created.id))).toMatchObject(unknown);
+    expect(await refusal(here.responses.delete(created.id))).toMatchObject(unknown);
+  });
+
+  it('lists the items of its input page by page', async () => {
+    const input: ResponseInputItem[] = Array.from({ length: 7 }, (_, at) => ({
+      role: 'user',
+      content: `message ${at}`,
+    }));
+    const { id } = await here.responses.create({ model: 'demo', input });
+    const found: unknown[] = [];
+    for await (const item of there.responses.inputItems.list(id, { limit: 3, order: 'asc' })) found.push(item);
+    expect(found).toMatchObject(input);
+    const page = await there.responses.inputItems.list(id);
+    expect(page.data.map((item) => 'content' in item && item.content)).toEqual(
+      input.map((_, at) => `message ${6 - at}`),
+    );
+    expect(page.has_more).toBe(false);
+  });
+
+  it('refuses to be streamed, other methods, and requests without a key', async () => {
+    const { id } = await here.responses.create({ model: 'demo', input: 'Hello.' });
+    expect(await refusal(here.responses.retrieve(id, { stream: true }) as Promise<unknown>)).toMatchObject({
+      status: 400,
+      param: 'stream',
+    });
+    const status = async (method: string, path: string, key = cluster.key): Promise<unknown[]> => {
+      const url = `${cluster.url}/api/openai/v1/responses${path}`;
+      const answer = await fetch(url, { method, headers: { authorization: `Bearer ${key}` } });
+      return [answer.status, answer.headers.get('allow')];
+    };
+    expect(await status('PUT', `/${id}`)).toEqual([405, 'GET, HEAD, DELETE']);
+    expect(await status('POST', `/${id}/input_items`)).toEqual([405, 'GET, HEAD']);
+    expect(await status('GET', `/${id}/cancel`)).toEqual([405, 'POST']);
+    expect(await status('GET', '/input_tokens')).toEqual([405, 'POST']);
+    expect(await status('GET', `/${id}`, 'wrong')).toEqual([401, null]);
+    expect(await status('DELETE', `/${id}`, 'wrong')).toEqual([401, null]);
+  });
+
+  it('has no plain text in Redis', async () => {
+    await here.responses.create({ model: 'demo', input: 'A very particular secret.' });
+    const { connection } = await openKeyStore(inject('redisUrl'), `${cluster.prefix}:`);
+    const stored = await everythingUnder(connection.redis, `${cluster.prefix}:stored-`);
+    expect(stored).toContain('resp_');
+    expect(stored).not.toContain('particular');
+  });
+});
+
+describe('item_reference', () => {
+  it('lets the AI SDK go through steps with its default provider', async () => {
+    const bodies: { input: { type?: string }[]; store?: boolean }[] = [];
+    const provider = createOpenAI({
+      baseURL: `${cluster.url}/api/openai/v1`,
+      apiKey: cluster.key,
+      fetch: (url, init) => {
+        if (typeof url !== 'string' || typeof init?.body !== 'string') throw new Error('it asks in another way');
+        bodies.push(JSON.parse(init.body) as (typeof bodies)[number]);
+        return fetch(bodies.length % 2 === 0 ? url.replace(cluster.url, otherUrl) : url, init);
+      },
+    });
+    const weather = tool({
+      description: 'Tells the weather',
+      inputSchema: z.object({ city: z.string() }),
+      execute: ({ city }) => `weather of ${city}: fine`,
+    });
+    const settings = {
+      model: provider('demo'),
+      tools: { get_weather: weather },
+      stopWhen: isStepCount(4),
+      providerOptions: { openai: { reasoningEffort: 'low', forceReasoning: true } },
+    };
+    const first = await generateText({ ...settings, prompt: 'Use get_weather for "Oslo".' });
+    expect(first.steps).toHaveLength(2);
+    expect(first.text).toContain('weather of Oslo: fine');
+    const messages: ModelMessage[] = [...first.response.messages, { role: 'user', content: 'Thank you.' }];
+    const second = await generateText({ ...settings, messages });
+    expect(second.text).not.toBe('');
+    expect(bodies.map(({ input }) => input.filter(({ type }) => type === 'item_reference').length)).toEqual([0, 1, 2]);
+  });
+
+  it('of an unknown item is refused', async () => {
+    const input: ResponseInputItem[] = [{ type: 'item_reference', id: 'rs_unknown' }];
+    expect(await refusal(here.responses.create({ model: 'demo', input }))).toMatchObject({
+      status: 404,
+      message: expect.stringMatching(/^Item with id 'rs_unknown' not found\./) as string,
+      param: 'input',
+    });
+  });
+});
+
+describe('a compacted conversation', () => {
+  const input: ResponseInputItem[] = [
+    { role: 'user', content: 'My name is Ada.' },
+    { role: 'assistant', content: 'Hello Ada.' },
+  ];
+
+  it('is one sealed item, which later requests of its owner go on with', async () => {
+    const compacted = await here.responses.compact({ model: 'demo', input });
+    expect(compacted).toMatchObject({ object: 'response.compaction', output: [{ type: 'compaction' }] });
+    expect(compacted.id).toMatch(/^resp_/);
+    expect(compacted.usage.output_tokens).toBeGreaterThan(0);
+    expect(JSON.stringify(compacted)).not.toContain('Ada');
+    const items = compacted.output as ResponseInputItem[];
+    const next = await there.responses.create({ model: 'demo', input: [...items, { role: 'user', content: 'And?' }] });
+    const alone = await there.responses.create({ model: 'demo', input: 'And?' });
+    expect(next.usage?.input_tokens).toBeGreaterThan((alone.usage?.input_tokens ?? 0) + 5);
+    const { raw } = await cluster.addKey({});
+    const stolen = clientAt(otherUrl, '/v1', raw).responses.create({ model: 'demo', input: items });
+    expect(await refusal(stolen)).toMatchObject({ status: 400, param: 'input[0].encrypted_content' });
+    expect(await refusal(here.responses.retrieve(compacted.id))).toMatchObject({ status: 404 });
+  });
+
+  it('may be a stored one', async () => {
+    const { id } = await here.responses.create({ model: 'demo', input });
+    const { output, usage } = await there.responses.compact({ model: 'demo', previous_response_id: id });
+    expect(output).toHaveLength(1);
+    const short = await there.responses.compact({ model: 'demo', input: 'Hi.' });
+    expect(usage.input_tokens).toBeGreaterThan(short.usage.input_tokens);
+  });
+
+  it('is streamed as one item to a client that ends its input in a trigger', async () => {
+    const tools: OpenAI.Responses.Tool[] = [{ type: 'function', name: 'get_weather', parameters: {}, strict: false }];
+    const stream = here.responses.stream({
+      model: 'demo',
+      input: [...input, { type: 'compaction_trigger' }] as ResponseInputItem[],
+      tools,
+      store: false,
+    });
+    const types: string[] = [];
+    for await (const { type } of stream) types.push(type);
+    expect(types.filter((type) => type !== 'response.in_progress')).toEqual([
+      'response.created',
+      'response.output_item.added',
+      'response.output_item.done',
+      'response.completed',
+    ]);
+    expect((await stream.finalResponse()).output).toMatchObject([{ type: 'compaction' }]);
+  });
+
+  it('is refused for a body that is no request', async () => {
+    expect(await refusal(here.responses.compact({ model: 'demo', input: 7 as never }))).toMatchObject({
+      status: 400,
+      param: 'input',
+    });
+  });
+});
