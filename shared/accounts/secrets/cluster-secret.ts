@@ -6,9 +6,6 @@ import { askRedisAll } from '../redis/ask-redis.ts';
 /** Milliseconds between two looks at the secret in Redis. */
 const lookEveryMs = 2_000;
 
-/** Milliseconds until the next look while no secret is known. */
-const lookAgainMs = 500;
-
 const none: readonly Buffer[] = [];
 
 /**
@@ -20,8 +17,8 @@ export class ClusterSecret {
   readonly #redis: Redis;
   readonly #name: string;
   #secrets: readonly Buffer[];
-  #timer: NodeJS.Timeout | undefined;
-  #isClosed = false;
+  readonly #timer: NodeJS.Timeout | undefined;
+  readonly #look = (): void => void this.#agree();
 
   /**
    * @param prefix what all names in Redis begin with
@@ -31,7 +28,10 @@ export class ClusterSecret {
     this.#redis = redis;
     this.#name = accountNames(prefix).clusterSecret;
     this.#secrets = set ?? none;
-    if (!set) void this.#look();
+    if (set) return;
+    redis.on('ready', this.#look);
+    this.#timer = setInterval(this.#look, lookEveryMs).unref();
+    this.#look();
   }
 
   /** The secrets, 32 bytes each: the first one seals, all open. None while Redis has not answered yet. */
@@ -40,25 +40,18 @@ export class ClusterSecret {
   }
 
   close(): void {
-    this.#isClosed = true;
-    clearTimeout(this.#timer);
-  }
-
-  async #look(): Promise<void> {
-    try {
-      this.#secrets = [await this.#agree()];
-    } catch {
-      // Redis is away: the connection logs that, and what is known stays.
-    }
-    if (this.#isClosed) return;
-    const nextMs = this.#secrets === none ? lookAgainMs : lookEveryMs;
-    this.#timer = setTimeout(() => void this.#look(), nextMs).unref();
+    this.#redis.off('ready', this.#look);
+    clearInterval(this.#timer);
   }
 
   /** Reads the secret in Redis, and writes the known or a new one if there is none. */
-  async #agree(): Promise<Buffer> {
+  async #agree(): Promise<void> {
     const own = (this.#secrets[0] ?? randomBytes(32)).toString('base64url');
-    const [, secret] = await askRedisAll(this.#redis.multi().setnx(this.#name, own).get(this.#name));
-    return Buffer.from(String(secret), 'base64url');
+    try {
+      const [, secret] = await askRedisAll(this.#redis.multi().setnx(this.#name, own).get(this.#name));
+      this.#secrets = [Buffer.from(String(secret), 'base64url')];
+    } catch {
+      // Redis is away: the connection logs that, and what is known stays.
+    }
   }
 }
