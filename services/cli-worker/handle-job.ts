@@ -21,6 +21,7 @@ export interface HandleJobOptions {
   /** The models that the worker announces. */
   models: readonly string[];
   takesImages: boolean;
+  takesThinking: boolean;
   /** Name of the provider in traces. */
   traceName: string;
   timeouts: AnswerTimeouts;
@@ -44,7 +45,7 @@ type Attempt = { end: JobEnd } | { error: unknown; diedSilently: boolean };
  * answer is first written as chat chunks and then translated to the client's format.
  */
 export function createHandleJob(options: HandleJobOptions): JobHandler {
-  const { take, models, takesImages, traceName, timeouts, log } = options;
+  const { take, models, takesImages, takesThinking, traceName, timeouts, log } = options;
   return async function handleJob(job, reply, signal) {
     if (!models.includes(job.model)) {
       throw new RouterError('upstream_failed', `The worker no longer serves ${job.model}.`);
@@ -57,7 +58,8 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       return { usage: noUsage, finishReason: 'stop' };
     }
     const recalled = translation.recall?.(request);
-    const conversation = translation.request(request, { model: job.model, takesImages, unseal: unsealOf(job) });
+    const target = { model: job.model, takesImages, takesThinking, unseal: unsealOf(job) };
+    const conversation = translation.request(request, target);
     const minted = mint(translation.client, { model: job.model, job, recalled, promptTokens: () => inputTokens });
     const answer = job.stream ? streamed(translation, minted, reply) : whole(translation, minted, reply);
     return job.trace ? traced(job, job.trace, conversation, answer, signal) : converse(conversation, answer, signal);

@@ -46,6 +46,7 @@ await runWorker('cli', cliWorkerConfig, async ({ config, environment, log, relea
       models: config.CLI_MODELS,
       traceName: cli.traceName,
       takesImages: cli.capabilities.includes('vision'),
+      takesThinking: cli.takesThinking ?? false,
       timeouts: {
         firstMs: config.FIRST_TOKEN_TIMEOUT_MS,
         idleMs: config.IDLE_TIMEOUT_MS,

@@ -33,6 +33,8 @@ export interface Target {
   takesFiles?: boolean | undefined;
   /** Whether a command-line agent accepts images. */
   takesImages?: boolean | undefined;
+  /** Whether a command-line agent passes signed thinking of earlier turns to its upstream. */
+  takesThinking?: boolean | undefined;
   /** Opens a text that an earlier answer to the same owner sealed; returns undefined for any other text. */
   unseal?: ((sealed: string) => string | undefined) | undefined;
 }

@@ -1,3 +1,4 @@
+import Anthropic from '@anthropic-ai/sdk';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -217,5 +218,37 @@ describe.skipIf(!claude)('Claude Code on a native upstream', () => {
       { is_error: true, api_error_status: 429, result: expect.stringContaining('weekly limit of badgers') },
     ]);
     expect(upstream.calls.length - first).toBe(1);
+  });
+});
+
+describe.skipIf(!claude)('Claude Code as a worker', () => {
+  it('passes thinking with its signature to clients, and back to its upstream', async () => {
+    const written: JsonObject[] = [];
+    answer = () => {
+      const thinking = `Hm “ä” ${written.length}`;
+      written.push({ type: 'thinking', thinking, signature: randomBytes(600).toString('base64') });
+      return [...written.slice(-1), ...text(`Answer ${written.length}.`)];
+    };
+    await cluster.addCliWorker({
+      CLI_KIND: 'claude',
+      CLI_COMMAND: claude ?? '',
+      CLI_MODELS: 'claude-sonnet-5',
+      ANTHROPIC_BASE_URL: upstream.url,
+      ANTHROPIC_API_KEY: 'sk-native',
+      HOME: newHome(),
+    });
+    const anthropic = new Anthropic({ baseURL: `${cluster.url}/api/anthropic`, apiKey: cluster.key, maxRetries: 0 });
+    const messages: Anthropic.MessageParam[] = [];
+    for (const streams of [true, false, true, false]) {
+      messages.push({ role: 'user', content: 'Go on.' });
+      const asked = { model: 'claude-sonnet-5', max_tokens: 1000, messages, thinking: { type: 'adaptive' as const } };
+      const { content } = streams
+        ? await anthropic.messages.stream(asked).finalMessage()
+        : await anthropic.messages.create(asked);
+      expect(content).toEqual([written.at(-1), { type: 'text', text: `Answer ${written.length}.` }]);
+      messages.push({ role: 'assistant', content });
+    }
+    const raw = upstream.calls.at(-1)?.raw;
+    for (const block of written.slice(0, 3)) expect(raw).toContain(JSON.stringify(block));
   });
 });

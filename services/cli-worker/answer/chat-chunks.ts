@@ -1,5 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
+import { reasoningSignatureField } from '#shared/translate/upstreams/chat/reasoning.ts';
 import { writeChatUsage, chatUsageDetails } from '#shared/formats/chat/usage.ts';
 import type { AnswerPart, Outcome } from '../clis/cli.ts';
 
@@ -7,9 +8,19 @@ import type { AnswerPart, Outcome } from '../clis/cli.ts';
 export const chatDone = '[DONE]';
 
 /** Data of the chat chunk for a piece of an answer. */
-export function partChunk({ kind, text }: AnswerPart): string {
-  const delta = kind === 'text' ? { content: text } : { reasoning_content: text };
-  return JSON.stringify({ choices: [{ index: 0, delta, finish_reason: null }] });
+export function partChunk(part: AnswerPart): string {
+  return JSON.stringify({ choices: [{ index: 0, delta: deltaOf(part), finish_reason: null }] });
+}
+
+function deltaOf({ kind, text }: AnswerPart): JsonObject {
+  switch (kind) {
+    case 'text':
+      return { content: text };
+    case 'thinking':
+      return { reasoning_content: text };
+    case 'signature':
+      return { [reasoningSignatureField]: text };
+  }
 }
 
 /** Data of the chat chunk that ends an answer. */
@@ -28,10 +39,14 @@ export function wholeAnswer(parts: readonly AnswerPart[], { finishReason, usage 
       .map(({ text }) => text)
       .join('');
   const thinking = joined('thinking');
+  const signatures = parts.filter(({ kind }) => kind === 'signature');
+  // Thinking that was signed in pieces has no signature as a whole.
+  const [signature] = signatures.length === 1 ? signatures : [];
   const message: JsonObject = {
     role: 'assistant',
     content: joined('text'),
     ...(thinking !== '' && { reasoning_content: thinking }),
+    ...(signature && { [reasoningSignatureField]: signature.text }),
   };
   return {
     choices: [{ index: 0, message, logprobs: null, finish_reason: finishReason }],

@@ -28,6 +28,7 @@ export class LimitedAnswer {
   /** Takes a piece of the answer. Returns what the client gets now, of it and of the text kept back. */
   push(part: AnswerPart): AnswerPart[] {
     if (this.ended !== undefined) return [];
+    if (part.kind === 'signature') return [...this.end(), part];
     const parts: AnswerPart[] = part.kind === 'text' ? this.#text(part.text) : [...this.end(), part];
     return parts.flatMap((each) => this.#count(each));
   }

@@ -11,7 +11,8 @@ export type CliKind = (typeof cliKinds)[number];
 
 /** A piece of an answer, in the order in which the model wrote it. */
 export interface AnswerPart {
-  kind: 'text' | 'thinking';
+  /** `signature`: that of the thinking before it. */
+  kind: 'text' | 'thinking' | 'signature';
   text: string;
 }
 
@@ -53,6 +54,8 @@ export interface Cli {
   readonly traceName: string;
   /** What its models can do through it. */
   readonly capabilities: readonly Capability[];
+  /** Whether it passes signed thinking of earlier turns to its upstream. */
+  readonly takesThinking?: boolean;
   /** Whether a process remembers its conversation, and so must not hold another one. */
   readonly singleUse: boolean;
   /**

@@ -1,10 +1,10 @@
-import type { ImageBlock, TextBlock } from '#shared/formats/messages/request.ts';
+import type { ImageBlock, TextBlock, ThinkingBlock } from '#shared/formats/messages/request.ts';
 import type { UpstreamFormat } from '../upstream-format.ts';
 
 /** A block of a turn, in the messages format. */
-export type TurnBlock = TextBlock | ImageBlock;
+export type TurnBlock = TextBlock | ImageBlock | ThinkingBlock;
 
-/** One turn. An assistant turn has only text. */
+/** One turn. An assistant turn has only text, and signed thinking if the agent takes it. */
 export interface Turn {
   role: 'user' | 'assistant';
   blocks: TurnBlock[];

@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { readFinishReason } from '../upstreams/chat/finish-reason.ts';
-import { reasoningOf, unifyReasoning, writtenText } from '../upstreams/chat/reasoning.ts';
+import { reasoningOf, reasoningSignatureField, unifyReasoning, writtenText } from '../upstreams/chat/reasoning.ts';
 import { ToolCallOrder, type ToolCallPiece, toolCallPrefix } from '../upstreams/chat/tool-call-order.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
 import { completeUsage, readChatUsage } from '#shared/formats/chat/usage.ts';
@@ -54,7 +54,9 @@ export function messagesToChatReply(body: JsonObject, minted: Minted): { body: J
 
 function thinkingBlocks(message: JsonObject): JsonObject[] {
   const thinking = reasoningOf(message);
-  return thinking === '' ? [] : [{ type: 'thinking', thinking, signature: syntheticSignature }];
+  const signature = message[reasoningSignatureField];
+  if (thinking === '' && signature === undefined) return [];
+  return [{ type: 'thinking', thinking, signature: signature ?? syntheticSignature }];
 }
 
 /** A refusal is text of the model, so it becomes a text block. */

@@ -1,7 +1,7 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { readFinishReason } from '../upstreams/chat/finish-reason.ts';
-import { reasoningOf, unifyReasoning } from '../upstreams/chat/reasoning.ts';
+import { reasoningOf, reasoningSignatureField, unifyReasoning } from '../upstreams/chat/reasoning.ts';
 import { ToolCallOrder, toolCallPrefix } from '../upstreams/chat/tool-call-order.ts';
 import { upstreamErrorFromChatEvent } from '../upstreams/chat/upstream-error.ts';
 import { completeUsage, readChatUsage } from '#shared/formats/chat/usage.ts';
@@ -9,7 +9,7 @@ import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
 import { writeMessagesUsage } from '#shared/formats/messages/usage.ts';
 import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
 import { namedEvent } from '#shared/formats/sse/encode.ts';
-import { BlockQueue } from '../blocks/block-queue.ts';
+import { BlockQueue, type Block } from '../blocks/block-queue.ts';
 import { MessagesBlockWriter } from './messages-block-writer.ts';
 import type { Ending, Minted, StreamTranslation } from '../translation.ts';
 import { reportOfEdits } from '../context/edit-context.ts';
@@ -22,7 +22,8 @@ import { matchedStop, stopReasonFor } from '../vocabulary/stop-reason.ts';
 export class MessagesToChatStream implements StreamTranslation {
   readonly #minted: Minted;
   readonly #order: ToolCallOrder;
-  readonly #blocks = new BlockQueue(new MessagesBlockWriter());
+  readonly #writer = new MessagesBlockWriter();
+  readonly #blocks = new BlockQueue(this.#writer);
   #started = false;
   #hasContent = false;
   #done = false;
@@ -105,6 +106,7 @@ export class MessagesToChatStream implements StreamTranslation {
   #delta(delta: JsonObject): string {
     unifyReasoning(delta);
     let events = this.#text('thinking', reasoningOf(delta));
+    this.#sign(delta[reasoningSignatureField]);
     events += this.#text('text', delta['content']);
     events += this.#text('text', delta['refusal']);
     if (!Array.isArray(delta['tool_calls'])) return events;
@@ -116,9 +118,21 @@ export class MessagesToChatStream implements StreamTranslation {
     return events;
   }
 
+  /** Signs the thinking before it, or a block without text where the agent shows none of its thinking. */
+  #sign(signature: Json | undefined): void {
+    if (typeof signature === 'string' && signature !== '') this.#writer.sign(this.#unsigned(), signature);
+  }
+
+  /** The block of thinking that has no signature yet, or a new one. */
+  #unsigned(): Block<'text' | 'thinking'> {
+    const { last } = this.#blocks;
+    return last?.kind === 'thinking' && !this.#writer.isSigned(last) ? last : this.#blocks.append('thinking');
+  }
+
   #text(kind: 'text' | 'thinking', text: Json | undefined): string {
     if (typeof text !== 'string' || text === '') return '';
     this.#outputBytes += Buffer.byteLength(text);
+    if (kind === 'thinking') this.#unsigned();
     return this.#blocks.text(kind, text);
   }
 }

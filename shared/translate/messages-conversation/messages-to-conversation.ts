@@ -10,8 +10,7 @@ export const messagesToConversation: Translation<Conversation> = {
   client: messagesFormat,
   upstream: conversationUpstream,
   passesHeaders: false,
-  request: (body, { model, takesImages = false }) =>
-    readMessagesConversation(body as MessagesRequest, model, takesImages),
+  request: (body, target) => readMessagesConversation(body as MessagesRequest, target),
   reply: messagesToChat.reply,
   stream: messagesToChat.stream,
 };

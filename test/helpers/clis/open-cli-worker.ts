@@ -76,6 +76,7 @@ export function openCliWorker(options: CliWorkerOptions = {}): OpenCliWorker {
     models,
     traceName: kind,
     takesImages: cli.capabilities.includes('vision'),
+    takesThinking: cli.takesThinking ?? false,
     timeouts: { firstMs: 20_000, idleMs: 20_000, totalMs: 20_000, ...options.timeouts },
     log,
   });

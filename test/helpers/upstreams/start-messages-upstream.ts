@@ -3,6 +3,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { JsonObject } from '#shared/core/json.ts';
+import { namedEvent } from '#shared/formats/sse/encode.ts';
 
 /** A request to the upstream. */
 export interface MessagesCall {
@@ -89,9 +90,9 @@ function messageOf(content: JsonObject[], { model }: JsonObject): JsonObject {
 
 function streamOf(content: JsonObject[], request: JsonObject): string {
   const message = messageOf(content, request);
-  const events: JsonObject[] = [
+  const events: (JsonObject & { type: string })[] = [
     { type: 'message_start', message: { ...message, content: [], stop_reason: null } },
-    ...content.flatMap((block, index): JsonObject[] => [
+    ...content.flatMap((block, index) => [
       { type: 'content_block_start', index, content_block: beginningOf(block) },
       ...deltasOf(block).map((delta) => ({ type: 'content_block_delta', index, delta })),
       { type: 'content_block_stop', index },
@@ -99,7 +100,7 @@ function streamOf(content: JsonObject[], request: JsonObject): string {
     { type: 'message_delta', delta: { stop_reason: message['stop_reason'], stop_sequence: null }, usage },
     { type: 'message_stop' },
   ];
-  return events.map((event) => `event: ${String(event['type'])}\ndata: ${JSON.stringify(event)}\n\n`).join('');
+  return events.map((event) => namedEvent(event.type, JSON.stringify(event))).join('');
 }
 
 function beginningOf(block: JsonObject): JsonObject {

@@ -35,6 +35,17 @@ describe('a job on a CLI worker', () => {
     expect(events[0]).toMatchObject({ type: 'message', stop_reason: 'end_turn', usage: { output_tokens: 7 } });
   });
 
+  it.each([true, false])(
+    'gives a messages client thinking with the signature that the CLI shows (stream: %s)',
+    async (stream) => {
+      const body = { max_tokens: 1000, messages: [user('[replay thinking]')], stream };
+      const { text } = await worker.run(body, { format: 'messages' });
+      expect(text).toContain('Hm, let me think.');
+      expect(text).toContain('"signature":"c2ln"');
+      expect(text).not.toContain('unsigned');
+    },
+  );
+
   it('answers a Responses client in its own format, with the thinking that the CLI shows', async () => {
     const body = { instructions: 'Be brief.', input: '[replay thinking]', store: false };
     const { events, end } = await worker.run(body, { format: 'responses', answerId: 'resp_1' });

@@ -47,6 +47,7 @@ export class ClaudeAnswer {
     if (type !== 'content_block_delta' || !isJsonObject(delta)) return;
     if (delta['type'] === 'text_delta') this.#show('text', delta['text']);
     else if (delta['type'] === 'thinking_delta') this.#show('thinking', delta['thinking']);
+    else if (delta['type'] === 'signature_delta') this.#show('signature', delta['signature']);
   }
 
   #show(kind: AnswerPart['kind'], text: Json | undefined): void {

@@ -55,7 +55,7 @@ export class ClaudeSession implements CliSession {
           this.#control(request),
         ),
       );
-      const [outcome] = await Promise.all([this.#talk(history, question, onPart, signal), set]);
+      const [outcome] = await Promise.all([this.#talk(model, history, question, onPart, signal), set]);
       return outcome;
     } finally {
       signal.removeEventListener('abort', interrupt);
@@ -63,6 +63,7 @@ export class ClaudeSession implements CliSession {
   }
 
   async #talk(
+    model: string,
     history: readonly Turn[],
     question: TurnBlock[],
     onPart: (part: AnswerPart) => void,
@@ -71,7 +72,8 @@ export class ClaudeSession implements CliSession {
     for (const { role, blocks } of history) {
       signal.throwIfAborted();
       if (role === 'user') await this.#addUserTurn(blocks);
-      else this.#send({ type: 'assistant', message: { role, content: blocks } });
+      // Claude Code drops the thinking of a turn that does not name its model.
+      else this.#send({ type: 'assistant', message: { role, model, content: blocks } });
     }
     signal.throwIfAborted();
     const answer = new ClaudeAnswer(onPart);

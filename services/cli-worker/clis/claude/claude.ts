@@ -20,6 +20,7 @@ export const claude: Cli = {
   kind: 'claude',
   traceName: 'anthropic',
   capabilities: ['stream', 'vision', 'thinking'],
+  takesThinking: true,
   singleUse: true,
   start: startClaude,
 };

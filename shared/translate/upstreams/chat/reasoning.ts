@@ -2,6 +2,11 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { ToolCallPiece } from './tool-call-order.ts';
 
 /**
+ * The field of a message or delta for the signature of its thinking, where a command-line agent shows one. Engines sign nothing.
+ */
+export const reasoningSignatureField = 'reasoning_signature';
+
+/**
  * The thinking text in a message or delta of the chat format. Engines have two names for the field: `reasoning_content`
  * (llama.cpp, SGLang, older vLLM) and `reasoning` (vLLM, Ollama). If both are present, they are equal.
  */

@@ -2,15 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { readChatConversation } from '#shared/translate/chat-conversation/read-chat-conversation.ts';
 import { readMessagesConversation } from '#shared/translate/messages-conversation/read-messages-conversation.ts';
 import { readResponsesConversation } from '#shared/translate/responses-conversation/read-responses-conversation.ts';
+import { syntheticSignature } from '#shared/translate/vocabulary/thinking.ts';
 import { transcript } from '#shared/translate/conversation/conversation.ts';
 
 const chat = (fields: object, takesImages = false) =>
   readChatConversation({ model: 'auto', messages: [{ role: 'user', content: 'hi' }], ...fields }, 'm', takesImages);
-const messages = (fields: object, takesImages = false) =>
+const messages = (fields: object, takesImages = false, takesThinking = false) =>
   readMessagesConversation(
     { model: 'auto', max_tokens: 10, messages: [{ role: 'user', content: 'hi' }], ...fields },
-    'm',
-    takesImages,
+    { model: 'm', takesImages, takesThinking },
   );
 const responses = (fields: object, takesImages = false) =>
   readResponsesConversation({ model: 'auto', input: 'hi', ...fields }, 'm', takesImages);
@@ -92,6 +92,23 @@ describe('the conversation of a messages request', () => {
     });
     expect(system).toBe('A\n\nB');
     expect(history[1]?.blocks).toEqual([{ type: 'text', text: 'two' }]);
+  });
+
+  it('has signed thinking for an agent that takes it, but none that the router has signed', () => {
+    const thinking = { type: 'thinking', thinking: 'hm', signature: 'c2ln' };
+    const turns = [
+      { role: 'user', content: 'one' },
+      {
+        role: 'assistant',
+        content: [thinking, { ...thinking, signature: syntheticSignature }, { type: 'text', text: 'two' }],
+      },
+      { role: 'user', content: 'three' },
+    ];
+    expect(messages({ messages: turns }, false, true).history[1]?.blocks).toEqual([
+      thinking,
+      { type: 'text', text: 'two' },
+    ]);
+    expect(messages({ messages: turns }).history[1]?.blocks).toEqual([{ type: 'text', text: 'two' }]);
   });
 
   it.each([

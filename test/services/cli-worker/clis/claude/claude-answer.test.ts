@@ -14,10 +14,11 @@ function replay(name: string): { parts: AnswerPart[]; outcome: Outcome | undefin
 }
 
 describe("Claude Code's recorded answers", () => {
-  it('have thinking, text and usage', () => {
+  it('have thinking with its signature, text and usage', () => {
     const { parts, outcome } = replay('thinking');
     expect(parts[0]).toEqual({ kind: 'thinking', text: 'Hm, let me think.' });
-    expect(parts.slice(1).map(({ text }) => text)).toEqual(['You ', 'said: ', 'hello ', '[fake ', 'think]']);
+    expect(parts[1]).toEqual({ kind: 'signature', text: 'c2ln' });
+    expect(parts.slice(2).map(({ text }) => text)).toEqual(['You ', 'said: ', 'hello ', '[fake ', 'think]']);
     expect(outcome).toMatchObject({ finishReason: 'stop', usage: { promptTokens: 16, completionTokens: 5 } });
   });
 
