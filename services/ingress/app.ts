@@ -5,6 +5,7 @@ import type { ClientFormat } from '#shared/formats/client-format.ts';
 import { answerError, unknownPath } from './http/answer-error.ts';
 import { answerHealth } from './http/health.ts';
 import type { OpenRequests } from './http/open-requests.ts';
+import { refuseUpgrade } from './http/refuse-upgrade.ts';
 import { assignRequestId } from './http/request-id.ts';
 import { traceRequests } from './http/trace-request.ts';
 import { welcome } from './http/welcome.ts';
@@ -37,7 +38,7 @@ export function createApp(parts: AppParts): Express {
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('trust proxy', parts.trustedProxies);
-  app.use(parts.open.follow, assignRequestId);
+  app.use(parts.open.follow, assignRequestId, refuseUpgrade);
   if (parts.tracing) app.use('/api', traceRequests(parts.tracing));
   // The busiest paths come first and outside of routers: each router that a request passes through adds to its cost.
   for (const format of formats) {

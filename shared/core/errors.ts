@@ -21,6 +21,7 @@ export const errorTable = {
   previous_response_not_found: { status: 400, movable: false, clientMayRetry: false },
   not_found: { status: 404, movable: false, clientMayRetry: false },
   method_not_allowed: { status: 405, movable: false, clientMayRetry: false },
+  upgrade_refused: { status: 426, movable: false, clientMayRetry: false },
   request_timeout: { status: 408, movable: false, clientMayRetry: true },
   body_too_large: { status: 413, movable: false, clientMayRetry: false },
   unsupported_encoding: { status: 415, movable: false, clientMayRetry: false },

@@ -5,7 +5,7 @@ import type { AnswerFormat, StreamOpening } from '#shared/formats/client-format.
 import type { StreamedAnswer } from '#shared/formats/sse/streamed-answer.ts';
 import type { RunningRequest } from '#shared/serving/run-job.ts';
 import type { ModelSink } from '#shared/serving/serve-model.ts';
-import { refuse } from './refuse.ts';
+import { refuse, startEvents } from './refuse.ts';
 import { PacedResponse } from './unread/paced-response.ts';
 import type { UnreadOutputs } from './unread/unread-outputs.ts';
 
@@ -117,12 +117,6 @@ export class ClientReply implements ModelSink {
   }
 
   #startStream(): void {
-    if (this.#response.headersSent) return;
-    this.#response.writeHead(200, {
-      'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-cache, no-transform',
-      // Proxies that follow nginx's convention do not buffer the stream.
-      'x-accel-buffering': 'no',
-    });
+    if (!this.#response.headersSent) startEvents(this.#response);
   }
 }

@@ -14,6 +14,13 @@ export function refuse(response: ServerResponse, format: AnswerFormat, error: Ro
   // A client that was too slow to send its request gets the answer, but no more time.
   if (error.code === 'request_timeout') response.setHeader('connection', 'close');
   else if (!response.req.complete) discardRest(response);
+  // Of a request that was not read, only this header says that it asks for a stream.
+  const stream = response.req.headers.accept === 'text/event-stream' ? format.openStream({ requestId }) : undefined;
+  if (stream?.opensToFail?.(error) === true) {
+    startEvents(response);
+    response.end(stream.errorEvent(error));
+    return;
+  }
   const text = JSON.stringify(body);
   response.writeHead(status, {
     ...headers,
@@ -21,6 +28,16 @@ export function refuse(response: ServerResponse, format: AnswerFormat, error: Ro
     'content-length': Buffer.byteLength(text),
   });
   response.end(text);
+}
+
+/** Begins an answer of server-sent events. */
+export function startEvents(response: ServerResponse): void {
+  response.writeHead(200, {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-cache, no-transform',
+    // Proxies that follow nginx's convention do not buffer the stream.
+    'x-accel-buffering': 'no',
+  });
 }
 
 function discardRest({ req: request }: ServerResponse): void {

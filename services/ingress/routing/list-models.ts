@@ -42,7 +42,10 @@ export function listModels(
   const hasAuto = pools.some(
     ({ tier, models: served }) => tier !== 'tools' && served.some(({ id }) => allowsLane(tier, id)),
   );
-  return hasAuto ? [{ id: autoModel, created, ownedBy: 'rtr', tiers: [] }, ...named] : named;
+  const windows = [...cards.values()].flatMap((card) => card.contextWindow ?? []);
+  // A long input goes to a model that it fits into.
+  const contextWindow = windows.length > 0 ? Math.max(...windows) : undefined;
+  return hasAuto ? [{ id: autoModel, created, ownedBy: 'rtr', tiers: [], contextWindow }, ...named] : named;
 }
 
 /**

@@ -1,14 +1,27 @@
 import type { ClientApi, ModelCard } from '../client-api.ts';
+import { codexModels } from './codex-models.ts';
 
 /** The API of OpenAI's SDKs, with or without `/v1` in the base URL (OpenAI API reference, "Models"). */
 export const openaiApi: ClientApi = {
   segment: 'openai',
   segmentSetting: 'CHAT_FAMILY',
   prefixes: ['/v1', ''],
-  listModels: (cards) => ({ object: 'list', data: cards.map(modelObject) }),
+  listModels: (cards, query) => ({
+    object: 'list',
+    data: cards.map(modelObject),
+    // Codex reads this list, and no other client asks for it.
+    ...(query['client_version'] !== undefined && { models: codexModels(cards) }),
+  }),
   showModel: modelObject,
 };
 
-function modelObject({ id, created, ownedBy }: ModelCard): object {
-  return { id, object: 'model', created, owned_by: ownedBy };
+function modelObject({ id, created, ownedBy, contextWindow, maxOutput }: ModelCard): object {
+  return {
+    id,
+    object: 'model',
+    created,
+    owned_by: ownedBy,
+    ...(contextWindow !== undefined && { context_window: contextWindow }),
+    ...(maxOutput !== undefined && { max_output_tokens: maxOutput }),
+  };
 }

@@ -28,6 +28,7 @@ export const messagesErrors: Record<ErrorCode, { type: string; status?: number }
   previous_response_not_found: { type: 'invalid_request_error' },
   not_found: { type: 'not_found_error' },
   method_not_allowed: { type: 'invalid_request_error' },
+  upgrade_refused: { type: 'invalid_request_error' },
   request_timeout: { type: 'invalid_request_error' },
   body_too_large: { type: 'request_too_large' },
   unsupported_encoding: { type: 'invalid_request_error' },

@@ -20,6 +20,7 @@ export const openaiErrors: Record<ErrorCode, { type: string; code: string | null
   previous_response_not_found: { type: 'invalid_request_error', code: 'previous_response_not_found' },
   not_found: { type: 'invalid_request_error', code: 'not_found' },
   method_not_allowed: { type: 'invalid_request_error', code: 'method_not_allowed' },
+  upgrade_refused: { type: 'invalid_request_error', code: 'upgrade_refused' },
   request_timeout: { type: 'invalid_request_error', code: 'request_timeout' },
   body_too_large: { type: 'invalid_request_error', code: 'request_too_large' },
   unsupported_encoding: { type: 'invalid_request_error', code: 'unsupported_encoding' },

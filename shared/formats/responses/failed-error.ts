@@ -26,6 +26,7 @@ const failedCodes: Record<ErrorCode, FailedCode> = {
   previous_response_not_found: 'invalid_prompt',
   not_found: 'invalid_prompt',
   method_not_allowed: 'invalid_prompt',
+  upgrade_refused: 'invalid_prompt',
   request_timeout: 'server_error',
   body_too_large: 'invalid_prompt',
   unsupported_encoding: 'invalid_prompt',

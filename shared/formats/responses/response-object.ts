@@ -58,6 +58,9 @@ function describedTool(tool: Json): Json {
   return { description: null, parameters: null, strict: null, ...tool };
 }
 
+/** Begins the ids of responses. */
+export const responseIdPrefix = 'resp_';
+
 /** The states of a response that this router writes. */
 export type ResponseStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed';
 

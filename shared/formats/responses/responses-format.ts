@@ -9,7 +9,7 @@ import { responsesConversation } from './conversation.ts';
 import { responsesNeeds } from './needs.ts';
 import { parseResponsesRequest } from './parse-responses-request.ts';
 import type { ResponsesRequest } from './request.ts';
-import { repeatedAtOpening } from './response-object.ts';
+import { repeatedAtOpening, responseIdPrefix } from './response-object.ts';
 import type { StoreRequest } from '../stored-answers.ts';
 import { storeRequest } from './store-request.ts';
 import { storedResponses } from './stored-responses.ts';
@@ -26,7 +26,7 @@ export const responsesFormat: ClientFormat = {
     { path: '/responses/input_tokens', operation: 'count_tokens' },
   ],
   passedHeaders: ['openai-beta'],
-  answerIdPrefix: 'resp_',
+  answerIdPrefix: responseIdPrefix,
   opensAnswers: true,
   sealsAnswers: true,
   read: readRequest,

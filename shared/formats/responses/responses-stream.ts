@@ -1,12 +1,13 @@
 import { errorTable, type RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
+import { newAnswerId } from '../answer-id.ts';
 import type { StreamOpening } from '../client-format.ts';
 import { estimateTokensOfPieces } from '../estimate-tokens.ts';
 import { namedEvent } from '../sse/encode.ts';
 import { RelayedEvents, type StreamedAnswer } from '../sse/streamed-answer.ts';
 import { findEventNumber } from './event-number.ts';
 import { failedError } from './failed-error.ts';
-import { repeatedFields, responseObject, type ResponseStatus } from './response-object.ts';
+import { repeatedFields, responseIdPrefix, responseObject, type ResponseStatus } from './response-object.ts';
 import { nothing, WholeEvents } from './whole-events.ts';
 
 /** Events of an answer that carry no text of the model, at least. */
@@ -24,7 +25,8 @@ const openings = /^event: response\.(?:created|queued|in_progress)\n/;
  * numbers follow those of the added ones. Only whole events are sent: some clients lose an event that is split over two writes.
  */
 export class ResponsesStream implements StreamedAnswer {
-  readonly #opening: StreamOpening;
+  readonly #opening: Pick<StreamOpening, 'repeated'>;
+  readonly #id: string;
   readonly #created = Math.floor(Date.now() / 1000);
   readonly #events = new WholeEvents();
   readonly #relayed = new RelayedEvents();
@@ -40,6 +42,7 @@ export class ResponsesStream implements StreamedAnswer {
 
   constructor(opening: StreamOpening) {
     this.#opening = opening;
+    this.#id = opening.answerId ?? newAnswerId({ answerIdPrefix: responseIdPrefix });
   }
 
   get tokens(): number {
@@ -127,10 +130,10 @@ export class ResponsesStream implements StreamedAnswer {
   }
 
   #object(status: ResponseStatus, error?: { code: string; message: string }): JsonObject {
-    const { answerId, requestId, repeated } = this.#opening;
+    const { repeated } = this.#opening;
     const { model, ...fields } = repeated ?? repeatedFields({});
     return responseObject({
-      id: answerId ?? requestId,
+      id: this.#id,
       model: typeof model === 'string' ? model : '',
       created: this.#created,
       status,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAnthropic } from '@ai-sdk/anthropic';
+import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { APICallError, generateText, isStepCount, streamText, tool, type LanguageModel } from 'ai';
 import { z } from 'zod';
@@ -22,6 +23,10 @@ const formats: [string, () => (model: string) => LanguageModel][] = [
       const baseURL = `${cluster.url}/api/openai/v1`;
       return createOpenAICompatible({ name: 'router', baseURL, apiKey: cluster.key, includeUsage: true });
     },
+  ],
+  [
+    'the Responses format (@ai-sdk/openai)',
+    () => createOpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: cluster.key }),
   ],
 ];
 
@@ -87,15 +92,18 @@ describe.each(formats)('the AI SDK on %s', (_, provider) => {
   });
 });
 
-describe('the AI SDK on both formats', () => {
-  it.each(formats)('shows thinking on %s', async (name, provider) => {
-    const isMessages = name.includes('messages');
+describe('the AI SDK on every format', () => {
+  it.each(formats)('shows thinking on %s', async (_, provider) => {
+    const providerOptions = {
+      anthropic: { thinking: { type: 'enabled', budgetTokens: 2_000 } },
+      router: { reasoningEffort: 'high' },
+      // It does not know the model, so it has to be told that the model thinks.
+      openai: { reasoningEffort: 'high', reasoningSummary: 'auto', forceReasoning: true },
+    };
     const { reasoningText, text } = await generateText({
       model: provider()('demo'),
       prompt: 'Think first.',
-      providerOptions: isMessages
-        ? { anthropic: { thinking: { type: 'enabled', budgetTokens: 2_000 } } }
-        : { router: { reasoningEffort: 'high' } },
+      providerOptions,
     });
     expect(reasoningText?.length).toBeGreaterThan(0);
     expect(text.length).toBeGreaterThan(0);

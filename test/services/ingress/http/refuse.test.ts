@@ -1,0 +1,77 @@
+import express from 'express';
+import type { AddressInfo } from 'node:net';
+import type { Server } from 'node:http';
+import { afterEach, describe, expect, it } from 'vitest';
+import { answerError } from '#services/ingress/http/answer-error.ts';
+import { ClientReply } from '#services/ingress/http/client-reply.ts';
+import { setReply } from '#services/ingress/http/reply-of.ts';
+import { assignRequestId } from '#services/ingress/http/request-id.ts';
+import { UnreadOutputs } from '#services/ingress/http/unread/unread-outputs.ts';
+import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
+import { createLog } from '#shared/core/log.ts';
+import { clientFormats } from '#shared/formats/client-formats.ts';
+import { responsesFormat } from '#shared/formats/responses/responses-format.ts';
+import { responseEvents } from '../../../shared/translate/responses/assemble-response.ts';
+
+let server: Server | undefined;
+afterEach(() => server?.close());
+
+/** A server that refuses every request with this error, once it has read it if `stream` is given. */
+async function refusing(code: ErrorCode, { format = responsesFormat, stream = undefined as boolean | undefined } = {}) {
+  const counted: string[] = [];
+  const app = express();
+  app.use(assignRequestId);
+  app.post('/', (_request, response) => {
+    if (stream !== undefined) {
+      const unread = new UnreadOutputs(1_000_000);
+      const reply = { format, requestId: 'req_1', answerId: 'resp_1', stream, unread, onBegin: () => undefined };
+      setReply(response, new ClientReply(response, reply));
+    }
+    throw new RouterError(code, 'Why.');
+  });
+  const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+  app.use(answerError(format, { log, countRefusal: (_, error) => counted.push(error.code) }));
+  server = app.listen(0, '127.0.0.1');
+  await new Promise((resolve) => server?.once('listening', resolve));
+  const { port } = server.address() as AddressInfo;
+  const ask = (accept: string) =>
+    fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{"stream":true}', headers: { accept } });
+  return { ask, counted };
+}
+
+describe('a Responses request that fails before it is dispatched', () => {
+  it.each([
+    ['that was read and asks for a stream', true, 'application/json'],
+    ['that was not read, from a client that accepts events only, as Codex', undefined, 'text/event-stream'],
+  ])('%s has status 200 and a failed response', async (_, stream, accept) => {
+    const { ask, counted } = await refusing('store_unavailable', { stream });
+    const answer = await ask(accept);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
+    const events = responseEvents(await answer.text());
+    expect(events.map(({ type }) => type)).toEqual(['response.created', 'response.in_progress', 'response.failed']);
+    expect(events.at(-1)?.['response']).toMatchObject({
+      id: expect.stringMatching(/^resp_/) as string,
+      error: { code: 'server_is_overloaded', message: 'Why.' },
+    });
+    expect(counted).toEqual(['store_unavailable']);
+  });
+
+  it.each([
+    ['a whole answer', 'store_unavailable', 503, false, 'application/json'],
+    ['a stream, for a reason that its status tells', 'insufficient_quota', 429, true, 'text/event-stream'],
+    ['what was not read, from another client', 'store_unavailable', 503, undefined, 'application/json'],
+    ['what was not read, without a valid key', 'invalid_api_key', 401, undefined, 'text/event-stream'],
+  ] as const)('has its status if it asks for %s', async (_, code, status, stream, accept) => {
+    const answer = await (await refusing(code, { stream })).ask(accept);
+    expect(answer.status).toBe(status);
+    expect(await answer.json()).toMatchObject({ error: { message: 'Why.' } });
+  });
+});
+
+it('requests of other formats that fail have their status always', async () => {
+  for (const format of clientFormats.filter(({ opensAnswers }) => opensAnswers !== true)) {
+    const answer = await (await refusing('internal', { format, stream: true })).ask('text/event-stream');
+    expect(answer.status).toBe(500);
+    server?.close();
+  }
+});

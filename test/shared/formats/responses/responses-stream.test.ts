@@ -1,0 +1,191 @@
+import OpenAI7 from 'openai';
+import OpenAI6 from 'openai-6';
+import { describe, expect, it } from 'vitest';
+import { RouterError, errorTable, type ErrorCode } from '#shared/core/errors.ts';
+import { noUsage } from '#shared/core/usage.ts';
+import { repeatedAtOpening } from '#shared/formats/responses/response-object.ts';
+import { ResponsesStream } from '#shared/formats/responses/responses-stream.ts';
+import { recallResponses } from '#shared/translate/responses/recall-request.ts';
+import { ResponsesAnswer } from '#shared/translate/responses/responses-answer.ts';
+import { responseEvents } from '../../translate/responses/assemble-response.ts';
+
+const request = { model: 'auto', input: 'hi', metadata: { ticket: '12' } };
+const opening = { requestId: 'req_1', answerId: 'resp_1', repeated: repeatedAtOpening(request) };
+
+/** The pieces of a worker's stream: the opening with the first text, three more texts, and the end. */
+function workerPieces(): Buffer[] {
+  const answer = new ResponsesAnswer({ id: 'resp_1', model: 'm', created: 7, recalled: recallResponses(request) });
+  const texts = ['One', ' "sequence_number":7,', '{\\"', ' three'];
+  const begin = answer.begin();
+  const [first = '', ...others] = texts.map((text) => answer.text(text));
+  const end = answer.finish({ finishReason: 'stop', usage: noUsage });
+  return [begin + first, ...others, end].map((text) => Buffer.from(text));
+}
+
+/** What a client receives: the pieces, with what the router adds before those at some positions. */
+function relay(pieces: readonly Uint8Array[], keepAlivesBefore: readonly number[] = []): string {
+  const stream = new ResponsesStream(opening);
+  let text = '';
+  for (const [at, piece] of pieces.entries()) {
+    for (const place of keepAlivesBefore) if (place === at) text += stream.keepAlive();
+    text += Buffer.from(stream.relayed(piece, at === pieces.length - 1)).toString();
+  }
+  return text;
+}
+
+function numbers(text: string): number[] {
+  return responseEvents(text).map(({ sequence_number: number }) => number);
+}
+
+/** The text that the official SDK puts together. */
+async function assembled(Client: typeof OpenAI7, text: string): Promise<string> {
+  const network: typeof fetch = () =>
+    Promise.resolve(new Response(text, { headers: { 'content-type': 'text/event-stream' } }));
+  const client = new Client({ apiKey: 'k', fetch: network, maxRetries: 0 });
+  return (await client.responses.stream({ model: 'm', input: 'hi' }).finalResponse()).output_text;
+}
+
+const whole = workerPieces();
+const plain = Buffer.concat(whole).toString();
+const said = 'One "sequence_number":7,{\\" three';
+
+describe('a relayed Responses stream', () => {
+  it('has the bytes of the worker when nothing was added', () => {
+    const stream = new ResponsesStream(opening);
+    for (const piece of whole) expect(stream.relayed(piece)).toEqual(piece);
+  });
+
+  it.each([
+    ['before the first event', [0]],
+    ['three times before the first event', [0, 0, 0]],
+    ['within the answer', [1]],
+    ['everywhere', [0, 0, 1, 2, 2, 3]],
+    ['before the end', [whole.length - 1]],
+  ])('has rising numbers with keep-alives %s, and is what the SDKs expect', async (_, places) => {
+    const text = relay(whole, places);
+    expect(numbers(text)).toEqual(numbers(text).map((__, at) => at));
+    const types = responseEvents(text).map(({ type }) => type);
+    expect(types.filter((type) => type === 'response.created')).toHaveLength(1);
+    expect(types.slice(0, 2)).toEqual(['response.created', 'response.in_progress']);
+    const withoutAdded = responseEvents(text)
+      .slice(2)
+      .filter(({ type }) => !/in_progress|keepalive/.test(type));
+    const fields = ({ sequence_number: _number, ...event }: { sequence_number: number }): object => event;
+    expect(withoutAdded.map(fields)).toEqual(responseEvents(plain).slice(2).map(fields));
+    for (const Client of [OpenAI7, OpenAI6 as unknown as typeof OpenAI7]) {
+      expect(await assembled(Client, text)).toBe(said);
+    }
+  });
+
+  it.each([1, 7, 100, 1_000])('writes only whole events when they come in pieces of %i bytes', (size) => {
+    const bytes = Buffer.from(plain);
+    const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
+      bytes.subarray(at * size, (at + 1) * size),
+    );
+    const stream = new ResponsesStream(opening);
+    let text = '';
+    for (const [at, piece] of pieces.entries()) {
+      const written = Buffer.from(stream.relayed(piece)).toString();
+      expect(written === '' || written.endsWith('\n\n')).toBe(true);
+      text += written;
+      if (at % 5 === 4) text += stream.keepAlive();
+    }
+    expect(numbers(text)).toEqual(numbers(text).map((_, at) => at));
+    expect(text.match(/"delta":"(?:[^"\\]|\\.)*"/g)).toEqual(plain.match(/"delta":"(?:[^"\\]|\\.)*"/g));
+  });
+
+  it('ends with what is left, also without its last line break', () => {
+    const stream = new ResponsesStream(opening);
+    const piece = Buffer.from(plain.trimEnd());
+    expect(Buffer.from(stream.relayed(piece, true)).toString()).toBe(plain.trimEnd());
+  });
+
+  it('keeps a piece whose memory is used again', () => {
+    const stream = new ResponsesStream(opening);
+    const memory = Buffer.from(Buffer.concat(whole.slice(0, 2)));
+    stream.relayed(memory);
+    memory.fill(0);
+    expect(responseEvents(stream.keepAlive())[0]).toMatchObject({ type: 'keepalive', sequence_number: 6 });
+  });
+
+  it('repeats short fields of the request in its opening, and the id of the answer', () => {
+    const tools = [{ type: 'function', name: 'f', description: 'x'.repeat(5_000) }];
+    const repeated = repeatedAtOpening({ ...request, tools, instructions: 'Be brief.' });
+    const events = responseEvents(new ResponsesStream({ ...opening, repeated }).keepAlive());
+    expect(events.map(({ response }) => response)).toEqual([events[0]?.['response'], events[0]?.['response']]);
+    expect(events[0]?.['response']).toMatchObject({
+      id: 'resp_1',
+      object: 'response',
+      status: 'in_progress',
+      model: 'auto',
+      metadata: { ticket: '12' },
+      instructions: 'Be brief.',
+      tools: [],
+      output: [],
+    });
+  });
+
+  it('estimates the tokens of what was relayed', () => {
+    const answer = new ResponsesAnswer({ id: 'resp_1', model: 'm', created: 7, recalled: recallResponses(request) });
+    const stream = new ResponsesStream(opening);
+    stream.relayed(Buffer.from(answer.begin()));
+    for (let at = 0; at < 500; at++) stream.relayed(Buffer.from(answer.text('word ')));
+    expect(stream.tokens).toBeGreaterThan(400);
+    expect(stream.tokens).toBeLessThan(600);
+  });
+});
+
+describe('a Responses stream that fails', () => {
+  const lost = new RouterError('worker_lost', 'The worker was lost.');
+
+  it('before anything was sent opens and fails', () => {
+    const events = responseEvents(new ResponsesStream(opening).errorEvent(lost));
+    expect(events.map(({ type }) => type)).toEqual(['response.created', 'response.in_progress', 'response.failed']);
+    expect(events.map(({ sequence_number: number }) => number)).toEqual([0, 1, 2]);
+    expect(events[2]?.['response']).toMatchObject({
+      id: 'resp_1',
+      status: 'failed',
+      error: { code: 'server_error', message: 'The worker was lost.' },
+    });
+  });
+
+  it.each([0, 1])('midway, after %i keep-alives, drops half an event and goes on with its numbers', (keepAlives) => {
+    const stream = new ResponsesStream(opening);
+    let text = keepAlives === 1 ? stream.keepAlive() : '';
+    text += Buffer.from(stream.relayed(whole[0] ?? Buffer.alloc(0))).toString();
+    text += Buffer.from(stream.relayed((whole[1] ?? Buffer.alloc(0)).subarray(0, 20))).toString();
+    text += stream.errorEvent(lost);
+    expect(numbers(text)).toEqual(numbers(text).map((_, at) => at));
+    expect(responseEvents(text).at(-1)?.type).toBe('response.failed');
+  });
+
+  it.each([
+    ['context_length_exceeded', 'context_length_exceeded'],
+    ['insufficient_quota', 'insufficient_quota'],
+    ['workers_died', 'invalid_prompt'],
+    ['unsupported_parameter', 'invalid_prompt'],
+    ['queue_timeout', 'server_is_overloaded'],
+    ['upstream_failed', 'server_error'],
+    ['token_limit_exceeded', 'rate_limit_exceeded'],
+  ] as const)('with %s has the code %s', (code, failed) => {
+    const events = responseEvents(new ResponsesStream(opening).errorEvent(new RouterError(code, 'Why.')));
+    expect(events.at(-1)?.['response']).toMatchObject({ error: { code: failed, message: 'Why.' } });
+  });
+
+  it('for a limit says when to try again, in the words that Codex reads', () => {
+    const limited = new RouterError('rate_limit_exceeded', 'Too many requests.', { retryAfter: 2.2 });
+    const events = responseEvents(new ResponsesStream(opening).errorEvent(limited));
+    expect(events.at(-1)?.['response']).toMatchObject({
+      error: { message: 'Too many requests. Please try again in 3s.' },
+    });
+  });
+
+  it('begins with status 200 where a status would be repeated many times, and only there', () => {
+    const opened = (Object.keys(errorTable) as ErrorCode[]).filter((code) =>
+      new ResponsesStream(opening).opensToFail(new RouterError(code, '')),
+    );
+    expect(opened).toEqual(expect.arrayContaining(['workers_died', 'queue_timeout', 'internal', 'store_unavailable']));
+    const statuses = new Set(opened.map((code) => errorTable[code].status));
+    expect([400, 401, 403, 404, 429].filter((status) => statuses.has(status as 500))).toEqual([]);
+  });
+});
