@@ -1,0 +1,100 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Json, JsonObject } from '#shared/core/json.ts';
+import { installCli } from '../helpers/clis/install-clis.ts';
+import { runAgent } from '../helpers/clis/run-agent.ts';
+import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { startScriptedMessages, type ScriptedMessages } from '../helpers/upstreams/start-scripted-messages.ts';
+import { withoutFields } from '../shared/translate/without-fields.ts';
+
+const codex = await installCli('codex');
+
+/** A name for which Codex offers `apply_patch` as a custom tool with a grammar. */
+const model = 'gpt-5.5';
+const patch = '*** Begin Patch\n*** Add File: badger.txt\n+umbrella “blue”\n*** End Patch';
+const answers: JsonObject[][] = [
+  [
+    { type: 'thinking', thinking: 'First a command, naïvely.', signature: 'EqkCfirst==' },
+    { type: 'tool_use', id: 'toolu_1', name: 'exec_command', input: { cmd: 'echo badger-$((40 + 2))' } },
+  ],
+  [
+    { type: 'thinking', thinking: '', signature: 'EqkChidden==' },
+    { type: 'redacted_thinking', data: 'EmwKopaque==' },
+    { type: 'text', text: 'Now the file.' },
+    { type: 'tool_use', id: 'toolu_2', name: 'apply_patch', input: { input: patch } },
+  ],
+  [{ type: 'text', text: 'The umbrella is there.' }],
+];
+
+let upstream: ScriptedMessages;
+let cluster: Cluster;
+let folder: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'rtr-agent-'));
+  upstream = await startScriptedMessages(model, answers);
+  cluster = await startCluster({ engineUrl: 'http://127.0.0.1:1', workers: 0 });
+  await cluster.addCloudWorker({
+    PROVIDER: 'anthropic',
+    PROVIDER_URL: upstream.url,
+    ANTHROPIC_API_KEY: 'sk-ant-secret',
+  });
+});
+afterAll(async () => {
+  await cluster?.stop();
+  await upstream?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe.skipIf(!codex)('Codex on a messages upstream', () => {
+  it('thinks, runs a command and edits a file, with its thinking given back as it came', async () => {
+    const provider = `{name="Router",base_url="${cluster.url}/api/openai/v1",env_key="RTR_KEY",wire_api="responses"}`;
+    // Without a sandbox, Codex offers the web search of its vendor.
+    const settings = [
+      'model_provider="router"',
+      `model_providers.router=${provider}`,
+      'analytics.enabled=false',
+      'web_search="disabled"',
+    ];
+    const flags = ['--json', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', '-m', model];
+    const args = ['exec', ...flags, ...settings.flatMap((each) => ['-c', each]), 'Hide the umbrella.'];
+    const { stdout, stderr, code } = await runAgent(codex ?? '', args, folder, { RTR_KEY: cluster.key });
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    expect(stdout).toContain('The umbrella is there.');
+    expect(readFileSync(join(folder, 'badger.txt'), 'utf8')).toBe('umbrella “blue”\n');
+
+    const { requests } = upstream;
+    expect(requests).toHaveLength(3);
+    const histories = requests.map(({ messages }) => withoutFields(messages, ['cache_control']) as JsonObject[]);
+    const [first = [], second = [], third = []] = histories;
+    // Each request begins as the one before, so that the upstream finds it in its cache.
+    expect(second.slice(0, first.length)).toEqual(first);
+    expect(third.slice(0, second.length)).toEqual(second);
+    expect(second.slice(first.length)).toEqual([
+      { role: 'assistant', content: answers[0] },
+      {
+        role: 'user',
+        content: [
+          { type: 'tool_result', tool_use_id: 'toolu_1', content: expect.stringContaining('badger-42') as string },
+        ],
+      },
+    ]);
+    expect(third.slice(second.length)).toEqual([
+      { role: 'assistant', content: answers[1] },
+      {
+        role: 'user',
+        content: [
+          { type: 'tool_result', tool_use_id: 'toolu_2', content: expect.stringContaining('badger.txt') as string },
+        ],
+      },
+    ]);
+    for (const { messages, thinking, tools } of requests) {
+      expect(JSON.stringify((messages as Json[]).at(-1))).toContain('cache_control');
+      expect(thinking).toMatchObject({ type: 'adaptive' });
+      expect((tools as JsonObject[]).map(({ name }) => name)).toEqual(
+        expect.arrayContaining(['exec_command', 'apply_patch', 'tool_search']),
+      );
+    }
+  });
+});
