@@ -62,13 +62,13 @@ export const ingressConfig = z
     RESPONSES_KEEP_HOURS: setting.integer('Hours for which responses are stored; 0 stores none', 24, 0, 8_760),
     RESPONSES_OWNER_BYTES: setting.integer(
       'Most bytes in Redis of the stored responses of one person, team or key without owner; the oldest go first',
-      64 * 1024 * 1024,
+      32 * 1024 * 1024,
       1_024,
       64 * 1024 ** 3,
     ),
     RESPONSES_MAX_BYTES: setting.integer(
       'Most bytes in Redis of all stored responses; those of the owner with the most go first',
-      256 * 1024 * 1024,
+      128 * 1024 * 1024,
       1_024,
       1024 ** 4,
     ),

@@ -62,6 +62,8 @@ it('answers 503 to keys of a store that was emptied, until an operator confirms 
   );
   expect([await ask(cluster.key), await ask(limited), await ask(unused)]).toEqual([200, 503, 503]);
   expect((await fetch(`${cluster.url}/console/api/session`)).status).toBe(503);
+  const stored = `${cluster.url}/api/openai/v1/responses/resp_1`;
+  expect((await fetch(stored, { headers: { authorization: `Bearer ${cluster.key}` } })).status).toBe(503);
   expect(await storeOf()).toEqual({ health: 'lost', metric: '1' });
   expect(await rtr('doctor')).toMatch(/✗ store +it was emptied or replaced, and holds 0 keys, 0 people/);
 

@@ -48,6 +48,10 @@ describe('previous_response_id', () => {
     const alone = await there.responses.create({ model: 'demo', input: 'What is my name? [demo echo]', store: false });
     // The demo engine counts what it was sent.
     expect(second.usage?.input_tokens).toBeGreaterThan((alone.usage?.input_tokens ?? 0) + 5);
+    const count = { model: 'demo', input: 'And now?' };
+    const continued = await there.responses.inputTokens.count({ ...count, previous_response_id: second.id });
+    const { input_tokens: short } = await there.responses.inputTokens.count(count);
+    expect(continued.input_tokens).toBeGreaterThan(short + 10);
     const third = await here.responses.create({ model: 'demo', input: 'And now?', previous_response_id: second.id });
     expect(third.usage?.input_tokens).toBeGreaterThan(second.usage?.input_tokens ?? 0);
   });

@@ -14,6 +14,8 @@ export interface ReceiveParts {
 /** A request's body. It counts as held until the answer is over or `releaseBody` is called; keep no reference after that. */
 export interface ReceivedBody {
   body: Buffer;
+  /** Counts bytes that are held in addition. @throws RouterError `overloaded` when they exceed the limit of all bodies */
+  grow: (bytes: number) => void;
   releaseBody: () => void;
 }
 
@@ -34,5 +36,5 @@ export async function receiveBody(
   const body = await readBody(request, holding.grow);
   if (response.destroyed) return undefined;
   if (isEnding()) throw new RouterError('shutting_down', 'The router is being restarted.', { retryAfter: 1 });
-  return { body, releaseBody: holding.releaseBody };
+  return { body, grow: holding.grow, releaseBody: holding.releaseBody };
 }

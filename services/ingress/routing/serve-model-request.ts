@@ -51,7 +51,10 @@ async function start(
   const caller = new HttpCaller(response, format);
   const { owner } = senderOf(caller.identity);
   const given = read(reshape ? reshape.request(received.body) : received.body);
-  const { request: resolved, toStore } = await resolveStored(parts.answers, format, operation, given, owner);
+  const { answers } = parts;
+  const { request: resolved, addedBytes, toStore } = await resolveStored(answers, format, operation, given, owner);
+  if (response.destroyed) return undefined;
+  received.grow(addedBytes);
   const { parameters, withDefaults, hosted, repeated } = resolved;
   const { requestId } = caller;
   const { stream } = parameters;

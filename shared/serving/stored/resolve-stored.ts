@@ -22,6 +22,8 @@ export interface ToStore {
 /** A request with all that it refers to. */
 export interface ResolvedRequest {
   request: ClientRequest;
+  /** Bytes that the request has in addition to the client's body. */
+  addedBytes: number;
   /** Undefined if the answer is not stored. */
   toStore: ToStore | undefined;
 }
@@ -42,7 +44,7 @@ export async function resolveStored(
   owner: string,
 ): Promise<ResolvedRequest> {
   const { store: asked } = request;
-  if (!asked || !format.stored) return { request, toStore: undefined };
+  if (!asked || !format.stored) return { request, addedBytes: 0, toStore: undefined };
   const { previous, references } = asked;
   if (!stores) assertStoreless(asked);
   const refers = previous !== undefined || references.length > 0;
@@ -51,10 +53,15 @@ export async function resolveStored(
   const history = previous === undefined ? [] : historyFound(await responses.history(owner, previous), format.stored);
   const isStored = stores && operation === 'generate' && asked.store !== false;
   const field = format.stored.storeField(isStored);
-  if (!refers && !isStored) return { request: withFields(request, field), toStore: undefined };
+  if (!refers && !isStored) return { request: withFields(request, field), addedBytes: 0, toStore: undefined };
   const input = asked.input(items);
-  const whole = refers ? format.read(asked.resolved(history, input), operation) : request;
-  return { request: withFields(whole, field), toStore: isStored ? { input, previous } : undefined };
+  const body = refers ? asked.resolved(history, input) : undefined;
+  const whole = body ? format.read(body, operation) : request;
+  return {
+    request: withFields(whole, field),
+    addedBytes: body?.length ?? 0,
+    toStore: isStored ? { input, previous } : undefined,
+  };
 }
 
 /** The same request with fields that its worker reads. */
