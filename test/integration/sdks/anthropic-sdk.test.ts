@@ -214,6 +214,34 @@ describe.each([
   });
 });
 
+describe('the tool runner of the current Anthropic SDK', () => {
+  it('sends the whole history once the router has refused its thread', async () => {
+    const bodies: { thread?: unknown; messages: unknown[] }[] = [];
+    const anthropic = new Anthropic1({
+      baseURL: `${cluster.url}/api/anthropic`,
+      apiKey: cluster.key,
+      maxRetries: 0,
+      fetch: (url, init) => {
+        bodies.push(JSON.parse(String(init?.body)) as (typeof bodies)[number]);
+        return fetch(url, init);
+      },
+    });
+    const runner = anthropic.beta.messages.toolRunner({
+      model: 'demo',
+      max_tokens: 1000,
+      messages: [{ role: 'user', content: 'Use get_weather for "Oslo" and tell me.' }],
+      tools: [{ type: 'custom', ...weather, parse: (input: unknown) => input, run: () => 'It rains frogs.' }],
+    });
+    const final = await runner.runUntilDone();
+    expect(JSON.stringify(final.content)).toContain('rains frogs');
+    expect(bodies.map(({ thread, messages }) => [thread !== undefined, messages.length])).toEqual([
+      [true, 1],
+      [false, 1],
+      [false, 3],
+    ]);
+  });
+});
+
 describe('the messages format over plain HTTP', () => {
   const post = (path: string, body: object, headers: object = {}) =>
     fetch(`${cluster.url}/api/anthropic${path}`, {

@@ -233,6 +233,40 @@ describe('a session on a messages upstream', () => {
   });
 });
 
+describe('a limit of a messages upstream', () => {
+  it('reaches the client with status, wording, details and headers, however long it lasts', async () => {
+    const error = {
+      type: 'rate_limit_error',
+      message: 'You have hit your weekly limit.',
+      details: { error_visibility: 'user' },
+    };
+    const headers = {
+      'retry-after': '93.4',
+      'x-should-retry': 'false',
+      'anthropic-ratelimit-unified-status': 'rejected',
+      'anthropic-ratelimit-unified-reset': '1795000000',
+    };
+    const upstream = await startMessagesUpstream(['limited-1'], () => ({ status: 429, headers, error }));
+    await cluster.addCloudWorker({
+      PROVIDER: 'custom',
+      PROVIDER_FORMAT: 'messages',
+      PROVIDER_URL: `${upstream.url}/v1`,
+      PROVIDER_KEY: 'k',
+    });
+    // It slows its worker down, so there is one request.
+    const answer = await post('anthropic/v1/messages', {
+      model: 'limited-1',
+      max_tokens: 10,
+      messages: hello,
+      stream: true,
+    });
+    expect(answer.status).toBe(429);
+    expect(await answer.json()).toEqual({ type: 'error', error, request_id: answer.headers.get('request-id') });
+    expect(Object.fromEntries(answer.headers)).toMatchObject({ ...headers, 'retry-after': '94' });
+    await upstream.stop();
+  });
+});
+
 describe('a chat client on a chat upstream', () => {
   it('keeps log probabilities, service tier and fingerprint, in both directions', async () => {
     const stream = await openai().chat.completions.create(
