@@ -114,5 +114,6 @@ it('lists the models, and the formats with their paths', async () => {
   expect((await admin.get('/about')).body.formats).toEqual([
     { name: 'chat', path: '/api/openai' },
     { name: 'messages', path: '/api/anthropic' },
+    { name: 'responses', path: '/api/openai' },
   ]);
 });
