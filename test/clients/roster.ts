@@ -1,5 +1,6 @@
 import { aider } from './agents/aider.ts';
 import { claudeCode } from './agents/claude-code.ts';
+import { codex } from './agents/codex.ts';
 import { opencode } from './agents/opencode.ts';
 import { qwenCode } from './agents/qwen-code.ts';
 import type { Client, Task } from './client.ts';
@@ -7,9 +8,9 @@ import { library } from './library.ts';
 
 /** Every client that is tried, in the order of the documentation's table. */
 export const roster: readonly Client[] = [
-  library('openai, JavaScript', npm({ openai: '7.57.0' }), { formats: ['chat'], program: 'openai.mjs' }),
+  library('openai, JavaScript', npm({ openai: '7.57.0' }), { formats: ['chat', 'responses'], program: 'openai.mjs' }),
   library('openai, Python', pypi({ openai: '3.54.0' }), {
-    formats: ['chat'],
+    formats: ['chat', 'responses'],
     program: 'openai-python.py',
   }),
   library('@anthropic-ai/sdk', npm({ '@anthropic-ai/sdk': '1.12.0' }), {
@@ -25,17 +26,17 @@ export const roster: readonly Client[] = [
     program: 'anthropic-python.py',
   }),
   library('AI SDK', npm({ ai: '7.0.173', '@ai-sdk/openai': '4.0.118', zod: '4.6.7' }), {
-    formats: ['chat'],
+    formats: ['responses', 'chat'],
     program: 'ai-sdk.mjs',
   }),
   library('@openai/agents', npm({ '@openai/agents': '0.20.0', zod: '4.6.7' }), {
-    formats: ['chat'],
+    formats: ['responses', 'chat'],
     program: 'openai-agents.mjs',
   }),
   library(
     'LangChain, JavaScript',
     npm({ langchain: '1.5.14', '@langchain/openai': '1.6.0', '@langchain/core': '1.4.0', zod: '4.6.7' }),
-    { formats: ['chat'], program: 'langchain.mjs' },
+    { formats: ['chat', 'responses'], program: 'langchain.mjs' },
   ),
   library(
     'LangChain, Python',
@@ -45,10 +46,10 @@ export const roster: readonly Client[] = [
       'langchain-openai': '1.7.3',
       'langchain-anthropic': '1.7.7',
     }),
-    { formats: ['chat', 'messages'], program: 'langchain-python.py' },
+    { formats: ['chat', 'responses', 'messages'], program: 'langchain-python.py' },
   ),
   library('LiteLLM', pypi({ litellm: '1.106.2', mcp: '2.3.0' }), {
-    formats: ['chat', 'messages'],
+    formats: ['chat', 'responses', 'messages'],
     program: 'litellm-python.py',
   }),
   library('instructor', pypi({ instructor: '1.17.0' }), {
@@ -57,10 +58,11 @@ export const roster: readonly Client[] = [
     task: extractTask,
   }),
   library('pydantic-ai', pypi({ 'pydantic-ai-slim[openai,anthropic]': '2.68.0' }), {
-    formats: ['chat', 'messages'],
+    formats: ['chat', 'responses', 'messages'],
     program: 'pydantic-ai-python.py',
   }),
   claudeCode,
+  codex,
   opencode,
   qwenCode,
   aider,

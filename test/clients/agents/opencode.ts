@@ -12,7 +12,7 @@ const providers: Record<string, { npm: string; path: string }> = {
 export const opencode: Client = {
   name: 'opencode',
   from: { registry: 'npm', packages: { 'opencode-ai': '1.18.33' } },
-  formats: ['chat', 'messages'],
+  formats: ['chat', 'messages', 'responses'],
   task: (folder) => readTask(folder, 'read', (file) => ({ filePath: file })),
   start: ({ installed, prompt, model, format, url }) => {
     const { npm, path } = providers[format] ?? {};
