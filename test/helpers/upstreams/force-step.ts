@@ -8,22 +8,23 @@ export interface ForcingTokens {
 }
 
 /**
- * A chat request that llama-server can answer only with this step, whatever its weights say: a call by the grammar that it makes
- * of the tool's parameters, each pinned to one value, and a text by a grammar of that text. Without a step it may say what it
- * likes, but shortly, and calls nothing.
+ * A request, chat or Responses, that llama-server can answer only with this step, whatever its weights say: a call by the grammar
+ * that it makes of the tool's parameters, each pinned to one value, and a text by a grammar of that text. Without a step, or
+ * where its tool is not offered, it may say what it likes, but shortly, and calls nothing.
  */
 export function forceStep(request: JsonObject, step: ScriptStep | undefined, tokens: ForcingTokens): JsonObject {
-  const { tools, tool_choice: _, response_format: _format, ...plain } = request;
+  const { tools, tool_choice: _choice, response_format: _format, ...plain } = request;
   const silent: JsonObject = { ...plain, chat_template_kwargs: { enable_thinking: false } };
-  if (step === undefined) return { ...silent, max_tokens: 40 };
+  const isChat = 'messages' in request;
+  const short = { ...silent, [isChat ? 'max_tokens' : 'max_output_tokens']: 40 };
+  if (step === undefined) return short;
   if (step.kind === 'say') return { ...silent, grammar: `root ::= ${JSON.stringify(step.text)}` };
-  const offered = Array.isArray(tools) ? tools : [];
-  const tool = offered.find((one) => isJsonObject(one) && isJsonObject(one['function']) && nameOf(one) === step.name);
-  if (!isJsonObject(tool)) return { ...silent, max_tokens: 40 };
-  const parameters = pinned(JSON.parse(step.arguments) as JsonObject);
+  const offered = Array.isArray(tools) ? tools.filter(isJsonObject) : [];
+  if (!offered.some((tool) => nameOf(tool) === step.name)) return short;
+  const called = { name: step.name, parameters: pinned(JSON.parse(step.arguments) as JsonObject) };
   return {
     ...silent,
-    tools: [{ type: 'function', function: { name: step.name, parameters } }],
+    tools: [isChat ? { type: 'function', function: called } : { type: 'function', ...called }],
     tool_choice: 'required',
     parallel_tool_calls: false,
     // The grammar forbids an end before the call, and allows text before it and further calls behind it.
@@ -35,7 +36,7 @@ export function forceStep(request: JsonObject, step: ScriptStep | undefined, tok
 }
 
 function nameOf(tool: JsonObject): Json | undefined {
-  return isJsonObject(tool['function']) ? tool['function']['name'] : undefined;
+  return isJsonObject(tool['function']) ? tool['function']['name'] : tool['name'];
 }
 
 /** A JSON schema that only this object fulfils. */

@@ -29,13 +29,13 @@ export function findLlamaServer(): string | undefined {
 /** Runs llama-server on a free port, with the tiny model, slots that share the tokens of a context, and nothing else to its name. */
 export async function startLlamaServer(
   program: string,
-  { slots = 2, context = 16_384 }: { slots?: number; context?: number } = {},
+  { slots = 2, context = 16_384, alias = 'tiny' }: { slots?: number; context?: number; alias?: string } = {},
 ): Promise<LlamaServer> {
   const folder = mkdtempSync(join(tmpdir(), 'rtr-test-llama-'));
   const model = join(folder, 'tiny.gguf');
   writeFileSync(model, makeGguf({ context }));
   const shape = { parallel: String(slots), 'ctx-size': String(context) };
-  const options = { model, alias: 'tiny', port: '0', threads: '1', ...shape, seed: '7' };
+  const options = { model, alias, port: '0', threads: '1', ...shape, seed: '7' };
   const child = spawnGuarded(
     program,
     Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]),

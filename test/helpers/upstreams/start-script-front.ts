@@ -5,11 +5,12 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { chatRequestSchema } from '#services/demo-engine/request/chat-request.ts';
 import { readTurn } from '#services/demo-engine/request/read-turn.ts';
 import { forceStep, type ForcingTokens } from './force-step.ts';
+import { messagesOfInput } from './responses-messages.ts';
 
-/** Stands before an engine and keeps the chat requests that reach it. */
+/** Stands before an engine and keeps the chat and Responses requests that reach it. */
 export interface ScriptFront {
   url: string;
-  /** Bodies of the chat requests so far, as the worker sent them. */
+  /** Bodies of these requests so far, as the worker sent them. */
   asked: JsonObject[];
   stop(): Promise<void>;
 }
@@ -22,8 +23,7 @@ export async function startScriptFront(engineUrl: string, { force }: { force: bo
   const asked: JsonObject[] = [];
   const tokens = force ? await findTokens(engineUrl) : undefined;
   const server = createServer((request, response) => {
-    const isChat = request.method === 'POST' && request.url?.endsWith('/chat/completions');
-    if (!isChat) {
+    if (request.method !== 'POST' || !/\/(?:chat\/completions|responses)$/.test(request.url ?? '')) {
       request.pipe(pass(engineUrl, request, response));
       return;
     }
@@ -52,7 +52,8 @@ export async function startScriptFront(engineUrl: string, { force }: { force: bo
 }
 
 function forced(body: JsonObject, tokens: ForcingTokens): JsonObject {
-  return forceStep(body, readTurn(chatRequestSchema.parse(body).messages).scriptStep, tokens);
+  const messages = 'messages' in body ? chatRequestSchema.parse(body).messages : messagesOfInput(body);
+  return forceStep(body, readTurn(messages).scriptStep, tokens);
 }
 
 function pass(
