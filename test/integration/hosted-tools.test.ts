@@ -26,6 +26,9 @@ beforeAll(async () => {
         web_fetch: { tool: 'get_page' },
         max_uses: 4,
       },
+      auto: {
+        purposes: { auxiliary: { targets: [{ model: 'gone' }] }, subagent: { targets: [{ model: 'demo' }] } },
+      },
     }),
   );
   const mcp = join(folder, 'mcp.json');
@@ -107,6 +110,21 @@ describe('a web search on an engine without one', () => {
     expect(counts.get('message_start')).toHaveLength(1);
     expect(counts.get('message_stop')).toHaveLength(1);
     expect(counts.get('content_block_start')?.map((event) => 'index' in event && event.index)).toEqual([0, 1, 2]);
+  });
+
+  it.each([
+    ['subagent', 'auto.purposes.subagent'],
+    ['auxiliary', undefined],
+  ])('names the rule that chose the model of each turn, and none that did not: %s', async (purpose, rule) => {
+    const headers = { 'x-request-id': `hosted-${purpose}`, 'x-rtr-purpose': purpose };
+    await anthropic().messages.create(ask([search('badgers'), '[demo say "Dug."]'], { model: 'auto' }), { headers });
+    const turns = () =>
+      cluster.ingress.lines.filter(
+        ({ requestId, msg, format }) =>
+          requestId === `hosted-${purpose}` && msg === 'request served' && format === 'messages',
+      );
+    await until(() => turns().length === 2);
+    expect(turns().map((line) => line['rule'])).toEqual([rule, rule]);
   });
 
   it('sums the usage of all turns, and each turn and call is a record of its own', async () => {
