@@ -14,7 +14,7 @@ import { refuseHostedTools } from '../responses/refuse-hosted-tools.ts';
  */
 export function responsesToolsToChat(request: ResponsesRequest, flat: FlatTools): JsonObject {
   const { tool_choice: given, parallel_tool_calls: parallel } = request;
-  refuseHostedTools(flat.hosted);
+  refuseHostedTools(flat);
   const choice = flatToolChoice(given, flat);
   const named = namesIn(choice);
   const unknown = named?.find((name) => !flat.called.has(name));

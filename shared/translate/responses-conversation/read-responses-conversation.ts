@@ -80,7 +80,7 @@ function refuseTools(request: ResponsesRequest): void {
   if (request.tool_choice === 'none') return;
   const { tools, hosted } = flattenTools(request);
   if (tools.length > 0) throw unsupportedInChat('tools', 'tools of the client');
-  refuseHostedTools(hosted);
+  refuseHostedTools({ tools, hosted });
 }
 
 function refuseFields(request: ResponsesRequest): void {

@@ -11,8 +11,8 @@ import { messagesToolChoice } from '../vocabulary/tool-choice.ts';
  * @throws RouterError `unsupported_parameter` for tools that run on the server, or a choice among them
  */
 export function responsesToolsToMessages(request: ResponsesRequest, flat: FlatTools): JsonObject {
-  const { tools, hosted } = flat;
-  refuseHostedTools(hosted);
+  const { tools } = flat;
+  refuseHostedTools(flat);
   const { tool_choice: choice, parallel_tool_calls: parallel } = request;
   if (tools.length === 0) return {};
   const { choice: translated, allowed } = messagesToolChoice(flatToolChoice(choice, flat));

@@ -1,14 +1,21 @@
 import { unsupportedInChat } from '../unsupported.ts';
-import type { HostedTool } from './flatten-tools.ts';
+import type { FlatTools, HostedTool } from './flatten-tools.ts';
 
 /**
- * Refuses the tools of a request that would run on the server. One that does so without access to the web is left out: it searches a
- * cache of its vendor, and Codex offers it in every request.
+ * Refuses the tools of a request that would run on the server, except those that a request can do without: a web search without
+ * access to the web, which searches a cache of its vendor, and one beside tools of the client. Codex offers a web search in every
+ * request, the second kind where it may use the network.
  * @throws RouterError `unsupported_parameter` that names the first one
  */
-export function refuseHostedTools(hosted: readonly HostedTool[]): void {
-  for (const { tool, param } of hosted) {
-    const isOffline = tool.type.startsWith('web_search') && tool['external_web_access'] === false;
-    if (!isOffline) throw unsupportedInChat(`${param}.type`, `tools of type '${tool.type}'`);
-  }
+export function refuseHostedTools({ hosted, tools }: Pick<FlatTools, 'hosted' | 'tools'>): void {
+  const refused = hosted.find(({ tool }) => !(isWebSearch(tool) && (isOffline(tool) || tools.length > 0)));
+  if (refused) throw unsupportedInChat(`${refused.param}.type`, `tools of type '${refused.tool.type}'`);
+}
+
+function isWebSearch({ type }: HostedTool['tool']): boolean {
+  return type.startsWith('web_search');
+}
+
+function isOffline(tool: HostedTool['tool']): boolean {
+  return tool['external_web_access'] === false;
 }

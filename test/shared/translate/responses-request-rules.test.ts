@@ -111,6 +111,11 @@ const examples: Record<string, Example> = {
   'tools[] tool_search, by the client': top({
     tools: [{ type: 'tool_search', execution: 'client', parameters: { type: 'object' } }],
   }),
+  'tools[] web_search beside tools of the client': {
+    with: { ...base, tools: [...tools, { type: 'web_search' }] },
+    without: { ...base, tools },
+    path: 'tools[]',
+  },
   'tools[] web_search, without access to the web': top({
     tools: [{ type: 'web_search', external_web_access: false }],
   }),
