@@ -693,14 +693,40 @@ describe('a Responses client on a Responses upstream', () => {
     expect(count).toEqual({ object: 'response.input_tokens', input_tokens: 1234 });
   });
 
+  it('continues a stored response, whose thinking the upstream has encrypted', async () => {
+    const request = { model: 'gpt-5.1-codex', input: 'Hello' };
+    const first = await openai().responses.create(request);
+    expect(first).toMatchObject({ store: true });
+    const results = first.output.flatMap((item) =>
+      item.type === 'function_call'
+        ? [{ type: 'function_call_output' as const, call_id: item.call_id, output: 'Rain.' }]
+        : [],
+    );
+    const next = { ...request, previous_response_id: first.id, input: results };
+    const second = await openai().responses.stream(next).finalResponse();
+    expect(second.previous_response_id).toBe(first.id);
+    const sent = gpt.seen.at(-1)?.body as { input: JsonObject[] };
+    expect(sent).toMatchObject({ store: false, include: ['reasoning.encrypted_content'] });
+    expect(sent).not.toHaveProperty('previous_response_id');
+    expect(sent.input.map(({ type }) => type)).toEqual([
+      'message',
+      ...first.output.map(({ type }) => type),
+      'function_call_output',
+      'function_call_output',
+    ]);
+    expect(sent.input[1]).toMatchObject({ encrypted_content: 'gAAAAABpEncryptedThinking0001==' });
+  });
+
   it('gets the failure of a stream that broke', async () => {
     const text = await (await ask('gpt-breaks')).text();
     expect(asUpstream(text, 'gpt-breaks')).toBe(raw('breaks.sse'));
   });
 
-  it('gets a limit that the upstream reports before any content as a failure that names the wait', async () => {
+  it('gets a limit that the upstream reports inside its stream, before any content, as a 429 with the wait', async () => {
     const answer = await ask('gpt-limited');
-    expect(await answer.text()).toContain('rate_limit_exceeded');
+    expect(answer.status).toBe(429);
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    expect(await answer.json()).toMatchObject({ error: { code: 'rate_limit_exceeded' } });
   });
 });
 
