@@ -73,18 +73,19 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
 
   function translated(
     translation: Translation,
-    adapt: ServedFormat['adapt'],
+    { adapt, compacts }: Pick<ServedFormat, 'adapt' | 'compacts'>,
     { model, fixed }: Ask,
     body: JsonObject,
   ): JsonObject {
     const { takesFiles } = provider;
-    const target = { model: model.id, maxOutput: model.maxOutput, takesFiles, unseal: unsealOf(fixed) };
+    const target = { model: model.id, maxOutput: model.maxOutput, takesFiles, compacts, unseal: unsealOf(fixed) };
     return adapt(translation.request(body, target), model);
   }
 
-  function requestOf({ translation, served: { format, adapt } }: Chosen, ask: Ask, body: JsonObject): ProviderRequest {
+  function requestOf({ translation, served }: Chosen, ask: Ask, body: JsonObject): ProviderRequest {
     const recalled = translation.recall?.(body);
-    const request = translated(translation, adapt, ask, body);
+    const request = translated(translation, served, ask, body);
+    const { format } = served;
     return {
       recalled,
       body: Buffer.from(JSON.stringify(request)),
@@ -119,18 +120,19 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
 
   /** Returns the provider's token count if it has a path for it, otherwise the tokenizer's. */
   async function countFor(
-    { translation, served: { format, adapt } }: Chosen,
+    { translation, served }: Chosen,
     ask: Ask,
     body: JsonObject,
     signal: AbortSignal,
   ): Promise<number> {
+    const { format } = served;
     const headers = { ...format.headers, ...(translation.passesHeaders && ask.headers) };
     const theirs =
-      format.count && (await countTokens(http, format, translated(translation, adapt, ask, body), headers, signal));
+      format.count && (await countTokens(http, format, translated(translation, served, ask, body), headers, signal));
     if (theirs !== undefined) return theirs;
     const here = servedFormats(provider, ask.model.id).find((served) => served.format === countedFormat);
     const toCounted = findTranslation(translations, ask.client, countedFormat);
-    const counted = translated(toCounted, here?.adapt ?? ((request) => request), ask, body);
+    const counted = translated(toCounted, here ?? { adapt: (request) => request }, ask, body);
     return counter.count(counted, ask.model.id, signal);
   }
 

@@ -31,6 +31,8 @@ export interface Target {
   maxOutput?: number | undefined;
   /** Whether the upstream accepts PDF files; otherwise only text documents are accepted. */
   takesFiles?: boolean | undefined;
+  /** Whether the upstream makes and reads the Responses format's `compaction` items. */
+  compacts?: boolean | undefined;
   /** Whether a command-line agent accepts images. */
   takesImages?: boolean | undefined;
   /** Whether a command-line agent passes signed thinking of earlier turns to its upstream. */

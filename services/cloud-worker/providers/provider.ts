@@ -35,6 +35,8 @@ export interface FurtherFormat {
   readonly format: HttpUpstreamFormat;
   /** Whether a model is served in this format besides the main one, in this one only, or not in this one. */
   readonly serves: (id: string) => 'also' | 'only' | 'not';
+  /** Whether it makes and reads `compaction` items in this format. */
+  readonly compacts?: boolean;
   /** Changes of requests in this format. */
   readonly adaptation?: Adaptation | undefined;
 }

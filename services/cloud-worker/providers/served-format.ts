@@ -8,6 +8,8 @@ import { applyRules } from './request-rules.ts';
 /** One of the wire formats in which a provider serves a model. */
 export interface ServedFormat {
   format: HttpUpstreamFormat;
+  /** See `FurtherFormat`. */
+  compacts?: boolean | undefined;
   /** Changes a translated request into one that the provider accepts. The given object is not changed. */
   adapt: (request: JsonObject, model: ModelInfo) => JsonObject;
 }
@@ -18,8 +20,9 @@ type Formats = Pick<Provider, 'format' | 'further' | 'rules' | 'adaptation'>;
 export function servedFormats(provider: Formats, id: string): ServedFormat[] {
   const { format, further = [], rules, adaptation } = provider;
   const others = further.map((each) => ({ ...each, how: each.serves(id) })).filter(({ how }) => how !== 'not');
-  const served = others.map(({ format: other, adaptation: change }) => ({
+  const served = others.map(({ format: other, compacts, adaptation: change }) => ({
     format: other,
+    compacts,
     adapt: (request: JsonObject, model: ModelInfo) => change?.apply(request, model) ?? request,
   }));
   if (others.some(({ how }) => how === 'only')) return served;

@@ -2,16 +2,18 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { completeUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokens } from '#shared/formats/estimate-tokens.ts';
+import { ResponsesAnswer } from '../responses/responses-answer.ts';
 import type { Ending, Minted } from '../translation.ts';
 import { isToolCall, responseFinishReason } from '../upstreams/responses/ending.ts';
 import { failureOf } from '../upstreams/responses/upstream-error.ts';
 import { readResponsesUsage } from '../upstreams/responses/usage.ts';
+import { summaryIn } from './compaction-stream.ts';
 import { completeResponse } from './complete-response.ts';
 import { ownFields } from './own-fields.ts';
 
 /**
  * The Responses client's answer for a Responses upstream's answer: everything passes except what identifies the answer, and what
- * the router stores itself.
+ * the router stores itself. A summary that was asked for in place of a compaction becomes its item.
  * @throws RouterError for a response that failed, `upstream_failed` if it is none
  */
 export function responsesToResponsesReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
@@ -24,8 +26,11 @@ export function responsesToResponsesReply(body: JsonObject, minted: Minted): { b
     prompt: minted.promptTokens,
     completion: () => estimateTokens(JSON.stringify(output)),
   });
-  return {
-    body: { ...response, ...ownFields(response, minted) },
-    ending: { usage, finishReason: responseFinishReason(body, output.some(isToolCall)) },
-  };
+  const ending = { usage, finishReason: responseFinishReason(body, output.some(isToolCall)) };
+  const summary = minted.recalled?.['compacts'] === true ? summaryIn(output) : undefined;
+  if (summary === undefined) return { body: { ...response, ...ownFields(response, minted) }, ending };
+  const answer = new ResponsesAnswer(minted);
+  answer.text(summary);
+  answer.finish(ending);
+  return { body: answer.response, ending };
 }

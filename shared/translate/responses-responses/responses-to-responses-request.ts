@@ -1,7 +1,7 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { ResponsesItem, ResponsesReasoning, ResponsesRequest } from '#shared/formats/responses/request.ts';
 import { ruledFields } from '../field-rule.ts';
-import { expandSummaries } from '../responses/compaction.ts';
+import { expandCompaction, expandSummaries } from '../responses/compaction.ts';
 import { readReasoning } from '../responses/sealed-reasoning.ts';
 import type { Target } from '../translation.ts';
 import { unsupportedInChat } from '../unsupported.ts';
@@ -16,11 +16,12 @@ const ownItemId = /^[a-z]+_[0-9a-f]{32}_\d+$/;
 /**
  * The upstream's request for a Responses client's request: everything passes except the model's name, what concerns stored
  * responses, and what only this router can read. The router stores responses itself, so the upstream stores none, and is asked to
- * encrypt the thinking that a stored response must be able to continue.
+ * encrypt the thinking that a stored response must be able to continue. One that does not compact conversations is asked for a summary.
  * @throws RouterError `unsupported_parameter` for what only one client of the upstream may have
  */
 export function responsesToResponsesRequest(body: JsonObject, target: Target): JsonObject {
-  const { previous_response_id: _, ...request } = expandSummaries(body, target.unseal) as ResponsesRequest;
+  const expand = target.compacts === true ? expandSummaries : expandCompaction;
+  const { previous_response_id: _, ...request } = expand(body, target.unseal) as ResponsesRequest;
   refuse(request);
   const { input, include, store } = request;
   return {

@@ -1,8 +1,11 @@
 import { repeatedFields } from '#shared/formats/responses/response-object.ts';
 import { responsesFormat } from '#shared/formats/responses/responses-format.ts';
+import { isCompaction } from '../responses/compaction.ts';
+import { recallResponses } from '../responses/recall-request.ts';
 import type { Translation } from '../translation.ts';
 import { responsesUpstream } from '../upstreams/responses/responses-upstream.ts';
 import { answerRules, requestRules } from './field-rules.ts';
+import { CompactionStream } from './compaction-stream.ts';
 import { responsesToResponsesReply } from './responses-to-responses-reply.ts';
 import { responsesToResponsesRequest } from './responses-to-responses-request.ts';
 import { ResponsesToResponsesStream } from './responses-to-responses-stream.ts';
@@ -14,8 +17,11 @@ export const responsesToResponses: Translation = {
   requestRules,
   answerRules,
   passesHeaders: true,
-  recall: (body) => ({ repeated: repeatedFields(body) }),
+  recall: (body) => (isCompaction(body) ? recallResponses(body) : { repeated: repeatedFields(body) }),
   request: responsesToResponsesRequest,
   reply: responsesToResponsesReply,
-  stream: (minted) => new ResponsesToResponsesStream(minted),
+  stream: (minted) => {
+    const relay = new ResponsesToResponsesStream(minted);
+    return minted.recalled?.['compacts'] === true ? new CompactionStream(minted, relay) : relay;
+  },
 };

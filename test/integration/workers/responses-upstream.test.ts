@@ -36,6 +36,9 @@ const parameters = {
   required: ['city', 'days'],
 };
 const called = { city: 'Paris', days: 1 };
+/** llama-server reads this field beside those of the format. */
+const silent = { chat_template_kwargs: { enable_thinking: false } };
+
 describe.skipIf(program === undefined)("a real llama-server's /v1/responses", () => {
   it('calls a tool for a chat client', async () => {
     const runner = openai().chat.completions.stream({
@@ -121,5 +124,24 @@ describe.skipIf(program === undefined)("a real llama-server's /v1/responses", ()
     const { input_tokens: tokens } = await openai().responses.inputTokens.count({ model: 'tiny', input: question });
     const answer = await openai().responses.create({ model: 'tiny', input: question, max_output_tokens: 4 });
     expect(answer.usage?.input_tokens).toBe(tokens);
+  });
+
+  it('compacts a conversation, which llama-server cannot itself, and goes on with it', async () => {
+    const request = { model: 'tiny', store: false, max_output_tokens: 60, ...silent };
+    const said = { role: 'user' as const, content: question };
+    const trigger = { type: 'compaction_trigger' as const };
+    const { output } = await openai()
+      .responses.stream({ ...request, input: [said, trigger] })
+      .finalResponse();
+    expect(output).toMatchObject([{ type: 'compaction', encrypted_content: expect.any(String) as string }]);
+    const whole = await openai().responses.create({ ...request, input: [said, trigger] });
+    expect(whole.output.map(({ type }) => type)).toEqual(['compaction']);
+    const [item] = output;
+    const next = await openai().responses.create({
+      ...request,
+      input: [item as OpenAI.Responses.ResponseCompactionItemParam, { role: 'user', content: 'Go on.' }],
+    });
+    expect(next.status).toBe('completed');
+    expect(next.usage?.input_tokens).toBeGreaterThan(40);
   });
 });

@@ -175,6 +175,8 @@ describe.each(upstreams)("the rules for a Responses client's request to a %s ups
     // The model is always present; its name differs.
     let called = 0;
     const model = () => (field === 'model' ? `target-${++called}` : 'target');
-    holdRule(field, effect, example, (body) => translate(body, { model: model(), maxOutput: 4096, unseal }));
+    holdRule(field, effect, example, (body) =>
+      translate(body, { model: model(), maxOutput: 4096, compacts: true, unseal }),
+    );
   });
 });

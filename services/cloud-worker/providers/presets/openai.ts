@@ -52,6 +52,7 @@ export const openai: Provider = {
   further: [
     {
       format: responsesUpstream,
+      compacts: true,
       serves: (id) => (responsesOnly.test(id) ? 'only' : chatOnly.test(id) ? 'not' : 'also'),
       adaptation: { description: 'thinking only as OpenAI has encrypted it', apply: withOwnThinking },
     },

@@ -1,0 +1,53 @@
+import { isJsonObject, type Json } from '#shared/core/json.ts';
+import { ResponsesAnswer } from '../responses/responses-answer.ts';
+import type { Ending, Minted, StreamTranslation } from '../translation.ts';
+import { piecesOfItems } from '../upstreams/responses/item-pieces.ts';
+import { ResponsesReader } from '../upstreams/responses/responses-reader.ts';
+
+const compacted = /"type"\s*:\s*"compaction"/;
+
+/**
+ * Relays the answer to a request that compacts its conversation. It is held until its end: an upstream that compacts itself has
+ * written a `compaction` item then, and its events pass; the summary of any other becomes such an item.
+ */
+export class CompactionStream implements StreamTranslation {
+  readonly #minted: Minted;
+  readonly #relay: StreamTranslation;
+  readonly #reader = new ResponsesReader();
+  #held = '';
+  #summary = '';
+  #isCompacted = false;
+
+  /** @param relay the translation of answers to other requests */
+  constructor(minted: Minted, relay: StreamTranslation) {
+    this.#minted = minted;
+    this.#relay = relay;
+  }
+
+  get hasContent(): boolean {
+    return this.#relay.hasContent;
+  }
+
+  event(data: string): string {
+    this.#held += this.#relay.event(data);
+    this.#isCompacted ||= compacted.test(data);
+    for (const piece of this.#reader.read(data)) if (piece.kind === 'text') this.#summary += piece.text;
+    return '';
+  }
+
+  /** @throws RouterError `upstream_failed` without a summary */
+  end(): { text: string; ending: Ending } {
+    const { text, ending } = this.#relay.end();
+    if (this.#isCompacted) return { text: this.#held + text, ending };
+    const answer = new ResponsesAnswer(this.#minted);
+    return { text: answer.begin() + answer.text(this.#summary) + answer.finish(ending), ending };
+  }
+}
+
+/** The summary that an upstream without compaction has written; undefined if it has written a `compaction` item. */
+export function summaryIn(output: readonly Json[]): string | undefined {
+  if (output.some((item) => isJsonObject(item) && item['type'] === 'compaction')) return undefined;
+  return piecesOfItems(output)
+    .map((piece) => (piece.kind === 'text' ? piece.text : ''))
+    .join('');
+}
