@@ -222,7 +222,7 @@ describe('the tool runner of the current Anthropic SDK', () => {
       apiKey: cluster.key,
       maxRetries: 0,
       fetch: (url, init) => {
-        bodies.push(JSON.parse(String(init?.body)) as (typeof bodies)[number]);
+        if (typeof init?.body === 'string') bodies.push(JSON.parse(init.body) as (typeof bodies)[number]);
         return fetch(url, init);
       },
     });
