@@ -1,0 +1,170 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { until } from '../helpers/until.ts';
+import { startProcess, type ServiceProcess } from '../helpers/processes/start-process.ts';
+import { startScriptFront, type ScriptFront } from '../helpers/upstreams/start-script-front.ts';
+import { codex, codexConfig } from './agents/codex.ts';
+import { startCodexAppServer, type CodexAppServer } from './codex-app-server.ts';
+import { installClient } from './install-client.ts';
+
+const everything = resolve('node_modules/@modelcontextprotocol/server-everything/dist/index.js');
+/** One red pixel. */
+const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
+const turns = 60;
+const compactedAfter = 30;
+
+let engine: ServiceProcess;
+let front: ScriptFront;
+let cluster: Cluster;
+let folder: string;
+let server: CodexAppServer;
+let threadId: string;
+beforeAll(async () => {
+  const installed = await installClient(codex);
+  engine = startProcess('services/demo-engine/main.ts', {
+    PORT: '0',
+    DEMO_MODELS: 'gpt-5.5',
+    DEMO_TOKENS_PER_SECOND: '0',
+  });
+  front = await startScriptFront(String((await engine.line('demo engine is ready'))['url']), { force: false });
+  cluster = await startCluster({ engineUrl: front.url });
+  folder = mkdtempSync(join(tmpdir(), 'rtr-codex-'));
+  mkdirSync(join(folder, 'home/.codex'), { recursive: true });
+  writeFileSync(
+    join(folder, 'home/.codex/config.toml'),
+    `${codexConfig(`${cluster.url}/api/openai/v1`)}
+[mcp_servers.everything]
+command = "${process.execPath}"
+args = ["${everything}", "stdio"]
+`,
+  );
+  writeFileSync(join(folder, 'pixel.png'), Buffer.from(pixel, 'base64'));
+  server = startCodexAppServer(join(installed, 'node_modules/.bin/codex'), folder, {
+    PATH: `${dirname(process.execPath)}:${process.env['PATH']}`,
+    HOME: join(folder, 'home'),
+    OPENAI_API_KEY: cluster.key,
+  });
+  const clientInfo = { name: 'test', title: null, version: '1' };
+  await server.call('initialize', { clientInfo, capabilities: { experimentalApi: true } });
+  const { thread } = await server.call('thread/start', { model: 'gpt-5.5', cwd: folder });
+  threadId = (thread as { id: string }).id;
+}, 600_000);
+afterAll(async () => {
+  await server?.stop();
+  await cluster?.stop();
+  await front?.stop();
+  await engine?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** What a turn of this number has: the calls that the engine makes, and whether the user shows an image. */
+function plan(turn: number): { calls: { name: string; arguments: JsonObject; result: string }[]; image: boolean } {
+  const call = (name: string, given: JsonObject, result: string) => ({ name, arguments: given, result });
+  switch (turn % 5) {
+    case 1: {
+      const cmd = `echo turn ${turn} >> log.txt && tail -n 1 log.txt`;
+      return { calls: [call('exec_command', { cmd }, `turn ${turn}`)], image: false };
+    }
+    case 2: {
+      const input = ['*** Begin Patch', `*** Add File: file-${turn}.txt`, `+turn ${turn}`, '*** End Patch'].join('\n');
+      return { calls: [call('apply_patch', { input }, `A file-${turn}.txt`)], image: false };
+    }
+    case 3: {
+      // The namespaces of MCP servers are deferred for this model: a search that Codex runs finds their tools.
+      const search = call('tool_search', { query: 'echo' }, 'mcp__everything__echo');
+      return {
+        calls: [search, call('mcp__everything__echo', { message: `turn ${turn}` }, `Echo: turn ${turn}`)],
+        image: false,
+      };
+    }
+    case 4:
+      return { calls: [call('view_image', { path: join(folder, 'pixel.png') }, '')], image: true };
+    default:
+      return { calls: [], image: false };
+  }
+}
+
+async function take(turn: number): Promise<JsonObject> {
+  const { calls, image } = plan(turn);
+  const lines = calls.map(({ name, arguments: given }) => `[demo call ${name} ${JSON.stringify(given)}]`);
+  const prompt = [`Turn ${turn}.`, ...lines, `[demo say "This was turn ${turn}."]`].join('\n');
+  const text = { type: 'text', text: prompt, text_elements: [] };
+  const picture = { type: 'image', url: `data:image/png;base64,${pixel}` };
+  const completed = server.next('turn/completed');
+  const input = image ? [text, picture] : [text];
+  await server.call('turn/start', { threadId, input, effort: 'medium', summary: 'auto' });
+  return completed;
+}
+
+describe('a session of Codex with sixty turns', () => {
+  it('runs commands, patches, tools of an MCP server and images, and compacts, without a refusal', async () => {
+    for (let turn = 1; turn <= turns; turn += 1) {
+      expect(await take(turn), `turn ${turn}`).toMatchObject({ turn: { status: 'completed', error: null } });
+      if (turn !== compactedAfter) continue;
+      const compacted = server.next('turn/completed');
+      await server.call('thread/compact/start', { threadId });
+      expect(await compacted).toMatchObject({ turn: { status: 'completed', error: null } });
+    }
+    const done = server.notifications.filter(({ method }) => method === 'item/completed');
+    const items = done.map(({ params }) => params['item']).filter(isJsonObject);
+    const counts = new Map([...Map.groupBy(items, ({ type }) => type)].map(([type, list]) => [type, list.length]));
+    for (const type of ['commandExecution', 'fileChange', 'mcpToolCall', 'imageView']) {
+      expect(counts.get(type), type).toBe(turns / 5);
+    }
+    expect(counts.get('agentMessage')).toBe(turns);
+    expect(counts.get('contextCompaction')).toBe(1);
+    const outcomes = () => cluster.ingress.lines.flatMap(({ outcome }) => (outcome === undefined ? [] : [outcome]));
+    // One request for each call, one for each turn's words, and the compaction.
+    await until(() => outcomes().length > turns * 2);
+    expect(outcomes()).toEqual(Array.from({ length: turns * 2 + 1 }, () => 'done'));
+  }, 300_000);
+
+  it('leaves files that the calls have made', () => {
+    expect(readFileSync(join(folder, 'log.txt'), 'utf8').trim().split('\n')).toHaveLength(turns / 5);
+    expect(readFileSync(join(folder, `file-${turns - 3}.txt`), 'utf8')).toBe(`turn ${turns - 3}\n`);
+  });
+
+  it('brings every turn since the compaction to the engine, with thinking, calls, results and images', () => {
+    const history = (front.asked.at(-1)?.['messages'] ?? []) as JsonObject[];
+    const start = history.findIndex((message) => textOf(message).includes(`Turn ${compactedAfter + 1}.`));
+    const rest = history.slice(start);
+    for (let turn = compactedAfter + 1; turn <= turns; turn += 1) {
+      const { calls, image } = plan(turn);
+      const prompt = rest.shift() ?? {};
+      expect(textOf(prompt)).toContain(`Turn ${turn}.`);
+      expect(imagesOf(prompt), `turn ${turn}`).toHaveLength(image ? 1 : 0);
+      for (const { name, arguments: given, result } of calls) {
+        const [made = {}, answer = {}] = rest.splice(0, 2);
+        expect(made).toMatchObject({ role: 'assistant', reasoning_content: expect.stringContaining(`Turn ${turn}.`) });
+        const [call] = made['tool_calls'] as [{ id: string; function: { name: string; arguments: string } }];
+        expect([call.function.name, JSON.parse(call.function.arguments)]).toEqual([name, given]);
+        expect(answer).toMatchObject({ role: 'tool', tool_call_id: call.id });
+        expect(textOf(answer)).toContain(result);
+        if (name === 'view_image') expect(imagesOf(rest.shift() ?? {})).toHaveLength(1);
+      }
+      if (turn === turns) continue;
+      expect(rest.shift()).toMatchObject({
+        role: 'assistant',
+        content: `This was turn ${turn}.`,
+        reasoning_content: expect.stringContaining(`Turn ${turn}.`),
+      });
+    }
+    expect(rest).toEqual([]);
+  });
+});
+
+function textOf({ content }: JsonObject): string {
+  return typeof content === 'string' ? content : JSON.stringify(partsOf(content).map(({ text }) => text));
+}
+
+function imagesOf({ content }: JsonObject): JsonObject[] {
+  return partsOf(content).filter(({ type }) => type === 'image_url');
+}
+
+function partsOf(content: Json | undefined): JsonObject[] {
+  return Array.isArray(content) ? content.filter(isJsonObject) : [];
+}
