@@ -30,6 +30,8 @@ function guessOwn(id: string): Capability[] {
   return capabilitiesIf({ tools: true, vision: !seesNothing.test(id), thinking: thinks.test(id), json: true });
 }
 
+const readList = readNames((id) => (id.startsWith('ft:') ? guess(id.slice(3)) : guess(id)));
+
 /**
  * OpenAI (API reference, "Chat", "Responses", "Models"). Its list has names only. Responses clients are served at `/responses`, and
  * so are all clients of the models that have no other endpoint.
@@ -43,7 +45,9 @@ export const openai: Provider = {
   authorize: bearer,
   list: {
     path: '/models',
-    read: readNames((id) => (id.startsWith('ft:') ? guess(id.slice(3)) : guess(id))),
+    // `auto` takes the first one that is able: never a pro model, which costs many times as much, while there are others.
+    read: (answer) =>
+      readList(answer).sort((a, b) => Number(responsesOnly.test(a.id)) - Number(responsesOnly.test(b.id))),
   },
   guess,
   rules: { maxTokens: 'max_completion_tokens', drop: engineHints, replayedThinking: 'none' },

@@ -55,6 +55,18 @@ describe('a list of models', () => {
     expect(read('openai', { data }).map(({ id }) => id)).toEqual(['gpt-5', 'gpt-4.1', 'gpt-4o']);
   });
 
+  it('of OpenAI has models last that are served at /responses only, which `auto` then leaves alone', () => {
+    const ids = ['gpt-5.2-pro', 'gpt-5.1-codex', 'gpt-5.1', 'o3-pro', 'gpt-4o'];
+    const data = ids.map((id, at) => ({ id, created: 10 - at }));
+    expect(read('openai', { data }).map(({ id }) => id)).toEqual([
+      'gpt-5.1',
+      'gpt-4o',
+      'gpt-5.2-pro',
+      'gpt-5.1-codex',
+      'o3-pro',
+    ]);
+  });
+
   it('has the names of Gemini without their prefix', () => {
     const data = [
       'models/gemini-2.5-pro',
