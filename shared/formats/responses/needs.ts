@@ -1,5 +1,6 @@
 import { estimateTokens, imageTokens } from '../estimate-tokens.ts';
 import type { Needs } from '../client-format.ts';
+import { hostedToolsOf } from './hosted/hosted-tools-of.ts';
 import type { ResponsesItem, ResponsesPart, ResponsesRequest } from './request.ts';
 
 /** Tokens of an item in addition to its content. */
@@ -21,12 +22,14 @@ export function responsesNeeds(request: ResponsesRequest): Needs {
     inputTokens += itemTokens + tokensOf(item);
     vision ||= partsOf(item).some(({ type }) => type === 'input_image');
   }
+  const hosted = hostedToolsOf(request).map(({ kind }) => kind);
   return {
     tools: offered.length > 0 && choice !== 'none',
     vision,
     thinking: typeof reasoning?.effort === 'string' && reasoning.effort !== 'none',
     json: text?.format !== undefined && text.format !== null && text.format.type !== 'text',
     inputTokens,
+    ...(hosted.length > 0 && { hosted }),
   };
 }
 

@@ -6,6 +6,7 @@ import { openaiErrorAnswer } from '../openai/error.ts';
 import { openaiLimitHeaders } from '../openai/limit-headers.ts';
 import { compactRoute } from './compact-route.ts';
 import { responsesConversation } from './conversation.ts';
+import { responsesHostedRequest } from './hosted/responses-hosted-request.ts';
 import { responsesNeeds } from './needs.ts';
 import { parseResponsesRequest } from './parse-responses-request.ts';
 import type { ResponsesRequest } from './request.ts';
@@ -41,13 +42,14 @@ export const responsesFormat: ClientFormat = {
 function readRequest(body: Buffer, operation: ClientRoute['operation']): ClientRequest {
   let repeated: JsonObject | undefined;
   let store: StoreRequest | undefined;
-  const request = readJsonRequest(body, (parsed) => {
+  const read = (parsed: unknown): RequestParameters => {
     const checked = parseResponsesRequest(parsed);
     const parameters = parametersOf(checked, operation);
     if (parameters.stream) repeated = repeatedAtOpening(checked);
     store = storeRequest(checked);
     return parameters;
-  });
+  };
+  const request = readJsonRequest(body, read, (parsed) => responsesHostedRequest(parsed as ResponsesRequest));
   return { ...request, repeated, store };
 }
 

@@ -108,7 +108,10 @@ export const requestRules: readonly FieldRule[] = [
   rule('tools[] tool_search, by the client', translated('tools[].input_schema')),
   rule('tools[] web_search, without access to the web', ignored('it searches a cache of its vendor')),
   rule('tools[] web_search beside tools of the client', ignored('the request can do without, where nothing searches')),
-  rule('tools[] of other types', refused('tools of that type')),
+  rule(
+    'tools[] of other types',
+    refused('tools of that type, except [those that the router runs](tools.md#hosted-tools)'),
+  ),
   rule('tool_choice', translated('tool_choice', '`required` becomes `any`; omitted if there are no tools')),
   rule('tool_choice allowed_tools', translated('tools[].name', 'only these tools are offered')),
   rule('parallel_tool_calls', translated('tool_choice.disable_parallel_tool_use')),

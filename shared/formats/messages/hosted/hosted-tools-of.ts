@@ -2,7 +2,7 @@ import type { HostedKind } from '#shared/core/hosted-kind.ts';
 import { isJsonObject } from '#shared/core/json.ts';
 import type { HostedTool } from '../../hosted/hosted-request.ts';
 import type { MessagesRequest, MessagesTool } from '../request.ts';
-import { domainFilter } from './domain-filter.ts';
+import { domainFilter } from '../../hosted/domain-filter.ts';
 
 /** The types of hosted tools without their date, such as `web_search_20250305` (Anthropic API reference, "Tools"). */
 const dated = /^(?<kind>web_search|web_fetch)_\d+$/;

@@ -2,7 +2,7 @@ import type { JsonObject } from '#shared/core/json.ts';
 import { noUsage, type Usage } from '#shared/core/usage.ts';
 import type { HostedAnswer, HostedCall, RunnableTool, ServedTool } from '../../hosted/hosted-request.ts';
 import { isFailure, textOfOutcome, type HostedOutcome } from '../../hosted/hosted-outcome.ts';
-import { WholeEvents } from '../../sse/whole-events.ts';
+import { EventObjects } from '../../sse/event-objects.ts';
 import type {
   MessagesBlock,
   MessagesMessage,
@@ -32,7 +32,7 @@ export class MessagesHostedAnswer implements HostedAnswer {
   readonly #messages: MessagesMessage[] = [];
   readonly #content: JsonObject[] = [];
   readonly #uses = { web_search: 0, web_fetch: 0, mcp: 0 };
-  #events = new WholeEvents();
+  #events = new EventObjects();
   #turn: MessagesTurn;
   #turns = 0;
   #message: JsonObject = {};
@@ -63,7 +63,7 @@ export class MessagesHostedAnswer implements HostedAnswer {
       stream: true,
     };
     this.#turn = this.#newTurn();
-    this.#events = new WholeEvents();
+    this.#events = new EventObjects();
     return Buffer.from(JSON.stringify(body));
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { domainFilter } from '#shared/formats/messages/hosted/domain-filter.ts';
+import { domainFilter } from '#shared/formats/hosted/domain-filter.ts';
 
 describe('the domains of a hosted tool', () => {
   it('are all without a list', () => {

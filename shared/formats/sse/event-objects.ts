@@ -8,7 +8,7 @@ const mostWaiting = 64 * 1024 * 1024;
  * Reads the events of a stream that a worker has written: each has one `data:` line with a JSON object. Pieces may end within
  * an event, and within a character.
  */
-export class WholeEvents {
+export class EventObjects {
   readonly #decoder = new TextDecoder();
   #rest = '';
 

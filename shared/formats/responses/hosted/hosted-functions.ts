@@ -1,0 +1,87 @@
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import type { RunnableTool, ServedTool } from '../../hosted/hosted-request.ts';
+import type { ResponsesRequest } from '../request.ts';
+
+/** The name under which models know web search. */
+export const searchName = 'web_search';
+
+/** One function that stands for a hosted tool, or for one tool of an MCP server. */
+export interface HostedFunction {
+  name: string;
+  hosted: RunnableTool['hosted'];
+  served: ServedTool;
+  /** The tool of the request that it is of. */
+  tool: JsonObject;
+}
+
+/** Most characters of a function's name. */
+const longestName = 64;
+
+/** The name of a tool of an MCP server, for the model. */
+export function mcpFunctionName(label: string, name: string): string {
+  return `mcp_${label}_${name}`.replaceAll(/[^\w-]/g, '_').slice(0, longestName);
+}
+
+/** The functions that stand for the hosted tools of a request, each with a name of its own. */
+export function hostedFunctions(request: ResponsesRequest, runnable: readonly RunnableTool[]): HostedFunction[] {
+  const taken = new Set((request.tools ?? []).map((tool) => (tool as JsonObject)['name']));
+  return runnable.flatMap(({ hosted, served }) =>
+    served.map((each): HostedFunction => {
+      const wanted = hosted.kind === 'mcp' ? mcpFunctionName(hosted.label ?? '', each.ownName) : searchName;
+      let name = wanted;
+      for (let copy = 2; taken.has(name); copy++) name = `${wanted.slice(0, longestName - 4)}_${copy}`;
+      taken.add(name);
+      return { name, hosted, served: each, tool: toolAt(request, hosted.param) };
+    }),
+  );
+}
+
+/** The tools of the request, with functions instead of those that the router runs. */
+export function toolsWithFunctions({ tools }: ResponsesRequest, functions: readonly HostedFunction[]): Json[] {
+  return (tools ?? []).flatMap((tool) => {
+    const own = functions.filter((each) => each.tool === tool).map(functionTool);
+    // A server may have none of the tools that the request allows.
+    return own.length > 0 || tool.type === 'mcp' ? own : [tool];
+  });
+}
+
+/** The choice of the request, where a hosted tool is named by its function. */
+export function choiceWithFunctions(choice: Json | undefined, functions: readonly HostedFunction[]): Json | undefined {
+  if (!isJsonObject(choice)) return choice;
+  if (choice['type'] === 'allowed_tools' && Array.isArray(choice['tools'])) {
+    return { ...choice, tools: choice['tools'].flatMap((each) => namedBy(each, functions)) };
+  }
+  const [first, ...others] = namedBy(choice, functions);
+  return others.length === 0 ? first : 'required';
+}
+
+function namedBy(choice: Json, functions: readonly HostedFunction[]): Json[] {
+  if (!isJsonObject(choice)) return [choice];
+  const { type, server_label: label, name } = choice;
+  const chosen = functions.filter(({ hosted, served }) =>
+    hosted.kind === 'mcp'
+      ? type === 'mcp' && label === hosted.label && (typeof name !== 'string' || name === served.ownName)
+      : typeof type === 'string' && type.startsWith(searchName),
+  );
+  return chosen.length === 0 ? [choice] : chosen.map((each) => ({ type: 'function', name: each.name }));
+}
+
+function functionTool({ name, hosted, served }: HostedFunction): JsonObject {
+  if (hosted.kind === 'mcp') {
+    return { type: 'function', name, description: served.description, parameters: served.inputSchema, strict: false };
+  }
+  const parameters = {
+    type: 'object',
+    properties: { query: { type: 'string', description: 'What to search for.' } },
+    required: ['query'],
+  };
+  const description =
+    'Searches the web and returns the pages that it finds, each with its title, its address and a text.';
+  return { type: 'function', name, description, parameters, strict: false };
+}
+
+/** The tool at a place such as `tools[2].type`. */
+function toolAt({ tools }: ResponsesRequest, param: string): JsonObject {
+  const at = Number(/\d+/.exec(param)?.[0]);
+  return tools?.[at] ?? {};
+}

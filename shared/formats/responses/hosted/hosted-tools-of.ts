@@ -1,0 +1,54 @@
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { domainFilter } from '../../hosted/domain-filter.ts';
+import type { HostedTool } from '../../hosted/hosted-request.ts';
+import type { ResponsesRequest, ResponsesTool } from '../request.ts';
+
+/** The types of web search, with and without a date (OpenAI API reference, "Create a model response"). */
+const webSearch = /^web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?$/;
+
+/** Whether a tool searches the web. One that may only search a cache of its vendor does not: Codex offers it in every request. */
+export function isWebSearch(tool: ResponsesTool): boolean {
+  return webSearch.test(tool.type) && (tool as JsonObject)['external_web_access'] !== false;
+}
+
+/** The tools of a request that the router may run, in its order. */
+export function hostedToolsOf({ tools, max_tool_calls: most }: ResponsesRequest): HostedTool[] {
+  const maxUses = typeof most === 'number' ? most : undefined;
+  return (tools ?? []).flatMap((tool, at): HostedTool[] => {
+    const fields = tool as JsonObject;
+    const common = { title: tool.type, param: `tools[${at}].type`, maxUses };
+    if (tool.type === 'mcp') {
+      const label = typeof fields['server_label'] === 'string' ? fields['server_label'] : '';
+      return [{ ...common, kind: 'mcp', label, allowsTool: toolFilter(fields['allowed_tools']) }];
+    }
+    if (!isWebSearch(tool)) return [];
+    const filters = isJsonObject(fields['filters']) ? fields['filters'] : {};
+    const allowsUrl = domainFilter(filters['allowed_domains'], filters['blocked_domains']);
+    return [{ ...common, kind: 'web_search', allowsUrl }];
+  });
+}
+
+/** A list of names, or an object with one. Which tools only read is not known here, so a filter for those allows none of itself. */
+function toolFilter(allowed: Json | undefined): ((name: string) => boolean) | undefined {
+  const names = namesIn(allowed);
+  if (names) return (name) => names.includes(name);
+  return isJsonObject(allowed) && allowed['read_only'] === true ? () => false : undefined;
+}
+
+/**
+ * Whether a call of a tool of an MCP server waits for the client's approval. As in the format, it does unless the request says
+ * otherwise.
+ */
+export function needsApproval(tool: JsonObject, name: string): boolean {
+  const { require_approval: rule } = tool;
+  if (rule === 'never') return false;
+  if (!isJsonObject(rule)) return true;
+  const [always, never] = [namesIn(rule['always']), namesIn(rule['never'])];
+  if (never?.includes(name) === true) return false;
+  return always === undefined || never !== undefined || always.includes(name);
+}
+
+function namesIn(list: Json | undefined): string[] | undefined {
+  const names = isJsonObject(list) ? list['tool_names'] : list;
+  return Array.isArray(names) ? names.filter((name): name is string => typeof name === 'string') : undefined;
+}

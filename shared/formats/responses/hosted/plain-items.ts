@@ -1,0 +1,87 @@
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { textOfResults } from '../../hosted/hosted-outcome.ts';
+import type { ResponsesItem } from '../request.ts';
+import { mcpFunctionName, searchName } from './hosted-functions.ts';
+
+/**
+ * The items of an input, with calls of functions and their outputs instead of searches and calls of MCP servers that ran for
+ * earlier answers. Of a search that another upstream has run, only the addresses are known, if those.
+ * @param outputs outputs of the calls that the client has approved in this request, by the id of the approval's request
+ */
+export function plainItems(items: readonly ResponsesItem[], outputs: ReadonlyMap<string, string>): ResponsesItem[] {
+  const fields = items as readonly JsonObject[];
+  const ran = new Set(fields.map(({ approval_request_id: id, type }) => (type === 'mcp_call' ? id : undefined)));
+  const responses = new Map(
+    fields.flatMap((item) =>
+      item['type'] === 'mcp_approval_response' ? [[item['approval_request_id'], item] as const] : [],
+    ),
+  );
+  return items.flatMap((item): ResponsesItem[] => {
+    const given = item as JsonObject;
+    const { id } = given;
+    switch (item.type) {
+      case 'web_search_call':
+        return pair(id, searchName, JSON.stringify(searchInput(given['action'])), searchOutput(given));
+      case 'mcp_call':
+        return pair(id, nameOf(given), textOf(given['arguments']), mcpOutput(given));
+      case 'mcp_approval_request': {
+        if (ran.has(id)) return [];
+        const output = outputs.get(textOf(id)) ?? refusal(responses.get(id));
+        return pair(id, nameOf(given), textOf(given['arguments']), output);
+      }
+      case 'mcp_list_tools':
+      case 'mcp_approval_response':
+        return [];
+      default:
+        return [item];
+    }
+  });
+}
+
+function pair(id: Json | undefined, name: string, args: string, output: string): ResponsesItem[] {
+  const callId = textOf(id);
+  return [
+    { type: 'function_call', call_id: callId, name, arguments: args === '' ? '{}' : args },
+    { type: 'function_call_output', call_id: callId, output },
+  ];
+}
+
+function nameOf({ server_label: label, name }: JsonObject): string {
+  return mcpFunctionName(textOf(label), textOf(name));
+}
+
+function searchInput(action: Json | undefined): JsonObject {
+  const { query, queries, url } = isJsonObject(action) ? action : {};
+  return { query: textOf(query) || (Array.isArray(queries) ? queries.map(textOf).join('; ') : textOf(url)) };
+}
+
+function searchOutput({ status, results, action }: JsonObject): string {
+  if (Array.isArray(results)) {
+    return textOfResults(
+      results.flatMap((each) =>
+        isJsonObject(each)
+          ? [{ title: textOf(each['title']), url: textOf(each['url']), text: textOf(each['text']), age: undefined }]
+          : [],
+      ),
+    );
+  }
+  if (status === 'failed') return 'Error: the search failed.';
+  const sources = isJsonObject(action) && Array.isArray(action['sources']) ? action['sources'] : [];
+  const urls = sources.flatMap((source) => (isJsonObject(source) ? [textOf(source['url'])] : []));
+  return urls.length > 0 ? urls.join('\n') : 'The next message has what was found.';
+}
+
+function mcpOutput({ output, error }: JsonObject): string {
+  if (error === undefined || error === null) return textOf(output);
+  return `Error: ${typeof error === 'string' ? error : JSON.stringify(error)}`;
+}
+
+function refusal(response: JsonObject | undefined): string {
+  if (!response) return 'The user has not approved this call.';
+  const reason = textOf(response['reason']);
+  return reason === '' ? 'The user has refused this call.' : `The user has refused this call: ${reason}`;
+}
+
+function textOf(value: Json | undefined): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,203 @@
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import type { HostedAnswer, HostedCall, RunnableTool } from '../../hosted/hosted-request.ts';
+import { isFailure, textOfOutcome, type HostedOutcome } from '../../hosted/hosted-outcome.ts';
+import { EventObjects } from '../../sse/event-objects.ts';
+import type { ResponsesItem, ResponsesRequest } from '../request.ts';
+import { repeatedFields } from '../response-object.ts';
+import { AnswerEvents } from './answer-events.ts';
+import { approvedCalls } from './approved-calls.ts';
+import { endedItem, hostedItemId } from './hosted-item.ts';
+import { choiceWithFunctions, hostedFunctions, toolsWithFunctions, type HostedFunction } from './hosted-functions.ts';
+import { plainItems } from './plain-items.ts';
+import { beginCall, ResponsesTurn, type BegunCall } from './responses-turn.ts';
+import { sumUsage } from './sum-usage.ts';
+
+/** OpenAI's least limit of output tokens. */
+const leastOutput = 16;
+
+/** An answer in the Responses format for which the router runs web search and the tools of MCP servers. */
+export class ResponsesHostedAnswer implements HostedAnswer {
+  readonly approved: readonly HostedCall[];
+  isComplete = false;
+  readonly #request: ResponsesRequest;
+  readonly #functions: readonly HostedFunction[];
+  readonly #runnable: readonly RunnableTool[];
+  readonly #input: readonly ResponsesItem[];
+  readonly #events = new AnswerEvents();
+  /** What the model reads after the input. */
+  readonly #items: JsonObject[] = [];
+  /** Outputs of approved calls, and what came of them. */
+  readonly #outputs = new Map<string, string>();
+  readonly #approvedEnds: { call: HostedCall; outcome: HostedOutcome }[] = [];
+  #pieces = new EventObjects();
+  #turn: ResponsesTurn | undefined;
+  #turns = 0;
+  #created: JsonObject = {};
+  #last: JsonObject = {};
+  #usage: JsonObject | undefined;
+  #begun: BegunCall[] = [];
+
+  /** @param request the client's, with all fields */
+  constructor(request: ResponsesRequest, runnable: readonly RunnableTool[]) {
+    const { input } = request;
+    this.#request = request;
+    this.#runnable = runnable;
+    this.#functions = hostedFunctions(request, runnable);
+    this.#input = typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : (input ?? []);
+    this.approved = approvedCalls(this.#input, this.#functions);
+  }
+
+  next(isLast: boolean): Buffer {
+    const { max_output_tokens: limit, max_tool_calls: _, include, tool_choice: choice, ...fields } = this.#request;
+    const used = this.#usage?.['output_tokens'];
+    const body = {
+      ...fields,
+      input: [...plainItems(this.#input, this.#outputs), ...this.#items],
+      tools: toolsWithFunctions(this.#request, this.#functions),
+      tool_choice: isLast ? 'none' : this.#choice(choice),
+      // The model's thinking is for its next turn, too.
+      include: [...new Set([...(include ?? []).filter(isOfModel), 'reasoning.encrypted_content'])],
+      ...(typeof limit === 'number' && {
+        max_output_tokens: Math.max(leastOutput, limit - (typeof used === 'number' ? used : 0)),
+      }),
+      stream: true,
+    };
+    this.#events.beginTurn();
+    this.#pieces = new EventObjects();
+    this.#turn = new ResponsesTurn({
+      events: this.#events,
+      functionNamed: (name) => this.#functions.find((each) => each.name === name),
+      onCreated: (response) => this.#begin(response),
+      answerPart: () => this.#answerPart,
+    });
+    return Buffer.from(JSON.stringify(body));
+  }
+
+  relay(piece: Uint8Array): string {
+    return this.#pieces
+      .read(piece)
+      .map((event) => this.#turn?.event(event) ?? '')
+      .join('');
+  }
+
+  endTurn(): readonly HostedCall[] {
+    const turn = this.#turn;
+    if (!turn) return [];
+    this.#turns += 1;
+    this.#last = turn.response;
+    this.#usage = sumUsage(this.#usage, turn.response['usage']);
+    this.#items.push(...turn.items);
+    this.#begun = [...turn.calls];
+    const isWhole = turn.response['status'] === 'completed';
+    this.isComplete = turn.asksClient || turn.calls.length === 0 || !isWhole;
+    return isWhole ? turn.calls.map(({ call }) => call) : [];
+  }
+
+  /** The format has no tool that fetches what a model names. */
+  namesAddress(): boolean {
+    return true;
+  }
+
+  answerCall(call: HostedCall, outcome: HostedOutcome): string {
+    const text = textOfOutcome(outcome);
+    const output = isFailure(outcome) ? `Error: ${text}` : text;
+    const begun = this.#begun.find((each) => each.call === call);
+    if (!begun) {
+      this.#outputs.set(call.id, output);
+      this.#approvedEnds.push({ call, outcome });
+      // The answer begins with the model's first event.
+      return '';
+    }
+    this.#begun = this.#begun.filter((each) => each !== begun);
+    this.#items.push({ type: 'function_call_output', call_id: begun.callId, output });
+    return this.#end(begun.position, outcome);
+  }
+
+  finish(): string {
+    const message = 'The answer ended before this call.';
+    const failed = this.#begun.map(({ call }) =>
+      this.answerCall(call, { kind: 'failed', reason: 'unavailable', message }),
+    );
+    const response = this.whole();
+    const status = response['status'] === 'incomplete' ? 'incomplete' : 'completed';
+    return [...failed, this.#events.write(`response.${status}`, { response })].join('');
+  }
+
+  whole(): JsonObject {
+    const { id, created_at: created } = this.#created;
+    const given = { ...this.#last, ...repeatedFields(this.#request), id, created_at: created };
+    return { ...given, output: this.#events.output, usage: this.#usage ?? null };
+  }
+
+  get #answerPart(): string {
+    const { id } = this.#created;
+    return typeof id === 'string' ? id.replace(/^[a-z]+_/, '') : '';
+  }
+
+  /** A choice that requires a call holds for the first turn: kept, it would never let the model answer. */
+  #choice(choice: Json | undefined): Json | undefined {
+    const chosen = choiceWithFunctions(choice, this.#functions);
+    if (this.#turns === 0) return chosen;
+    if (isJsonObject(chosen) && chosen['type'] === 'allowed_tools') return { ...chosen, mode: 'auto' };
+    return chosen === 'none' ? chosen : 'auto';
+  }
+
+  /** The first events of the answer; none at later turns. */
+  #begin(response: JsonObject): string {
+    if (this.#turns > 0) return '';
+    this.#created = response;
+    const shown = { ...response, ...repeatedFields(this.#request) };
+    const opening = ['response.created', 'response.in_progress'].map((type) =>
+      this.#events.write(type, { response: shown }),
+    );
+    return [...opening, ...this.#lists(), ...this.#approvedEnds.map((each) => this.#approvedItem(each))].join('');
+  }
+
+  /** The tools of each MCP server whose list the client does not have yet. */
+  #lists(): string[] {
+    const known = new Set(
+      this.#input.map((item) => (item.type === 'mcp_list_tools' ? (item as JsonObject)['server_label'] : undefined)),
+    );
+    return this.#runnable.flatMap(({ hosted, served }) => {
+      if (hosted.kind !== 'mcp' || known.has(hosted.label)) return [];
+      const tools = served.map(({ ownName, description, inputSchema }) => ({
+        name: ownName,
+        description,
+        input_schema: inputSchema,
+        annotations: null,
+      }));
+      const id = hostedItemId('mcpl', this.#answerPart, this.#events.output.length);
+      const item = { id, type: 'mcp_list_tools', server_label: hosted.label ?? '', tools, error: null };
+      const position = this.#events.add(item);
+      return [
+        this.#events.item(position, 'response.output_item.added', { ...item, tools: [] }),
+        this.#events.about(position, 'response.mcp_list_tools.in_progress'),
+        this.#events.about(position, 'response.mcp_list_tools.completed'),
+        this.#events.item(position, 'response.output_item.done', item),
+      ];
+    });
+  }
+
+  #approvedItem({ call, outcome }: { call: HostedCall; outcome: HostedOutcome }): string {
+    const position = this.#events.output.length;
+    const id = hostedItemId('mcp', this.#answerPart, position);
+    const begun = beginCall(this.#events, { ...call, id }, JSON.stringify(call.input));
+    this.#events.output[position] = { ...this.#events.output[position], approval_request_id: call.id };
+    return begun + this.#end(position, outcome);
+  }
+
+  #end(position: number, outcome: HostedOutcome): string {
+    const item = endedItem(this.#events.output[position] ?? {}, outcome);
+    const { type, status } = item as JsonObject & { type: string };
+    // A search has no event for a failure; its item says so.
+    const ended = type === 'mcp_call' && status === 'failed' ? `${type}.failed` : `${type}.completed`;
+    return (
+      this.#events.about(position, `response.${ended}`) + this.#events.item(position, 'response.output_item.done', item)
+    );
+  }
+}
+
+/** Whether the model's upstream can include it, rather than the tool. */
+function isOfModel(what: string): boolean {
+  return !what.startsWith('web_search_call.');
+}

@@ -1,0 +1,29 @@
+import { RouterError } from '#shared/core/errors.ts';
+import type { HostedRequest } from '../../hosted/hosted-request.ts';
+import type { ResponsesRequest } from '../request.ts';
+import { hostedToolsOf } from './hosted-tools-of.ts';
+import { hostedFunctions, toolsWithFunctions } from './hosted-functions.ts';
+import { ResponsesHostedAnswer } from './responses-hosted-answer.ts';
+
+/** The hosted tools of a checked request; undefined if it has none. */
+export function responsesHostedRequest(request: ResponsesRequest): HostedRequest | undefined {
+  const tools = hostedToolsOf(request);
+  if (tools.length === 0) return undefined;
+  return {
+    tools,
+    refusal: ({ param, title }, reason) =>
+      new RouterError(
+        'unsupported_parameter',
+        `Unsupported value for '${param}': tools of type '${title}' cannot be run here: ${reason}.`,
+        { param },
+      ),
+    asFunctions: (body, runnable) => {
+      const given = body as ResponsesRequest;
+      return Buffer.from(
+        JSON.stringify({ ...given, tools: toolsWithFunctions(given, hostedFunctions(given, runnable)) }),
+      );
+    },
+    // A body that was checked before.
+    open: (body, runnable) => new ResponsesHostedAnswer(body as ResponsesRequest, runnable),
+  };
+}

@@ -1,0 +1,253 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import OpenAI from 'openai';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { withRegistry } from '../helpers/cluster/with-registry.ts';
+import { until } from '../helpers/until.ts';
+
+type Tool = OpenAI.Responses.Tool;
+type Item = OpenAI.Responses.ResponseOutputItem;
+
+const folder = mkdtempSync(join(tmpdir(), 'rtr-hosted-responses-'));
+
+let cluster: Cluster;
+let withoutSearch: { url: string };
+
+beforeAll(async () => {
+  const diary = join(folder, 'diary');
+  writeFileSync(diary, '');
+  const args = [resolve('test/helpers/upstreams/mcp-test-server.ts'), diary];
+  const mcp = join(folder, 'mcp.json');
+  writeFileSync(mcp, JSON.stringify({ mcpServers: { 'my pages': { command: 'node', args } } }));
+  const registry = 'hosted_tools: { web_search: { tool: find_pages }, mcp: { pages: my pages }, max_uses: 4 }';
+  cluster = await startCluster({ ingress: { ...withRegistry(registry), KEEP_ALIVE_MS: '200' } });
+  const [ingress] = await Promise.all([
+    cluster.addIngress({ ROUTER_CONFIG: '' }),
+    cluster.addToolsWorker({ MCP_CONFIG: mcp }),
+  ]);
+  withoutSearch = ingress;
+  await until(async () => {
+    const headers = { authorization: `Bearer ${cluster.key}` };
+    return (await (await fetch(`${cluster.url}/api/tools/v1/list`, { headers })).text()).includes('find_pages');
+  });
+});
+
+afterAll(async () => {
+  await cluster.stop();
+  rmSync(folder, { recursive: true });
+});
+
+const openai = (url = cluster.url): OpenAI =>
+  new OpenAI({ baseURL: `${url}/api/openai/v1`, apiKey: cluster.key, maxRetries: 0 });
+
+const webSearch: Tool = { type: 'web_search' };
+const pages = (fields: object = {}): Tool => ({
+  type: 'mcp',
+  server_label: 'pages',
+  server_url: 'http://127.0.0.1:1/mcp',
+  require_approval: 'never',
+  ...fields,
+});
+const weather: Tool = {
+  type: 'function',
+  name: 'get_weather',
+  strict: false,
+  parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+};
+
+const search = (query: string): string => `[demo call web_search ${JSON.stringify({ query })}]`;
+
+/** A request whose text has a script for the demo engine. */
+function ask(steps: string[], tools: Tool[] = [webSearch]) {
+  return { model: 'demo', input: ['Please look it up.', ...steps].join('\n'), tools, store: false };
+}
+
+/** The user's text, and after it the answer with what the client adds. */
+const sentBack = (text: string, output: Item[], ...more: object[]): OpenAI.Responses.ResponseInput =>
+  [{ role: 'user', content: text }, ...output, ...more] as OpenAI.Responses.ResponseInput;
+
+const typesOf = (output: Item[]): string[] => output.map(({ type }) => type);
+
+describe('a web search of a Responses client on an engine without one', () => {
+  it('is run, and the answer is one stream that the SDK reads', async () => {
+    const stream = openai().responses.stream(ask([search('badgers'), '[demo say "Badgers dig."]']));
+    const events: OpenAI.Responses.ResponseStreamEvent[] = [];
+    stream.on('event', (event) => events.push(event));
+    const response = await stream.finalResponse();
+    expect(response).toMatchObject({
+      status: 'completed',
+      output_text: 'Badgers dig.',
+      tools: [webSearch],
+      store: false,
+    });
+    expect(response.id).toMatch(/^resp_/);
+    expect(response.output).toMatchObject([
+      { type: 'web_search_call', status: 'completed', action: { type: 'search', query: 'badgers' } },
+      { type: 'message', content: [{ type: 'output_text', text: 'Badgers dig.' }] },
+    ]);
+    expect(events.map(({ sequence_number: number }) => number)).toEqual(events.map((_, at) => at));
+    expect(events.slice(0, 2).map(({ type }) => type)).toEqual(['response.created', 'response.in_progress']);
+    const aboutSearch = events.filter((event) => 'output_index' in event && event.output_index === 0);
+    expect(aboutSearch.map(({ type }) => type)).toEqual([
+      'response.output_item.added',
+      'response.web_search_call.in_progress',
+      'response.web_search_call.searching',
+      'response.web_search_call.completed',
+      'response.output_item.done',
+    ]);
+    expect(events.filter(({ type }) => type === 'response.completed')).toHaveLength(1);
+  });
+
+  it('has ids that differ in all turns, and a usage that is their sum', async () => {
+    const one = await openai().responses.create({ ...ask(['[demo say "Hm."]']), tools: [] });
+    const steps = [search('a'), search('b'), '[demo say "Done."]'];
+    const response = await openai().responses.create({ ...ask(steps), reasoning: { effort: 'high' } });
+    expect(typesOf(response.output).filter((type) => type !== 'reasoning')).toEqual([
+      'web_search_call',
+      'web_search_call',
+      'message',
+    ]);
+    const ids = response.output.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(response.usage?.input_tokens).toBeGreaterThan(3 * (one.usage?.input_tokens ?? 0));
+    expect(response.usage?.total_tokens).toBe(
+      (response.usage?.input_tokens ?? 0) + (response.usage?.output_tokens ?? 0),
+    );
+  });
+
+  it('is in the next request, sent back or stored', async () => {
+    const first = { ...ask([search('badgers'), '[demo say "Badgers dig."]']), store: true };
+    const { id, output } = await openai().responses.create(first);
+    const message = { role: 'user' as const, content: 'And now?' };
+    const next = [
+      await openai().responses.create({ ...first, input: sentBack(first.input, output, message) }),
+      await openai().responses.create({ ...first, previous_response_id: id, input: [message] }),
+    ];
+    for (const { output_text: text } of next) expect(text).toContain('2 user, 2 assistant, 1 tool');
+  });
+
+  it('lets the answer go on when it fails', async () => {
+    const response = await openai().responses.create(ask([search('broken'), '[demo say "No luck."]']));
+    expect(response).toMatchObject({ status: 'completed', output_text: 'No luck.' });
+    expect(response.output[0]).toMatchObject({ type: 'web_search_call', status: 'failed' });
+  });
+
+  it('ends the turn when the model calls a function of the client', async () => {
+    const steps = [search('a'), '[demo call get_weather {"city": "Oslo"}]', '[demo say "Cold."]'];
+    const first = ask(steps, [webSearch, weather]);
+    const response = await openai().responses.create(first);
+    expect(typesOf(response.output)).toEqual(['web_search_call', 'function_call']);
+    const call = response.output[1] as OpenAI.Responses.ResponseFunctionToolCall;
+    const output = { type: 'function_call_output' as const, call_id: call.call_id, output: '-3' };
+    const input = sentBack(first.input, response.output, output);
+    expect(await openai().responses.create({ ...first, input })).toMatchObject({ output_text: 'Cold.' });
+  });
+
+  it('holds a choice that requires it for one turn', async () => {
+    const response = await openai().responses.create({ ...ask([search('a')]), tool_choice: 'required' });
+    expect(typesOf(response.output)).toEqual(['web_search_call', 'message']);
+  });
+
+  it('keeps a waiting client of a stream informed', async () => {
+    const stream = await openai().responses.create({ ...ask([search('late'), '[demo say "At last."]']), stream: true });
+    const types: string[] = [];
+    for await (const { type } of stream) types.push(type);
+    expect(
+      types.filter((type) => type.startsWith('keepalive') || type === 'response.in_progress').length,
+    ).toBeGreaterThan(2);
+    expect(types.at(-1)).toBe('response.completed');
+  });
+
+  it('is left out when it may only search a cache, and refused by name where no tool is configured', async () => {
+    const offline = { type: 'web_search', external_web_access: false } as unknown as Tool;
+    const { url } = withoutSearch;
+    expect(await openai(url).responses.create(ask(['[demo say "Hm."]'], [offline]))).toMatchObject({
+      output_text: 'Hm.',
+    });
+    const refused = openai(url).responses.create(ask([search('a')]));
+    await expect(refused).rejects.toMatchObject({ status: 400, param: 'tools[0].type' });
+  });
+});
+
+describe('an MCP server in a Responses request', () => {
+  const find = '[demo call mcp_pages_find_pages {"query": "setts"}]';
+
+  it('is that of the operator with this label: its tools are listed and called', async () => {
+    const tools = [pages({ allowed_tools: ['find_pages', 'pid'] })];
+    const stream = openai().responses.stream(ask([find, '[demo say "Found."]'], tools));
+    const types: string[] = [];
+    stream.on('event', ({ type }) => types.push(type));
+    const response = await stream.finalResponse();
+    expect(response.output_text).toBe('Found.');
+    expect(response.output).toMatchObject([
+      { type: 'mcp_list_tools', server_label: 'pages', tools: [{ name: 'find_pages' }, { name: 'pid' }] },
+      {
+        type: 'mcp_call',
+        status: 'completed',
+        server_label: 'pages',
+        name: 'find_pages',
+        arguments: '{"query": "setts"}',
+        output: expect.stringContaining('URL: https://pages.example/a'),
+        error: null,
+      },
+      { type: 'message' },
+    ]);
+    expect(types).toEqual(
+      expect.arrayContaining([
+        'response.mcp_list_tools.completed',
+        'response.mcp_call_arguments.done',
+        'response.mcp_call.completed',
+      ]),
+    );
+    const input = sentBack('Look.', response.output, { role: 'user', content: 'And?' });
+    const next = await openai().responses.create({ ...ask([], tools), input });
+    expect(typesOf(next.output)).toEqual(['message']);
+    expect(next.output_text).toContain('1 tool');
+  });
+
+  it('has failed calls in the answer', async () => {
+    const call = '[demo call mcp_pages_refuse {}]';
+    const response = await openai().responses.create(ask([call, '[demo say "It will not."]'], [pages()]));
+    expect(response.output[1]).toMatchObject({
+      type: 'mcp_call',
+      status: 'failed',
+      error: { type: 'mcp_tool_execution_error', content: [{ text: 'no' }] },
+    });
+    expect(response.output_text).toBe('It will not.');
+  });
+
+  it('waits for approval, unless the request says otherwise', async () => {
+    const tools = [pages({ require_approval: undefined, allowed_tools: { tool_names: ['find_pages'] } })];
+    const first = ask([find, '[demo say "Found."]'], tools);
+    const response = await openai().responses.create(first);
+    expect(typesOf(response.output)).toEqual(['mcp_list_tools', 'mcp_approval_request']);
+    const request = response.output[1] as OpenAI.Responses.ResponseOutputItem.McpApprovalRequest;
+    expect(request).toMatchObject({ name: 'find_pages', server_label: 'pages', arguments: '{"query": "setts"}' });
+    const answered = (approve: boolean) => ({
+      ...first,
+      input: sentBack(first.input, response.output, {
+        type: 'mcp_approval_response',
+        approval_request_id: request.id,
+        approve,
+      }),
+    });
+    const approved = await openai().responses.create(answered(true));
+    expect(approved.output).toMatchObject([
+      { type: 'mcp_call', approval_request_id: request.id, output: expect.stringContaining('https://pages.example/a') },
+      { type: 'message', content: [{ text: 'Found.' }] },
+    ]);
+    const denied = await openai().responses.create(answered(false));
+    expect(typesOf(denied.output)).toEqual(['message']);
+  });
+
+  it('is refused by its label where the operator has none, whatever address the client gives', async () => {
+    const tools = [pages({ server_label: 'elsewhere', server_url: 'http://169.254.169.254/' })];
+    await expect(openai().responses.create(ask([], tools))).rejects.toMatchObject({
+      status: 400,
+      param: 'tools[0].type',
+      message: expect.stringContaining("'elsewhere'"),
+    });
+  });
+});

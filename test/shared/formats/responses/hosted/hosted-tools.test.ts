@@ -1,0 +1,180 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '#shared/core/json.ts';
+import type { RunnableTool, ServedTool } from '#shared/formats/hosted/hosted-request.ts';
+import {
+  choiceWithFunctions,
+  hostedFunctions,
+  toolsWithFunctions,
+} from '#shared/formats/responses/hosted/hosted-functions.ts';
+import { hostedToolsOf, needsApproval } from '#shared/formats/responses/hosted/hosted-tools-of.ts';
+import { plainItems } from '#shared/formats/responses/hosted/plain-items.ts';
+import type { ResponsesItem, ResponsesRequest } from '#shared/formats/responses/request.ts';
+
+const request = (...tools: JsonObject[]): ResponsesRequest => ({ model: 'm', input: 'hi', tools }) as ResponsesRequest;
+const mcp = (fields: JsonObject = {}): JsonObject => ({ type: 'mcp', server_label: 'wiki', ...fields });
+const served = (ownName: string): ServedTool => ({
+  name: ownName,
+  ownName,
+  description: 'd',
+  inputSchema: { type: 'object' },
+});
+
+function runnable(asked: ResponsesRequest, ...names: string[]): RunnableTool[] {
+  return hostedToolsOf(asked).map((hosted) => ({
+    hosted,
+    served: hosted.kind === 'mcp' ? names.map(served) : [served('find')],
+  }));
+}
+
+describe('the hosted tools of a Responses request', () => {
+  it.each([
+    ['web_search', 'web_search'],
+    ['web_search_2025_08_26', 'web_search'],
+    ['web_search_preview', 'web_search'],
+    ['web_search_preview_2025_03_11', 'web_search'],
+    ['web_searching', undefined],
+    ['file_search', undefined],
+  ])('are known by their type: %s', (type, kind) => {
+    expect(hostedToolsOf(request({ type })).map((tool) => tool.kind)).toEqual(kind === undefined ? [] : [kind]);
+  });
+
+  it('are none that may only search a cache', () => {
+    expect(hostedToolsOf(request({ type: 'web_search', external_web_access: false }))).toEqual([]);
+  });
+
+  it.each<[JsonObject, string[]]>([
+    [{}, ['a', 'b']],
+    [{ allowed_tools: ['a'] }, ['a']],
+    [{ allowed_tools: { tool_names: ['b'] } }, ['b']],
+    [{ allowed_tools: { read_only: true } }, []],
+  ])('allow tools of an MCP server by %j', (fields, allowed) => {
+    const [tool] = hostedToolsOf(request(mcp(fields)));
+    expect(['a', 'b'].filter((name) => tool?.allowsTool?.(name) ?? true)).toEqual(allowed);
+  });
+
+  it.each<[JsonObject, string[]]>([
+    [{}, ['a', 'b']],
+    [{ require_approval: 'always' }, ['a', 'b']],
+    [{ require_approval: 'never' }, []],
+    [{ require_approval: { never: { tool_names: ['a'] } } }, ['b']],
+    [{ require_approval: { always: { tool_names: ['a'] } } }, ['a']],
+    [{ require_approval: { always: { tool_names: ['a'] }, never: { tool_names: ['c'] } } }, ['a', 'b']],
+  ])('need approval by %j', (fields, needed) => {
+    expect(['a', 'b'].filter((name) => needsApproval(mcp(fields), name))).toEqual(needed);
+  });
+
+  it('become functions whose names are free and valid', () => {
+    const asked = request(
+      { type: 'function', name: 'web_search' },
+      { type: 'web_search' },
+      mcp({ server_label: 'my wiki' }),
+    );
+    const functions = hostedFunctions(asked, runnable(asked, 'get page', 'get_page'));
+    expect(functions.map(({ name }) => name)).toEqual([
+      'web_search_2',
+      'mcp_my_wiki_get_page',
+      'mcp_my_wiki_get_page_2',
+    ]);
+    expect(toolsWithFunctions(asked, functions).map((tool) => (tool as JsonObject)['type'])).toEqual(
+      Array(4).fill('function'),
+    );
+    expect(toolsWithFunctions(asked, [])).toEqual([{ type: 'function', name: 'web_search' }, { type: 'web_search' }]);
+  });
+
+  it.each<[JsonObject | string, unknown]>([
+    ['auto', 'auto'],
+    [{ type: 'web_search_preview' }, { type: 'function', name: 'web_search' }],
+    [{ type: 'mcp', server_label: 'wiki' }, 'required'],
+    [
+      { type: 'mcp', server_label: 'wiki', name: 'b' },
+      { type: 'function', name: 'mcp_wiki_b' },
+    ],
+    [
+      { type: 'function', name: 'f' },
+      { type: 'function', name: 'f' },
+    ],
+    [
+      { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'f' }, { type: 'web_search' }] },
+      {
+        type: 'allowed_tools',
+        mode: 'auto',
+        tools: [
+          { type: 'function', name: 'f' },
+          { type: 'function', name: 'web_search' },
+        ],
+      },
+    ],
+  ])('are chosen by their functions: %j', (choice, expected) => {
+    const asked = request({ type: 'web_search' }, mcp());
+    expect(choiceWithFunctions(choice, hostedFunctions(asked, runnable(asked, 'a', 'b')))).toEqual(expected);
+  });
+});
+
+describe('the items of hosted calls, for a model', () => {
+  const plain = (...items: JsonObject[]): unknown[] => plainItems(items as ResponsesItem[], new Map([['r3', 'done']]));
+  const approval = (id: string): JsonObject => ({
+    type: 'mcp_approval_request',
+    id,
+    server_label: 'w',
+    name: 'f',
+    arguments: '{"a":1}',
+  });
+  const outputs = (items: unknown[]): unknown[] => items.flatMap((item) => (item as JsonObject)['output'] ?? []);
+
+  it('are calls of functions with their outputs', () => {
+    const found = { title: 'T', url: 'https://x.example/', text: 'x' };
+    expect(plain({ type: 'web_search_call', id: 'ws', action: { query: 'q' }, results: [found] })).toEqual([
+      { type: 'function_call', call_id: 'ws', name: 'web_search', arguments: '{"query":"q"}' },
+      { type: 'function_call_output', call_id: 'ws', output: '1. T\nhttps://x.example/\nx' },
+    ]);
+    expect(
+      plain(
+        { type: 'mcp_list_tools', id: 'l' },
+        { type: 'mcp_call', id: 'c', server_label: 'w', name: 'f', arguments: '', output: 'o' },
+      ),
+    ).toEqual([
+      { type: 'function_call', call_id: 'c', name: 'mcp_w_f', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'c', output: 'o' },
+    ]);
+  });
+
+  it('of other upstreams have what is known of them', () => {
+    const sources = [{ type: 'url', url: 'https://x.example/' }];
+    const search = (fields: JsonObject): unknown[] => outputs(plain({ type: 'web_search_call', id: 'ws', ...fields }));
+    expect(search({ action: { type: 'search', queries: ['q'], sources } })).toEqual(['https://x.example/']);
+    expect(search({ status: 'failed' })).toEqual(['Error: the search failed.']);
+    expect(search({})).toEqual(['The next message has what was found.']);
+  });
+
+  it('say what became of the approval of a call', () => {
+    const answer = (id: string, approve: boolean, reason?: string): JsonObject => ({
+      type: 'mcp_approval_response',
+      approval_request_id: id,
+      approve,
+      ...(reason !== undefined && { reason }),
+    });
+    const ran = {
+      type: 'mcp_call',
+      id: 'c',
+      server_label: 'w',
+      name: 'f',
+      arguments: '{}',
+      output: 'ran',
+      approval_request_id: 'r4',
+    };
+    expect(
+      outputs(
+        plain(
+          approval('r1'),
+          approval('r2'),
+          answer('r2', false, 'no!'),
+          approval('r3'),
+          answer('r3', true),
+          approval('r4'),
+          answer('r4', true),
+          ran,
+        ),
+      ),
+    ).toEqual(['The user has not approved this call.', 'The user has refused this call: no!', 'done', 'ran']);
+  });
+});
