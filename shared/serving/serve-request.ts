@@ -37,6 +37,7 @@ export async function serveRequest(
   const model = resolveModel(name, registry, request.sentFor);
   const runnable = plan(parts, { ...request, hosted }, model, caller);
   if (!runnable) return serveModel(parts, { ...request, resolved: model }, sink, caller);
+  if (runnable.length === 0) return serveModel(parts, { ...withoutNeed(request), resolved: model }, sink, caller);
   if (operation === 'generate') return runLoop(parts, { ...request, hosted }, runnable, model, sink, caller);
   const counted = { ...request, ...read(hosted.asFunctions(bodyOf(request, model), runnable)), resolved: model };
   return serveModel(parts, counted, sink, caller);
@@ -80,6 +81,12 @@ function runLoop(
     },
     call: (call, signal, onKeepAlive) => runHostedCall({ ...parts, settings }, call, later, signal, onKeepAlive),
   });
+}
+
+/** The same request, for upstreams that run none of its hosted tools. */
+function withoutNeed(request: ModelRequest): ModelRequest {
+  const { parameters } = request;
+  return { ...request, parameters: { ...parameters, needs: { ...parameters.needs, hosted: undefined } } };
 }
 
 /** The request's body, parsed: its format has checked it. */

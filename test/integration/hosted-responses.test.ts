@@ -166,6 +166,11 @@ describe('a web search of a Responses client on an engine without one', () => {
     expect(await openai(url).responses.create(ask(['[demo say "Hm."]'], [offline]))).toMatchObject({
       output_text: 'Hm.',
     });
+    const beside = await openai(url).responses.create({
+      ...ask(['[demo say "Hm."]'], [webSearch, weather]),
+      model: 'auto',
+    });
+    expect(beside.output_text).toBe('Hm.');
     const refused = openai(url).responses.create(ask([search('a')]));
     await expect(refused).rejects.toMatchObject({ status: 400, param: 'tools[0].type' });
   });

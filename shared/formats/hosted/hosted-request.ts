@@ -10,6 +10,8 @@ export interface HostedTool {
   title: string;
   /** Its place in the request. */
   param: string;
+  /** Whether the request can do without it where nothing runs it. */
+  isOptional?: boolean | undefined;
   /** Calls of one answer at most; undefined if the request sets no limit. */
   maxUses?: number | undefined;
   /** Whether a page of this address may be found or fetched; undefined for any. */

@@ -20,8 +20,8 @@ export interface PlanParts {
 
 /**
  * Decides who runs the hosted tools of a request.
- * @returns what the router runs; undefined if the request passes as it is: to upstreams that run the tools, or, for a model that
- * the client names, to one that may or that says why it cannot
+ * @returns what the router runs; none if the request can do without its hosted tools; undefined if it passes as it is: to upstreams
+ * that run the tools, or, for a model that the client names, to one that may or that says why it cannot
  * @throws RouterError `unsupported_parameter` for `auto`, if nothing can run one of the tools
  */
 export function planHosted(hosted: HostedRequest, parts: PlanParts): RunnableTool[] | undefined {
@@ -30,7 +30,7 @@ export function planHosted(hosted: HostedRequest, parts: PlanParts): RunnableToo
   const listed = listTools(parts.pools);
   const plans = hosted.tools.map((tool) => planTool(tool, parts, listed));
   const runnable = plans.filter((plan) => typeof plan !== 'string');
-  if (runnable.length === plans.length) return runnable;
+  if (hosted.tools.every(({ isOptional }, at) => typeof plans[at] !== 'string' || isOptional === true)) return runnable;
   if (model.kind === 'named' && hosted.tools.every(({ kind }) => kind !== 'mcp')) return undefined;
   const [refused] = hosted.tools.flatMap((tool, at) => {
     const reason = plans[at];

@@ -11,9 +11,14 @@ export function isWebSearch(tool: ResponsesTool): boolean {
   return webSearch.test(tool.type) && (tool as JsonObject)['external_web_access'] !== false;
 }
 
+/** Types of tools that the client runs. */
+const clientTools: ReadonlySet<string> = new Set(['function', 'custom', 'namespace', 'tool_search']);
+
 /** The tools of a request that the router may run, in its order. */
 export function hostedToolsOf({ tools, max_tool_calls: most }: ResponsesRequest): HostedTool[] {
   const maxUses = typeof most === 'number' ? most : undefined;
+  // Codex offers a web search in every request where it may use the network.
+  const hasOwn = (tools ?? []).some(({ type }) => clientTools.has(type));
   return (tools ?? []).flatMap((tool, at): HostedTool[] => {
     const fields = tool as JsonObject;
     const common = { title: tool.type, param: `tools[${at}].type`, maxUses };
@@ -24,7 +29,7 @@ export function hostedToolsOf({ tools, max_tool_calls: most }: ResponsesRequest)
     if (!isWebSearch(tool)) return [];
     const filters = isJsonObject(fields['filters']) ? fields['filters'] : {};
     const allowsUrl = domainFilter(filters['allowed_domains'], filters['blocked_domains']);
-    return [{ ...common, kind: 'web_search', allowsUrl }];
+    return [{ ...common, kind: 'web_search', isOptional: hasOwn, allowsUrl }];
   });
 }
 

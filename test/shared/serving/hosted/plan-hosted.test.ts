@@ -66,6 +66,12 @@ describe('the hosted tools of a request', () => {
     }
   });
 
+  it('are left out where the request can do without them, and others are run', () => {
+    const optional = { ...search, isOptional: true };
+    expect(plan(hosted(optional), { settings: {}, model: 'auto' })).toEqual([]);
+    expect(plan(hosted(optional, mcp), { settings: {} })).toMatchObject([{ hosted: mcp }]);
+  });
+
   it('are those of the MCP server that the operator gave the label', () => {
     const served = (request: HostedRequest, settings: object = {}) =>
       plan(request, { settings })?.[0]?.served.map(({ name, ownName }) => [name, ownName]);
