@@ -9,6 +9,7 @@ import { converseWithClaude } from '../helpers/clis/converse-with-claude.ts';
 import { installCli } from '../helpers/clis/install-clis.ts';
 import { runAgent } from '../helpers/clis/run-agent.ts';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
+import { startRecordingProxy } from '../helpers/upstreams/start-recording-proxy.ts';
 import {
   startMessagesUpstream,
   type MessagesAnswer,
@@ -127,7 +128,8 @@ describe.skipIf(!claude)('Claude Code on a chat engine', () => {
 });
 
 describe.skipIf(!claude)('Claude Code on a native upstream', () => {
-  it('has its 20 turns arrive with every thinking block as it was signed, and its system prompt as it was', async () => {
+  it('has its 20 turns arrive byte for byte, with every thinking block as it was signed, and its headers', async () => {
+    const proxy = await startRecordingProxy(cluster.url);
     const first = upstream.calls.length;
     const written: JsonObject[][] = [];
     answer = (_, at) => {
@@ -140,10 +142,11 @@ describe.skipIf(!claude)('Claude Code on a native upstream', () => {
       return written.at(-1) ?? [];
     };
     const prompts = Array.from({ length: 20 }, (_, turn) => `Question ${turn}`);
-    const { results } = await converse('claude-native', prompts, { CLAUDE_CODE_ATTRIBUTION_HEADER: '1' });
+    const { results } = await converse('claude-native', prompts, { ANTHROPIC_BASE_URL: `${proxy.url}/api/anthropic` });
     expect(results).toHaveLength(20);
     const calls = upstream.calls.slice(first);
-    expect(calls).toHaveLength(20);
+    expect(calls.map(({ raw }) => raw)).toEqual(proxy.bodies);
+    await proxy.stop();
     const last = calls.at(-1);
     const replayed = last?.body.messages.filter(({ role }) => role === 'assistant').map(({ content }) => content);
     expect(replayed).toEqual(written.slice(0, 19));

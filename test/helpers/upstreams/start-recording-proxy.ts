@@ -1,0 +1,43 @@
+import { once } from 'node:events';
+import { createServer, request as send } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+/** Stands between a client and a server and keeps what the client sends. */
+export interface RecordingProxy {
+  url: string;
+  /** The bodies of its POST requests, in order. */
+  bodies: string[];
+  stop(): Promise<void>;
+}
+
+/** Starts a proxy before the server at an address such as `http://127.0.0.1:1234`. */
+export async function startRecordingProxy(server: string): Promise<RecordingProxy> {
+  const bodies: string[] = [];
+  const proxy = createServer((request, response) => {
+    const { method = 'GET', url = '/', headers } = request;
+    text(request).then(
+      (body) => {
+        if (method === 'POST') bodies.push(body);
+        const onward = send(`${server}${url}`, { method, headers }, (answer) => {
+          response.writeHead(answer.statusCode ?? 502, answer.headers);
+          answer.pipe(response);
+        });
+        onward.on('error', () => response.destroy());
+        onward.end(body);
+      },
+      () => response.destroy(),
+    );
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  return {
+    url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    bodies,
+    stop: async () => {
+      proxy.closeAllConnections();
+      proxy.close();
+      await once(proxy, 'close');
+    },
+  };
+}
