@@ -1,4 +1,5 @@
--- Stores a response. The responses that it continues are kept as long as it. Where there is no room, the oldest responses go: of
+-- Stores a response. The responses that it continues are kept as long as it: times of expiry are rounded up to a 24th of the time for
+-- which responses are kept, so that a long history is not visited for each response that continues it. Where there is no room, the oldest responses go: of
 -- this owner when the owner has too many bytes, and of the owner with the most when all have too many together.
 --
 -- ARGV[1]  JSON, besides prefix and owner:
@@ -20,9 +21,18 @@ end
 -- It is there already when the reply to the first call was lost.
 forget(owner, id)
 
+local step = math.max(1, math.floor(args.keepMs / 24))
+local expiry = (math.floor((now + args.keepMs) / step) + 1) * step
+
 local function date(each)
-  redis.call('ZADD', nameOf('by-age', owner), whole(now + args.keepMs), each)
-  redis.call('ZADD', prefix .. 'stored-expiries', whole(now + args.keepMs), owner .. ' ' .. each)
+  redis.call('ZADD', nameOf('by-age', owner), whole(now), each)
+  redis.call('ZADD', prefix .. 'stored-expiries', whole(expiry), owner .. ' ' .. each)
+  redis.call('PEXPIREAT', nameOf('response', owner, each), whole(expiry))
+end
+
+-- Whether a response, and with it all that it continues, is there for long enough.
+local function lasts(each)
+  return tonumber(redis.call('ZSCORE', prefix .. 'stored-expiries', owner .. ' ' .. each) or 0) >= expiry
 end
 
 local function evictOldest(of)
@@ -46,8 +56,8 @@ end
 
 local previous = args.previous
 for _ = 1, args.mostLinks do
-  local entry = previous and entryOf(owner, previous)
-  if not entry or redis.call('PEXPIRE', nameOf('response', owner, previous), whole(args.keepMs)) == 0 then
+  local entry = previous and not lasts(previous) and entryOf(owner, previous)
+  if not entry then
     break
   end
   date(previous)
@@ -65,7 +75,7 @@ while allHave() + bytes > args.totalBytes do
   end
 end
 
-redis.call('SET', nameOf('response', owner, id), content, 'PX', whole(args.keepMs))
+redis.call('SET', nameOf('response', owner, id), content)
 redis.call('HSET', nameOf('of', owner), id, ARGV[3])
 for _, item in ipairs(cjson.decode(ARGV[3]).items) do
   redis.call('HSET', nameOf('items', owner), item, id)

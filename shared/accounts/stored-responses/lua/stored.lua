@@ -5,8 +5,8 @@
 --   <prefix>stored-of:<owner>             hash: id of each response to JSON: bytes, previous (the id of the response that it
 --                                         continues; absent for none), items (ids of its items)
 --   <prefix>stored-items:<owner>          hash: id of an item to that of the newest response that has it
---   <prefix>stored-by-age:<owner>         sorted set: ids of the responses, by the time at which they expire
---   <prefix>stored-expiries               sorted set: `<owner> <id>` of all responses, by the same
+--   <prefix>stored-by-age:<owner>         sorted set: ids of the responses, by the time at which they were stored or last prolonged
+--   <prefix>stored-expiries               sorted set: `<owner> <id>` of all responses, by the time at which they expire
 --   <prefix>stored-bytes                  sorted set: owners, by the bytes that are stored of them
 --   <prefix>stored-total                  string: bytes that are stored in all
 --

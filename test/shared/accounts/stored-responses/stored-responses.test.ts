@@ -127,6 +127,26 @@ describe('the history of a response', () => {
   });
 });
 
+describe('the expiry of a long history', () => {
+  it('is prolonged once for a while, not by each response that continues it', async () => {
+    const open = await openKeyStore(inject('redisUrl'));
+    const store = openStore(open, { keepMs: 240_000 });
+    const { redis } = open.connection;
+    const ages = async (): Promise<string[]> =>
+      redis.zrange(`${open.prefix}stored-by-age:ada`, '0', '-1', 'WITHSCORES');
+    for (let at = 0; at < 5; at++)
+      await store.keep('ada', response(`resp_${at}`, at === 0 ? {} : { previous: `resp_${at - 1}` }));
+    const before = await ages();
+    await store.keep('ada', response('resp_5', { previous: 'resp_4' }));
+    // Unless the time of expiry was rounded to the next step just now, nothing of the history was written again.
+    const after = await ages();
+    const isNextStep = new Set(await redis.zrange(`${open.prefix}stored-expiries`, '0', '-1', 'WITHSCORES')).size !== 7;
+    expect(isNextStep || after.slice(0, 10).join() === before.join()).toBe(true);
+    const ttls = await Promise.all([0, 5].map((at) => redis.pttl(`${open.prefix}stored-response:ada:resp_${at}`)));
+    for (const ttl of ttls) expect(ttl > 230_000 && ttl <= 250_000).toBe(true);
+  });
+});
+
 describe('stored items', () => {
   it('are found by their ids, those of inputs too, also after a newer response had them', async () => {
     const store = openStore(await openKeyStore(inject('redisUrl')));
