@@ -84,7 +84,7 @@ export class StoredResponses {
   async find(owner: string, id: string): Promise<StoredResponse | undefined> {
     if (!isId(id)) return undefined;
     const content = await askRedis(this.#redis.get(`${this.#prefix}stored-response:${owner}:${id}`));
-    return content === null ? undefined : this.#open(owner, content);
+    return content === null ? undefined : this.#open(this.#sealer(owner), content);
   }
 
   /** A response and those that it continues, oldest first. */
@@ -92,7 +92,8 @@ export class StoredResponses {
     if (!isId(id)) return { missing: id };
     const reply = await this.#run(readChain, owner, { id, mostLinks });
     if (reply.outcome !== 'found') return missingOrLong(reply);
-    const opened = reply.rest.map((content) => this.#open(owner, content));
+    const sealer = this.#sealer(owner);
+    const opened = reply.rest.map((content) => this.#open(sealer, content));
     const responses = opened.filter((each) => each !== undefined);
     // One that cannot be opened breaks the history.
     return responses.length === opened.length ? { found: responses.toReversed() } : { missing: id };
@@ -105,7 +106,8 @@ export class StoredResponses {
     const reply = await this.#run(findItems, owner, { items: ids });
     if (reply.outcome !== 'found') return missingOrLong(reply);
     const [places = '', ...contents] = reply.rest;
-    const itemsOf = contents.map((content) => itemsById(this.#open(owner, content)));
+    const sealer = this.#sealer(owner);
+    const itemsOf = contents.map((content) => itemsById(this.#open(sealer, content)));
     const items = new Map<string, JsonObject>();
     for (const [at, place] of places.split(',').entries()) {
       const id = ids[at] ?? '';
@@ -129,8 +131,8 @@ export class StoredResponses {
     return { outcome, rest };
   }
 
-  #open(owner: string, content: string): StoredResponse | undefined {
-    const text = this.#sealer(owner).unseal(content);
+  #open({ unseal }: Sealer, content: string): StoredResponse | undefined {
+    const text = unseal(content);
     if (text === undefined) this.#report('a stored response', 'it is sealed with a secret that is not set');
     return text === undefined ? undefined : (JSON.parse(text) as StoredResponse);
   }
