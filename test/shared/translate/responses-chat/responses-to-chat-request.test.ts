@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '#shared/core/json.ts';
+import { responsesToChat } from '#shared/translate/responses-chat/responses-to-chat.ts';
+
+function translate(fields: object, target: object = {}): JsonObject {
+  const body: JsonObject = { model: 'auto', ...fields };
+  return responsesToChat.request(body, { model: 'served', ...target });
+}
+
+const image = { type: 'input_image', image_url: 'data:image/png;base64,aa' };
+const call = (id: string, name = 'f') => ({ type: 'function_call', call_id: id, name, arguments: '{"a":1}' });
+const output = (id: string, output: unknown) => ({ type: 'function_call_output', call_id: id, output });
+const tool = { type: 'function', name: 'f', parameters: { type: 'object' } };
+const chatCall = (id: string, name = 'f', json = '{"a":1}') => ({
+  id,
+  type: 'function',
+  function: { name, arguments: json },
+});
+
+describe('a Responses request for a chat upstream', () => {
+  it('has all instructions in a first system message, and turns of the model in one message each', () => {
+    const { messages } = translate({
+      instructions: 'Be brief.',
+      input: [
+        { type: 'message', id: 'msg_1', role: 'developer', content: [{ type: 'input_text', text: 'Use tools.' }] },
+        { role: 'user', content: 'Go.' },
+        { type: 'reasoning', id: 'rs_1', summary: [], content: [{ type: 'reasoning_text', text: 'hm' }] },
+        { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'I look.', annotations: [] }] },
+        call('c1'),
+        { type: 'custom_tool_call', call_id: 'c2', name: 'apply_patch', input: '*** "Begin"\n' },
+        output('c1', 'one'),
+        { type: 'custom_tool_call_output', call_id: 'c2', output: [{ type: 'input_text', text: 'two' }, image] },
+        { role: 'developer', content: 'Now plan.' },
+        { role: 'user', content: [{ type: 'input_text', text: 'And?' }] },
+        { role: 'assistant', content: 'Done.' },
+      ],
+    });
+    expect(messages).toEqual([
+      { role: 'system', content: 'Be brief.\n\nUse tools.\n\nNow plan.' },
+      { role: 'user', content: 'Go.' },
+      {
+        role: 'assistant',
+        content: 'I look.',
+        reasoning_content: 'hm',
+        tool_calls: [chatCall('c1'), chatCall('c2', 'apply_patch', '{"input":"*** \\"Begin\\"\\n"}')],
+      },
+      { role: 'tool', tool_call_id: 'c1', content: 'one' },
+      { role: 'tool', tool_call_id: 'c2', content: 'two' },
+      {
+        role: 'user',
+        content: [
+          { type: 'image_url', image_url: { url: image.image_url } },
+          { type: 'text', text: 'And?' },
+        ],
+      },
+      { role: 'assistant', content: 'Done.' },
+    ]);
+  });
+
+  it('has images of results before the next turn of the model, if no message of the user follows', () => {
+    const { messages } = translate({
+      input: [{ role: 'user', content: 'Go.' }, call('c1'), output('c1', [image]), call('c2'), output('c2', 'x')],
+    });
+    expect((messages as JsonObject[]).map(({ role }) => role)).toEqual([
+      'user',
+      'assistant',
+      'tool',
+      'user',
+      'assistant',
+      'tool',
+    ]);
+  });
+
+  it('calls tools of a group by the names under which it offers them', () => {
+    const group = { type: 'namespace', name: 'mcp__tt', tools: [{ type: 'function', name: 'echo' }] };
+    const { messages, tools } = translate({
+      tools: [group],
+      input: [
+        { role: 'user', content: 'Go.' },
+        { type: 'function_call', call_id: 'c', namespace: 'mcp__tt', name: 'echo', arguments: '{}' },
+        output('c', 'x'),
+      ],
+    });
+    expect(tools).toEqual([
+      { type: 'function', function: { name: 'mcp__tt__echo', parameters: { type: 'object', properties: {} } } },
+    ]);
+    expect(messages).toMatchObject([{}, { tool_calls: [{ function: { name: 'mcp__tt__echo' } }] }, {}]);
+  });
+
+  it.each([
+    ['a text file', 'data:text/markdown;base64,aGk=', { type: 'text', text: 'a.md\n\nhi' }, {}],
+    [
+      'a PDF, if the upstream takes files',
+      'data:application/pdf;base64,aa',
+      { type: 'file', file: { filename: 'a.md', file_data: 'data:application/pdf;base64,aa' } },
+      { takesFiles: true },
+    ],
+  ])('has %s in its place', (_, data, part, target) => {
+    const file = { type: 'input_file', filename: 'a.md', file_data: data };
+    const { messages } = translate({ input: [{ role: 'user', content: [file, image] }] }, target);
+    expect(messages).toMatchObject([{ content: [part, { type: 'image_url' }] }]);
+  });
+
+  it.each([
+    [
+      { type: 'function', name: 'f' },
+      { type: 'function', function: { name: 'f' } },
+    ],
+    [
+      { type: 'custom', name: 'p' },
+      { type: 'function', function: { name: 'p' } },
+    ],
+    [{ type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'f' }] }, 'required'],
+    ['none', 'none'],
+  ])('has the tool choice %j', (choice, expected) => {
+    const request = translate({ input: 'hi', tools: [tool, { type: 'custom', name: 'p' }], tool_choice: choice });
+    expect(request['tool_choice']).toEqual(expected);
+    expect(request['tools']).toHaveLength(typeof choice === 'object' && choice.type === 'allowed_tools' ? 1 : 2);
+  });
+
+  it.each([
+    [{ input: [{ type: 'function_call_output', call_id: 'x', output: '' }] }, 'input[0].call_id'],
+    [
+      { input: [{ role: 'user', content: [{ ...image, image_url: 'file:///etc/passwd' }] }] },
+      'input[0].content[0].image_url',
+    ],
+    [{ input: [{ role: 'developer', content: [image] }] }, 'input[0].content'],
+    [{ input: 'hi', tools: [{ type: 'image_generation' }, tool] }, 'tools[0].type'],
+    [{ input: 'hi', tools: [{ type: 'web_search' }] }, 'tools[0].type'],
+    [{ input: 'hi', tool_choice: 'required' }, 'tool_choice'],
+    [{ input: 'hi', tools: [tool], tool_choice: { type: 'function', name: 'g' } }, 'tool_choice'],
+    [{ input: 'hi', tools: [tool], tool_choice: { type: 'web_search' } }, 'tool_choice.type'],
+    [{ input: 'hi', text: { format: { type: 'grammar' } } }, 'text.format.type'],
+  ])('is refused with the name of the field: %j', (fields, param) => {
+    expect(() => translate(fields)).toThrow(expect.objectContaining({ param }) as Error);
+  });
+
+  it('names the place of an image by its address', () => {
+    const url = 'https://example.com/a.png';
+    const body = {
+      input: [{ role: 'user', content: 'x' }, { ...output('c', [image, { ...image, image_url: url }]) }],
+    };
+    expect(responsesToChat.pathOfAddress?.(body as unknown as JsonObject, url)).toBe('input[1].output[1].image_url');
+    expect(responsesToChat.pathOfAddress?.(body as unknown as JsonObject, 'https://x')).toBeUndefined();
+  });
+});
