@@ -4,7 +4,12 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
+import { contextOverflow } from '#shared/formats/context-overflow.ts';
+import { messagesErrorAnswer } from '#shared/formats/messages/error.ts';
+import { rejectedCapability } from '#shared/formats/rejected-capability.ts';
+import { unsupportedInMessages } from '#shared/translate/unsupported.ts';
 import { converseWithClaude } from '../helpers/clis/converse-with-claude.ts';
 import { installCli } from '../helpers/clis/install-clis.ts';
 import { runAgent } from '../helpers/clis/run-agent.ts';
@@ -17,6 +22,7 @@ import {
   type MessagesUpstream,
 } from '../helpers/upstreams/start-messages-upstream.ts';
 
+const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 const claude = await installCli('claude');
 const engineWindow = 40_000;
 
@@ -191,6 +197,34 @@ describe.skipIf(!claude)('Claude Code on a native upstream', () => {
     const { results } = await converse('claude-native', ['First', 'Second']);
     expect(results).toMatchObject([{ result: 'One.' }, { is_error: false, result: 'Two.' }]);
     expect(upstream.calls.length - first).toBe(3);
+  });
+
+  it.each([
+    [
+      'images',
+      unsupportedInMessages('messages.0.content.0.type', 'images', 'image_block'),
+      (body: MessagesCall['body']) => !JSON.stringify(body.messages).includes('"type":"image"'),
+    ],
+    [
+      'an effort',
+      new RouterError('invalid_request', 'Not known here.', { details: rejectedCapability('effort_unsupported') }),
+      (body: MessagesCall['body']) => body['output_config'] === undefined,
+    ],
+    [
+      'so many output tokens',
+      contextOverflow({ input: 30_000, output: 32_000, maximum: 40_000 }),
+      (body: MessagesCall['body']) => Number(body['max_tokens']) <= 10_000,
+    ],
+  ])('asks again without what an error of the router names: %s', async (_, refusal, isWithout) => {
+    const { status, body: refused } = messagesErrorAnswer(refusal, 'r');
+    const first = upstream.calls.length;
+    answer = ({ body }) => (isWithout(body) ? text('Without it.') : { status, error: { ...refused.error } });
+    const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: pixel } };
+    const { results } = await converse('claude-native', [[image, ...text('What is it?')]], {
+      CLAUDE_CODE_MAX_OUTPUT_TOKENS: '32000',
+    });
+    expect(results).toMatchObject([{ is_error: false, result: 'Without it.' }]);
+    expect(upstream.calls.length - first).toBe(2);
   });
 
   it('asks again without a beta that the upstream does not know', async () => {
