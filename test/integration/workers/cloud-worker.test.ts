@@ -591,6 +591,31 @@ describe('a Responses client on a messages upstream', () => {
     expect(JSON.stringify(turns())).not.toContain('thinking');
   });
 
+  it('may refer to a stored answer, whose thinking comes back too', async () => {
+    const { instructions, tools, model, reasoning } = request;
+    const asked = { instructions, tools, model, reasoning };
+    const { id, output } = await openai()
+      .responses.stream({ ...asked, input })
+      .finalResponse();
+    const results = output.flatMap((item) =>
+      item.type === 'function_call'
+        ? [{ type: 'function_call_output' as const, call_id: item.call_id, output: 'Frogs.' }]
+        : [],
+    );
+    const { output_text: text } = await openai().responses.create({
+      ...asked,
+      previous_response_id: id,
+      input: results,
+    });
+    expect(text).toBe('Forty-two.');
+    expect(turns().map(({ content }) => content.map(({ type }) => type))).toEqual([
+      ['text'],
+      ['thinking', 'text', 'tool_use', 'tool_use'],
+      ['tool_result', 'tool_result'],
+    ]);
+    expect(turns()[1]?.content[0]).toMatchObject({ signature: expect.stringMatching(/^EqkC/) as string });
+  });
+
   it('has its conversation summarized, as one sealed item that stands for it later', async () => {
     const trigger = { type: 'compaction_trigger' as const };
     const { output } = await openai().responses.create({ ...request, input: [...input, trigger] });
