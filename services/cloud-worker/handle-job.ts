@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { ModelInfo } from '#shared/broker/contract/announcement.ts';
+import { hostedCapability, type ModelInfo } from '#shared/broker/contract/announcement.ts';
 import type { GrantedJob, JobEnd, JobHandler, Reply } from '#shared/broker/contract/job-contract.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
@@ -74,11 +74,13 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
   function translated(
     translation: Translation,
     { adapt, compacts }: Pick<ServedFormat, 'adapt' | 'compacts'>,
-    { model, fixed }: Ask,
+    { model, client, fixed }: Ask,
     body: JsonObject,
   ): JsonObject {
     const { takesFiles } = provider;
-    const target = { model: model.id, maxOutput: model.maxOutput, takesFiles, compacts, unseal: unsealOf(fixed) };
+    const { id, maxOutput, capabilities } = model;
+    const searches = capabilities.includes(hostedCapability('web_search', client));
+    const target = { model: id, maxOutput, takesFiles, searches, compacts, unseal: unsealOf(fixed) };
     return adapt(translation.request(body, target), model);
   }
 

@@ -37,6 +37,8 @@ export interface Target {
   takesImages?: boolean | undefined;
   /** Whether a command-line agent passes signed thinking of earlier turns to its upstream. */
   takesThinking?: boolean | undefined;
+  /** Whether the upstream searches the web itself for requests of the client's format. */
+  searches?: boolean | undefined;
   /** Opens a text that an earlier answer to the same owner sealed; returns undefined for any other text. */
   unseal?: ((sealed: string) => string | undefined) | undefined;
 }

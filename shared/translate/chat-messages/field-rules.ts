@@ -115,6 +115,7 @@ export const answerRules: readonly FieldRule[] = [
   rule('content[].signature', ignored('the chat format has no signatures')),
   rule('content[] redacted_thinking', ignored('only the upstream that made it can read it')),
   rule('content[] tool_use', translated('choices[].message.tool_calls[].function.arguments', 'the input as JSON text')),
+  rule('content[] server_tool_use, of a search', ignored('a call of a tool that ran on the upstream')),
   rule('content[] of other types', ignored('results of tools that ran on the upstream')),
   rule('stop_reason', translated('choices[].finish_reason')),
   rule('stop_sequence', ignored('the chat format does not report it')),

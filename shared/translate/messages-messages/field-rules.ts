@@ -85,6 +85,7 @@ export const answerRules: readonly FieldRule[] = [
   rule('content[].signature', passed),
   rule('content[] redacted_thinking', passed),
   rule('content[] tool_use', passed),
+  rule('content[] server_tool_use, of a search', passed),
   rule('content[] of other types', passed),
   rule('stop_reason', passed),
   rule('stop_sequence', passed),

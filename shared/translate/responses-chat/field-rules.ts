@@ -101,6 +101,10 @@ export const requestRules: readonly FieldRule[] = [
   rule('tools[] web_search, without access to the web', ignored('it searches a cache of its vendor')),
   rule('tools[] web_search beside tools of the client', ignored('the request can do without, where nothing searches')),
   rule(
+    'tools[] web_search alone',
+    refused('tools of that type, except [those that the router runs](tools.md#hosted-tools)'),
+  ),
+  rule(
     'tools[] of other types',
     refused('tools of that type, except [those that the router runs](tools.md#hosted-tools)'),
   ),

@@ -107,7 +107,20 @@ export const requestRules: readonly FieldRule[] = [
   rule('tools[] namespace', translated('tools[].name', 'its tools, with names of namespace and tool, `__` between')),
   rule('tools[] tool_search, by the client', translated('tools[].input_schema')),
   rule('tools[] web_search, without access to the web', ignored('it searches a cache of its vendor')),
-  rule('tools[] web_search beside tools of the client', ignored('the request can do without, where nothing searches')),
+  rule(
+    'tools[] web_search beside tools of the client',
+    translated(
+      'tools[].type',
+      '`web_search_20250305`, with its domains and place; ignored where the upstream does not search',
+    ),
+  ),
+  rule(
+    'tools[] web_search alone',
+    translated(
+      'tools[].type',
+      '`web_search_20250305`, with its domains and place; refused where the upstream does not search',
+    ),
+  ),
   rule(
     'tools[] of other types',
     refused('tools of that type, except [those that the router runs](tools.md#hosted-tools)'),
@@ -192,6 +205,10 @@ export const answerRules: readonly FieldRule[] = [
     translated('output[].encrypted_content', 'a `reasoning` item without text, sealed as signatures are'),
   ),
   rule('content[] tool_use', translated('output[].arguments', 'the input as JSON text; `input` of a custom tool')),
+  rule(
+    'content[] server_tool_use, of a search',
+    translated('output[].action', 'a `web_search_call`; what it found is in the text'),
+  ),
   rule('content[] of other types', ignored('results of tools that ran on the upstream')),
   rule('stop_reason', translated('status', '`incomplete` after `max_tokens`, a full context window or a refusal')),
   rule('stop_sequence', ignored('the Responses format does not report it')),

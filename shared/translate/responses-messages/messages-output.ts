@@ -4,26 +4,29 @@ import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
 import { readMessagesUsage } from '#shared/formats/messages/usage.ts';
 import { ResponsesAnswer } from '../responses/responses-answer.ts';
 import type { Ending, Minted } from '../translation.ts';
-import { toolArguments } from '../vocabulary/tool-call.ts';
+import { toolArguments, toolInput } from '../vocabulary/tool-call.ts';
 import { finishReasonFor, refusalText } from '../vocabulary/stop-reason.ts';
 import { carriedThinking } from './carried-thinking.ts';
+import { webSearchItem } from './web-search-tool.ts';
 
-/** A block of thinking or a call that is being received. */
+/** A block of thinking or a call that is being received. `json` is the input of a call so far. */
 type OpenBlock =
   /** `signature` so far. */
   | { type: 'thinking'; signature: string }
   /** `input` from the block's start, which counts if no pieces follow. */
-  | { type: 'tool_use'; index: number; id: string; input: JsonObject; sent: boolean };
+  | { type: 'tool_use'; index: number; id: string; input: JsonObject; sent: boolean }
+  | { type: 'server_tool_use'; block: JsonObject; json: string };
 
 /**
- * Writes the blocks of a messages upstream's answer as items of a response. Citations, and blocks of tools that run on the upstream,
- * are omitted. Results are text ready to be sent.
+ * Writes the blocks of a messages upstream's answer as items of a response. Citations, and the results of tools that run on the
+ * upstream, are omitted. Results are text ready to be sent.
  */
 export class MessagesOutput {
   readonly #minted: Minted;
   readonly #answer: ResponsesAnswer;
   readonly #open = new Map<Json | undefined, OpenBlock>();
   #calls = 0;
+  #searches = 0;
   #bytes = 0;
 
   constructor(minted: Minted) {
@@ -57,6 +60,9 @@ export class MessagesOutput {
         return this.#seal(block);
       case 'tool_use':
         return this.#call(index, block);
+      case 'server_tool_use':
+        this.#open.set(index, { type: 'server_tool_use', block, json: '' });
+        return '';
       default:
         return '';
     }
@@ -74,6 +80,7 @@ export class MessagesOutput {
         if (open?.type === 'thinking') open.signature += textIn(delta['signature']);
         return '';
       case 'input_json_delta':
+        if (open?.type === 'server_tool_use') open.json += textIn(delta['partial_json']);
         return open?.type === 'tool_use' ? this.#arguments(open, textIn(delta['partial_json'])) : '';
       default:
         return '';
@@ -89,6 +96,8 @@ export class MessagesOutput {
         return this.#seal(open);
       case 'tool_use':
         return open.sent ? '' : this.#arguments(open, toolArguments(open.input));
+      case 'server_tool_use':
+        return this.#searched(open);
       default:
         return '';
     }
@@ -126,6 +135,12 @@ export class MessagesOutput {
     const carried = carriedThinking(block, this.#minted.model);
     if (carried) this.#answer.sealReasoning(carried);
     return '';
+  }
+
+  #searched({ block, json }: OpenBlock & { type: 'server_tool_use' }): string {
+    const id = this.#minted.id.replace(/^resp_|^/, `ws_${this.#searches++}_`);
+    const item = webSearchItem(id, json === '' ? block : { ...block, input: toolInput(json) });
+    return item ? this.#answer.item(item) : '';
   }
 
   #call(index: Json | undefined, { id, name, input }: JsonObject): string {

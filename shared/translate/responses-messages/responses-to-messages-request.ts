@@ -30,7 +30,7 @@ export function responsesToMessagesRequest(body: JsonObject, target: Target): Js
   const flat = flattenTools(request);
   const history = responsesHistoryToMessages(request, flat, target);
   if (request.text?.format?.type === 'json_object') history.system.push({ ...jsonInstruction });
-  const tools = responsesToolsToMessages(request, flat);
+  const tools = responsesToolsToMessages(request, flat, target);
   markCached(history, request, flat.tools.length > 0);
   const asked = {
     maxTokens: request.max_output_tokens ?? (target.maxOutput && Math.min(target.maxOutput, usualMaxTokens)),

@@ -4,19 +4,27 @@ import type { ResponsesRequest } from '#shared/formats/responses/request.ts';
 import { flatToolChoice } from '../responses/flat-tool-choice.ts';
 import type { FlatTool, FlatTools } from '../responses/flatten-tools.ts';
 import { refuseHostedTools } from '../responses/refuse-hosted-tools.ts';
+import type { Target } from '../translation.ts';
 import { messagesToolChoice } from '../vocabulary/tool-choice.ts';
+import { isWebSearch, webSearchTool } from './web-search-tool.ts';
 
 /**
  * Translates the tools and the tool choice of a request to the messages format, which refuses a choice without tools.
- * @throws RouterError `unsupported_parameter` for tools that run on the server, or a choice among them
+ * @throws RouterError `unsupported_parameter` for tools that the upstream does not run, or a choice among those that it runs
  */
-export function responsesToolsToMessages(request: ResponsesRequest, flat: FlatTools): JsonObject {
-  const { tools } = flat;
-  refuseHostedTools(flat);
+export function responsesToolsToMessages(
+  request: ResponsesRequest,
+  flat: FlatTools,
+  { searches }: Pick<Target, 'searches'>,
+): JsonObject {
+  const { tools, hosted } = flat;
+  const search = searches === true ? hosted.find(isWebSearch) : undefined;
+  refuseHostedTools({ tools, hosted: hosted.filter((tool) => tool !== search) });
   const { tool_choice: choice, parallel_tool_calls: parallel } = request;
-  if (tools.length === 0) return {};
+  if (tools.length === 0 && !search) return {};
   const { choice: translated, allowed } = messagesToolChoice(flatToolChoice(choice, flat));
-  const offered = tools.filter(({ name }) => allowed?.has(name) ?? true).map(translateTool);
+  const functions = tools.filter(({ name }) => allowed?.has(name) ?? true).map(translateTool);
+  const offered = search ? [...functions, webSearchTool(search)] : functions;
   const onlyOne = parallel === false && translated.type !== 'none';
   if ((choice === undefined || choice === null) && !onlyOne) return { tools: offered };
   return { tools: offered, tool_choice: onlyOne ? { ...translated, disable_parallel_tool_use: true } : translated };

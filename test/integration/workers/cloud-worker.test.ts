@@ -616,6 +616,24 @@ describe('a Responses client on a messages upstream', () => {
     expect(turns()[1]?.content[0]).toMatchObject({ signature: expect.stringMatching(/^EqkC/) as string });
   });
 
+  it('has the upstream search the web', async () => {
+    const search = { type: 'web_search' as const, filters: { allowed_domains: ['example.com'] } };
+    const asked = { ...request, model: 'claude-search', tools: [search] };
+    const { output, output_text: text } = await openai().responses.stream(asked).finalResponse();
+    expect(output).toMatchObject([
+      {
+        type: 'web_search_call',
+        status: 'completed',
+        action: { type: 'search', query: expect.stringMatching(/./) as string },
+      },
+      { type: 'message', status: 'completed' },
+    ]);
+    expect(text).not.toBe('');
+    expect(claude.seen.at(-1)?.body).toMatchObject({
+      tools: [{ type: 'web_search_20250305', name: 'web_search', allowed_domains: ['example.com'] }],
+    });
+  });
+
   it('has its conversation summarized, as one sealed item that stands for it later', async () => {
     const trigger = { type: 'compaction_trigger' as const };
     const { output } = await openai().responses.create({ ...request, input: [...input, trigger] });

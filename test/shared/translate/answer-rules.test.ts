@@ -86,6 +86,10 @@ const messagesExamples: Record<string, Example> = {
   },
   'content[] redacted_thinking': added({ type: 'redacted_thinking', data: 'd' }, 'content[].data'),
   'content[] tool_use': added(use, 'content[].input'),
+  'content[] server_tool_use, of a search': added(
+    { type: 'server_tool_use', id: 's', name: 'web_search', input: { query: 'q' } },
+    'content[].input',
+  ),
   'content[] of other types': added({ type: 'web_search_tool_result', content: [] }, 'content[].content'),
   stop_reason: { with: messagesAnswer([text], { stop_reason: 'max_tokens' }), without: plain },
   stop_sequence: { with: messagesAnswer([text], { stop_sequence: 'END' }), without: plain },

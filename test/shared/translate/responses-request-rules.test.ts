@@ -119,6 +119,7 @@ const examples: Record<string, Example> = {
   'tools[] web_search, without access to the web': top({
     tools: [{ type: 'web_search', external_web_access: false }],
   }),
+  'tools[] web_search alone': top({ tools: [{ type: 'web_search', search_context_size: 'low' }] }),
   'tools[] of other types': top({ tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] }),
   tool_choice: top({ tool_choice: 'required' }, { tools }),
   'tool_choice allowed_tools': top(
@@ -176,7 +177,7 @@ describe.each(upstreams)("the rules for a Responses client's request to a %s ups
     let called = 0;
     const model = () => (field === 'model' ? `target-${++called}` : 'target');
     holdRule(field, effect, example, (body) =>
-      translate(body, { model: model(), maxOutput: 4096, compacts: true, unseal }),
+      translate(body, { model: model(), maxOutput: 4096, compacts: true, searches: true, unseal }),
     );
   });
 });

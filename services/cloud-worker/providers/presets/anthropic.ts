@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { hostedCapability, type Capability } from '#shared/broker/contract/announcement.ts';
+import { responsesFormat } from '#shared/formats/responses/responses-format.ts';
 import { messagesUpstream } from '#shared/translate/upstreams/messages/messages-upstream.ts';
 import { keyHeader, type Provider } from '../provider.ts';
 import { allCapabilities, capabilitiesIf, readCards, tokens } from '../read-cards.ts';
@@ -22,8 +23,11 @@ const card = z.looseObject({
   max_tokens: tokens,
 });
 
-/** The hosted tools that Anthropic runs for all of its models. */
-const hosted = (['web_search', 'web_fetch'] as const).map((kind) => hostedCapability(kind, messagesUpstream.name));
+/** The hosted tools that Anthropic runs for all of its models, and the search that it runs for that of Responses requests. */
+const hosted = [
+  ...(['web_search', 'web_fetch'] as const).map((kind) => hostedCapability(kind, messagesUpstream.name)),
+  hostedCapability('web_search', responsesFormat.name),
+];
 
 /**
  * The list of models of a server that lists them as Anthropic does.

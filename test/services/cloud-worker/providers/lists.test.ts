@@ -14,7 +14,7 @@ describe('a list of models', () => {
   it('of Anthropic has capabilities and context windows, without retired models', () => {
     const list: unknown = JSON.parse(readFileSync('test/fixtures/providers/anthropic/models.json', 'utf8'));
     const models = read('anthropic', list);
-    const hosted = ['web_search@messages', 'web_fetch@messages'];
+    const hosted = ['web_search@messages', 'web_fetch@messages', 'web_search@responses'];
     const capabilities = [...all, ...hosted];
     expect(models[0]).toEqual({ id: 'claude-think', capabilities, contextWindow: 1_000_000, maxOutput: 128_000 });
     expect(models.find(({ id }) => id === 'claude-long')?.capabilities).toEqual(['stream', 'tools', 'json', ...hosted]);

@@ -281,6 +281,25 @@ describe('the tools of a Responses request to a messages upstream', () => {
     expect(translate({ tool_choice: 'auto', parallel_tool_calls: false })).not.toHaveProperty('tool_choice');
   });
 
+  it('have the search of the upstream for that of the server', () => {
+    const location = { type: 'approximate', city: 'Oslo', region: null };
+    const search = { type: 'web_search', filters: { allowed_domains: ['example.com'] }, user_location: location };
+    expect(translate({ tools: [search], tool_choice: 'auto' }, { searches: true })).toMatchObject({
+      tools: [
+        {
+          type: 'web_search_20250305',
+          name: 'web_search',
+          allowed_domains: ['example.com'],
+          user_location: { type: 'approximate', city: 'Oslo' },
+        },
+      ],
+      tool_choice: { type: 'auto' },
+    });
+    const beside = { tools: [...tools, { type: 'web_search' }] };
+    expect(translate(beside, { searches: true })['tools']).toHaveLength(4);
+    expect(translate(beside)['tools']).toHaveLength(3);
+  });
+
   it.each([
     ['tools[0].type', { tools: [{ type: 'web_search' }] }],
     ['tools[0].type', { tools: [{ type: 'file_search', vector_store_ids: [] }] }],

@@ -1,0 +1,38 @@
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import type { MessagesTool } from '#shared/formats/messages/request.ts';
+import type { HostedTool } from '../responses/flatten-tools.ts';
+
+/** The name that messages upstreams demand of their search. */
+const searchName = 'web_search';
+
+/** Whether a tool of a Responses request searches the web itself, not a cache of its vendor. */
+export function isWebSearch({ tool }: HostedTool): boolean {
+  return tool.type.startsWith('web_search') && tool['external_web_access'] !== false;
+}
+
+/** The search that a messages upstream runs (Anthropic API guide, "Web search tool"), for that of a Responses request. */
+export function webSearchTool({ tool }: HostedTool): MessagesTool {
+  const { filters, user_location: location } = tool;
+  const domains = isJsonObject(filters) ? filters['allowed_domains'] : undefined;
+  return {
+    type: 'web_search_20250305',
+    name: searchName,
+    ...(Array.isArray(domains) && domains.length > 0 && { allowed_domains: domains }),
+    ...(isJsonObject(location) && { user_location: withoutNulls({ type: 'approximate', ...location }) }),
+  };
+}
+
+/**
+ * The item for a search that a messages upstream has run; undefined for a call of another of its tools.
+ * @param id of the item
+ * @param block `server_tool_use`, with its whole input
+ */
+export function webSearchItem(id: string, { name, input }: JsonObject): JsonObject | undefined {
+  if (name !== searchName) return undefined;
+  const query = isJsonObject(input) && typeof input['query'] === 'string' ? input['query'] : '';
+  return { id, type: 'web_search_call', status: 'completed', action: { type: 'search', query, queries: [query] } };
+}
+
+function withoutNulls(fields: Record<string, Json | undefined>): JsonObject {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+}
