@@ -1,3 +1,4 @@
+import { plainEntries, saysWhatCame } from '#shared/formats/responses/hosted/plain-items.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject } from '#shared/core/json.ts';
 import type { ChatMessage, ChatPart } from '#shared/formats/chat/request.ts';
@@ -35,7 +36,7 @@ export function responsesHistoryToChat(
   const history = new ChatHistory();
   history.addInstructions(partsOf(instructions ?? '', 'instructions'));
   if (typeof input === 'string') history.addUser(partsOf(input, 'input'));
-  else for (const [at, item] of (input ?? []).entries()) add(item, `input[${at}]`);
+  else for (const [at, item] of plainEntries(input ?? [], undefined, saysWhatCame)) add(item, `input[${at}]`);
   return history.finish();
 
   function add(item: ResponsesItem, param: string): void {

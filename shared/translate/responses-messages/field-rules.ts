@@ -75,6 +75,10 @@ export const requestRules: readonly FieldRule[] = [
   rule('input[] tool_search_output', translated('tools[].name', 'its tools are offered; the `tool_result` names them')),
   rule('input[] additional_tools', translated('tools[].name', 'its tools are offered')),
   rule(
+    'input[] web_search_call, mcp_call and others that the router has run',
+    translated('messages[].content[].tool_use_id', 'a call of a function and its output'),
+  ),
+  rule(
     'input[] web_search_call, mcp_call and others of hosted tools',
     ignored('a server has run them; the answer after them has what came of it'),
   ),

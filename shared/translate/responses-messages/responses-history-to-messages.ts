@@ -1,3 +1,4 @@
+import { plainEntries, saysWhatCame } from '#shared/formats/responses/hosted/plain-items.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { MessagesBlock, TextBlock } from '#shared/formats/messages/request.ts';
 import type {
@@ -35,7 +36,7 @@ export function responsesHistoryToMessages(
   const turns = new MessageTurns();
   if (typeof instructions === 'string' && instructions !== '') turns.addSystem([{ type: 'text', text: instructions }]);
   if (typeof input === 'string') turns.addUser(responsesContentToBlocks(input, 'input'));
-  else for (const [at, item] of (input ?? []).entries()) add(item, `input[${at}]`);
+  else for (const [at, item] of plainEntries(input ?? [], undefined, saysWhatCame)) add(item, `input[${at}]`);
   return turns.finish();
 
   function add(item: ResponsesItem, param: string): void {

@@ -36,6 +36,10 @@ export const requestRules: readonly FieldRule[] = [
   rule('input[] function_call_output, custom_tool_call_output', passed),
   rule('input[] tool_search_output', passed),
   rule('input[] additional_tools', passed),
+  rule(
+    'input[] web_search_call, mcp_call and others that the router has run',
+    translated('input[].call_id', 'a call of a function and its output'),
+  ),
   rule('input[] web_search_call, mcp_call and others of hosted tools', passed),
   rule(
     'input[] compaction',

@@ -1,4 +1,5 @@
 import type { JsonObject } from '#shared/core/json.ts';
+import { isOwnHostedItem, plainEntries } from '#shared/formats/responses/hosted/plain-items.ts';
 import type { ResponsesItem, ResponsesReasoning, ResponsesRequest } from '#shared/formats/responses/request.ts';
 import { ruledFields } from '../field-rule.ts';
 import { expandCompaction, expandSummaries } from '../responses/compaction.ts';
@@ -16,7 +17,7 @@ const ownItemId = /^[a-z]+_[0-9a-f]{32}_\d+$/;
 /**
  * The upstream's request for a Responses client's request: everything passes except the model's name, what concerns stored
  * responses, and what only this router can read. The router stores responses itself, so the upstream stores none, and is asked to
- * encrypt the thinking that a stored response must be able to continue. One that does not compact conversations is asked for a summary.
+ * encrypt the thinking that a stored response must be able to continue. Hosted calls that the router has run become calls of functions. One that does not compact conversations is asked for a summary.
  * @throws RouterError `unsupported_parameter` for what only one client of the upstream may have
  */
 export function responsesToResponsesRequest(body: JsonObject, target: Target): JsonObject {
@@ -27,7 +28,9 @@ export function responsesToResponsesRequest(body: JsonObject, target: Target): J
   return {
     ...request,
     model: target.model,
-    ...(Array.isArray(input) && { input: input.flatMap((item) => itemFor(item, target)) }),
+    ...(Array.isArray(input) && {
+      input: plainEntries(input, undefined, isOwnHostedItem).flatMap(([, item]) => itemFor(item, target)),
+    }),
     store: false,
     ...(store !== false && { include: [...new Set([...(include ?? []), encryptedThinking])] }),
   };

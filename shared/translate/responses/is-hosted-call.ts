@@ -6,6 +6,8 @@ const hostedCalls: ReadonlySet<string> = new Set([
   'image_generation_call',
   'mcp_list_tools',
   'mcp_call',
+  'mcp_approval_request',
+  'mcp_approval_response',
 ]);
 
 /**

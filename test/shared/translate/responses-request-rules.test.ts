@@ -96,6 +96,14 @@ const examples: Record<string, Example> = {
     [user],
     [user, answer],
   ),
+  'input[] web_search_call, mcp_call and others that the router has run': {
+    ...history(
+      [{ type: 'mcp_call', id: 'mcp_rtr_1_0', server_label: 'w', name: 'f', arguments: '{}', output: 'o' }, answer],
+      [user],
+      [user, answer],
+    ),
+    path: '',
+  },
   'input[] compaction': history([compactionItem({ id: 'resp_1', seal }, 'so far')]),
   'input[] compaction_trigger': history([{ type: 'compaction_trigger' }]),
   'input[] of other types': history([{ type: 'computer_call', call_id: 'c', action: {} }]),

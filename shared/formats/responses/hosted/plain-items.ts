@@ -9,6 +9,36 @@ import { mcpFunctionName, searchName } from './hosted-functions.ts';
  * @param outputs outputs of the calls that the client has approved in this request, by the id of the approval's request
  */
 export function plainItems(items: readonly ResponsesItem[], outputs: ReadonlyMap<string, string>): ResponsesItem[] {
+  return plainEntries(items, outputs).map(([, item]) => item);
+}
+
+/** Nothing has run in this request. */
+const none: ReadonlyMap<string, string> = new Map();
+
+/**
+ * Whether the item of a hosted call says what came of it, or that it waits for approval: of those that the router has run, and of
+ * all calls of MCP servers. A search of another upstream has its results in the message after it only.
+ */
+export function saysWhatCame(item: ResponsesItem): boolean {
+  return item.type === 'web_search_call' ? Array.isArray((item as JsonObject)['results']) : true;
+}
+
+/** Whether the item is of a hosted call that the router has run: no upstream takes it for its own. */
+export function isOwnHostedItem(item: ResponsesItem): boolean {
+  const { id, approval_request_id: asked } = item as JsonObject;
+  const known = item.type === 'mcp_approval_response' ? asked : id;
+  return typeof known === 'string' && /^[a-z]+_rtr_/.test(known);
+}
+
+/**
+ * The same with the position of the item that each one is from.
+ * @param takes which items of hosted calls become calls of functions; the others stay as they are
+ */
+export function plainEntries(
+  items: readonly ResponsesItem[],
+  outputs = none,
+  takes: (item: ResponsesItem) => boolean = () => true,
+): [number, ResponsesItem][] {
   const fields = items as readonly JsonObject[];
   const ran = new Set(fields.map(({ approval_request_id: id, type }) => (type === 'mcp_call' ? id : undefined)));
   const responses = new Map(
@@ -16,9 +46,10 @@ export function plainItems(items: readonly ResponsesItem[], outputs: ReadonlyMap
       item['type'] === 'mcp_approval_response' ? [[item['approval_request_id'], item] as const] : [],
     ),
   );
-  return items.flatMap((item): ResponsesItem[] => {
+  const plain = (item: ResponsesItem): ResponsesItem[] => {
     const given = item as JsonObject;
     const { id } = given;
+    if (!takes(item)) return [item];
     switch (item.type) {
       case 'web_search_call':
         return pair(id, searchName, JSON.stringify(searchInput(given['action'])), searchOutput(given));
@@ -35,7 +66,8 @@ export function plainItems(items: readonly ResponsesItem[], outputs: ReadonlyMap
       default:
         return [item];
     }
-  });
+  };
+  return items.flatMap((item, at) => plain(item).map((each): [number, ResponsesItem] => [at, each]));
 }
 
 function pair(id: Json | undefined, name: string, args: string, output: string): ResponsesItem[] {

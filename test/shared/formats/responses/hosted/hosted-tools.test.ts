@@ -7,7 +7,12 @@ import {
   toolsWithFunctions,
 } from '#shared/formats/responses/hosted/hosted-functions.ts';
 import { hostedToolsOf, needsApproval } from '#shared/formats/responses/hosted/hosted-tools-of.ts';
-import { plainItems } from '#shared/formats/responses/hosted/plain-items.ts';
+import {
+  isOwnHostedItem,
+  plainEntries,
+  plainItems,
+  saysWhatCame,
+} from '#shared/formats/responses/hosted/plain-items.ts';
 import type { ResponsesItem, ResponsesRequest } from '#shared/formats/responses/request.ts';
 
 const request = (...tools: JsonObject[]): ResponsesRequest => ({ model: 'm', input: 'hi', tools }) as ResponsesRequest;
@@ -144,6 +149,21 @@ describe('the items of hosted calls, for a model', () => {
     expect(search({ action: { type: 'search', queries: ['q'], sources } })).toEqual(['https://x.example/']);
     expect(search({ status: 'failed' })).toEqual(['Error: the search failed.']);
     expect(search({})).toEqual(['The next message has what was found.']);
+  });
+
+  it('stay as they are where an upstream knows them, or the next message has all of it', () => {
+    const items = [
+      { type: 'mcp_approval_request', id: 'mcpr_1', server_label: 'w', name: 'f', arguments: '{}' },
+      { type: 'mcp_approval_response', approval_request_id: 'mcpr_1', approve: true },
+      { type: 'web_search_call', id: 'ws_1', action: { query: 'q' } },
+      { type: 'mcp_approval_response', approval_request_id: 'mcpr_rtr_1_0', approve: true },
+      { type: 'mcp_call', id: 'mcp_rtr_1_0', server_label: 'w', name: 'f', arguments: '{}', output: 'o' },
+    ] as ResponsesItem[];
+    const left = (takes: (item: ResponsesItem) => boolean): number[] =>
+      plainEntries(items, undefined, takes).flatMap(([at, item]) => (item === items[at] ? [at] : []));
+    expect(left(isOwnHostedItem)).toEqual([0, 1, 2]);
+    expect(left(saysWhatCame)).toEqual([2]);
+    expect(plainEntries(items, undefined, isOwnHostedItem).map(([at]) => at)).toEqual([0, 1, 2, 4, 4]);
   });
 
   it('say what became of the approval of a call', () => {
