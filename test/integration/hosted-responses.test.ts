@@ -100,6 +100,20 @@ describe('a web search of a Responses client on an engine without one', () => {
     expect(events.filter(({ type }) => type === 'response.completed')).toHaveLength(1);
   });
 
+  it('is stored with the answer, which a later request continues', async () => {
+    const asked = { ...ask([search('badgers'), '[demo say "Badgers dig."]']), store: true };
+    for (const stream of [true, false]) {
+      const answer = stream
+        ? await openai().responses.stream(asked).finalResponse()
+        : await openai().responses.create(asked);
+      const found = await openai(withoutSearch.url).responses.retrieve(answer.id);
+      expect(typesOf(found.output)).toEqual(['web_search_call', 'message']);
+      expect(found).toMatchObject({ status: 'completed', store: true, output_text: 'Badgers dig.' });
+      const next = { model: 'demo', input: 'And now?', previous_response_id: answer.id };
+      expect(await openai().responses.create(next)).toMatchObject({ previous_response_id: answer.id });
+    }
+  });
+
   it('has ids that differ in all turns, and a usage that is their sum', async () => {
     const one = await openai().responses.create({ ...ask(['[demo say "Hm."]']), tools: [] });
     const steps = [search('a'), search('b'), '[demo say "Done."]'];
