@@ -7,7 +7,7 @@ import { responseEvents, type ResponseEvent } from '../shared/translate/response
 
 let cluster: Cluster;
 beforeAll(async () => {
-  cluster = await startCluster({ ingress: { KEEP_ALIVE_MS: '150', NO_WORKER_TIMEOUT_MS: '400' } });
+  cluster = await startCluster({ ingress: { KEEP_ALIVE_MS: '150', NO_WORKER_TIMEOUT_MS: '1500' } });
 });
 afterAll(() => cluster.stop());
 
