@@ -54,7 +54,11 @@ export default defineConfig({
           name: 'compose',
           expect,
           globalSetup: ['test/compose/set-up.ts'],
-          include: ['test/compose/**/*.test.ts', 'test/integration/sdks/{openai,anthropic}-sdk.test.ts'],
+          include: [
+            'test/compose/**/*.test.ts',
+            'test/integration/sdks/{openai,anthropic}-sdk.test.ts',
+            'test/integration/sdks/openai-responses*.test.ts',
+          ],
           testTimeout: 180_000,
           hookTimeout: 300_000,
           fileParallelism: false,

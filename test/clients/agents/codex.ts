@@ -14,11 +14,11 @@ export const codex: Client = {
   }),
 };
 
-/** Codex' configuration for the router. With full access it would also ask for searches of the live web. */
-export function codexConfig(baseUrl: string): string {
+/** Codex' configuration for the router. With full access for its commands it also offers searches of the live web to the model. */
+export function codexConfig(baseUrl: string, sandbox = 'workspace-write'): string {
   return `model_provider = "router"
 approval_policy = "never"
-sandbox_mode = "workspace-write"
+sandbox_mode = "${sandbox}"
 
 [analytics]
 enabled = false

@@ -1,0 +1,160 @@
+import OpenAI from 'openai';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sdkCluster } from '../../helpers/cluster/sdk-cluster.ts';
+import { finishedResponse } from '../../helpers/clients/responses-schema.ts';
+
+let cluster: Awaited<ReturnType<typeof sdkCluster>>;
+beforeAll(async () => {
+  cluster = await sdkCluster();
+});
+afterAll(() => cluster.stop());
+
+const post = (body: object) =>
+  fetch(`${cluster.url}/api/openai/v1/responses`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'demo', ...body }),
+  });
+
+/** The finished response to a request that is not streamed. */
+async function answerTo(body: object) {
+  const answer = await post(body);
+  expect(answer.status).toBe(200);
+  return finishedResponse.parse(await answer.json());
+}
+
+interface Event {
+  type: string;
+  sequence_number: number;
+  output_index?: number;
+  item_id?: string;
+  delta?: string;
+  arguments?: string;
+  item?: { id: string; type: string };
+  response?: { id: string };
+}
+
+/** The events of a streamed request; each has its type as its name, too. */
+async function eventsOf(body: object): Promise<Event[]> {
+  const answer = await post({ ...body, stream: true });
+  expect(answer.headers.get('content-type')).toMatch(/^text\/event-stream/);
+  const text = await answer.text();
+  return Array.from(text.matchAll(/^event: (.+)\ndata: (.+)\n\n/gm), ([, name, data = '']) => {
+    const event = JSON.parse(data) as Event;
+    expect(event.type).toBe(name);
+    return event;
+  });
+}
+
+const user = (content: unknown) => ({ type: 'message', role: 'user', content });
+const image =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
+const locate = {
+  type: 'function',
+  name: 'get_place',
+  description: 'Finds a place',
+  parameters: { type: 'object', properties: { place: { type: 'string' } }, required: ['place'] },
+};
+const asksForPlace = { input: [user('Use get_place to find "Lake Garda".')], tools: [locate] };
+
+describe('the cases of the public Open Responses suite', () => {
+  it('a text, a system message, an earlier answer and an image each give a complete response', async () => {
+    const inputs = [
+      [user('Greet me in three words.')],
+      [{ type: 'message', role: 'system', content: 'You are a sailor.' }, user('Greet me.')],
+      [user('I am Ada.'), { type: 'message', role: 'assistant', content: 'Good day, Ada.' }, user('Who am I?')],
+      [
+        user([
+          { type: 'input_text', text: 'What is this?' },
+          { type: 'input_image', image_url: image },
+        ]),
+      ],
+    ];
+    for (const input of inputs) {
+      expect(await answerTo({ input })).toMatchObject({ status: 'completed', output: [{ type: 'message' }] });
+    }
+  });
+
+  it('a tool gives a call', async () => {
+    const { output, tools } = await answerTo(asksForPlace);
+    expect(output).toMatchObject([{ type: 'function_call', name: 'get_place', arguments: '{"place":"Lake Garda"}' }]);
+    expect(tools).toMatchObject([locate]);
+  });
+
+  it('a stream begins, nests its events and ends with the whole response', async () => {
+    const events = await eventsOf({ input: [user('Count to five.')] });
+    expect(events.map(({ sequence_number: number }) => number)).toEqual(events.map((_, at) => at));
+    const types = events.map(({ type }) => type).filter((type, at, all) => type !== all[at - 1]);
+    expect(types).toEqual([
+      'response.created',
+      'response.in_progress',
+      'response.output_item.added',
+      'response.content_part.added',
+      'response.output_text.delta',
+      'response.output_text.done',
+      'response.content_part.done',
+      'response.output_item.done',
+      'response.completed',
+    ]);
+    expect(new Set(events.map(({ response }) => response?.id)).size).toBe(2);
+    const whole = finishedResponse.parse(events.at(-1)?.response);
+    const [message] = whole.output;
+    const deltas = events.map(({ delta = '' }) => delta).join('');
+    expect(message).toMatchObject({ type: 'message', content: [{ text: deltas }] });
+    const inMessage = events.filter(({ item_id: id }) => id !== undefined);
+    expect(new Set(inMessage.map(({ item_id: id }) => id))).toEqual(new Set([message?.id]));
+  });
+
+  it('a streamed call has its arguments in pieces and as a whole', async () => {
+    const events = await eventsOf(asksForPlace);
+    const ofType = (type: string) => events.filter((event) => event.type === type);
+    const added = ofType('response.output_item.added');
+    expect(added).toMatchObject([{ item: { type: 'function_call' } }]);
+    expect(ofType('response.output_item.done')).toMatchObject([{ item: { type: 'function_call' } }]);
+    const deltas = ofType('response.function_call_arguments.delta').map(({ delta }) => delta);
+    expect(deltas.length).toBeGreaterThan(1);
+    const [done] = ofType('response.function_call_arguments.done');
+    expect(done).toMatchObject({ arguments: deltas.join(''), item_id: added[0]?.item?.id });
+  });
+});
+
+describe('every endpoint of responses, for the official SDK', () => {
+  const openai = () => new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: cluster.key, maxRetries: 0 });
+
+  it('stores a response, goes on with it, lists its input, and deletes it', async () => {
+    const { responses } = openai();
+    const first = await responses.create({ model: 'demo', input: 'My name is Ada.' });
+    expect(await responses.retrieve(first.id)).toMatchObject({ id: first.id, output_text: first.output_text });
+    const stream = responses.stream({ model: 'demo', input: 'And now?', previous_response_id: first.id });
+    const second = await stream.finalResponse();
+    expect(second.previous_response_id).toBe(first.id);
+    expect(second.output_text).toContain('Messages: 3 (2 user, 1 assistant).');
+    const items = await responses.inputItems.list(first.id);
+    expect(items.data).toMatchObject([{ type: 'message', role: 'user' }]);
+    await expect(responses.cancel(first.id)).rejects.toMatchObject({ status: 400 });
+    await responses.delete(first.id);
+    await expect(responses.retrieve(first.id)).rejects.toMatchObject({ status: 404 });
+    await expect(
+      responses.create({ model: 'demo', input: 'Still there?', previous_response_id: first.id }),
+    ).rejects.toMatchObject({ status: 400, code: 'previous_response_not_found' });
+  });
+
+  it('keeps nothing with `store: false`', async () => {
+    const { id } = await openai().responses.create({ model: 'demo', input: 'Forget this.', store: false });
+    await expect(openai().responses.retrieve(id)).rejects.toMatchObject({ status: 404 });
+  });
+
+  it('compacts a conversation, and goes on with what is left of it', async () => {
+    const { responses } = openai();
+    const compacted = await responses.compact({ model: 'demo', input: 'A long story about a badger.' });
+    expect(compacted.output.at(-1)).toMatchObject({ type: 'compaction' });
+    const input = [...compacted.output, { role: 'user', content: 'Go on.' }] as OpenAI.Responses.ResponseInput;
+    const next = await responses.create({ model: 'demo', input, store: false });
+    expect(next.output_text).toContain('Go on.');
+  });
+
+  it('refuses a response in the background', async () => {
+    const asked = openai().responses.create({ model: 'demo', input: 'Later.', background: true });
+    await expect(asked).rejects.toMatchObject({ status: 400, param: 'background' });
+  });
+});
