@@ -14,6 +14,7 @@ const refusedFields: Readonly<Record<string, string>> = {
   output_format: 'an output format',
   mcp_servers: 'MCP servers that the upstream connects to',
   container: 'a container on the upstream',
+  compaction: 'a request for a summary in place of an answer',
 };
 
 /**
