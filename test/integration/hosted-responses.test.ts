@@ -2,9 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import OpenAI from 'openai';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
 import { withRegistry } from '../helpers/cluster/with-registry.ts';
+import { startFakeModelApis } from '../helpers/upstreams/fake-model-apis.ts';
 import { until } from '../helpers/until.ts';
 
 type Tool = OpenAI.Responses.Tool;
@@ -187,6 +188,27 @@ describe('a web search of a Responses client on an engine without one', () => {
     expect(beside.output_text).toBe('Hm.');
     const refused = openai(url).responses.create(ask([search('a')]));
     await expect(refused).rejects.toMatchObject({ status: 400, param: 'tools[0].type' });
+  });
+});
+
+describe('an upstream that runs these tools itself', () => {
+  it('gets the request as it is', async () => {
+    const upstream = await startFakeModelApis();
+    onTestFinished(() => upstream.close());
+    await cluster.addCloudWorker({
+      PROVIDER: 'openai',
+      PROVIDER_URL: `${upstream.url}/v1`,
+      PROVIDER_KEY: 'k',
+      PROVIDER_MODELS: 'gpt-5.9',
+    });
+    const tools = [webSearch, pages({ server_label: 'elsewhere' })];
+    for (const model of ['gpt-5.9', 'auto']) {
+      const response = await openai()
+        .responses.stream({ ...ask(['Hello.'], tools), model })
+        .finalResponse();
+      expect(response.output_text).toContain('You said');
+      expect(upstream.calls.at(-1)).toMatchObject({ path: '/v1/responses', body: { model: 'gpt-5.9', tools } });
+    }
   });
 });
 
