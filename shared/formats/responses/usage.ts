@@ -1,5 +1,19 @@
-import type { JsonObject } from '#shared/core/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
+
+/** Reads the usage of a response; its `input_tokens` include cached ones. Undefined if there is none. */
+export function readResponsesUsage(usage: Json | undefined): Usage | undefined {
+  if (!isJsonObject(usage)) return undefined;
+  const input = objectOf(usage['input_tokens_details']);
+  const output = objectOf(usage['output_tokens_details']);
+  return {
+    promptTokens: count(usage['input_tokens']),
+    cachedTokens: count(input['cached_tokens']),
+    cacheWriteTokens: count(input['cache_write_tokens']),
+    completionTokens: count(usage['output_tokens']),
+    reasoningTokens: count(output['reasoning_tokens']),
+  };
+}
 
 /** Writes the usage for Responses clients, always with both details. */
 export function writeResponsesUsage(usage: Usage): JsonObject {
@@ -10,4 +24,12 @@ export function writeResponsesUsage(usage: Usage): JsonObject {
     output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
     total_tokens: usage.promptTokens + usage.completionTokens,
   };
+}
+
+function objectOf(value: Json | undefined): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
+function count(value: Json | undefined): number {
+  return typeof value === 'number' && value > 0 ? Math.round(value) : 0;
 }

@@ -7,7 +7,7 @@ import { writtenText } from '../upstreams/chat/reasoning.ts';
 import { responseFinishReason } from '../upstreams/responses/ending.ts';
 import { piecesOfItems, type ResponsesPiece } from '../upstreams/responses/item-pieces.ts';
 import { failureOf } from '../upstreams/responses/upstream-error.ts';
-import { readResponsesUsage } from '../upstreams/responses/usage.ts';
+import { readResponsesUsage } from '#shared/formats/responses/usage.ts';
 
 /**
  * Translates a response for a chat client. Texts are joined, thinking becomes `reasoning_content`, and a message with tool calls

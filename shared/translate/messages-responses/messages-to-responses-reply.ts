@@ -8,7 +8,7 @@ import type { Ending, Minted } from '../translation.ts';
 import { responseFinishReason } from '../upstreams/responses/ending.ts';
 import { piecesOfItems, thinkingOf, type ResponsesPiece } from '../upstreams/responses/item-pieces.ts';
 import { failureOf } from '../upstreams/responses/upstream-error.ts';
-import { readResponsesUsage } from '../upstreams/responses/usage.ts';
+import { readResponsesUsage } from '#shared/formats/responses/usage.ts';
 import { finishReasonOfRefusal, stopReasonFor } from '../vocabulary/stop-reason.ts';
 import { syntheticSignature } from '../vocabulary/thinking.ts';
 import { messagesToolId, toolInput } from '../vocabulary/tool-call.ts';

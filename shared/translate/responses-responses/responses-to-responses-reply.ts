@@ -6,7 +6,7 @@ import { ResponsesAnswer } from '../responses/responses-answer.ts';
 import type { Ending, Minted } from '../translation.ts';
 import { isToolCall, responseFinishReason } from '../upstreams/responses/ending.ts';
 import { failureOf } from '../upstreams/responses/upstream-error.ts';
-import { readResponsesUsage } from '../upstreams/responses/usage.ts';
+import { readResponsesUsage } from '#shared/formats/responses/usage.ts';
 import { summaryIn } from './compaction-stream.ts';
 import { completeResponse } from './complete-response.ts';
 import { ownFields } from './own-fields.ts';

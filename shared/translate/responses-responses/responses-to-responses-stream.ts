@@ -8,7 +8,7 @@ import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
 import { isToolCall, responseFinishReason } from '../upstreams/responses/ending.ts';
 import { endsStream, eventType } from '../upstreams/responses/event-type.ts';
 import { failureOf, upstreamErrorFromResponse } from '../upstreams/responses/upstream-error.ts';
-import { readResponsesUsage } from '../upstreams/responses/usage.ts';
+import { readResponsesUsage } from '#shared/formats/responses/usage.ts';
 import { EventCompletion } from './event-completion.ts';
 import { ownFields, withOwnFields } from './own-fields.ts';
 

@@ -15,7 +15,7 @@ import {
   type ResponsesPiece,
 } from './item-pieces.ts';
 import { failureOf, upstreamErrorFromResponse } from './upstream-error.ts';
-import { readResponsesUsage } from './usage.ts';
+import { readResponsesUsage } from '#shared/formats/responses/usage.ts';
 
 /** The official SDKs accept indexes from 0 to 127. */
 const mostCalls = 128;
