@@ -99,7 +99,7 @@ export const chatConversation: fc.Arbitrary<JsonObject> = fc
     system: fc.option(text),
     turns: turns(chatTurn),
     last: text,
-    tools: fc.array(chatTool, { minLength: 1, maxLength: 3 }),
+    tools: fc.uniqueArray(chatTool, { minLength: 1, maxLength: 3, selector: (tool) => tool.function.name }),
     choice: fc.constantFrom('auto', 'none', 'required', 'named'),
     parallel: fc.boolean(),
     sampling: fc.record(sampling, { requiredKeys: [] }),
@@ -171,12 +171,12 @@ export const messagesConversation: fc.Arbitrary<JsonObject> = fc
   .record({
     first: contentOf<JsonObject>(messagesText, messagesImage),
     turns: turns(messagesTurn),
-    tools: fc.array(
+    tools: fc.uniqueArray(
       fc.record(
         { name, description: text, input_schema: schema, strict: fc.constant(true) },
         { requiredKeys: ['name', 'input_schema'] },
       ),
-      { minLength: 1, maxLength: 3 },
+      { minLength: 1, maxLength: 3, selector: (tool) => tool.name },
     ),
     choice: fc.constantFrom('auto', 'any', 'none', 'tool'),
     parallel: fc.boolean(),
