@@ -57,7 +57,10 @@ async function servedFor(name: string, isComplete: (found: readonly UsageRecord[
   return [...new Set(found.map(({ purpose, model }) => `${purpose}: ${model}`))].toSorted();
 }
 
-const anyOf = (purpose: string) => (found: readonly UsageRecord[]) => found.some((each) => each.purpose === purpose);
+const allOf =
+  (...purposes: string[]) =>
+  (found: readonly UsageRecord[]) =>
+    purposes.every((purpose) => found.some((each) => each.purpose === purpose));
 
 describe.skipIf(!claude)('Claude Code', () => {
   const start = (model: string, args: readonly string[], input?: string) => {
@@ -89,11 +92,15 @@ describe.skipIf(!claude)('Claude Code', () => {
     'asking for %s has its titles, agents, searches and compactions run on the model of the rules, by %s',
     async (name, _, rule) => {
       const title = await askForTitle(name);
-      expect(await servedFor(name, anyOf('auxiliary')), title.stderr).toEqual(['auxiliary: small']);
+      expect(await servedFor(name, allOf('auxiliary')), title.stderr).toEqual(['auxiliary: small']);
 
       const agent = await ask(name, explore, '--allowedTools', 'Agent');
       expect(JSON.parse(agent.stdout), agent.stderr).toMatchObject({ is_error: false });
-      expect(await servedFor(name, anyOf('subagent'))).toEqual(['auxiliary: small', 'main: big', 'subagent: small']);
+      expect(await servedFor(name, allOf('main', 'subagent'))).toEqual([
+        'auxiliary: small',
+        'main: big',
+        'subagent: small',
+      ]);
       expect((await readUsage(cluster.prefix)).find(({ purpose }) => purpose === 'subagent')).toMatchObject({ rule });
 
       await ask(name, search, '--allowedTools', 'WebSearch');
@@ -101,7 +108,7 @@ describe.skipIf(!claude)('Claude Code', () => {
       await ask(name, '/compact', '--resume', session);
       const searched = (found: readonly UsageRecord[]) =>
         found.filter(({ purpose }) => purpose === 'auxiliary').length > 1;
-      const served = await servedFor(name, (found) => searched(found) && anyOf('compaction')(found));
+      const served = await servedFor(name, (found) => searched(found) && allOf('compaction')(found));
       expect(served).toEqual(['auxiliary: small', 'compaction: small', 'main: big', 'subagent: small']);
     },
   );
@@ -123,11 +130,11 @@ describe.skipIf(!codex)('Codex', () => {
   it('has its agents and compactions run on the model of the rules', async () => {
     const agent = await ask('[demo call multi_agent_v1__spawn_agent {"message":"Say hello."}]');
     expect(agent.stdout, agent.stderr).toContain('"turn.completed"');
-    expect(await servedFor('codex', anyOf('subagent'))).toEqual(['main: big', 'subagent: small']);
+    expect(await servedFor('codex', allOf('main', 'subagent'))).toEqual(['main: big', 'subagent: small']);
 
     const long = await ask('[demo call exec_command {"cmd":"echo hi"}]', 'model_auto_compact_token_limit=1000');
     expect(long.stdout, long.stderr).toContain('"turn.completed"');
-    const served = await servedFor('codex', anyOf('compaction'));
+    const served = await servedFor('codex', allOf('main', 'compaction'));
     expect(served).toEqual(['compaction: small', 'main: big', 'subagent: small']);
   });
 });
@@ -149,6 +156,6 @@ describe.skipIf(!opencode).each([
     const environment = { OPENCODE_CONFIG_CONTENT: JSON.stringify(config) };
     const { stdout, stderr } = await runAgent(opencode ?? '', args, folder, environment);
     expect(stdout, stderr).toContain('Say hello to the badger.');
-    expect(await servedFor(format, anyOf('auxiliary'))).toEqual(['auxiliary: small', 'main: big']);
+    expect(await servedFor(format, allOf('main', 'auxiliary'))).toEqual(['auxiliary: small', 'main: big']);
   });
 });

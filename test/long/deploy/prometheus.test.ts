@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasPrometheus, type Prometheus, startPrometheus } from '../../helpers/deploy/start-prometheus.ts';
 import { dashboardQueries, readAlerts } from '../../helpers/deploy/observability-files.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
+import { withRegistry } from '../../helpers/cluster/with-registry.ts';
 import { until } from '../../helpers/until.ts';
 import { startEngineProxy, type EngineProxy } from '../../helpers/upstreams/start-engine-proxy.ts';
 import { startRedis } from '../../helpers/servers/start-redis.ts';
@@ -28,7 +29,8 @@ beforeAll(async () => {
   redis = await startRedis();
   proxy = await startEngineProxy(() => cluster.engineUrl);
   const worker = { ADMIN_PORT: '0', SLOTS: '1' };
-  const ingress = { NO_WORKER_TIMEOUT_MS: '4000' };
+  const rules = 'models: {ruled: {targets: [{model: demo}], purposes: {auxiliary: {targets: [{model: demo}]}}}}';
+  const ingress = { NO_WORKER_TIMEOUT_MS: '4000', ...withRegistry(rules) };
   cluster = await startCluster({ redisUrl: redis.url, worker, ingress });
   second = await cluster.addWorker({ ENGINE_URL: proxy.url });
   folder = mkdtempSync(join(tmpdir(), 'rtr-mcp-'));
@@ -69,8 +71,9 @@ async function ask(
   path: string,
   fields: object,
   { url, key }: { url: string; key: string } = cluster,
+  further: Record<string, string> = {},
 ): Promise<number> {
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...further };
   const answer = await fetch(`${url}/api/${path}`, { method: 'POST', headers, body: JSON.stringify(fields) });
   await answer.text();
   return answer.status;
@@ -79,7 +82,10 @@ async function ask(
 const messages = [{ role: 'user', content: 'Tell me something.' }];
 const chat = (fields: object = {}) => ask('openai/chat/completions', { model: 'demo', messages, ...fields });
 
-/** A second or two of everything that the dashboards show: both formats, tools, errors, moves, waits, limits, an ejected worker. */
+/**
+ * A second or two of everything that the dashboards show: all formats, stored responses, rules, tools, errors, moves, waits, limits,
+ * an ejected worker.
+ */
 async function everything(): Promise<void> {
   const slow = { stream: true, demo: { first_token_delay_ms: 300, answer_tokens: 30, tokens_per_second: 60 } };
   // As many in a row eject a worker.
@@ -87,6 +93,8 @@ async function everything(): Promise<void> {
   await Promise.all([
     ...Array.from({ length: 6 }, () => chat(slow)),
     ask('anthropic/v1/messages', { model: 'demo', max_tokens: 20, messages }),
+    ask('openai/responses', { model: 'demo', max_output_tokens: 20, input: 'Tell me something.' }),
+    ask('openai/chat/completions', { model: 'ruled', messages }, cluster, { 'x-rtr-purpose': 'auxiliary' }),
     ask('tools/v1/execute', { tool: 'calculator', input: { expression: '1+1' } }),
     chat({ model: 'nothing' }),
     chat({ temperature: 9 }),
