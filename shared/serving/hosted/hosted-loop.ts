@@ -81,6 +81,7 @@ export class HostedLoop implements RunningRequest {
       const events = answer.finish();
       sink.end(Buffer.from(stream ? events : JSON.stringify(answer.whole())));
     } catch (error) {
+      this.cancel();
       sink.fail(
         error instanceof RouterError
           ? error
@@ -126,6 +127,8 @@ export class HostedLoop implements RunningRequest {
   async #runCalls(calls: readonly HostedCall[]): Promise<void> {
     const { answer, sink, stream } = this.#parts;
     const running = calls.map((call) => this.#runCall(call));
+    // One that fails while another is waited for is no unhandled rejection, which would end the process.
+    for (const each of running) each.catch(() => undefined);
     for (const [at, call] of calls.entries()) {
       const outcome = await running[at];
       if (!outcome || this.#isStopped) continue;
