@@ -40,7 +40,7 @@ export async function serveRequest(
   if (runnable.length === 0) return serveModel(parts, { ...withoutNeed(request), resolved: model }, sink, caller);
   if (operation === 'generate') return runLoop(parts, { ...request, hosted }, runnable, model, sink, caller);
   const counted = { ...request, ...read(hosted.asFunctions(bodyOf(request, model), runnable)), resolved: model };
-  return serveModel(parts, counted, sink, caller);
+  return serveModel(parts, withoutNeed(counted), sink, caller);
 }
 
 function plan(
@@ -77,13 +77,13 @@ function runLoop(
     ask(body, turnSink, before) {
       const resolved = before ? stayingWith(before, model, parts) : model;
       const turn = { ...request, ...request.read(body), resolved };
-      return serveModel(parts, turn, turnSink, before ? later : caller);
+      return serveModel(parts, withoutNeed(turn), turnSink, before ? later : caller);
     },
     call: (call, signal, onKeepAlive) => runHostedCall({ ...parts, settings }, call, later, signal, onKeepAlive),
   });
 }
 
-/** The same request, for upstreams that run none of its hosted tools. */
+/** The same request, for upstreams that run none of its hosted tools: those that the router does not run, it can do without. */
 function withoutNeed(request: ModelRequest): ModelRequest {
   const { parameters } = request;
   return { ...request, parameters: { ...parameters, needs: { ...parameters.needs, hosted: undefined } } };
