@@ -7,6 +7,9 @@ export const inputArgument = 'input';
 /** What precedes the text: the object begins with the argument. */
 const opening = /^\s*\{\s*"input"\s*:\s*"/;
 
+/** Characters within which it ends. Of arguments that begin otherwise, the input is found at their end. */
+const longestOpening = 100;
+
 const escapes: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
 
 /**
@@ -14,43 +17,46 @@ const escapes: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r
  * with one argument.
  */
 export class InputUnwrapper {
+  /** The JSON text, without what was taken of it: searched as a whole for each piece, it would cost its square. */
   #json = '';
-  /** Position in the JSON text up to which the input was taken; undefined before it has begun. */
-  #at: number | undefined;
-  #ended = false;
+  #state: 'before' | 'within' | 'after' = 'before';
   #input = '';
 
   /** Adds a piece of the arguments and returns the further text of the input. */
   push(json: string): string {
+    if (this.#state === 'after') return '';
+    const known = this.#json.length;
     this.#json += json;
-    if (this.#at === undefined) {
+    if (this.#state === 'before') {
+      if (known > longestOpening) return '';
       const begun = opening.exec(this.#json);
       if (!begun) return '';
-      this.#at = begun[0].length;
+      this.#state = 'within';
+      this.#json = this.#json.slice(begun[0].length);
     }
-    const text = this.#ended ? '' : this.#take(this.#at);
+    const text = this.#take();
     this.#input += text;
     return text;
   }
 
   /** The whole input, once the arguments are complete. Arguments that are no such object are the input themselves. */
   finish(): string {
-    if (this.#at !== undefined) return this.#input;
+    if (this.#state !== 'before') return this.#input;
     const value = parseUpstreamJson(this.#json);
     const argument = isJsonObject(value) ? (value[inputArgument] ?? onlyValue(Object.values(value))) : value;
     if (typeof argument === 'string') return argument;
     return this.#json;
   }
 
-  /** Reads the JSON string from a position, as far as its characters are complete. */
-  #take(from: number): string {
+  /** Takes the JSON string, as far as its characters are complete. */
+  #take(): string {
     const json = this.#json;
     let text = '';
-    let at = from;
+    let at = 0;
     while (at < json.length) {
       const character = json[at] ?? '';
       if (character === '"') {
-        this.#ended = true;
+        this.#state = 'after';
         break;
       }
       const length = character === '\\' ? escapeLength(json, at) : 1;
@@ -58,7 +64,7 @@ export class InputUnwrapper {
       text += length === 1 ? character : unescape(json.slice(at, at + length));
       at += length;
     }
-    this.#at = at;
+    this.#json = json.slice(at);
     return text;
   }
 }

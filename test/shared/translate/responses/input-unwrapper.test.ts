@@ -22,6 +22,17 @@ describe('the input of a custom tool', () => {
     }
   });
 
+  it.each(['input', 'patch'])('named %s is taken out of small pieces in time', (name) => {
+    const unwrapper = new InputUnwrapper();
+    unwrapper.push(`{"${name}":"`);
+    const startedAt = performance.now();
+    for (let piece = 0; piece < 100_000; piece++) unwrapper.push('abc\\n');
+    unwrapper.push('"}');
+    expect(unwrapper.finish()).toHaveLength(400_000);
+    // It takes 0.1 s, and 10 s when each piece reads the whole again.
+    expect(performance.now() - startedAt).toBeLessThan(3_000);
+  });
+
   it('never ends in half a character', () => {
     const unwrapper = new InputUnwrapper();
     const pieces = ['{"input":"', '\\ud83e', '\\udd', 'a1', '\\ud83e', 'x"}'].map((piece) => unwrapper.push(piece));
