@@ -15,6 +15,12 @@ const removeResponse = new RedisScript(common, new URL('lua/remove.lua', import.
 /** Responses that one response continues at most, one after the other. */
 const mostLinks = 1_000;
 
+/** Items of one response at most, and those that one request refers to: Redis serves nobody else while it goes through them. */
+const mostItems = 10_000;
+
+/** Bytes that Redis takes to find an item by its id. */
+const itemBytes = 256;
+
 /** Base64 has four characters for three bytes. */
 const sealedShare = 4 / 3;
 
@@ -69,14 +75,15 @@ export class StoredResponses {
     this.#report = parts.report;
   }
 
-  /** Stores a response. @returns false if it is larger than all that may be stored */
+  /** Stores a response. @returns false if it is larger than all that may be stored, or has too many items */
   async keep(owner: string, stored: StoredResponse): Promise<boolean> {
     const { id, previous } = stored;
-    const content = this.#sealer(owner).seal(JSON.stringify(stored));
     const items = [...itemsById(stored).keys()];
+    if (items.length > mostItems) return false;
+    const content = this.#sealer(owner).seal(JSON.stringify(stored));
     const { keepMs, ownerBytes, totalBytes } = this.#bounds;
     const args = { prefix: this.#prefix, owner, id, previous, mostLinks, keepMs, ownerBytes, totalBytes };
-    const entry = JSON.stringify({ bytes: content.length, previous, items });
+    const entry = JSON.stringify({ bytes: content.length + items.length * itemBytes, previous, items });
     return (await keepResponse.run(this.#redis, { args, texts: [content, entry] })) === 1;
   }
 
@@ -101,6 +108,7 @@ export class StoredResponses {
 
   /** Stored items by their ids, of inputs and outputs alike. */
   async items(owner: string, ids: readonly string[]): Promise<Found<Map<string, JsonObject>>> {
+    if (ids.length > mostItems) return 'too long';
     const wrong = ids.find((id) => !isId(id));
     if (wrong !== undefined) return { missing: wrong };
     const reply = await this.#run(findItems, owner, { items: ids });
