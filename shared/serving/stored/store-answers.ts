@@ -36,15 +36,20 @@ export class AnswerStorer {
     await Promise.race([this.#store(finished), pause(longestMs, undefined, { ref: false })]);
   }
 
+  /** Counts an answer that is too large to be stored. */
+  countTooLarge(requestId: string): void {
+    this.counts.too_large += 1;
+    this.#log.warn({ requestId }, 'a response is too large to be stored');
+  }
+
   async #store({ requestId, owner, format, answer, toStore }: FinishedAnswer): Promise<void> {
     const { id } = answer;
     if (typeof id !== 'string') return;
     const { input, previous } = toStore;
     const stored: StoredResponse = { id, response: format.storedForm(answer, previous), input, previous };
     try {
-      const outcome = (await this.#responses.keep(owner, stored)) ? 'stored' : 'too_large';
-      this.counts[outcome] += 1;
-      if (outcome === 'too_large') this.#log.warn({ requestId }, 'a response is too large to be stored');
+      if (await this.#responses.keep(owner, stored)) this.counts.stored += 1;
+      else this.countTooLarge(requestId);
     } catch (error) {
       this.counts.failed += 1;
       this.#log.warn({ requestId, err: error }, 'a response could not be stored');

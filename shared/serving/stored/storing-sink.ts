@@ -20,6 +20,8 @@ export interface StoringOptions {
   isGone: () => boolean;
   /** Stores the answer's object. Never rejects, and waits for a bounded time. */
   store: (answer: JsonObject) => Promise<void>;
+  /** Called when the answer is too long to be stored. */
+  onTooLarge: () => void;
 }
 
 /** One answer that is to be stored. */
@@ -29,7 +31,7 @@ export interface StoredAnswerParts {
   format: StoredAnswers;
   stream: boolean;
   toStore: ToStore;
-  storer: Pick<AnswerStorer, 'store'>;
+  storer: Pick<AnswerStorer, 'store' | 'countTooLarge'>;
 }
 
 /**
@@ -126,6 +128,7 @@ export class StoringSink implements ModelSink {
     this.#heldBytes += bytes.length;
     if (this.#heldBytes <= mostBytes) return;
     // Too long to be held: it is passed on, and not stored.
+    if (this.#heldBytes - bytes.length <= mostBytes) this.#options.onTooLarge();
     for (const piece of this.#held ?? []) this.#sink.data(piece);
     this.#held = [];
     this.#begun = nothing;
@@ -145,5 +148,6 @@ export function storingSink(sink: ModelSink, answer: StoredAnswerParts): ModelSi
     stream,
     isGone: () => caller.isGone(),
     store: (object) => storer.store({ requestId, owner, format, answer: object, toStore }),
+    onTooLarge: () => storer.countTooLarge(requestId),
   });
 }

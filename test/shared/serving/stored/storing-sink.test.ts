@@ -37,8 +37,10 @@ function open({ streams = true, isGone = false }: { streams?: boolean; isGone?: 
     stored.push(answer);
     return release.promise;
   };
-  const sink = new StoringSink(inner, { format: storedResponses, stream: streams, isGone: () => isGone, store });
-  return { sink, sent, stored, release: () => release.resolve() };
+  const counts = { tooLarge: 0 };
+  const onTooLarge = (): void => void (counts.tooLarge += 1);
+  const options = { format: storedResponses, stream: streams, isGone: () => isGone, store, onTooLarge };
+  return { sink: new StoringSink(inner, options), sent, stored, counts, release: () => release.resolve() };
 }
 
 describe('an answer that is stored', () => {
@@ -118,13 +120,14 @@ describe('an answer is not stored', () => {
     expect(sent.join('')).not.toContain('"status"');
   });
 
-  it('when it is too long to be held: it passes', async () => {
+  it('when it is too long to be held: it passes, and is counted', async () => {
     const long = stream({ ...response, text: 'x'.repeat(9 * 1024 * 1024) });
-    const { sink, sent, stored } = open();
+    const { sink, sent, stored, counts } = open();
     for (let at = 0; at < long.length; at += 512 * 1024) sink.data(Buffer.from(long.slice(at, at + 512 * 1024)));
     sink.end(Buffer.alloc(0));
     await until(() => sent.at(-1) === '(end)');
     expect(stored).toEqual([]);
     expect(sent.join('') === `${long}(end)`).toBe(true);
+    expect(counts).toEqual({ tooLarge: 1 });
   });
 });
