@@ -11,8 +11,8 @@ import { requestRules } from './field-rules.ts';
 
 const fields = ruledFields(requestRules);
 
-/** The ids of items that this router has written: the upstream does not know them. */
-const ownItemId = /^[a-z]+_[0-9a-f]{32}_\d+$/;
+/** The ids of items that this router has written, also in a later turn of one answer: the upstream does not know them. */
+const ownItemId = /^[a-z]+_[0-9a-f]{32}(?:_\d+)+$/;
 
 /**
  * The upstream's request for a Responses client's request: everything passes except the model's name, what concerns stored

@@ -70,6 +70,8 @@ describe("a Responses client's request, for a Responses upstream", () => {
     const own = `fc_${'0a'.repeat(16)}_3`;
     const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' };
     expect(input([{ ...call, id: own }])).toEqual([call]);
+    // One of a later turn of an answer with hosted tools.
+    expect(input([{ ...call, id: `${own}_5` }])).toEqual([call]);
     expect(input([{ ...call, id: 'fc_theirs' }])).toEqual([{ ...call, id: 'fc_theirs' }]);
   });
 
