@@ -26,6 +26,8 @@ export class TurnSink implements ModelSink {
   readonly #parts: TurnSinkParts;
   readonly #relayedBefore: number;
   #bytes = 0;
+  /** Why the turn cannot be relayed. The job then fails with an error of the router's. */
+  #thrown: RouterError | undefined;
 
   constructor(parts: TurnSinkParts) {
     this.#parts = parts;
@@ -42,10 +44,8 @@ export class TurnSink implements ModelSink {
   }
 
   data(piece: Uint8Array): void {
-    const { sink, stream, relay } = this.#parts;
-    this.#bytes += piece.length;
-    if (this.#bytes > mostBytes) throw new RouterError('upstream_failed', 'The answer is too large.');
-    const events = relay(piece);
+    const { sink, stream } = this.#parts;
+    const events = this.#relay(piece);
     if (stream && events !== '') sink.data(Buffer.from(events));
   }
 
@@ -59,6 +59,17 @@ export class TurnSink implements ModelSink {
   }
 
   fail(error: RouterError): void {
-    this.ending = error;
+    this.ending = this.#thrown ?? error;
+  }
+
+  #relay(piece: Uint8Array): string {
+    try {
+      this.#bytes += piece.length;
+      if (this.#bytes > mostBytes) throw new RouterError('upstream_failed', 'The answer is too large.');
+      return this.#parts.relay(piece);
+    } catch (error) {
+      if (error instanceof RouterError) this.#thrown = error;
+      throw error;
+    }
   }
 }
