@@ -17,7 +17,8 @@ const ownItemId = /^[a-z]+_[0-9a-f]{32}(?:_\d+)+$/;
 /**
  * The upstream's request for a Responses client's request: everything passes except the model's name, what concerns stored
  * responses, and what only this router can read. The router stores responses itself, so the upstream stores none, and is asked to
- * encrypt the thinking that a stored response must be able to continue. Hosted calls that the router has run become calls of functions. One that does not compact conversations is asked for a summary.
+ * encrypt the thinking that a stored response must be able to continue. Hosted calls that the router has run become calls of functions.
+ * An upstream that does not compact conversations is asked for a summary.
  * @throws RouterError `unsupported_parameter` for what only one client of the upstream may have
  */
 export function responsesToResponsesRequest(body: JsonObject, target: Target): JsonObject {

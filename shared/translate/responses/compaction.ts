@@ -12,7 +12,7 @@ Call no tool, and answer with the summary alone.`;
 /** Precedes a summary in the conversations that go on with it. */
 const introduction = 'Summary of the conversation before this message:\n\n';
 
-/** Whether a request ends in the wish for a summary of its conversation: the answer is one `compaction` item then. */
+/** Whether a request asks for a summary of its conversation: its answer is one `compaction` item. */
 export function isCompaction({ input }: JsonObject): boolean {
   return Array.isArray(input) && input.some((item) => typeOf(item) === 'compaction_trigger');
 }

@@ -13,7 +13,10 @@ const card = z.looseObject({
   top_provider: z.looseObject({ max_completion_tokens: tokens }).nullish().catch(undefined),
 });
 
-/** OpenRouter (OpenRouter docs, "Models API", "Parameters", "Responses"). It accepts what clients send, and drops what a model does not know. */
+/**
+ * OpenRouter (OpenRouter docs, "Models API", "Parameters", "Responses"). It accepts what clients send, and drops what a model does not
+ * know.
+ */
 export const openrouter: Provider = {
   title: 'OpenRouter',
   format: chatUpstream,

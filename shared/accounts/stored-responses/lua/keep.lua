@@ -1,6 +1,6 @@
 -- Stores a response. The responses that it continues are kept as long as it: times of expiry are rounded up to a 24th of the time for
--- which responses are kept, so that a long history is not visited for each response that continues it. Where there is no room, the oldest responses go: of
--- this owner when the owner has too many bytes, and of the owner with the most when all have too many together.
+-- which responses are kept, so that a long history is not visited for each response that continues it. Where there is no room, the
+-- oldest responses go: of this owner when the owner has too many bytes, and of the owner with the most when all have too many together.
 --
 -- ARGV[1]  JSON, besides prefix and owner:
 --   id
