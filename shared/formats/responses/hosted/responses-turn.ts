@@ -146,7 +146,7 @@ export function beginCall(events: AnswerEvents, call: HostedCall, args: string):
 }
 
 /** Adds an item that is complete. */
-export function addWhole(events: AnswerEvents, item: JsonObject): string {
+function addWhole(events: AnswerEvents, item: JsonObject): string {
   const position = events.add(item);
   return (
     events.item(position, 'response.output_item.added', item) + events.item(position, 'response.output_item.done', item)
