@@ -5,6 +5,7 @@ import { askRedis, storeUnavailable } from '../redis/ask-redis.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import type { ReportUnreadable } from '../redis/stored-records.ts';
 import type { OwnerKeys } from '../secrets/owner-keys.ts';
+import { OwnerTurns } from './owner-turns.ts';
 
 const common = new URL('lua/stored.lua', import.meta.url);
 const keepResponse = new RedisScript(common, new URL('lua/keep.lua', import.meta.url));
@@ -53,7 +54,8 @@ export type Found<T> = { found: T } | { missing: string } | 'too long';
 
 /**
  * Responses that clients have had stored, in Redis, sealed with a key of their owner. Nobody else finds them: an id of another owner
- * is an unknown one. The oldest go where there is no room. Every method throws `store_unavailable`.
+ * is an unknown one. The oldest go where there is no room. Every method throws `store_unavailable`, and those that read
+ * `overloaded`.
  */
 export class StoredResponses {
   readonly #redis: Redis;
@@ -61,6 +63,7 @@ export class StoredResponses {
   readonly #bounds: StoredResponsesBounds;
   readonly #keys: Pick<OwnerKeys, 'storeSealer'>;
   readonly #report: ReportUnreadable;
+  readonly #turns = new OwnerTurns();
 
   /** @param prefix what all names in Redis begin with */
   constructor(
@@ -90,7 +93,8 @@ export class StoredResponses {
   /** One response; undefined if the owner has none with this id. */
   async find(owner: string, id: string): Promise<StoredResponse | undefined> {
     if (!isId(id)) return undefined;
-    const content = await askRedis(this.#redis.get(`${this.#prefix}stored-response:${owner}:${id}`));
+    const name = `${this.#prefix}stored-response:${owner}:${id}`;
+    const content = await this.#turns.take(owner, () => askRedis(this.#redis.get(name)));
     return content === null ? undefined : this.#open(this.#sealer(owner), content);
   }
 
@@ -134,7 +138,9 @@ export class StoredResponses {
 
   async #run(script: RedisScript, owner: string, args: object): Promise<{ outcome: unknown; rest: string[] }> {
     const mostBytes = Math.ceil(this.#bounds.historyBytes * sealedShare);
-    const reply = await script.run(this.#redis, { args: { prefix: this.#prefix, owner, mostBytes, ...args } });
+    const reply = await this.#turns.take(owner, () =>
+      script.run(this.#redis, { args: { prefix: this.#prefix, owner, mostBytes, ...args } }),
+    );
     const [outcome, ...rest] = Array.isArray(reply) ? reply.map(String) : [];
     return { outcome, rest };
   }

@@ -34,7 +34,7 @@ const nothing: ReadonlyMap<string, JsonObject> = new Map();
  * Puts what is stored in place of what a request refers to: the answer that it continues, and single items.
  * @param owner whose answers it may refer to
  * @throws RouterError `previous_response_not_found`, `not_found`, `unsupported_parameter` where nothing is stored,
- * `context_length_exceeded` for a history that is too long, `store_unavailable`, or as `read` of the format does
+ * `context_length_exceeded` for a history that is too long, `store_unavailable`, `overloaded`, or as `read` of the format does
  */
 export async function resolveStored(
   { responses, stores, assertIntact }: AnswerStore,

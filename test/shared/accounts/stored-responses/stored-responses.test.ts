@@ -133,6 +133,26 @@ describe('the history of a response', () => {
   });
 });
 
+describe('long histories', () => {
+  it('are read one after the other, so that Redis goes on answering', async () => {
+    const open = await openKeyStore(inject('redisUrl'));
+    const store = openStore(open, { ownerBytes: 32_000_000, totalBytes: 64_000_000, historyBytes: 32_000_000 });
+    for (let at = 0; at < 10; at++)
+      await store.keep(
+        'ada',
+        response(`resp_${at}`, { bytes: 2_000_000, ...(at > 0 && { previous: `resp_${at - 1}` }) }),
+      );
+    const reads = Array.from({ length: 20 }, () => store.history('ada', 'resp_9'));
+    const found = Promise.allSettled(reads);
+    // When all were asked for at once, this and most of them failed after a second.
+    expect(await open.connection.redis.ping()).toBe('PONG');
+    // A slow machine may not come to the last ones in time.
+    const failures = (await found).flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+    for (const failure of failures) expect(failure).toMatchObject({ code: 'overloaded' });
+    expect(failures.length).toBeLessThan(reads.length / 2);
+  });
+});
+
 describe('the expiry of a long history', () => {
   it('is prolonged once for a while, not by each response that continues it', async () => {
     const open = await openKeyStore(inject('redisUrl'));
