@@ -100,12 +100,16 @@ await runService(async (environment, releases) => {
   });
   await listen(admin, config.ADMIN_PORT, config.ADMIN_HOST, releases);
 
-  const redis = connectRedis(config.REDIS_URL, {
-    log,
-    name: `ingress-${id}`,
-    ca: readCertificates('REDIS_CA', config.REDIS_CA),
-  });
+  const ca = readCertificates('REDIS_CA', config.REDIS_CA);
+  const redis = connectRedis(config.REDIS_URL, { log, name: `ingress-${id}`, ca });
   releases.add('redis', () => redis.close());
+  // A response may have megabytes: keys and limits must not wait for it.
+  const responsesRedis = connectRedis(config.REDIS_URL, {
+    log: log.child({ connection: 'stored responses' }),
+    name: `ingress-${id}-responses`,
+    ca,
+  });
+  releases.add('redis for stored responses', () => responsesRedis.close());
   const unreadable = logUnreadable(log);
   const accounts = openAccounts(redis.redis, `${prefix}:`, unreadable);
   const store = new LostStoreWatch(accounts.store, log);
@@ -113,7 +117,7 @@ await runService(async (environment, releases) => {
   const secret = new ClusterSecret(redis.redis, `${prefix}:`, config.SEAL_SECRET);
   releases.add('cluster secret', () => secret.close());
   const ownerKeys = new OwnerKeys(() => secret.secrets);
-  const stored = new StoredResponses(redis.redis, `${prefix}:`, {
+  const stored = new StoredResponses(responsesRedis.redis, `${prefix}:`, {
     bounds: {
       keepMs: config.RESPONSES_KEEP_HOURS * hourMs,
       ownerBytes: config.RESPONSES_OWNER_BYTES,
