@@ -237,7 +237,7 @@ describe.each(cases.filter(({ name }) => installed.has(name)))('$name as a worke
       for await (const { choices } of stream) {
         if (isFirst && choices[0]?.delta.content) {
           isFirst = false;
-          for (const pid of worker.processes()) process.kill(pid, 'SIGKILL');
+          for (const pid of worker.processes()) kill(pid);
         }
       }
     };
@@ -289,4 +289,13 @@ function toolNames(tools: unknown): string[] {
       ? toolNames(tool['functionDeclarations'])
       : [String(tool['name'] ?? tool['type'])],
   );
+}
+
+/** Kills a process. One that has ended since it was listed needs no signal. */
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
 }
