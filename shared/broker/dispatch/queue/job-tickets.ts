@@ -1,8 +1,9 @@
-import type { LivePool } from '../workers/live-pool.ts';
+import type { LivePool, Placement } from '../workers/live-pool.ts';
 
 /** A ticket that stands for a job in one pool's lane. */
 export interface PlacedTicket {
-  model: string;
+  /** What is granted to the worker that claims it. */
+  placement: Placement;
   /** Its place in the lane, and the call that gives it up. */
   place: Readonly<{ isHeld: boolean }>;
   leave: (leavesTicket: boolean) => void;
@@ -46,10 +47,11 @@ export class JobTickets {
   }
 
   /** Adds a ticket, which is held or published next. */
-  place(pool: LivePool, model: string, place: PlacedTicket['place'], leave: PlacedTicket['leave']): void {
+  place(placement: Placement, place: PlacedTicket['place'], leave: PlacedTicket['leave']): void {
+    const { pool } = placement;
     pool.waiting += 1;
     if (place.isHeld) this.#isAdmitted = true;
-    this.#placed.set(pool, { model, place, leave, number: this.#count, publishedAt: 0, answer: 'none' });
+    this.#placed.set(pool, { placement, place, leave, number: this.#count, publishedAt: 0, answer: 'none' });
     this.#count += 1;
   }
 

@@ -143,12 +143,13 @@ export class Tickets {
   }
 
   /** A job that a worker had is not put behind those that wait. */
-  #add(job: Job, { pool, model }: Placement, isFree: boolean): void {
+  #add(job: Job, placement: Placement, isFree: boolean): void {
+    const { pool } = placement;
     if (job.tickets.placed.has(pool)) return;
     const lane = this.laneOf(pool, job.request.class);
     const place = lane.enter(job, isFree || job.attempts > 0);
     this.#waiting.get(pool.tier)?.count(job, 1);
-    job.tickets.place(pool, model, place, (leavesTicket) => lane.leave(place, leavesTicket));
+    job.tickets.place(placement, place, (leavesTicket) => lane.leave(place, leavesTicket));
     if (!place.isHeld) this.#publish(job, pool);
   }
 
