@@ -98,8 +98,8 @@ export class JobEndings {
 
   /**
    * The worker that the job was offered to sends no frame: the job is offered to another one, and this is no attempt. If no
-   * heartbeat came either, the worker has died with the job, until its next ones come. A job that another worker has died with
-   * before waits until that is known, because its next worker would be the third.
+   * heartbeat came either, while others' do, the worker has died with the job, until its next ones come. A job that another
+   * worker has died with before waits until that is known, because its next worker would be the third.
    */
   ignore(job: Job, now: number): void {
     const { attempt } = job;
@@ -107,7 +107,8 @@ export class JobEndings {
     if (!attempt) return;
     if (deaths.hasOne(job)) return link.askAgain(job, now);
     const isOverdue = now - attempt.worker.lastHeartbeatAt > heartbeatMs;
-    const error = isOverdue && hadTaken(attempt) ? deaths.count(job, attempt, now) : undefined;
+    const isSilent = isOverdue && hadTaken(attempt) && deaths.areHeartbeatsDelivered(now);
+    const error = isSilent ? deaths.count(job, attempt, now) : undefined;
     if (error) return this.abandon(job, error);
     link.cancel(job);
     placer.onRefusal(job);

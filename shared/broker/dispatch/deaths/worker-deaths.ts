@@ -7,16 +7,19 @@ import type { JobRequest } from '../job-request.ts';
 import type { LiveWorkers } from '../workers/live-workers.ts';
 import { digestOf, RefusedBodies } from './refused-bodies.ts';
 
+/** Milliseconds since the last heartbeat of any worker, up to which the broker delivers them. */
+const deliveredMs = 1_000;
+
 /**
  * Counts for each job how many workers have died while they had it. Whoever has a job that kills its worker loses two of them:
  * the job ends with `workers_died`, and its body is refused for a while. Other losses do not count.
  */
 export class WorkerDeaths {
-  readonly #workers: Pick<LiveWorkers, 'get'>;
+  readonly #workers: Pick<LiveWorkers, 'get' | 'workers'>;
   readonly #log: Logger;
   readonly #refused: RefusedBodies;
 
-  constructor(broker: Broker, workers: Pick<LiveWorkers, 'get'>, log: Logger) {
+  constructor(broker: Broker, workers: Pick<LiveWorkers, 'get' | 'workers'>, log: Logger) {
     this.#workers = workers;
     this.#log = log;
     this.#refused = new RefusedBodies(broker);
@@ -40,6 +43,12 @@ export class WorkerDeaths {
     const { id, announcement } = death.worker;
     const known = this.#workers.get(id);
     return known?.announcement.startedAt !== announcement.startedAt || known.life.provenAt <= death.at;
+  }
+
+  /** Whether the heartbeats of any worker come now: otherwise the silence of one says nothing about it. */
+  areHeartbeatsDelivered(now: number): boolean {
+    for (const { lastHeartbeatAt } of this.#workers.workers()) if (now - lastHeartbeatAt < deliveredMs) return true;
+    return false;
   }
 
   /** Counts the death of a job's worker. @returns the error that the job ends with when it must not take another worker */

@@ -44,6 +44,19 @@ describe.concurrent('an offer that is not answered', { timeout: 30_000 }, () => 
     expect(ended).toHaveLength(1);
   });
 
+  it('counts as none while no heartbeats come at all: the broker may stand still', async (context) => {
+    const { expect } = context;
+    const { ingress, only, signal } = await start(context);
+    only('one');
+    for (const id of ['one', 'two', 'three']) signal(id, 'SIGSTOP');
+    const sent = ingress.send({ steps: [{ whoami: true }] });
+    await until(() => sent.job.attempt?.worker.id !== 'one', 5_000);
+    expect(sent.job.death).toBeUndefined();
+    for (const id of ['one', 'two', 'three']) signal(id, 'SIGCONT');
+    only(undefined);
+    expect((await sent.finished).state).toBe('done');
+  });
+
   it('is not made to a third worker before it is clear what became of the second', async (context) => {
     const { expect } = context;
     const { ingress, only, signal, processes } = await start(context);
