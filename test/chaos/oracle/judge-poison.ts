@@ -23,15 +23,8 @@ export interface PoisonDeath {
   at: number;
 }
 
-/**
- * A worker that is silent for longer, or whose connection is closed for longer, counts as one that died until it is back: nobody
- * can tell them apart.
- */
+/** A worker that is silent for longer counts as one that died: nobody can tell them apart. */
 const silentMs = 3_000;
-const closedMs = 300;
-
-/** Milliseconds for which a worker that is back counts as one that died: until two of its heartbeats have come. */
-const backMs = 2_500;
 
 /**
  * Judges that only a request is blamed during which two workers died or were silent, be it with a status or with an event of a
@@ -42,9 +35,8 @@ export function judgeBlame(sent: readonly Sent[], deaths: readonly number[], dis
   return sent.flatMap(({ plan: { id, poison }, answer, sentAt, endedAt = 0 }): Violation[] => {
     if (poison || !answer.isBlamed) return [];
     const died = deaths.filter((at) => at >= sentAt && at <= endedAt).length;
-    const silent = disturbances.during(sentAt, endedAt, backMs).filter(({ fault: { name }, from, to }) => {
-      const ms = Math.min(to, endedAt) - from;
-      return (name === 'worker-stop' && ms >= silentMs) || (name === 'worker-cut' && ms >= closedMs);
+    const silent = disturbances.during(sentAt, endedAt).filter(({ fault: { name }, from, to }) => {
+      return (name === 'worker-stop' || name === 'worker-cut') && Math.min(to, endedAt) - from >= silentMs;
     }).length;
     if (died + silent >= 2) return [];
     return [{ rule: 'blamed', id, detail: `${answer.error} after ${died} deaths and ${silent} silences` }];

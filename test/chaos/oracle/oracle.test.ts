@@ -201,8 +201,6 @@ describe('the oracle', () => {
     expect(judgeBlame([later], [1_200], during('worker-stop', 2_000, 5_500))).toEqual([]);
     expect(rules(judgeBlame([later], [1_200], during('worker-stop', 2_000, 4_500)))).toEqual(['blamed']);
     expect(rules(judgeBlame([later], [1_200], during('worker-stop', 4_000, 7_500)))).toEqual(['blamed']);
-    expect(judgeBlame([later], [1_200], during('worker-cut', 2_000, 2_500))).toEqual([]);
-    expect(rules(judgeBlame([later], [1_200], during('worker-cut', 2_000, 2_200)))).toEqual(['blamed']);
     expect(rules(judgeBlame([later], [1_200], during('ingress-stop', 2_000, 5_500)))).toEqual(['blamed']);
   });
 
