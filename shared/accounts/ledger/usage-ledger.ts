@@ -21,8 +21,8 @@ const batchSize = 500;
  */
 const rememberedMs = 20_000;
 
-/** Batches that are remembered at most. */
-const maxRemembered = 200;
+/** Batches that are remembered at most: 20,000 requests, some ten megabytes. */
+const maxRemembered = 40;
 
 /** Milliseconds for what is left at the end. */
 const closeMs = 3_000;
