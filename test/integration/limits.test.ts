@@ -220,8 +220,8 @@ describe('a request without limits', () => {
     await connection.redis.get(`${cluster.prefix}:last`);
     await until(() => commands.includes(last));
     monitor.disconnect();
-    // The ingress looks every few seconds whether the store is still the one that it was.
-    const storeWatch = /^(get \S+:store-(id|accepted)|exists \S+:keys)$/;
+    // The ingress checks every few seconds that the store is still the one that it was, and holds the cluster's secret.
+    const storeWatch = /^(get \S+:store-(id|accepted)|exists \S+:keys|(setnx|get) \S+:cluster-secret)$/;
     const perRequest = commands.filter((command) => !storeWatch.test(command));
     // What the ledger writes, a batch at a time, behind the requests.
     const others = perRequest.filter((command) => command !== last && !/^eval(sha)? /.test(command));
