@@ -3,15 +3,19 @@ import type { Redis } from 'ioredis';
 import { accountNames } from '../redis/account-names.ts';
 import { askRedisAll } from '../redis/ask-redis.ts';
 
-/** Milliseconds between two looks at the secret in Redis. */
+/** Milliseconds between two looks at the secret in Redis: one command to read it, and one that writes it only if there is none. */
 const lookEveryMs = 2_000;
+
+/** Secrets that a node keeps at most: the one that seals, and those that it had before. */
+const mostSecrets = 4;
 
 const none: readonly Buffer[] = [];
 
 /**
  * The secret that all ingress nodes of a cluster share: what an operator sets, or else one that is made once and kept in Redis.
  * States: unknown (Redis has not answered yet) → known. A known secret stays in use while Redis is away, and goes back into a store
- * that was emptied, unless another node has put its own there.
+ * that was emptied, unless another node has put its own there: then that one seals, and the ones before go on opening what they have
+ * sealed, until the node ends.
  */
 export class ClusterSecret {
   readonly #redis: Redis;
@@ -44,12 +48,19 @@ export class ClusterSecret {
     clearInterval(this.#timer);
   }
 
+  #adopt(secret: Buffer): void {
+    const [newest] = this.#secrets;
+    if (newest?.equals(secret)) return;
+    const before = this.#secrets.filter((each) => !each.equals(secret));
+    this.#secrets = [secret, ...before].slice(0, mostSecrets);
+  }
+
   /** Reads the secret in Redis, and writes the known or a new one if there is none. */
   async #agree(): Promise<void> {
     const own = (this.#secrets[0] ?? randomBytes(32)).toString('base64url');
     try {
       const [, secret] = await askRedisAll(this.#redis.multi().setnx(this.#name, own).get(this.#name));
-      this.#secrets = [Buffer.from(String(secret), 'base64url')];
+      this.#adopt(Buffer.from(String(secret), 'base64url'));
     } catch {
       // Redis is away: the connection logs that, and what is known stays.
     }

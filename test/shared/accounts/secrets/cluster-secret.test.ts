@@ -49,6 +49,27 @@ describe('the secret of a cluster', () => {
     await until(() => secret.secrets[0]?.equals(other.secrets[0] ?? Buffer.alloc(0)) === true, 15_000);
     expect(known).toHaveLength(32);
   });
+
+  it('goes on opening what it has sealed after another node has put its own into Redis, four secrets at most', async () => {
+    const open = await openKeyStore(inject('redisUrl'));
+    const secret = secretOf(open);
+    await until(() => secret.secrets.length === 1);
+    const keys = new OwnerKeys(() => secret.secrets);
+    const before = keys.storeSealer('owner')?.seal('text') ?? '';
+    const puts = Array.from({ length: 4 }, () => randomBytes(32));
+    const other = await openKeyStore(inject('redisUrl'), open.prefix);
+    for (const [at, put] of puts.entries()) {
+      await other.connection.redis.set(`${open.prefix}cluster-secret`, put.toString('base64url'));
+      // A node looks as soon as it is connected again.
+      open.connection.redis.disconnect(true);
+      await until(() => secret.secrets[0]?.equals(put) === true);
+      const isKnown = at < 3;
+      expect(keys.storeSealer('owner')?.unseal(before)).toBe(isKnown ? 'text' : undefined);
+      const after = keys.storeSealer('owner')?.seal('text') ?? '';
+      expect(new OwnerKeys(() => [put]).storeSealer('owner')?.unseal(after)).toBe('text');
+    }
+    expect(secret.secrets).toEqual(puts.toReversed());
+  });
 });
 
 describe('the keys of an owner', () => {
