@@ -24,14 +24,14 @@ export function isCompaction({ input }: JsonObject): boolean {
 export function compactionItem({ id, seal }: Pick<Minted, 'id' | 'seal'>, summary: string): JsonObject {
   if (summary.trim() === '')
     throw new RouterError('upstream_failed', 'The model wrote no summary of the conversation.');
-  if (!seal) throw new RouterError('store_unavailable', 'The secret that seals the summary is not known yet.');
+  if (!seal) throw secretUnknown('seals');
   const encrypted = seal(JSON.stringify({ summary }));
   return { id: id.replace(/^resp_|^/, 'cmp_'), type: 'compaction', encrypted_content: encrypted };
 }
 
 /**
  * Replaces what concerns compaction in a request by messages, for an upstream that does not know it.
- * @throws RouterError `invalid_request` for a summary that was not sealed for this owner
+ * @throws RouterError `invalid_request` for a summary that was not sealed for this owner, or as `expandSummaries` does
  */
 export function expandCompaction(given: JsonObject, unseal: Target['unseal']): JsonObject {
   const body = expandSummaries(given, unseal);
@@ -45,10 +45,14 @@ export function expandCompaction(given: JsonObject, unseal: Target['unseal']): J
   return { ...rest, input: items, ...(offersTools(body) && { tool_choice: 'none' }) };
 }
 
-/** Replaces the summaries that this router has sealed for the owner: no upstream can read them. */
+/**
+ * Replaces the summaries that this router has sealed for the owner: no upstream can read them.
+ * @throws RouterError `store_unavailable` while the owner's key is not known
+ */
 export function expandSummaries(body: JsonObject, unseal: Target['unseal']): JsonObject {
   const { input } = body;
   if (!Array.isArray(input) || !input.some((item) => typeOf(item) === 'compaction')) return body;
+  if (!unseal) throw secretUnknown('opens');
   const items = input.map((item) => {
     const summary = typeOf(item) === 'compaction' ? summaryOf(item, unseal) : undefined;
     return summary === undefined ? item : message(introduction + summary);
@@ -56,11 +60,18 @@ export function expandSummaries(body: JsonObject, unseal: Target['unseal']): Jso
   return { ...body, input: items };
 }
 
-function summaryOf(item: unknown, unseal: Target['unseal']): string | undefined {
+function summaryOf(item: unknown, unseal: NonNullable<Target['unseal']>): string | undefined {
   const sealed = isJsonObject(item) ? item['encrypted_content'] : undefined;
-  const opened = typeof sealed === 'string' ? unseal?.(sealed) : undefined;
+  const opened = typeof sealed === 'string' ? unseal(sealed) : undefined;
   const kept = opened === undefined ? undefined : parseUpstreamJson(opened);
   return isJsonObject(kept) && typeof kept['summary'] === 'string' ? kept['summary'] : undefined;
+}
+
+/** A node that has started while Redis is away does not know the secret yet. */
+function secretUnknown(does: 'seals' | 'opens'): RouterError {
+  return new RouterError('store_unavailable', `The secret that ${does} the summary is not known yet.`, {
+    retryAfter: 2,
+  });
 }
 
 function unreadable(param: string): RouterError {

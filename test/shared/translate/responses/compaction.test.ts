@@ -75,11 +75,16 @@ describe('a request that goes on with a compaction item', () => {
     expect(() => expandCompaction({ model: 'm', input: [asked, item] }, other)).toThrow(
       expect.objectContaining({ code: 'invalid_request', param: 'input[1].encrypted_content' }),
     );
-    expect(() => expandCompaction({ model: 'm', input: [item] }, undefined)).toThrow(/could not be verified/);
     const body = { model: 'm', input: [item, trigger] };
     expect(expandSummaries(body, other)).toEqual(body);
     const own = expandSummaries(body, unseal);
     expect(own['input']).toMatchObject([{ type: 'message' }, trigger]);
+  });
+
+  it('fails in a way that clients repeat while the key of the owner is not known', () => {
+    const unknown = expect.objectContaining({ code: 'store_unavailable', retryAfter: 2 });
+    expect(() => expandCompaction({ model: 'm', input: [item] }, undefined)).toThrow(unknown);
+    expect(() => expandSummaries({ model: 'm', input: [item] }, undefined)).toThrow(unknown);
   });
 
   it('is the same object if nothing of it concerns compaction', () => {
