@@ -5,23 +5,37 @@
 --   mostBytes  bytes of the responses
 -- Returns {'found', the place of each item's response among the responses, from 0 on and separated by commas, the sealed responses},
 -- {'missing', id} for an item that is not there, or {'long'}.
-local contents, places, placeOf, bytes = {}, {}, {}, 0
-for _, item in ipairs(args.items) do
-  local id = redis.call('HGET', nameOf('items', args.owner), item)
-  if id and not placeOf[id] then
+local reply, places, placeOf, bytes = { 'found', '' }, {}, {}, 0
+
+-- The newest response that has an item, and its content unless that is among the replies; nil for none.
+local function newestWith(item)
+  local holders = holdersOf(args.owner, item)
+  for at = #holders, 1, -1 do
+    local id = holders[at]
+    if placeOf[id] then
+      return id
+    end
     local content = contentOf(args.owner, id)
     if content then
-      bytes = bytes + #content
-      if bytes > args.mostBytes then
-        return { 'long' }
-      end
-      placeOf[id] = #contents
-      table.insert(contents, content)
+      return id, content
     end
   end
-  if not placeOf[id] then
+end
+
+for _, item in ipairs(args.items) do
+  local id, content = newestWith(item)
+  if not id then
     return { 'missing', item }
+  end
+  if content then
+    bytes = bytes + #content
+    if bytes > args.mostBytes then
+      return { 'long' }
+    end
+    placeOf[id] = #reply - 2
+    table.insert(reply, content)
   end
   table.insert(places, placeOf[id])
 end
-return { 'found', table.concat(places, ','), unpack(contents) }
+reply[2] = table.concat(places, ',')
+return reply

@@ -78,7 +78,7 @@ end
 redis.call('SET', nameOf('response', owner, id), content)
 redis.call('HSET', nameOf('of', owner), id, ARGV[3])
 for _, item in ipairs(cjson.decode(ARGV[3]).items) do
-  redis.call('HSET', nameOf('items', owner), item, id)
+  setHolder(owner, item, id, true)
 end
 date(id)
 redis.call('ZINCRBY', prefix .. 'stored-bytes', whole(bytes), owner)

@@ -4,7 +4,8 @@
 --   <prefix>stored-response:<owner>:<id>  string that expires: one response with its input, sealed
 --   <prefix>stored-of:<owner>             hash: id of each response to JSON: bytes, previous (the id of the response that it
 --                                         continues; absent for none), items (ids of its items)
---   <prefix>stored-items:<owner>          hash: id of an item to that of the newest response that has it
+--   <prefix>stored-items:<owner>          hash: id of an item to those of the newest responses that have it, oldest first and separated
+--                                         by spaces
 --   <prefix>stored-by-age:<owner>         sorted set: ids of the responses, by the time at which they were stored or last prolonged
 --   <prefix>stored-expiries               sorted set: `<owner> <id>` of all responses, by the time at which they expire
 --   <prefix>stored-bytes                  sorted set: owners, by the bytes that are stored of them
@@ -43,6 +44,39 @@ local function contentOf(owner, id)
   return redis.call('GET', nameOf('response', owner, id)) or nil
 end
 
+-- Responses by which an item is found at most: the newest ones. It is unknown once they are gone, also where an older one has it.
+local mostHolders = 16
+
+-- Ids of the responses by which an item is found, oldest first.
+local function holdersOf(owner, item)
+  local holders = {}
+  for id in string.gmatch(redis.call('HGET', nameOf('items', owner), item) or '', '%S+') do
+    table.insert(holders, id)
+  end
+  return holders
+end
+
+-- Adds a response, or removes it, as one by which an item is found.
+local function setHolder(owner, item, id, isHolder)
+  local holders = {}
+  for _, holder in ipairs(holdersOf(owner, item)) do
+    if holder ~= id then
+      table.insert(holders, holder)
+    end
+  end
+  if isHolder then
+    table.insert(holders, id)
+  end
+  if #holders > mostHolders then
+    table.remove(holders, 1)
+  end
+  if #holders == 0 then
+    redis.call('HDEL', nameOf('items', owner), item)
+  else
+    redis.call('HSET', nameOf('items', owner), item, table.concat(holders, ' '))
+  end
+end
+
 -- Removes a response and all that is known of it.
 local function forget(owner, id)
   redis.call('DEL', nameOf('response', owner, id))
@@ -54,9 +88,7 @@ local function forget(owner, id)
   end
   redis.call('HDEL', nameOf('of', owner), id)
   for _, item in ipairs(entry.items) do
-    if redis.call('HGET', nameOf('items', owner), item) == id then
-      redis.call('HDEL', nameOf('items', owner), item)
-    end
+    setHolder(owner, item, id, false)
   end
   redis.call('DECRBY', prefix .. 'stored-total', whole(entry.bytes))
   if tonumber(redis.call('ZINCRBY', prefix .. 'stored-bytes', whole(-entry.bytes), owner)) <= 0 then

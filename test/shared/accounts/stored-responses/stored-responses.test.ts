@@ -191,6 +191,27 @@ describe('stored items', () => {
     expect(await store.items('ada', ['out_resp_1', 'in_resp_1'])).toEqual({ missing: 'in_resp_1' });
     expect(await store.items('ada', ['no such id'])).toEqual({ missing: 'no such id' });
   });
+
+  it('are found by an older response once the newer ones are gone, removed or expired', async () => {
+    const open = await openKeyStore(inject('redisUrl'));
+    const store = openStore(open);
+    const shared = (id: string): StoredResponse => ({ ...response(id), input: [{ id: 'msg_shared', said: id }] });
+    const said = async (): Promise<unknown> => {
+      const items = await store.items('ada', ['msg_shared']);
+      return typeof items === 'object' && 'found' in items ? items.found.get('msg_shared')?.['said'] : items;
+    };
+    for (const id of ['resp_1', 'resp_2', 'resp_3']) await store.keep('ada', shared(id));
+    expect(await said()).toBe('resp_3');
+    await store.remove('ada', 'resp_3');
+    expect(await said()).toBe('resp_2');
+    await openStore(open, { keepMs: 30 }).keep('ada', shared('resp_4'));
+    await until(async () => (await store.find('ada', 'resp_4')) === undefined);
+    expect(await said()).toBe('resp_2');
+    await store.remove('ada', 'resp_1');
+    await store.remove('ada', 'resp_2');
+    expect(await said()).toEqual({ missing: 'msg_shared' });
+    expect(await everythingUnder(open.connection.redis, open.prefix)).not.toContain('msg_shared');
+  });
 });
 
 describe('the room of stored responses', () => {

@@ -1,0 +1,34 @@
+import { randomBytes } from 'node:crypto';
+import { expect, inject, it } from 'vitest';
+import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
+import { StoredResponses } from '#shared/accounts/stored-responses/stored-responses.ts';
+import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
+
+const roomy = { keepMs: 60_000, ownerBytes: 100_000_000, totalBytes: 100_000_000, historyBytes: 100_000_000 };
+
+/** More than Lua can return as separate values. */
+const responses = 9_000;
+
+it('finds items of 9,000 stored responses at once', async () => {
+  const { connection, prefix } = await openKeyStore(inject('redisUrl'));
+  const secrets = [randomBytes(32)];
+  const parts = { bounds: roomy, keys: new OwnerKeys(() => secrets), report: () => undefined };
+  const store = new StoredResponses(connection.redis, prefix, parts);
+  const numbers = Array.from({ length: responses }, (_, at) => at);
+  for (let from = 0; from < responses; from += 300) {
+    const kept = numbers.slice(from, from + 300).map((at) => {
+      const id = `resp_${at}`;
+      return store.keep('ada', { id, response: { id, output: [] }, input: [{ id: `msg_${at}`, at }] });
+    });
+    await Promise.all(kept);
+  }
+  const items = await store.items(
+    'ada',
+    numbers.map((at) => `msg_${at}`),
+  );
+  expect(typeof items === 'object' && 'found' in items && items.found.get('msg_8999')).toEqual({
+    id: 'msg_8999',
+    at: 8999,
+  });
+  expect(typeof items === 'object' && 'found' in items && items.found.size).toBe(responses);
+});
