@@ -94,6 +94,20 @@ describe('previous_response_id', () => {
 });
 
 describe('a stored response', () => {
+  it('counts its refusals under the format that it belongs to', async () => {
+    const unkeyed = clientAt(cluster.url, '/v1', 'wrong');
+    expect(await refusal(here.responses.inputItems.list('resp_none'))).toMatchObject({ status: 404 });
+    expect(await refusal(unkeyed.responses.retrieve('resp_none'))).toMatchObject({ status: 401 });
+    const metrics = await (await fetch(`${cluster.adminUrl}/metrics`)).text();
+    const refused = metrics.split('\n').filter((line) => line.startsWith('rtr_refusals_total'));
+    const counted = (format: string, code: string): boolean =>
+      refused.some((line) => line.includes(`format="${format}"`) && line.includes(`code="${code}"`));
+    for (const code of ['not_found', 'invalid_api_key']) {
+      expect(counted('responses', code), code).toBe(true);
+      expect(counted('chat', code), code).toBe(false);
+    }
+  });
+
   it('is read, listed and removed by its owner at both prefixes, and unknown to others', async () => {
     const { raw } = await cluster.addKey({});
     const [plain, stranger] = [clientAt(otherUrl, ''), clientAt(otherUrl, '/v1', raw)];

@@ -62,7 +62,12 @@ export function apiRoutes(
       keyed.all(route.path, wrongMethod('POST'), answerError(format, parts));
     }
   }
-  for (const { stored } of formats) if (stored) addStoredRoutes(keyed, stored, parts.answers);
+  for (const format of formats) {
+    const { stored } = format;
+    if (!stored) continue;
+    addStoredRoutes(keyed, stored, parts.answers);
+    keyed.use(stored.path, answerError(format, parts));
+  }
   for (const path of ['/models', '/models/*id', '/health']) keyed.all(path, wrongMethod('GET', 'HEAD'));
 
   const routes = Router();
