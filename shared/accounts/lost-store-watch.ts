@@ -49,6 +49,7 @@ export class LostStoreWatch {
         this.assertIntact();
         return found;
       },
+      replaceHash: (...hashes) => keys.replaceHash(...hashes),
     };
   }
 

@@ -7,7 +7,7 @@ import { mintKey } from '#shared/accounts/keys/mint-key.ts';
 import { openKeyStore } from '../helpers/accounts/open-key-store.ts';
 
 const floodMs = 1_200;
-const wrongPerSecond = 1_000;
+const wrongPerSecond = 3_000;
 
 let n = 0;
 function digits(length: number): string {
@@ -50,7 +50,7 @@ function flood(verifier: KeyVerifier, wrongKey: () => string) {
 }
 
 describe.each(['garbage', 'unknown ids', 'wrong secrets for one id', 'wrong secrets for a key in use'])(
-  'KeyVerifier under a thousand wrong keys a second: %s',
+  'KeyVerifier under three thousand wrong keys a second: %s',
   (kind) => {
     it('answers good keys, known and new, without delay, and lets no wrong one in', async () => {
       const { store } = await openKeyStore(inject('redisUrl'));
@@ -86,7 +86,7 @@ describe.each(['garbage', 'unknown ids', 'wrong secrets for one id', 'wrong secr
       const { invalid_api_key: refused = 0, overloaded = 0, ...others } = answers;
       expect(others).toEqual({});
       expect(refused + overloaded).toBe(sent);
-      // A new key waits for at most one computation of the flood, and then for its own: 20 ms each on a quiet machine.
+      // A new key waits for at most one computation of the flood, and then for its own: 0.2 ms each on a quiet machine.
       expect(median(coldMs)).toBeLessThan(300);
       expect(Math.max(...coldMs)).toBeLessThan(1_000);
       expect(median(knownUs)).toBeLessThan(1_000);

@@ -1,6 +1,6 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { FairQueue, QueueFullError } from './fair-queue.ts';
-import { hashSecret } from './hash-secret.ts';
+import { hashKeySecret } from './hash-key-secret.ts';
 import type { KeyRecord } from './key-record.ts';
 import type { KeyCreation, KeyStore } from './key-store.ts';
 import { mintKey } from './mint-key.ts';
@@ -75,7 +75,7 @@ async function prepareKey(settings: NewKey): Promise<CreatedKey> {
 
 async function hashInTurn(maker: string, secret: string): Promise<string> {
   try {
-    return await queue.run(maker, () => hashSecret(secret));
+    return await queue.run(maker, () => hashKeySecret(secret));
   } catch (error) {
     if (!(error instanceof QueueFullError)) throw error;
     const message = 'Too many keys are being made. Please try again soon.';

@@ -15,6 +15,7 @@ import { replaceJson, storedFields } from '../redis/stored-value.ts';
 const changeKey = new RedisScript(new URL('lua/change-key.lua', import.meta.url));
 const createFirstRouterKey = new RedisScript(new URL('lua/create-first-router-key.lua', import.meta.url));
 const createKey = new RedisScript(new URL('lua/create-key.lua', import.meta.url));
+const replaceHash = new RedisScript(new URL('lua/replace-hash.lua', import.meta.url));
 const revokeKey = new RedisScript(new URL('lua/revoke-key.lua', import.meta.url));
 
 /** Keys of one person or team, those that cannot be used any more included. */
@@ -120,6 +121,11 @@ export class KeyStore {
     const outcome = await revokeKey.run(this.#redis, { keys: [this.#names.key(id)], args: { now } });
     if (outcome === 1) return 'revoked';
     return outcome === 0 ? 'revoked before' : 'unknown';
+  }
+
+  /** Puts another hash of the same secret in the place of a key's hash, unless that has changed; returns whether it did. */
+  async replaceHash(id: string, from: string, to: string): Promise<boolean> {
+    return (await replaceHash.run(this.#redis, { keys: [this.#names.key(id)], args: { from, to } })) === 1;
   }
 
   /** Notes when keys were last used, by id. */

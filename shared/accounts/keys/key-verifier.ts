@@ -4,6 +4,7 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { RouterError } from '#shared/core/errors.ts';
 import { FairQueue, QueueFullError } from './fair-queue.ts';
+import { hashKeySecret, hasOtherCost } from './hash-key-secret.ts';
 import type { ParsedKey } from './key-format.ts';
 import { UnreadableRecordError } from '../redis/stored-records.ts';
 import { identityOfKey, isUsable, type FoundKey, type KeyIdentity } from './key-record.ts';
@@ -29,15 +30,17 @@ const storeRetryMs = 1_000;
 const verificationsAtOnce = 4_096;
 const waitingLimits = { waitingPerOwner: 4, waiting: 256 };
 
-/** Where the verifier finds keys with their owners. Throws RouterError `store_unavailable` when it is away. */
+/** Where the verifier finds keys with their owners. Both methods throw RouterError `store_unavailable` when it is away. */
 export interface KeySource {
   find(id: string): Promise<FoundKey | undefined>;
+  /** See `KeyStore.replaceHash`. */
+  replaceHash(id: string, from: string, to: string): Promise<boolean>;
 }
 
 /** A key whose secret was proven against the hash of its record. */
 interface KnownKey {
   readonly digest: Buffer;
-  readonly hash: string;
+  hash: string;
   identity: KeyIdentity;
   /** From then on it is refused, ms since 1970. */
   expiresAt: number;
@@ -56,7 +59,7 @@ interface Verification {
 /**
  * Verifies raw keys, and returns whose they are. A key in use is verified from memory in about a microsecond. A key that this
  * process has not seen costs a read of the store and an Argon2 computation; callers with the same key share them, and different
- * keys take turns, so that a flood of wrong keys delays nobody for long.
+ * keys take turns, so that a flood of wrong keys delays nobody for long. A hash of another cost than new ones have is replaced.
  *
  * Raw keys are recognised by a digest keyed with a secret of this process: nothing in its memory can be used to sign in.
  */
@@ -203,7 +206,7 @@ export class KeyVerifier {
       }
       const identity = identityOfKey(record);
       const expiresAt = record.expiresAt ?? Infinity;
-      this.#known.set(key.id, {
+      const known: KnownKey = {
         digest: Buffer.from(digest),
         hash: record.hash,
         identity,
@@ -211,8 +214,20 @@ export class KeyVerifier {
         seenAt: now,
         trustedUntil: trustedUntil(this.#freshMs, expiresAt),
         looking: undefined,
-      });
+      };
+      this.#known.set(key.id, known);
+      if (hasOtherCost(record.hash)) void this.#replaceHash(key, known);
       return identity;
+    }
+  }
+
+  /** Replaces the hash of a key whose secret was just proven against it. The caller does not wait for that. */
+  async #replaceHash({ id, secret }: ParsedKey, known: KnownKey): Promise<void> {
+    try {
+      const hash = await this.#queue.run(id, () => hashKeySecret(secret));
+      if (await this.#store.replaceHash(id, known.hash, hash)) known.hash = hash;
+    } catch {
+      // The old hash stays and is as good; the next process that has not seen the key tries again.
     }
   }
 

@@ -1,8 +1,8 @@
 import { verify as matchesHash } from 'argon2';
 import { RouterError } from '#shared/core/errors.ts';
 import { FairQueue, QueueFullError } from '../keys/fair-queue.ts';
-import { hashSecret } from '../keys/hash-secret.ts';
 import { mintToken } from '../people/secret-token.ts';
+import { hashPassword } from './hash-password.ts';
 
 /** A password's length, in UTF-16 units. The upper bound keeps the work for a single one small. */
 export const passwordLength = { min: 10, max: 200 };
@@ -20,12 +20,12 @@ export class Passwords {
    * @throws RouterError `overloaded` when too many wait
    */
   hash(owner: string, password: string): Promise<string> {
-    return this.#run(owner, () => hashSecret(normalized(password)));
+    return this.#run(owner, () => hashPassword(normalized(password)));
   }
 
   /** Whether this is the password. Takes as long when there is no hash to compare with. @throws as `hash` does */
   async matches(owner: string, phc: string | undefined, password: string): Promise<boolean> {
-    this.#nobodysHash ??= hashSecret(mintToken());
+    this.#nobodysHash ??= hashPassword(mintToken());
     const nobodysHash = await this.#nobodysHash;
     const matches = await this.#run(owner, () => matchesHash(phc ?? nobodysHash, normalized(password)));
     return matches && phc !== undefined;

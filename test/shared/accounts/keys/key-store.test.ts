@@ -67,7 +67,7 @@ describe('KeyStore', () => {
       expect(stored).toContain(record.id);
       const secret = raw.slice(-40);
       for (let at = 0; at + 8 <= secret.length; at++) expect(stored).not.toContain(secret.slice(at, at + 8));
-      expect(record.hash).toMatch(/^\$argon2id\$v=19\$m=19456,(t=2,p=1|p=1,t=2)\$/);
+      expect(record.hash).toMatch(/^\$argon2id\$v=19\$m=256,(t=1,p=1|p=1,t=1)\$/);
     }
   });
 });

@@ -55,6 +55,7 @@ describe('KeyVerifier, of keys with an owner', () => {
         if (reads === 1) await promise;
         return found;
       },
+      replaceHash: (...hashes) => open.store.replaceHash(...hashes),
     });
     const verification = slow.verify(raw);
     await until(() => expect(reads).toBe(1), 1_000);

@@ -8,6 +8,7 @@ import { KeyVerifier } from '#shared/accounts/keys/key-verifier.ts';
 import { mintKey } from '#shared/accounts/keys/mint-key.ts';
 import type { RouterError } from '#shared/core/errors.ts';
 import { openKeyStore } from '../../../helpers/accounts/open-key-store.ts';
+import { until } from '../../../helpers/until.ts';
 
 const matchesHash = vi.fn(argon2.verify);
 
@@ -54,6 +55,7 @@ function holdable() {
       await gate;
       return record;
     },
+    replaceHash: (id: string, from: string, to: string) => store.replaceHash(id, from, to),
   };
 }
 
@@ -124,6 +126,53 @@ describe('KeyVerifier, asked for a key it has not seen', () => {
     expect(refused.filter((error) => error?.code === 'invalid_api_key')).toHaveLength(5);
     expect(refused.filter((error) => error?.code === 'overloaded' && error.retryAfter === 2)).toHaveLength(15);
     await expect(verifier.verify(good.raw)).resolves.toMatchObject({ id: good.record.id });
+  });
+});
+
+describe('KeyVerifier, given a key whose hash has another cost', () => {
+  const passwordCost = { memoryCost: 19 * 1024, timeCost: 2, parallelism: 1 };
+  let oldHash: string;
+
+  beforeEach(async () => {
+    oldHash = await argon2.hash(good.raw.slice(-40), passwordCost);
+    await store.replaceHash(good.record.id, good.record.hash, oldHash);
+  });
+
+  const storedHash = async () => (await store.find(good.record.id))?.hash;
+
+  it('accepts it, stores a hash of the cost of today, and needs no other hash for it', async () => {
+    const verifier = new KeyVerifier(store, { matchesHash });
+    await expect(verifier.verify(good.raw)).resolves.toMatchObject({ id: good.record.id });
+    await until(async () => (await storedHash()) !== oldHash);
+    const hash = (await storedHash()) ?? '';
+    expect(hash).toMatch(/^\$argon2id\$v=19\$m=256,(t=1,p=1|p=1,t=1)\$/);
+    expect(await argon2.verify(hash, good.raw.slice(-40))).toBe(true);
+    verifier.markStale();
+    await expect(verifier.verify(good.raw)).resolves.toMatchObject({ id: good.record.id });
+    expect(matchesHash).toHaveBeenCalledOnce();
+    await expect(new KeyVerifier(store, { matchesHash }).verify(good.raw)).resolves.toMatchObject({ name: 'good' });
+  });
+
+  it('leaves it as it is for a wrong secret', async () => {
+    const verifier = new KeyVerifier(store, { matchesHash });
+    await expect(verifier.verify(forged(good.raw))).rejects.toMatchObject({ code: 'invalid_api_key' });
+    expect(await storedHash()).toBe(oldHash);
+  });
+
+  it('keeps it revoked, and does not bring back a record that is gone', async () => {
+    await store.revoke(good.record.id, 1_000);
+    expect(await store.replaceHash(good.record.id, oldHash, good.record.hash)).toBe(true);
+    expect(await store.replaceHash(good.record.id, oldHash, 'another')).toBe(false);
+    expect(await store.find(good.record.id)).toEqual({ ...good.record, revokedAt: 1_000 });
+    expect(await store.replaceHash('000000000000', oldHash, good.record.hash)).toBe(false);
+    expect(await store.find('000000000000')).toBeUndefined();
+  });
+
+  it('answers the key while the new hash cannot be stored', async () => {
+    const broken = { find: (id: string) => store.find(id), replaceHash: () => Promise.reject(new Error('away')) };
+    const verifier = new KeyVerifier(broken, { matchesHash });
+    await expect(verifier.verify(good.raw)).resolves.toMatchObject({ id: good.record.id });
+    expect(await storedHash()).toBe(oldHash);
   });
 });
 
@@ -253,7 +302,10 @@ describe('KeyVerifier, bounded', () => {
   });
 
   it('does not lose a good key to twenty thousand wrong ones', async () => {
-    const nothing = { find: (id: string) => (id === good.record.id ? store.find(id) : Promise.resolve(undefined)) };
+    const nothing = {
+      find: (id: string) => (id === good.record.id ? store.find(id) : Promise.resolve(undefined)),
+      replaceHash: () => Promise.resolve(false),
+    };
     const verifier = new KeyVerifier(nothing, { matchesHash });
     await verifier.verify(good.raw);
     for (let round = 0; round < 10; round++) {
