@@ -160,6 +160,34 @@ describe('a web search of a Responses client on an engine without one', () => {
     expect(await openai().responses.create({ ...first, input })).toMatchObject({ output_text: 'Cold.' });
   });
 
+  it('counts with all other hosted tools for max_tool_calls, and leaves the client its own tools', async () => {
+    const find = '[demo call mcp_pages_find_pages {"query": "b"}]';
+    const steps = [search('a'), find, '[demo call get_weather {"city": "Oslo"}]'];
+    const response = await openai().responses.create({
+      ...ask(steps, [webSearch, pages({ allowed_tools: ['find_pages'] }), weather]),
+      max_tool_calls: 2,
+    });
+    expect(typesOf(response.output)).toEqual(['mcp_list_tools', 'web_search_call', 'mcp_call', 'function_call']);
+    const fewer = await openai().responses.create({
+      ...ask([search('a'), find, '[demo say "Once."]'], [webSearch, pages()]),
+      max_tool_calls: 1,
+    });
+    expect(typesOf(fewer.output)).toEqual(['mcp_list_tools', 'web_search_call', 'message']);
+  });
+
+  it('is run when an item of the input adds it', async () => {
+    const { input, tools, ...first } = ask([search('badgers'), '[demo say "Badgers dig."]']);
+    const added = [
+      { type: 'additional_tools', role: 'developer', tools },
+      { role: 'user', content: input },
+    ];
+    const response = await openai()
+      .responses.stream({ ...first, input: added as OpenAI.Responses.ResponseInput })
+      .finalResponse();
+    expect(response.output_text).toBe('Badgers dig.');
+    expect(response.output[0]).toMatchObject({ type: 'web_search_call', status: 'completed' });
+  });
+
   it('holds a choice that requires it for one turn', async () => {
     const response = await openai().responses.create({ ...ask([search('a')]), tool_choice: 'required' });
     expect(typesOf(response.output)).toEqual(['web_search_call', 'message']);

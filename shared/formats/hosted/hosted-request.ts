@@ -12,7 +12,7 @@ export interface HostedTool {
   param: string;
   /** Whether the request can do without it where nothing runs it. */
   isOptional?: boolean | undefined;
-  /** Calls of one answer at most; undefined if the request sets no limit. */
+  /** Calls of this tool in one answer at most; undefined if the request sets no limit. */
   maxUses?: number | undefined;
   /** Whether a page of this address may be found or fetched; undefined for any. */
   allowsUrl?: ((url: string) => boolean) | undefined;
@@ -68,11 +68,13 @@ export interface HostedRequest {
  * streams of the client's format, become one stream.
  */
 export interface HostedAnswer {
+  /** Calls of all hosted tools together that the request allows; undefined if it sets no such limit. */
+  readonly maxCalls?: number | undefined;
   /** Calls that the client has approved, to run before the model is asked. */
   readonly approved: readonly HostedCall[];
   /**
    * The body of the model's next request, which is for a stream.
-   * @param isLast whether the model is not to call tools any more
+   * @param isLast whether the model is not to call hosted tools any more; those of the client stay
    */
   next: (isLast: boolean) => Buffer;
   /**
@@ -82,7 +84,10 @@ export interface HostedAnswer {
   relay: (piece: Uint8Array) => string;
   /** The model's turn is over. Returns the calls to run. */
   endTurn: () => readonly HostedCall[];
-  /** Whether the answer ends with this turn: the model has answered, was cut off, or has called a tool of the client. */
+  /**
+   * Whether the answer ends with this turn: the model has answered, was cut off, has called a tool of the client, or has used up the
+   * output tokens of the request.
+   */
   readonly isComplete: boolean;
   /** Whether a web address occurs in what others than the model have written. */
   namesAddress: (url: string) => boolean;

@@ -1,19 +1,17 @@
 import { estimateTokens, imageTokens } from '../estimate-tokens.ts';
 import type { Needs } from '../client-format.ts';
 import { hostedToolsOf } from './hosted/hosted-tools-of.ts';
+import { addsTools, offeredTools } from './hosted/offered-tools.ts';
 import type { ResponsesItem, ResponsesPart, ResponsesRequest } from './request.ts';
 
 /** Tokens of an item in addition to its content. */
 const itemTokens = 4;
 
-/** Items that add tools. */
-const toolItems: ReadonlySet<unknown> = new Set(['additional_tools', 'tool_search_output']);
-
 /** What a Responses request, or one for its token count, needs of a model. */
 export function responsesNeeds(request: ResponsesRequest): Needs {
-  const { tools, tool_choice: choice, input, instructions, reasoning, text } = request;
+  const { tool_choice: choice, input, instructions, reasoning, text } = request;
   const items = Array.isArray(input) ? input : [];
-  const offered = [...(tools ?? []), ...items.flatMap(toolsOf)].filter((tool) => !isUnused(tool));
+  const offered = offeredTools(request).flatMap(({ tool }) => (isUnused(tool) ? [] : [tool]));
   let inputTokens = offered.length > 0 ? estimateTokens(JSON.stringify(offered)) : 0;
   inputTokens += estimateTokens(instructions ?? '');
   if (typeof input === 'string') inputTokens += itemTokens + estimateTokens(input);
@@ -38,12 +36,6 @@ function isUnused({ type, external_web_access: isLive }: { type: string; externa
   return type === 'web_search' && isLive === false;
 }
 
-function toolsOf(item: ResponsesItem): { type: string }[] {
-  if (!toolItems.has(item.type)) return [];
-  const { tools } = item as { tools?: { type: string }[] | null };
-  return tools ?? [];
-}
-
 function partsOf(item: ResponsesItem): readonly ResponsesPart[] {
   const { content, output } = item as { content?: unknown; output?: unknown };
   const parts = Array.isArray(output) ? output : content;
@@ -51,7 +43,7 @@ function partsOf(item: ResponsesItem): readonly ResponsesPart[] {
 }
 
 function tokensOf(item: ResponsesItem): number {
-  if (toolItems.has(item.type)) return 0;
+  if (addsTools(item)) return 0;
   const parts = partsOf(item);
   if (parts.length > 0) return parts.reduce((sum, part) => sum + partTokens(part), 0);
   const { content, output } = item as { content?: unknown; output?: unknown };

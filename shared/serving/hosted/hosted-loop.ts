@@ -23,10 +23,17 @@ export interface HostedLoopParts {
   call: (call: HostedCall, signal: AbortSignal, onKeepAlive: () => void) => Promise<HostedOutcome>;
 }
 
+/** Most bytes of all turns of one answer, which is held in memory until it ends. */
+const mostBytes = 64 * 1024 * 1024;
+
 /** A turn that the model has been asked for. */
 interface Turn {
   running: RunningRequest;
   sink: TurnSink;
+}
+
+interface BoundedParts extends HostedLoopParts {
+  relay: HostedAnswer['relay'];
 }
 
 /**
@@ -35,7 +42,7 @@ interface Turn {
  */
 export class HostedLoop implements RunningRequest {
   readonly finished: Promise<void>;
-  readonly #parts: HostedLoopParts;
+  readonly #parts: BoundedParts;
   readonly #startedAt = performance.now();
   readonly #stopped = new AbortController();
   /** Calls so far. */
@@ -44,7 +51,7 @@ export class HostedLoop implements RunningRequest {
   #running: RunningRequest | undefined;
   #failure: RouterError | undefined;
 
-  private constructor(parts: HostedLoopParts, first: Turn | undefined) {
+  private constructor(parts: BoundedParts, first: Turn | undefined) {
     this.#parts = parts;
     this.#running = first?.running;
     this.finished = this.#run(first);
@@ -55,7 +62,8 @@ export class HostedLoop implements RunningRequest {
    * @returns undefined if the caller is gone
    * @throws RouterError as `ask` does for the first turn, so that the refusal decides the status
    */
-  static async begin(parts: HostedLoopParts): Promise<HostedLoop | undefined> {
+  static async begin(given: HostedLoopParts): Promise<HostedLoop | undefined> {
+    const parts = { ...given, relay: boundedRelay(given.answer) };
     if (parts.answer.approved.length > 0) return new HostedLoop(parts, undefined);
     const first = await ask(parts, false, undefined, true);
     return first && new HostedLoop(parts, first);
@@ -98,7 +106,9 @@ export class HostedLoop implements RunningRequest {
     const { answer } = this.#parts;
     let turn = first;
     let before: Placement | undefined;
-    for (let isLast = false; !this.#isStopped; isLast = this.#isUsedUp) {
+    let turns = 0;
+    // Calls that are refused are no uses, so turns count as well.
+    for (let isLast = false; !this.#isStopped; isLast = this.#isUsedUp || turns >= this.#parts.bounds.max_uses) {
       turn ??= await ask(this.#parts, isLast, before, first === undefined && before === undefined);
       if (!turn) return this.cancel();
       this.#running = turn.running;
@@ -109,6 +119,7 @@ export class HostedLoop implements RunningRequest {
       if (ending instanceof RouterError) throw ending;
       if (ending === undefined) return this.cancel();
       const calls = answer.endTurn();
+      turns += 1;
       if (isLast) return;
       await this.#runCalls(calls);
       if (answer.isComplete) return;
@@ -119,8 +130,11 @@ export class HostedLoop implements RunningRequest {
 
   /** Whether no further call may begin. */
   get #isUsedUp(): boolean {
-    const { max_uses: mostUses, max_ms: mostMs } = this.#parts.bounds;
-    return this.#allUses >= mostUses || performance.now() - this.#startedAt >= mostMs;
+    const { bounds, answer } = this.#parts;
+    const { max_uses: mostUses, max_ms: mostMs } = bounds;
+    return (
+      this.#allUses >= Math.min(mostUses, answer.maxCalls ?? mostUses) || performance.now() - this.#startedAt >= mostMs
+    );
   }
 
   /** Runs the calls of a turn at the same time, and writes what comes of them in their order. */
@@ -154,13 +168,23 @@ export class HostedLoop implements RunningRequest {
   }
 }
 
+/** @throws RouterError `upstream_failed` if the turns are too large together */
+function boundedRelay(answer: HostedAnswer): HostedAnswer['relay'] {
+  let bytes = 0;
+  return (piece) => {
+    bytes += piece.length;
+    if (bytes > mostBytes) throw new RouterError('upstream_failed', 'The answer is too large.');
+    return answer.relay(piece);
+  };
+}
+
 async function ask(
-  { answer, sink, stream, ask: askModel }: HostedLoopParts,
+  { answer, sink, stream, relay, ask: askModel }: BoundedParts,
   isLast: boolean,
   before: Placement | undefined,
   isFirst: boolean,
 ): Promise<Turn | undefined> {
-  const turn = new TurnSink({ sink, stream, isFirst, relay: (piece) => answer.relay(piece) });
+  const turn = new TurnSink({ sink, stream, isFirst, relay });
   const running = await askModel(answer.next(isLast), turn, before);
   return running && { running, sink: turn };
 }

@@ -3,9 +3,6 @@ import type { Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { ModelSink } from '../serve-model.ts';
 
-/** Most bytes of one turn. */
-const mostBytes = 64 * 1024 * 1024;
-
 export interface TurnSinkParts {
   /** Where the client's events go. */
   sink: ModelSink;
@@ -25,7 +22,6 @@ export class TurnSink implements ModelSink {
   servedBy: Placement | undefined;
   readonly #parts: TurnSinkParts;
   readonly #relayedBefore: number;
-  #bytes = 0;
   /** Why the turn cannot be relayed. The job then fails with an error of the router's. */
   #thrown: RouterError | undefined;
 
@@ -64,8 +60,6 @@ export class TurnSink implements ModelSink {
 
   #relay(piece: Uint8Array): string {
     try {
-      this.#bytes += piece.length;
-      if (this.#bytes > mostBytes) throw new RouterError('upstream_failed', 'The answer is too large.');
       return this.#parts.relay(piece);
     } catch (error) {
       if (error instanceof RouterError) this.#thrown = error;

@@ -115,7 +115,7 @@ export const requestRules: readonly FieldRule[] = [
   rule('tool_choice', translated('tool_choice', 'omitted if there are no tools')),
   rule('tool_choice allowed_tools', translated('tools[].function.name', 'only these tools are offered')),
   rule('parallel_tool_calls', translated('parallel_tool_calls', 'if it is false and there are tools')),
-  rule('max_tool_calls', ignored('it counts calls of tools that run on the server')),
+  rule('max_tool_calls', ignored('the router counts the calls of the hosted tools that it runs')),
   rule('reasoning.effort', translated('reasoning_effort')),
   rule('reasoning.summary', ignored('the thinking is then also the summary of its item')),
   rule('reasoning.context', ignored('earlier thinking counts as far as the client sends it')),

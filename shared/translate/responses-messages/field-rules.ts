@@ -132,7 +132,7 @@ export const requestRules: readonly FieldRule[] = [
   rule('tool_choice', translated('tool_choice', '`required` becomes `any`; omitted if there are no tools')),
   rule('tool_choice allowed_tools', translated('tools[].name', 'only these tools are offered')),
   rule('parallel_tool_calls', translated('tool_choice.disable_parallel_tool_use')),
-  rule('max_tool_calls', ignored('it counts calls of tools that run on the server')),
+  rule('max_tool_calls', ignored('the router counts the calls of the hosted tools that it runs')),
   rule(
     'reasoning.effort',
     translated(

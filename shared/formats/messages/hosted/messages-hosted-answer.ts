@@ -16,6 +16,7 @@ import { hostedResultBlock } from './hosted-result-block.ts';
 import { namesAddress } from './names-address.ts';
 import { MessagesTurn, write } from './messages-turn.ts';
 import { modelCallId } from './sealed-text.ts';
+import { thinkingWithin } from './thinking-within.ts';
 
 /** What stands behind a name of a hosted tool. */
 interface Behind {
@@ -27,6 +28,8 @@ interface Behind {
 export class MessagesHostedAnswer implements HostedAnswer {
   readonly approved: readonly HostedCall[] = [];
   isComplete = false;
+  /** Whether the output tokens of the request are used up while the model calls a hosted tool. */
+  #isCutOff = false;
   readonly #request: MessagesRequest;
   readonly #behind: ReadonlyMap<string, Behind>;
   readonly #messages: MessagesMessage[] = [];
@@ -53,13 +56,16 @@ export class MessagesHostedAnswer implements HostedAnswer {
   }
 
   next(isLast: boolean): Buffer {
-    const { max_tokens: limit, messages, tools } = this.#request;
+    const { messages, tools } = this.#request;
+    const own = (tools ?? []).filter(({ name }) => !this.#behind.has(name));
+    const mayCall = !isLast || own.length > 0;
+    const left = this.#outputLeft;
     const body = {
       ...this.#request,
       messages: [...messages, ...this.#messages],
-      tools: (tools ?? []).map(asFunction),
-      ...choiceOf(this.#request.tool_choice, this.#turns > 0, isLast),
-      ...(limit !== undefined && { max_tokens: Math.max(1, limit - this.#usage.completionTokens) }),
+      tools: (isLast && mayCall ? own : (tools ?? [])).map(asFunction),
+      ...choiceOf(this.#request.tool_choice, this.#turns > 0, mayCall),
+      ...(left !== undefined && { max_tokens: left, ...thinkingWithin(this.#request, left) }),
       stream: true,
     };
     this.#turn = this.#newTurn();
@@ -84,10 +90,19 @@ export class MessagesHostedAnswer implements HostedAnswer {
       const behind = this.#behind.get(name);
       return behind ? [{ id, input, ...behind }] : [];
     });
-    this.isComplete = turn.callsClient || calls.length === 0 || turn.stopReason !== 'tool_use';
+    const asks = turn.stopReason === 'tool_use';
+    // The results of these calls could not be read.
+    this.#isCutOff = asks && !turn.callsClient && calls.length > 0 && (this.#outputLeft ?? 1) <= 0;
+    this.isComplete = turn.callsClient || calls.length === 0 || !asks || this.#isCutOff;
     this.#unanswered = [...calls];
     this.#results = [];
-    return turn.stopReason === 'tool_use' ? calls : [];
+    return asks && !this.#isCutOff ? calls : [];
+  }
+
+  /** Output tokens of the request that are left; undefined if it sets no limit. */
+  get #outputLeft(): number | undefined {
+    const { max_tokens: limit } = this.#request;
+    return limit === undefined ? undefined : limit - this.#usage.completionTokens;
   }
 
   namesAddress(url: string): boolean {
@@ -137,7 +152,8 @@ export class MessagesHostedAnswer implements HostedAnswer {
     const { delta, stopReason, callsClient } = this.#turn;
     const given = delta['delta'] as JsonObject;
     // A call of a hosted tool is not the client's to answer.
-    const reason = stopReason === 'tool_use' && !callsClient ? 'end_turn' : (stopReason ?? null);
+    const hosted = this.#isCutOff ? 'max_tokens' : 'end_turn';
+    const reason = stopReason === 'tool_use' && !callsClient ? hosted : (stopReason ?? null);
     const usage = {
       ...(delta['usage'] as JsonObject | undefined),
       ...writeMessagesUsage(this.#usage),
@@ -157,8 +173,8 @@ function nameAt({ tools }: MessagesRequest, param: string): string | undefined {
 }
 
 /** A choice that requires a call holds for the first turn: kept, it would never let the model answer. */
-function choiceOf(choice: MessagesToolChoice | null | undefined, isLater: boolean, isLast: boolean): JsonObject {
-  if (isLast) return { tool_choice: { type: 'none' } };
+function choiceOf(choice: MessagesToolChoice | null | undefined, isLater: boolean, mayCall: boolean): JsonObject {
+  if (!mayCall) return { tool_choice: { type: 'none' } };
   if (!isLater || !choice || (choice.type !== 'any' && choice.type !== 'tool')) return {};
   const { disable_parallel_tool_use: single } = choice;
   return { tool_choice: { type: 'auto', ...(single !== undefined && { disable_parallel_tool_use: single }) } };

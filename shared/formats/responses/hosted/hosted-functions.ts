@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { RunnableTool, ServedTool } from '../../hosted/hosted-request.ts';
-import type { ResponsesRequest } from '../request.ts';
+import type { ResponsesRequest, ResponsesTool } from '../request.ts';
+import { offeredTools } from './offered-tools.ts';
 
 /** The name under which models know web search. */
 export const searchName = 'web_search';
@@ -24,25 +25,42 @@ export function mcpFunctionName(label: string, name: string): string {
 
 /** The functions that stand for the hosted tools of a request, each with a name of its own. */
 export function hostedFunctions(request: ResponsesRequest, runnable: readonly RunnableTool[]): HostedFunction[] {
-  const taken = new Set((request.tools ?? []).map((tool) => (tool as JsonObject)['name']));
+  const offered = offeredTools(request);
+  const taken = new Set(offered.map(({ tool }) => (tool as JsonObject)['name']));
   return runnable.flatMap(({ hosted, served }) =>
     served.map((each): HostedFunction => {
       const wanted = hosted.kind === 'mcp' ? mcpFunctionName(hosted.label ?? '', each.ownName) : searchName;
       let name = wanted;
       for (let copy = 2; taken.has(name); copy++) name = `${wanted.slice(0, longestName - 4)}_${copy}`;
       taken.add(name);
-      return { name, hosted, served: each, tool: toolAt(request, hosted.param) };
+      return {
+        name,
+        hosted,
+        served: each,
+        tool: offered.find(({ param }) => hosted.param.startsWith(`${param}.`))?.tool ?? {},
+      };
     }),
   );
 }
 
-/** The tools of the request, with functions instead of those that the router runs. */
-export function toolsWithFunctions({ tools }: ResponsesRequest, functions: readonly HostedFunction[]): Json[] {
-  return (tools ?? []).flatMap((tool) => {
+/** Tools of the request, with functions instead of those that the router runs. */
+export function toolsWithFunctions(
+  tools: readonly ResponsesTool[],
+  functions: readonly HostedFunction[],
+): ResponsesTool[] {
+  return tools.flatMap((tool) => {
     const own = functions.filter((each) => each.tool === tool).map(functionTool);
     // A server may have none of the tools that the request allows.
     return own.length > 0 || tool.type === 'mcp' ? own : [tool];
   });
+}
+
+/** Tools of the request without those that the router runs. */
+export function toolsWithoutHosted(
+  tools: readonly ResponsesTool[],
+  functions: readonly HostedFunction[],
+): ResponsesTool[] {
+  return tools.filter((tool) => tool.type !== 'mcp' && !functions.some((each) => each.tool === tool));
 }
 
 /** The choice of the request, where a hosted tool is named by its function. */
@@ -66,7 +84,7 @@ function namedBy(choice: Json, functions: readonly HostedFunction[]): Json[] {
   return chosen.length === 0 ? [choice] : chosen.map((each) => ({ type: 'function', name: each.name }));
 }
 
-function functionTool({ name, hosted, served }: HostedFunction): JsonObject {
+function functionTool({ name, hosted, served }: HostedFunction): ResponsesTool {
   if (hosted.kind === 'mcp') {
     return { type: 'function', name, description: served.description, parameters: served.inputSchema, strict: false };
   }
@@ -78,10 +96,4 @@ function functionTool({ name, hosted, served }: HostedFunction): JsonObject {
   const description =
     'Searches the web and returns the pages that it finds, each with its title, its address and a text.';
   return { type: 'function', name, description, parameters, strict: false };
-}
-
-/** The tool at a place such as `tools[2].type`. */
-function toolAt({ tools }: ResponsesRequest, param: string): JsonObject {
-  const at = Number(/\d+/.exec(param)?.[0]);
-  return tools?.[at] ?? {};
 }

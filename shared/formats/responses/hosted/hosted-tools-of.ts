@@ -2,6 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { domainFilter } from '../../hosted/domain-filter.ts';
 import type { HostedTool } from '../../hosted/hosted-request.ts';
 import type { ResponsesRequest, ResponsesTool } from '../request.ts';
+import { offeredTools } from './offered-tools.ts';
 
 /** The types of web search, with and without a date (OpenAI API reference, "Create a model response"). */
 const webSearch = /^web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?$/;
@@ -14,14 +15,14 @@ export function isWebSearch(tool: ResponsesTool): boolean {
 /** Types of tools that the client runs. */
 const clientTools: ReadonlySet<string> = new Set(['function', 'custom', 'namespace', 'tool_search']);
 
-/** The tools of a request that the router may run, in its order. */
-export function hostedToolsOf({ tools, max_tool_calls: most }: ResponsesRequest): HostedTool[] {
-  const maxUses = typeof most === 'number' ? most : undefined;
+/** The tools of a request that the router may run, in its order, those that items of the input add among them. */
+export function hostedToolsOf(request: ResponsesRequest): HostedTool[] {
+  const offered = offeredTools(request);
   // Codex offers a web search in every request where it may use the network.
-  const hasOwn = (tools ?? []).some(({ type }) => clientTools.has(type));
-  return (tools ?? []).flatMap((tool, at): HostedTool[] => {
+  const hasOwn = offered.some(({ tool }) => clientTools.has(tool.type));
+  return offered.flatMap(({ tool, param }): HostedTool[] => {
     const fields = tool as JsonObject;
-    const common = { title: tool.type, param: `tools[${at}].type`, maxUses };
+    const common = { title: tool.type, param: `${param}.type` };
     if (tool.type === 'mcp') {
       const label = typeof fields['server_label'] === 'string' ? fields['server_label'] : '';
       return [{ ...common, kind: 'mcp', label, allowsTool: toolFilter(fields['allowed_tools']) }];

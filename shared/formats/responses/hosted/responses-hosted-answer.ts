@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import type { JsonObject } from '#shared/core/json.ts';
 import type { HostedAnswer, HostedCall, RunnableTool } from '../../hosted/hosted-request.ts';
 import { isFailure, textOfOutcome, type HostedOutcome } from '../../hosted/hosted-outcome.ts';
 import { EventObjects } from '../../sse/event-objects.ts';
@@ -7,10 +7,11 @@ import { repeatedFields } from '../response-object.ts';
 import { AnswerEvents } from './answer-events.ts';
 import { approvedCalls } from './approved-calls.ts';
 import { endedItem, hostedItemId } from './hosted-item.ts';
-import { choiceWithFunctions, hostedFunctions, toolsWithFunctions, type HostedFunction } from './hosted-functions.ts';
+import { hostedFunctions, type HostedFunction } from './hosted-functions.ts';
 import { plainItems } from './plain-items.ts';
 import { beginCall, ResponsesTurn, type BegunCall } from './responses-turn.ts';
 import { sumUsage } from './sum-usage.ts';
+import { turnTools } from './turn-tools.ts';
 
 /** OpenAI's least limit of output tokens. */
 const leastOutput = 16;
@@ -19,6 +20,8 @@ const leastOutput = 16;
 export class ResponsesHostedAnswer implements HostedAnswer {
   readonly approved: readonly HostedCall[];
   isComplete = false;
+  /** Whether the output tokens of the request are used up while the model calls a hosted tool. */
+  #isCutOff = false;
   readonly #request: ResponsesRequest;
   readonly #functions: readonly HostedFunction[];
   readonly #runnable: readonly RunnableTool[];
@@ -48,18 +51,21 @@ export class ResponsesHostedAnswer implements HostedAnswer {
   }
 
   next(isLast: boolean): Buffer {
-    const { max_output_tokens: limit, max_tool_calls: _, include, tool_choice: choice, ...fields } = this.#request;
-    const used = this.#usage?.['output_tokens'];
+    const { max_tool_calls: _, include, ...fields } = this.#request;
+    const input = [...plainItems(this.#input, this.#outputs), ...(this.#items as ResponsesItem[])];
+    const left = this.#outputLeft;
     const body = {
       ...fields,
-      input: [...plainItems(this.#input, this.#outputs), ...this.#items],
-      tools: toolsWithFunctions(this.#request, this.#functions),
-      tool_choice: isLast ? 'none' : this.#choice(choice),
+      ...turnTools({
+        request: this.#request,
+        input,
+        functions: this.#functions,
+        isFirst: this.#turns === 0,
+        isLast,
+      }),
       // The model's thinking is for its next turn, too.
       include: [...new Set([...(include ?? []).filter(isOfModel), 'reasoning.encrypted_content'])],
-      ...(typeof limit === 'number' && {
-        max_output_tokens: Math.max(leastOutput, limit - (typeof used === 'number' ? used : 0)),
-      }),
+      ...(left !== undefined && { max_output_tokens: left }),
       stream: true,
     };
     this.#events.beginTurn();
@@ -89,8 +95,23 @@ export class ResponsesHostedAnswer implements HostedAnswer {
     this.#items.push(...turn.items);
     this.#begun = [...turn.calls];
     const isWhole = turn.response['status'] === 'completed';
-    this.isComplete = turn.asksClient || turn.calls.length === 0 || !isWhole;
-    return isWhole ? turn.calls.map(({ call }) => call) : [];
+    // The outputs of these calls could not be read.
+    this.#isCutOff =
+      isWhole && !turn.asksClient && turn.calls.length > 0 && (this.#outputLeft ?? leastOutput) < leastOutput;
+    this.isComplete = turn.asksClient || turn.calls.length === 0 || !isWhole || this.#isCutOff;
+    return isWhole && !this.#isCutOff ? turn.calls.map(({ call }) => call) : [];
+  }
+
+  get maxCalls(): number | undefined {
+    const { max_tool_calls: most } = this.#request;
+    return typeof most === 'number' ? most : undefined;
+  }
+
+  /** Output tokens of the request that are left; undefined if it sets no limit. */
+  get #outputLeft(): number | undefined {
+    const { max_output_tokens: limit } = this.#request;
+    const used = this.#usage?.['output_tokens'];
+    return typeof limit === 'number' ? limit - (typeof used === 'number' ? used : 0) : undefined;
   }
 
   /** The format has no tool that fetches what a model names. */
@@ -125,21 +146,15 @@ export class ResponsesHostedAnswer implements HostedAnswer {
 
   whole(): JsonObject {
     const { id, created_at: created } = this.#created;
-    const given = { ...this.#last, ...repeatedFields(this.#request), id, created_at: created };
+    const cut = { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } };
+    const last = { ...this.#last, ...(this.#isCutOff && cut) };
+    const given = { ...last, ...repeatedFields(this.#request), id, created_at: created };
     return { ...given, output: this.#events.output, usage: this.#usage ?? null };
   }
 
   get #answerPart(): string {
     const { id } = this.#created;
     return typeof id === 'string' ? id.replace(/^[a-z]+_/, '') : '';
-  }
-
-  /** A choice that requires a call holds for the first turn: kept, it would never let the model answer. */
-  #choice(choice: Json | undefined): Json | undefined {
-    const chosen = choiceWithFunctions(choice, this.#functions);
-    if (this.#turns === 0) return chosen;
-    if (isJsonObject(chosen) && chosen['type'] === 'allowed_tools') return { ...chosen, mode: 'auto' };
-    return chosen === 'none' ? chosen : 'auto';
   }
 
   /** The first events of the answer; none at later turns. */

@@ -1,8 +1,9 @@
 import { RouterError } from '#shared/core/errors.ts';
 import type { HostedRequest } from '../../hosted/hosted-request.ts';
-import type { ResponsesRequest } from '../request.ts';
+import type { ResponsesRequest, ResponsesTool } from '../request.ts';
 import { hostedToolsOf } from './hosted-tools-of.ts';
 import { hostedFunctions, toolsWithFunctions } from './hosted-functions.ts';
+import { withTools } from './offered-tools.ts';
 import { ResponsesHostedAnswer } from './responses-hosted-answer.ts';
 
 /** The hosted tools of a checked request; undefined if it has none. */
@@ -19,9 +20,14 @@ export function responsesHostedRequest(request: ResponsesRequest): HostedRequest
       ),
     asFunctions: (body, runnable) => {
       const given = body as ResponsesRequest;
-      return Buffer.from(
-        JSON.stringify({ ...given, tools: toolsWithFunctions(given, hostedFunctions(given, runnable)) }),
-      );
+      const functions = hostedFunctions(given, runnable);
+      const { input } = given;
+      const change = (tools: readonly ResponsesTool[]): ResponsesTool[] => toolsWithFunctions(tools, functions);
+      const counted = {
+        tools: change(given.tools ?? []),
+        ...(Array.isArray(input) && { input: withTools(input, change) }),
+      };
+      return Buffer.from(JSON.stringify({ ...given, ...counted }));
     },
     // A body that was checked before.
     open: (body, runnable) => new ResponsesHostedAnswer(body as ResponsesRequest, runnable),

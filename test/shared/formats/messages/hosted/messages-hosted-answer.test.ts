@@ -108,6 +108,56 @@ describe('an answer with hosted tools in the messages format', () => {
     expect(bodyOf(answer.next(true))['tool_choice']).toEqual({ type: 'none' });
   });
 
+  it('has the tools of the client alone at the last turn, if there are any', () => {
+    const own = { name: 'f', input_schema: { type: 'object' } };
+    const answer = open({ tools: [search, own], tool_choice: { type: 'any' } });
+    answer.next(false);
+    answer.relay(Buffer.from(turn([call('c1', '{"query":"q"}')], 'tool_use')));
+    answer.answerCall(firstOf(answer.endTurn()), found);
+    expect(bodyOf(answer.next(true))).toMatchObject({ tools: [own], tool_choice: { type: 'auto' } });
+  });
+
+  it.each([
+    ['stays while it is below the limit', { used: 500 }, { type: 'enabled', budget_tokens: 2_000 }],
+    ['keeps its share of the limit', { used: 1_000 }, { type: 'enabled', budget_tokens: 1_333 }],
+    ['is none below the least budget', { used: 2_000 }, { type: 'disabled' }],
+    [
+      'stays if it was above the limit already',
+      { used: 2_000, budget: 3_000 },
+      { type: 'enabled', budget_tokens: 3_000 },
+    ],
+  ])('thinking at a later turn %s', (_, { used, budget = 2_000 }: { used: number; budget?: number }, expected) => {
+    const edits = [{ type: 'clear_thinking_20251015' }, { type: 'clear_tool_uses_20250919' }];
+    const answer = open({
+      max_tokens: 3_000,
+      thinking: { type: 'enabled', budget_tokens: budget },
+      context_management: { edits },
+    });
+    expect(bodyOf(answer.next(false))).toMatchObject({ max_tokens: 3_000, thinking: { budget_tokens: budget } });
+    answer.relay(Buffer.from(turn([call('c1', '{"query":"q"}')], 'tool_use', used)));
+    answer.answerCall(firstOf(answer.endTurn()), found);
+    const isOff = expected.type === 'disabled';
+    expect(bodyOf(answer.next(false))).toMatchObject({
+      max_tokens: 3_000 - used,
+      thinking: expected,
+      // Upstreams refuse to clear thinking where there is none.
+      context_management: { edits: isOff ? edits.slice(1) : edits },
+    });
+  });
+
+  it('ends as max_tokens when a call finds the output tokens used up', () => {
+    const answer = open();
+    answer.next(false);
+    answer.relay(Buffer.from(turn([call('c1', '{"query":"q"}')], 'tool_use', 100)));
+    expect(answer.endTurn()).toEqual([]);
+    expect(answer.isComplete).toBe(true);
+    answer.finish();
+    expect(answer.whole()).toMatchObject({
+      stop_reason: 'max_tokens',
+      content: [{ type: 'server_tool_use' }, { content: { error_code: 'unavailable' } }],
+    });
+  });
+
   it('runs no call that was cut off', () => {
     const answer = open();
     answer.next(false);

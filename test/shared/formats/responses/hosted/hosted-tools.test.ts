@@ -80,10 +80,13 @@ describe('the hosted tools of a Responses request', () => {
       'mcp_my_wiki_get_page',
       'mcp_my_wiki_get_page_2',
     ]);
-    expect(toolsWithFunctions(asked, functions).map((tool) => (tool as JsonObject)['type'])).toEqual(
+    expect(toolsWithFunctions(asked.tools ?? [], functions).map((tool) => (tool as JsonObject)['type'])).toEqual(
       Array(4).fill('function'),
     );
-    expect(toolsWithFunctions(asked, [])).toEqual([{ type: 'function', name: 'web_search' }, { type: 'web_search' }]);
+    expect(toolsWithFunctions(asked.tools ?? [], [])).toEqual([
+      { type: 'function', name: 'web_search' },
+      { type: 'web_search' },
+    ]);
   });
 
   it.each<[JsonObject | string, unknown]>([

@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '#shared/core/json.ts';
+import { isJsonObject } from '#shared/core/json.ts';
+import type { HostedOutcome } from '#shared/formats/hosted/hosted-outcome.ts';
+import type { HostedAnswer, HostedCall } from '#shared/formats/hosted/hosted-request.ts';
+import { responsesFormat } from '#shared/formats/responses/responses-format.ts';
+
+const search = { type: 'web_search' };
+const own = { type: 'function', name: 'f', parameters: { type: 'object' } };
+const base = { model: 'm', input: 'Look it up.' };
+
+function open(fields: object = {}): HostedAnswer {
+  const body = { ...base, tools: [search], ...fields };
+  const { hosted } = responsesFormat.read(Buffer.from(JSON.stringify(body)), 'generate');
+  if (!hosted) throw new Error('the request has no hosted tools');
+  const served = { name: 'find', ownName: 'find', description: '', inputSchema: {} };
+  return hosted.open(
+    body,
+    hosted.tools.map((tool) => ({ hosted: tool, served: [served] })),
+  );
+}
+
+const bodyOf = (buffer: Buffer): JsonObject => {
+  const parsed: unknown = JSON.parse(buffer.toString());
+  return isJsonObject(parsed) ? parsed : {};
+};
+
+/** The events of a turn with these items. */
+function turn(items: JsonObject[], outputTokens = 10): Buffer {
+  const usage = { input_tokens: 5, output_tokens: outputTokens, total_tokens: 5 + outputTokens };
+  const response = { id: 'resp_1', created_at: 1, status: 'in_progress', output: [] };
+  const events: (JsonObject & { type: string })[] = [
+    { type: 'response.created', response },
+    ...items.flatMap((item, at) => [
+      { type: 'response.output_item.added', output_index: at, item },
+      { type: 'response.output_item.done', output_index: at, item },
+    ]),
+    { type: 'response.completed', response: { ...response, status: 'completed', output: items, usage } },
+  ];
+  return Buffer.from(events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(''));
+}
+
+const call = (name = 'web_search'): JsonObject => ({
+  id: 'fc_1',
+  type: 'function_call',
+  call_id: 'c1',
+  name,
+  arguments: '{"query":"q"}',
+});
+
+const found: HostedOutcome = {
+  kind: 'found',
+  results: [{ title: 'T', url: 'https://found.example/', text: 'x', age: undefined }],
+};
+
+function firstOf(calls: readonly HostedCall[]): HostedCall {
+  const [first] = calls;
+  if (!first) throw new Error('there is no call');
+  return first;
+}
+
+/** Takes a turn in which the model searches. */
+function searchOnce(answer: HostedAnswer, outputTokens = 10): void {
+  answer.next(false);
+  answer.relay(turn([call()], outputTokens));
+  answer.answerCall(firstOf(answer.endTurn()), found);
+}
+
+describe('an answer with hosted tools in the Responses format', () => {
+  it('allows as many calls of all tools as the request says', () => {
+    expect(open({ max_tool_calls: 3 }).maxCalls).toBe(3);
+    expect(open().maxCalls).toBeUndefined();
+  });
+
+  it('has the tools of the client alone at the last turn, if there are any', () => {
+    const allowed = { type: 'allowed_tools', mode: 'required', tools: [search, { type: 'function', name: 'f' }] };
+    const answer = open({ tools: [search, own], tool_choice: allowed });
+    searchOnce(answer);
+    expect(bodyOf(answer.next(true))).toMatchObject({
+      tools: [own],
+      tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'f' }] },
+    });
+    const alone = open();
+    searchOnce(alone);
+    expect(bodyOf(alone.next(true))).toMatchObject({ tools: [{ name: 'web_search' }], tool_choice: 'none' });
+  });
+
+  it('asks each turn for no more output than is left', () => {
+    const answer = open({ max_output_tokens: 100 });
+    expect(bodyOf(answer.next(false))['max_output_tokens']).toBe(100);
+    searchOnce(answer, 84);
+    expect(bodyOf(answer.next(false))['max_output_tokens']).toBe(16);
+  });
+
+  it('is incomplete when a call finds the output tokens used up', () => {
+    const answer = open({ max_output_tokens: 100 });
+    answer.next(false);
+    answer.relay(turn([call()], 85));
+    expect(answer.endTurn()).toEqual([]);
+    expect(answer.isComplete).toBe(true);
+    expect(answer.finish()).toContain('event: response.incomplete');
+    expect(answer.whole()).toMatchObject({
+      status: 'incomplete',
+      incomplete_details: { reason: 'max_output_tokens' },
+      output: [{ type: 'web_search_call', status: 'failed' }],
+    });
+  });
+
+  it.each(['additional_tools', 'tool_search_output'])('runs a tool that an item adds: %s', (type) => {
+    const input = [
+      { role: 'user', content: 'Look it up.' },
+      { type, tools: [own, search] },
+    ];
+    const answer = open({ input, tools: undefined });
+    const { tools, input: sent } = bodyOf(answer.next(false));
+    expect(tools).toEqual([]);
+    expect(sent).toMatchObject([
+      { role: 'user' },
+      { type, tools: [own, { type: 'function', name: 'web_search', parameters: expect.anything() }] },
+    ]);
+    answer.relay(turn([call()]));
+    answer.answerCall(firstOf(answer.endTurn()), found);
+    expect(answer.whole()).toMatchObject({ output: [{ type: 'web_search_call', status: 'completed' }] });
+    expect(bodyOf(answer.next(true))).toMatchObject({ input: { 1: { tools: [own] } } });
+  });
+});
