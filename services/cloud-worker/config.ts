@@ -21,6 +21,10 @@ export const cloudWorkerConfig = z.object({
     .optional()
     .describe("Header in which the key is sent unchanged; the provider's usual one if unset"),
   PROVIDER_FORMAT: setting.choice('Wire format of a `custom` provider', customFormats[0], customFormats),
+  PROVIDER_PROMPTS: setting.flag(
+    "Whether every client may name the prompts that are stored in the provider's account (`prompt` of the Responses format)",
+    false,
+  ),
   PROVIDER_MODELS: setting.list('Models to serve, separated by commas, the preferred first; all if empty'),
   SLOTS: setting.integer('Maximum number of jobs at once', 32, 1, 1024),
   MODELS_REFRESH_MS: setting.integer(

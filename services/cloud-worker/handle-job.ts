@@ -24,6 +24,10 @@ export interface HandleJobOptions {
   /** Returns the models that the provider serves now. */
   models: () => readonly ModelInfo[];
   timeouts: AnswerTimeouts;
+  /** See `Minted.origin`. */
+  origin: string;
+  /** Whether clients may name prompts that are stored in the provider's account. */
+  takesPrompts: boolean;
   /** Called with the status and headers of every answer. */
   onHead: (status: number, headers: IncomingHttpHeaders) => void;
 }
@@ -50,7 +54,7 @@ interface ProviderRequest {
 
 /** Makes the handler that serves jobs with one provider: translates, applies the provider's rules, sends, translates back. */
 export function createHandleJob(options: HandleJobOptions): JobHandler {
-  const { http, provider, translations, traceName, models, timeouts, onHead } = options;
+  const { http, provider, translations, traceName, models, timeouts, origin, takesPrompts, onHead } = options;
   const traced = { provider: traceName, server: http.server };
   const counter = new TokenCounter(undefined);
 
@@ -73,14 +77,15 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
 
   function translated(
     translation: Translation,
-    { adapt, compacts }: Pick<ServedFormat, 'adapt' | 'compacts'>,
+    { adapt, compacts, encrypts }: Omit<ServedFormat, 'format'>,
     { model, client, fixed }: Ask,
     body: JsonObject,
   ): JsonObject {
     const { takesFiles } = provider;
     const { id, maxOutput, capabilities } = model;
     const searches = capabilities.includes(hostedCapability('web_search', client));
-    const target = { model: id, maxOutput, takesFiles, searches, compacts, unseal: unsealOf(fixed) };
+    const takes = { takesFiles, takesPrompts, searches, compacts, encrypts };
+    const target = { model: id, maxOutput, origin, ...takes, unseal: unsealOf(fixed) };
     return adapt(translation.request(body, target), model);
   }
 
@@ -108,7 +113,13 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       http,
       upstream: format,
       translation,
-      minted: mint(translation.client, { model: model.id, job: fixed, recalled, promptTokens: () => inputTokens }),
+      minted: mint(translation.client, {
+        model: model.id,
+        job: fixed,
+        recalled,
+        origin,
+        promptTokens: () => inputTokens,
+      }),
       stream,
       timeouts,
       write: (text: string) => reply.write(text),

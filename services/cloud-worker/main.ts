@@ -6,6 +6,7 @@ import { connectProvider } from './providers/connect-provider.ts';
 import { ModelFollower } from './follow-models.ts';
 import { createHandleJob } from './handle-job.ts';
 import { LimitedSlots } from './limited-slots.ts';
+import { originOf } from './providers/origin-of.ts';
 import { providerOf } from './providers/provider-of.ts';
 import { clientFormatsOf } from './providers/served-format.ts';
 import { readRateLimits } from './rate-limits.ts';
@@ -55,6 +56,8 @@ await runWorker('cloud', cloudWorkerConfig, async (context) => {
         idleMs: config.IDLE_TIMEOUT_MS,
         answerMs: config.ANSWER_TIMEOUT_MS,
       },
+      origin: originOf(provider, config, environment),
+      takesPrompts: config.PROVIDER_PROMPTS,
       onHead: (status, headers) => {
         reportRefusal(status);
         limited.update(readRateLimits(headers, Date.now()));

@@ -19,6 +19,8 @@ export interface Minted {
   promptTokens?: (() => number) | undefined;
   /** What `Translation.recall` has kept of the request. */
   recalled?: JsonObject | undefined;
+  /** What stands for the upstream and its account, for what only these can read again; undefined for one that encrypts nothing. */
+  origin?: string | undefined;
   /** Seals a text that only later requests of the same owner can open; undefined if the job came without a key. */
   seal?: ((text: string) => string) | undefined;
 }
@@ -33,6 +35,12 @@ export interface Target {
   takesFiles?: boolean | undefined;
   /** Whether the upstream makes and reads the Responses format's `compaction` items. */
   compacts?: boolean | undefined;
+  /** Whether the upstream encrypts its thinking where a request in the Responses format asks for that. */
+  encrypts?: boolean | undefined;
+  /** Whether clients may name prompts that are stored in the provider's account. */
+  takesPrompts?: boolean | undefined;
+  /** See `Minted.origin`. */
+  origin?: string | undefined;
   /** Whether a command-line agent accepts images. */
   takesImages?: boolean | undefined;
   /** Whether a command-line agent passes signed thinking of earlier turns to its upstream. */

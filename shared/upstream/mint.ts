@@ -19,6 +19,8 @@ export interface MintOptions {
   promptTokens: () => number;
   /** What the translation keeps of the request. */
   recalled?: JsonObject | undefined;
+  /** See `Minted.origin`. */
+  origin?: string | undefined;
 }
 
 /**
@@ -26,7 +28,7 @@ export interface MintOptions {
  * @param client format of the answer
  */
 export function mint(client: Pick<ClientFormat, 'answerIdPrefix'>, options: MintOptions): Minted {
-  const { model, job, promptTokens, recalled } = options;
+  const { model, job, promptTokens, recalled, origin } = options;
   return {
     id: job.answerId ?? newAnswerId(client),
     model,
@@ -34,6 +36,7 @@ export function mint(client: Pick<ClientFormat, 'answerIdPrefix'>, options: Mint
     now,
     promptTokens: () => Math.max(1, promptTokens()),
     recalled,
+    origin,
     seal: ownerSealer(job)?.seal,
   };
 }

@@ -37,6 +37,8 @@ export interface FurtherFormat {
   readonly serves: (id: string) => 'also' | 'only' | 'not';
   /** Whether it makes and reads `compaction` items in this format. */
   readonly compacts?: boolean;
+  /** Whether it encrypts its thinking where a request in this format asks for that; others may refuse to be asked. */
+  readonly encrypts?: boolean;
   /** Changes of requests in this format. */
   readonly adaptation?: Adaptation | undefined;
 }

@@ -10,6 +10,8 @@ export interface ServedFormat {
   format: HttpUpstreamFormat;
   /** See `FurtherFormat`. */
   compacts?: boolean | undefined;
+  /** See `FurtherFormat`. */
+  encrypts?: boolean | undefined;
   /** Changes a translated request into one that the provider accepts. The given object is not changed. */
   adapt: (request: JsonObject, model: ModelInfo) => JsonObject;
 }
@@ -20,9 +22,10 @@ type Formats = Pick<Provider, 'format' | 'further' | 'rules' | 'adaptation'>;
 export function servedFormats(provider: Formats, id: string): ServedFormat[] {
   const { format, further = [], rules, adaptation } = provider;
   const others = further.map((each) => ({ ...each, how: each.serves(id) })).filter(({ how }) => how !== 'not');
-  const served = others.map(({ format: other, compacts, adaptation: change }) => ({
+  const served = others.map(({ format: other, compacts, encrypts, adaptation: change }) => ({
     format: other,
     compacts,
+    encrypts,
     adapt: (request: JsonObject, model: ModelInfo) => change?.apply(request, model) ?? request,
   }));
   if (others.some(({ how }) => how === 'only')) return served;

@@ -71,6 +71,7 @@ export const requestRules: readonly FieldRule[] = [
   rule('functions', passed),
   rule('function_call', passed),
   rule('web_search_options', passed),
+  rule("* that names what the provider's account has stored", passed),
   rule('*', passed),
 ];
 

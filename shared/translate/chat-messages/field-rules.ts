@@ -98,6 +98,7 @@ export const requestRules: readonly FieldRule[] = [
   rule('functions', refused('the older form of tools')),
   rule('function_call', refused('the older form of tool choice')),
   rule('web_search_options', refused('web searches by the upstream')),
+  rule("* that names what the provider's account has stored", passed),
   rule('*', passed),
 ];
 

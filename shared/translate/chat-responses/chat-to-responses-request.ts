@@ -3,6 +3,7 @@ import type { ChatRequest } from '#shared/formats/chat/request.ts';
 import type { Target } from '../translation.ts';
 import { ruledFields } from '../field-rule.ts';
 import { unsupportedInChat } from '../unsupported.ts';
+import { accountField } from '../upstreams/responses/account-fields.ts';
 import { effortForChat } from '../vocabulary/thinking.ts';
 import { chatHistoryToItems } from './chat-history-to-items.ts';
 import { chatToolsToResponses } from './chat-tools-to-responses.ts';
@@ -35,6 +36,8 @@ export function chatToResponsesRequest(body: JsonObject, target: Target): JsonOb
 }
 
 function refuse(request: ChatRequest): void {
+  const stored = accountField(request);
+  if (stored !== undefined) throw unsupportedInChat(stored, 'conversations and prompts stored on the server');
   for (const [field, what] of fields.refused) {
     const value = request[field];
     const asked = value !== undefined && value !== null && value !== false && value !== 0;

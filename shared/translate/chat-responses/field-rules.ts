@@ -74,6 +74,10 @@ export const requestRules: readonly FieldRule[] = [
   rule('functions', refused('the older form of tools')),
   rule('function_call', refused('the older form of tool choice')),
   rule('web_search_options', refused('web searches by the upstream')),
+  rule(
+    "* that names what the provider's account has stored",
+    refused('conversations and prompts stored on the server'),
+  ),
   rule('*', passed),
 ];
 

@@ -113,6 +113,7 @@ export const requestRules: readonly FieldRule[] = [
   rule('mcp_servers', refused('MCP servers that the upstream connects to')),
   rule('container', refused('a container on the upstream')),
   rule('thread', refused('conversations stored on the server')),
+  rule("* that names what the provider's account has stored", passed),
   rule('*', passed),
 ];
 

@@ -74,6 +74,7 @@ export const requestRules: readonly FieldRule[] = [
   rule('mcp_servers', passed),
   rule('container', passed),
   rule('thread', refused('conversations stored on the server')),
+  rule("* that names what the provider's account has stored", passed),
   rule('*', passed),
 ];
 

@@ -41,7 +41,10 @@ export const requestRules: readonly FieldRule[] = [
   ),
   rule(
     'messages[].content[] thinking, of a Responses worker',
-    translated('input[].encrypted_content', 'a reasoning item, if the same model wrote it; otherwise ignored'),
+    translated(
+      'input[].encrypted_content',
+      'a reasoning item, if the same model of the same upstream wrote it; otherwise ignored',
+    ),
   ),
   rule('messages[].content[] redacted_thinking', ignored('only the upstream that made it can read it')),
   rule(
@@ -73,7 +76,7 @@ export const requestRules: readonly FieldRule[] = [
     'thinking',
     translated(
       'reasoning',
-      'its effort as for a chat worker, and a summary unless `display` is `omitted`; encrypted thinking is asked for',
+      'its effort as for a chat worker, and a summary unless `display` is `omitted`; encrypted thinking is asked for where the upstream is known to have it',
     ),
   ),
   rule('output_config.effort', translated('reasoning.effort')),
@@ -102,6 +105,10 @@ export const requestRules: readonly FieldRule[] = [
   rule('mcp_servers', refused('MCP servers that the upstream connects to')),
   rule('container', refused('a container on the upstream')),
   rule('thread', refused('conversations stored on the server')),
+  rule(
+    "* that names what the provider's account has stored",
+    refused('conversations and prompts stored on the server'),
+  ),
   rule('*', passed),
 ];
 

@@ -20,7 +20,7 @@ export function instructionsOf(system: string | readonly TextBlock[] | null | un
 
 /**
  * Translates a messages history to items, block by block in their order. Thinking that the upstream's model has encrypted becomes
- * a reasoning item again; other thinking is omitted. Web searches and fetches become calls of functions with their outputs.
+ * a reasoning item again; other thinking is omitted, also that of the same model at another upstream. Web searches and fetches become calls of functions with their outputs.
  * @throws RouterError `unsupported_parameter` that names a part the Responses format does not have
  */
 export function messagesHistoryToItems(messages: readonly MessagesMessage[], target: Target): ResponsesItem[] {
@@ -87,7 +87,7 @@ function assistantItems(content: readonly MessagesBlock[], param: string, target
   return items;
 }
 
-function assistantItem(block: MessagesBlock, param: string, { model }: Target): ResponsesItem[] {
+function assistantItem(block: MessagesBlock, param: string, { model, origin }: Target): ResponsesItem[] {
   switch (block.type) {
     case 'web_search_tool_result':
     case 'web_fetch_tool_result':
@@ -101,7 +101,7 @@ function assistantItem(block: MessagesBlock, param: string, { model }: Target): 
     }
     case 'thinking': {
       const kept = readReasoningSignature(block.signature);
-      if (kept?.model !== model) return [];
+      if (kept?.model !== model || (kept.origin !== undefined && kept.origin !== origin)) return [];
       const summary = block.thinking === '' ? [] : [{ type: 'summary_text' as const, text: block.thinking }];
       return [
         {

@@ -37,7 +37,7 @@ export function messagesToResponsesReply(body: JsonObject, minted: Minted): { bo
       type: 'message',
       role: 'assistant',
       model: minted.model,
-      content: pieces.flatMap((piece) => blocksOf(piece, minted.model)),
+      content: pieces.flatMap((piece) => blocksOf(piece, minted)),
       stop_reason: stopReasonFor(finishReason, null),
       stop_sequence: null,
       usage: writeMessagesUsage(usage),
@@ -47,7 +47,7 @@ export function messagesToResponsesReply(body: JsonObject, minted: Minted): { bo
   };
 }
 
-function blocksOf(piece: ResponsesPiece, model: string): JsonObject[] {
+function blocksOf(piece: ResponsesPiece, minted: Minted): JsonObject[] {
   switch (piece.kind) {
     case 'text':
     case 'refusal':
@@ -56,7 +56,7 @@ function blocksOf(piece: ResponsesPiece, model: string): JsonObject[] {
       return [];
     case 'thought': {
       const thinking = thinkingOf(piece.item);
-      const signature = signatureFor(piece.item, model);
+      const signature = signatureFor(piece.item, minted);
       if (signature === undefined && thinking === '') return [];
       return [{ type: 'thinking', thinking, signature: signature ?? syntheticSignature }];
     }

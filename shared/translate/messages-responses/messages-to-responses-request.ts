@@ -4,6 +4,7 @@ import { editContext } from '../context/edit-context.ts';
 import type { Target } from '../translation.ts';
 import { ruledFields } from '../field-rule.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
+import { accountField } from '../upstreams/responses/account-fields.ts';
 import { encryptedThinking } from '../upstreams/responses/responses-upstream.ts';
 import { pseudonym } from '../vocabulary/pseudonym.ts';
 import { effortForThinking } from '../vocabulary/thinking.ts';
@@ -36,7 +37,7 @@ export function messagesToResponsesRequest(body: JsonObject, target: Target): Js
     ...given(request, 'temperature'),
     ...given(request, 'top_p'),
     ...(Object.keys(reasoning).length > 0 && { reasoning }),
-    ...(reasoning['effort'] !== 'none' && { include: [encryptedThinking] }),
+    ...(reasoning['effort'] !== 'none' && target.encrypts === true && { include: [encryptedThinking] }),
     ...textFormat(request),
     ...(typeof user === 'string' && user !== '' && { user: pseudonym(user) }),
     ...(request.stream === true && { stream: true }),
@@ -46,6 +47,8 @@ export function messagesToResponsesRequest(body: JsonObject, target: Target): Js
 
 function refuse(request: MessagesRequest): void {
   if (request.max_tokens === 0) throw unsupportedInMessages('max_tokens', 'a limit of 0, which only warms a cache');
+  const stored = accountField(request);
+  if (stored !== undefined) throw unsupportedInMessages(stored, 'conversations and prompts stored on the server');
   for (const [field, what] of fields.refused) {
     const value = request[field];
     if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) continue;

@@ -91,7 +91,7 @@ export class MessagesToResponsesStream implements StreamTranslation {
         if (piece.text !== '') this.#thinking();
         return this.#text('thinking', piece.text);
       case 'thought': {
-        const signature = signatureFor(piece.item, this.#minted.model);
+        const signature = signatureFor(piece.item, this.#minted);
         if (signature === undefined) return '';
         this.#writer.sign(this.#thinking(), signature);
         return this.#blocks.advance();

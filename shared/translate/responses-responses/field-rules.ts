@@ -26,7 +26,7 @@ export const requestRules: readonly FieldRule[] = [
     'input[] reasoning',
     translated(
       'input[].content[].text',
-      'what this router has sealed for another upstream, without its id; what the upstream has encrypted passes',
+      'what this router has sealed for another upstream, without its id; what the upstream has encrypted passes, what another one has is omitted',
     ),
   ),
   rule('input[] reasoning, without signature', passed),
@@ -45,7 +45,7 @@ export const requestRules: readonly FieldRule[] = [
     'input[] compaction',
     translated(
       'input[].content[].text',
-      'a summary that this router has sealed, as a message of the user; what the upstream has encrypted passes',
+      'a summary that this router has sealed, as a message of the user; what the upstream has encrypted passes, what another one has is refused',
     ),
   ),
   rule('input[] compaction_trigger', passed),
@@ -96,12 +96,12 @@ export const requestRules: readonly FieldRule[] = [
     'store',
     translated(
       'include',
-      'the router stores answers, the upstream none; it is asked for the encrypted thinking that a stored answer needs',
+      'the router stores answers, the upstream none; one that is known to encrypt its thinking is asked for that, which a stored answer needs',
     ),
   ),
   rule('previous_response_id', ignored('the stored items precede the input already')),
   rule('conversation', refused('conversations stored on the server')),
-  rule('prompt', passed),
+  rule('prompt', refused("a prompt of the provider's account, unless `PROVIDER_PROMPTS` allows that")),
   rule('background', refused('answers in the background')),
   rule('*', passed),
 ];
@@ -117,7 +117,10 @@ export const answerRules: readonly FieldRule[] = [
   rule('output[].content[].refusal', passed),
   rule('output[] reasoning, summary', passed),
   rule('output[] reasoning, content', passed),
-  rule('output[].encrypted_content', passed),
+  rule(
+    'output[].encrypted_content',
+    translated('output[].encrypted_content', 'with a mark of the upstream, which the router takes off again for it'),
+  ),
   rule('output[] function_call', passed),
   rule('output[] of other types', passed),
   rule('incomplete_details.reason', passed),

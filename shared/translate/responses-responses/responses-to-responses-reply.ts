@@ -7,13 +7,14 @@ import type { Ending, Minted } from '../translation.ts';
 import { isToolCall, responseFinishReason } from '../upstreams/responses/ending.ts';
 import { failureOf } from '../upstreams/responses/upstream-error.ts';
 import { readResponsesUsage } from '#shared/formats/responses/usage.ts';
+import { withMarks } from '../upstreams/responses/encrypted-mark.ts';
 import { summaryIn } from './compaction-stream.ts';
 import { completeResponse } from './complete-response.ts';
 import { ownFields } from './own-fields.ts';
 
 /**
  * The Responses client's answer for a Responses upstream's answer: everything passes except what identifies the answer, and what
- * the router stores itself. A summary that was asked for in place of a compaction becomes its item.
+ * the router stores itself. What the upstream has encrypted gets its mark. A summary that was asked for in place of a compaction becomes its item.
  * @throws RouterError for a response that failed, `upstream_failed` if it is none
  */
 export function responsesToResponsesReply(body: JsonObject, minted: Minted): { body: JsonObject; ending: Ending } {
@@ -28,7 +29,8 @@ export function responsesToResponsesReply(body: JsonObject, minted: Minted): { b
   });
   const ending = { usage, finishReason: responseFinishReason(body, output.some(isToolCall)) };
   const summary = minted.recalled?.['compacts'] === true ? summaryIn(output) : undefined;
-  if (summary === undefined) return { body: { ...response, ...ownFields(response, minted) }, ending };
+  if (summary === undefined)
+    return { body: withMarks({ ...response, ...ownFields(response, minted) }, minted.origin), ending };
   const answer = new ResponsesAnswer(minted);
   answer.text(summary);
   answer.finish(ending);

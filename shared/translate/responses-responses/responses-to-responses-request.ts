@@ -1,4 +1,5 @@
 import type { JsonObject } from '#shared/core/json.ts';
+import { RouterError } from '#shared/core/errors.ts';
 import { isOwnHostedItem, plainEntries } from '#shared/formats/responses/hosted/plain-items.ts';
 import type { ResponsesItem, ResponsesReasoning, ResponsesRequest } from '#shared/formats/responses/request.ts';
 import { ruledFields } from '../field-rule.ts';
@@ -6,6 +7,7 @@ import { expandCompaction, expandSummaries } from '../responses/compaction.ts';
 import { readReasoning } from '../responses/sealed-reasoning.ts';
 import type { Target } from '../translation.ts';
 import { unsupportedInChat } from '../unsupported.ts';
+import { withoutMarks } from '../upstreams/responses/encrypted-mark.ts';
 import { encryptedThinking } from '../upstreams/responses/responses-upstream.ts';
 import { requestRules } from './field-rules.ts';
 
@@ -16,36 +18,41 @@ const ownItemId = /^[a-z]+_[0-9a-f]{32}(?:_\d+)+$/;
 
 /**
  * The upstream's request for a Responses client's request: everything passes except the model's name, what concerns stored
- * responses, and what only this router can read. The router stores responses itself, so the upstream stores none, and is asked to
- * encrypt the thinking that a stored response must be able to continue. Hosted calls that the router has run become calls of functions.
- * An upstream that does not compact conversations is asked for a summary.
- * @throws RouterError `unsupported_parameter` for what only one client of the upstream may have
+ * responses, and what only this router or another upstream can read. The router stores responses itself, so the upstream stores none, and
+ * is asked to encrypt the thinking that a stored response must be able to continue, if it is known to do so. Hosted calls that the router
+ * has run become calls of functions. An upstream that does not compact conversations is asked for a summary.
+ * @throws RouterError `unsupported_parameter` for what only one client of the upstream may have, `invalid_request` for a conversation that
+ * another upstream has compacted
  */
 export function responsesToResponsesRequest(body: JsonObject, target: Target): JsonObject {
   const expand = target.compacts === true ? expandSummaries : expandCompaction;
   const { previous_response_id: _, ...request } = expand(body, target.unseal) as ResponsesRequest;
-  refuse(request);
+  refuse(request, target);
   const { input, include, store } = request;
+  const asksToEncrypt = store !== false && target.encrypts === true;
   return {
     ...request,
     model: target.model,
     ...(Array.isArray(input) && {
-      input: plainEntries(input, undefined, isOwnHostedItem).flatMap(([, item]) => itemFor(item, target)),
+      input: plainEntries(input, undefined, isOwnHostedItem).flatMap(([at, item]) =>
+        itemFor(item, target, `input[${at}]`),
+      ),
     }),
     store: false,
-    ...(store !== false && { include: [...new Set([...(include ?? []), encryptedThinking])] }),
+    ...(asksToEncrypt && { include: [...new Set([...(include ?? []), encryptedThinking])] }),
   };
 }
 
-/** An upstream's own conversations belong to all that use the router's account there. */
-function refuse(request: JsonObject): void {
+/** An upstream's own conversations and prompts belong to all that use the router's account there. */
+function refuse(request: JsonObject, { takesPrompts }: Target): void {
   for (const [field, what] of fields.refused) {
     const value = request[field];
+    if (field === 'prompt' && takesPrompts === true) continue;
     if (value !== undefined && value !== null && value !== false) throw unsupportedInChat(field, what);
   }
 }
 
-function itemFor(item: ResponsesItem, target: Target): ResponsesItem[] {
+function itemFor(item: ResponsesItem, target: Target, param: string): ResponsesItem[] {
   switch (item.type) {
     case 'item_reference':
       // The item that it names stands in the input already.
@@ -53,15 +60,25 @@ function itemFor(item: ResponsesItem, target: Target): ResponsesItem[] {
     case 'reasoning':
       return reasoningFor(item as ResponsesReasoning, target);
     default:
-      return [withoutOwnId(item)];
+      return otherItem(item, target, param);
   }
 }
 
+/** What another upstream has encrypted says nothing to this one. */
+function otherItem(item: ResponsesItem, { origin }: Target, param: string): ResponsesItem[] {
+  const own = withoutMarks(item, origin);
+  if (own) return [withoutOwnId(own)];
+  if (item.type !== 'compaction') return [];
+  const message = `${param} is a summary that another upstream has encrypted: the model that serves this request cannot read it.`;
+  throw new RouterError('invalid_request', message, { param: `${param}.encrypted_content` });
+}
+
 /**
- * Thinking that the upstream has encrypted passes. What this router has sealed is that of another upstream: its text passes, which
- * open models read. Nothing is left of thinking without either.
+ * Thinking that the upstream has encrypted passes. What this router has sealed is that of another upstream, and so is what has the mark of
+ * another one: its text passes, which open models read. Nothing is left of thinking without either.
  */
-function reasoningFor(item: ResponsesReasoning, { unseal }: Target): ResponsesItem[] {
+function reasoningFor(given: ResponsesReasoning, { unseal, origin }: Target): ResponsesItem[] {
+  const item = withoutMarks(given, origin) ?? withoutEncrypted(given);
   const { encrypted_content: encrypted, content } = item;
   const isSealed = typeof encrypted === 'string' && encrypted !== '' && unseal?.(encrypted) !== undefined;
   if (!isSealed) {
@@ -71,6 +88,12 @@ function reasoningFor(item: ResponsesReasoning, { unseal }: Target): ResponsesIt
   const { text } = readReasoning(item, unseal);
   if (text === '') return [];
   return [{ type: 'reasoning', summary: item.summary ?? [], content: [{ type: 'reasoning_text', text }] }];
+}
+
+/** The thinking of another upstream, whose ids are not known here either. */
+function withoutEncrypted(item: ResponsesReasoning): ResponsesReasoning {
+  const { encrypted_content: _, id: __, ...rest } = item;
+  return rest;
 }
 
 function withoutOwnId(item: ResponsesItem): ResponsesItem {

@@ -6,6 +6,7 @@ import { namedEvent } from '#shared/formats/sse/encode.ts';
 import type { Ending, Minted, StreamTranslation } from '../translation.ts';
 import { parseUpstreamEvent } from '../upstreams/parse-upstream-json.ts';
 import { isToolCall, responseFinishReason } from '../upstreams/responses/ending.ts';
+import { markEncrypted } from '../upstreams/responses/encrypted-mark.ts';
 import { endsStream, eventType } from '../upstreams/responses/event-type.ts';
 import { failureOf, upstreamErrorFromResponse } from '../upstreams/responses/upstream-error.ts';
 import { readResponsesUsage } from '#shared/formats/responses/usage.ts';
@@ -23,7 +24,7 @@ const deltaBytes = 150;
 
 /**
  * Relays a Responses upstream's stream to Responses clients: the data of every event passes, except for what identifies the answer
- * in the events that carry the response object. The others are not parsed, unless the server leaves out what clients need.
+ * in the events that carry the response object, and for the mark of the upstream on what it has encrypted. The others are not parsed, unless the server leaves out what clients need.
  */
 export class ResponsesToResponsesStream implements StreamTranslation {
   readonly #minted: Minted;
@@ -54,7 +55,7 @@ export class ResponsesToResponsesStream implements StreamTranslation {
     if (type.endsWith('.delta')) this.#outputBytes += Math.max(4, Buffer.byteLength(data) - deltaBytes);
     if (this.#completion) return this.#completed(parseUpstreamEvent(data));
     // Data of several lines is written as one line, so that it stays one event.
-    return namedEvent(type, data.includes('\n') ? JSON.stringify(parseUpstreamEvent(data)) : data);
+    return this.#event(type, data.includes('\n') ? JSON.stringify(parseUpstreamEvent(data)) : data);
   }
 
   end(): { text: string; ending: Ending } {
@@ -93,12 +94,16 @@ export class ResponsesToResponsesStream implements StreamTranslation {
     if (endsStream(type)) this.#last = type === 'response.failed' ? { ...response, status: 'failed' } : response;
     if (this.#completion) return this.#completed(event);
     const own = withOwnFields(data, event, ownFields(response, this.#minted));
-    return namedEvent(type, own.includes('\n') ? JSON.stringify(JSON.parse(own)) : own);
+    return this.#event(type, own.includes('\n') ? JSON.stringify(JSON.parse(own)) : own);
   }
 
   #completed(event: JsonObject): string {
     const events = this.#completion?.complete(event) ?? [];
-    return events.map((each) => namedEvent(each.type, JSON.stringify(this.#owned(each)))).join('');
+    return events.map((each) => this.#event(each.type, JSON.stringify(this.#owned(each)))).join('');
+  }
+
+  #event(type: string, data: string): string {
+    return namedEvent(type, markEncrypted(data, this.#minted.origin));
   }
 
   #owned(event: JsonObject): JsonObject {

@@ -1,4 +1,5 @@
 import type { JsonObject } from '#shared/core/json.ts';
+import type { Minted } from '../translation.ts';
 import { parseUpstreamJson } from '../upstreams/parse-upstream-json.ts';
 import { ownSignature } from './thinking.ts';
 
@@ -12,11 +13,14 @@ export interface EncryptedThinking {
   /** The reasoning item's id, which the upstream compares with the encrypted one; undefined if it has none. */
   id: string | undefined;
   encrypted: string;
+  /** See `Minted.origin`. */
+  origin: string | undefined;
 }
 
 /** A signature by which a messages client returns the encrypted thinking of a Responses upstream. */
-export function writeReasoningSignature({ model, id, encrypted }: EncryptedThinking): string {
-  return `${reasoningSignature}${Buffer.from(JSON.stringify([model, id ?? null, encrypted])).toString('base64url')}`;
+export function writeReasoningSignature({ model, id, encrypted, origin }: EncryptedThinking): string {
+  const fields = [model, id ?? null, encrypted, origin ?? null];
+  return `${reasoningSignature}${Buffer.from(JSON.stringify(fields)).toString('base64url')}`;
 }
 
 /** The encrypted thinking in a signature; undefined for any other signature. */
@@ -24,17 +28,24 @@ export function readReasoningSignature(signature: unknown): EncryptedThinking | 
   if (typeof signature !== 'string' || !signature.startsWith(reasoningSignature)) return undefined;
   const value = parseUpstreamJson(Buffer.from(signature.slice(reasoningSignature.length), 'base64url').toString());
   if (!Array.isArray(value)) return undefined;
-  const [model, id, encrypted] = value;
+  const [model, id, encrypted, origin] = value;
   if (typeof model !== 'string' || typeof encrypted !== 'string') return undefined;
-  return { model, id: typeof id === 'string' ? id : undefined, encrypted };
+  return { model, id: textIn(id), encrypted, origin: textIn(origin) };
 }
 
 /**
  * The signature of the thinking block for a reasoning item: it carries what the upstream needs to continue the thinking, so that
  * a client's next request returns it. Undefined if the upstream has encrypted nothing.
  */
-export function signatureFor(item: JsonObject, model: string): string | undefined {
+export function signatureFor(
+  item: JsonObject,
+  { model, origin }: Pick<Minted, 'model' | 'origin'>,
+): string | undefined {
   const { id, encrypted_content: encrypted } = item;
   if (typeof encrypted !== 'string' || encrypted === '') return undefined;
-  return writeReasoningSignature({ model, id: typeof id === 'string' ? id : undefined, encrypted });
+  return writeReasoningSignature({ model, id: textIn(id), encrypted, origin });
+}
+
+function textIn(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import Anthropic, { BadRequestError } from '@anthropic-ai/sdk';
 import OpenAI, { APIError } from 'openai';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
 import { startMessagesUpstream } from '../../helpers/upstreams/start-messages-upstream.ts';
@@ -683,24 +683,31 @@ describe('a Responses client on a Responses upstream', () => {
   const asUpstream = (text: string, model: string): string =>
     text
       .replaceAll(/"id":"resp_[0-9a-f]{32}"/g, `"id":"${upstreamId}"`)
-      .replaceAll(`"model":"${model}"`, '"model":"gpt-5.1-codex-2026-03-05"');
+      .replaceAll(`"model":"${model}"`, '"model":"gpt-5.1-codex-2026-03-05"')
+      .replaceAll(/"encrypted_content":"rtr\.[\w-]{12}\./g, '"encrypted_content":"');
 
   it.each([
     ['gpt-words', 'words.sse'],
     ['gpt-5.1-codex', 'tools.sse'],
     ['gpt-5-pro', 'refusal.sse'],
-  ])('of the model %s gets %s byte for byte, but for id and model', async (model, file) => {
-    const text = await (await ask(model)).text();
-    expect(asUpstream(text, model)).toBe(raw(file));
-    expect(new Set(text.match(/resp_[0-9a-f]{32}/g)).size).toBe(1);
-    expect(gpt.seen.at(-1)).toMatchObject({ path: '/v1/responses', headers: { 'openai-beta': 'x=v1' } });
-  });
+  ])(
+    'of the model %s gets %s byte for byte, but for id, model and the mark of what is encrypted',
+    async (model, file) => {
+      const text = await (await ask(model)).text();
+      expect(asUpstream(text, model)).toBe(raw(file));
+      expect(new Set(text.match(/resp_[0-9a-f]{32}/g)).size).toBe(1);
+      expect(gpt.seen.at(-1)).toMatchObject({ path: '/v1/responses', headers: { 'openai-beta': 'x=v1' } });
+    },
+  );
 
-  it('gets an answer unchanged, but for id and model', async () => {
-    const answer = (await (await ask('gpt-5.1-codex', { stream: false })).json()) as { id: string };
+  it('gets an answer unchanged, but for id, model and the mark of what is encrypted', async () => {
+    const text = await (await ask('gpt-5.1-codex', { stream: false })).text();
+    expect(text).toContain('"encrypted_content":"rtr.');
+    const answer = JSON.parse(asUpstream(text, '')) as { id: string };
     const whole = JSON.parse(raw('whole.json')) as object;
     expect(answer).toEqual({ ...whole, id: answer.id, model: 'gpt-5.1-codex' });
-    expect(answer.id).toMatch(/^resp_[0-9a-f]{32}$/);
+    expect(answer.id).toBe(upstreamId);
+    expect(text).toMatch(/"id":"resp_[0-9a-f]{32}"/);
   });
 
   it('has its request arrive unchanged: items, tools, grammars, encrypted thinking, unknown fields', async () => {
@@ -758,6 +765,30 @@ describe('a Responses client on a Responses upstream', () => {
       'function_call_output',
     ]);
     expect(sent.input[1]).toMatchObject({ encrypted_content: 'gAAAAABpEncryptedThinking0001==' });
+  });
+
+  it('goes on at another account, which gets no thinking that it could not read', async () => {
+    const first = await openai().responses.create({ model: 'gpt-5.1-codex', input: 'Hello', store: false });
+    const thinking = first.output.filter(({ type }) => type === 'reasoning');
+    expect(thinking).toHaveLength(1);
+    const worker = await cluster.addCloudWorker({
+      PROVIDER: 'openai',
+      PROVIDER_URL: `${gpt.url}/v1`,
+      PROVIDER_KEY: 'another-account',
+      PROVIDER_MODELS: 'gpt-words-elsewhere',
+    });
+    onTestFinished(async () => {
+      await worker.stop();
+    });
+    const next = { store: false, input: [...first.output, { role: 'user' as const, content: 'And?' }] } as object;
+    const sentTo = async (model: string): Promise<unknown[]> => {
+      await (await ask(model, next)).text();
+      const sent = gpt.seen.at(-1)?.body as { input: JsonObject[] };
+      return sent.input;
+    };
+    const here = await sentTo('gpt-5.1-codex');
+    expect(here[0]).toMatchObject({ type: 'reasoning', encrypted_content: 'gAAAAABpEncryptedThinking0001==' });
+    expect(await sentTo('gpt-words-elsewhere')).toEqual(here.slice(1));
   });
 
   it('gets the failure of a stream that broke', async () => {

@@ -191,7 +191,7 @@ describe.each([
         const at = ['id', 'model'].includes(field) ? ++minted : 0;
         const created = field.startsWith('created') && client !== 'messages' ? ++minted : 0;
         const seal = (text: string): string => text;
-        return translation.reply(body, { id: `id-${at}`, model: `model-${at}`, created, seal }).body;
+        return translation.reply(body, { id: `id-${at}`, model: `model-${at}`, created, seal, origin: 'here' }).body;
       });
     });
   });

@@ -150,6 +150,10 @@ const examples: Record<string, Example> = {
   functions: top({ functions: [{ name: 'f' }] }),
   function_call: top({ function_call: 'auto' }),
   web_search_options: top({ web_search_options: {} }),
+  "* that names what the provider's account has stored": {
+    ...top({ previous_response_id: 'resp_1' }),
+    path: 'previous_response_id',
+  },
   '*': { ...top({ brand_new: { a: [1] } }), path: 'brand_new' },
 };
 

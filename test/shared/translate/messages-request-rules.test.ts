@@ -30,7 +30,7 @@ function block(
 }
 
 function signedBy(model: string, encrypted: string): string {
-  return writeReasoningSignature({ model, id: 'rs_1', encrypted });
+  return writeReasoningSignature({ model, id: 'rs_1', encrypted, origin: undefined });
 }
 
 /** A history with and without an edit of it. */
@@ -245,6 +245,10 @@ const examples: Record<string, Example> = {
   compaction: top({ compaction: { type: 'enabled' } }),
   container: top({ container: 'x' }),
   thread: top({ thread: { type: 'create' } }),
+  "* that names what the provider's account has stored": {
+    ...top({ previous_response_id: 'resp_1' }),
+    path: 'previous_response_id',
+  },
   '*': { ...top({ min_p: 0.1 }), path: 'min_p' },
 };
 

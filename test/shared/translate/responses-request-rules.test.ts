@@ -185,7 +185,7 @@ describe.each(upstreams)("the rules for a Responses client's request to a %s ups
     let called = 0;
     const model = () => (field === 'model' ? `target-${++called}` : 'target');
     holdRule(field, effect, example, (body) =>
-      translate(body, { model: model(), maxOutput: 4096, compacts: true, searches: true, unseal }),
+      translate(body, { model: model(), maxOutput: 4096, compacts: true, encrypts: true, searches: true, unseal }),
     );
   });
 });

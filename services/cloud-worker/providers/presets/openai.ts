@@ -57,6 +57,7 @@ export const openai: Provider = {
     {
       format: responsesUpstream,
       compacts: true,
+      encrypts: true,
       serves: (id) => (responsesOnly.test(id) ? 'only' : chatOnly.test(id) ? 'not' : 'also'),
       adaptation: { description: 'thinking only as OpenAI has encrypted it', apply: withOwnThinking },
     },

@@ -23,6 +23,14 @@ describe('the formats in which a provider serves a model', () => {
     expect(names(presets.azure, id)).toEqual(formats);
   });
 
+  it('say which are known to encrypt their thinking where that is asked for', () => {
+    const encrypting = [presets.openai, presets.azure, presets.openrouter, providerOf('custom', 'responses')].map(
+      (provider) =>
+        servedFormats(provider, 'gpt-5.1').find(({ format }) => format.name === 'responses')?.encrypts === true,
+    );
+    expect(encrypting).toEqual([true, true, true, false]);
+  });
+
   it('are one for other providers, but for OpenRouter', () => {
     expect(names(presets.openrouter, 'openai/gpt-5-pro')).toEqual(['chat', 'responses']);
     expect(names(presets.anthropic, 'claude-x')).toEqual(['messages']);

@@ -7,7 +7,7 @@ import { messagesToResponses } from '#shared/translate/messages-responses/messag
 import { assembleMessage, type AssembledMessage } from '../assemble-message.ts';
 import { recordedStream, runRecorded } from '../recorded-stream.ts';
 
-const minted = { id: 'msg_1', model: 'gpt-codex', created: 7, promptTokens: () => 11 };
+const minted = { origin: 'here', id: 'msg_1', model: 'gpt-codex', created: 7, promptTokens: () => 11 };
 const user = { role: 'user', content: 'Weather?' };
 
 function openai(name: string): AssembledMessage {
@@ -16,9 +16,9 @@ function openai(name: string): AssembledMessage {
   );
 }
 
-function request(messages: object[], model = 'gpt-codex', more: object = {}): JsonObject {
+function request(messages: object[], model = 'gpt-codex', more: object = {}, origin = 'here'): JsonObject {
   const body = parseMessagesRequest({ model, max_tokens: 100, messages, ...more });
-  return messagesToResponses.request(body, { model });
+  return messagesToResponses.request(body, { model, encrypts: true, origin });
 }
 
 const whole = JSON.parse(readFileSync('test/fixtures/providers/openai-responses/whole.json', 'utf8')) as JsonObject & {
@@ -101,10 +101,12 @@ describe('encrypted thinking', () => {
     ]);
   });
 
-  it('is not sent to another model, and never to a messages upstream', () => {
+  it('is not sent to another model or another upstream, and never to a messages upstream', () => {
     const messages = [user, { role: 'assistant', content: openai('refusal').content }, user];
-    const types = (model: string) => (request(messages, model)['input'] as JsonObject[]).map(({ type }) => type);
+    const types = (model: string, origin?: string) =>
+      (request(messages, model, {}, origin)['input'] as JsonObject[]).map(({ type }) => type);
     expect(types('gpt-codex')).toEqual(['message', 'reasoning', 'message', 'message']);
+    expect(types('gpt-codex', 'there')).toEqual(['message', 'message', 'message']);
     expect(types('gpt-pro')).toEqual(['message', 'message', 'message']);
     const body = parseMessagesRequest({ model: 'm', max_tokens: 9, messages });
     expect(JSON.stringify(messagesToMessages.request(body, { model: 'm' }))).not.toContain('thinking');
@@ -121,6 +123,8 @@ describe('encrypted thinking', () => {
     const off = asked({ thinking: { type: 'disabled' } });
     expect(off['reasoning']).toEqual({ effort: 'none' });
     expect(off).not.toHaveProperty('include');
+    const body = parseMessagesRequest({ model: 'm', max_tokens: 9, messages: [user], thinking: { type: 'adaptive' } });
+    expect(messagesToResponses.request(body, { model: 'm' })).not.toHaveProperty('include');
   });
 });
 

@@ -2,13 +2,14 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#shared/core/json.ts';
 import { sealer } from '#shared/core/seal.ts';
 import { responsesToResponsesRequest } from '#shared/translate/responses-responses/responses-to-responses-request.ts';
+import type { Target } from '#shared/translate/translation.ts';
 import { writeReasoning } from '#shared/translate/responses/sealed-reasoning.ts';
 
 const { seal, unseal } = sealer(Buffer.alloc(32, 7));
 
-function sent(body: JsonObject): JsonObject {
+function sent(body: JsonObject, target: Partial<Target> = {}): JsonObject {
   const before = structuredClone(body);
-  const request = responsesToResponsesRequest(body, { model: 'target', unseal });
+  const request = responsesToResponsesRequest(body, { model: 'target', unseal, origin: 'here', ...target });
   expect(body).toEqual(before);
   return request;
 }
@@ -45,12 +46,51 @@ describe("a Responses client's request, for a Responses upstream", () => {
 
   it('asks the upstream to store nothing, and for the thinking that a stored answer needs', () => {
     const kept = { store: false, include: ['reasoning.encrypted_content'] };
-    expect(sent({ model: 'm', input: 'hi' })).toEqual({ model: 'target', input: 'hi', ...kept });
-    expect(sent({ model: 'm', input: 'hi', store: true, include: ['message.output_text.logprobs'] })).toMatchObject({
+    const encrypts = { encrypts: true };
+    expect(sent({ model: 'm', input: 'hi' }, encrypts)).toEqual({ model: 'target', input: 'hi', ...kept });
+    const logprobs = { model: 'm', input: 'hi', store: true, include: ['message.output_text.logprobs'] };
+    expect(sent(logprobs, encrypts)).toMatchObject({
       store: false,
       include: ['message.output_text.logprobs', 'reasoning.encrypted_content'],
     });
-    expect(sent({ model: 'm', input: 'hi', store: false })).not.toHaveProperty('include');
+    expect(sent({ model: 'm', input: 'hi', store: false }, encrypts)).not.toHaveProperty('include');
+  });
+
+  it('asks an upstream that is not known to encrypt its thinking for that only where the client does', () => {
+    expect(sent({ model: 'm', input: 'hi' })).toEqual({ model: 'target', input: 'hi', store: false });
+    const include = ['reasoning.encrypted_content'];
+    expect(sent({ model: 'm', input: 'hi', include })).toMatchObject({ include });
+  });
+
+  it("names a prompt of the provider's account only where the worker allows that", () => {
+    const body = { model: 'm', store: false, prompt: { id: 'pmpt_1' } };
+    const refused = expect.objectContaining({ code: 'unsupported_parameter', param: 'prompt' });
+    expect(() => sent(body)).toThrow(refused);
+    expect(sent(body, { takesPrompts: true })).toEqual({ ...body, model: 'target' });
+  });
+
+  it('has what this upstream has encrypted as it came, and not what another one has', () => {
+    const marked = (of: string, type = 'reasoning', fields: JsonObject = {}): JsonObject => {
+      const encrypted = `rtr.${of}.gAAAA_-=`;
+      return { type, id: 'x_1', ...fields, encrypted_content: encrypted };
+    };
+    const own = { type: 'reasoning', id: 'x_1', encrypted_content: 'gAAAA_-=' };
+    expect(input([marked('here'), marked('there'), own])).toEqual([own, own]);
+    const content = [{ type: 'reasoning_text', text: 'Hm.' }];
+    expect(input([marked('there', 'reasoning', { summary: [], content })])).toEqual([
+      { type: 'reasoning', summary: [], content },
+    ]);
+    const compacts = { compacts: true };
+    const body = (of: string): JsonObject => ({ model: 'm', store: false, input: [marked(of, 'compaction')] });
+    expect(sent(body('here'), compacts)['input']).toEqual([{ ...own, type: 'compaction' }]);
+    expect(() => sent(body('there'), compacts)).toThrow(
+      expect.objectContaining({ code: 'invalid_request', param: 'input[0].encrypted_content' }),
+    );
+    const said = (encrypted: string): JsonObject => ({
+      type: 'agent_message',
+      content: [{ type: 'encrypted_content', encrypted_content: encrypted }],
+    });
+    expect(input([said('rtr.here.gAAA'), said('rtr.there.gAAA')])).toEqual([said('gAAA')]);
   });
 
   it('names no response or item that the router has resolved', () => {

@@ -1,8 +1,11 @@
 import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '#shared/core/json.ts';
 import type { RouterError } from '#shared/core/errors.ts';
 import { repeatedFields } from '#shared/formats/responses/response-object.ts';
+import { responsesToResponsesRequest } from '#shared/translate/responses-responses/responses-to-responses-request.ts';
 import { ResponsesToResponsesStream } from '#shared/translate/responses-responses/responses-to-responses-stream.ts';
+import { responseEvents } from '../responses/assemble-response.ts';
 import { recordedStream, runRecorded } from '../recorded-stream.ts';
 import { runStream } from '../run-stream.ts';
 
@@ -31,6 +34,23 @@ describe("a Responses upstream's stream, for a Responses client", () => {
       expect(unchanged.replaceAll('"model":"gpt-5.1-codex"', '"model":"gpt-5.1-codex-2026-03-05"')).toBe(raw);
     },
   );
+
+  it('has a mark of the upstream on what it has encrypted, which it gets back without, and another upstream does not get', () => {
+    const text = runRecorded(new ResponsesToResponsesStream({ ...minted, origin: 'here' }), openai('tools'));
+    const plain = runRecorded(stream(), openai('tools'));
+    expect(text).not.toBe(plain);
+    expect(text.replaceAll('"encrypted_content":"rtr.here.', '"encrypted_content":"')).toBe(plain);
+    const [{ output }] = responseEvents(text).flatMap(({ type, response }) =>
+      type === 'response.completed' ? [response as { output: JsonObject[] }] : [],
+    ) as [{ output: JsonObject[] }];
+    const next = { model: 'm', store: false, input: output };
+    const back = responsesToResponsesRequest(next, { model: 'm', origin: 'here' });
+    const thinking = JSON.stringify(back['input']).match(/"encrypted_content":"[^"]+"/)?.[0] ?? 'none';
+    expect(plain).toContain(thinking);
+    const elsewhere = responsesToResponsesRequest(next, { model: 'm', origin: 'there' });
+    expect(JSON.stringify(elsewhere['input'])).not.toContain('encrypted_content');
+    expect(elsewhere['input']).toEqual(output.filter(({ type }) => type !== 'reasoning'));
+  });
 
   it('reports what the client has asked the router to store', () => {
     const asked = { ...minted, recalled: { repeated: repeatedFields({ previous_response_id: 'resp_before' }) } };

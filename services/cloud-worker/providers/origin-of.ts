@@ -1,0 +1,22 @@
+import { scryptSync } from 'node:crypto';
+import type { Environment } from '#shared/core/load-config.ts';
+import type { CloudWorkerConfig } from '../config.ts';
+import { providerKey } from './find-providers.ts';
+import type { Provider } from './provider.ts';
+
+/** Bytes that tell upstreams apart. */
+const originBytes = 9;
+
+/**
+ * What stands for a provider and the operator's account there, see `Minted.origin`: workers with the same address and key have the
+ * same. Clients see it, so each guess at a weak key has a cost.
+ */
+export function originOf(
+  provider: Provider,
+  config: Pick<CloudWorkerConfig, 'PROVIDER_URL' | 'PROVIDER_KEY'>,
+  environment: Environment,
+): string {
+  const url = config.PROVIDER_URL ?? provider.url(environment);
+  const key = config.PROVIDER_KEY ?? providerKey(provider, environment)?.key;
+  return scryptSync(JSON.stringify([url, key ?? '']), 'rtr', originBytes).toString('base64url');
+}
