@@ -39,6 +39,8 @@ export interface StoredAnswers {
   outputOf: (answer: JsonObject) => readonly JsonObject[];
   /** The answer as it is stored: with the id of the one that it continues. */
   storedForm: (answer: JsonObject, previous: string | undefined) => JsonObject;
+  /** The items of a request's input as they are stored: without credentials for what they name. */
+  storedInput: (items: readonly JsonObject[]) => JsonObject[];
   /** One page of items, for the query of its request. @throws RouterError `invalid_request` */
   listItems: (items: readonly JsonObject[], query: Readonly<Record<string, unknown>>) => object;
   /** The body that confirms that an answer was removed. */

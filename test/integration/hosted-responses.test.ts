@@ -311,6 +311,31 @@ describe('an MCP server in a Responses request', () => {
     expect(typesOf(denied.output)).toEqual(['message']);
   });
 
+  it('gets nothing of what the client gives for it, which is in no answer, stored form or log either', async () => {
+    const secrets = {
+      authorization: 'sesame-1',
+      headers: { 'x-key': 'sesame-2' },
+      server_url: 'http://127.0.0.1:1/sesame-3',
+    };
+    const server = pages({ ...secrets, allowed_tools: ['find_pages'] });
+    const first = { ...ask([find, '[demo say "Found."]'], [server]), store: true };
+    const stream = await openai().responses.create({ ...first, stream: true });
+    let id = '';
+    let said = '';
+    for await (const event of stream) {
+      said += JSON.stringify(event);
+      if (event.type === 'response.completed') ({ id } = event.response);
+    }
+    expect(said).toContain('https://pages.example/a');
+    const stored = await openai().responses.retrieve(id);
+    const refused: unknown = await openai()
+      .responses.create({ ...first, tools: [pages({ ...secrets, server_label: 'elsewhere' })] })
+      .catch((error: unknown) => error);
+    if (!(refused instanceof OpenAI.BadRequestError)) throw new Error('it was not refused', { cause: refused });
+    expect(stored.tools).toMatchObject([{ type: 'mcp', server_label: 'pages', server_url: 'http://127.0.0.1:1' }]);
+    expect(JSON.stringify([said, stored, refused.error, cluster.ingress.lines])).not.toContain('sesame');
+  });
+
   it('is refused by its label where the operator has none, whatever address the client gives', async () => {
     const tools = [pages({ server_label: 'elsewhere', server_url: 'http://169.254.169.254/' })];
     await expect(openai().responses.create(ask([], tools))).rejects.toMatchObject({

@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { withoutSecrets } from './without-secrets.ts';
 
 /** The fields of a request that the response object repeats, each with its value when the request leaves it out. */
 const repeated: Readonly<Record<string, Json>> = {
@@ -54,7 +55,7 @@ export function repeatedAtOpening(request: JsonObject): JsonObject {
 
 /** Parsers of the response object expect every field of a function. */
 function describedTool(tool: Json): Json {
-  if (!isJsonObject(tool) || tool['type'] !== 'function') return tool;
+  if (!isJsonObject(tool) || tool['type'] !== 'function') return withoutSecrets(tool);
   return { description: null, parameters: null, strict: null, ...tool };
 }
 

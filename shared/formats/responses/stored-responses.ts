@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { StoredAnswers } from '../stored-answers.ts';
 import { listItems } from './list-items.ts';
+import { itemsWithoutSecrets, withoutSecrets } from './without-secrets.ts';
 
 /** A line break and the beginning of each event that ends a stream with a response that is worth storing. */
 const marks = ['completed', 'incomplete'].map((status) => Buffer.from(`\nevent: response.${status}`));
@@ -30,7 +31,14 @@ export const storedResponses: StoredAnswers = {
   },
   readWhole: (bytes) => finished(parse(bytes.toString())),
   outputOf: (response) => (Array.isArray(response['output']) ? response['output'].filter(isJsonObject) : []),
-  storedForm: (response, previous) => ({ ...response, store: true, previous_response_id: previous ?? null }),
+  storedForm: ({ tools, ...response }, previous) => ({
+    ...response,
+    // Upstreams may repeat what the client has sent.
+    ...(tools !== undefined && { tools: Array.isArray(tools) ? tools.map(withoutSecrets) : [] }),
+    store: true,
+    previous_response_id: previous ?? null,
+  }),
+  storedInput: itemsWithoutSecrets,
   listItems,
   removed: (id) => ({ id, object: 'response', deleted: true }),
 };

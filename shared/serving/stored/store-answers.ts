@@ -46,7 +46,8 @@ export class AnswerStorer {
     const { id } = answer;
     if (typeof id !== 'string') return;
     const { input, previous } = toStore;
-    const stored: StoredResponse = { id, response: format.storedForm(answer, previous), input, previous };
+    const response = format.storedForm(answer, previous);
+    const stored: StoredResponse = { id, response, input: format.storedInput(input), previous };
     try {
       if (await this.#responses.keep(owner, stored)) this.counts.stored += 1;
       else this.countTooLarge(requestId);

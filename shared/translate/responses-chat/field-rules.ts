@@ -109,6 +109,12 @@ export const requestRules: readonly FieldRule[] = [
     refused('tools of that type, except [those that the router runs](tools.md#hosted-tools)'),
   ),
   rule(
+    'tools[] mcp',
+    refused(
+      "MCP servers, except [the operator's](tools.md#hosted-tools), which `server_label` names; the client's `server_url`, `authorization` and `headers` are not used",
+    ),
+  ),
+  rule(
     'tools[] of other types',
     refused('tools of that type, except [those that the router runs](tools.md#hosted-tools)'),
   ),

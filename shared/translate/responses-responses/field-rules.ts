@@ -63,6 +63,7 @@ export const requestRules: readonly FieldRule[] = [
   rule('tools[] web_search, without access to the web', passed),
   rule('tools[] web_search beside tools of the client', passed),
   rule('tools[] web_search alone', passed),
+  rule('tools[] mcp', passed),
   rule('tools[] of other types', passed),
   rule('tool_choice', passed),
   rule('tool_choice allowed_tools', passed),

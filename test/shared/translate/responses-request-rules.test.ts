@@ -128,6 +128,9 @@ const examples: Record<string, Example> = {
     tools: [{ type: 'web_search', external_web_access: false }],
   }),
   'tools[] web_search alone': top({ tools: [{ type: 'web_search', search_context_size: 'low' }] }),
+  'tools[] mcp': top({
+    tools: [{ type: 'mcp', server_label: 'w', server_url: 'https://w.example', authorization: 'k' }],
+  }),
   'tools[] of other types': top({ tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] }),
   tool_choice: top({ tool_choice: 'required' }, { tools }),
   'tool_choice allowed_tools': top(

@@ -34,11 +34,11 @@ export function hostedToolsOf(request: ResponsesRequest): HostedTool[] {
   });
 }
 
-/** A list of names, or an object with one. Which tools only read is not known here, so a filter for those allows none of itself. */
+/** A list of names, or an object with one. Which tools only read is not known here, so a filter for those allows none. */
 function toolFilter(allowed: Json | undefined): ((name: string) => boolean) | undefined {
+  if (isForReading(allowed)) return () => false;
   const names = namesIn(allowed);
-  if (names) return (name) => names.includes(name);
-  return isJsonObject(allowed) && allowed['read_only'] === true ? () => false : undefined;
+  return names && ((name) => names.includes(name));
 }
 
 /**
@@ -49,9 +49,15 @@ export function needsApproval(tool: JsonObject, name: string): boolean {
   const { require_approval: rule } = tool;
   if (rule === 'never') return false;
   if (!isJsonObject(rule)) return true;
-  const [always, never] = [namesIn(rule['always']), namesIn(rule['never'])];
+  // Which tools only read is not known here: a filter for those spares no tool, and any may be meant by one that asks for approval.
+  if (isForReading(rule['always'])) return true;
+  const [always, never] = [namesIn(rule['always']), isForReading(rule['never']) ? [] : namesIn(rule['never'])];
   if (never?.includes(name) === true) return false;
   return always === undefined || never !== undefined || always.includes(name);
+}
+
+function isForReading(filter: Json | undefined): boolean {
+  return isJsonObject(filter) && filter['read_only'] === true;
 }
 
 function namesIn(list: Json | undefined): string[] | undefined {

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { repeatedFields } from '#shared/formats/responses/response-object.ts';
 import { storeRequest } from '#shared/formats/responses/store-request.ts';
+import { storedResponses } from '#shared/formats/responses/stored-responses.ts';
 
 const none = new Map();
 const call = { id: 'fc_1', type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' };
@@ -54,6 +56,43 @@ describe('what a request has to do with stored responses', () => {
         call,
         { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'and now?' }] },
       ],
+    });
+  });
+});
+
+describe('the credentials for an MCP server', () => {
+  const server = {
+    type: 'mcp',
+    server_label: 'wiki',
+    server_url: 'https://me:secret@wiki.example:8443/secret/mcp?key=secret',
+    authorization: 'secret',
+    headers: { 'x-key': 'secret' },
+    require_approval: 'never',
+  };
+  const rest = {
+    type: 'mcp',
+    server_label: 'wiki',
+    server_url: 'https://wiki.example:8443',
+    require_approval: 'never',
+  };
+
+  it('are in no answer, and not stored', () => {
+    expect(repeatedFields({ tools: [server] })['tools']).toEqual([rest]);
+    // An upstream that connects to the server may repeat what it was sent.
+    expect(storedResponses.storedForm({ id: 'resp_1', tools: [server] }, undefined)['tools']).toEqual([rest]);
+    const items = [{ type: 'additional_tools', id: 'item_1', tools: [server] }, call];
+    expect(storedResponses.storedInput(items)).toEqual([
+      { type: 'additional_tools', id: 'item_1', tools: [rest] },
+      call,
+    ]);
+  });
+
+  it('reach the upstream that connects to it', () => {
+    const input = [{ type: 'additional_tools', tools: [server] }];
+    const asked = storeRequest({ model: 'm', tools: [server], input });
+    expect(JSON.parse(asked.resolved([], asked.input(none)).toString())).toMatchObject({
+      tools: [server],
+      input: [{ tools: [server] }],
     });
   });
 });

@@ -52,6 +52,7 @@ describe('the hosted tools of a Responses request', () => {
     [{ allowed_tools: ['a'] }, ['a']],
     [{ allowed_tools: { tool_names: ['b'] } }, ['b']],
     [{ allowed_tools: { read_only: true } }, []],
+    [{ allowed_tools: { read_only: true, tool_names: ['a'] } }, []],
   ])('allow tools of an MCP server by %j', (fields, allowed) => {
     const [tool] = hostedToolsOf(request(mcp(fields)));
     expect(['a', 'b'].filter((name) => tool?.allowsTool?.(name) ?? true)).toEqual(allowed);
@@ -64,6 +65,8 @@ describe('the hosted tools of a Responses request', () => {
     [{ require_approval: { never: { tool_names: ['a'] } } }, ['b']],
     [{ require_approval: { always: { tool_names: ['a'] } } }, ['a']],
     [{ require_approval: { always: { tool_names: ['a'] }, never: { tool_names: ['c'] } } }, ['a', 'b']],
+    [{ require_approval: { never: { tool_names: ['a'], read_only: true } } }, ['a', 'b']],
+    [{ require_approval: { always: { tool_names: ['a'], read_only: true } } }, ['a', 'b']],
   ])('need approval by %j', (fields, needed) => {
     expect(['a', 'b'].filter((name) => needsApproval(mcp(fields), name))).toEqual(needed);
   });

@@ -1,0 +1,20 @@
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { withTools } from './hosted/offered-tools.ts';
+import type { ResponsesItem, ResponsesTool } from './request.ts';
+
+/**
+ * A tool as answers repeat it and as it is stored. Of an MCP server, what lets its holder in is left out: `authorization`, `headers`
+ * and all of its address but scheme and host, because some addresses contain keys (OpenAI API guide, "Connectors and MCP servers").
+ */
+export function withoutSecrets(tool: Json): Json {
+  if (!isJsonObject(tool) || tool['type'] !== 'mcp') return tool;
+  const { authorization: _, headers: __, server_url: url, ...rest }: JsonObject = tool;
+  const origin = typeof url === 'string' ? URL.parse(url)?.origin : undefined;
+  return origin === undefined ? rest : { ...rest, server_url: origin };
+}
+
+/** Items of an input as they are stored. */
+export function itemsWithoutSecrets(items: readonly JsonObject[]): JsonObject[] {
+  const given = items as readonly ResponsesItem[];
+  return withTools(given, (tools) => tools.map(withoutSecrets) as ResponsesTool[]);
+}
