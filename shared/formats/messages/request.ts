@@ -31,6 +31,12 @@ export type HostedResultBlock = JsonObject & {
   tool_use_id: string;
   content: Json;
 };
+/** A summary that stands for the conversation before it; without a text, of a compaction that failed. */
+export type CompactionBlock = JsonObject & {
+  type: 'compaction';
+  content?: string | null;
+  tool_changes?: ToolChangeBlock[] | null;
+};
 
 /** A block of a message's content: the fields that the router reads. */
 export type MessagesBlock =
@@ -44,7 +50,8 @@ export type MessagesBlock =
   | ToolReferenceBlock
   | ToolChangeBlock
   | ServerToolUseBlock
-  | HostedResultBlock;
+  | HostedResultBlock
+  | CompactionBlock;
 
 export type MessagesMessage = JsonObject & {
   role: 'user' | 'assistant' | 'system';

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { MessagesMessage, MessagesRequest } from '#shared/formats/messages/request.ts';
+import { afterSummary } from './after-summary.ts';
 import { clearThinking } from './clear-thinking.ts';
 import { clearToolUses } from './clear-tool-uses.ts';
 import { tokensOf, type ContextEdit } from './context-edit.ts';
@@ -36,7 +37,7 @@ export function editContext(request: MessagesRequest): EditedContext {
 
 /** Keeps the edits of a request for its answer, which reports them. */
 export function recallEdits(body: JsonObject): JsonObject {
-  return { applied_edits: editContext(body as MessagesRequest).applied };
+  return { applied_edits: editContext(afterSummary(body as MessagesRequest)).applied };
 }
 
 /** The fields by which an answer reports the edits; none if the request asks for none. */

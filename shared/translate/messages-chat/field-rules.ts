@@ -54,6 +54,10 @@ export const requestRules: readonly FieldRule[] = [
     'messages[].content[] web search or fetch, run here',
     translated('messages[].tool_call_id', 'a call and its result'),
   ),
+  rule(
+    'messages[].content[] compaction',
+    translated('messages[].content', 'its summary, as a text of the user in place of all that precedes it'),
+  ),
   rule('messages[].content[] of other types', refused('content of that type')),
   rule('messages[].content[].cache_control', ignored('engines cache prefixes automatically')),
   rule('max_tokens', passed),

@@ -4,6 +4,7 @@ import type { MessagesBlock, MessagesRequest, ThinkingBlock } from '#shared/form
 import type { Target } from '../translation.ts';
 import { unsupportedInMessages } from '../unsupported.ts';
 import { effortForThinking, isSyntheticSignature } from '../vocabulary/thinking.ts';
+import { afterSummary } from '../context/after-summary.ts';
 import type { Conversation, Turn, TurnBlock } from '../conversation/conversation.ts';
 import { isAsked, typeOf } from '../conversation/is-asked.ts';
 import { arrangeTurns } from '../conversation/arrange-turns.ts';
@@ -22,9 +23,10 @@ const refusedFields: Readonly<Record<string, string>> = {
  * @throws RouterError `unsupported_parameter` with the field that a CLI cannot serve
  */
 export function readMessagesConversation(
-  request: MessagesRequest,
+  given: MessagesRequest,
   { model, takesImages = false, takesThinking = false }: Target,
 ): Conversation {
+  const request = afterSummary(given);
   refuseFields(request);
   const system = textsOf(request.system ?? '');
   const turns: Turn[] = [];

@@ -33,6 +33,7 @@ export const requestRules: readonly FieldRule[] = [
     'messages[].content[] web search or fetch, run here',
     translated('messages[].content[].text', 'the call and its result as text; the upstream refuses results of others'),
   ),
+  rule('messages[].content[] compaction', passed),
   rule('messages[].content[] of other types', passed),
   rule('messages[].content[].cache_control', passed),
   rule('max_tokens', passed),

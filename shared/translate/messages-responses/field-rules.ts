@@ -52,6 +52,10 @@ export const requestRules: readonly FieldRule[] = [
     translated('input[].output', 'a call and its output; of results of another upstream, titles and addresses'),
   ),
   rule('messages[].content[] web search or fetch, run here', translated('input[].output', 'a call and its output')),
+  rule(
+    'messages[].content[] compaction',
+    translated('input[].content', 'its summary, as a text of the user in place of all that precedes it'),
+  ),
   rule('messages[].content[] of other types', refused('content of that type')),
   rule('messages[].content[].cache_control', cachesPrefixes),
   rule('max_tokens', translated('max_output_tokens')),

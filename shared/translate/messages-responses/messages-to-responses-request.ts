@@ -1,5 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { MessagesRequest } from '#shared/formats/messages/request.ts';
+import { afterSummary } from '../context/after-summary.ts';
 import { editContext } from '../context/edit-context.ts';
 import type { Target } from '../translation.ts';
 import { ruledFields } from '../field-rule.ts';
@@ -19,7 +20,7 @@ const fields = ruledFields(requestRules);
  * @throws RouterError `unsupported_parameter` that names a field the upstream cannot serve
  */
 export function messagesToResponsesRequest(body: JsonObject, target: Target): JsonObject {
-  const request = body as MessagesRequest;
+  const request = afterSummary(body as MessagesRequest);
   refuse(request);
   const { messages } = editContext(request);
   const { system, max_tokens: maxTokens } = request;

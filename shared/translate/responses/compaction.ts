@@ -2,15 +2,13 @@ import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import { parseUpstreamJson } from '../upstreams/parse-upstream-json.ts';
 import type { Minted, Target } from '../translation.ts';
+import { summaryText } from '../vocabulary/summary-text.ts';
 
 /** What a model is asked for in place of a `compaction_trigger`. */
 const instruction = `Write a summary of this conversation for a model that continues it and sees nothing else of it.
 Say what the user wants, in their own words where they matter, what was decided and why, what was done with which files,
 commands and results, what failed, and what remains to be done next. Keep names, paths, numbers and identifiers exact.
 Call no tool, and answer with the summary alone.`;
-
-/** Precedes a summary in the conversations that go on with it. */
-const introduction = 'Summary of the conversation before this message:\n\n';
 
 /** Whether a request asks for a summary of its conversation: its answer is one `compaction` item. */
 export function isCompaction({ input }: JsonObject): boolean {
@@ -55,7 +53,7 @@ export function expandSummaries(body: JsonObject, unseal: Target['unseal']): Jso
   if (!unseal) throw secretUnknown('opens');
   const items = input.map((item) => {
     const summary = typeOf(item) === 'compaction' ? summaryOf(item, unseal) : undefined;
-    return summary === undefined ? item : message(introduction + summary);
+    return summary === undefined ? item : message(summaryText(summary));
   });
   return { ...body, input: items };
 }

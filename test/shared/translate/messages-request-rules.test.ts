@@ -152,6 +152,9 @@ const examples: Record<string, Example> = {
     'messages[].content[].data',
     { role: 'assistant' },
   ),
+  'messages[].content[] compaction': block({ type: 'compaction', content: 'so far' }, 'messages[].content[].content', {
+    role: 'assistant',
+  }),
   'messages[].content[] of other types': block(
     { type: 'server_tool_use', id: 's', name: 'code_execution', input: {} },
     'messages[].content[].input',

@@ -1,0 +1,66 @@
+import type {
+  CompactionBlock,
+  MessagesBlock,
+  MessagesMessage,
+  MessagesRequest,
+} from '#shared/formats/messages/request.ts';
+import { summaryText } from '../vocabulary/summary-text.ts';
+
+/**
+ * The same request for an upstream that does not read `compaction` blocks (Anthropic API guide, "Compaction"): the newest one stands for
+ * all that precedes it. Its summary becomes a text of the user, its changes of tools a system message. A block without a summary is of a
+ * compaction that failed, and changes nothing.
+ */
+export function afterSummary(request: MessagesRequest): MessagesRequest {
+  const { messages } = request;
+  if (!messages.some(({ content }) => blocksOf(content).some(isCompaction))) return request;
+  const newest = messages.findLastIndex(({ content }) => blocksOf(content).some(hasSummary));
+  const kept = messages.slice(newest + 1).flatMap(withoutCompactions);
+  const [opening, next] = newest === -1 ? [] : [messages[newest], kept[0]];
+  if (!opening) return { ...request, messages: kept };
+  const [before, rest] = openingOf(opening);
+  // Many chat templates refuse two turns of the user one after the other.
+  if (rest || next?.role !== 'user') return { ...request, messages: [...before, ...(rest ? [rest] : []), ...kept] };
+  const summary = before.pop();
+  const joined = [...blocksOf(summary?.content ?? []), ...blocksOf(next.content)];
+  return { ...request, messages: [...before, { ...next, content: resultsFirst(joined) }, ...kept.slice(1)] };
+}
+
+/** What stands for the newest summary in a message: the changes of tools, and the text; then the rest of a turn of the assistant. */
+function openingOf({ role, content }: MessagesMessage): [MessagesMessage[], MessagesMessage | undefined] {
+  const blocks = blocksOf(content);
+  const at = blocks.findLastIndex(hasSummary);
+  const block = blocks[at] as CompactionBlock | undefined;
+  const changes = block?.tool_changes ?? [];
+  const text: MessagesBlock = { type: 'text', text: summaryText(block?.content ?? '') };
+  const rest = blocks.slice(at + 1).filter((each) => !isCompaction(each));
+  const isUser = role === 'user';
+  const said: MessagesMessage = { role: 'user', content: isUser ? resultsFirst([text, ...rest]) : [text] };
+  return [
+    changes.length > 0 ? [{ role: 'system', content: changes }, said] : [said],
+    isUser || rest.length === 0 ? undefined : { role, content: rest },
+  ];
+}
+
+/** Results of tools precede all else in a turn of the user. */
+function resultsFirst(blocks: MessagesBlock[]): MessagesBlock[] {
+  return blocks.toSorted((a, b) => Number(b.type === 'tool_result') - Number(a.type === 'tool_result'));
+}
+
+function withoutCompactions(message: MessagesMessage): MessagesMessage[] {
+  if (typeof message.content === 'string' || !message.content.some(isCompaction)) return [message];
+  const content = message.content.filter((block) => !isCompaction(block));
+  return content.length === 0 ? [] : [{ ...message, content }];
+}
+
+function blocksOf(content: string | readonly MessagesBlock[]): readonly MessagesBlock[] {
+  return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+}
+
+function isCompaction(block: MessagesBlock): block is CompactionBlock {
+  return block.type === 'compaction';
+}
+
+function hasSummary(block: MessagesBlock): boolean {
+  return isCompaction(block) && typeof block.content === 'string' && block.content !== '';
+}
