@@ -4,6 +4,7 @@ import { askRedis } from '../redis/ask-redis.ts';
 import { keyOwnerSchema, keyRecordSchema, type FoundKey, type KeyOwner, type KeyRecord } from './key-record.ts';
 import { limitNames } from '../limits/limits.ts';
 import { RedisScript } from '../redis/redis-script.ts';
+import { removeStoredOf } from '../stored-responses/remove-stored-of.ts';
 import {
   StoredRecords,
   UnreadableRecordError,
@@ -40,6 +41,7 @@ export type KeyChange = Pick<KeyRecord, 'name' | 'class' | 'expiresAt' | 'models
  */
 export class KeyStore {
   readonly #redis: Redis;
+  readonly #prefix: string;
   readonly #names: AccountNames;
   readonly #records: StoredRecords<KeyRecord>;
   readonly #owners: Record<'user' | 'team', StoredRecords<KeyOwner>>;
@@ -47,6 +49,7 @@ export class KeyStore {
   /** @param prefix what all names in Redis begin with */
   constructor(redis: Redis, prefix: string, report: ReportUnreadable = warnOfUnreadable) {
     this.#redis = redis;
+    this.#prefix = prefix;
     const names = accountNames(prefix);
     this.#names = names;
     this.#records = new StoredRecords(redis, { kind: 'key', schema: keyRecordSchema, nameOf: names.key, report });
@@ -116,11 +119,13 @@ export class KeyStore {
     return outcome as 'changed' | 'over' | 'unknown';
   }
 
-  /** Revokes a key for good. */
+  /** Revokes a key for good. The stored responses of a key without owner, which nobody can read any more, are removed. */
   async revoke(id: string, now: number): Promise<Revocation> {
     const outcome = await revokeKey.run(this.#redis, { keys: [this.#names.key(id)], args: { now } });
-    if (outcome === 1) return 'revoked';
-    return outcome === 0 ? 'revoked before' : 'unknown';
+    if (outcome !== 1 && outcome !== 0) return 'unknown';
+    // A key with an owner has none itself. Once more for one that was revoked before: Redis may have been lost in between.
+    await removeStoredOf(this.#redis, this.#prefix, id);
+    return outcome === 1 ? 'revoked' : 'revoked before';
   }
 
   /** Puts another hash of the same secret in the place of a key's hash, unless that has changed; returns whether it did. */

@@ -7,6 +7,7 @@ import { RedisScript } from '../redis/redis-script.ts';
 import { mintId } from '../keys/mint-key.ts';
 import { StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
 import { replaceJson, storedFields } from '../redis/stored-value.ts';
+import { removeStoredOf } from '../stored-responses/remove-stored-of.ts';
 
 const changeTeam = new RedisScript(new URL('lua/change-team.lua', import.meta.url));
 const deleteTeam = new RedisScript(new URL('lua/delete-team.lua', import.meta.url));
@@ -31,6 +32,7 @@ export type Roles = ReadonlyMap<string, TeamRole>;
 /** The teams and who is in them, in Redis. Every method throws `store_unavailable` as KeyStore does. */
 export class TeamStore {
   readonly #redis: Redis;
+  readonly #prefix: string;
   readonly #names: AccountNames;
   readonly #records: StoredRecords<TeamRecord>;
 
@@ -38,6 +40,7 @@ export class TeamStore {
   constructor(redis: Redis, prefix: string, report: ReportUnreadable) {
     const names = accountNames(prefix);
     this.#redis = redis;
+    this.#prefix = prefix;
     this.#names = names;
     this.#records = new StoredRecords(redis, { kind: 'team', schema: teamRecordSchema, nameOf: names.team, report });
   }
@@ -85,13 +88,15 @@ export class TeamStore {
     return (await changeTeam.run(this.#redis, { keys: [name], args })) === 1;
   }
 
-  /** Deletes a team and revokes its keys. Returns how many these were; undefined when there is no such team. */
+  /** Deletes a team and its stored responses, and revokes its keys. Returns how many these were; undefined when there is no such team. */
   async delete(id: string, now: number): Promise<number | undefined> {
     const { team, membersOf, teams, keysOf, key, teamsOf } = this.#names;
     const names = [team(id), membersOf(id), teams, keysOf(id)];
     const args = { id, now, keyPrefix: key(''), teamsOfPrefix: teamsOf('') };
     const revoked = await deleteTeam.run(this.#redis, { keys: names, args });
-    return revoked === -1 ? undefined : Number(revoked);
+    if (revoked === -1) return undefined;
+    await removeStoredOf(this.#redis, this.#prefix, id);
+    return Number(revoked);
   }
 
   /** Gives somebody a role in a team. Returns the role before: undefined for a new member, `unknown` when one of both does not exist. */

@@ -49,6 +49,9 @@ export interface StoredResponsesBounds {
   historyBytes: number;
 }
 
+/** What became of a response that was to be stored. */
+export type KeepOutcome = 'kept' | 'too large' | 'no owner';
+
 /** What was looked for, the id that is not stored, or that it is more than one request may have. */
 export type Found<T> = { found: T } | { missing: string } | 'too long';
 
@@ -78,16 +81,18 @@ export class StoredResponses {
     this.#report = parts.report;
   }
 
-  /** Stores a response. @returns false if it is larger than all that may be stored, or has too many items */
-  async keep(owner: string, stored: StoredResponse): Promise<boolean> {
+  /** Stores a response, unless it is larger than all that may be stored, or has too many items, or its owner is gone for good. */
+  async keep(owner: string, stored: StoredResponse): Promise<KeepOutcome> {
     const { id, previous } = stored;
     const items = [...itemsById(stored).keys()];
-    if (items.length > mostItems) return false;
+    if (items.length > mostItems) return 'too large';
     const content = this.#sealer(owner).seal(JSON.stringify(stored));
     const { keepMs, ownerBytes, totalBytes } = this.#bounds;
     const args = { prefix: this.#prefix, owner, id, previous, mostLinks, keepMs, ownerBytes, totalBytes };
     const entry = JSON.stringify({ bytes: content.length + items.length * itemBytes, previous, items });
-    return (await keepResponse.run(this.#redis, { args, texts: [content, entry] })) === 1;
+    const outcome = await keepResponse.run(this.#redis, { args, texts: [content, entry] });
+    if (outcome === -1) return 'no owner';
+    return outcome === 1 ? 'kept' : 'too large';
   }
 
   /** One response; undefined if the owner has none with this id. */

@@ -49,8 +49,9 @@ export class AnswerStorer {
     const response = format.storedForm(answer, previous);
     const stored: StoredResponse = { id, response, input: format.storedInput(input), previous };
     try {
-      if (await this.#responses.keep(owner, stored)) this.counts.stored += 1;
-      else this.countTooLarge(requestId);
+      const outcome = await this.#responses.keep(owner, stored);
+      if (outcome === 'kept') this.counts.stored += 1;
+      else if (outcome === 'too large') this.countTooLarge(requestId);
     } catch (error) {
       this.counts.failed += 1;
       this.#log.warn({ requestId, err: error }, 'a response could not be stored');

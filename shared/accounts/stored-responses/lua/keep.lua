@@ -11,10 +11,13 @@
 --   totalBytes  bytes that may be stored in all
 -- ARGV[2]  the sealed response
 -- ARGV[3]  what is known of it, see stored.lua
--- Returns 1, or 0 if it has more bytes than may be stored.
+-- Returns 1, 0 if it has more bytes than may be stored, or -1 if its owner is gone.
 local owner, id, content = args.owner, args.id, ARGV[2]
 local bytes = cjson.decode(ARGV[3]).bytes
 sweep()
+if redis.call('EXISTS', nameOf('refused', owner)) == 1 then
+  return -1
+end
 if bytes > args.ownerBytes or bytes > args.totalBytes then
   return 0
 end

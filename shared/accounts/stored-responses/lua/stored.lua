@@ -7,6 +7,7 @@
 --   <prefix>stored-items:<owner>          hash: id of an item to those of the newest responses that have it, oldest first and separated
 --                                         by spaces
 --   <prefix>stored-by-age:<owner>         sorted set: ids of the responses, by the time at which they were stored or last prolonged
+--   <prefix>stored-refused:<owner>        string that expires: the owner is gone for good, and nothing of it is stored any more
 --   <prefix>stored-expiries               sorted set: `<owner> <id>` of all responses, by the time at which they expire
 --   <prefix>stored-bytes                  sorted set: owners, by the bytes that are stored of them
 --   <prefix>stored-total                  string: bytes that are stored in all

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, inject, it } from 'vitest';
+import { createKey } from '#shared/accounts/keys/create-key.ts';
 import { OwnerKeys } from '#shared/accounts/secrets/owner-keys.ts';
+import { removeStoredOf } from '#shared/accounts/stored-responses/remove-stored-of.ts';
 import {
   StoredResponses,
   type StoredResponse,
@@ -48,7 +50,7 @@ async function present(store: StoredResponses, owner: string, ids: readonly stri
 describe('stored responses', () => {
   it('are found and removed by their owner alone', async () => {
     const store = openStore(await openKeyStore(inject('redisUrl')));
-    expect(await store.keep('ada', response('resp_1'))).toBe(true);
+    expect(await store.keep('ada', response('resp_1'))).toBe('kept');
     expect(await store.find('ada', 'resp_1')).toEqual({ ...response('resp_1') });
     for (const id of ['resp_1', 'resp_2', 'ada:resp_1', '*', '']) expect(await store.find('bob', id)).toBeUndefined();
     expect(await store.history('bob', 'resp_1')).toEqual({ missing: 'resp_1' });
@@ -104,6 +106,43 @@ describe('stored responses', () => {
     await until(async () => (await store.find('ada', 'resp_1')) === undefined);
     await store.keep('bob', response('resp_2'));
     expect(await everythingUnder(open.connection.redis, open.prefix)).not.toContain('resp_1');
+  });
+});
+
+describe('an owner who is gone', () => {
+  it('has its stored responses removed with it, those of answers that still run too, and nothing of others', async () => {
+    const open = await openKeyStore(inject('redisUrl'));
+    const { keys, teams } = open.accounts;
+    const store = openStore(open);
+    const { record } = await createKey(keys, { kind: 'router', name: 'Key', class: 'normal' });
+    const team = await teams.create('Team');
+    for (const owner of [record.id, team.id, 'ada'])
+      for (let at = 0; at < 12; at++) await store.keep(owner, response(`resp_${at}`));
+    expect(await keys.revoke(team.id, 1)).toBe('unknown');
+    expect(await store.find(team.id, 'resp_0')).toBeDefined();
+    expect(await keys.revoke(record.id, 1)).toBe('revoked');
+    await teams.delete(team.id, 1);
+    for (const owner of [record.id, team.id]) {
+      expect(await store.find(owner, 'resp_11')).toBeUndefined();
+      expect(await store.keep(owner, response('resp_late'))).toBe('no owner');
+      expect(await store.find(owner, 'resp_late')).toBeUndefined();
+      expect(await open.connection.redis.keys(`${open.prefix}stored-*:${owner}*`)).toEqual([
+        `${open.prefix}stored-refused:${owner}`,
+      ]);
+    }
+    expect(await store.find('ada', 'resp_11')).toBeDefined();
+    expect(await open.connection.redis.zrange(`${open.prefix}stored-bytes`, '0', '-1')).toEqual(['ada']);
+  });
+
+  it('has many removed in steps, between which Redis answers others', async () => {
+    const open = await openKeyStore(inject('redisUrl'));
+    const store = openStore(open, { ownerBytes: 20_000_000, totalBytes: 20_000_000 });
+    for (const id of ['resp_1', 'resp_2', 'resp_3']) await store.keep('ada', { ...many(9_000), id });
+    const removed = removeStoredOf(open.connection.redis, open.prefix, 'ada');
+    const { redis } = await openKeyStore(inject('redisUrl'), open.prefix).then(({ connection }) => connection);
+    expect(await redis.ping()).toBe('PONG');
+    await removed;
+    expect(await redis.get(`${open.prefix}stored-total`)).toBe('0');
   });
 });
 
@@ -230,7 +269,7 @@ describe('the room of stored responses', () => {
     expect(left.length).toBeLessThan(15);
     expect(left).toEqual(ids.slice(-left.length));
     expect(await store.find('bob', 'resp_bob')).toBeDefined();
-    expect(await store.keep('ada', response('resp_large', { bytes: 10 * size }))).toBe(false);
+    expect(await store.keep('ada', response('resp_large', { bytes: 10 * size }))).toBe('too large');
     expect(await present(store, 'ada', ids)).toEqual(left);
   });
 
@@ -286,8 +325,8 @@ describe('the room of stored responses', () => {
 
   it('is not for a response with more items than Redis can go through at once', async () => {
     const store = openStore(await openKeyStore(inject('redisUrl')), { ownerBytes: 20_000_000 });
-    expect(await store.keep('ada', many(10_001))).toBe(false);
-    expect(await store.keep('ada', many(9_000))).toBe(true);
+    expect(await store.keep('ada', many(10_001))).toBe('too large');
+    expect(await store.keep('ada', many(9_000))).toBe('kept');
     expect(
       await store.items(
         'ada',
@@ -301,7 +340,7 @@ describe('the room of stored responses', () => {
     const store = openStore(open, { ownerBytes: 3 * size, totalBytes: 3 * size });
     await store.keep('ada', response('resp_1', { bytes: size }));
     await open.connection.redis.del(`${open.prefix}stored-by-age:ada`, `${open.prefix}stored-of:ada`);
-    expect(await store.keep('ada', response('resp_2', { bytes: size }))).toBe(true);
+    expect(await store.keep('ada', response('resp_2', { bytes: size }))).toBe('kept');
     expect(await store.find('ada', 'resp_2')).toBeDefined();
   });
 });

@@ -1,0 +1,18 @@
+-- Removes the responses of an owner who is gone for good, oldest first, and refuses those of answers that still run.
+--
+-- ARGV[1]  JSON, besides prefix and owner:
+--   mostVisits    responses and items that are visited at most: Redis serves nobody else meanwhile
+--   refusedForMs  milliseconds for which further responses are refused
+-- Returns how many are left.
+local visits = 0
+redis.call('SET', nameOf('refused', args.owner), '1', 'PX', whole(args.refusedForMs))
+while visits < args.mostVisits do
+  local oldest = redis.call('ZRANGE', nameOf('by-age', args.owner), 0, 0)[1]
+  if not oldest then
+    break
+  end
+  local entry = entryOf(args.owner, oldest)
+  visits = visits + 1 + (entry and #entry.items or 0)
+  forget(args.owner, oldest)
+end
+return redis.call('ZCARD', nameOf('by-age', args.owner))
