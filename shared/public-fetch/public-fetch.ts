@@ -7,6 +7,13 @@ import { isPublicAddress } from './is-public-address.ts';
 /** A URL could not be fetched. The message is a clause that may be shown to the client, such as "its address is not public". */
 export class PublicFetchError extends Error {
   override name = 'PublicFetchError';
+  /** The address that the caller does not allow; undefined for other reasons. */
+  readonly refused: URL | undefined;
+
+  constructor(message: string, { refused, ...options }: ErrorOptions & { refused?: URL } = {}) {
+    super(message, options);
+    this.refused = refused;
+  }
 }
 
 /** An answer other than a redirect, with its body unread. */
@@ -18,8 +25,16 @@ export interface PublicAnswer {
   body: AsyncIterable<Buffer>;
 }
 
-/** Fetches a URL and calls `read` with the answer; the connection is closed when `read` settles. */
-export type PublicFetch = <T>(url: URL, read: (answer: PublicAnswer) => Promise<T>, signal: AbortSignal) => Promise<T>;
+/**
+ * Fetches a URL and calls `read` with the answer; the connection is closed when `read` settles.
+ * @param allowsUrl decides about every address, that of each redirect too, before it is connected to; default: all are allowed
+ */
+export type PublicFetch = <T>(
+  url: URL,
+  read: (answer: PublicAnswer) => Promise<T>,
+  signal: AbortSignal,
+  allowsUrl?: (url: URL) => boolean,
+) => Promise<T>;
 
 export interface PublicFetchOptions {
   /** Time limit from the first connection to the end of `read`, in milliseconds. */
@@ -50,13 +65,13 @@ export function createPublicFetch({
 }: PublicFetchOptions): PublicFetch {
   const guarded = guardedLookup(lookup, isAllowed);
 
-  return async function publicFetch(url, read, signal) {
+  return async function publicFetch(url, read, signal, allowsUrl = () => true) {
     // One agent per fetch, so that no connection and no host is remembered.
     const agent = new Agent({ connect: { lookup: guarded, timeout: connectTimeoutMs }, allowH2: false });
     const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
     let answered = false;
     try {
-      const answer = await follow(url, agent, inTime);
+      const answer = await follow(url, agent, inTime, allowsUrl);
       answered = true;
       return await read(answer);
     } catch (error) {
@@ -69,11 +84,17 @@ export function createPublicFetch({
     }
   };
 
-  async function follow(from: URL, agent: Agent, signal: AbortSignal): Promise<PublicAnswer> {
+  async function follow(
+    from: URL,
+    agent: Agent,
+    signal: AbortSignal,
+    allowsUrl: (url: URL) => boolean,
+  ): Promise<PublicAnswer> {
     let url = from;
     for (let hop = 0; hop <= maxRedirects; hop += 1) {
       if (url.protocol !== 'http:' && url.protocol !== 'https:')
         throw new PublicFetchError('only http and https are fetched');
+      if (!allowsUrl(url)) throw new PublicFetchError('its address is not of an allowed domain', { refused: url });
       // A host that is an IP address is not resolved, so the lookup does not check it.
       const host = url.hostname.replace(/^\[|\]$/g, '');
       if (isIP(host) !== 0 && !isAllowed(host)) throw notPublic();

@@ -206,6 +206,13 @@ describe('a web search on an engine without one', () => {
     expect(answer.content[1]).toMatchObject({ content: [{ url: 'https://other.example/a' }] });
   });
 
+  it('gives the search tool the place of the user, if it takes one', async () => {
+    const tools = [{ ...webSearch, user_location: { type: 'approximate' as const, city: 'Oslo', country: 'NO' } }];
+    const answer = await anthropic().messages.create(ask([search('fjords'), '[demo say "Done."]'], { tools }));
+    expect(answer.content[1]).toMatchObject({ content: [{ url: 'https://pages.example/a' }, {}] });
+    expect(readFileSync(diary, 'utf8')).toContain('searching fjords near Oslo\n');
+  });
+
   it('ends the turn when the model calls a tool of the client, and goes on with its result', async () => {
     const first = ask([search('a'), '[demo call get_weather {"city": "Oslo"}]', '[demo say "Cold."]'], {
       tools: [webSearch, weather],

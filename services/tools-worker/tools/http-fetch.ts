@@ -5,6 +5,7 @@ import {
   type PublicFetchOptions,
 } from '#shared/public-fetch/public-fetch.ts';
 import { version } from '#shared/core/version.ts';
+import { domainFilter } from '#shared/formats/hosted/domain-filter.ts';
 import { defineTool, z, type OwnTool, type ToolReturn } from '../own/define-tool.ts';
 
 const timeoutMs = 20_000;
@@ -13,6 +14,7 @@ const usualCharacters = 50_000;
 
 const textTypes =
   /^(text\/.*|application\/(.*\+)?(json|xml|javascript|yaml|x-yaml|toml|x-ndjson|x-www-form-urlencoded))$/;
+const domains = z.array(z.string().min(1).max(255)).max(200).optional();
 const imageTypes = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
 
 /**
@@ -42,14 +44,31 @@ export function httpFetch(options: Pick<PublicFetchOptions, 'isAllowed' | 'looku
         .max(maxBytes)
         .default(usualCharacters)
         .describe('Text is cut off after so many characters'),
+      allowed_domains: domains.describe(
+        'Only pages of these domains, and of domains below them, are fetched, after redirects too; `example.com/blog` allows a path',
+      ),
+      blocked_domains: domains.describe('Pages of these domains are not fetched'),
     }),
-    run: ({ url, max_characters: maxCharacters }, { signal }) => {
+    run: ({ url, max_characters: maxCharacters, allowed_domains: allowed, blocked_domains: blocked }, { signal }) => {
+      const allows = domainFilter(allowed, blocked);
       const address = new URL(url);
-      return publicFetch(address, (answer) => read(answer, maxCharacters), signal).catch((error: unknown) => {
-        throw error instanceof PublicFetchError ? new Error(`It was not fetched: ${error.message}.`) : error;
+      return publicFetch(
+        address,
+        (answer) => read(answer, maxCharacters),
+        signal,
+        allows && (({ href }) => allows(href)),
+      ).catch((error: unknown) => {
+        if (error instanceof PublicFetchError) return failure(error);
+        throw error;
       });
     },
   });
+}
+
+/** The reason, and the page where the fetch ended if that is the reason. */
+function failure({ message, refused }: PublicFetchError): ToolReturn {
+  const content = [{ type: 'text' as const, text: `It was not fetched: ${message}.` }];
+  return { content, ...(refused && { structuredContent: { url: refused.href } }), isError: true };
 }
 
 async function read(answer: Parameters<typeof readBounded>[0], maxCharacters: number): Promise<ToolReturn> {

@@ -1,8 +1,9 @@
+import { domainToASCII } from 'node:url';
 import type { Json } from '#shared/core/json.ts';
 
 /**
  * Whether pages of an address may be used, by the lists of a hosted tool: `example.com` stands for that host and all below it,
- * `example.com/blog` for the paths below that one.
+ * `example.com/blog` for that path and all below it, with one `*` for any text.
  * @returns undefined if neither list has an entry
  */
 export function domainFilter(
@@ -24,11 +25,28 @@ function entriesOf(list: Json | undefined): string[] {
 }
 
 function covers(entry: string, { hostname, pathname }: URL): boolean {
-  const [host = '', ...path] = entry
+  const [name = '', ...path] = entry
     .toLowerCase()
     .replace(/^https?:\/\//, '')
     .split('/');
-  const isBelow = hostname === host || hostname.endsWith(`.${host}`);
-  const wanted = path.join('/');
-  return isBelow && (wanted === '' || pathname.toLowerCase().startsWith(`/${wanted}`));
+  const host = domainToASCII(name);
+  // A dot at the end names the same host.
+  const asked = hostname.replace(/\.$/, '');
+  const isBelow = host !== '' && (asked === host || asked.endsWith(`.${host}`));
+  return isBelow && isPathBelow(pathname.toLowerCase(), path.join('/').replace(/\/$/, ''));
+}
+
+/** Whether a path is a wanted one, or below it. */
+function isPathBelow(path: string, wanted: string): boolean {
+  if (wanted === '') return true;
+  const star = wanted.indexOf('*');
+  const [start, rest] = star === -1 ? [wanted, ''] : [wanted.slice(0, star), wanted.slice(star + 1)];
+  if (!path.startsWith(`/${start}`)) return false;
+  const endsAt = (end: number): boolean => end === path.length || path[end] === '/';
+  const from = start.length + 1;
+  if (star === -1) return endsAt(from);
+  if (rest === '') return true;
+  for (let at = path.indexOf(rest, from); at !== -1; at = path.indexOf(rest, at + 1))
+    if (endsAt(at + rest.length)) return true;
+  return false;
 }

@@ -16,6 +16,8 @@ export interface HostedTool {
   maxUses?: number | undefined;
   /** Whether a page of this address may be found or fetched; undefined for any. */
   allowsUrl?: ((url: string) => boolean) | undefined;
+  /** What else the request says of it, for a tool whose input has a field of that name; see `toolHints`. */
+  hints?: JsonObject | undefined;
   /** Label of the MCP server whose tools these are. */
   label?: string | undefined;
   /** Whether the request allows a tool of the MCP server; undefined for all. */

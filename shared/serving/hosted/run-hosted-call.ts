@@ -1,5 +1,4 @@
 import { RouterError } from '#shared/core/errors.ts';
-import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { HostedCall } from '#shared/formats/hosted/hosted-request.ts';
 import type { HostedFailure, HostedOutcome, SearchResult } from '#shared/formats/hosted/hosted-outcome.ts';
 import { readSearchResults } from '#shared/formats/tools/read-search-results.ts';
@@ -8,16 +7,11 @@ import type { Registry } from '#shared/registry/registry.ts';
 import type { Caller } from '../caller.ts';
 import { serveTool, type ToolParts } from '../serve-tool.ts';
 import { ToolReply } from '../tool-reply.ts';
+import { askedOf, hostedInput } from './hosted-input.ts';
 
 export interface HostedCallParts extends ToolParts {
   settings: Registry['hosted_tools'];
 }
-
-/** Names that tools in use give the field with the query or the address, the most telling first. */
-const usualFields = {
-  web_search: ['query', 'q', 'search_query', 'searchQuery', 'search', 'keywords', 'objective', 'question', 'text'],
-  web_fetch: ['url', 'uri', 'link', 'address', 'urls'],
-};
 
 /**
  * Runs a call of a hosted tool on the tools tier, as a job of the caller's key.
@@ -38,7 +32,7 @@ export async function runHostedCall(
   const reply = new ToolReply(() => undefined, onKeepAlive);
   try {
     const tool = call.served.name;
-    const body = Buffer.from(JSON.stringify({ tool, input: inputOf(call, settings) }));
+    const body = Buffer.from(JSON.stringify({ tool, input: hostedInput(call, settings) }));
     const running = await serveTool(parts, { tool, body, stream: true }, reply, caller);
     if (!running) return failed('unavailable', 'The client is gone.');
     const { promise: aborted, resolve } = Promise.withResolvers<undefined>();
@@ -69,37 +63,13 @@ function refusalOf(call: HostedCall): HostedOutcome | undefined {
   return failed('url_not_allowed', 'The request does not allow pages of this address.');
 }
 
-/** What a search or a fetch is for: its query or its address; '' if the model gave none. */
-function askedOf({ hosted, input }: HostedCall): string {
-  const asked = input[hosted.kind === 'web_search' ? 'query' : 'url'];
-  return typeof asked === 'string' ? asked : '';
-}
-
-/** The input of the tool that stands behind the hosted one. */
-function inputOf(call: HostedCall, settings: Registry['hosted_tools']): JsonObject {
-  const { hosted, served, input } = call;
-  if (hosted.kind === 'mcp') return input;
-  const asked = askedOf(call);
-  const { field, input: further = {} } = settings[hosted.kind] ?? {};
-  const schema = served.inputSchema;
-  const properties = isJsonObject(schema['properties']) ? schema['properties'] : {};
-  const name = field ?? fieldOf(properties, schema['required'], usualFields[hosted.kind]);
-  const takesList = isJsonObject(properties[name]) && properties[name]['type'] === 'array';
-  return { ...further, [name]: takesList ? [asked] : asked };
-}
-
-/** The first field with a usual name, else the only one that is required, else the usual one. */
-function fieldOf(properties: JsonObject, required: Json | undefined, usual: readonly string[]): string {
-  const named = usual.find((name) => properties[name] !== undefined);
-  const [only, ...others] = Array.isArray(required) ? required : [];
-  return named ?? (typeof only === 'string' && others.length === 0 ? only : (usual[0] ?? ''));
-}
-
 function outcomeOf(call: HostedCall, result: ToolResult, settings: Registry['hosted_tools']): HostedOutcome {
   const { max_result_bytes: most, web_search: search } = settings;
   const { hosted } = call;
   const text = cut(textOf(result), most);
   if (hosted.kind === 'mcp') return { kind: 'output', text, isError: result.is_error };
+  if (hosted.kind === 'web_fetch' && !isAllowedPage(call, result))
+    return failed('url_not_allowed', 'The address leads to a page that the request does not allow.');
   if (result.is_error) return failed('unavailable', text);
   if (hosted.kind === 'web_fetch') return { kind: 'fetched', url: askedOf(call), text };
   const found = readSearchResults(result, search?.results);
@@ -110,6 +80,12 @@ function outcomeOf(call: HostedCall, result: ToolResult, settings: Registry['hos
       most,
     ),
   };
+}
+
+/** Whether the page that a fetch ended at is allowed: redirects may have led elsewhere. A result that names no page is of the one asked. */
+function isAllowedPage({ hosted }: HostedCall, { structured_content: facts }: ToolResult): boolean {
+  const url = facts?.['url'];
+  return typeof url !== 'string' || (hosted.allowsUrl?.(url) ?? true);
 }
 
 /** The texts of a result, or its data if it has none. */

@@ -73,6 +73,12 @@ export const requestRules: readonly FieldRule[] = [
     'tools[] run by the upstream',
     refused('tools that run on the upstream, except [those that the router runs](tools.md#hosted-tools)'),
   ),
+  rule(
+    'tools[].user_location',
+    ignored(
+      "the router's search gives it to its tool, if the [tool's input](tools.md#hosted-tools) has a field for it",
+    ),
+  ),
   rule('tools[].cache_control', ignored('specific to the messages format; the tool is offered')),
   rule(
     'tools[].defer_loading',

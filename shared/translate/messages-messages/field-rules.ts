@@ -46,6 +46,7 @@ export const requestRules: readonly FieldRule[] = [
   rule('tools[]', passed),
   rule('tools[].strict', passed),
   rule('tools[] run by the upstream', passed),
+  rule('tools[].user_location', passed),
   rule('tools[].cache_control', passed),
   rule('tools[].defer_loading', passed),
   rule('tools[] tool_search_tool', passed),

@@ -68,6 +68,12 @@ export const requestRules: readonly FieldRule[] = [
   rule('tools[]', translated('tools[].parameters', 'without `$schema`')),
   rule('tools[].strict', translated('tools[].strict', 'false if absent')),
   rule('tools[] run by the upstream', refused('tools that run on the upstream')),
+  rule(
+    'tools[].user_location',
+    ignored(
+      "the router's search gives it to its tool, if the [tool's input](tools.md#hosted-tools) has a field for it",
+    ),
+  ),
   rule('tools[].cache_control', messagesOnly),
   rule('tools[].defer_loading', translated('tools[].name', 'the tool is offered once the conversation refers to it')),
   rule('tools[] tool_search_tool', translated('tools[].name', 'not offered; all deferred tools are')),

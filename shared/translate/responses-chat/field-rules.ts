@@ -103,6 +103,12 @@ export const requestRules: readonly FieldRule[] = [
   ),
   rule('tools[] tool_search, by the client', translated('tools[].function.parameters')),
   rule('tools[] web_search, without access to the web', ignored('it searches a cache of its vendor')),
+  rule(
+    'tools[].user_location',
+    ignored(
+      "the router's search gives it to its tool, if the [tool's input](tools.md#hosted-tools) has a field for it",
+    ),
+  ),
   rule('tools[] web_search beside tools of the client', ignored('the request can do without, where nothing searches')),
   rule(
     'tools[] web_search alone',

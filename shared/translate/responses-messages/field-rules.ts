@@ -111,6 +111,7 @@ export const requestRules: readonly FieldRule[] = [
   rule('tools[] namespace', translated('tools[].name', 'its tools, with names of namespace and tool, `__` between')),
   rule('tools[] tool_search, by the client', translated('tools[].input_schema')),
   rule('tools[] web_search, without access to the web', ignored('it searches a cache of its vendor')),
+  rule('tools[].user_location', translated('tools[].user_location', 'without fields that are null')),
   rule(
     'tools[] web_search beside tools of the client',
     translated(

@@ -61,6 +61,7 @@ export const requestRules: readonly FieldRule[] = [
   rule('tools[] namespace', passed),
   rule('tools[] tool_search, by the client', passed),
   rule('tools[] web_search, without access to the web', passed),
+  rule('tools[].user_location', passed),
   rule('tools[] web_search beside tools of the client', passed),
   rule('tools[] web_search alone', passed),
   rule('tools[] mcp', passed),

@@ -39,9 +39,12 @@ serveStdio(() => {
   });
   server.registerTool(
     'find_pages',
-    { description: 'Finds pages.', inputSchema: z.object({ query: z.string(), count: z.number().optional() }) },
-    async ({ query, count = 2 }, { mcpReq }) => {
-      note(`searching ${query}`);
+    {
+      description: 'Finds pages.',
+      inputSchema: z.object({ query: z.string(), count: z.number().optional(), city: z.string().optional() }),
+    },
+    async ({ query, count = 2, city }, { mcpReq }) => {
+      note(`searching ${query}${city === undefined ? '' : ` near ${city}`}`);
       if (query.includes('slow'))
         await sleep(60_000, undefined, { signal: mcpReq.signal }).catch(() => note('cancelled'));
       if (query.includes('late')) await sleep(700);

@@ -178,7 +178,7 @@ const examples: Record<string, Example> = {
   'tools[].strict': top({ tools: [{ ...tool, strict: true }] }, { tools: [tool] }),
   'tools[] run by the upstream': top({ tools: [{ type: 'web_search_20260209', name: 'web_search' }] }),
   ...Object.fromEntries(
-    ['cache_control', 'eager_input_streaming', 'input_examples', 'allowed_callers'].map((field) => [
+    ['cache_control', 'eager_input_streaming', 'input_examples', 'allowed_callers', 'user_location'].map((field) => [
       `tools[].${field}`,
       top({ tools: [{ ...tool, [field]: [true] }] }, { tools: [tool] }),
     ]),

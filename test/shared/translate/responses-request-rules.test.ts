@@ -124,6 +124,10 @@ const examples: Record<string, Example> = {
     without: { ...base, tools },
     path: 'tools[]',
   },
+  'tools[].user_location': top(
+    { tools: [...tools, { type: 'web_search', user_location: { type: 'approximate', country: 'NO', city: null } }] },
+    { tools: [...tools, { type: 'web_search' }] },
+  ),
   'tools[] web_search, without access to the web': top({
     tools: [{ type: 'web_search', external_web_access: false }],
   }),

@@ -3,6 +3,7 @@ import { isJsonObject } from '#shared/core/json.ts';
 import type { HostedTool } from '../../hosted/hosted-request.ts';
 import type { MessagesRequest, MessagesTool } from '../request.ts';
 import { domainFilter } from '../../hosted/domain-filter.ts';
+import { toolHints } from '../../hosted/tool-hints.ts';
 
 /** The types of hosted tools without their date, such as `web_search_20250305` (Anthropic API reference, "Tools"). */
 const dated = /^(?<kind>web_search|web_fetch)_\d+$/;
@@ -27,6 +28,7 @@ export function hostedToolsOf(request: MessagesRequest): HostedTool[] {
         param: `tools.${at}.type`,
         maxUses: typeof maxUses === 'number' ? maxUses : undefined,
         allowsUrl: domainFilter(tool['allowed_domains'], tool['blocked_domains']),
+        hints: toolHints(tool),
       },
     ];
   });

@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { domainFilter } from '../../hosted/domain-filter.ts';
 import type { HostedTool } from '../../hosted/hosted-request.ts';
+import { toolHints } from '../../hosted/tool-hints.ts';
 import type { ResponsesRequest, ResponsesTool } from '../request.ts';
 import { offeredTools } from './offered-tools.ts';
 
@@ -30,7 +31,8 @@ export function hostedToolsOf(request: ResponsesRequest): HostedTool[] {
     if (!isWebSearch(tool)) return [];
     const filters = isJsonObject(fields['filters']) ? fields['filters'] : {};
     const allowsUrl = domainFilter(filters['allowed_domains'], filters['blocked_domains']);
-    return [{ ...common, kind: 'web_search', isOptional: hasOwn, allowsUrl }];
+    const hints = toolHints({ ...filters, user_location: fields['user_location'] });
+    return [{ ...common, kind: 'web_search', isOptional: hasOwn, allowsUrl, hints }];
   });
 }
 

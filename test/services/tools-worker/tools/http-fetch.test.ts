@@ -124,6 +124,24 @@ describe('fetching from the public internet', () => {
   });
 
   it.each([
+    ['allowed', { allowed_domains: ['page.test'] }, 2],
+    ['not blocked', { blocked_domains: ['other.test'] }, 2],
+    ['not allowed', { allowed_domains: ['page.test/to'] }, 1],
+    ['blocked', { blocked_domains: ['page.test/page'] }, 1],
+    ['blocked at once', { blocked_domains: ['page.test'] }, 0],
+  ])('checks the domain of every redirect before it connects: %s', async (_, input, requests) => {
+    const hop = `http://page.test:${port}/page`;
+    const output = await get(`/to?url=${encodeURIComponent(hop)}`, input);
+    expect(asked).toHaveLength(requests);
+    expect(output.isError).toBe(requests < 2);
+    if (requests === 2) return expect(output.structuredContent).toMatchObject({ url: hop, status: 200 });
+    expect(textOf(output)).toBe('It was not fetched: its address is not of an allowed domain.');
+    // The address that was refused tells who has asked for the page where it led to.
+    const refused = requests === 1 ? hop : `http://page.test:${port}/to?url=${encodeURIComponent(hop)}`;
+    expect(output.structuredContent).toEqual({ url: refused });
+  });
+
+  it.each([
     ['/zip', 'it is no text but application/zip'],
     ['/gzip', 'it is compressed (gzip), which was not asked for'],
     ['/large', 'it is too large'],

@@ -13,14 +13,30 @@ describe('the domains of a hosted tool', () => {
     ['https://notexample.com/', false],
     ['https://example.com.evil.example/', false],
     ['https://site.example/blog/1', true],
+    ['https://site.example/BLOG', true],
     ['https://site.example/shop', false],
+    ['https://site.example/blogger', false],
+    ['https://wild.example/a/b/posts/1', true],
+    ['https://wild.example/a/posts/posts', true],
+    ['https://wild.example/a/postscript', false],
+    ['https://all.example/any', true],
+    ['https://bücher.example/', true],
+    ['https://xn--bcher-kva.example/', true],
     ['no address', false],
   ])('are those that are allowed: %s', (url, isAllowed) => {
-    expect(domainFilter(['example.com', 'https://site.example/blog'], undefined)?.(url)).toBe(isAllowed);
+    const allowed = [
+      'example.com',
+      'https://site.example/blog',
+      'wild.example/a*/posts',
+      'all.example/*',
+      'Bücher.example',
+    ];
+    expect(domainFilter(allowed, undefined)?.(url)).toBe(isAllowed);
   });
 
   it('are not those that are blocked', () => {
     const allows = domainFilter(undefined, ['example.com']);
-    expect(['https://a.example.com/', 'https://other.example/'].map((url) => allows?.(url))).toEqual([false, true]);
+    const urls = ['https://a.example.com/', 'https://example.com./', 'https://other.example/'];
+    expect(urls.map((url) => allows?.(url))).toEqual([false, false, true]);
   });
 });

@@ -6,6 +6,7 @@ import type { JobRequest } from '#shared/broker/dispatch/job-request.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { HostedCall } from '#shared/formats/hosted/hosted-request.ts';
+import { toolHints } from '#shared/formats/hosted/tool-hints.ts';
 import { encodeToolEvent, type ToolResult } from '#shared/formats/tools/tool-result.ts';
 import { registrySchema } from '#shared/registry/registry.ts';
 import type { Caller } from '#shared/serving/caller.ts';
@@ -21,6 +22,7 @@ async function run(
     input: JsonObject;
     schema?: JsonObject;
     allowsUrl?: (url: string) => boolean;
+    hints?: JsonObject;
   },
   answer: Partial<ToolResult> | RouterError = {},
   settings: object = {},
@@ -42,7 +44,8 @@ async function run(
     record: () => undefined,
     settings: registrySchema.parse({ hosted_tools: { [call.kind]: { tool: 'find' }, ...settings } }).hosted_tools,
   };
-  const hosted = { kind: call.kind, title: call.kind, param: 'tools.0', allowsUrl: call.allowsUrl };
+  const { kind, allowsUrl, hints } = call;
+  const hosted = { kind, title: kind, param: 'tools.0', allowsUrl, hints };
   const served = { name: 'find', ownName: 'find', description: '', inputSchema: call.schema ?? {} };
   const asked = { id: 'c', hosted, served, input: call.input };
   const outcome = await runHostedCall(parts, asked, caller, new AbortController().signal, () => undefined);
@@ -71,6 +74,43 @@ describe('a call of a hosted tool', () => {
   it('gives the query to the field that the registry names, with its further input', async () => {
     const settings = { web_search: { tool: 'find', field: 'ask', input: { count: 3 } } };
     expect((await run(web, {}, settings)).given?.input).toEqual({ count: 3, ask: 'q' });
+  });
+
+  it('gives what else the request says to the fields of the input that take it', async () => {
+    const place = { type: 'approximate', country: 'NO', city: 'Oslo', timezone: 'Europe/Oslo' };
+    const hints = toolHints({
+      user_location: { ...place, region: null },
+      allowed_domains: ['a.example'],
+      blocked_domains: [],
+    });
+    const given = async (fields: JsonObject, settings: object = {}): Promise<JsonObject | undefined> =>
+      (await run({ ...web, hints, schema: schemaOf({ query: string, ...fields }, ['query']) }, {}, settings)).given
+        ?.input;
+    const optional = { anyOf: [string, { type: 'null' }] };
+    const domains = { type: 'array', items: string };
+    expect(await given({})).toEqual({ query: 'q' });
+    expect(await given({ country: string, city: optional, region: string, allowed_domains: domains })).toEqual({
+      query: 'q',
+      country: 'NO',
+      city: 'Oslo',
+      allowed_domains: ['a.example'],
+    });
+    expect(await given({ user_location: { type: 'object' } })).toMatchObject({ user_location: { city: 'Oslo' } });
+    // A value that the input refuses would fail the call.
+    expect(await given({ country: { enum: ['norway'] }, city: { type: 'number' } })).toEqual({ query: 'q' });
+    const settings = { web_search: { tool: 'find', input: { country: 'SE' } } };
+    expect(await given({ country: string }, settings)).toEqual({ query: 'q', country: 'SE' });
+  });
+
+  it('that fetches is refused when it was led to a page that the request does not allow', async () => {
+    const fetched = { kind: 'web_fetch' as const, input: { url: 'https://a.example/' } };
+    const allowsUrl = (url: string): boolean => url.startsWith('https://a.example/');
+    const content = [{ type: 'text', text: 'x' }];
+    const led = async (url: string, isError = false): Promise<object> =>
+      (await run({ ...fetched, allowsUrl }, { content, structured_content: { url }, is_error: isError })).outcome;
+    expect(await led('https://a.example/b')).toMatchObject({ kind: 'fetched', text: 'x' });
+    for (const isError of [false, true])
+      expect(await led('https://b.example/', isError)).toMatchObject({ kind: 'failed', reason: 'url_not_allowed' });
   });
 
   it('passes the input of a tool of an MCP server, and its output', async () => {

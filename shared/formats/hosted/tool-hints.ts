@@ -1,0 +1,24 @@
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+
+const placeFields = ['city', 'country', 'region', 'timezone'];
+
+/**
+ * What a request says of a search or a fetch, by the names of fields under which the tool that stands behind it may take it:
+ * `allowed_domains` and `blocked_domains`, and the user's place as `user_location` and as `city`, `country`, `region` and `timezone`.
+ */
+export function toolHints(tool: JsonObject): JsonObject {
+  const { allowed_domains: allowed, blocked_domains: blocked, user_location: location } = tool;
+  const place = isJsonObject(location) ? location : {};
+  return {
+    ...(hasEntries(allowed) && { allowed_domains: allowed }),
+    ...(hasEntries(blocked) && { blocked_domains: blocked }),
+    ...(isJsonObject(location) && { user_location: location }),
+    ...Object.fromEntries(
+      placeFields.flatMap((field) => (typeof place[field] === 'string' ? [[field, place[field]]] : [])),
+    ),
+  };
+}
+
+function hasEntries(list: Json | undefined): list is Json[] {
+  return Array.isArray(list) && list.length > 0;
+}
