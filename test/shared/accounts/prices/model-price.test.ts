@@ -60,6 +60,24 @@ describe('the cost of an answer', () => {
     );
   });
 
+  it('is rounded like decimals, for usual amounts and for prices of any number of digits', () => {
+    const dollars = fc.tuple(fc.nat(100_000_000), fc.nat(9)).map(([digits, places]) => Number(`${digits}e-${places}`));
+    const count = fc.nat(200_000);
+    fc.assert(
+      fc.property(dollars, dollars, count, count, (input, output, promptTokens, completionTokens) => {
+        const exact = new Decimal(input)
+          .times(promptTokens)
+          .plus(new Decimal(output).times(completionTokens))
+          .times(1_000);
+        fc.pre(exact.lt(1e15));
+        const usage = { ...noUsage, promptTokens, completionTokens };
+        expect(costOf(usage, { input, output })).toBe(exact.round().toNumber());
+        expect(highestCostOf(promptTokens, completionTokens, { input, output })).toBe(exact.ceil().toNumber());
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
   it('goes from dollars to nano-dollars and back', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 4e15 }), (nano) => {
@@ -67,5 +85,8 @@ describe('the cost of an answer', () => {
       }),
     );
     expect(toNanoDollars(0.1)).toBe(100_000_000);
+    expect(toNanoDollars(1e-10)).toBe(0);
+    expect(toNanoDollars(2.5e-9)).toBe(3);
+    expect(toNanoDollars(9_007_199)).toBe(9_007_199e9);
   });
 });
