@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';
 import { storeUnavailable } from './ask-redis.ts';
+import { gatherWrites } from './gather-writes.ts';
 
 /** What a script is run with. */
 export interface ScriptInput {
@@ -31,6 +32,7 @@ export class RedisScript {
   /** Runs the script and returns its reply. @throws RouterError `store_unavailable`; the script may have been run all the same */
   async run(redis: Redis, { keys = [], args, texts = [] }: ScriptInput): Promise<unknown> {
     const sent = [...keys, JSON.stringify(args), ...texts];
+    gatherWrites(redis);
     try {
       if (this.#isSent) return await redis.evalsha(this.#digest, keys.length, ...sent);
     } catch (error) {
