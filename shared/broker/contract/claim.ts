@@ -7,10 +7,13 @@ import { parseJson } from './ticket.ts';
 /** Bytes of one part of a body, at most: below NATS's payload limit, and short enough not to delay other jobs' frames. */
 export const bodyPartBytes = 512 * 1024;
 
+/** Stands for the ack subject of a ticket that came from its ingress itself: there is nothing to ack. */
+export const handedOver = '';
+
 const claimSchema = z.object({
   v: contractVersion,
   job: z.string(),
-  /** JetStream's ack subject for the ticket: the ingress that answers the claim acks the ticket, too. */
+  /** JetStream's ack subject for the ticket: the ingress that answers the claim acks the ticket, too. Or `handedOver`. */
   ticket: z.string(),
 });
 

@@ -1,12 +1,16 @@
 import type { Logger } from '#shared/core/log.ts';
 import type { TraceContext } from '#shared/core/tracing/tracing.ts';
 import { bodyPartBytes, encodeClaimAnswer, type Grant } from '../contract/claim.ts';
+import { encodeTicket } from '../contract/ticket.ts';
 import type { Broker } from '../connection/connect-broker.ts';
 import type { Attempt } from './attempt.ts';
 import type { Job } from './job.ts';
 import type { LiveWorker } from './workers/live-pool.ts';
 
 const nothing = Buffer.alloc(0);
+
+/** The number of no frame: who is asked for it answers that it does not have it. */
+export const impossibleFrame = -1;
 
 /** Milliseconds before an ejected worker's claim is refused: less than a second, after which an ingress counts as silent. */
 const ejectedMs = 500;
@@ -65,6 +69,11 @@ export class WorkerLink {
     this.#broker.publish(at, encodeClaimAnswer(grant, job.body ?? nothing), `${grant.reply}.r.0`);
   }
 
+  /** Sends a ticket straight to a worker. One of an older release takes it for an offer that it cannot read, and ignores it. */
+  handOver({ id }: Job, { v, at }: { v: number; at: string }): void {
+    this.#broker.publish(at, encodeTicket({ v, ingress: this.#ingress, job: id }));
+  }
+
   /** Cancels the job's attempt at its worker, if there is one: nobody waits for it any more. */
   cancel({ attempt }: Job): void {
     if (!attempt) return;
@@ -80,6 +89,17 @@ export class WorkerLink {
     if (!attempt?.askAgain(now)) return;
     const range = `${this.#replySubject(attempt.grant)} ${attempt.nextSeq}`;
     this.#broker.publish(this.#broker.subjects.retransmit(attempt.worker.address), range);
+  }
+
+  /**
+   * Asks a worker that counts as dead for a frame that cannot exist, of a job that it had. It answers with an error that tells
+   * when it was started. Should it still run the job, it stops.
+   */
+  askWhetherAlive({ worker, grant }: { worker: LiveWorker; grant: string }): void {
+    this.#broker.publish(
+      this.#broker.subjects.retransmit(worker.address),
+      `${this.#replySubject(grant)} ${impossibleFrame}`,
+    );
   }
 
   /**

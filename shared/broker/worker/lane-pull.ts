@@ -25,6 +25,9 @@ const scanAnswerMs = 1_000;
 /** Milliseconds for an ingress to confirm a pull that waits: one that stands still is left for another. */
 const confirmMs = 1_000;
 
+/** Milliseconds after which a lane that cannot be read holds up no offers: a cluster of servers may be without a leader for long. */
+const unreadableMs = 500;
+
 /**
  * What a worker knows of one lane.
  *
@@ -43,6 +46,8 @@ export class LanePull {
   #open = 0;
   #deadline = Number.POSITIVE_INFINITY;
   #isConfirmed = false;
+  /** Since when the server has answered no pull, while the consumer is missing again and again. */
+  #unreadSince: number | undefined = performance.now();
 
   constructor(lane: Lane) {
     this.lane = lane;
@@ -62,6 +67,11 @@ export class LanePull {
     return this.#state === 'waiting' && this.#isConfirmed;
   }
 
+  /** Whether no ticket of the lane can wait for this worker: a pull waits, or the server has not let it read the lane for a while. */
+  isDrained(now: number): boolean {
+    return this.#state === 'waiting' || (this.#unreadSince !== undefined && now - this.#unreadSince > unreadableMs);
+  }
+
   /** A pull goes to the server. */
   begin(state: 'scanning' | 'waiting', number: number, batch: number): void {
     this.#state = state;
@@ -73,15 +83,21 @@ export class LanePull {
 
   /** A ticket has come. @returns whether the pulls have delivered all that they may */
   received(): boolean {
+    this.#unreadSince = undefined;
     // A ticket of an earlier pull, which may still wait at the server, does not count.
     if (this.#open === 0) return false;
     this.#open -= 1;
     return this.#open === 0;
   }
 
-  /** A pull waits at the server. @param hasHeartbeats whether the server sends heartbeats for it */
-  stillWaits(hasHeartbeats: boolean): void {
+  /**
+   * A pull waits at the server.
+   * @param hasHeartbeats whether the server sends heartbeats for it
+   * @param isServers whether the server says so, rather than the ingress that hands pulls on
+   */
+  stillWaits(hasHeartbeats: boolean, isServers = false): void {
     this.#isConfirmed = true;
+    if (isServers) this.#unreadSince = undefined;
     if (this.#state === 'waiting') this.#deadline = performance.now() + (hasHeartbeats ? silentMs : forgottenMs);
   }
 
@@ -91,6 +107,7 @@ export class LanePull {
    * @returns whether the pulls deliver nothing more
    */
   ended(undelivered: number | undefined): boolean {
+    this.#unreadSince = undefined;
     this.#open = this.#state === 'scanning' ? 0 : Math.max(0, this.#open - (undelivered ?? this.#open));
     return this.#open === 0;
   }
@@ -103,6 +120,7 @@ export class LanePull {
   /** The consumer is missing, or has forgotten the pull. */
   break(): void {
     this.#state = 'broken';
+    this.#unreadSince ??= performance.now();
     this.#number = 0;
     this.#open = 0;
     this.#deadline = Number.POSITIVE_INFINITY;

@@ -96,10 +96,10 @@ export class Puller {
     this.moveTo(this.#pool);
   }
 
-  /** Whether it waits in all lanes, each of which was empty when it began to. */
+  /** Whether it waits in all lanes, each of which was empty when it began to, or cannot be read. */
   get isWaiting(): boolean {
-    for (const { state } of this.#lanes.values()) if (state !== 'waiting') return false;
-    return this.#lanes.size > 0;
+    const now = performance.now();
+    return this.#lanes.size > 0 && [...this.#lanes.values()].every((pull) => pull.isDrained(now));
   }
 
   /** Pulls more tickets when a slot is free. Call when slots may have become free. */
@@ -164,7 +164,7 @@ export class Puller {
     const pull = isPriorityClass(name) ? this.#lanes.get(name) : undefined;
     if (pull?.number !== number) return;
     if (!headers || headers.code === heartbeat) {
-      pull.stillWaits(headers !== undefined || data.length > 0);
+      pull.stillWaits(headers !== undefined || data.length > 0, headers !== undefined);
     } else if (headers.code === 404 || headers.code === 408) {
       const undelivered = headers.get('Nats-Pending-Messages');
       if (pull.ended(undelivered === '' ? undefined : Number(undelivered))) this.#onExhausted(pull);

@@ -207,7 +207,8 @@ export class Worker {
     else if (kind === 'pull' && name === 'lanes') this.#tickets.puller.onLanes(detail ?? '', message);
     else if (kind === 'pull' && name !== undefined) this.#tickets.puller.onStatus(name, Number(detail), message);
     else if (kind === 'claim' && name !== undefined) this.#tickets.claimer.onMessage(name, message);
-    else if (kind === 'offer') this.#onOffer(message, name);
+    else if (kind === 'offer' && message.reply) this.#onOffer(message, name);
+    else if (kind === 'offer' && name === this.#pool) this.#tickets.onHanded(message.data);
     else if (kind === 'alive' && !this.#contacts.onEcho(name ?? '', message))
       this.#jobs.onUnwanted(grantOf(message.subject), message);
   }

@@ -2,7 +2,7 @@ import type { Msg } from '@nats-io/transport-node';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
 import type { Broker } from '../connection/connect-broker.ts';
-import type { Grant } from '../contract/claim.ts';
+import { handedOver, type Grant } from '../contract/claim.ts';
 import { speaks, type ContractRange } from '../contract/contract-range.ts';
 import { encodeError } from '../contract/frame.ts';
 import { decodeTicket, type Ticket } from '../contract/ticket.ts';
@@ -74,6 +74,15 @@ export class TicketTaker {
     else this.puller.ack(ackTo, isReadable ? 'back' : 'void');
   }
 
+  /** Takes a ticket that an ingress has sent itself, if a slot is free. It comes again while the job waits. */
+  onHanded(data: Uint8Array): void {
+    const { contract, contacts, free } = this.#options;
+    const ticket = decodeTicket(data);
+    if (!ticket || !speaks(contract, ticket.v) || contacts.isSilent(ticket.ingress) || free() <= 0) return;
+    this.#addClaims(1);
+    this.#claim(ticket, handedOver);
+  }
+
   /** Claims at a silent ingress give their slots back, all at once, and another ingress hands the pulls on. */
   onSilent(ingress: string): void {
     this.claimer.giveUp(ingress);
@@ -93,7 +102,9 @@ export class TicketTaker {
   #claim(ticket: Ticket, ackTo: string): void {
     const { meter, onGrant, onClaimed } = this.#options;
     const takenAt = performance.now();
-    const onNobody = () => this.puller.ack(ackTo, 'done');
+    const onNobody = (): void => {
+      if (ackTo !== handedOver) this.puller.ack(ackTo, 'done');
+    };
     this.claimer.claim(ticket, ackTo, onNobody, (outcome) => {
       this.#addClaims(-1);
       meter.claimed(outcome.kind, performance.now() - takenAt);

@@ -78,6 +78,28 @@ describe('a cluster of three brokers of which one is killed', () => {
   });
 });
 
+describe('a cluster of three brokers of which two are killed', () => {
+  it('has its requests served, tools too, by a worker that is started meanwhile', async () => {
+    const { nats, parties } = await start();
+    const { broker, workers, send } = parties.ingress;
+    for (const name of Object.keys(nats.ports)) if (name !== broker.nc.info?.server_name) nats.kill(name);
+    const { id } = await parties.addWorker({ models: [{ id: 'other', capabilities: ['stream'] }] });
+    const pool = workers.get(id)?.pool;
+    if (!pool) throw new Error('a worker is not known');
+    const place = () => [{ pool, model: 'other' }];
+    const jobs = [
+      send({ place, steps: [{ write: 'x' }] }),
+      send({ place, operation: 'execute_tool', stream: false, steps: [{ write: 'x' }] }),
+      send({ operation: 'execute_tool', stream: false, steps: [{ write: 'x' }] }),
+    ];
+    for (const { finished } of jobs) {
+      const { state, queuedAt, claimedAt = Infinity } = await finished;
+      expect(state).toBe('done');
+      expect(claimedAt - queuedAt).toBeLessThan(4_000);
+    }
+  });
+});
+
 describe('a cluster of three brokers of which two are not there yet', () => {
   it('lets an ingress start as soon as one of them is', async () => {
     const nats = await startNatsCluster();

@@ -1,7 +1,7 @@
 import type { Msg } from '@nats-io/transport-node';
 import type { Broker } from '../../connection/connect-broker.ts';
 import { classOfTicket } from '../../contract/ack.ts';
-import { decodeClaim, type Claim } from '../../contract/claim.ts';
+import { decodeClaim, handedOver, type Claim } from '../../contract/claim.ts';
 import { isInboxOf } from '../../contract/subjects.ts';
 import { addressAtEnd } from '../../contract/worker-address.ts';
 import { Attempt } from '../attempt.ts';
@@ -14,6 +14,7 @@ import type { WorkerLink } from '../worker-link.ts';
 import type { LiveWorker, Placement } from '../workers/live-pool.ts';
 import type { LiveWorkers } from '../workers/live-workers.ts';
 import { chooseOffer, type Offer } from './choose-offer.ts';
+import { chooseRecipient } from './choose-recipient.ts';
 import { judgeClaim, type Verdict } from './judge-claim.ts';
 import { placementsOf } from './placements.ts';
 
@@ -49,13 +50,19 @@ export class JobPlacer {
   }
 
   /**
-   * Offers a job that waits, because nothing is claimed in its lane: JetStream may have no leader.
-   * @returns false where no worker is known to wait for one
+   * Brings a job whose tickets nobody claims to a worker without them, because JetStream may have no leader or may have lost
+   * them: offers it, or, where it cannot be offered, sends a ticket straight to a worker, which claims it as any other.
+   * @returns false where it still waits
    */
   offerWaiting(job: Job): boolean {
-    const { link } = this.#parts;
+    const { broker, link, suspects } = this.#parts;
     const offer = this.#chooseOffer(job, placementsOf(job), true);
-    if (!offer) return false;
+    if (!offer) {
+      if (!broker.connected || !job.tickets.mayHandOver(performance.now())) return false;
+      const to = chooseRecipient(job, (worker) => suspects.mayTake(worker, job));
+      if (to) link.handOver(job, to);
+      return false;
+    }
     const attempt = new Attempt(offer.worker, offer.placement, true);
     const context = this.#give(job, attempt);
     // The next job gets a ticket of its own, and with it its turn to be offered.
@@ -122,6 +129,7 @@ export class JobPlacer {
       suspects.mayTake(worker, other) && typeof judgeClaim(other, worker, v) !== 'string';
     let job: Job | undefined;
     if (claimed && typeof verdict !== 'string') {
+      if (ticket === handedOver) return { job: claimed, placement: verdict };
       job = tickets.laneOf(worker.pool, claimed.request.class).turn(claimed, mayTake);
       if (job === claimed) return { job, placement: verdict };
     } else if (verdict === 'taken' || !claimed) {

@@ -1,5 +1,8 @@
 import type { LivePool, Placement } from '../workers/live-pool.ts';
 
+/** Milliseconds between two tickets of a job that are sent straight to a worker. */
+const handOverMs = 1_000;
+
 /** A ticket that stands for a job in one pool's lane. */
 export interface PlacedTicket {
   /** What is granted to the worker that claims it. */
@@ -10,8 +13,12 @@ export interface PlacedTicket {
   /** Counts the job's tickets, so that each of the broker's answers finds its ticket. */
   number: number;
   publishedAt: number;
+  /** When it was published first; undefined before that. */
+  waitingSince: number | undefined;
   /** The broker's answer to the ticket. */
   answer: 'none' | 'stored' | 'full';
+  /** Its number in the stream that the broker stored it in. */
+  seq: number | undefined;
 }
 
 /** The tickets of one job. Each counts as waiting in its pool until it is withdrawn. */
@@ -20,6 +27,7 @@ export class JobTickets {
   #count = 0;
   #isAdmitted = false;
   #spillAt = Number.POSITIVE_INFINITY;
+  #handedAt = Number.NEGATIVE_INFINITY;
 
   /** Pools that a ticket stands in. */
   get placed(): ReadonlyMap<LivePool, Readonly<PlacedTicket>> {
@@ -41,6 +49,13 @@ export class JobTickets {
     return this.#spillAt;
   }
 
+  /** Whether a ticket may be sent straight to a worker, because none was in the last second. Notes that one is. */
+  mayHandOver(now: number): boolean {
+    if (now - this.#handedAt < handOverMs) return false;
+    this.#handedAt = now;
+    return true;
+  }
+
   /** Plans the next lane for this time. */
   spillsAt(time: number): void {
     this.#spillAt = time;
@@ -51,7 +66,16 @@ export class JobTickets {
     const { pool } = placement;
     pool.waiting += 1;
     if (place.isHeld) this.#isAdmitted = true;
-    this.#placed.set(pool, { placement, place, leave, number: this.#count, publishedAt: 0, answer: 'none' });
+    this.#placed.set(pool, {
+      placement,
+      place,
+      leave,
+      number: this.#count,
+      publishedAt: 0,
+      waitingSince: undefined,
+      answer: 'none',
+      seq: undefined,
+    });
     this.#count += 1;
   }
 
@@ -60,18 +84,21 @@ export class JobTickets {
     const ticket = this.#placed.get(pool);
     if (!ticket) return undefined;
     ticket.publishedAt = performance.now();
+    ticket.waitingSince ??= ticket.publishedAt;
     ticket.answer = 'none';
+    ticket.seq = undefined;
     return ticket;
   }
 
   /** The broker has answered a ticket. @returns whether all tickets of a job that was never admitted are refused */
-  answered(number: number, answer: 'stored' | 'full'): boolean {
+  answered(number: number, answer: 'stored' | 'full', seq?: number): boolean {
     if (answer === 'stored') this.#isAdmitted = true;
     const tickets = [...this.#placed.values()];
     const answered = tickets.find((ticket) => ticket.number === number);
     // The answer may be to a ticket that was withdrawn meanwhile.
     if (!answered) return false;
     answered.answer = answer;
+    answered.seq = seq;
     return !this.#isAdmitted && tickets.every((ticket) => ticket.answer === 'full');
   }
 

@@ -7,6 +7,7 @@ import {
   StorageType,
   jetstreamManager,
   type JetStreamManager,
+  type StreamInfo,
 } from '@nats-io/jetstream';
 import { nanos, TimeoutError } from '@nats-io/transport-node';
 import type { Broker } from '../../connection/connect-broker.ts';
@@ -22,11 +23,24 @@ export interface QueueSettings {
   maxAgeMs: number;
 }
 
+/** Which tickets a stream has, by number: none before the first or behind the last. */
+export interface HeldTickets {
+  /** When the stream was made: one of another time has none of the tickets that were published before. */
+  created: string;
+  firstSeq: number;
+  lastSeq: number;
+  /** When the broker was asked, in milliseconds of `performance.now()`. */
+  askedAt: number;
+}
+
 /** Milliseconds until a delivered ticket that nobody acked is delivered to another worker. */
 const ackWaitMs = 3_000;
 
-/** Milliseconds for the broker to answer. */
-const answerMs = 5_000;
+/**
+ * Milliseconds for the broker to answer. It answers in a few, or never: a question to a server that has just been lost, or to a
+ * cluster that has no leader, is gone, and is asked again.
+ */
+const answerMs = 2_000;
 
 /** JetStream's errors for a stream that exists with other settings, and for one that does not exist. */
 const streamNameInUse = 10058;
@@ -44,19 +58,23 @@ const copiesInCluster = 3;
 /**
  * Makes a tier's stream of tickets where there is none. Safe to call from many nodes at once, and often.
  * It is a work queue in memory: tickets are only hints, which their ingress publishes again when the server lost them.
- * @returns when the stream was made: a stream of another time has none of the tickets that were published before
  */
-export async function ensureJobsStream(broker: Broker, tier: Tier, settings: QueueSettings): Promise<string> {
+export async function ensureJobsStream(broker: Broker, tier: Tier, settings: QueueSettings): Promise<HeldTickets> {
   const manager = await managerOf(broker);
   const config = jobsStream(broker, tier, settings);
+  const askedAt = performance.now();
   try {
-    return (await manager.streams.info(config.name)).created;
+    return heldTickets(await manager.streams.info(config.name), askedAt);
   } catch (error) {
     if (!isApiError(error, streamNotFound)) throw error;
   }
   return onEnoughNodes(broker, async (copies) => {
-    return (await manager.streams.add({ ...config, num_replicas: copies })).created;
+    return heldTickets(await manager.streams.add({ ...config, num_replicas: copies }), askedAt);
   });
+}
+
+function heldTickets({ created, state }: StreamInfo, askedAt: number): HeldTickets {
+  return { created, firstSeq: state.first_seq, lastSeq: state.last_seq, askedAt };
 }
 
 /** Makes a tier's stream of tickets, or brings an existing one to these settings. */
@@ -105,7 +123,7 @@ function isApiError(error: unknown, code: number): boolean {
   return error instanceof JetStreamApiError && error.code === code;
 }
 
-/** Makes the durable consumers of a pool's lanes. @throws when there is no stream, or no answer within five seconds */
+/** Makes the durable consumers of a pool's lanes. @throws when there is no stream, or no answer within two seconds */
 export async function ensurePoolConsumers(broker: Broker, tier: Tier, pool: string): Promise<void> {
   const manager = await managerOf(broker);
   await Promise.all(priorityClasses.map((name) => ensureLaneConsumer(manager, broker, { tier, pool, class: name })));

@@ -4,7 +4,6 @@ import type { Logger } from '#shared/core/log.ts';
 import { noResponders, type Broker } from '../../connection/connect-broker.ts';
 import { parseJson } from '../../contract/ticket.ts';
 import type { QueueSettings } from './jobs-stream.ts';
-import type { Tier } from '#shared/core/tier.ts';
 import type { Job } from '../job.ts';
 import type { JobTable } from '../job-table.ts';
 import { LaneMaker } from './lane-maker.ts';
@@ -56,7 +55,12 @@ export class Queue {
     this.#jobs = jobs;
     this.#onFull = onFull;
     this.tickets = new Tickets(broker, { ingress, spillMs, settings, offer, onFull });
-    this.#streams = new TicketStreams(broker, settings, log, (tier) => this.#publishAgain(tier));
+    this.#streams = new TicketStreams(broker, {
+      queue: settings,
+      log,
+      onGone: (tier) => this.#ofQueued((job) => this.tickets.publishAgain(job, tier)),
+      onChecked: (tier, held) => this.#ofQueued((job) => this.tickets.publishLost(job, tier, held)),
+    });
     this.#lanes = new LaneMaker(broker, workers, { ingress, log, onFailure: (tier) => this.#streams.suspect(tier) });
     const answers = broker.subscribe(this.tickets.answers, (message) => this.#onAnswer(message));
     this.#stopListening = () => answers.unsubscribe();
@@ -87,21 +91,21 @@ export class Queue {
     const [id = '', number] = message.subject.split('.').slice(-2);
     const job = this.#jobs.get(id);
     if (job?.state !== 'queued') return;
-    const answer = readTicketAnswer(message);
+    const { answer, seq } = readTicketAnswer(message);
     if (answer === 'no-stream') for (const { tier } of job.tickets.placed.keys()) this.#streams.suspect(tier);
     else if (answer === 'unknown') this.#log.warn({ requestId: job.request.requestId }, 'the broker refused a ticket');
-    else if (job.tickets.answered(Number(number), answer)) this.#onFull(job);
+    else if (job.tickets.answered(Number(number), answer, seq)) this.#onFull(job);
   }
 
-  #publishAgain(tier: Tier): void {
-    for (const job of this.#jobs.values()) if (job.state === 'queued') this.tickets.publishAgain(job, tier);
+  #ofQueued(act: (job: Job) => void): void {
+    for (const job of this.#jobs.values()) if (job.state === 'queued') act(job);
   }
 }
 
 /** Reads JetStream's answer to a published ticket. "No responders" means that no stream has the subject. */
-function readTicketAnswer({ data, headers }: Msg): TicketAnswer {
-  if (headers?.code === noResponders) return 'no-stream';
-  const answer = parseJson(data, answerSchema);
-  if (answer?.error?.err_code === storeFailed) return 'full';
-  return answer?.stream !== undefined && answer.seq !== undefined ? 'stored' : 'unknown';
+function readTicketAnswer({ data, headers }: Msg): { answer: TicketAnswer; seq?: number | undefined } {
+  if (headers?.code === noResponders) return { answer: 'no-stream' };
+  const { error, stream, seq } = parseJson(data, answerSchema) ?? {};
+  if (error?.err_code === storeFailed) return { answer: 'full' };
+  return stream !== undefined && seq !== undefined ? { answer: 'stored', seq } : { answer: 'unknown' };
 }

@@ -1,7 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '#shared/core/log.ts';
 import type { Broker } from '../../connection/connect-broker.ts';
-import { configureJobsStream, ensureJobsStream, isLeaderless, type QueueSettings } from './jobs-stream.ts';
+import {
+  configureJobsStream,
+  ensureJobsStream,
+  isLeaderless,
+  type HeldTickets,
+  type QueueSettings,
+} from './jobs-stream.ts';
 import type { Tier } from '#shared/core/tier.ts';
 
 /** Milliseconds between two checks of the stream while jobs wait in it. */
@@ -10,6 +16,15 @@ const checkMs = 2_000;
 /** Milliseconds for JetStream to choose a leader at the start, and between two tries. */
 const leaderMs = 30_000;
 const againMs = 500;
+
+export interface TicketStreamOptions {
+  queue: QueueSettings;
+  log: Logger;
+  /** Called when the tickets that were in the stream are gone, and it stands again. */
+  onGone: () => void;
+  /** Called after any other check, with the tickets that the stream has. */
+  onChecked: (held: HeldTickets) => void;
+}
 
 /**
  * Keeps a tier's stream of tickets in existence while jobs wait, and calls back when the tickets that were in it are gone: the
@@ -21,17 +36,19 @@ export class TicketStream {
   readonly #queue: QueueSettings;
   readonly #log: Logger;
   readonly #onGone: () => void;
+  readonly #onChecked: (held: HeldTickets) => void;
   #created: string | undefined;
   #nextCheckAt = 0;
   #isChecking = false;
   #isSuspected = false;
 
-  constructor(broker: Broker, tier: Tier, queue: QueueSettings, log: Logger, onGone: () => void) {
+  constructor(broker: Broker, tier: Tier, { queue, log, onGone, onChecked }: TicketStreamOptions) {
     this.#broker = broker;
     this.#tier = tier;
     this.#queue = queue;
     this.#log = log;
     this.#onGone = onGone;
+    this.#onChecked = onChecked;
   }
 
   /**
@@ -76,11 +93,13 @@ export class TicketStream {
     const suspected = this.#isSuspected;
     this.#isSuspected = false;
     try {
-      this.#created = await ensureJobsStream(this.#broker, this.#tier, this.#queue);
+      const held = await ensureJobsStream(this.#broker, this.#tier, this.#queue);
+      this.#created = held.created;
+      if (suspected || this.#created !== before) this.#onGone();
+      else this.#onChecked(held);
     } catch (error) {
       this.#isSuspected ||= suspected;
       throw error;
     }
-    if (suspected || this.#created !== before) this.#onGone();
   }
 }

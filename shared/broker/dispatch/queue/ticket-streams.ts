@@ -1,17 +1,30 @@
-import type { Logger } from '#shared/core/log.ts';
 import type { Broker } from '../../connection/connect-broker.ts';
-import type { QueueSettings } from './jobs-stream.ts';
+import type { HeldTickets } from './jobs-stream.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
-import { TicketStream } from './ticket-stream.ts';
+import { TicketStream, type TicketStreamOptions } from './ticket-stream.ts';
+
+export interface TicketStreamsOptions extends Pick<TicketStreamOptions, 'queue' | 'log'> {
+  /** Called when tickets of a tier are gone and its stream stands again. */
+  onGone: (tier: Tier) => void;
+  /** Called after any other check, with the tickets that the tier's stream has. */
+  onChecked: (tier: Tier, held: HeldTickets) => void;
+}
 
 /** The streams of tickets, one for each tier, so that the broker can keep each tier's workers out of the others. */
 export class TicketStreams {
   readonly #streams: ReadonlyMap<Tier, TicketStream>;
 
-  /** @param onGone called when tickets of a tier are gone and its stream stands again */
-  constructor(broker: Broker, queue: QueueSettings, log: Logger, onGone: (tier: Tier) => void) {
+  constructor(broker: Broker, { queue, log, onGone, onChecked }: TicketStreamsOptions) {
     this.#streams = new Map(
-      tiers.map((tier) => [tier, new TicketStream(broker, tier, queue, log, () => onGone(tier))]),
+      tiers.map((tier) => [
+        tier,
+        new TicketStream(broker, tier, {
+          queue,
+          log,
+          onGone: () => onGone(tier),
+          onChecked: (held) => onChecked(tier, held),
+        }),
+      ]),
     );
   }
 

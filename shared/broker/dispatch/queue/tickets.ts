@@ -5,7 +5,8 @@ import { encodeTicket } from '../../contract/ticket.ts';
 import { openPlacements, placementsOf } from '../claims/placements.ts';
 import type { Job } from '../job.ts';
 import { freeSlots, type LivePool, type Placement } from '../workers/live-pool.ts';
-import type { QueueSettings } from './jobs-stream.ts';
+import type { PlacedTicket } from './job-tickets.ts';
+import type { HeldTickets, QueueSettings } from './jobs-stream.ts';
 import { FairLane } from './fair-lane.ts';
 import { WaitingJobs } from './waiting-jobs.ts';
 import type { PriorityClass } from '#shared/core/priority-class.ts';
@@ -13,16 +14,24 @@ import type { PriorityClass } from '#shared/core/priority-class.ts';
 /** Milliseconds after which a ticket that the broker has not stored is published again. */
 const confirmMs = 2_000;
 
+/** Milliseconds after which a ticket that nobody has claimed may be lost, if its pool has free slots, although others are claimed. */
+const overdueMs = 2_000;
+
 export interface TicketsOptions {
   /** This ingress, as a subject token. */
   ingress: string;
   settings: QueueSettings;
   /** Milliseconds after which an unclaimed ticket goes to the next lane too. */
   spillMs: number;
-  /** Offers a job that waits in a lane that stands still. Returns whether a worker is known to wait for one. */
+  /** Brings a job whose tickets nobody claims to a worker without them. Returns whether it waits no more. */
   offer: (job: Job) => boolean;
   /** Called when as many jobs wait in all tiers of a job as may, or so many that it would wait for longer than it may. */
   onFull: (job: Job) => void;
+}
+
+/** Whether a ticket waits although its pool has free slots. */
+function isOverdue(pool: LivePool, { waitingSince }: Pick<PlacedTicket, 'waitingSince'>, now: number): boolean {
+  return waitingSince !== undefined && now - waitingSince > overdueMs && freeSlots(pool) > -pool.waiting;
 }
 
 /** Publishes the tickets of waiting jobs. */
@@ -85,15 +94,24 @@ export class Tickets {
 
   /**
    * Maintains a waiting job's tickets: places one in the next lane when it is due, and publishes those again that were not stored.
-   * Where a lane stands still, the jobs with tickets are offered; each that leaves makes the next one publish its own.
+   * Where a lane stands still, or a ticket is overdue, the jobs with tickets are brought to workers without JetStream, which may
+   * have no leader or may have lost the ticket; each that leaves makes the next one publish its own.
    */
   maintain(job: Job, now: number): void {
     if (now > job.tickets.spillAt) this.spill(job);
     for (const [pool, ticket] of job.tickets.placed) {
       const lane = this.laneOf(pool, job.request.class);
       if (ticket.place.isHeld) lane.maintain(now, () => freeSlots(pool) > -pool.waiting);
-      else if (lane.standsStill(now) && this.#offer(job)) return;
+      else if ((lane.standsStill(now) || isOverdue(pool, ticket, now)) && this.#offer(job)) return;
       else if (ticket.answer !== 'stored' && now - ticket.publishedAt > confirmMs) this.#publish(job, pool);
+    }
+  }
+
+  /** Publishes those of a job's tickets again that the broker had stored before a time, and has not any more. */
+  publishLost(job: Job, tier: Tier, { firstSeq, lastSeq, askedAt }: HeldTickets): void {
+    for (const [pool, { answer, seq, publishedAt }] of job.tickets.placed) {
+      if (pool.tier !== tier || answer !== 'stored' || seq === undefined || publishedAt >= askedAt) continue;
+      if (seq < firstSeq || seq > lastSeq) this.#publish(job, pool);
     }
   }
 

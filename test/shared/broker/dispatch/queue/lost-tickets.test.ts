@@ -1,0 +1,100 @@
+import { jetstreamManager } from '@nats-io/jetstream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, it, type TestContext } from 'vitest';
+import { decodeTicket } from '#shared/broker/contract/ticket.ts';
+import { startParties, type Parties, type TestIngress } from '../../../../helpers/broker/broker-parties.ts';
+import { until } from '../../../../helpers/until.ts';
+
+async function start({ onTestFinished }: TestContext): Promise<Parties> {
+  const parties = await startParties();
+  onTestFinished(() => parties.close());
+  return parties;
+}
+
+/** Loses what an ingress publishes into lanes, as far as a job's id is wanted. */
+function loseTickets({ broker }: TestIngress, isLost: (job: string) => boolean): void {
+  const publish = broker.publish.bind(broker);
+  broker.publish = (subject, payload, reply) => {
+    const isTicket = subject.startsWith(`${broker.subjects.prefix}.jobs.`);
+    const ticket = isTicket ? decodeTicket(Buffer.from(payload ?? '')) : undefined;
+    if (!ticket || !isLost(ticket.job)) publish(subject, payload, reply);
+  };
+}
+
+/** JetStream answers nothing, as a cluster of servers without a leader. */
+function loseLeader(ingress: TestIngress): void {
+  ingress.broker.nc.request = () => Promise.reject(new Error('no leader'));
+  loseTickets(ingress, () => true);
+}
+
+describe.concurrent('while JetStream has no leader', { timeout: 20_000 }, () => {
+  it('a worker whose lanes cannot be read takes offers', async (context) => {
+    const { expect } = context;
+    const { ingress, addWorker } = await start(context);
+    loseLeader(ingress);
+    await addWorker();
+    // It has waited for an answer about its lanes for long enough.
+    await until(async () => {
+      const { job, finished } = ingress.send({ steps: [{ write: 'x' }] });
+      await finished;
+      expect(job.tickets.count).toBe(0);
+    }, 4_000);
+  });
+
+  it('tools, bodies too large for an offer and jobs that were refused get tickets straight from the ingress', async (context) => {
+    const { expect } = context;
+    const { ingress, addWorker } = await start(context);
+    loseLeader(ingress);
+    await addWorker({ slots: 4 });
+    const text = 'x'.repeat(600_000);
+    const body = Buffer.from(JSON.stringify({ steps: [{ write: 'large' }], text }));
+    const jobs = [
+      ingress.send({ operation: 'execute_tool', stream: false, steps: [{ write: 'tool' }] }),
+      ingress.send({ body }),
+      ...Array.from({ length: 8 }, () => ingress.send({ steps: [{ write: 'x' }, { waitMs: 100 }] })),
+    ];
+    const reports = await Promise.all(jobs.map(({ finished }) => finished));
+    expect(reports.map(({ state, attempts }) => `${state} ${attempts}`)).toEqual(jobs.map(() => 'done 1'));
+    expect(jobs.slice(0, 2).map(({ text: answer }) => answer())).toEqual(['tool', 'large']);
+    const waited = reports.map(({ queuedAt, claimedAt = Infinity }) => claimedAt - queuedAt);
+    expect(Math.max(...waited)).toBeLessThan(3_500);
+  });
+});
+
+describe.concurrent('a ticket that is lost', { timeout: 20_000 }, () => {
+  it('keeps its job waiting for three seconds at most, though those of others are claimed all the time', async (context) => {
+    const { expect } = context;
+    const { ingress, addWorker } = await start(context);
+    await addWorker({ slots: 8 });
+    let lost: string | undefined;
+    loseTickets(ingress, (job) => (lost ??= job) === job);
+    const tool = { operation: 'execute_tool', stream: false, steps: [{ write: 'x' }] } as const;
+    const waiting = ingress.send({ ...tool, steps: [...tool.steps] });
+    const others = new AbortController();
+    context.onTestFinished(() => others.abort());
+    const sending = (async () => {
+      for (; !others.signal.aborted; await sleep(100)) ingress.send({ ...tool, steps: [...tool.steps] });
+    })();
+    const { state, queuedAt, claimedAt = Infinity } = await waiting.finished;
+    expect([state, lost]).toEqual(['done', waiting.job.id]);
+    expect(claimedAt - queuedAt).toBeLessThan(3_000);
+    others.abort();
+    await sending;
+  });
+
+  it('after the broker had stored it is published again', async (context) => {
+    const { expect } = context;
+    const { ingress, addWorker } = await start(context);
+    await addWorker({ slots: 0 });
+    const jobs = Array.from({ length: 2 }, () => ingress.send({ steps: [{ write: 'x' }] }));
+    await until(() => jobs.every(({ job }) => job.tickets.isAdmitted));
+    const { streams } = await jetstreamManager(ingress.broker.nc);
+    const stream = ingress.broker.subjects.stream('gpu');
+    const count = async (): Promise<number> => (await streams.info(stream)).state.messages;
+    await until(async () => expect(await count()).toBe(2));
+    await streams.purge(stream);
+    expect(await count()).toBe(0);
+    await until(async () => expect(await count()).toBe(2), 6_000);
+    for (const { cancel } of jobs) cancel();
+  });
+});
