@@ -5,7 +5,8 @@ import type { Logger } from '#shared/core/log.ts';
 import type { Broker } from '../connection/connect-broker.ts';
 import { JobPlacer } from './claims/job-placer.ts';
 import { ClosedConnections } from './deaths/closed-connections.ts';
-import { Suspects } from './deaths/suspects.ts';
+import { DeathChecks } from './deaths/death-checks.ts';
+import { newestFirst, Suspects } from './deaths/suspects.ts';
 import { WorkerDeaths } from './deaths/worker-deaths.ts';
 import { Job, type JobSink } from './job.ts';
 import type { JobRequest } from './job-request.ts';
@@ -64,10 +65,11 @@ export class Dispatcher {
     const suspects = new Suspects();
     const placer = new JobPlacer({ broker, workers, jobs, tickets, link, jetStreamProxy, suspects });
     const deaths = new WorkerDeaths(broker, workers, log);
+    const checks = new DeathChecks(broker, workers, link, log);
     const judge = new OutcomeJudge(log);
-    const endings = new JobEndings({ jobs, placer, link, deaths, judge, log, maxAttempts });
+    const endings = new JobEndings({ jobs, placer, link, deaths, checks, judge, log, maxAttempts });
     const closed = new ClosedConnections(broker);
-    const replies = new ReplyReceiver({ broker, ingress, jobs, placer, endings, link, judge });
+    const replies = new ReplyReceiver({ broker, ingress, jobs, placer, endings, link, judge, checks });
     this.#link = link;
     this.#placer = placer;
     this.#endings = endings;
@@ -80,7 +82,7 @@ export class Dispatcher {
       closed,
       guard: (job, act, now) => endings.guard(job, act, now),
       expectedWaitMs: (job, now) => tickets.expectedWaitMs(job, now),
-      onLost: (job) => endings.lose(job, 'The worker fell silent in the middle of the answer.'),
+      onLost: (job) => endings.fallSilent(job),
       onClosed: (job) => endings.disconnect(job),
       onExceeded: (job, error) => endings.exceed(job, error),
       onIgnored: (job, now) => endings.ignore(job, now),
@@ -101,6 +103,7 @@ export class Dispatcher {
       for (const subscription of subscriptions) subscription.unsubscribe();
       stopReconnect();
       closed.close();
+      checks.close();
       deaths.close();
       this.#queue.close();
       jetStreamProxy.close();
@@ -170,9 +173,8 @@ export class Dispatcher {
       if (isDead) this.#endings.die(job);
       else this.#endings.lose(job, 'The worker was lost in the middle of the answer.');
     };
-    for (const job of this.#jobs.values()) {
-      if (job.attempt?.worker === worker) this.#endings.guard(job, lose, undefined);
-    }
+    const lost = Array.from(this.#jobs.values()).filter(({ attempt }) => attempt?.worker === worker);
+    for (const job of newestFirst(lost)) this.#endings.guard(job, lose, undefined);
   }
 
   #onWorkersChanged(): void {

@@ -3,7 +3,9 @@ import type { Logger } from '#shared/core/log.ts';
 import type { ErrorFacts } from '../contract/frame.ts';
 import type { JobEnd } from '../contract/job-contract.ts';
 import type { JobPlacer } from './claims/job-placer.ts';
-import { hadTaken, heartbeatMs } from './deaths/death.ts';
+import type { Attempt } from './attempt.ts';
+import { hadTaken, heartbeatMs, type Death } from './deaths/death.ts';
+import type { DeathChecks } from './deaths/death-checks.ts';
 import type { WorkerDeaths } from './deaths/worker-deaths.ts';
 import type { Job } from './job.ts';
 import type { JobTable } from './job-table.ts';
@@ -15,6 +17,7 @@ export interface JobEndingsParts {
   placer: JobPlacer;
   link: WorkerLink;
   deaths: WorkerDeaths;
+  checks: DeathChecks;
   judge: OutcomeJudge;
   log: Logger;
   /** How often a job is given to a worker at most. */
@@ -75,14 +78,47 @@ export class JobEndings {
    * ends. The first offer that the worker can hardly have taken is made to another one.
    * @param wasConnected whether the worker's connection stood when the job was offered: the broker has delivered the offer then
    */
-  die(job: Job, wasConnected = false): void {
-    const { attempt } = job;
+  die(job: Job, wasConnected = false, message = 'The worker was lost in the middle of the answer.'): void {
+    const { attempt, death } = job;
     if (job.isOver || !attempt) return;
     const { deaths, placer } = this.#parts;
-    if (!wasConnected && !deaths.hasOne(job) && !hadTaken(attempt)) return placer.onRefusal(job);
+    if (job.state === 'claimed' && death && deaths.hasOne(job)) return this.#check(job, attempt, death, wasConnected);
+    if (!wasConnected && !hadTaken(attempt)) return placer.onRefusal(job);
     const error = deaths.count(job, attempt);
     if (error) this.abandon(job, error);
-    else this.lose(job, 'The worker was lost in the middle of the answer.');
+    else this.lose(job, message);
+  }
+
+  /**
+   * The job's worker has sent no frame for long, although it was asked for one: it has died with the job, unless its heartbeats
+   * show that it lived afterwards.
+   */
+  fallSilent(job: Job): void {
+    const { attempt } = job;
+    if (!attempt) return;
+    const message = 'The worker fell silent in the middle of the answer.';
+    if (attempt.worker.life.provenAt > attempt.lastFrameAt) this.lose(job, message);
+    else this.die(job, true, message);
+  }
+
+  /**
+   * A second worker has died with a job. It keeps the job until it is known whether the first one is dead: then the job ends,
+   * otherwise this was the first death.
+   */
+  #check(job: Job, attempt: Attempt, death: Death, wasConnected: boolean): void {
+    const { deaths, checks } = this.#parts;
+    const { worker } = attempt;
+    const { lastFrameAt } = worker;
+    const onVerdict = (_: Job, hasDied: boolean): void => {
+      if (hasDied) return this.abandon(job, deaths.countSecond(job, death, attempt));
+      job.survived();
+      this.die(job, wasConnected);
+    };
+    checks.begin(job, death, {
+      isWanted: () => job.state === 'claimed' && job.attempt === attempt && worker.lastFrameAt === lastFrameAt,
+      isRefuted: () => !deaths.hasOne(job),
+      onVerdict: (hasDied) => this.guard(job, onVerdict, hasDied),
+    });
   }
 
   /**
@@ -116,13 +152,14 @@ export class JobEndings {
 
   /**
    * The worker reports an error: where another worker may do better, the job moves there.
-   * A worker that was started after it had taken the job has died with it.
+   * Where a process answers that is not the one which had taken the job, that one has died with it. Which of them was started
+   * first says nothing: clocks are set.
    */
-  onError(job: Job, error: RouterError, { unbegun, startedAt = 0 }: ErrorFacts = {}): void {
+  onError(job: Job, error: RouterError, { unbegun, startedAt }: ErrorFacts = {}): void {
     const { attempt } = job;
     if (error.code === 'worker_lost') {
-      if (attempt && startedAt > attempt.worker.announcement.startedAt) return this.die(job, true);
-      return this.lose(job, error.message, unbegun);
+      const isAnother = startedAt !== undefined && startedAt !== attempt?.worker.announcement.startedAt;
+      return isAnother ? this.die(job, true) : this.lose(job, error.message, unbegun);
     }
     const isMovable = attempt ? this.#parts.judge.failed(job, attempt, error, performance.now()) : error.movable;
     if (isMovable && this.#mayMove(job, unbegun)) {

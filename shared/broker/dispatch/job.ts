@@ -184,6 +184,11 @@ export class Job {
     this.#death = death;
   }
 
+  /** The worker that seemed to have died with it lives. */
+  survived(): void {
+    this.#death = undefined;
+  }
+
   /**
    * Its worker failed on it, and is to be avoided for a few seconds as long as there are others.
    * @param hasAnswered whether the worker reported a failure, which may be its whole pool's, rather than fell silent

@@ -4,10 +4,11 @@ import type { Broker } from '../connection/connect-broker.ts';
 import { decodeEnd, decodeError, errorFactsOf } from '../contract/frame.ts';
 import { parseFrameAddress, type FrameAddress } from '../contract/subjects.ts';
 import type { JobPlacer } from './claims/job-placer.ts';
+import type { DeathChecks } from './deaths/death-checks.ts';
 import type { Job } from './job.ts';
 import type { JobEndings } from './job-endings.ts';
 import type { JobTable } from './job-table.ts';
-import type { WorkerLink } from './worker-link.ts';
+import { impossibleFrame, type WorkerLink } from './worker-link.ts';
 import type { OutcomeJudge } from './workers/outcome-judge.ts';
 
 export interface ReplyReceiverParts {
@@ -19,6 +20,7 @@ export interface ReplyReceiverParts {
   endings: JobEndings;
   link: WorkerLink;
   judge: OutcomeJudge;
+  checks: Pick<DeathChecks, 'onAnswer'>;
 }
 
 /** Takes the frames of all answers. This is the hot path: message, map look-up, sink. */
@@ -35,7 +37,7 @@ export class ReplyReceiver {
     const { jobs, endings } = this.#parts;
     const frame = parseFrameAddress(message.subject.slice(this.#prefixLength));
     const job = frame && jobs.byGrant(frame.grant);
-    if (!job) return this.#onUnwanted(message, frame?.grant);
+    if (!job) return this.#onUnwanted(message, frame);
     try {
       this.#onFrame(job, frame, message.data);
     } catch (error) {
@@ -70,8 +72,9 @@ export class ReplyReceiver {
   }
 
   /** Answers a worker that asks whether it is to go on: a keep-alive says that nobody waits for this answer any more. */
-  #onUnwanted({ reply }: Msg, grant: string | undefined): void {
-    const { broker } = this.#parts;
+  #onUnwanted({ reply, data }: Msg, { grant, kind, seq }: Partial<FrameAddress> = {}): void {
+    const { broker, checks } = this.#parts;
+    if (kind === 'x' && seq === impossibleFrame && grant !== undefined) checks.onAnswer(grant, errorFactsOf(data));
     // The broker lets a worker name any subject to be answered at: only who knows a grant learns that it is over.
     const isOwn = reply?.startsWith(broker.subjects.allInboxes) === true && reply.endsWith(`.alive.${grant}`);
     if (isOwn) broker.publish(reply, '');

@@ -7,6 +7,8 @@ export const heartbeatMs = 1_100;
 /** The death of a worker, as one of the jobs that it had remembers it. */
 export interface Death {
   worker: LiveWorker;
+  /** The grant that it had the job by. */
+  grant: string;
   /** In milliseconds of `performance.now()`. */
   at: number;
   /** Milliseconds for which the worker had the job. */

@@ -45,3 +45,11 @@ function isSuspectOn(worker: object, { attempt, state, death }: SuspectJob, now:
   if (state !== 'claimed' || attempt?.worker !== worker || !death) return false;
   return now - attempt.claimedAt < death.afterMs + marginMs;
 }
+
+/**
+ * Jobs of one worker in the order in which they leave it when it has died: those first that it was given last. A job that kills at
+ * once is among them, and the first to leave find workers without another suspect.
+ */
+export function newestFirst<T extends Pick<SuspectJob, 'attempt'>>(jobs: readonly T[]): T[] {
+  return jobs.toSorted((one, other) => (other.attempt?.claimedAt ?? 0) - (one.attempt?.claimedAt ?? 0));
+}

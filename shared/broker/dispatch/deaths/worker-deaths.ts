@@ -5,6 +5,7 @@ import type { Attempt } from '../attempt.ts';
 import type { Job } from '../job.ts';
 import type { JobRequest } from '../job-request.ts';
 import type { LiveWorkers } from '../workers/live-workers.ts';
+import type { Death } from './death.ts';
 import { digestOf, RefusedBodies } from './refused-bodies.ts';
 
 /** Milliseconds since the last heartbeat of any worker, up to which the broker delivers them. */
@@ -51,23 +52,31 @@ export class WorkerDeaths {
     return false;
   }
 
-  /** Counts the death of a job's worker. @returns the error that the job ends with when it must not take another worker */
-  count(job: Job, { worker, claimedAt }: Attempt, now = performance.now()): RouterError | undefined {
+  /**
+   * Counts the first death of a worker that had a job.
+   * @returns the error that the job ends with when it must not take another worker
+   */
+  count(job: Job, { worker, grant, claimedAt }: Attempt, now = performance.now()): RouterError | undefined {
     const { state, death, body, request, traceId } = job;
-    const { requestId } = request;
     // It has put out a part of its answer, ends for that reason, and is no suspect.
     if (state !== 'claimed') return undefined;
     const digest = death?.digest ?? (body && digestOf(request, body));
     if (digest === undefined) return undefined;
-    if (death && this.hasOne(job)) {
-      this.#refused.refuse(digest);
-      const workers = [death.worker.id, worker.id];
-      this.#log.error({ requestId, traceId, workers, digest }, 'two workers died with a request, which is refused now');
-      return new RouterError('workers_died', 'Two workers died while they served this request.');
-    }
-    job.diedWith({ worker, at: now, afterMs: now - claimedAt, digest });
-    this.#log.warn({ requestId, traceId, worker: worker.id, digest }, 'a worker died with a request');
+    job.diedWith({ worker, grant, at: now, afterMs: now - claimedAt, digest });
+    this.#log.warn(
+      { requestId: request.requestId, traceId, worker: worker.id, digest },
+      'a worker died with a request',
+    );
     return this.#refused.hasDigest(digest) ? refused() : undefined;
+  }
+
+  /** A second worker has died with a job: refuses its body. @returns the error that the job ends with */
+  countSecond({ request, traceId }: Job, { worker: first, digest }: Death, { worker }: Attempt): RouterError {
+    const { requestId } = request;
+    this.#refused.refuse(digest);
+    const workers = [first.id, worker.id];
+    this.#log.error({ requestId, traceId, workers, digest }, 'two workers died with a request, which is refused now');
+    return new RouterError('workers_died', 'Two workers died while they served this request.');
   }
 }
 

@@ -1,6 +1,7 @@
 import type { RouterError } from '#shared/core/errors.ts';
 import type { Broker } from '../../connection/connect-broker.ts';
 import type { ClosedConnections } from '../deaths/closed-connections.ts';
+import { newestFirst } from '../deaths/suspects.ts';
 import type { Job } from '../job.ts';
 import type { JobTable } from '../job-table.ts';
 import { exceededTimeout, type Timeouts } from './exceeded-timeout.ts';
@@ -36,7 +37,7 @@ export interface JobSweepOptions {
   expectedWaitMs: (job: Job, now: number) => number | undefined;
   /** The worker of a job fell silent. */
   onLost: (job: Job) => void;
-  /** The connection of a job's worker is closed. Called at every sweep. */
+  /** The connection of a job's worker is closed. Called at every sweep, first with the jobs that it was given last. */
   onClosed: (job: Job) => void;
   /** A job has waited for something for longer than it may. */
   onExceeded: (job: Job, error: RouterError) => void;
@@ -57,6 +58,8 @@ export class JobSweep {
   #lastSweep = performance.now();
   /** Jobs whose worker is silent. */
   readonly #silent = new Set<Job>();
+  /** Jobs of this sweep whose worker's connection is closed. */
+  #closed: Job[] = [];
   #isJudging = false;
 
   constructor(options: JobSweepOptions) {
@@ -76,10 +79,12 @@ export class JobSweep {
 
   #sweep(): void {
     const now = performance.now();
-    const { jobs, guard } = this.#options;
+    const { jobs, guard, onClosed } = this.#options;
     if (now - this.#lastSweep > stoodStillMs) this.restartSilence();
     this.#lastSweep = now;
     for (const job of jobs.values()) guard(job, this.#look, now);
+    for (const job of newestFirst(this.#closed)) guard(job, onClosed, now);
+    this.#closed = [];
     if (this.#silent.size > 0 && !this.#isJudging) void this.#judge();
   }
 
@@ -101,7 +106,7 @@ export class JobSweep {
 
   readonly #look = (job: Job, now: number): void => {
     const { broker, timeouts, keepAliveMs, closed, expectedWaitMs } = this.#options;
-    const { onExceeded, onIgnored, onQuiet, onAwaiting, onWaiting, onClosed } = this.#options;
+    const { onExceeded, onIgnored, onQuiet, onAwaiting, onWaiting } = this.#options;
     const exceeded = exceededTimeout(job, timeouts, now, broker.disconnectedSince, expectedWaitMs);
     if (exceeded === 'lost') return void this.#silent.add(job);
     if (exceeded) return onExceeded(job, exceeded);
@@ -109,7 +114,7 @@ export class JobSweep {
     if (!broker.connected || job.isOver) return undefined;
     const { attempt } = job;
     if (!attempt) return onWaiting(job, now);
-    if (closed.has(attempt.worker, attempt.lastFrameAt, now)) return onClosed(job);
+    if (closed.has(attempt.worker, attempt.lastFrameAt, now)) return void this.#closed.push(job);
     const quietMs = now - attempt.lastFrameAt;
     if (attempt.isOffered && !attempt.hasBegun && quietMs > offerBegunMs) onIgnored(job, now);
     else if (quietMs > askAfterMs) onQuiet(job, now);

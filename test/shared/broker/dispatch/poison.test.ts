@@ -96,6 +96,18 @@ describe.concurrent('a request that kills its worker', { timeout: 30_000 }, () =
     }
     expect(Math.max(...together)).toBe(0);
   });
+
+  it('ends alone, although more requests were beside it than there are workers', async (context) => {
+    const { expect } = context;
+    const { ingress, forkWorker } = await start(context, ['one']);
+    const innocent: Step[] = [{ only: 'one', hang: true }, { waitMs: 600 }, { whoami: true }];
+    const beside = Array.from({ length: 7 }, () => ingress.send({ steps: innocent, stream: false }));
+    await until(() => beside.every(isBegun));
+    await Promise.all(['two', 'three', 'four'].map((id) => forkWorker({ WORKER_ID: id })));
+    for (const worker of ingress.workers.workers()) worker.hasRefused = worker.id !== 'one';
+    expect((await ingress.send({ steps: kill }).finished).error?.code).toBe('workers_died');
+    for (const { finished } of beside) expect((await finished).state).toBe('done');
+  });
 });
 
 describe.concurrent('a worker that is killed', { timeout: 30_000 }, () => {

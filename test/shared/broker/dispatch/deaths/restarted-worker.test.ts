@@ -6,7 +6,8 @@ import { until } from '../../../../helpers/until.ts';
 
 it.each([
   ['was started after it had taken the job, has died with it', 1, 'first'],
-  ['was started before, has lost it', 0, undefined],
+  ['was started before, as its clock says, has died with it', -1, 'first'],
+  ['is the one that had taken the job, has lost it', 0, undefined],
 ] as const)('a worker that does not know a job and %s', async (_, laterMs, died) => {
   const parties = await startParties({ ingress: { ingress: 'in' } });
   onTestFinished(() => parties.close());
