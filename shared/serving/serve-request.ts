@@ -1,6 +1,6 @@
 import { nobody, type Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import type { JsonObject } from '#shared/core/json.ts';
-import type { ClientRequest } from '#shared/formats/client-format.ts';
+import type { ClientFormat, ClientRequest } from '#shared/formats/client-format.ts';
 import type { HostedRequest, RunnableTool } from '#shared/formats/hosted/hosted-request.ts';
 import type { Caller } from './caller.ts';
 import { chooseLanes } from './choose-lanes.ts';
@@ -16,6 +16,8 @@ import { serveModel, type ModelRequest, type ModelSink, type ServingParts } from
 /** A checked request, and how another one of its format and operation is read. */
 export interface ServableRequest extends ModelRequest {
   read: (body: Buffer) => ClientRequest;
+  /** See `ClientFormat.openStream`; for the turns of an answer with hosted tools. */
+  openStream: ClientFormat['openStream'];
 }
 
 /**
@@ -73,6 +75,7 @@ function runLoop(
     answer: request.hosted.open(bodyOf(request, model), runnable),
     sink,
     stream: request.parameters.stream,
+    count: () => request.openStream({ requestId }),
     bounds: settings,
     ask(body, turnSink, before) {
       const resolved = before ? stayingWith(before, model, parts) : model;

@@ -73,8 +73,18 @@ async function start(
   const session = sessionOf(request.headers);
   const maxWaitMs = maxWaitOf(request.headers);
   const sentFor = purposeOf(request.headers, parameters.signs);
-  const { name, sealsAnswers = false } = format;
-  const served = { parameters, withDefaults, hosted, read, format: name, operation, sealsAnswers, answerId };
+  const { name, sealsAnswers = false, openStream } = format;
+  const served = {
+    parameters,
+    withDefaults,
+    hosted,
+    read,
+    openStream,
+    format: name,
+    operation,
+    sealsAnswers,
+    answerId,
+  };
   const asked = { ...served, headers, session, sentFor, maxWaitMs };
   return reply.failWhenUnread(caller.cancels(await serveRequest(parts, asked, sink, caller)));
 }

@@ -2,6 +2,7 @@ import type { Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { HostedAnswer, HostedCall } from '#shared/formats/hosted/hosted-request.ts';
 import type { HostedOutcome } from '#shared/formats/hosted/hosted-outcome.ts';
+import type { StreamedAnswer } from '#shared/formats/sse/streamed-answer.ts';
 import type { Registry } from '#shared/registry/registry.ts';
 import type { RunningRequest } from '../run-job.ts';
 import type { ModelSink } from '../serve-model.ts';
@@ -12,6 +13,8 @@ export interface HostedLoopParts {
   sink: ModelSink;
   /** Whether the client streams. */
   stream: boolean;
+  /** Begins to count the tokens of a turn, which is a stream of the client's format. */
+  count: () => Pick<StreamedAnswer, 'relayed' | 'tokens'>;
   bounds: Pick<Registry['hosted_tools'], 'max_uses' | 'max_ms'>;
   /**
    * Asks the model for its next turn.
@@ -179,12 +182,12 @@ function boundedRelay(answer: HostedAnswer): HostedAnswer['relay'] {
 }
 
 async function ask(
-  { answer, sink, stream, relay, ask: askModel }: BoundedParts,
+  { answer, sink, stream, relay, count, ask: askModel }: BoundedParts,
   isLast: boolean,
   before: Placement | undefined,
   isFirst: boolean,
 ): Promise<Turn | undefined> {
-  const turn = new TurnSink({ sink, stream, isFirst, relay });
+  const turn = new TurnSink({ sink, stream, isFirst, relay, counted: count() });
   const running = await askModel(answer.next(isLast), turn, before);
   return running && { running, sink: turn };
 }

@@ -1,6 +1,7 @@
 import type { Job } from '#shared/broker/dispatch/job.ts';
 import type { Placement } from '#shared/broker/dispatch/workers/live-pool.ts';
 import { RouterError } from '#shared/core/errors.ts';
+import type { StreamedAnswer } from '#shared/formats/sse/streamed-answer.ts';
 import type { ModelSink } from '../serve-model.ts';
 
 export interface TurnSinkParts {
@@ -12,6 +13,8 @@ export interface TurnSinkParts {
   isFirst: boolean;
   /** Takes a piece of the turn and returns the client's events. */
   relay: (piece: Uint8Array) => string;
+  /** Counts what the model writes in this turn. */
+  counted: Pick<StreamedAnswer, 'relayed' | 'tokens'>;
 }
 
 /** Takes one turn of a model in an answer with hosted tools, and passes on the client's events. It does not end the answer. */
@@ -21,17 +24,16 @@ export class TurnSink implements ModelSink {
   /** Who serves it, once that is decided. */
   servedBy: Placement | undefined;
   readonly #parts: TurnSinkParts;
-  readonly #relayedBefore: number;
   /** Why the turn cannot be relayed. The job then fails with an error of the router's. */
   #thrown: RouterError | undefined;
 
   constructor(parts: TurnSinkParts) {
     this.#parts = parts;
-    this.#relayedBefore = parts.sink.relayedTokens;
   }
 
+  /** What the model has written in this turn, also of an answer that the client gets whole. */
   get relayedTokens(): number {
-    return this.#parts.sink.relayedTokens - this.#relayedBefore;
+    return this.#parts.counted.tokens;
   }
 
   begin(job: Job): void {
@@ -60,6 +62,7 @@ export class TurnSink implements ModelSink {
 
   #relay(piece: Uint8Array): string {
     try {
+      this.#parts.counted.relayed(piece);
       return this.#parts.relay(piece);
     } catch (error) {
       if (error instanceof RouterError) this.#thrown = error;

@@ -44,6 +44,7 @@ async function modelsFor(tools: object[], operation: 'generate' | 'count_tokens'
   const asked = {
     ...readBody(Buffer.from(JSON.stringify({ model: 'auto', input: 'hi', tools }))),
     read: readBody,
+    openStream: responsesFormat.openStream,
     format: responsesFormat.name,
     operation,
     sealsAnswers: true,

@@ -34,8 +34,10 @@ const silentSink = (): ModelSink => ({
   fail: () => undefined,
 });
 
+const count = () => ({ tokens: 0, relayed: (piece: Uint8Array) => piece });
+
 /** Runs the answer with a model that makes the same calls in every turn, and counts turns and calls. */
-async function count(answer: HostedAnswer, mostUses: number): Promise<{ turns: boolean[]; calls: number }> {
+async function runs(answer: HostedAnswer, mostUses: number): Promise<{ turns: boolean[]; calls: number }> {
   const turns: boolean[] = [];
   let calls = 0;
   const asked = { ...answer, next: (isLast: boolean) => Buffer.from(String(turns.push(isLast))) };
@@ -43,6 +45,7 @@ async function count(answer: HostedAnswer, mostUses: number): Promise<{ turns: b
     answer: asked,
     sink: silentSink(),
     stream: true,
+    count,
     bounds: { max_uses: mostUses, max_ms: 10_000 },
     ask: (_, turn) => {
       turn.end(Buffer.alloc(0));
@@ -64,7 +67,7 @@ describe('the hosted tools of an answer', () => {
       ...answerWith([search, { ...other, hosted: { ...other.hosted, param: 'tools.1' } }]),
       maxCalls: 3,
     };
-    expect(await count(answer, 10)).toEqual({ turns: [false, false, true], calls: 3 });
+    expect(await runs(answer, 10)).toEqual({ turns: [false, false, true], calls: 3 });
   });
 
   it('end in bounded turns when every call is refused', async () => {
@@ -75,7 +78,7 @@ describe('the hosted tools of an answer', () => {
       input: { url: 'https://x.example/' },
     };
     const answer = { ...answerWith([fetches]), namesAddress: () => false };
-    expect(await count(answer, 3)).toEqual({ turns: [false, false, false, true], calls: 0 });
+    expect(await runs(answer, 3)).toEqual({ turns: [false, false, false, true], calls: 0 });
   });
 
   it('fail an answer whose turns are too large together', async () => {
@@ -85,6 +88,7 @@ describe('the hosted tools of an answer', () => {
       answer: answerWith([callOf('a')]),
       sink: { ...silentSink(), fail: (error) => void failures.push(error) },
       stream: true,
+      count,
       bounds: { max_uses: 10, max_ms: 10_000 },
       ask: (_, turn) => {
         turns += 1;
@@ -114,6 +118,7 @@ describe('the hosted tools of an answer', () => {
       answer: answerWith(['a', 'b', 'c'].map(callOf)),
       sink,
       stream: true,
+      count,
       bounds: { max_uses: 10, max_ms: 10_000 },
       ask: (_, turn) => {
         turn.end(Buffer.alloc(0));

@@ -9,7 +9,8 @@ it('a turn that cannot be relayed ends with the reason, not with the failure of 
   const relay = (): string => {
     throw new RouterError('upstream_failed', 'The upstream failed in the middle of its answer.');
   };
-  const turn = new TurnSink({ sink, stream: true, isFirst: false, relay });
+  const counted = { tokens: 0, relayed: (piece: Uint8Array) => piece };
+  const turn = new TurnSink({ sink, stream: true, isFirst: false, relay, counted });
   expect(() => turn.data(Buffer.from('x'))).toThrow('in the middle');
   // The dispatcher does this with a job whose sink has thrown.
   turn.fail(new RouterError('internal', 'The router failed.'));
