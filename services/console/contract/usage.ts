@@ -19,11 +19,11 @@ export interface Totals {
   cost: number;
 }
 
-export type UsageGroup = 'model' | 'key' | 'team' | 'user' | 'tier';
+export type UsageGroup = 'model' | 'key' | 'team' | 'user' | 'tier' | 'purpose';
 
 /**
  * `GET /usage?from=<ms>&to=<ms>&step=day|month&by=<UsageGroup>`, with the optional filters `model=`, `key=`, `team=`,
- * `user=` and `tier=`. Days and months are those of UTC; `from` and `to` are rounded outwards to them.
+ * `user=`, `tier=` and `purpose=`. Days and months are those of UTC; `from` and `to` are rounded outwards to them.
  */
 export interface UsageReport {
   step: 'day' | 'month';
@@ -34,7 +34,7 @@ export interface UsageReport {
 }
 
 /**
- * `GET /usage/requests?before=<cursor>&limit=50` with the same filters, `outcome=` and `purpose=`: single requests, newest first, as
+ * `GET /usage/requests?before=<cursor>&limit=50` with the same filters and `outcome=`: single requests, newest first, as
  * `{ requests: UsageRequest[], next?: cursor }`. `GET /usage/export?format=csv|json` with `from`, `to` and the same
  * filters streams all of them.
  */

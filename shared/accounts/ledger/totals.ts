@@ -14,13 +14,15 @@ export interface UsageTotals {
   cost: number;
 }
 
-/** What a total is of: one key (and so its owner), one model, one tier. Absent ones are empty. */
+/** What a total is of: one key (and so its owner), one model, one tier, one purpose. Absent ones are empty. */
 export interface TotalsRow {
   key: string;
   user: string;
   team: string;
   tier: string;
   model: string;
+  /** What the requests were sent for; unknown in totals of releases without it. */
+  purpose: string;
 }
 
 /** One letter for each count: a field's name in Redis is the letter and then the row, `n["k1","u1","","gpu","qwen3"]`. */
@@ -59,20 +61,21 @@ export function totalsOf(record: UsageRecord): UsageTotals {
 }
 
 /** The row that a request belongs to. What nobody served stands under the name that was asked for. */
-export function rowOf({ key, owner, tier, model, asked }: UsageRecord): TotalsRow {
+export function rowOf({ key, owner, tier, model, asked, purpose }: UsageRecord): TotalsRow {
   const user = owner?.kind === 'user' ? owner.id : '';
   const team = owner?.kind === 'team' ? owner.id : '';
-  return { key: key.id, user, team, tier: tier ?? '', model: model ?? asked };
+  return { key: key.id, user, team, tier: tier ?? '', model: model ?? asked, purpose: purpose ?? '' };
 }
 
-export function encodeRow({ key, user, team, tier, model }: TotalsRow): string {
-  return JSON.stringify([key, user, team, tier, model]);
+/** Without a purpose as releases write it that know none. */
+export function encodeRow({ key, user, team, tier, model, purpose }: TotalsRow): string {
+  return JSON.stringify([key, user, team, tier, model, ...(purpose === '' ? [] : [purpose])]);
 }
 
 /** A row from its text; undefined when it is none. Parts that another release has added to a row are summed up. */
 export function decodeRow(text: string): TotalsRow | undefined {
   const { data } = storedJson(z.array(z.unknown())).safeParse(text);
   if (!data) return undefined;
-  const [key = '', user = '', team = '', tier = '', model = ''] = data.map(String);
-  return { key, user, team, tier, model };
+  const [key = '', user = '', team = '', tier = '', model = '', purpose = ''] = data.map(String);
+  return { key, user, team, tier, model, purpose };
 }

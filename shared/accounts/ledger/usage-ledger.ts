@@ -202,7 +202,7 @@ function totalsByRow(records: readonly UsageRecord[]) {
     for (const { name, expiry } of periods) {
       let total = rows.get(name + row);
       if (!total) {
-        const substitute = encodeRow({ key: other, user: '', team: '', tier: of.tier, model: other });
+        const substitute = encodeRow({ key: other, user: '', team: '', tier: of.tier, model: other, purpose: '' });
         total = { period: name, expiresAt: expiry, row, substitute, sum: noTotals() };
         rows.set(name + row, total);
       }

@@ -30,7 +30,7 @@ const maxLookedAt = 10_000;
 const clockSkewMs = 300_000;
 
 /** What a report can be grouped by. */
-export const usageGroups = ['model', 'key', 'team', 'user', 'tier'] as const;
+export const usageGroups = ['model', 'key', 'team', 'user', 'tier', 'purpose'] as const;
 export type UsageGroup = (typeof usageGroups)[number];
 
 export interface ReportQuery {
@@ -43,8 +43,8 @@ export interface ReportQuery {
   filter: RowFilter;
 }
 
-/** What totals can be narrowed to. The outcome and the purpose are known of single requests only. */
-type RowFilter = Omit<UsageFilter, 'outcome' | 'purpose'>;
+/** What totals can be narrowed to. The outcome is known of single requests only. */
+type RowFilter = Omit<UsageFilter, 'outcome'>;
 
 /** Totals by group, the dearest first. `steps` are those of each of `times`. */
 export interface LedgerReport {
@@ -173,9 +173,8 @@ function passes(row: TotalsRow, filter: RowFilter): boolean {
   return usageGroups.every((name) => filter[name] === undefined || filter[name] === row[name]);
 }
 
-function isWanted(record: UsageRecord, viewer: UsageViewer, { outcome, purpose, ...filter }: UsageFilter): boolean {
+function isWanted(record: UsageRecord, viewer: UsageViewer, { outcome, ...filter }: UsageFilter): boolean {
   const row = rowOf(record);
   if (outcome !== undefined && outcome !== record.outcome) return false;
-  if (purpose !== undefined && purpose !== record.purpose) return false;
   return sees(viewer, row) && passes(row, filter);
 }

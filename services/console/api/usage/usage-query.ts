@@ -8,11 +8,10 @@ const maxSteps = 400;
 
 const time = z.coerce.number({ error: 'must be milliseconds since 1970' }).int().min(0).max(8.64e15);
 const name = z.string().min(1).max(256).optional();
-const filter = { model: name, key: name, team: name, user: name, tier: name };
+const filter = { model: name, key: name, team: name, user: name, tier: name, purpose: z.enum(purposes).optional() };
 const single = {
   ...filter,
   outcome: z.enum(['done', 'failed', 'cancelled']).optional(),
-  purpose: z.enum(purposes).optional(),
 };
 
 /** The query of `GET /usage`. */

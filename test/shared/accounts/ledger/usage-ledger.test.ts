@@ -64,6 +64,27 @@ describe('requests by purpose', () => {
     for await (const { id } of reader.export(admin, { purpose: 'main' }, november.from, november.to)) exported.push(id);
     expect(exported).toEqual(['turn']);
   });
+
+  it('are summed up by it, beside totals of releases without it', async () => {
+    const { ledger, reader, redis, prefix } = await open();
+    ledger.add(record({ purpose: 'auxiliary', cost: 7 }));
+    ledger.add(record({ purpose: 'main' }));
+    ledger.add(record({ purpose: 'main' }));
+    ledger.add(record());
+    await ledger.close();
+    // As a release writes it that knows no purposes.
+    await redis.hincrby(`${prefix}usage:2026-11-21`, 'n["k1","u1","","gpu","m1"]', 5);
+    const query = { viewer: admin, ...november, step: 'day' as const };
+    const { groups, totals } = await reader.report({ ...query, by: 'purpose', filter: {} });
+    expect(Object.fromEntries(groups.map(({ id, totals: of }) => [id, of.requests]))).toEqual({
+      auxiliary: 1,
+      main: 2,
+      '': 6,
+    });
+    expect(totals.requests).toBe(9);
+    const ofMain = await reader.report({ ...query, by: 'model', filter: { purpose: 'main' } });
+    expect(ofMain.groups).toMatchObject([{ id: 'm1', totals: { requests: 2 } }]);
+  });
 });
 
 describe('totals', () => {

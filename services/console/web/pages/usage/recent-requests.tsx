@@ -27,6 +27,7 @@ export function RecentRequests({ filters }: Pick<UsageQuery, 'filters'>) {
   const [purpose, setPurpose] = useState<string | null>(null);
   const [chosen, choose] = useState<UsageRequest>();
   const chosenOnes = { ...(outcome === null ? {} : { outcome }), ...(purpose === null ? {} : { purpose }) };
+  // What is chosen here comes before the page's own filter.
   const query = new URLSearchParams({ limit: '50', ...filters, ...chosenOnes }).toString();
   const pages = useInfiniteQuery<RequestPage, ApiFailure, { pages: RequestPage[] }, string[], string | undefined>({
     queryKey: ['/usage/requests', query],

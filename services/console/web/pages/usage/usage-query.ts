@@ -36,8 +36,9 @@ export const groups: Record<UsageGroup, string> = {
   team: 'Team',
   user: 'Person',
   tier: 'Tier',
+  purpose: 'Purpose',
 };
-export const filterNames = ['model', 'key', 'team', 'user', 'tier'] as const;
+export const filterNames = ['model', 'key', 'team', 'user', 'tier', 'purpose'] as const;
 
 /** The page's address, read. */
 export interface UsageQuery {
