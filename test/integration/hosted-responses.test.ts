@@ -101,6 +101,44 @@ describe('a web search of a Responses client on an engine without one', () => {
     expect(events.filter(({ type }) => type === 'response.completed')).toHaveLength(1);
   });
 
+  it('is cited where the text names what it has found', async () => {
+    const text = '🦡 [Badgers](https://pages.example/a) dig (https://other.example/a), see https://unknown.example/a.';
+    const asked = ask([search('badgers'), `[demo say ${JSON.stringify(text)}]`]);
+    const cited = ['[Badgers](https://pages.example/a)', 'https://other.example/a'];
+    const stream = openai().responses.stream(asked);
+    const events: OpenAI.Responses.ResponseStreamEvent[] = [];
+    stream.on('event', (event) => events.push(event));
+    const answers = [await stream.finalResponse(), await openai().responses.create(asked)];
+    for (const { output } of answers) {
+      const [part] = output.flatMap((item) => (item.type === 'message' ? item.content : []));
+      if (part?.type !== 'output_text') throw new Error('there is no text');
+      expect(part).toMatchObject({
+        text,
+        annotations: [
+          { type: 'url_citation', url: 'https://pages.example/a', title: 'badgers at pages.example' },
+          { type: 'url_citation', url: 'https://other.example/a', title: 'badgers at other.example' },
+        ],
+      });
+      const places = part.annotations.map((each) =>
+        each.type === 'url_citation' ? Array.from(text).slice(each.start_index, each.end_index).join('') : '',
+      );
+      expect(places).toEqual(cited);
+    }
+    const ends = events.filter(({ type }) => /text\.(?:annotation|done)|part\.done|item\.done/.test(type)).slice(1);
+    expect(ends.map(({ type }) => type)).toEqual([
+      'response.output_text.annotation.added',
+      'response.output_text.annotation.added',
+      'response.output_text.done',
+      'response.content_part.done',
+      'response.output_item.done',
+    ]);
+    expect(ends.slice(0, 2)).toMatchObject([
+      { output_index: 1, content_index: 0, annotation_index: 0, annotation: { url: 'https://pages.example/a' } },
+      { output_index: 1, content_index: 0, annotation_index: 1, annotation: { url: 'https://other.example/a' } },
+    ]);
+    expect(ends[3]).toMatchObject({ part: { annotations: [{}, {}] } });
+  });
+
   it('is stored with the answer, which a later request continues', async () => {
     const asked = { ...ask([search('badgers'), '[demo say "Badgers dig."]']), store: true };
     for (const stream of [true, false]) {

@@ -163,6 +163,26 @@ describe('a web search on an engine without one', () => {
     ]);
   });
 
+  it('is cited where the text names what it has found', async () => {
+    const first = ask([search('badgers'), '[demo say "[Badgers](https://pages.example/a) dig."]']);
+    const citation = {
+      type: 'web_search_result_location',
+      url: 'https://pages.example/a',
+      title: 'badgers at pages.example',
+      cited_text: '',
+      encrypted_index: expect.any(String) as string,
+    };
+    const streamed = await anthropic().messages.stream(first).finalMessage();
+    const whole = await anthropic().messages.create(first);
+    for (const { content } of [streamed, whole]) expect(content.at(-1)).toMatchObject({ citations: [citation] });
+    const messages = [
+      ...first.messages,
+      { role: 'assistant' as const, content: streamed.content },
+      { role: 'user' as const, content: 'And now?' },
+    ];
+    expect((await anthropic().messages.create({ ...first, messages })).stop_reason).toBe('end_turn');
+  });
+
   it('lets the answer go on when it fails', async () => {
     const answer = await anthropic().messages.create(ask([search('broken'), '[demo say "No luck."]']));
     expect(answer.stop_reason).toBe('end_turn');

@@ -58,6 +58,7 @@ export const requestRules: readonly FieldRule[] = [
     'messages[].content[] compaction',
     translated('messages[].content', 'its summary, as a text of the user in place of all that precedes it'),
   ),
+  rule('messages[].content[].citations, made here', ignored('the chat format has no citations')),
   rule('messages[].content[] of other types', refused('content of that type')),
   rule('messages[].content[].cache_control', ignored('engines cache prefixes automatically')),
   rule('max_tokens', passed),

@@ -34,6 +34,7 @@ export const requestRules: readonly FieldRule[] = [
     translated('messages[].content[].text', 'the call and its result as text; the upstream refuses results of others'),
   ),
   rule('messages[].content[] compaction', passed),
+  rule('messages[].content[].citations, made here', ignored('the upstream refuses references other than its own')),
   rule('messages[].content[] of other types', passed),
   rule('messages[].content[].cache_control', passed),
   rule('max_tokens', passed),

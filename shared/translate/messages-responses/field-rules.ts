@@ -56,6 +56,7 @@ export const requestRules: readonly FieldRule[] = [
     'messages[].content[] compaction',
     translated('input[].content', 'its summary, as a text of the user in place of all that precedes it'),
   ),
+  rule('messages[].content[].citations, made here', ignored('the text names the addresses')),
   rule('messages[].content[] of other types', refused('content of that type')),
   rule('messages[].content[].cache_control', cachesPrefixes),
   rule('max_tokens', translated('max_output_tokens')),

@@ -4,6 +4,7 @@ import { parseMessagesRequest } from '#shared/formats/messages/parse-messages-re
 import { translationBetween, upstreamsOf } from './translation-between.ts';
 import { writeReasoningSignature } from '#shared/translate/vocabulary/reasoning-signature.ts';
 import { syntheticSignature } from '#shared/translate/vocabulary/thinking.ts';
+import { resultCitations } from '#shared/formats/messages/hosted/result-citations.ts';
 import { hostedCallId } from '#shared/formats/messages/hosted/sealed-text.ts';
 import { holdRule, type Example } from './hold-rule.ts';
 
@@ -55,6 +56,7 @@ function searched(id: string, path: string): Example {
 }
 
 const called: Json[] = [user, { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'f', input: {} }] }];
+const page = { url: 'https://x.example/', title: 't', text: '', age: undefined };
 const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'aa' } };
 const result = { type: 'tool_result', tool_use_id: 't', content: 'r' };
 const source = 'messages[].content[].source';
@@ -162,6 +164,12 @@ const examples: Record<string, Example> = {
   ),
   'messages[].content[] web search or fetch': searched('srvtoolu_1', 'messages[].content[].tool_use_id'),
   'messages[].content[] web search or fetch, run here': searched(hostedCallId('call_1'), ''),
+  'messages[].content[].citations, made here': {
+    ...block({ type: 'text', text: 'b', citations: resultCitations(page.url, [page]) }, '', {
+      role: 'assistant',
+      without: [{ type: 'text', text: 'b' }],
+    }),
+  },
   'messages[].content[].cache_control': block(
     { ...image, cache_control: { type: 'ephemeral' } },
     'messages[].content[].cache_control',

@@ -1,11 +1,12 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { MessagesTool } from '../request.ts';
+import { searchDescription } from '../../hosted/search-description.ts';
 import { hostedKindOf } from './hosted-tools-of.ts';
 
 /** How models without these tools get to know them. The inputs are those of the format's own blocks. */
 const functions: Readonly<Record<'web_search' | 'web_fetch', { description: string; input_schema: JsonObject }>> = {
   web_search: {
-    description: 'Searches the web and returns the pages that it finds, each with its title, its address and a text.',
+    description: searchDescription,
     input_schema: {
       type: 'object',
       properties: { query: { type: 'string', description: 'What to search for.' } },

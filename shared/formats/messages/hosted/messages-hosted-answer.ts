@@ -1,7 +1,7 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import { noUsage, type Usage } from '#shared/core/usage.ts';
 import type { HostedAnswer, HostedCall, RunnableTool, ServedTool } from '../../hosted/hosted-request.ts';
-import { isFailure, textOfOutcome, type HostedOutcome } from '../../hosted/hosted-outcome.ts';
+import { isFailure, textOfOutcome, type HostedOutcome, type SearchResult } from '../../hosted/hosted-outcome.ts';
 import { EventObjects } from '../../sse/event-objects.ts';
 import type {
   MessagesBlock,
@@ -35,6 +35,8 @@ export class MessagesHostedAnswer implements HostedAnswer {
   readonly #messages: MessagesMessage[] = [];
   readonly #content: JsonObject[] = [];
   readonly #uses = { web_search: 0, web_fetch: 0, mcp: 0 };
+  /** What its searches have found. */
+  readonly #found: SearchResult[] = [];
   #events = new EventObjects();
   #turn: MessagesTurn;
   #turns = 0;
@@ -110,6 +112,7 @@ export class MessagesHostedAnswer implements HostedAnswer {
   }
 
   answerCall(call: HostedCall, outcome: HostedOutcome): string {
+    if (outcome.kind === 'found') this.#found.push(...outcome.results);
     this.#unanswered = this.#unanswered.filter(({ id }) => id !== call.id);
     // As Anthropic counts: calls that failed are not charged.
     if (outcome.kind !== 'failed') this.#uses[call.hosted.kind] += 1;
@@ -163,7 +166,7 @@ export class MessagesHostedAnswer implements HostedAnswer {
   }
 
   #newTurn(): MessagesTurn {
-    return new MessagesTurn(this.#content.length, (name) => this.#behind.has(name));
+    return new MessagesTurn(this.#content.length, (name) => this.#behind.has(name), this.#found);
   }
 }
 

@@ -3,7 +3,9 @@ import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { Usage } from '#shared/core/usage.ts';
 import { namedEvent } from '../../sse/encode.ts';
 import { overlayUsage, readMessagesUsage } from '../usage.ts';
+import type { SearchResult } from '../../hosted/hosted-outcome.ts';
 import { directCaller } from './hosted-result-block.ts';
+import { resultCitations } from './result-citations.ts';
 import { hostedCallId } from './sealed-text.ts';
 
 /** A hosted tool's call, as the model wrote it. */
@@ -41,13 +43,18 @@ export class MessagesTurn {
   message: JsonObject | undefined;
   delta: JsonObject = { type: 'message_delta', delta: { stop_reason: null, stop_sequence: null } };
   readonly #firstIndex: number;
+  readonly #found: readonly SearchResult[];
   readonly #isHosted: (name: string) => boolean;
   readonly #open = new Map<number, OpenBlock>();
   #usage: JsonObject = {};
 
-  /** @param firstIndex number of its first block in the answer */
-  constructor(firstIndex: number, isHosted: (name: string) => boolean) {
+  /**
+   * @param firstIndex number of its first block in the answer
+   * @param found what the searches of the answer have found before
+   */
+  constructor(firstIndex: number, isHosted: (name: string) => boolean, found: readonly SearchResult[]) {
     this.#firstIndex = firstIndex;
+    this.#found = found;
     this.#isHosted = isHosted;
   }
 
@@ -117,6 +124,7 @@ export class MessagesTurn {
   #stop(event: JsonObject): string {
     const { index, block, shown, json } = this.#opened(event);
     this.#open.delete(numberOf(event));
+    if (block['type'] === 'text') return this.#cite(index, block) + write({ ...event, index });
     if (block['type'] === 'tool_use') {
       const input = json === '' ? block['input'] : parsed(json);
       block['input'] = isJsonObject(input) ? input : {};
@@ -125,6 +133,17 @@ export class MessagesTurn {
         this.calls.push({ id: textOf(shown['id']), name: textOf(shown['name']), input: block['input'] });
     }
     return write({ ...event, index });
+  }
+
+  /** Adds the citations of a text that is complete, unless its upstream has made some. The model does not read them. */
+  #cite(index: number, block: JsonObject): string {
+    const { text, citations } = block;
+    const own = Array.isArray(citations) && citations.length > 0 ? [] : resultCitations(textOf(text), this.#found);
+    if (own.length === 0) return '';
+    this.shown[index - this.#firstIndex] = { ...block, citations: own };
+    return own
+      .map((citation) => write({ type: 'content_block_delta', index, delta: { type: 'citations_delta', citation } }))
+      .join('');
   }
 
   #opened(event: JsonObject): OpenBlock {

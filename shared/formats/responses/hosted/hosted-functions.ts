@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import type { RunnableTool, ServedTool } from '../../hosted/hosted-request.ts';
+import { searchDescription } from '../../hosted/search-description.ts';
 import type { ResponsesRequest, ResponsesTool } from '../request.ts';
 import { offeredTools } from './offered-tools.ts';
 
@@ -93,7 +94,5 @@ function functionTool({ name, hosted, served }: HostedFunction): ResponsesTool {
     properties: { query: { type: 'string', description: 'What to search for.' } },
     required: ['query'],
   };
-  const description =
-    'Searches the web and returns the pages that it finds, each with its title, its address and a text.';
-  return { type: 'function', name, description, parameters, strict: false };
+  return { type: 'function', name, description: searchDescription, parameters, strict: false };
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#shared/core/json.ts';
 import type { HostedAnswer, HostedCall, RunnableTool } from '../../hosted/hosted-request.ts';
-import { isFailure, textOfOutcome, type HostedOutcome } from '../../hosted/hosted-outcome.ts';
+import { isFailure, textOfOutcome, type HostedOutcome, type SearchResult } from '../../hosted/hosted-outcome.ts';
 import { EventObjects } from '../../sse/event-objects.ts';
 import type { ResponsesItem, ResponsesRequest } from '../request.ts';
 import { repeatedFields } from '../response-object.ts';
@@ -29,6 +29,8 @@ export class ResponsesHostedAnswer implements HostedAnswer {
   readonly #events = new AnswerEvents();
   /** What the model reads after the input. */
   readonly #items: JsonObject[] = [];
+  /** What its searches have found. */
+  readonly #found: SearchResult[] = [];
   /** Outputs of approved calls, and what came of them. */
   readonly #outputs = new Map<string, string>();
   readonly #approvedEnds: { call: HostedCall; outcome: HostedOutcome }[] = [];
@@ -75,6 +77,7 @@ export class ResponsesHostedAnswer implements HostedAnswer {
       functionNamed: (name) => this.#functions.find((each) => each.name === name),
       onCreated: (response) => this.#begin(response),
       answerPart: () => this.#answerPart,
+      found: this.#found,
     });
     return Buffer.from(JSON.stringify(body));
   }
@@ -120,6 +123,7 @@ export class ResponsesHostedAnswer implements HostedAnswer {
   }
 
   answerCall(call: HostedCall, outcome: HostedOutcome): string {
+    if (outcome.kind === 'found') this.#found.push(...outcome.results);
     const text = textOfOutcome(outcome);
     const output = isFailure(outcome) ? `Error: ${text}` : text;
     const begun = this.#begun.find((each) => each.call === call);

@@ -1,10 +1,12 @@
 import { RouterError } from '#shared/core/errors.ts';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
+import type { SearchResult } from '../../hosted/hosted-outcome.ts';
 import type { HostedCall } from '../../hosted/hosted-request.ts';
 import { itemOf, type AnswerEvents } from './answer-events.ts';
 import { begunItem, hostedItemId } from './hosted-item.ts';
 import type { HostedFunction } from './hosted-functions.ts';
 import { needsApproval } from './hosted-tools-of.ts';
+import { citedItem, citedPart, urlCitations } from './url-citations.ts';
 
 /** A call that has begun. */
 export interface BegunCall {
@@ -23,6 +25,8 @@ export interface TurnParts {
   onCreated: (response: JsonObject) => string;
   /** The part of the answer's id that ids of its items contain. */
   answerPart: () => string;
+  /** What the searches of the answer have found so far: texts that name an address of it are annotated. */
+  found: readonly SearchResult[];
 }
 
 /** Types of items that the client answers. */
@@ -44,6 +48,8 @@ export class ResponsesTurn {
   /** Positions in the answer by those in the turn. */
   readonly #positions = new Map<unknown, number>();
   readonly #hidden = new Set<unknown>();
+  /** Places of the texts that the upstream itself annotates. */
+  readonly #annotated = new Set<string>();
 
   constructor(parts: TurnParts) {
     this.#parts = parts;
@@ -51,7 +57,7 @@ export class ResponsesTurn {
 
   /** @throws RouterError `upstream_failed` for an event that makes no sense */
   event(event: JsonObject): string {
-    const { type, output_index: index } = event;
+    const { type } = event;
     switch (type) {
       case 'response.created':
         return this.#parts.onCreated(responseOf(event));
@@ -63,6 +69,13 @@ export class ResponsesTurn {
         return '';
       case 'response.failed':
         throw new RouterError('upstream_failed', 'The upstream failed in the middle of its answer.');
+      case 'response.output_text.annotation.added':
+        this.#annotated.add(placeOf(event));
+        return this.#relay(event);
+      case 'response.output_text.done':
+        return this.#annotations(event) + this.#relay(event);
+      case 'response.content_part.done':
+        return this.#relay({ ...event, part: citedPart(event['part'] ?? null, this.#parts.found) });
       case 'response.output_item.added':
         return this.#added(event);
       case 'response.output_item.done':
@@ -70,9 +83,31 @@ export class ResponsesTurn {
       default:
         if (typeof type !== 'string')
           throw new RouterError('upstream_failed', 'The answer has an event without a type.');
-        if (this.#hidden.has(index)) return '';
-        return this.#parts.events.relay(event, this.#positions.get(index));
+        return this.#relay(event);
     }
+  }
+
+  #relay(event: JsonObject): string {
+    const { output_index: index } = event;
+    return this.#hidden.has(index) ? '' : this.#parts.events.relay(event, this.#positions.get(index));
+  }
+
+  /** The events for the annotations of a text that is complete, unless its upstream has made some. */
+  #annotations(event: JsonObject): string {
+    const { output_index, item_id, content_index, text } = event;
+    if (typeof text !== 'string' || this.#annotated.has(placeOf(event))) return '';
+    return urlCitations(text, this.#parts.found)
+      .map((annotation, at) =>
+        this.#relay({
+          type: 'response.output_text.annotation.added',
+          ...(output_index !== undefined && { output_index }),
+          ...(item_id !== undefined && { item_id }),
+          ...(content_index !== undefined && { content_index }),
+          annotation_index: at,
+          annotation,
+        }),
+      )
+      .join('');
   }
 
   #added(event: JsonObject): string {
@@ -96,7 +131,8 @@ export class ResponsesTurn {
     if (called) return this.#begin(called, item);
     this.asksClient ||= clientCalls.has(item['type']);
     const position = this.#positions.get(event['output_index']) ?? events.add(item);
-    return events.item(position, 'response.output_item.done', events.withOwnId(item));
+    const cited = citedItem(item, this.#parts.found);
+    return events.item(position, 'response.output_item.done', events.withOwnId(cited));
   }
 
   #begin({ hosted, served, tool }: HostedFunction, item: JsonObject): string {
@@ -151,6 +187,11 @@ function addWhole(events: AnswerEvents, item: JsonObject): string {
   return (
     events.item(position, 'response.output_item.added', item) + events.item(position, 'response.output_item.done', item)
   );
+}
+
+/** The place of a text in the turn. */
+function placeOf({ output_index: item, content_index: part }: JsonObject): string {
+  return JSON.stringify([item, part]);
 }
 
 function responseOf({ response }: JsonObject): JsonObject {

@@ -187,6 +187,43 @@ describe('an answer with hosted tools in the messages format', () => {
     });
   });
 
+  it('cites the results that a text names, which the model does not read', () => {
+    const answer = open();
+    const text = 'As [T](https://found.example/) and https://found.example/ say.';
+    const before: [JsonObject, ...JsonObject[]] = [
+      { type: 'text', text: '' },
+      { type: 'text_delta', text },
+    ];
+    answer.next(false);
+    // Nothing has been found yet.
+    expect(answer.relay(Buffer.from(turn([before, call('c1', '{"query":"q"}')], 'tool_use')))).not.toContain(
+      'citation',
+    );
+    answer.answerCall(firstOf(answer.endTurn()), found);
+    answer.next(false);
+    const upstream: [JsonObject, ...JsonObject[]] = [...before, { type: 'citations_delta', citation: { type: 'own' } }];
+    const events = answer.relay(Buffer.from(turn([before, upstream, call('c2', '{"query":"q"}')], 'tool_use')));
+    expect(events.match(/"citations_delta"/g)).toHaveLength(2);
+    answer.answerCall(firstOf(answer.endTurn()), found);
+    const citation = {
+      type: 'web_search_result_location',
+      url: 'https://found.example/',
+      title: 'T',
+      encrypted_index: expect.any(String) as string,
+      cited_text: '',
+    };
+    answer.finish();
+    expect(answer.whole()).toMatchObject({
+      content: {
+        0: { type: 'text', text },
+        3: { text, citations: [citation] },
+        4: { text, citations: [{ type: 'own' }] },
+      },
+    });
+    expect(bodyOf(answer.next(false))).toMatchObject({ messages: { 3: { content: { 0: { type: 'text', text } } } } });
+    expect(answer.next(false).toString()).not.toContain('web_search_result_location');
+  });
+
   it('knows the addresses that others than the model have named', () => {
     const answer = open();
     answer.next(false);

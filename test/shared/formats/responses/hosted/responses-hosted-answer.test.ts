@@ -106,6 +106,28 @@ describe('an answer with hosted tools in the Responses format', () => {
     });
   });
 
+  it('leaves the annotations of an upstream as they are', () => {
+    const answer = open();
+    searchOnce(answer);
+    answer.next(false);
+    const text = 'See https://found.example/.';
+    const own = { type: 'url_citation', url: 'https://other.example/', title: 'O', start_index: 0, end_index: 3 };
+    const part = { type: 'output_text', text, annotations: [own] };
+    const place = { item_id: 'msg_1', output_index: 0, content_index: 0 };
+    const said = [
+      { type: 'response.output_item.added', output_index: 0, item: { id: 'msg_1', type: 'message', content: [] } },
+      { type: 'response.output_text.annotation.added', ...place, annotation_index: 0, annotation: own },
+      { type: 'response.output_text.done', ...place, text },
+      { type: 'response.content_part.done', ...place, part },
+      { type: 'response.output_item.done', output_index: 0, item: { id: 'msg_1', type: 'message', content: [part] } },
+    ];
+    const events = answer.relay(
+      Buffer.from(said.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('')),
+    );
+    expect(events.match(/event: response.output_text.annotation.added/g)).toHaveLength(1);
+    expect(answer.whole()).toMatchObject({ output: { 1: { content: [{ annotations: [own] }] } } });
+  });
+
   it.each(['additional_tools', 'tool_search_output'])('runs a tool that an item adds: %s', (type) => {
     const input = [
       { role: 'user', content: 'Look it up.' },

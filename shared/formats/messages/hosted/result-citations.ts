@@ -1,0 +1,25 @@
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+import { findCitations } from '../../hosted/find-citations.ts';
+import type { SearchResult } from '../../hosted/hosted-outcome.ts';
+import { openText, sealText } from './sealed-text.ts';
+
+/**
+ * The citations of a text that names addresses of results, each result once (Anthropic API reference, "Web search tool"). Which
+ * passage of the page the model has used is not known, so `cited_text` is empty.
+ */
+export function resultCitations(text: string, results: readonly SearchResult[]): JsonObject[] {
+  const cited = new Set(findCitations(text, results).map(({ result }) => result));
+  return [...cited].map(({ url, title }) => ({
+    type: 'web_search_result_location',
+    url,
+    title,
+    encrypted_index: sealText(url),
+    cited_text: '',
+  }));
+}
+
+/** Whether the router has made a citation: no upstream takes it for its own. */
+export function isOwnCitation(citation: Json): boolean {
+  const index = isJsonObject(citation) ? citation['encrypted_index'] : undefined;
+  return typeof index === 'string' && openText(index) !== undefined;
+}

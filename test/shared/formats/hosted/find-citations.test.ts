@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { findCitations } from '#shared/formats/hosted/find-citations.ts';
+import { urlCitations } from '#shared/formats/responses/hosted/url-citations.ts';
+
+const results = [
+  'https://a.example/x',
+  'https://a.example/x/y',
+  'https://a.example/x.html',
+  'https://wiki.example/Badger_(animal)',
+  'https://ja.example/%E7%A9%B4%E7%86%8A',
+  'http://b.example',
+  'about:blank',
+].map((url, at) => ({ title: `Result ${at}`, url, text: '', age: undefined }));
+
+/** What of a text is cited, and for which address. */
+const cited = (text: string): string[][] =>
+  findCitations(text, results).map(({ start, end, result }) => [text.slice(start, end), result.url]);
+
+describe('the citations of a text', () => {
+  it.each<[string, string[][]]>([
+    ['Nothing is named.', []],
+    ['See https://a.example/x.', [['https://a.example/x', 'https://a.example/x']]],
+    ['(https://a.example/x)', [['https://a.example/x', 'https://a.example/x']]],
+    ['<https://a.example/x>', [['https://a.example/x', 'https://a.example/x']]],
+    ['**https://a.example/x**, and', [['https://a.example/x', 'https://a.example/x']]],
+    ['see（https://a.example/x）。', [['https://a.example/x', 'https://a.example/x']]],
+    ['See https://a.example/x.html.', [['https://a.example/x.html', 'https://a.example/x.html']]],
+    ['HTTPS://A.example/x?', [['HTTPS://A.example/x', 'https://a.example/x']]],
+    ['https://a.example/x#part', [['https://a.example/x#part', 'https://a.example/x']]],
+    ['http://b.example/ and', [['http://b.example/', 'http://b.example']]],
+    ['[Badgers](https://a.example/x) dig.', [['[Badgers](https://a.example/x)', 'https://a.example/x']]],
+    ['[a [b] c](https://a.example/x "title")', [['[a [b] c](https://a.example/x "title")', 'https://a.example/x']]],
+    [
+      '([wiki](https://wiki.example/Badger_(animal)))',
+      [['[wiki](https://wiki.example/Badger_(animal))', 'https://wiki.example/Badger_(animal)']],
+    ],
+    ['https://ja.example/穴熊', [['https://ja.example/穴熊', 'https://ja.example/%E7%A9%B4%E7%86%8A']]],
+    [
+      '[https://a.example/x](https://a.example/x/y) https://a.example/x',
+      [
+        ['[https://a.example/x](https://a.example/x/y)', 'https://a.example/x/y'],
+        ['https://a.example/x', 'https://a.example/x'],
+      ],
+    ],
+    ['](https://a.example/x)', [['https://a.example/x', 'https://a.example/x']]],
+  ])('are links and addresses of results: %s', (text, expected) => {
+    expect(cited(text)).toEqual(expected);
+  });
+
+  it.each([
+    'https://a.example/',
+    'https://a.example/xy',
+    'https://a.example/x.htm',
+    'https://a.example/x?q=1',
+    'https://a.example/x/z',
+    'http://a.example/x',
+    'about:blank',
+    'a.example/x',
+  ])('are not for other pages: %s', (text) => {
+    expect(cited(`See ${text} for more.`)).toEqual([]);
+  });
+
+  it('are found in long texts in time that grows with their length', () => {
+    const text = '[https://a.example/x](https://a.example/x/y) '.repeat(20_000) + `https://${')'.repeat(100_000)}`;
+    const before = performance.now();
+    expect(findCitations(text, results)).toHaveLength(20_000);
+    expect(performance.now() - before).toBeLessThan(5_000);
+  });
+
+  it('are annotations with places in characters', () => {
+    const text = '🦡 dig 🕳: [setts 🦡](https://a.example/x), https://a.example/x/y';
+    const characters = Array.from(text);
+    const annotations = urlCitations(text, results);
+    expect(annotations.map(({ url, title }) => [url, title])).toEqual([
+      ['https://a.example/x', 'Result 0'],
+      ['https://a.example/x/y', 'Result 1'],
+    ]);
+    expect(
+      annotations.map(({ start_index: from, end_index: to }) => characters.slice(Number(from), Number(to)).join('')),
+    ).toEqual(['[setts 🦡](https://a.example/x)', 'https://a.example/x/y']);
+  });
+});
