@@ -12,6 +12,7 @@ import { countedFormat, TokenCounter } from '#shared/upstream/token-counter.ts';
 import { upstreamFailure } from '#shared/upstream/upstream-failure.ts';
 import type { UpstreamHttp } from '#shared/upstream/upstream-http.ts';
 import { countTokens } from './count-tokens.ts';
+import { LackingPaths } from './providers/lacking-paths.ts';
 import type { Provider } from './providers/provider.ts';
 import { chooseFormat, servedFormats, type Chosen, type ServedFormat } from './providers/served-format.ts';
 
@@ -52,28 +53,78 @@ interface ProviderRequest {
   recalled: JsonObject | undefined;
 }
 
+/** A request that is ready to be sent. */
+interface Prepared {
+  chosen: Chosen;
+  request: ProviderRequest;
+  /** Makes the same request in another format, should the provider not have the path of this one. Holds the client's body. */
+  inOther?: (() => Prepared) | undefined;
+}
+
+/** What a path that a provider does not have is answered with. */
+const noSuchPath = 404;
+
 /** Makes the handler that serves jobs with one provider: translates, applies the provider's rules, sends, translates back. */
 export function createHandleJob(options: HandleJobOptions): JobHandler {
   const { http, provider, translations, traceName, models, timeouts, origin, takesPrompts, onHead } = options;
   const traced = { provider: traceName, server: http.server };
   const counter = new TokenCounter(undefined);
+  const lacking = new LackingPaths();
 
   return async function handleJob(job, reply, signal) {
     const model = models().find(({ id }) => id === job.model);
     if (!model) throw new RouterError('upstream_failed', `The provider no longer serves ${job.model}.`);
     const { headers, answerId, ownerKey } = job;
     const ask: Ask = { client: job.format, model, headers, fixed: { answerId, ownerKey } };
-    const chosen = chooseFormat(provider, model.id, translations, ask.client);
+    const chosen = formatFor(ask, (format) => lacking.has(model.id, format));
     if (job.operation === 'count_tokens') {
       const count = await explained(countFor(chosen, ask, readRequest(job), signal), signal);
       reply.write(JSON.stringify(chosen.translation.client.countAnswer?.(count) ?? {}));
       return { usage: noUsage, finishReason: 'stop' };
     }
-    const request = requestOf(chosen, ask, readRequest(job));
-    const end = await explained(generate(chosen, ask, request, job, reply, signal), signal);
-    request.learn?.(end.usage.promptTokens);
-    return end;
+    return explained(serve(prepare(chosen, ask, readRequest(job)), ask, job, reply, signal), signal);
   };
+
+  function formatFor({ model, client }: Ask, lacks: (format: string) => boolean): Chosen {
+    return chooseFormat(provider, model.id, translations, client, lacks);
+  }
+
+  function prepare(chosen: Chosen, ask: Ask, body: JsonObject): Prepared {
+    const { format } = chosen.served;
+    const other = formatFor(ask, (name) => name === format.name || lacking.has(ask.model.id, name));
+    const hasOther = other.served.format !== format;
+    return {
+      chosen,
+      request: requestOf(chosen, ask, body),
+      ...(hasOther && { inOther: () => ({ chosen: other, request: requestOf(other, ask, body) }) }),
+    };
+  }
+
+  /** Serves in the chosen format, or in another one if the provider has no path for it, and remembers that. */
+  async function serve(
+    prepared: Prepared,
+    ask: Ask,
+    job: Pick<GrantedJob, 'stream' | 'trace'>,
+    reply: Reply,
+    signal: AbortSignal,
+  ): Promise<JobEnd> {
+    let status = 0;
+    const onStatus = (answered: number): void => {
+      status = answered;
+      // The client's body may be large, and is needed no more.
+      if (status !== noSuchPath) prepared.inOther = undefined;
+    };
+    try {
+      return await generate(prepared, ask, job, reply, signal, onStatus);
+    } catch (error) {
+      const other = status === noSuchPath && !signal.aborted ? prepared.inOther?.() : undefined;
+      if (!other) throw error;
+      const end = await generate(other, ask, job, reply, signal, () => undefined);
+      // A model that does not exist is answered so at every path.
+      lacking.note(ask.model.id, prepared.chosen.served.format.name);
+      return end;
+    }
+  }
 
   function translated(
     translation: Translation,
@@ -101,14 +152,19 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
     };
   }
 
-  function generate(
-    { translation, served: { format } }: Chosen,
+  async function generate(
+    { chosen, request }: Prepared,
     { model, headers, fixed }: Ask,
-    { body, inputTokens, recalled }: ProviderRequest,
     { stream, trace }: Pick<GrantedJob, 'stream' | 'trace'>,
     reply: Reply,
     signal: AbortSignal,
+    onStatus: (status: number) => void,
   ): Promise<JobEnd> {
+    const {
+      translation,
+      served: { format },
+    } = chosen;
+    const { body, inputTokens, recalled } = request;
     const relay = {
       http,
       upstream: format,
@@ -125,10 +181,16 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       write: (text: string) => reply.write(text),
       room: () => reply.room?.(),
       trace: trace && { parent: trace, ...traced, model: model.id, stream },
-      onHead,
+      onHead: (status: number, answered: IncomingHttpHeaders) => {
+        onStatus(status);
+        onHead(status, answered);
+      },
     };
     const passed = translation.passesHeaders ? headers : undefined;
-    return relayAnswer(relay, { path: format.path, body, headers: { ...format.headers, ...passed } }, signal);
+    const sent = { path: format.path, body, headers: { ...format.headers, ...passed } };
+    const end = await relayAnswer(relay, sent, signal);
+    request.learn?.(end.usage.promptTokens);
+    return end;
   }
 
   /** Returns the provider's token count if it has a path for it, otherwise the tokenizer's. */

@@ -45,6 +45,7 @@ export interface Chosen {
 /**
  * Chooses how a model serves a client format: in the same format if the provider has it, otherwise in the first that there is a
  * translation to.
+ * @param lacks names of formats whose path the provider does not have for the model; unless it has no other
  * @throws RouterError `internal` if there is none
  */
 export function chooseFormat(
@@ -52,9 +53,12 @@ export function chooseFormat(
   id: string,
   translations: readonly Translation[],
   client: string,
+  lacks: (format: string) => boolean = () => false,
 ): Chosen {
   const formats = servedFormats(provider, id);
-  const can = formats.filter(({ format }) => clientFormatsOn(translations, format).includes(client));
+  const translated = formats.filter(({ format }) => clientFormatsOn(translations, format).includes(client));
+  const there = translated.filter(({ format }) => !lacks(format.name));
+  const can = there.length > 0 ? there : translated;
   const served = can.find(({ format }) => format.name === client) ?? can[0] ?? formats[0];
   const { format } = served ?? provider;
   return {

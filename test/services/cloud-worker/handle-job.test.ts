@@ -1,0 +1,86 @@
+import type { IncomingMessage } from 'node:http';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import type { JobHandler } from '#shared/broker/contract/job-contract.ts';
+import type { JsonObject } from '#shared/core/json.ts';
+import { translations } from '#shared/translate/translations.ts';
+import { createHandleJob } from '#services/cloud-worker/handle-job.ts';
+import { connectProvider } from '#services/cloud-worker/providers/connect-provider.ts';
+import { presets } from '#services/cloud-worker/providers/provider-of.ts';
+import { chunk, startScriptedEngine } from '../../helpers/upstreams/start-scripted-engine.ts';
+
+const { openai } = presets;
+const hello = { model: 'gpt-9', input: 'Hello.', store: false };
+
+let asked: string[];
+let handle: JobHandler;
+/** Paths that are served. */
+let served: string[];
+
+beforeEach(async () => {
+  asked = [];
+  served = ['/v1/chat/completions'];
+  const upstream = await startScriptedEngine((response, { url = '' }: IncomingMessage) => {
+    asked.push(url);
+    if (!served.includes(url)) {
+      response.writeHead(404, { 'content-type': 'application/json' }).end('{"error":{"message":"Not Found"}}');
+      return;
+    }
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.end(`${chunk({ role: 'assistant', content: 'Hello!' })}${chunk({}, 'stop')}data: [DONE]\n\n`);
+  });
+  const connect = { PROVIDER_URL: `${upstream.url}/v1`, PROVIDER_KEY: 'k', PROVIDER_KEY_HEADER: undefined };
+  const http = connectProvider(openai, { ...connect, SLOTS: 4, CONNECT_TIMEOUT_MS: 1_000 }, {});
+  onTestFinished(async () => {
+    await http.close();
+    await upstream.stop();
+  });
+  handle = createHandleJob({
+    http,
+    provider: openai,
+    translations,
+    traceName: 'openai',
+    models: () => ['gpt-9', 'gpt-9-codex'].map((id) => ({ id, capabilities: ['stream', 'tools', 'json'] })),
+    timeouts: { firstTokenMs: 5_000, idleMs: 5_000, answerMs: 5_000 },
+    origin: 'here',
+    takesPrompts: false,
+    onHead: () => undefined,
+  });
+});
+
+async function serve(body: JsonObject = hello, model = 'gpt-9'): Promise<string> {
+  let text = '';
+  const write = (piece: string | Uint8Array): void => {
+    text += typeof piece === 'string' ? piece : Buffer.from(piece).toString();
+  };
+  const job = { id: 'j', requestId: 'r', operation: 'generate', format: 'responses', stream: true, model } as const;
+  const whole = Buffer.from(JSON.stringify({ ...body, model, stream: true }));
+  const end = await handle({ ...job, body: whole }, { write }, AbortSignal.timeout(10_000));
+  expect(end.finishReason).toBe('stop');
+  return text;
+}
+
+describe('a Responses client of a provider without /responses', () => {
+  it('is served at /chat/completions, which is remembered for the model', async () => {
+    for (let time = 0; time < 2; time++) {
+      const text = await serve();
+      expect(text).toMatch(/^event: response\.created\n/);
+      expect(text).toContain('"text":"Hello!"');
+      expect(text).toContain('event: response.completed');
+    }
+    expect(asked).toEqual(['/v1/responses', '/v1/chat/completions', '/v1/chat/completions']);
+  });
+
+  it('gets the refusal where the model is served at no path, and nothing is remembered', async () => {
+    served = [];
+    for (let time = 0; time < 2; time++) await expect(serve()).rejects.toThrow();
+    const both = ['/v1/responses', '/v1/chat/completions'];
+    expect(asked).toEqual([...both, ...both]);
+  });
+
+  it('gets the refusal of a model that has no other path, and what the chat format does not have by name', async () => {
+    await expect(serve(hello, 'gpt-9-codex')).rejects.toThrow();
+    expect(asked).toEqual(['/v1/responses']);
+    const searching = { ...hello, tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] };
+    await expect(serve(searching)).rejects.toMatchObject({ code: 'unsupported_parameter', param: 'tools[0].type' });
+  });
+});
