@@ -7,7 +7,8 @@ import { judge } from './report/judge.ts';
 import { measureFlatness } from './measure-flatness.ts';
 import { measureOpenStreams } from './measure-open-streams.ts';
 import { paceRequest } from './load/pace.ts';
-import { fullPlan, quickPlan } from './plan.ts';
+import { runPeers } from './peers/main.ts';
+import { fullPlan, quickPlan, type Plan } from './plan.ts';
 import type { Results } from './report/results.ts';
 import { report } from './report/report.ts';
 import { sendMixed } from './load/send-mixed.ts';
@@ -15,17 +16,14 @@ import { startBenchCluster } from './cluster/start-bench-cluster.ts';
 
 /*
  * `npm run bench`: what the cluster costs, on real processes: `--quick` for a short run with wide limits, `--json <file>`
- * for the numbers. Exits with 1 when a limit is exceeded.
+ * for the numbers. Exits with 1 when a limit is exceeded. With `--peers`, it is compared with others: see `peers/main.ts`.
  */
 
-const { values } = parseArgs({
-  options: { quick: { type: 'boolean', default: false }, json: { type: 'string' } },
-});
+const args = process.argv.slice(2);
 if (process.platform !== 'linux') {
   process.stderr.write('The bench reads CPU time and memory from /proc: it runs on Linux only.\n');
   process.exit(1);
 }
-const plan = values.quick ? quickPlan : fullPlan;
 const releases = new Releases();
 for (const signal of ['SIGINT', 'SIGTERM', 'disconnect'] as const) {
   process.once(signal, () => void releases.run().then(() => process.exit(1)));
@@ -33,17 +31,32 @@ for (const signal of ['SIGINT', 'SIGTERM', 'disconnect'] as const) {
 
 let passed = false;
 try {
-  const results = await measure();
-  const verdicts = judge(results, plan.budget);
-  process.stdout.write(report(results, verdicts));
-  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ ...results, verdicts }, null, 2)}\n`);
-  passed = verdicts.every((verdict) => verdict.passed);
+  if (args.includes('--peers')) {
+    await runPeers(args, releases);
+    passed = true;
+  } else {
+    passed = await runBench();
+  }
 } finally {
   for (const failure of await releases.run()) process.stderr.write(`${failure.message}: ${String(failure.cause)}\n`);
 }
 process.exit(passed ? 0 : 1);
 
-async function measure(): Promise<Results> {
+/** Measures the cluster, and returns whether every limit is met. */
+async function runBench(): Promise<boolean> {
+  const { values } = parseArgs({
+    args,
+    options: { quick: { type: 'boolean', default: false }, json: { type: 'string' } },
+  });
+  const plan = values.quick ? quickPlan : fullPlan;
+  const results = await measure(plan);
+  const verdicts = judge(results, plan.budget);
+  process.stdout.write(report(results, verdicts));
+  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify({ ...results, verdicts }, null, 2)}\n`);
+  return verdicts.every((verdict) => verdict.passed);
+}
+
+async function measure(plan: Plan): Promise<Results> {
   const { rounds, seconds } = plan;
   const cluster = await startBenchCluster(releases);
   for (const target of [cluster.bare, cluster.through]) await sendMixed(cluster, target, plan.warmUpRequests);

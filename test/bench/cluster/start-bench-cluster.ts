@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { connectRedis } from '#shared/accounts/redis/connect-redis.ts';
 import { createKey } from '#shared/accounts/keys/create-key.ts';
 import { KeyStore } from '#shared/accounts/keys/key-store.ts';
@@ -15,6 +14,7 @@ import { serviceNodeFlags } from '#services/rtr/bootstrap/service-node-flags.mjs
 import { stopChild } from '#services/rtr/up/children/child.ts';
 import type { LoadTarget } from '../load/load.ts';
 import { Part } from './start-part.ts';
+import { untilWorkers } from './until-workers.ts';
 
 /** Jobs that one worker takes at once: the most that a gpu-worker can be set to. */
 export const slotsPerWorker = 1_024;
@@ -104,7 +104,7 @@ export async function startBenchCluster(releases: Releases): Promise<BenchCluste
       );
       workers.push(worker);
     }
-    await untilWorkers(`http://127.0.0.1:${port}/health`, count);
+    await untilWorkers(`http://127.0.0.1:${port}/health`, 'gpu', count);
   };
   await scaleTo(1);
   return {
@@ -132,15 +132,4 @@ async function makeKey(redisUrl: string): Promise<string> {
   } finally {
     connection.close();
   }
-}
-
-async function untilWorkers(healthUrl: string, count: number): Promise<void> {
-  const deadline = performance.now() + 30_000;
-  while (performance.now() < deadline) {
-    const answer = await fetch(healthUrl).catch(() => undefined);
-    const health = answer && ((await answer.json()) as { workers: { gpu: number } });
-    if (health?.workers.gpu === count) return;
-    await sleep(50);
-  }
-  throw new Error(`the ingress does not know ${count} workers after 30 seconds`);
 }

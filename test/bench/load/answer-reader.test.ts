@@ -33,7 +33,7 @@ describe('the reader of answers', () => {
     const text = stream.toString().split('\r\n\r\n').slice(1).join('\r\n\r\n');
     const events = [...text.matchAll(/data: .*\n\n/g)].join('');
     expect(reader.bodyBytes).toBe(Buffer.byteLength(events));
-    expect(reader.tail).toBe(doneEvent);
+    expect(reader.tail.endsWith(doneEvent)).toBe(true);
   });
 
   it('reads one answer after the other on a connection', () => {

@@ -2,6 +2,7 @@ const carriageReturn = 0x0d;
 const newline = 0x0a;
 const lineEnd = '\r\n';
 const headEnd = Buffer.from('\r\n\r\n');
+const tailBytes = 64;
 
 /**
  * Reads HTTP/1.1 answers from the bytes of one connection, as cheaply as can be: only lengths are looked at, not text.
@@ -20,12 +21,18 @@ export class AnswerReader {
   #size = 0;
   /** The last bytes of the body, to see what it ended with. */
   #tail: Buffer = Buffer.alloc(0);
+  readonly #onBody: ((piece: Buffer) => void) | undefined;
+
+  /** @param onBody called with every piece of a body, chunk sizes left out */
+  constructor(onBody?: (piece: Buffer) => void) {
+    this.#onBody = onBody;
+  }
 
   get isDone(): boolean {
     return this.#state === 'done';
   }
 
-  /** The end of the body as text: the last bytes that came together. */
+  /** The end of the body as text: at least its last 64 bytes. */
   get tail(): string {
     return this.#tail.toString();
   }
@@ -82,7 +89,9 @@ export class AnswerReader {
     const ofBody = Math.min(end - position, Math.max(0, this.#left - notOfBody));
     if (ofBody > 0) {
       this.bodyBytes += ofBody;
-      this.#tail = bytes.subarray(position, position + ofBody);
+      const piece = bytes.subarray(position, position + ofBody);
+      this.#tail = ofBody < tailBytes ? Buffer.concat([this.#tail.subarray(-tailBytes), piece]) : piece;
+      this.#onBody?.(piece);
     }
     this.#left -= end - position;
     if (this.#left === 0) this.#state = this.#state === 'chunk' ? 'size' : 'done';

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LoadConnection, prepareRequest, type Timing } from './load-connection.ts';
+import { LoadConnection, prepareRequest } from './load-connection.ts';
 import type { LoadOrder, LoadResult } from './load.ts';
+import { Tally } from './tally.ts';
 
 /*
  * The clients, in a process of their own: takes one order after the other from its parent and sends back what came of
@@ -9,6 +10,12 @@ import type { LoadOrder, LoadResult } from './load.ts';
 
 /** Streams that may wait for their first token at once while many are opened. */
 const openingAtOnce = 64;
+
+/** Milliseconds for connections to be established before the first request, so that no request waits for that. */
+const connectMs = 50;
+
+/** Milliseconds after which a stream that is opened and has no first token counts as failed. */
+const openMs = 30_000;
 
 let held: LoadConnection[] = [];
 
@@ -28,28 +35,32 @@ async function carryOut(order: LoadOrder): Promise<LoadResult> {
       return run(order);
     case 'open':
       return open(order);
-    case 'close':
+    case 'close': {
+      const requests = held.filter(({ isOpen }) => isOpen).length;
       for (const connection of held) connection.close();
       held = [];
-      return new Tally().result();
+      return { ...new Tally().result(), requests };
+    }
   }
 }
 
 async function run(order: LoadOrder & { kind: 'run' }): Promise<LoadResult> {
-  const { target, connections, bodies, seconds, requests, rampSeconds } = order;
-  const prepared = bodies.map((body) => prepareRequest(target, body));
+  const { target, connections, bodies, seconds, requests, rampSeconds, keys = [target.key], texts, timeoutMs } = order;
+  const prepared = keys.flatMap((key) => bodies.map((body) => prepareRequest({ ...target, key }, body, texts)));
+  const connected = Array.from({ length: connections }, () => new LoadConnection(target));
+  await sleep(connectMs);
   const tally = new Tally();
   const endsAt = performance.now() + seconds * 1000;
   let begun = 0;
-  const client = async (number: number): Promise<void> => {
+  const client = async (first: LoadConnection, number: number): Promise<void> => {
+    let connection = first;
     await sleep((rampSeconds * 1000 * number) / connections);
-    let connection = new LoadConnection(target);
     while (begun < requests && performance.now() < endsAt) {
       const request = prepared[begun % prepared.length];
       if (!request) break;
       begun += 1;
       try {
-        tally.add(await connection.send(request));
+        tally.add(await connection.send(request, { timeoutMs }));
       } catch (error) {
         tally.fail(error);
         connection = new LoadConnection(target);
@@ -59,57 +70,37 @@ async function run(order: LoadOrder & { kind: 'run' }): Promise<LoadResult> {
     }
     connection.close();
   };
-  await Promise.all(Array.from({ length: connections }, (_, number) => client(number)));
+  await Promise.all(connected.map(client));
   return tally.result();
 }
 
-/** Resolves when every stream has its first token; what happens to the streams afterwards is nobody's business here. */
-async function open({ target, connections, body }: LoadOrder & { kind: 'open' }): Promise<LoadResult> {
+/**
+ * Resolves when every stream has its first token, or when the time is over; what happens to the streams afterwards is seen
+ * when they are closed.
+ */
+async function open(order: LoadOrder & { kind: 'open' }): Promise<LoadResult> {
+  const { target, connections, body, seconds = Number.POSITIVE_INFINITY, sources } = order;
   const tally = new Tally();
   const request = prepareRequest(target, body);
+  const endsAt = performance.now() + seconds * 1000;
   const openNext = async (): Promise<void> => {
-    while (held.length < connections) {
-      const connection = new LoadConnection(target);
+    while (held.length < connections && performance.now() < endsAt) {
+      const source = sources === undefined ? undefined : `127.0.0.${1 + (held.length % sources)}`;
+      const connection = new LoadConnection(target, source);
       held.push(connection);
       const startedAt = performance.now();
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      const timer = setTimeout(() => reject(new Error('no first token')), openMs);
+      connection.send(request, { onFirst: resolve }).catch(reject);
       try {
-        await new Promise<void>((resolve, reject) => {
-          connection.send(request, resolve).catch(reject);
-        });
-        const firstMs = performance.now() - startedAt;
-        tally.add({ firstMs, totalMs: firstMs });
+        await promise;
+        tally.addOpened(performance.now() - startedAt);
       } catch (error) {
         tally.fail(error);
       }
+      clearTimeout(timer);
     }
   };
   await Promise.all(Array.from({ length: openingAtOnce }, openNext));
   return tally.result();
-}
-
-class Tally {
-  readonly #startedAt = performance.now();
-  readonly #first: number[] = [];
-  readonly #total: number[] = [];
-  readonly #failures: Record<string, number> = {};
-
-  add({ firstMs, totalMs }: Timing): void {
-    this.#first.push(firstMs);
-    this.#total.push(totalMs);
-  }
-
-  fail(error: unknown): void {
-    const reason = error instanceof Error ? error.message : String(error);
-    this.#failures[reason] = (this.#failures[reason] ?? 0) + 1;
-  }
-
-  result(): LoadResult {
-    return {
-      requests: this.#first.length,
-      seconds: (performance.now() - this.#startedAt) / 1000,
-      failures: this.#failures,
-      firstMs: Float64Array.from(this.#first),
-      totalMs: Float64Array.from(this.#total),
-    };
-  }
 }

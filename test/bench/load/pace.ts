@@ -19,19 +19,22 @@ const paceSchema = z.looseObject({
 const system = `You are the assistant of a small shop for musical instruments. Answer in the customer's language, in two or
 three sentences, and name prices with tax. When you are not sure that an article is in stock, say so and offer to ask.`;
 
-/** A chat request of everyday size (about 900 bytes); its pace travels with it, as a field that nobody else knows. */
+/** The turns of an everyday chat request, of about 900 bytes; the first says how to answer. */
+export const everydayMessages = [
+  { role: 'system', content: system },
+  { role: 'user', content: 'Hello! I play the violin and look for a bow for about 300 euros.' },
+  {
+    role: 'assistant',
+    content: 'Gladly! We have two carbon bows at 279 € and 315 €. Do you play orchestra or solo?',
+  },
+  { role: 'user', content: 'Mostly orchestra. Could I try both, and would you take my old bow in part exchange?' },
+] as const;
+
+/** A chat request of everyday size; its pace travels with it, as a field that nobody else knows. */
 export function paceRequest(stream: boolean, pace: Pace): string {
   return JSON.stringify({
     model: upstreamModel,
-    messages: [
-      { role: 'system', content: system },
-      { role: 'user', content: 'Hello! I play the violin and look for a bow for about 300 euros.' },
-      {
-        role: 'assistant',
-        content: 'Gladly! We have two carbon bows at 279 € and 315 €. Do you play orchestra or solo?',
-      },
-      { role: 'user', content: 'Mostly orchestra. Could I try both, and would you take my old bow in part exchange?' },
-    ],
+    messages: everydayMessages,
     temperature: 0.7,
     max_tokens: 256,
     stream,

@@ -1,0 +1,75 @@
+import type { Part } from '../../cluster/start-part.ts';
+import type { Recorder } from '../results/recorder.ts';
+import type { Access, StartOptions, System, SystemKind, SystemName } from '../systems/system.ts';
+import type { PeerPlan } from '../peer-plan.ts';
+
+/** One situation in which all systems are measured. */
+export interface Cell {
+  name: string;
+  /** In words, for the documentation. */
+  title: string;
+  /** Whether it starts systems of its own; those that all other cells share are stopped before. */
+  fresh: boolean;
+  /** Measures every side once. Called once for each round. */
+  measure(bench: PeerBench, round: number): Promise<void>;
+}
+
+/** What a cell works with. */
+export interface PeerBench {
+  plan: PeerPlan;
+  /** The systems that could be had. */
+  kinds: readonly SystemKind[];
+  /** Those of them that all cells share, while they run. */
+  running: ReadonlyMap<SystemName, System>;
+  generator: Part;
+  recorder: Recorder;
+  /** Starts one more upstream. */
+  startUpstream(): Promise<{ part: Part; port: number }>;
+  /** Starts a system that only this cell uses. The cell stops it. */
+  startFresh(kind: SystemKind, options: Omit<StartOptions, 'folder'>): Promise<System>;
+  /** Port of the upstream of the shared systems. */
+  upstreamPort: number;
+}
+
+/** A system with one kind of key. */
+export interface Side {
+  name: string;
+  system: SystemName;
+  access: Access;
+}
+
+/** The name of a side in the results. */
+export function sideName(system: SystemName, access: Access): string {
+  return access === 'unlimited' ? system : `${system}, ${access}`;
+}
+
+/**
+ * Starts a system of each kind in turn, measures it and stops it. What goes wrong is recorded as a failure of that system.
+ */
+export async function measureFresh(
+  bench: PeerBench,
+  cell: { name: string; title: string },
+  kinds: readonly SystemKind[],
+  options: (kind: SystemKind) => Omit<StartOptions, 'folder'>,
+  measure: (kind: SystemKind, system: System) => Promise<void>,
+): Promise<void> {
+  for (const kind of kinds) {
+    try {
+      const system = await bench.startFresh(kind, options(kind));
+      try {
+        await measure(kind, system);
+      } finally {
+        await system.stop();
+      }
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      bench.recorder.add(cell, kind.name, {}, { [reason.split('\n')[0] ?? '']: 1 });
+    }
+  }
+}
+
+/** The sides in the order of this round: the first one of each round is another one. */
+export function rotated<Item>(items: readonly Item[], round: number): Item[] {
+  const first = items.length === 0 ? 0 : round % items.length;
+  return [...items.slice(first), ...items.slice(0, first)];
+}

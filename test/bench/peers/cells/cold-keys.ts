@@ -1,0 +1,44 @@
+import type { LoadResult } from '../../load/load.ts';
+import { quantile } from '../../report/quantile.ts';
+import { modelOf } from '../upstream/scenarios.ts';
+import type { Cell } from './cell.ts';
+import { requestBody } from './request-body.ts';
+
+const name = 'cold-keys';
+const title = 'First requests of keys that no ingress has verified';
+const route = { client: 'chat', upstream: 'chat' } as const;
+const atOnceConnections = 32;
+
+/** What the first request with a key costs, and how many keys a second can begin. Only systems with keys take part. */
+export const coldKeys: Cell = {
+  name,
+  title,
+  fresh: false,
+  async measure({ running, generator, recorder, plan }) {
+    for (const [side, system] of running) {
+      const target = await system.target(route, 'unlimited');
+      if (!target || !system.makeKeys) continue;
+      const run = async (keys: readonly string[], connections: number): Promise<LoadResult> =>
+        generator.ask<LoadResult>({
+          kind: 'run',
+          target,
+          connections,
+          bodies: [requestBody('chat', 'everyday', modelOf('bench-whole', 'chat'), false)],
+          seconds: 60,
+          requests: keys.length,
+          rampSeconds: 0,
+          keys,
+          timeoutMs: 30_000,
+        });
+      const single = await run(await system.makeKeys(plan.coldKeys.single), 1);
+      const atOnce = await run(await system.makeKeys(plan.coldKeys.atOnce), atOnceConnections);
+      const sorted = single.totalMs.toSorted();
+      const values = {
+        p50: quantile(sorted, 0.5),
+        p99: quantile(sorted, 0.99),
+        keysPerSecond: atOnce.requests / atOnce.seconds,
+      };
+      recorder.add({ name, title }, side, values, { ...single.failures, ...atOnce.failures });
+    }
+  },
+};

@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { LoadOrder, LoadResult } from '../../load/load.ts';
+import { treeUsage } from '../systems/process-tree.ts';
+import type { System, SystemKind } from '../systems/system.ts';
+import { modelOf } from '../upstream/scenarios.ts';
+import { measureFresh, rotated, type Cell, type PeerBench } from './cell.ts';
+import { requestBody } from './request-body.ts';
+
+const name = 'held-streams';
+const title = 'Slow streams held at once';
+const route = { client: 'chat', upstream: 'chat' } as const;
+
+/** Files that a process opens besides the sockets of streams. */
+const otherFiles = 200;
+/** Time for timers and buffers of what just happened to go. */
+const settleMs = 3_000;
+/** Addresses of this machine from which streams are opened, so that no pair of addresses runs out of ports. */
+const sources = 8;
+
+/** Memory of a stream that is open and says little: in a system that was started for it, so that no memory was there before. */
+export const heldStreams: Cell = {
+  name,
+  title,
+  fresh: true,
+  measure(bench, round) {
+    const kinds = bench.kinds.filter((kind) => kind.name !== 'direct');
+    const streamsOf = ({ socketsPerStream }: SystemKind): number =>
+      Math.min(bench.plan.heldStreams, Math.floor((maxFiles() - otherFiles) / socketsPerStream));
+    return measureFresh(
+      bench,
+      { name, title },
+      rotated(kinds, round),
+      (kind) => ({ upstreams: [bench.upstreamPort], streams: streamsOf(kind) }),
+      (kind, system) => measureOne(bench, kind, system, streamsOf(kind)),
+    );
+  },
+};
+
+async function measureOne(bench: PeerBench, kind: SystemKind, system: System, streams: number): Promise<void> {
+  const target = await system.target(route, 'unlimited');
+  if (!target) return;
+  const ask = (order: LoadOrder): Promise<LoadResult> => bench.generator.ask<LoadResult>(order);
+  const bodyOf = (scenario: 'bench-short' | 'bench-slow'): string =>
+    requestBody('chat', 'everyday', modelOf(scenario, 'chat'), true);
+  // Code gets compiled, and first buffers are no stream's cost.
+  await ask({
+    kind: 'run',
+    target,
+    connections: 64,
+    bodies: [bodyOf('bench-short')],
+    seconds: bench.plan.warmUpSeconds,
+    requests: Number.POSITIVE_INFINITY,
+    rampSeconds: 0,
+    timeoutMs: 30_000,
+  });
+  await sleep(settleMs);
+  const before = treeUsage(system.roots());
+  const opened = await ask({
+    kind: 'open',
+    target,
+    connections: streams,
+    body: bodyOf('bench-slow'),
+    seconds: bench.plan.openSeconds,
+    sources,
+  });
+  await sleep(settleMs);
+  const after = treeUsage(system.roots());
+  const { requests: held } = await ask({ kind: 'close' });
+  const kibPerStream = (after.rssBytes - before.rssBytes) / 1024 / held;
+  const values = { held, kibPerStream, openedPerSecond: opened.requests / opened.seconds };
+  bench.recorder.add({ name, title }, kind.name, values, opened.failures);
+}
+
+/** Files that a process of this machine may have open: see proc_pid_limits(5). */
+function maxFiles(): number {
+  return Number(/^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1'))?.[1]);
+}

@@ -1,0 +1,119 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { availableParallelism, cpus, release, tmpdir, totalmem } from 'node:os';
+import { join } from 'node:path';
+import type { Releases } from '#shared/core/release.ts';
+import { machineMs } from '../cluster/process-usage.ts';
+import { Part } from '../cluster/start-part.ts';
+import type { Cell, PeerBench } from './cells/cell.ts';
+import type { PeerPlan } from './peer-plan.ts';
+import type { PeerResults, SystemResult } from './results/peer-results.ts';
+import { Recorder } from './results/recorder.ts';
+import { treeUsage } from './systems/process-tree.ts';
+import type { System, SystemKind, SystemName } from './systems/system.ts';
+
+export interface PeerComparison {
+  plan: PeerPlan;
+  quick: boolean;
+  kinds: readonly SystemKind[];
+  cells: readonly Cell[];
+}
+
+/** Streams at once that the shared systems must be able to hold: the most of the cells that use them. */
+const sharedStreams = 256;
+
+/**
+ * Measures all systems in all cells, taking turns. A system that cannot be had or started is reported as missing. Rounds for
+ * which there is no time are left out.
+ */
+export async function comparePeers(comparison: PeerComparison, releases: Releases): Promise<PeerResults> {
+  const { plan, quick, cells } = comparison;
+  const folder = mkdtempSync(join(tmpdir(), 'rtr-peers-'));
+  releases.add('the folder', () => rmSync(folder, { recursive: true, force: true }));
+  const startPart = (name: string, file: string): Part => {
+    const part = new Part({ file, logFile: join(folder, `${name}.log`) });
+    releases.add(name, () => part.stop());
+    return part;
+  };
+  const startUpstream = async (): Promise<{ part: Part; port: number }> => {
+    const part = startPart('upstream', 'test/bench/peers/upstream/scenario-upstream.ts');
+    return { part, port: (await part.ask<{ port: number }>()).port };
+  };
+  const generator = startPart('generator', 'test/bench/load/load-generator.ts');
+  const { port: upstreamPort } = await startUpstream();
+  let started = 0;
+  const startFresh: PeerBench['startFresh'] = async (kind, options) => {
+    started += 1;
+    const system = await kind.start({ ...options, folder: join(folder, `${kind.name}-${started}`) });
+    releases.add(kind.name, () => system.stop());
+    return system;
+  };
+
+  const reports: SystemResult[] = [];
+  const kinds: SystemKind[] = [];
+  const running = new Map<SystemName, System>();
+  for (const kind of comparison.kinds) {
+    const { name, title, settings } = kind;
+    let version = '';
+    let missing: string | undefined;
+    try {
+      version = await kind.install();
+      running.set(name, await startFresh(kind, { upstreams: [upstreamPort], streams: sharedStreams }));
+      kinds.push(kind);
+    } catch (error) {
+      missing = error instanceof Error ? error.message : String(error);
+      process.stderr.write(`${title} is not compared: ${missing}\n`);
+    }
+    reports.push({ name, title, settings, version, ...(missing !== undefined && { missing }) });
+  }
+
+  const recorder = new Recorder();
+  const bench = { plan, kinds, running, generator, recorder, startUpstream, startFresh, upstreamPort };
+  const others = watchOthers();
+  const beganAt = performance.now();
+  const leftOut: string[] = [];
+  for (const cell of cells) {
+    if (cell.fresh) await stopAll(running);
+    for (let round = 0; round < plan.rounds; round += 1) {
+      if (performance.now() - beganAt > plan.minutes * 60_000) {
+        leftOut.push(`${cell.name}, round ${round + 1}`);
+        continue;
+      }
+      await cell.measure(bench, round);
+    }
+  }
+  return {
+    date: new Date().toISOString().slice(0, 10),
+    machine: {
+      cpu: cpus()[0]?.model ?? 'unknown',
+      cores: availableParallelism(),
+      memoryGib: Math.round(totalmem() / 1024 ** 3),
+      kernel: release(),
+      node: process.version,
+    },
+    quick,
+    rounds: plan.rounds,
+    minutes: Math.round((performance.now() - beganAt) / 60_000),
+    takenByOthers: others(),
+    systems: reports,
+    cells: recorder.cells,
+    leftOut,
+  };
+}
+
+async function stopAll(running: Map<SystemName, System>): Promise<void> {
+  for (const [name, system] of running) {
+    await system.stop();
+    running.delete(name);
+  }
+}
+
+/** Starts to watch; the call it returns gives the part of the machine's CPU time that went elsewhere since then. */
+function watchOthers(): () => number {
+  const now = () => ({ ...machineMs(), own: treeUsage([process.pid]).cpuMs });
+  const before = now();
+  return () => {
+    const after = now();
+    const others = after.programs - before.programs - (after.own - before.own);
+    return Math.max(0, others / (after.all - before.all));
+  };
+}

@@ -1,0 +1,62 @@
+import { parseArgs } from 'node:util';
+import type { Releases } from '#shared/core/release.ts';
+import { cells } from './cells/cells.ts';
+import { comparePeers } from './compare-peers.ts';
+import { fullPeerPlan, quickPeerPlan, type PeerPlan } from './peer-plan.ts';
+import { keepResults, keptFile } from './results/peer-results.ts';
+import { reportPeers } from './results/report-peers.ts';
+import { systems } from './systems/systems.ts';
+
+/**
+ * `npm run bench -- --peers`: this router beside what else could be used, in front of the same upstream. `--quick` for a short
+ * run, `--cells` and `--systems` for some of them (names separated by commas; a name followed by `*` is a prefix), `--rounds`,
+ * `--seconds` and `--minutes` for how long, `--json <file>` for the figures, `--update` to keep them for the documentation.
+ */
+export async function runPeers(args: readonly string[], releases: Releases): Promise<void> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      peers: { type: 'boolean' },
+      quick: { type: 'boolean', default: false },
+      update: { type: 'boolean', default: false },
+      json: { type: 'string' },
+      cells: { type: 'string' },
+      systems: { type: 'string' },
+      rounds: { type: 'string' },
+      seconds: { type: 'string' },
+      minutes: { type: 'string' },
+    },
+  });
+  const plan: PeerPlan = { ...(values.quick ? quickPeerPlan : fullPeerPlan) };
+  for (const name of ['rounds', 'seconds', 'minutes'] as const) {
+    if (values[name] !== undefined) plan[name] = positive(name, values[name]);
+  }
+  const chosen = {
+    cells: choose('cell', cells, values.cells),
+    kinds: choose('system', systems, values.systems),
+  };
+  const results = await comparePeers({ plan, quick: values.quick, ...chosen }, releases);
+  process.stdout.write(reportPeers(results));
+  if (values.json !== undefined) keepResults(results, values.json);
+  if (values.update) keepResults(results, keptFile);
+}
+
+/** Those that a list of names selects; all without one. */
+function choose<Item extends { name: string }>(kind: string, items: readonly Item[], list: string | undefined): Item[] {
+  if (list === undefined) return [...items];
+  const patterns = list.split(',');
+  const selects = (pattern: string, name: string): boolean =>
+    pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
+  const unknown = patterns.filter((pattern) => !items.some(({ name }) => selects(pattern, name)));
+  if (unknown.length > 0) {
+    const names = items.map(({ name }) => name).join(', ');
+    throw new Error(`there is no ${kind} ${unknown.join(', ')}; there are ${names}`);
+  }
+  return items.filter(({ name }) => patterns.some((pattern) => selects(pattern, name)));
+}
+
+function positive(name: string, text: string): number {
+  const value = Number(text);
+  if (value > 0) return value;
+  throw new Error(`--${name} must be a number above 0`);
+}

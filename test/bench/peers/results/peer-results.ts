@@ -1,0 +1,83 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SystemName } from '../systems/system.ts';
+
+/** What one run of the comparison measured. The documentation is generated from the one that is kept. */
+export interface PeerResults {
+  /** Day of the run, as 2026-12-31. */
+  date: string;
+  machine: { cpu: string; cores: number; memoryGib: number; kernel: string; node: string };
+  /** Whether it was a short run, whose figures are rough. */
+  quick: boolean;
+  rounds: number;
+  minutes: number;
+  /** Part of the machine's CPU time, 0 to 1, that programs outside of the bench took meanwhile. */
+  takenByOthers: number;
+  systems: SystemResult[];
+  cells: CellResult[];
+  /** Cells for which there was no time. */
+  leftOut: string[];
+}
+
+export interface SystemResult {
+  name: SystemName;
+  title: string;
+  version: string;
+  settings: string;
+  /** Why it was not measured. */
+  missing?: string;
+}
+
+/** One situation, by side. */
+export interface CellResult {
+  name: string;
+  title: string;
+  sides: Record<string, SideResult>;
+}
+
+/** What one side did: a system, or this one with another kind of key. */
+export interface SideResult {
+  /** One value of each round, by metric. */
+  values: Partial<Record<Metric, number[]>>;
+  /** Requests that failed in all rounds, by what happened instead. */
+  failures: Record<string, number>;
+}
+
+/** Every metric, with its unit. */
+export const metrics = {
+  requestsPerSecond: 'requests a second',
+  p50: 'p50 ms',
+  p99: 'p99 ms',
+  cpu: 'CPU ms a request',
+  byteP50: 'first byte p50 ms',
+  byteP99: 'first byte p99 ms',
+  textP50: 'first text p50 ms',
+  textP99: 'first text p99 ms',
+  tokenP50: 'further text p50 ms',
+  tokenP99: 'further text p99 ms',
+  thereP50: 'request p50 ms',
+  chunksPerSecond: 'chunks a second',
+  cpuPerChunk: 'CPU µs a chunk',
+  held: 'streams held',
+  kibPerStream: 'KiB a stream',
+  openedPerSecond: 'streams opened a second',
+  answered: 'answered',
+  failed: 'failed',
+  longest: 'longest ms',
+  keysPerSecond: 'keys a second',
+} as const;
+
+export type Metric = keyof typeof metrics;
+
+export const keptFile = join(import.meta.dirname, '../../results/peers.json');
+
+/** The results that the documentation shows. */
+export function keptResults(): PeerResults {
+  return JSON.parse(readFileSync(keptFile, 'utf8')) as PeerResults;
+}
+
+export function keepResults(results: PeerResults, file: string): void {
+  const rounded = (_: string, value: unknown): unknown =>
+    typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(5)) : value;
+  writeFileSync(file, `${JSON.stringify(results, rounded, 2)}\n`);
+}

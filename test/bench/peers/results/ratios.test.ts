@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import type { Metric, PeerResults } from './peer-results.ts';
+import { ratiosOf } from './ratios.ts';
+import { digits, summarize } from './summary.ts';
+
+describe('a summary', () => {
+  it('is the median with the distance between the extremes', () => {
+    expect(summarize([3, 1, 2])).toEqual({ median: 2, spread: 1 });
+    expect(summarize([4, 1, 2, 3])).toEqual({ median: 2.5, spread: 1.2 });
+    expect(summarize([])).toBeUndefined();
+  });
+
+  it('is written with the digits that matter', () => {
+    expect([1234.5, 12.34, 1.234, 0.123, 0.01234, 0].map(digits)).toEqual([
+      '1235',
+      '12.3',
+      '1.23',
+      '0.12',
+      '0.012',
+      '0',
+    ]);
+  });
+});
+
+describe('the ratios', () => {
+  it('compare the medians of two sides', () => {
+    const results = resultsWith('whole-32', 'cpu', { rtr: [0.9, 0.5, 0.6], express: [0.2, 0.3, 0.4] });
+    expect(ratioOf(results, 'CPU, 32 at a time, ÷ bare proxy')).toBeCloseTo(2);
+  });
+
+  it('leave out what the upstream itself takes, where they are of what is added', () => {
+    const results = resultsWith('image', 'p50', { rtr: [32], express: [12], direct: [2] });
+    expect(ratioOf(results, 'time added by 1 MiB image, p50, ÷ bare proxy')).toBeCloseTo(3);
+  });
+
+  it('are unknown where a side was not measured', () => {
+    expect(ratioOf(resultsWith('whole-32', 'cpu', { rtr: [1] }), 'CPU, 32 at a time, ÷ Portkey')).toBeUndefined();
+  });
+});
+
+function ratioOf(results: PeerResults, what: string): number | undefined {
+  const ratio = ratiosOf(results).find((each) => each.what === what);
+  if (!ratio) throw new Error(`there is no ratio ${what}`);
+  return ratio.value;
+}
+
+function resultsWith(cell: string, metric: Metric, sides: Record<string, number[]>): PeerResults {
+  return {
+    date: '2026-01-01',
+    machine: { cpu: '', cores: 2, memoryGib: 1, kernel: '', node: '' },
+    quick: true,
+    rounds: 1,
+    minutes: 1,
+    takenByOthers: 0,
+    systems: [],
+    leftOut: [],
+    cells: [
+      {
+        name: cell,
+        title: cell,
+        sides: Object.fromEntries(
+          Object.entries(sides).map(([side, values]) => [side, { values: { [metric]: values }, failures: {} }]),
+        ),
+      },
+    ],
+  };
+}

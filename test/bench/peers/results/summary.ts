@@ -1,0 +1,35 @@
+import { quantile } from '../../report/quantile.ts';
+import type { Metric, PeerResults, SideResult } from './peer-results.ts';
+
+/** The median of some values, and by how much of it they differ at most. */
+export interface Summary {
+  median: number;
+  /** Of the lowest and the highest value, as parts of the median. */
+  spread: number;
+}
+
+export function summarize(values: readonly number[]): Summary | undefined {
+  if (values.length === 0) return undefined;
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length / 2;
+  const median = (quantile(sorted.slice(Math.ceil(middle - 1)), 0) + quantile(sorted.slice(Math.floor(middle)), 0)) / 2;
+  const spread = median === 0 ? 0 : ((sorted.at(-1) ?? 0) - (sorted[0] ?? 0)) / Math.abs(median);
+  return { median, spread };
+}
+
+/** One side of one cell; undefined when it was not measured. */
+export function sideOf(results: PeerResults, cell: string, side: string): SideResult | undefined {
+  return results.cells.find(({ name }) => name === cell)?.sides[side];
+}
+
+/** The median of a metric; undefined when it was not measured. */
+export function medianOf(results: PeerResults, cell: string, side: string, metric: Metric): number | undefined {
+  return summarize(sideOf(results, cell, side)?.values[metric] ?? [])?.median;
+}
+
+/** Three digits that matter, no more. */
+export function digits(value: number): string {
+  const size = Math.abs(value);
+  if (size >= 100 || value === 0) return value.toFixed(0);
+  return value.toFixed(size >= 10 ? 1 : size >= 0.1 ? 2 : 3);
+}

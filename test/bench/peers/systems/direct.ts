@@ -1,0 +1,17 @@
+import { relayedTarget, type SystemKind } from './system.ts';
+
+/** No system at all: the client asks the upstream. What is measured of others beyond it is what they add. */
+export const direct: SystemKind = {
+  name: 'direct',
+  title: 'no proxy',
+  settings: 'the client asks the upstream',
+  socketsPerStream: 1,
+  avoidsHungUpstreams: false,
+  install: () => Promise.resolve(''),
+  start: ({ upstreams: [port = 0] }) =>
+    Promise.resolve({
+      target: (route, access) => Promise.resolve(relayedTarget(port, route, access)),
+      roots: () => [],
+      stop: () => Promise.resolve(),
+    }),
+};

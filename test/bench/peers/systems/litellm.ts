@@ -1,0 +1,85 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '#services/rtr/up/servers/free-port.ts';
+import { modelsOf } from '../upstream/scenarios.ts';
+import { installOnce } from './install-once.ts';
+import { Program } from './program.ts';
+import { headersOf, hungAfterMs, paths, type StartOptions, type SystemKind } from './system.ts';
+
+const version = '1.106.2';
+const key = 'sk-bench';
+let home = '';
+
+/** What it fetches from elsewhere otherwise. */
+const local = ['MODEL_COST_MAP', 'ANTHROPIC_BETA_HEADERS', 'POLICY_TEMPLATES', 'AUTOROUTER_PRESETS', 'BLOG_POSTS'];
+
+/** LiteLLM's proxy, a program in Python. */
+export const litellm: SystemKind = {
+  name: 'litellm',
+  title: 'LiteLLM proxy',
+  settings:
+    'one worker process for each core, a master key, `LITELLM_LOG=ERROR`, `LITELLM_MODE=PRODUCTION`, no telemetry, no callbacks, no database (so without keys of its own); of several upstreams one without a first byte for two seconds is left out for ten',
+  socketsPerStream: 2,
+  avoidsHungUpstreams: true,
+
+  async install() {
+    home = await installOnce(`litellm-${version}`, [
+      ['python3', '-m', 'venv', '.'],
+      ['bin/python', '-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', `litellm[proxy]==${version}`],
+    ]);
+    return version;
+  },
+
+  async start(options) {
+    const port = await freePort();
+    mkdirSync(options.folder, { recursive: true });
+    const file = join(options.folder, 'litellm.yaml');
+    // JSON is YAML.
+    writeFileSync(file, JSON.stringify(configuration(options)));
+    const flags = ['--config', file, '--host', '127.0.0.1', '--port', String(port), '--telemetry', 'False'];
+    const workers = ['--num_workers', String(availableParallelism())];
+    const program = new Program('litellm', join(home, 'bin/litellm'), [...flags, ...workers], {
+      PATH: `${join(home, 'bin')}:${process.env['PATH']}`,
+      LITELLM_LOG: 'ERROR',
+      LITELLM_MODE: 'PRODUCTION',
+      // It asks OpenAI's Responses API for clients of the messages format otherwise.
+      LITELLM_USE_CHAT_COMPLETIONS_URL_FOR_ANTHROPIC_MESSAGES: 'True',
+      ...Object.fromEntries(local.map((name) => [`LITELLM_LOCAL_${name}`, 'True'])),
+    });
+    await program.untilAnswers(`http://127.0.0.1:${port}/health/liveliness`, 300);
+    return {
+      target: ({ client }, access) =>
+        Promise.resolve(
+          access === 'unlimited'
+            ? { host: '127.0.0.1', port, path: paths[client], key, headers: headersOf(client) }
+            : undefined,
+        ),
+      roots: () => [program.pid],
+      stop: () => program.stop(),
+    };
+  },
+};
+
+function configuration({ upstreams }: StartOptions): object {
+  const several = upstreams.length > 1;
+  const avoid = several ? { timeout: hungAfterMs / 1000, stream_timeout: hungAfterMs / 1000 } : { timeout: 3_600 };
+  const deployments = upstreams.flatMap((port) => [
+    ...modelsOf('chat').map((model) => ({
+      model_name: model,
+      litellm_params: { model: `openai/${model}`, api_base: `http://127.0.0.1:${port}/v1`, api_key: 'bench', ...avoid },
+    })),
+    ...modelsOf('messages').map((model) => ({
+      model_name: model,
+      litellm_params: { model: `anthropic/${model}`, api_base: `http://127.0.0.1:${port}`, api_key: 'bench', ...avoid },
+    })),
+  ]);
+  return {
+    model_list: deployments,
+    litellm_settings: { telemetry: false, set_verbose: false, request_timeout: 3_600 },
+    router_settings: several
+      ? { num_retries: 2, allowed_fails: 0, cooldown_time: 10, routing_strategy: 'simple-shuffle' }
+      : { num_retries: 0 },
+    general_settings: { master_key: key, disable_spend_logs: true },
+  };
+}

@@ -1,0 +1,80 @@
+import { freePort } from '#services/rtr/up/servers/free-port.ts';
+import { installOnce } from './install-once.ts';
+import { Program } from './program.ts';
+import { headersOf, hungAfterMs, paths, type Access, type Route, type SystemKind } from './system.ts';
+
+const version = '1.15.2';
+/** The gateway accepts any 1.x; with the newest its streams end without a byte. */
+const serverVersion = '1.13.8';
+let home = '';
+
+const providers = { chat: 'openai', messages: 'anthropic' } as const;
+
+/** Portkey's gateway, which is a program in Node too. */
+export const portkey: SystemKind = {
+  name: 'portkey',
+  title: 'Portkey gateway',
+  settings: `\`--headless\`, \`NODE_ENV=production\`, one process (it has no other mode), \`@hono/node-server\` ${serverVersion}, no key to check; of several upstreams a balanced one is followed by the next after two seconds`,
+  socketsPerStream: 2,
+  avoidsHungUpstreams: true,
+
+  async install() {
+    const manifest = {
+      private: true,
+      dependencies: { '@portkey-ai/gateway': version, '@hono/node-server': serverVersion },
+      overrides: { '@hono/node-server': serverVersion },
+    };
+    home = await installOnce(
+      `portkey-${version}`,
+      [['npm', 'install', '--no-fund', '--no-audit', '--ignore-scripts', '--save-exact']],
+      { 'package.json': JSON.stringify(manifest) },
+    );
+    return version;
+  },
+
+  async start({ upstreams }) {
+    const port = await freePort();
+    const program = new Program('portkey', process.execPath, [
+      `${home}/node_modules/@portkey-ai/gateway/build/start-server.js`,
+      `--port=${port}`,
+      '--headless',
+    ]);
+    await program.untilAnswers(`http://127.0.0.1:${port}/`, 30);
+    return {
+      target: (route, access) => Promise.resolve(targetOf(port, route, access, upstreams)),
+      roots: () => [program.pid],
+      stop: () => program.stop(),
+    };
+  },
+};
+
+function targetOf(port: number, { client, upstream }: Route, access: Access, upstreams: readonly number[]) {
+  if (access !== 'unlimited') return undefined;
+  // It translates what is asked in the chat format. The messages format is for providers that speak it.
+  if (client === 'messages' && upstream !== 'messages') return undefined;
+  const provider = providers[upstream];
+  const hosts = upstreams.map((each) => `http://127.0.0.1:${each}/v1`);
+  const routing =
+    hosts.length > 1
+      ? [`x-portkey-config: ${JSON.stringify(balanced(provider, hosts))}`]
+      : [`x-portkey-provider: ${provider}`, `x-portkey-custom-host: ${hosts[0]}`];
+  return { host: '127.0.0.1', port, path: paths[client], key: 'bench', headers: [...headersOf(client), ...routing] };
+}
+
+/** Every upstream in turn, each with the next one behind it. */
+function balanced(provider: string, hosts: readonly string[]): object {
+  const one = (at: number): object => ({
+    provider,
+    api_key: 'bench',
+    custom_host: hosts[at % hosts.length],
+    request_timeout: hungAfterMs,
+  });
+  return {
+    strategy: { mode: 'loadbalance' },
+    targets: hosts.map((_, at) => ({
+      weight: 1,
+      strategy: { mode: 'fallback', on_status_codes: [408] },
+      targets: [one(at), one(at + 1)],
+    })),
+  };
+}

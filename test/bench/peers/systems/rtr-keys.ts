@@ -1,0 +1,73 @@
+import { connectRedis, type RedisConnection } from '#shared/accounts/redis/connect-redis.ts';
+import { createKey, createOwnedKey } from '#shared/accounts/keys/create-key.ts';
+import { KeyStore } from '#shared/accounts/keys/key-store.ts';
+import type { Limits } from '#shared/accounts/limits/limits.ts';
+import { TeamStore } from '#shared/accounts/people/team-store.ts';
+import { createLog } from '#shared/core/log.ts';
+import type { Access } from './system.ts';
+
+/** Every kind of limit, none of them within reach: what they cost is that they are counted. */
+const limits: Limits = {
+  requestsPerMinute: 100_000_000,
+  tokensPerMinute: 100_000_000_000,
+  concurrentRequests: 100_000,
+  tokensPerDay: 1_000_000_000_000,
+  costPerDay: 1_000_000,
+  costPerMonth: 10_000_000,
+};
+
+/** Keys of a cluster that runs. */
+export class RtrKeys {
+  readonly #connection: RedisConnection;
+  readonly #prefix: string;
+  readonly #made = new Map<Access, string>();
+
+  private constructor(connection: RedisConnection, prefix: string) {
+    this.#connection = connection;
+    this.#prefix = `${prefix}:`;
+  }
+
+  static async open(redisUrl: string, prefix: string): Promise<RtrKeys> {
+    const log = createLog({ service: 'bench', level: 'fatal', format: 'json' });
+    const connection = connectRedis(redisUrl, { log, name: 'bench' });
+    await connection.whenReady(AbortSignal.timeout(5_000));
+    return new RtrKeys(connection, prefix);
+  }
+
+  /** The one key of a kind. */
+  async keyFor(access: Access): Promise<string> {
+    const key = this.#made.get(access) ?? (await this.#make(access));
+    this.#made.set(access, key);
+    return key;
+  }
+
+  /** Keys without limits that nobody has used. */
+  async makeMany(count: number): Promise<string[]> {
+    const keys: string[] = [];
+    while (keys.length < count) keys.push(await this.#make('unlimited'));
+    return keys;
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+
+  async #make(access: Access): Promise<string> {
+    const store = new KeyStore(this.#connection.redis, this.#prefix);
+    const settings = { name: access, class: 'normal' } as const;
+    switch (access) {
+      case 'unlimited':
+        return (await createKey(store, { ...settings, kind: 'router' })).raw;
+      case 'limited key':
+        return (await createKey(store, { ...settings, kind: 'router', limits })).raw;
+      case 'limited key and team': {
+        const teams = new TeamStore(this.#connection.redis, this.#prefix, () => undefined);
+        const { id } = await teams.create('bench');
+        await teams.change(id, { limits });
+        const key = await createOwnedKey(store, { ...settings, kind: 'team', ownerId: id, limits });
+        if (typeof key === 'string') throw new Error(`there is no key of the team: ${key}`);
+        return key.raw;
+      }
+    }
+  }
+}

@@ -1,0 +1,139 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Releases } from '#shared/core/release.ts';
+import { serviceNodeFlags } from '#services/rtr/bootstrap/service-node-flags.mjs';
+import { stopChild } from '#services/rtr/up/children/child.ts';
+import { freePort } from '#services/rtr/up/servers/free-port.ts';
+import { provideServer } from '#services/rtr/up/servers/install-server.ts';
+import { startNatsServer } from '#services/rtr/up/servers/start-nats-server.ts';
+import { startRedisServer } from '#services/rtr/up/servers/start-redis-server.ts';
+import type { LoadTarget } from '../../load/load.ts';
+import { Part } from '../../cluster/start-part.ts';
+import { slotsPerWorker } from '../../cluster/start-bench-cluster.ts';
+import { untilWorkers } from '../../cluster/until-workers.ts';
+import { modelsOf, type BenchFormat } from '../upstream/scenarios.ts';
+import { RtrKeys } from './rtr-keys.ts';
+import { hungAfterMs, headersOf, type Access, type Route, type StartOptions, type SystemKind } from './system.ts';
+
+const prefix = 'bench';
+const hungAfter = String(hungAfterMs);
+const clientPaths: Record<BenchFormat, string> = {
+  chat: '/api/openai/v1/chat/completions',
+  messages: '/api/anthropic/v1/messages',
+};
+
+/** This project: one ingress, NATS, Redis and one worker, all of which are counted. */
+export const rtr: SystemKind = {
+  name: 'rtr',
+  title: 'Model Router',
+  settings:
+    'one ingress, one worker (ten for the streams that are held), NATS and Redis, all with their defaults and all counted; the key is verified, logs at `info` go to files, every request is in the ledger; of several upstreams one without a byte for two seconds is left',
+  socketsPerStream: 1,
+  avoidsHungUpstreams: true,
+
+  async install() {
+    for (const server of ['nats', 'redis'] as const) await provideServer(server, process.env, say);
+    return 'this commit';
+  },
+
+  async start(options) {
+    const releases = new Releases();
+    try {
+      return await startRtr(options, releases);
+    } catch (error) {
+      await releases.run();
+      throw error;
+    }
+  },
+};
+
+async function startRtr({ upstreams, folder, streams }: StartOptions, releases: Releases) {
+  mkdirSync(folder, { recursive: true });
+  const nats = await startNatsServer({
+    program: await provideServer('nats', process.env, say),
+    folder: `${folder}/nats`,
+    environment: process.env,
+  });
+  releases.add('nats', () => stopChild(nats.child, 5_000));
+  const redis = await startRedisServer({
+    program: await provideServer('redis', process.env, say),
+    folder: `${folder}/redis`,
+  });
+  releases.add('redis', () => stopChild(redis.child, 5_000));
+  const redisUrl = `redis://127.0.0.1:${redis.port}`;
+  const keys = await RtrKeys.open(redisUrl, prefix);
+  releases.add('keys', () => keys.close());
+  const parts: Part[] = [];
+  const common = {
+    NATS_URL: `nats://127.0.0.1:${nats.port}`,
+    RTR_PREFIX: prefix,
+    LOG_FORMAT: 'json',
+    LOG_LEVEL: 'info',
+  };
+  const start = (name: string, file: string, env: Record<string, string>): void => {
+    const logFile = join(folder, `${name}.log`);
+    const part = new Part({ file, env: { ...common, ...env }, nodeFlags: serviceNodeFlags, logFile });
+    releases.add(name, () => part.stop());
+    parts.push(part);
+  };
+  const port = await freePort();
+  const health = `http://127.0.0.1:${port}/health`;
+  start('ingress', 'services/ingress/main.ts', {
+    REDIS_URL: redisUrl,
+    PORT: String(port),
+    ADMIN_PORT: String(await freePort()),
+    LEAVE_MS: '0',
+    ROUTER_CONFIG: writePrices(folder),
+  });
+  const workers = Math.max(upstreams.length, Math.ceil((streams * 1.02) / slotsPerWorker));
+  for (let worker = 0; worker < workers; worker += 1) {
+    start(`gpu-worker-${worker}`, 'services/gpu-worker/main.ts', {
+      ENGINE_URL: `http://127.0.0.1:${upstreams[worker % upstreams.length]}`,
+      ENGINE_KIND: 'vllm',
+      SLOTS: String(slotsPerWorker),
+      ...(upstreams.length > 1 && { FIRST_TOKEN_TIMEOUT_MS: hungAfter, IDLE_TIMEOUT_MS: hungAfter }),
+    });
+  }
+  await untilWorkers(health, 'gpu', workers);
+  let hasCloud = false;
+  const startCloud = async (): Promise<void> => {
+    if (hasCloud) return;
+    hasCloud = true;
+    start('cloud-worker', 'services/cloud-worker/main.ts', {
+      PROVIDER: 'custom',
+      PROVIDER_URL: `http://127.0.0.1:${upstreams[0]}/v1`,
+      PROVIDER_FORMAT: 'messages',
+      PROVIDER_KEY: 'bench',
+      PROVIDER_MODELS: modelsOf('messages').join(','),
+      SLOTS: String(slotsPerWorker),
+    });
+    await untilWorkers(health, 'cloud', 1);
+  };
+  return {
+    target: async ({ client, upstream }: Route, access: Access): Promise<LoadTarget> => {
+      if (upstream === 'messages') await startCloud();
+      const key = await keys.keyFor(access);
+      return { host: '127.0.0.1', port, path: clientPaths[client], key, headers: headersOf(client) };
+    },
+    roots: () => [nats.child.pid ?? 0, redis.child.pid ?? 0, ...parts.map(({ pid }) => pid)],
+    makeKeys: (count: number) => keys.makeMany(count),
+    stop: async () => {
+      const failures = await releases.run();
+      if (failures[0]) throw failures[0];
+    },
+  };
+}
+
+/** Budgets count what has a price. */
+function writePrices(folder: string): string {
+  const price = { input: 1, output: 2 };
+  const models = [...modelsOf('chat'), ...modelsOf('messages')];
+  const file = join(folder, 'router.yaml');
+  // JSON is YAML.
+  writeFileSync(file, JSON.stringify({ prices: Object.fromEntries(models.map((model) => [model, price])) }));
+  return file;
+}
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
