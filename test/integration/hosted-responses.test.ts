@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startCluster, type Cluster } from '../helpers/cluster/start-cluster.ts';
 import { withRegistry } from '../helpers/cluster/with-registry.ts';
+import type { ServiceProcess } from '../helpers/processes/start-process.ts';
 import { startFakeModelApis } from '../helpers/upstreams/fake-model-apis.ts';
 import { until } from '../helpers/until.ts';
 
@@ -15,20 +16,22 @@ const folder = mkdtempSync(join(tmpdir(), 'rtr-hosted-responses-'));
 
 let cluster: Cluster;
 let withoutSearch: { url: string };
+let toolsWorker: ServiceProcess;
+const diary = join(folder, 'diary');
 
 beforeAll(async () => {
-  const diary = join(folder, 'diary');
   writeFileSync(diary, '');
   const args = [resolve('test/helpers/upstreams/mcp-test-server.ts'), diary];
   const mcp = join(folder, 'mcp.json');
   writeFileSync(mcp, JSON.stringify({ mcpServers: { 'my pages': { command: 'node', args } } }));
   const registry = 'hosted_tools: { web_search: { tool: find_pages }, mcp: { pages: my pages }, max_uses: 4 }';
   cluster = await startCluster({ ingress: { ...withRegistry(registry), KEEP_ALIVE_MS: '200' } });
-  const [ingress] = await Promise.all([
+  const [ingress, worker] = await Promise.all([
     cluster.addIngress({ ROUTER_CONFIG: '' }),
     cluster.addToolsWorker({ MCP_CONFIG: mcp }),
   ]);
   withoutSearch = ingress;
+  toolsWorker = worker;
   await until(async () => {
     const headers = { authorization: `Bearer ${cluster.key}` };
     return (await (await fetch(`${cluster.url}/api/tools/v1/list`, { headers })).text()).includes('find_pages');
@@ -381,5 +384,19 @@ describe('an MCP server in a Responses request', () => {
       param: 'tools[0].type',
       message: expect.stringContaining("'elsewhere'"),
     });
+  });
+});
+
+// The last test: the cluster has no tools after it.
+describe('a tools worker that dies while it searches', () => {
+  it('costs the answer that search, and the answer goes on', async () => {
+    const done = openai()
+      .responses.stream(ask([search('slow'), '[demo say "No luck."]']))
+      .finalResponse();
+    await until(() => readFileSync(diary, 'utf8').includes('searching slow'));
+    await toolsWorker.kill();
+    const response = await done;
+    expect(response).toMatchObject({ status: 'completed', output_text: 'No luck.' });
+    expect(response.output[0]).toMatchObject({ type: 'web_search_call', status: 'failed' });
   });
 });

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -9,10 +9,10 @@ import { withRegistry } from '../helpers/cluster/with-registry.ts';
 import { until } from '../helpers/until.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'rtr-disconnect-'));
+const diary = join(folder, 'diary');
 let cluster: Cluster;
 
 beforeAll(async () => {
-  const diary = join(folder, 'diary');
   writeFileSync(diary, '');
   const args = [resolve('test/helpers/upstreams/mcp-test-server.ts'), diary];
   const mcp = join(folder, 'mcp.json');
@@ -31,6 +31,9 @@ afterAll(async () => {
 
 const active = async (): Promise<number> =>
   ((await (await fetch(`${cluster.engineUrl}/demo/state`)).json()) as { active: number }).active;
+
+const started = async (): Promise<number> =>
+  ((await (await fetch(`${cluster.engineUrl}/demo/state`)).json()) as { started: number }).started;
 
 /** Asks, leaves while the engine writes, and returns how many ms the engine's slot was taken after that, and the id of the request. */
 async function leave(body: object): Promise<{ freedAfterMs: number; id: string }> {
@@ -82,5 +85,43 @@ describe('a Responses client that leaves', () => {
     const isKnown = 'stream' in body || 'tools' in body;
     if (isKnown) expect(completionTokens).toBeGreaterThan(10);
     expect(completionTokens).toBeLessThan(400);
+  });
+});
+
+describe('a client that leaves while a hosted tool runs', () => {
+  const steps = 'Look.\n[demo call web_search {"query": "slow"}]\n[demo say "Done."]';
+  const input = { model: 'demo', store: false, input: steps, tools };
+  const messages = {
+    model: 'demo',
+    max_tokens: 900,
+    messages: [{ role: 'user', content: steps }],
+    tools: [{ type: 'web_search_20250305', name: 'web_search' }],
+  };
+
+  it.each([
+    ['a stream', '/api/openai/v1/responses', { ...input, stream: true }],
+    ['a whole answer', '/api/openai/v1/responses', input],
+    ['a stream of messages', '/api/anthropic/v1/messages', { ...messages, stream: true }],
+    ['a whole message', '/api/anthropic/v1/messages', messages],
+  ])('has it cancelled within a second, and no further turn: %s', async (_, path, body) => {
+    writeFileSync(diary, '');
+    const client = new AbortController();
+    const answer = fetch(`${cluster.url}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${cluster.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      signal: client.signal,
+    }).then((response) => response.text());
+    const left = expect(answer).rejects.toThrow('aborted');
+    await until(() => readFileSync(diary, 'utf8').includes('searching slow'));
+    const before = await started();
+    const leftAt = performance.now();
+    client.abort();
+    await until(() => readFileSync(diary, 'utf8').includes('cancelled'));
+    expect(performance.now() - leftAt).toBeLessThan(1_000);
+    await left;
+    // A turn would begin at once.
+    await new Promise((done) => setTimeout(done, 300));
+    expect(await started()).toBe(before);
   });
 });
