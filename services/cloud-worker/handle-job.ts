@@ -3,6 +3,7 @@ import { hostedCapability, type ModelInfo } from '#shared/broker/contract/announ
 import type { GrantedJob, JobEnd, JobHandler, Reply } from '#shared/broker/contract/job-contract.ts';
 import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
+import { pickHeaders } from '#shared/core/pick-headers.ts';
 import { noUsage } from '#shared/core/usage.ts';
 import { findTranslation, type Translation } from '#shared/translate/translation.ts';
 import { mint, unsealOf, type Fixed } from '#shared/upstream/mint.ts';
@@ -184,6 +185,7 @@ export function createHandleJob(options: HandleJobOptions): JobHandler {
       onHead: (status: number, answered: IncomingHttpHeaders) => {
         onStatus(status);
         onHead(status, answered);
+        if (translation.passesHeaders) reply.head(pickHeaders(answered, translation.client.answerHeaders ?? []));
       },
     };
     const passed = translation.passesHeaders ? headers : undefined;

@@ -48,6 +48,11 @@ export interface AnswerFormat {
   name: string;
   /** The answer to a request that failed before any of its answer was sent. */
   errorAnswer: (error: RouterError, requestId: string) => ErrorAnswer<object>;
+  /**
+   * Headers of an upstream of the same format whose answer passes through, in lower case, that reach the client; `*` at the end
+   * for any name so begun. Absent for none.
+   */
+  answerHeaders?: readonly string[];
   /** The headers that report how much of the key's limits is left. */
   limitHeaders: (standing: LimitStanding) => Record<string, string>;
   /** Opens one streamed answer. Called once per request, before its first byte. */

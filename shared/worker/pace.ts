@@ -1,4 +1,4 @@
-import type { GrantedJob, JobHandler } from '#shared/broker/contract/job-contract.ts';
+import type { GrantedJob, JobHandler, Reply } from '#shared/broker/contract/job-contract.ts';
 import type { WorkerFacts } from '#shared/broker/worker/worker-options.ts';
 import { RouterError, type ErrorCode } from '#shared/core/errors.ts';
 import type { Logger } from '#shared/core/log.ts';
@@ -81,9 +81,10 @@ export class Pace {
         if (this.#silent.spoke(run)) this.#answered(job);
         reply.write(piece);
       };
+      const head: Reply['head'] = (headers) => reply.head(headers);
       const room = (): Promise<void> | undefined => reply.room?.();
       try {
-        const end = await handler(job, { write, room }, AbortSignal.any([signal, run.givenUp.signal]));
+        const end = await handler(job, { head, write, room }, AbortSignal.any([signal, run.givenUp.signal]));
         this.#served(job);
         return end;
       } catch (error) {

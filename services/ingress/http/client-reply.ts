@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { RouterError } from '#shared/core/errors.ts';
+import { pickHeaders } from '#shared/core/pick-headers.ts';
 import type { Job } from '#shared/broker/dispatch/job.ts';
 import type { AnswerFormat, StreamOpening } from '#shared/formats/client-format.ts';
 import type { StreamedAnswer } from '#shared/formats/sse/streamed-answer.ts';
@@ -61,6 +62,8 @@ export class ClientReply implements ModelSink {
     if (!attempt || this.#response.headersSent) return;
     const { id, announcement } = attempt.worker;
     const { rule } = attempt.placement;
+    const passed = pickHeaders(attempt.answerHeaders ?? {}, this.#format.answerHeaders ?? []);
+    for (const [name, value] of Object.entries(passed)) this.#response.setHeader(name, value);
     if (rule !== undefined) this.#response.setHeader('x-rtr-rule', rule);
     this.#response.setHeader('x-rtr-tier', announcement.tier);
     this.#response.setHeader('x-rtr-worker', id);

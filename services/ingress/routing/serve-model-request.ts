@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
 import { RouterError } from '#shared/core/errors.ts';
+import { pickHeaders } from '#shared/core/pick-headers.ts';
 import { newAnswerId } from '#shared/formats/answer-id.ts';
 import type { ClientFormat, ClientRequest, ClientRoute } from '#shared/formats/client-format.ts';
 import type { RunningRequest } from '#shared/serving/run-job.ts';
@@ -97,14 +98,10 @@ export function passedHeaders(
   headers: IncomingHttpHeaders,
   names: readonly string[],
 ): Record<string, string> | undefined {
-  const passed: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers)) {
-    if (!names.some((known) => (known.endsWith('*') ? name.startsWith(known.slice(0, -1)) : name === known))) continue;
-    if (typeof value !== 'string' || value === '') continue;
-    if (value.length > maxHeaderLength) {
+  const passed = pickHeaders(headers, names);
+  for (const [name, { length }] of Object.entries(passed)) {
+    if (length > maxHeaderLength)
       throw new RouterError('headers_too_large', `The header ${name} is longer than ${maxHeaderLength} characters.`);
-    }
-    passed[name] = value;
   }
   return Object.keys(passed).length === 0 ? undefined : passed;
 }

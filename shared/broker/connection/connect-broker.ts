@@ -3,6 +3,7 @@ import {
   UserAuthenticationExpiredError,
   createInbox,
   type Msg,
+  type MsgHdrs,
   type NatsConnection,
   type Payload,
   type Subscription,
@@ -103,18 +104,18 @@ export class Broker {
   }
 
   /** Sends a message at the end of this turn of the event loop, behind those published before. */
-  publish(subject: string, payload: Payload, reply?: string): void {
-    this.#outbox.add(subject, payload, reply);
+  publish(subject: string, payload: Payload, reply?: string, headers?: MsgHdrs): void {
+    this.#outbox.add({ subject, payload, reply, headers });
   }
 
   /** Sends a message at once, ahead of those that were published before and wait. */
-  publishAhead(subject: string, payload: Payload): void {
-    this.#outbox.sendAhead(subject, payload);
+  publishAhead(subject: string, payload: Payload, headers?: MsgHdrs): void {
+    this.#outbox.sendAhead({ subject, payload, headers });
   }
 
   /** Sends a message that nobody waits for: with the next one, or within a few milliseconds. */
-  publishUnhurried(subject: string, payload: Payload): void {
-    this.#outbox.addUnhurried(subject, payload);
+  publishUnhurried(subject: string, payload: Payload, headers?: MsgHdrs): void {
+    this.#outbox.addUnhurried({ subject, payload, headers });
   }
 
   /** A new subject for answers, which no worker may publish to. */

@@ -1,10 +1,13 @@
-import type { NatsConnection, Payload } from '@nats-io/transport-node';
+import type { MsgHdrs, NatsConnection, Payload, PublishOptions } from '@nats-io/transport-node';
 import type { Logger } from '#shared/core/log.ts';
 
-interface Message {
+/** What is published. */
+export interface Message {
   subject: string;
   payload: Payload;
-  reply: string | undefined;
+  /** Where it is answered. */
+  reply?: string | undefined;
+  headers?: MsgHdrs | undefined;
 }
 
 /** Milliseconds that an unhurried message waits for another one. */
@@ -29,21 +32,21 @@ export class Outbox {
     this.#log = log;
   }
 
-  add(subject: string, payload: Payload, reply: string | undefined): void {
-    this.#held.push({ subject, payload, reply });
+  add(message: Message): void {
+    this.#held.push(message);
     if (this.#isDue) return;
     this.#isDue = true;
     setImmediate(() => this.send());
   }
 
   /** Hands over a message at once: one that may come before any that is held. */
-  sendAhead(subject: string, payload: Payload): void {
-    if (!this.#nc.isClosed()) this.#publish({ subject, payload, reply: undefined });
+  sendAhead(message: Message): void {
+    if (!this.#nc.isClosed()) this.#publish(message);
   }
 
   /** Adds a message that nobody waits for: it travels with the next one, or within a few milliseconds by itself. */
-  addUnhurried(subject: string, payload: Payload): void {
-    this.#held.push({ subject, payload, reply: undefined });
+  addUnhurried(message: Message): void {
+    this.#held.push(message);
     if (!this.#isDue) this.#timer ??= setTimeout(() => this.send(), maxWaitMs);
   }
 
@@ -58,11 +61,17 @@ export class Outbox {
     for (const message of messages) this.#publish(message);
   }
 
-  #publish({ subject, payload, reply }: Message): void {
+  #publish(message: Message): void {
+    const { subject, payload } = message;
     try {
-      this.#nc.publish(subject, payload, reply === undefined ? undefined : { reply });
+      this.#nc.publish(subject, payload, optionsOf(message));
     } catch (error) {
       this.#log.error({ err: error, subject }, 'a message could not be published');
     }
   }
+}
+
+function optionsOf({ reply, headers }: Message): PublishOptions | undefined {
+  if (headers) return reply === undefined ? { headers } : { reply, headers };
+  return reply === undefined ? undefined : { reply };
 }

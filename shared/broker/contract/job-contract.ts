@@ -40,6 +40,11 @@ export interface JobEnd {
 /** Where a handler puts the answer: bytes in the client's format, server-sent events when the job streams. */
 export interface Reply {
   /**
+   * Has these headers of the upstream's answer, names in lower case, reach the client with the first piece. The ingress passes
+   * those that the client's format names. Call it before the first piece; an error has its own.
+   */
+  head(headers: Readonly<Record<string, string>>): void;
+  /**
    * Queues a piece of the answer. Pieces of a stream that follow each other within the coalescing window travel together; an
    * answer that is not streamed waits for its end.
    */

@@ -25,6 +25,8 @@ export class Attempt {
   #comparedAt = 0;
   /** Whether its first token comes far later than those of the worker's peers. */
   isLate = false;
+  /** Headers of the upstream's answer that came with the first frame, as the worker gave them. */
+  answerHeaders: Readonly<Record<string, string>> | undefined;
   #parts: Uint8Array[] = [];
   #partsBytes = 0;
 

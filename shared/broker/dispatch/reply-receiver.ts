@@ -1,6 +1,7 @@
 import type { Msg } from '@nats-io/transport-node';
 import { RouterError } from '#shared/core/errors.ts';
 import type { Broker } from '../connection/connect-broker.ts';
+import { decodeAnswerHeaders } from '../contract/answer-headers.ts';
 import { decodeEnd, decodeError, errorFactsOf } from '../contract/frame.ts';
 import { parseFrameAddress, type FrameAddress } from '../contract/subjects.ts';
 import type { JobPlacer } from './claims/job-placer.ts';
@@ -39,13 +40,13 @@ export class ReplyReceiver {
     const job = frame && jobs.byGrant(frame.grant);
     if (!job) return this.#onUnwanted(message, frame);
     try {
-      this.#onFrame(job, frame, message.data);
+      this.#onFrame(job, frame, message);
     } catch (error) {
       endings.onThrown(job, error);
     }
   }
 
-  #onFrame(job: Job, { kind, seq }: FrameAddress, payload: Uint8Array): void {
+  #onFrame(job: Job, { kind, seq }: FrameAddress, message: Msg): void {
     const { attempt } = job;
     // What was retransmitted may have come already.
     if (!attempt || seq < attempt.nextSeq) return;
@@ -53,6 +54,8 @@ export class ReplyReceiver {
     const now = performance.now();
     if (seq > attempt.nextSeq) return link.askAgain(job, now);
     if (kind === 'r') return placer.onRefusal(job);
+    const payload = message.data;
+    if (seq === 0 && kind !== 'k') attempt.answerHeaders = decodeAnswerHeaders(message.headers);
     attempt.received(kind, now);
     if (kind === 'd') {
       if (job.state === 'claimed' && job.request.stream) judge.firstToken(job, attempt, now);

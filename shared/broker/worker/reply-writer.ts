@@ -1,5 +1,7 @@
+import type { MsgHdrs } from '@nats-io/transport-node';
 import type { RouterError } from '#shared/core/errors.ts';
 import type { Broker } from '../connection/connect-broker.ts';
+import { encodeAnswerHeaders } from '../contract/answer-headers.ts';
 import { encodeEnd, encodeError } from '../contract/frame.ts';
 import type { JobEnd, Reply } from '../contract/job-contract.ts';
 import type { FrameKind } from '../contract/subjects.ts';
@@ -55,6 +57,8 @@ export class ReplyWriter implements Reply {
   /** Runs while pieces of a stream are held. */
   #timer: NodeJS.Timeout | undefined;
   #windowEndsAt = 0;
+  /** What travels with the first frame. */
+  #headers: MsgHdrs | undefined;
   #lastSentAt = performance.now();
   #lastProbeAt = performance.now();
   #closed = false;
@@ -68,6 +72,10 @@ export class ReplyWriter implements Reply {
     this.#tail = new ReplyTail(memory);
     this.#memory = memory;
     this.#contact = contact;
+  }
+
+  head(headers: Readonly<Record<string, string>>): void {
+    this.#headers = encodeAnswerHeaders(headers);
   }
 
   write(piece: string | Uint8Array): void {
@@ -190,8 +198,9 @@ export class ReplyWriter implements Reply {
   #publish(kind: FrameKind, seq: number, payload: Uint8Array, answerTo?: string): void {
     this.#lastSentAt = performance.now();
     const subject = `${this.#subject}.${kind}.${seq}`;
-    if (kind === 'd' && seq === 0 && this.#stream) this.#broker.publishAhead(subject, payload);
-    else if (kind === 'd' && this.#coalesceMs > 0) this.#broker.publishUnhurried(subject, payload);
-    else this.#broker.publish(subject, payload, answerTo);
+    const headers = seq === 0 && kind !== 'k' ? this.#headers : undefined;
+    if (kind === 'd' && seq === 0 && this.#stream) this.#broker.publishAhead(subject, payload, headers);
+    else if (kind === 'd' && this.#coalesceMs > 0) this.#broker.publishUnhurried(subject, payload, headers);
+    else this.#broker.publish(subject, payload, answerTo, headers);
   }
 }

@@ -1,5 +1,7 @@
 import { errorTable, type ErrorCode, type RouterError } from '#shared/core/errors.ts';
 import { isJsonObject } from '#shared/core/json.ts';
+import { pickHeaders } from '#shared/core/pick-headers.ts';
+import { messagesErrorHeaders } from './answer-headers.ts';
 import { namedEvent } from '../sse/encode.ts';
 import { rejectedIn } from '../rejected-capability.ts';
 import { retryHeaders, type ErrorAnswer } from '../retry-headers.ts';
@@ -56,7 +58,8 @@ export const messagesErrors: Record<ErrorCode, { type: string; status?: number }
 /** The answer to a request that failed before any of its answer was sent. */
 export function messagesErrorAnswer(error: RouterError, requestId: string): ErrorAnswer<MessagesErrorBody> {
   const body = messagesErrorBody(error, requestId);
-  if (isOriginal(error)) return { status: error.original.status, headers: error.original.headers, body };
+  if (isOriginal(error))
+    return { status: error.original.status, headers: pickHeaders(error.original.headers, messagesErrorHeaders), body };
   const status = messagesErrors[error.code].status ?? errorTable[error.code].status;
   return { status, headers: retryHeaders(error, status), body };
 }

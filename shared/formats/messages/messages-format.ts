@@ -3,6 +3,7 @@ import { anthropicApi } from '../apis/anthropic-api.ts';
 import type { ClientFormat, ClientRoute, RequestParameters } from '../client-format.ts';
 import { readJsonRequest } from '../json-request.ts';
 import { StatelessStream } from '../sse/streamed-answer.ts';
+import { messagesAnswerHeaders } from './answer-headers.ts';
 import { messagesConversation } from './conversation.ts';
 import { messagesErrorAnswer, messagesName } from './error.ts';
 import { messagesHostedRequest } from './hosted/messages-hosted-request.ts';
@@ -22,6 +23,7 @@ export const messagesFormat: ClientFormat = {
     { path: '/messages/count_tokens', operation: 'count_tokens' },
   ],
   passedHeaders: ['anthropic-*', 'x-claude-code-*'],
+  answerHeaders: messagesAnswerHeaders,
   answerIdPrefix: 'msg_',
   read: (body, operation) =>
     readJsonRequest(

@@ -11,8 +11,9 @@ export const aider: Client = {
   formats: ['chat'],
   task: editTask,
   start: ({ installed, prompt, model, url }) => ({
-    file: join(installed, 'bin/aider'),
-    args: `--model openai/${model} ${options} --message`.split(' ').concat(prompt, 'note.txt'),
+    // As a module: the path of the interpreter in the command itself fails once the folder was moved.
+    file: join(installed, 'bin/python'),
+    args: `-m aider --model openai/${model} ${options} --message`.split(' ').concat(prompt, 'note.txt'),
     env: { OPENAI_API_BASE: `${url}/api/openai/v1` },
   }),
 };

@@ -63,7 +63,7 @@ export async function runJob(
     onPiece(text);
   };
   try {
-    const end = await handleJob(job, { write }, signal);
+    const end = await handleJob(job, { head: () => undefined, write }, signal);
     return { end, pieces, events: eventsOf(pieces.join('')) };
   } finally {
     if (!given) await http.close();

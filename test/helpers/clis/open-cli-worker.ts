@@ -101,7 +101,7 @@ export function openCliWorker(options: CliWorkerOptions = {}): OpenCliWorker {
         body: Buffer.from(JSON.stringify(body)),
         ...fields,
       };
-      const end = await handleJob(job, { write }, signal);
+      const end = await handleJob(job, { head: () => undefined, write }, signal);
       const text = pieces.join('');
       return { end, text, events: eventsOf(text) };
     },

@@ -13,9 +13,10 @@ export interface MessagesCall {
   body: JsonObject & { messages: (JsonObject & { role: string; content: string | JsonObject[] })[] };
 }
 
-/** What a test has the upstream answer: the blocks of a message, or an error. */
+/** What a test has the upstream answer: the blocks of a message, with further headers or without, or an error. */
 export type MessagesAnswer =
   | JsonObject[]
+  | { content: JsonObject[]; headers: Record<string, string> }
   | { status: number; headers?: Record<string, string>; error: JsonObject & { type: string } };
 
 /** An upstream that speaks Anthropic's messages, signs its thinking, and answers what a test decides. */
@@ -45,12 +46,15 @@ export async function startMessagesUpstream(
     const call: MessagesCall = { headers: request.headers, raw, body: JSON.parse(raw) as MessagesCall['body'] };
     calls.push(call);
     const answered = answer(call, calls.length - 1);
-    if (!Array.isArray(answered)) {
+    if ('error' in answered) {
       const body = { type: 'error', error: answered.error, request_id: 'req_upstream' };
       sendJson(response, answered.status, body, answered.headers);
-    } else if (call.body['stream'] === true) {
-      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(streamOf(answered, call.body));
-    } else sendJson(response, 200, messageOf(answered, call.body));
+      return;
+    }
+    const { content, headers } = Array.isArray(answered) ? { content: answered, headers: {} } : answered;
+    if (call.body['stream'] === true) {
+      response.writeHead(200, { 'content-type': 'text/event-stream', ...headers }).end(streamOf(content, call.body));
+    } else sendJson(response, 200, messageOf(content, call.body), headers);
   };
   const server = createServer((request, response) => {
     serve(request, response).catch(() => response.destroy());

@@ -267,6 +267,42 @@ describe('a limit of a messages upstream', () => {
   });
 });
 
+describe('the headers of a messages upstream', () => {
+  it.each([true, false])('reach a messages client, but not those of the account (streamed: %s)', async (stream) => {
+    const windows = {
+      'anthropic-ratelimit-unified-status': 'allowed_warning',
+      'anthropic-ratelimit-unified-5h-utilization': '0.93',
+    };
+    const ofAccount = {
+      'anthropic-ratelimit-requests-remaining': '7',
+      'anthropic-organization-id': 'org',
+      'request-id': 'req_upstream',
+      'set-cookie': 'a=b',
+    };
+    const model = `windowed-${stream}`;
+    const upstream = await startMessagesUpstream([model], () => ({
+      content: [{ type: 'text', text: 'Hi.' }],
+      headers: { ...windows, ...ofAccount },
+    }));
+    await cluster.addCloudWorker({
+      PROVIDER: 'custom',
+      PROVIDER_FORMAT: 'messages',
+      PROVIDER_URL: `${upstream.url}/v1`,
+      PROVIDER_KEY: 'k',
+    });
+    const asked = { model, max_tokens: 10, messages: hello, stream };
+    const native = await post('anthropic/v1/messages', asked);
+    expect(await native.text()).toContain('Hi.');
+    const received = Object.fromEntries(native.headers);
+    expect(received).toMatchObject(windows);
+    for (const [name, value] of Object.entries(ofAccount)) expect(received[name], name).not.toBe(value);
+    const translated = await post('openai/v1/chat/completions', asked);
+    expect(await translated.text()).toContain('Hi.');
+    for (const name of Object.keys(windows)) expect(translated.headers.has(name), name).toBe(false);
+    await upstream.stop();
+  });
+});
+
 describe('a chat client on a chat upstream', () => {
   it('keeps log probabilities, service tier and fingerprint, in both directions', async () => {
     const stream = await openai().chat.completions.create(

@@ -54,7 +54,7 @@ async function serve(body: JsonObject = hello, model = 'gpt-9'): Promise<string>
   };
   const job = { id: 'j', requestId: 'r', operation: 'generate', format: 'responses', stream: true, model } as const;
   const whole = Buffer.from(JSON.stringify({ ...body, model, stream: true }));
-  const end = await handle({ ...job, body: whole }, { write }, AbortSignal.timeout(10_000));
+  const end = await handle({ ...job, body: whole }, { head: () => undefined, write }, AbortSignal.timeout(10_000));
   expect(end.finishReason).toBe('stop');
   return text;
 }

@@ -31,7 +31,8 @@ async function runJob(run: Run, settings: Settings = {}): Promise<string> {
     body: Buffer.from(JSON.stringify({ tool: 'tool', input: { a: 1 } })),
   };
   let written = '';
-  await handle(job, { write: (piece) => void (written += String(piece)) }, signal);
+  const reply = { head: () => undefined, write: (piece: string | Uint8Array) => void (written += String(piece)) };
+  await handle(job, reply, signal);
   return written;
 }
 

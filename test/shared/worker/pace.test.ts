@@ -43,7 +43,9 @@ function begin(fields: Partial<GrantedJob> = {}): Running {
     return promise;
   });
   const job = { operation: 'generate', stream: true, ...fields } as GrantedJob;
-  const outcome = handler(job, { write: () => undefined }, client.signal).catch((error: unknown) => error);
+  const outcome = handler(job, { head: () => undefined, write: () => undefined }, client.signal).catch(
+    (error: unknown) => error,
+  );
   const over = async (settle: () => void): Promise<void> => {
     settle();
     await outcome;

@@ -1,10 +1,9 @@
 import type { OriginalError } from '#shared/core/errors.ts';
 import { isJsonObject, type Json } from '#shared/core/json.ts';
+import { pickHeaders, type GivenHeaders } from '#shared/core/pick-headers.ts';
+import { messagesErrorHeaders } from '#shared/formats/messages/answer-headers.ts';
 import { messagesFormat } from '#shared/formats/messages/messages-format.ts';
 import { readRetryAfter } from '../upstream-error.ts';
-
-/** Headers of an upstream's answer. */
-export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /** Most characters of an error that passes, as JSON. */
 const longestBody = 16 * 1024;
@@ -19,7 +18,7 @@ const ofCredentials: ReadonlySet<unknown> = new Set([401, 403, 'authentication_e
 export function originalMessagesError(
   status: number,
   body: Json | undefined,
-  headers: AnswerHeaders,
+  headers: GivenHeaders,
 ): OriginalError | undefined {
   const error = isJsonObject(body) ? body['error'] : undefined;
   if (!isJsonObject(body) || !isJsonObject(error) || status < 400 || status > 599) return undefined;
@@ -31,12 +30,8 @@ export function originalMessagesError(
 }
 
 /** Claude Code reads `retry-after` as whole seconds. */
-function passedHeaders(headers: AnswerHeaders): Record<string, string> {
-  const passed: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers)) {
-    const passes = name === 'x-should-retry' || name.startsWith('anthropic-ratelimit-unified-');
-    if (passes && typeof value === 'string') passed[name] = value;
-  }
-  const seconds = readRetryAfter(headers['retry-after']);
+function passedHeaders(headers: GivenHeaders): Record<string, string> {
+  const { 'retry-after': given, ...passed } = pickHeaders(headers, messagesErrorHeaders);
+  const seconds = readRetryAfter(given);
   return seconds === undefined ? passed : { ...passed, 'retry-after': String(Math.ceil(seconds)) };
 }

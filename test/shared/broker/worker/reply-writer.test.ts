@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, inject, it, afterAll } from 'vitest';
 import { connectBroker, type Broker } from '#shared/broker/connection/connect-broker.ts';
+import { decodeAnswerHeaders, encodeAnswerHeaders } from '#shared/broker/contract/answer-headers.ts';
 import { FrameMemory } from '#shared/broker/worker/frame-memory.ts';
 import { IngressContact } from '#shared/broker/worker/ingress-contact.ts';
 import { ReplyWriter } from '#shared/broker/worker/reply-writer.ts';
@@ -139,6 +140,39 @@ describe('the pieces of an answer that is not streamed', () => {
     writer.fail(new RouterError('upstream_failed', 'It failed.'));
     await broker.flush();
     expect(frames.map((frame) => frame.slice(0, 5))).toEqual(['x.0 {']);
+  });
+});
+
+describe('headers of the upstream', () => {
+  it.each([
+    ['a stream', true],
+    ['an answer that is not streamed', false],
+  ])('travel with the first frame of %s, and again when it is sent again', async (_, stream) => {
+    const { writer, subject } = await startReply(5, stream);
+    const carried: unknown[] = [];
+    broker.subscribe(`${subject}.>`, ({ headers, data }) => carried.push([decodeAnswerHeaders(headers), data.length]));
+    await broker.flush();
+    const given = { 'anthropic-ratelimit-unified-status': 'allowed' };
+    writer.head(given);
+    writer.probe();
+    await broker.flush();
+    writer.write('a'.repeat(512 * 1024));
+    await until(() => carried.length === 2, 1_000);
+    writer.write('b'.repeat(512 * 1024));
+    await until(() => carried.length === 3, 1_000);
+    writer.retransmit(0);
+    await until(() => carried.length === 5, 1_000);
+    const [first, second] = [
+      [given, 512 * 1024],
+      [undefined, 512 * 1024],
+    ];
+    expect(carried).toEqual([[undefined, 0], first, second, first, second]);
+  });
+
+  it('stay behind when they are more than an answer may have', async () => {
+    expect(decodeAnswerHeaders(encodeAnswerHeaders({ a: 'x'.repeat(4_000) }))).toEqual({ a: 'x'.repeat(4_000) });
+    expect(encodeAnswerHeaders({ a: 'x'.repeat(5_000) })).toBeUndefined();
+    expect(encodeAnswerHeaders({})).toBeUndefined();
   });
 });
 

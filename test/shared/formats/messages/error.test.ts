@@ -59,7 +59,8 @@ describe("the messages format's errors", () => {
       more: 1,
     };
     const error = new RouterError('rate_limit_exceeded', 'The upstream limits the rate.', { retryAfter: 3600 });
-    const messages = error.quoting({ format: 'messages', status: 429, body, headers });
+    const given = { ...headers, 'set-cookie': 'a=b' };
+    const messages = error.quoting({ format: 'messages', status: 429, body, headers: given });
     expect(messagesErrorAnswer(messages, 'r')).toEqual({ status: 429, headers, body: { ...body, request_id: 'r' } });
     expect(messagesErrorEvent(messages, 'r')).toBe(
       `event: error\ndata: ${JSON.stringify({ ...body, request_id: 'r' })}\n\n`,

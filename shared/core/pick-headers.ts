@@ -1,0 +1,18 @@
+/** Headers of a message, names in lower case. */
+export type GivenHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+/** Visible ASCII and spaces: what any server may send in a header. */
+const plainText = /^[\x20-\x7e]+$/;
+
+/**
+ * Returns the headers that have one of these names and one value of plain text.
+ * @param names in lower case; one that ends in `*` stands for any name so begun
+ */
+export function pickHeaders(headers: GivenHeaders, names: readonly string[]): Record<string, string> {
+  const picked: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (!names.some((known) => (known.endsWith('*') ? name.startsWith(known.slice(0, -1)) : name === known))) continue;
+    if (typeof value === 'string' && plainText.test(value)) picked[name] = value;
+  }
+  return picked;
+}
