@@ -2,8 +2,8 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { Conversation, Turn, TurnBlock } from './conversation.ts';
 
 /**
- * Arranges turns for CLIs: consecutive turns of one role are joined, empty turns are omitted, and the last turn, which must
- * be the user's, is the question.
+ * Arranges turns for CLIs: consecutive turns of one role are joined, empty turns and thinking that ends a turn are omitted, and the
+ * last turn, which must be the user's, is the question.
  * @param param the client's field with the turns, for errors
  * @throws RouterError `invalid_request` without a question, `unsupported_parameter` if the last turn is the assistant's
  */
@@ -12,10 +12,12 @@ export function arrangeTurns(turns: readonly Turn[], param = 'messages'): Pick<C
   for (const { role, blocks } of turns) {
     const kept = blocks.filter((block) => block.type !== 'text' || block.text !== '');
     if (kept.length === 0) continue;
+    if (arranged.at(-1)?.role !== role) dropFinalThinking(arranged);
     const last = arranged.at(-1);
     if (last?.role === role) last.blocks.push(...kept);
     else arranged.push({ role, blocks: kept });
   }
+  dropFinalThinking(arranged);
   const last = arranged.pop();
   if (last?.role === 'assistant') {
     throw new RouterError(
@@ -31,4 +33,12 @@ export function arrangeTurns(turns: readonly Turn[], param = 'messages'): Pick<C
   // No CLI accepts a conversation that begins with the assistant.
   if (arranged[0]?.role === 'assistant') arranged.unshift({ role: 'user', blocks: [{ type: 'text', text: '…' }] });
   return { history: arranged, question: last.blocks };
+}
+
+/** Drops the thinking that the last turn ends in: upstreams refuse a turn that ends so. */
+function dropFinalThinking(turns: { blocks: TurnBlock[] }[]): void {
+  const last = turns.at(-1);
+  if (!last) return;
+  while (last.blocks.at(-1)?.type === 'thinking') last.blocks.pop();
+  if (last.blocks.length === 0) turns.pop();
 }

@@ -1,10 +1,11 @@
 import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
 import { completeUsage, readChatUsage } from '#shared/formats/chat/usage.ts';
 import { estimateTokensOfBytes } from '#shared/formats/estimate-tokens.ts';
+import { carriedThinking } from '../responses-messages/carried-thinking.ts';
 import { ResponsesAnswer } from '../responses/responses-answer.ts';
 import type { Ending, Minted } from '../translation.ts';
 import { readFinishReason } from '../upstreams/chat/finish-reason.ts';
-import { reasoningOf, unifyReasoning } from '../upstreams/chat/reasoning.ts';
+import { reasoningOf, reasoningSignatureField, unifyReasoning } from '../upstreams/chat/reasoning.ts';
 import { ToolCallOrder, toolCallPrefix } from '../upstreams/chat/tool-call-order.ts';
 
 /** Writes the messages or deltas of a chat upstream's answer as items of a response. Results are text ready to be sent. */
@@ -43,6 +44,8 @@ export class ChatOutput {
     let events = '';
     const thought = this.#count(reasoningOf(delta));
     if (thought !== '') events += this.#answer.reasoning(thought);
+    const signed = carriedThinking({ type: 'thinking', signature: delta[reasoningSignatureField] }, this.#minted.model);
+    if (signed) this.#answer.sealReasoning(signed);
     const text = this.#count(content);
     if (text !== '') events += this.#answer.text(text);
     const refused = this.#count(refusal);

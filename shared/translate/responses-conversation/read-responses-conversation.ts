@@ -1,11 +1,18 @@
-import type { ResponsesItem, ResponsesMessage, ResponsesRequest } from '#shared/formats/responses/request.ts';
+import type {
+  ResponsesItem,
+  ResponsesMessage,
+  ResponsesReasoning,
+  ResponsesRequest,
+} from '#shared/formats/responses/request.ts';
 import { arrangeTurns } from '../conversation/arrange-turns.ts';
 import type { Conversation, Turn, TurnBlock } from '../conversation/conversation.ts';
 import { isAsked, typeOf } from '../conversation/is-asked.ts';
+import { thinkingBlock } from '../responses-messages/carried-thinking.ts';
 import { responsesContentToBlocks } from '../responses-messages/responses-content-to-blocks.ts';
 import { flattenTools } from '../responses/flatten-tools.ts';
 import { isHostedCall } from '../responses/is-hosted-call.ts';
 import { refuseHostedTools } from '../responses/refuse-hosted-tools.ts';
+import type { Target } from '../translation.ts';
 import { unsupportedInChat } from '../unsupported.ts';
 import { thinkingForChat } from '../vocabulary/thinking.ts';
 
@@ -17,21 +24,24 @@ const refusedFields: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads the conversation of a Responses request. Thinking of earlier turns and sampling are ignored: no CLI takes them.
+ * Reads the conversation of a Responses request. Sampling is ignored: no CLI takes it. So is thinking of earlier turns, but for what
+ * the agent's upstream has signed, if the agent takes it.
  * @throws RouterError `unsupported_parameter` with the field that a CLI cannot serve
  */
-export function readResponsesConversation(
-  request: ResponsesRequest,
-  model: string,
-  takesImages: boolean,
-): Conversation {
+export function readResponsesConversation(request: ResponsesRequest, target: Target): Conversation {
   refuseFields(request);
   refuseTools(request);
+  const { model, takesImages = false } = target;
   const { instructions, input, max_output_tokens: maxTokens } = request;
   const system: string[] = typeof instructions === 'string' && instructions !== '' ? [instructions] : [];
   const turns: Turn[] = [];
   const items: ResponsesItem[] = typeof input === 'string' ? [{ role: 'user', content: input }] : (input ?? []);
   for (const [at, item] of items.entries()) {
+    if (item.type === 'reasoning') {
+      if (target.takesThinking)
+        turns.push({ role: 'assistant', blocks: signedThinking(item as ResponsesReasoning, target) });
+      continue;
+    }
     const message = messageIn(item, `input[${at}]`);
     if (!message) continue;
     const { role, content } = message;
@@ -50,6 +60,12 @@ export function readResponsesConversation(
   };
 }
 
+/** Claude Code takes no thinking that is hidden. */
+function signedThinking(item: ResponsesReasoning, target: Target): TurnBlock[] {
+  const block = thinkingBlock(item, target);
+  return block?.type === 'thinking' ? [block] : [];
+}
+
 /** The item if it is a message; undefined for one that a CLI needs not know. */
 function messageIn(item: ResponsesItem, param: string): ResponsesMessage | undefined {
   switch (item.type) {
@@ -57,7 +73,6 @@ function messageIn(item: ResponsesItem, param: string): ResponsesMessage | undef
     case null:
     case 'message':
       return item as ResponsesMessage;
-    case 'reasoning':
     case 'additional_tools':
       return undefined;
     default:

@@ -13,8 +13,8 @@ export const responsesToConversation: Translation<Conversation> = {
   upstream: conversationUpstream,
   passesHeaders: false,
   recall: recallResponses,
-  request: (body, { model, unseal, takesImages = false }) =>
-    readResponsesConversation(expandCompaction(body, unseal) as ResponsesRequest, model, takesImages),
+  request: (body, target) =>
+    readResponsesConversation(expandCompaction(body, target.unseal) as ResponsesRequest, target),
   reply: responsesToChat.reply,
   stream: responsesToChat.stream,
 };

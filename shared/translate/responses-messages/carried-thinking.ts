@@ -1,15 +1,18 @@
-import type { JsonObject } from '#shared/core/json.ts';
+import type { Json, JsonObject } from '#shared/core/json.ts';
 import type { MessagesBlock } from '#shared/formats/messages/request.ts';
 import type { ResponsesReasoning } from '#shared/formats/responses/request.ts';
 import { readReasoning } from '../responses/sealed-reasoning.ts';
 import type { Target } from '../translation.ts';
 import { isSyntheticSignature } from '../vocabulary/thinking.ts';
 
+/** A block of the messages format, or what is known of one. */
+type PossiblyThinking = Readonly<Record<string, Json | undefined>>;
+
 /**
  * What a reasoning item carries, beside its text, of a thinking block of the messages format; undefined for a block that no
  * upstream would accept again, because it has no signature. Upstreams refuse thinking of other models, so the model is part of it.
  */
-export function carriedThinking(block: JsonObject, model: string): JsonObject | undefined {
+export function carriedThinking(block: PossiblyThinking, model: string): JsonObject | undefined {
   const { type, signature, data } = block;
   if (type === 'redacted_thinking') return typeof data === 'string' ? { model, data } : undefined;
   if (typeof signature !== 'string' || signature === '' || isSyntheticSignature(signature)) return undefined;

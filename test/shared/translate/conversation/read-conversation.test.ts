@@ -2,6 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { readChatConversation } from '#shared/translate/chat-conversation/read-chat-conversation.ts';
 import { readMessagesConversation } from '#shared/translate/messages-conversation/read-messages-conversation.ts';
 import { readResponsesConversation } from '#shared/translate/responses-conversation/read-responses-conversation.ts';
+import { sealer } from '#shared/core/seal.ts';
+import { writeReasoning } from '#shared/translate/responses/sealed-reasoning.ts';
+import type { Target } from '#shared/translate/translation.ts';
 import { syntheticSignature } from '#shared/translate/vocabulary/thinking.ts';
 import { transcript } from '#shared/translate/conversation/conversation.ts';
 
@@ -12,8 +15,8 @@ const messages = (fields: object, takesImages = false, takesThinking = false) =>
     { model: 'auto', max_tokens: 10, messages: [{ role: 'user', content: 'hi' }], ...fields },
     { model: 'm', takesImages, takesThinking },
   );
-const responses = (fields: object, takesImages = false) =>
-  readResponsesConversation({ model: 'auto', input: 'hi', ...fields }, 'm', takesImages);
+const responses = (fields: object, target: Omit<Target, 'model'> = {}) =>
+  readResponsesConversation({ model: 'auto', input: 'hi', ...fields }, { model: 'm', ...target });
 const image = 'data:image/png;base64,iVBORw0KGgo=';
 
 describe('the conversation of a chat request', () => {
@@ -146,6 +149,40 @@ describe('the conversation of a Responses request', () => {
     expect(question).toEqual([{ type: 'text', text: 'three' }]);
   });
 
+  it('has thinking that an upstream of its own has signed, for an agent that takes it', () => {
+    const { seal, unseal } = sealer(Buffer.alloc(32, 5));
+    const signed = (model: string) => ({
+      type: 'reasoning',
+      summary: [],
+      content: [{ type: 'reasoning_text', text: 'shown' }],
+      encrypted_content: seal(writeReasoning({ text: 'hm', sealed: { model, signature: 'c2ln' } })),
+    });
+    const input = [
+      { role: 'user', content: 'one' },
+      signed('m'),
+      signed('another'),
+      { type: 'reasoning', summary: [{ type: 'summary_text', text: 'unsigned' }] },
+      { role: 'assistant', content: 'two' },
+      { role: 'user', content: 'three' },
+    ];
+    const text = { type: 'text', text: 'two' };
+    const blocks = (target: Omit<Target, 'model'>) => responses({ input }, target).history[1]?.blocks;
+    expect(blocks({ takesThinking: true, unseal })).toEqual([
+      { type: 'thinking', thinking: 'hm', signature: 'c2ln' },
+      text,
+    ]);
+    expect(blocks({ takesThinking: true, unseal: sealer(Buffer.alloc(32, 6)).unseal })).toEqual([text]);
+    expect(blocks({ unseal })).toEqual([text]);
+    const broken = [input[0], signed('m'), { role: 'user', content: 'again' }];
+    expect(responses({ input: broken }, { takesThinking: true, unseal })).toMatchObject({
+      history: [],
+      question: [{ text: 'one' }, { text: 'again' }],
+    });
+    expect(responses({ input: [input[0], signed('m')] }, { takesThinking: true, unseal }).question).toMatchObject([
+      { text: 'one' },
+    ]);
+  });
+
   it('has effort and limit', () => {
     expect(responses({ reasoning: { effort: 'xhigh' }, max_output_tokens: 50 })).toMatchObject({
       effort: 'xhigh',
@@ -159,7 +196,7 @@ describe('the conversation of a Responses request', () => {
 
   it('has images only if the CLI accepts them', () => {
     const input = [{ role: 'user', content: [{ type: 'input_image', image_url: image }] }];
-    expect(responses({ input }, true).question[0]).toMatchObject({ type: 'image' });
+    expect(responses({ input }, { takesImages: true }).question[0]).toMatchObject({ type: 'image' });
     expect(() => responses({ input })).toThrow(expect.objectContaining({ param: 'input[0].content' }));
   });
 

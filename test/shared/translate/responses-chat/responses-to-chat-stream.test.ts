@@ -40,6 +40,30 @@ const chatCall = { id: 'c0', type: 'function', function: { name: 'f', arguments:
 const run = (events: readonly (object | string)[]) => runStream(responsesToChat.stream(minted), events);
 
 describe('a Responses stream from a chat upstream', () => {
+  it('seals the signatures of a command-line agent with the thinking that they belong to', () => {
+    const { text } = run([
+      delta({ reasoning_content: 'h' }),
+      delta({ reasoning_content: 'm' }),
+      delta({ reasoning_signature: 'c2ln' }),
+      delta({ reasoning_content: 'well' }),
+      delta({ reasoning_signature: 'c2lnMg==' }),
+      delta({ content: 'Hello' }),
+      delta({}, 'stop'),
+      '[DONE]',
+    ]);
+    const { items } = assembleResponse(text);
+    const kept = items.slice(0, 2).map(({ encrypted_content: sealed }) => ownerSeal.unseal(sealed as string) ?? '');
+    expect(kept.map((json) => JSON.parse(json) as JsonObject)).toEqual([
+      { text: 'hm', sealed: { model: 'served', signature: 'c2ln' } },
+      { text: 'well', sealed: { model: 'served', signature: 'c2lnMg==' } },
+    ]);
+    expect(items).toMatchObject([
+      { content: [{ text: 'hm' }] },
+      { content: [{ text: 'well' }] },
+      { content: [{ text: 'Hello' }] },
+    ]);
+  });
+
   it('has thinking, text and calls as items, and the usage with both details', () => {
     const { text, ending } = run([
       delta({ role: 'assistant', content: '' }),
