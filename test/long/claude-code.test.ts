@@ -1,4 +1,5 @@
 import Anthropic from '@anthropic-ai/sdk';
+import OpenAI from 'openai';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -67,7 +68,11 @@ function environment(more: Record<string, string> = {}): Record<string, string> 
   };
 }
 
-function converse(model: string, prompts: readonly (string | JsonObject[])[], more: Record<string, string> = {}) {
+function converse(
+  model: string,
+  prompts: readonly (string | JsonObject[] | JsonObject)[],
+  more: Record<string, string> = {},
+) {
   return converseWithClaude(claude ?? '', prompts, { home: newHome(), model, environment: environment(more) });
 }
 
@@ -99,6 +104,27 @@ describe.skipIf(!claude)('Claude Code on a chat engine', () => {
       [{ type: 'document', source: pdf }, ...text('What does it say?\n[demo say "I see no document."]')],
     ]);
     expect(results).toMatchObject([{ is_error: false, result: 'I see no document.' }]);
+  });
+
+  it('takes pings for signs of life, and asks again without them', async () => {
+    // Its byte-level watchdog, with the least time that it takes. The one of five minutes counts the same bytes.
+    const watchdog = {
+      _CLAUDE_CODE_ASSUME_FIRST_PARTY_BASE_URL: '1',
+      CLAUDE_BYTE_STREAM_IDLE_TIMEOUT_MS: '10000',
+      CLAUDE_CODE_MAX_RETRIES: '0',
+    };
+    const [pinging, silent] = await Promise.all([
+      cluster.addIngress({ KEEP_ALIVE_MS: '2000' }),
+      cluster.addIngress({ KEEP_ALIVE_MS: '60000' }),
+    ]);
+    const ask = (url: string) =>
+      converse('demo', ['[demo delay=25000]\n[demo say "Here I am."]'], {
+        ...watchdog,
+        ANTHROPIC_BASE_URL: `${url}/api/anthropic`,
+      });
+    const [{ results: alive }, { results: given }] = await Promise.all([ask(pinging.url), ask(silent.url)]);
+    expect(alive).toMatchObject([{ is_error: false, result: 'Here I am.' }]);
+    expect(given).toMatchObject([{ is_error: true }]);
   });
 
   it('takes the window that its settings name', async () => {
@@ -199,6 +225,39 @@ describe.skipIf(!claude)('Claude Code on a native upstream', () => {
     expect(upstream.calls.length - first).toBe(3);
   });
 
+  it('drops what the upstream has no tag for', async () => {
+    const message =
+      "context_management.edits.0: Input tag 'clear_thinking_20251015' found using 'type' does not match any of the expected tags: 'clear_tool_uses_20250919'";
+    const first = upstream.calls.length;
+    answer = ({ body }) =>
+      body['context_management'] === undefined
+        ? text('Without it.')
+        : { status: 400, error: { type: 'invalid_request_error', message } };
+    const { results } = await converse('claude-native', ['hi']);
+    expect(results).toMatchObject([{ is_error: false, result: 'Without it.' }]);
+    expect(upstream.calls.length - first).toBe(2);
+  });
+
+  it('says what its requests are for, and how long its tools took', async () => {
+    const first = upstream.calls.length;
+    answer = ({ body }) =>
+      body.messages.some(({ content }) => JSON.stringify(content).includes('tool_result'))
+        ? text('Done.')
+        : [{ type: 'tool_use', id: 'toolu_1', name: 'Bash', input: { command: 'echo hi' } }];
+    const { results } = await converse('claude-native', ['Say hi.'], { CLAUDE_CODE_GATEWAY_HINT_HEADERS: '1' });
+    expect(results).toMatchObject([{ is_error: false, result: 'Done.' }]);
+    const [asked, answered] = upstream.calls.slice(first).map(({ headers }) => headers);
+    expect(asked).toMatchObject({
+      'x-claude-code-request-class': 'main',
+      'x-claude-code-session-id': expect.any(String),
+      'x-claude-code-prompt-id': expect.any(String),
+    });
+    expect(answered).toMatchObject({
+      'x-claude-code-prompt-id': asked?.['x-claude-code-prompt-id'],
+      'x-claude-code-prev-tool-durations': expect.stringMatching(/^Bash=\d+$/),
+    });
+  });
+
   it.each([
     [
       'images',
@@ -243,6 +302,60 @@ describe.skipIf(!claude)('Claude Code on a native upstream', () => {
     expect(results).toMatchObject([{ is_error: false, result: 'Without it.' }]);
   });
 
+  it('waits as long as a short limit of the upstream lasts', async () => {
+    const first = upstream.calls.length;
+    answer = (_, at) =>
+      at > first
+        ? text('After it.')
+        : { status: 429, headers: { 'retry-after': '2' }, error: { type: 'rate_limit_error', message: 'Too fast.' } };
+    const startedAt = performance.now();
+    const { results } = await converse('claude-native', ['hi']);
+    expect(results).toMatchObject([{ is_error: false, result: 'After it.' }]);
+    expect(performance.now() - startedAt).toBeGreaterThan(2_000);
+    expect(upstream.calls.length - first).toBe(2);
+  });
+
+  it('sees how far the windows of a subscription are used, once its token is of a gateway', async () => {
+    const used = {
+      status: 'allowed_warning',
+      reset: '1995000000',
+      'representative-claim': 'five_hour',
+      '5h-status': 'allowed_warning',
+      '5h-reset': '1995000000',
+      '5h-utilization': '0.93',
+      '5h-surpassed-threshold': '0.9',
+    };
+    const headers = Object.fromEntries(
+      Object.entries(used).map(([name, value]) => [`anthropic-ratelimit-unified-${name}`, value]),
+    );
+    answer = () => ({ content: text('Hi.'), headers });
+    const proxy = await startRecordingProxy(cluster.url, { authorization: `Bearer ${cluster.key}` });
+    const claims = { aud: 'claude-gateway', sub: 'somebody', session_id: 's', exp: 1_995_000_000 };
+    const token = [{ alg: 'HS256', typ: 'JWT' }, claims].map((part) => base64url(JSON.stringify(part))).join('.');
+    const { messages } = await converse('claude-native', ['hi'], {
+      ANTHROPIC_BASE_URL: `${proxy.url}/api/anthropic`,
+      ANTHROPIC_AUTH_TOKEN: `${token}.${base64url('signature')}`,
+    });
+    await proxy.stop();
+    expect(messages.filter(({ type }) => type === 'rate_limit_event')).toMatchObject([
+      { rate_limit_info: { status: 'allowed_warning', rateLimitType: 'five_hour', utilization: 0.93 } },
+    ]);
+  });
+
+  it('greets the router before it asks', async () => {
+    const proxy = await startRecordingProxy(cluster.url);
+    answer = () => text('Hi.');
+    const asked = ['-p', 'hi', '--output-format', 'json', '--model', 'claude-native'];
+    const { stdout } = await runAgent(claude ?? '', asked, newHome(), {
+      ...environment(),
+      ANTHROPIC_BASE_URL: `${proxy.url}/api/anthropic`,
+    });
+    expect(JSON.parse(stdout)).toMatchObject({ is_error: false, result: 'Hi.' });
+    expect(proxy.answered).toContain('HEAD /api/anthropic/api/hello 200');
+    expect(proxy.answered).toContain('POST /api/anthropic/v1/messages?beta=true 200');
+    await proxy.stop();
+  });
+
   it('shows the wording of a limit at once, if the upstream says to wait for more than a minute', async () => {
     const first = upstream.calls.length;
     answer = () => ({
@@ -258,14 +371,10 @@ describe.skipIf(!claude)('Claude Code on a native upstream', () => {
   });
 });
 
+const base64url = (value: string): string => Buffer.from(value).toString('base64url');
+
 describe.skipIf(!claude)('Claude Code as a worker', () => {
-  it('passes thinking with its signature to clients, and back to its upstream', async () => {
-    const written: JsonObject[] = [];
-    answer = () => {
-      const thinking = `Hm “ä” ${written.length}`;
-      written.push({ type: 'thinking', thinking, signature: randomBytes(600).toString('base64') });
-      return [...written.slice(-1), ...text(`Answer ${written.length}.`)];
-    };
+  beforeAll(async () => {
     await cluster.addCliWorker({
       CLI_KIND: 'claude',
       CLI_COMMAND: claude ?? '',
@@ -274,6 +383,15 @@ describe.skipIf(!claude)('Claude Code as a worker', () => {
       ANTHROPIC_API_KEY: 'sk-native',
       HOME: newHome(),
     });
+  });
+
+  it('passes thinking with its signature to clients, and back to its upstream', async () => {
+    const written: JsonObject[] = [];
+    answer = () => {
+      const thinking = `Hm “ä” ${written.length}`;
+      written.push({ type: 'thinking', thinking, signature: randomBytes(600).toString('base64') });
+      return [...written.slice(-1), ...text(`Answer ${written.length}.`)];
+    };
     const anthropic = new Anthropic({ baseURL: `${cluster.url}/api/anthropic`, apiKey: cluster.key, maxRetries: 0 });
     const messages: Anthropic.MessageParam[] = [];
     for (const streams of [true, false, true, false]) {
@@ -287,5 +405,61 @@ describe.skipIf(!claude)('Claude Code as a worker', () => {
     }
     const raw = upstream.calls.at(-1)?.raw;
     for (const block of written.slice(0, 3)) expect(raw).toContain(JSON.stringify(block));
+  });
+
+  it('passes thinking to Responses clients, sealed with its signature, and back to its upstream', async () => {
+    const written: JsonObject[] = [];
+    answer = () => {
+      written.push({
+        type: 'thinking',
+        thinking: `Hm ${written.length}`,
+        signature: randomBytes(600).toString('base64'),
+      });
+      return [...written.slice(-1), ...text(`Answer ${written.length}.`)];
+    };
+    const openai = new OpenAI({ baseURL: `${cluster.url}/api/openai`, apiKey: cluster.key, maxRetries: 0 });
+    const input: OpenAI.Responses.ResponseInput = [];
+    for (const streams of [true, false, true]) {
+      input.push({ role: 'user', content: 'Go on.' });
+      const asked = {
+        model: 'claude-sonnet-5',
+        store: false,
+        include: ['reasoning.encrypted_content' as const],
+        reasoning: { effort: 'high' as const, summary: 'auto' as const },
+        input,
+      };
+      const { output, output_text: said } = streams
+        ? await openai.responses.stream(asked).finalResponse()
+        : await openai.responses.create(asked);
+      const text = written.at(-1)?.['thinking'];
+      expect(output).toMatchObject([
+        {
+          type: 'reasoning',
+          summary: [{ text }],
+          content: [{ text }],
+          encrypted_content: expect.any(String),
+        },
+        { type: 'message' },
+      ]);
+      expect(said).toBe(`Answer ${written.length}.`);
+      input.push(...(output as OpenAI.Responses.ResponseInputItem[]));
+    }
+    const raw = upstream.calls.at(-1)?.raw;
+    for (const block of written.slice(0, 2)) expect(raw).toContain(JSON.stringify(block));
+  });
+
+  it('is asked for a title again without a schema, which no agent takes', async () => {
+    const first = upstream.calls.length;
+    answer = () => text('{"title": "Badgers"}');
+    const request = { subtype: 'generate_session_title', description: 'Find the badgers.', persist: false };
+    const proxy = await startRecordingProxy(cluster.url);
+    const { results } = await converse('claude-sonnet-5', [request], {
+      ANTHROPIC_BASE_URL: `${proxy.url}/api/anthropic`,
+    });
+    expect(results).toMatchObject([{ response: { subtype: 'success', response: { title: 'Badgers' } } }]);
+    expect(upstream.calls.length - first).toBe(1);
+    await proxy.stop();
+    const path = 'POST /api/anthropic/v1/messages?beta=true';
+    expect(proxy.answered).toEqual([`${path} 400`, `${path} 200`]);
   });
 });

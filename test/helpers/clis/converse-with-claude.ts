@@ -4,7 +4,7 @@ import type { JsonObject } from '#shared/core/json.ts';
 
 /** A conversation with Claude Code in one process. */
 export interface ClaudeConversation {
-  /** The message that ended each turn. */
+  /** The message that ended each turn, or answered a control request. */
   results: JsonObject[];
   /** All that the process wrote. */
   messages: JsonObject[];
@@ -12,12 +12,12 @@ export interface ClaudeConversation {
 
 /**
  * Has a conversation with the real Claude Code: each prompt is sent when the turn before it has ended.
- * @param prompts texts, or contents in the messages format
+ * @param prompts texts, contents in the messages format, or control requests
  * @param home the process's home and working directory
  */
 export function converseWithClaude(
   command: string,
-  prompts: readonly (string | JsonObject[])[],
+  prompts: readonly (string | JsonObject[] | JsonObject)[],
   { home, model, environment }: { home: string; model: string; environment: Record<string, string> },
 ): Promise<ClaudeConversation> {
   const streamed = ['--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose'];
@@ -28,14 +28,14 @@ export function converseWithClaude(
   });
   const conversation: ClaudeConversation = { results: [], messages: [] };
   const speak = (): void => {
-    const content = prompts[conversation.results.length];
-    if (content === undefined) child.stdin.end();
-    else child.stdin.write(`${JSON.stringify({ type: 'user', message: { role: 'user', content } })}\n`);
+    const prompt = prompts[conversation.results.length];
+    if (prompt === undefined) child.stdin.end();
+    else child.stdin.write(`${JSON.stringify(lineOf(prompt))}\n`);
   };
   createInterface(child.stdout).on('line', (line) => {
     const message = JSON.parse(line) as JsonObject;
     conversation.messages.push(message);
-    if (message['type'] !== 'result') return;
+    if (message['type'] !== 'result' && message['type'] !== 'control_response') return;
     conversation.results.push(message);
     speak();
   });
@@ -45,4 +45,10 @@ export function converseWithClaude(
     child.on('close', () => resolve(conversation));
     speak();
   });
+}
+
+function lineOf(prompt: string | JsonObject[] | JsonObject): JsonObject {
+  if (typeof prompt === 'string' || Array.isArray(prompt))
+    return { type: 'user', message: { role: 'user', content: prompt } };
+  return { type: 'control_request', request_id: 'r', request: prompt };
 }

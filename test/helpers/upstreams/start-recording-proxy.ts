@@ -8,18 +8,25 @@ export interface RecordingProxy {
   url: string;
   /** The bodies of its POST requests, in order. */
   bodies: string[];
+  /** Method, path and status of every request that was answered. */
+  answered: string[];
   stop(): Promise<void>;
 }
 
-/** Starts a proxy before the server at an address such as `http://127.0.0.1:1234`. */
-export async function startRecordingProxy(server: string): Promise<RecordingProxy> {
+/**
+ * Starts a proxy before the server at an address such as `http://127.0.0.1:1234`.
+ * @param given headers that every request has, whatever the client sends
+ */
+export async function startRecordingProxy(server: string, given: Record<string, string> = {}): Promise<RecordingProxy> {
   const bodies: string[] = [];
+  const answered: string[] = [];
   const proxy = createServer((request, response) => {
     const { method = 'GET', url = '/', headers } = request;
     text(request).then(
       (body) => {
         if (method === 'POST') bodies.push(body);
-        const onward = send(`${server}${url}`, { method, headers }, (answer) => {
+        const onward = send(`${server}${url}`, { method, headers: { ...headers, ...given } }, (answer) => {
+          answered.push(`${method} ${url} ${answer.statusCode}`);
           response.writeHead(answer.statusCode ?? 502, answer.headers);
           answer.pipe(response);
         });
@@ -34,6 +41,7 @@ export async function startRecordingProxy(server: string): Promise<RecordingProx
   return {
     url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
     bodies,
+    answered,
     stop: async () => {
       proxy.closeAllConnections();
       proxy.close();
