@@ -21,7 +21,8 @@ export interface NatsCluster {
   restart: (name: string) => Promise<void>;
   /**
    * Waits until every server has all that it keeps for JetStream, so that any one may leave. A server that has not after half a
-   * minute is started again, as an operator does: NATS 2.9 sometimes never catches up after it stood still under load.
+   * minute is started again, as an operator does, and then the others, one after the other: NATS 2.9 sometimes never catches up
+   * after it stood still under load.
    */
   whole: () => Promise<void>;
   stop: () => Promise<void>;
@@ -89,6 +90,10 @@ export async function startNatsCluster({
     if (server && server.exitCode === null && server.signalCode === null) await once(server, 'exit');
     start(name);
   };
+  const startAgain = async (name: string): Promise<void> => {
+    servers.get(name)?.kill('SIGKILL');
+    await restart(name);
+  };
   const allHealthy = async (): Promise<void> => {
     const states = await Promise.all(nodes.map(({ monitor }) => healthOf(monitor)));
     if (states.some((state) => state !== healthy)) throw new Error(`Not every server is healthy: ${states.join(', ')}`);
@@ -100,16 +105,20 @@ export async function startNatsCluster({
     signal: (name, signal) => void servers.get(name)?.kill(signal),
     restart,
     whole: async () => {
-      try {
-        await until(allHealthy, catchUpMs);
-      } catch {
-        for (const { name, monitor } of nodes) {
-          if ((await healthOf(monitor)) === healthy) continue;
-          servers.get(name)?.kill('SIGKILL');
-          await restart(name);
-        }
-        await until(allHealthy, catchUpMs);
+      const isWhole = (): Promise<boolean> =>
+        until(allHealthy, catchUpMs).then(
+          () => true,
+          () => false,
+        );
+      if (await isWhole()) return;
+      for (const { name, monitor } of nodes) if ((await healthOf(monitor)) !== healthy) await startAgain(name);
+      if (await isWhole()) return;
+      // The one that the others catch up from may be at fault.
+      for (const { name } of nodes) {
+        await startAgain(name);
+        if (await isWhole()) return;
       }
+      await allHealthy();
     },
     stop: async () => {
       for (const server of servers.values()) {
