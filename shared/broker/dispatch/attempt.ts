@@ -5,6 +5,9 @@ import type { LiveWorker, Placement } from './workers/live-pool.ts';
 /** Milliseconds between two requests for missing frames. */
 const askAgainMs = 500;
 
+/** Milliseconds after a question in which its answer shows that the worker lives now. */
+const justMs = 300;
+
 /** Bytes of an answer that is not streamed, at most. */
 const maxWholeAnswerBytes = 64 * 1024 * 1024;
 
@@ -21,7 +24,7 @@ export class Attempt {
   #hasBegun = false;
   #lastFrameAt = this.claimedAt;
   #lastDataAt = this.claimedAt;
-  #askedAt = 0;
+  #askedAt = Number.NEGATIVE_INFINITY;
   #comparedAt = 0;
   /** Whether its first token comes far later than those of the worker's peers. */
   isLate = false;
@@ -89,6 +92,11 @@ export class Attempt {
     if (now - this.#askedAt < askAgainMs) return false;
     this.#askedAt = now;
     return true;
+  }
+
+  /** Whether its worker has just been asked for missing frames, and has sent one since: it lives. */
+  hasJustAnswered(now: number): boolean {
+    return now - this.#askedAt < justMs && this.worker.lastFrameAt > this.#askedAt;
   }
 
   /** Whether its wait was last compared with others so many milliseconds ago. Notes a new comparison. */

@@ -179,12 +179,14 @@ export class JobEndings {
 
   /**
    * A streamed job waits for its first piece: it leaves an ejected worker that is far later than its peers, if another one serves.
-   * It does not while that one may have died with it: another worker has, or its heartbeat is due.
+   * It does not while that one may have died with it: another worker has, or it does not answer when it is asked for a frame.
    */
   leaveLate(job: Job, now: number): void {
     const { attempt } = job;
     if (!attempt || !this.#parts.judge.awaited(attempt, now) || !this.#mayMove(job)) return;
-    if (this.#parts.deaths.hasOne(job) || now - attempt.worker.lastHeartbeatAt > heartbeatMs) return;
+    const { deaths, link } = this.#parts;
+    if (deaths.hasOne(job)) return;
+    if (!attempt.hasJustAnswered(now)) return link.askAgain(job, now);
     if (job.request.place(new Set(job.avoid).add(attempt.worker.id)).length === 0) return;
     this.exceed(job, new RouterError('first_token_timeout', 'The model gave no first token in time.'));
   }
