@@ -58,7 +58,8 @@ export class Dispatcher {
     const jobs = this.#jobs;
     const onFull = (job: Job): void => this.#endings.fail(job, this.#tooManyWait(job));
     const offer = (job: Job): boolean => this.#placer.offerWaiting(job);
-    this.#queue = new Queue(broker, workers, { ingress, settings: queue, spillMs, log, jobs, offer, onFull });
+    const handOver = (job: Job): void => this.#placer.handOver(job);
+    this.#queue = new Queue(broker, workers, { ingress, settings: queue, spillMs, log, jobs, offer, handOver, onFull });
     const { tickets } = this.#queue;
     const jetStreamProxy = new JetStreamProxy(broker, ingress);
     const link = new WorkerLink(broker, ingress, log);

@@ -50,25 +50,27 @@ export class JobPlacer {
   }
 
   /**
-   * Brings a job whose tickets nobody claims to a worker without them, because JetStream may have no leader or may have lost
-   * them: offers it, or, where it cannot be offered, sends a ticket straight to a worker, which claims it as any other.
-   * @returns false where it still waits
+   * Offers a job that waits, because nothing is claimed in its lane: JetStream may have no leader.
+   * @returns false where no worker is known to wait for one
    */
   offerWaiting(job: Job): boolean {
-    const { broker, link, suspects } = this.#parts;
+    const { link } = this.#parts;
     const offer = this.#chooseOffer(job, placementsOf(job), true);
-    if (!offer) {
-      if (!broker.connected || !job.tickets.mayHandOver(performance.now())) return false;
-      const to = chooseRecipient(job, (worker) => suspects.mayTake(worker, job));
-      if (to) link.handOver(job, to);
-      return false;
-    }
+    if (!offer) return false;
     const attempt = new Attempt(offer.worker, offer.placement, true);
     const context = this.#give(job, attempt);
     // The next job gets a ticket of its own, and with it its turn to be offered.
     job.tickets.withdrawAll(true);
     link.offer(job, attempt, offer, context);
     return true;
+  }
+
+  /** Sends a ticket of a waiting job straight to a worker, which claims the job as with any other ticket. Once a second at most. */
+  handOver(job: Job): void {
+    const { broker, link, suspects } = this.#parts;
+    if (!broker.connected || !job.tickets.mayHandOver(performance.now())) return;
+    const to = chooseRecipient(job, (worker) => suspects.mayTake(worker, job));
+    if (to) link.handOver(job, to);
   }
 
   /** The worker has filled up since its last heartbeat, looks through its lanes first, or is gone. */

@@ -9,8 +9,9 @@ const minTickets = 2;
 /** Seconds over which the rate of claims is averaged. */
 const averagedSeconds = 5;
 
-/** Milliseconds after which a lane that stands still although its pool has free slots gets one more ticket. */
+/** Milliseconds after which a lane that stands still although its pool has free slots gets more tickets, and how many at most. */
 const stuckMs = 250;
+const maxStuckTickets = 4;
 
 /** Milliseconds without a claim after which the jobs with tickets are offered: no worker may be able to pull them. */
 const stillMs = 1_000;
@@ -169,15 +170,17 @@ export class FairLane<Job extends Sent> {
   }
 
   /**
-   * Publishes one more ticket when none was claimed for a while: those in the lane may have come to workers that are gone.
-   * @param hasFreeSlots whether the lane's pool has any
+   * Publishes more tickets when none was claimed for a while: those in the lane may have come to workers that are gone.
+   * @param freeSlots of the lane's pool
    */
-  maintain(now: number, hasFreeSlots: () => boolean): void {
+  maintain(now: number, freeSlots: () => number): void {
     if (this.#held === 0 || now - this.#progressAt < stuckMs) return;
     this.#progressAt = now;
-    if (!hasFreeSlots()) return;
+    const free = freeSlots();
+    if (free <= 0) return;
     this.#spare = 0;
-    this.#publishOne();
+    const wanted = Math.min(this.#held, maxStuckTickets, Math.max(1, free - this.#published));
+    for (let count = 0; count < wanted; count += 1) this.#publishOne();
   }
 
   /** The claim was granted to a job. */

@@ -32,6 +32,7 @@ export interface QueueOptions {
   jobs: JobTable;
   /** See `TicketsOptions`. */
   offer: (job: Job) => boolean;
+  handOver: (job: Job) => void;
   /** Called when the broker has no room for any ticket of a job, or the job would wait for longer than it may. */
   onFull: (job: Job) => void;
 }
@@ -49,12 +50,12 @@ export class Queue {
   constructor(
     broker: Broker,
     workers: LiveWorkers,
-    { ingress, settings, spillMs, log, jobs, offer, onFull }: QueueOptions,
+    { ingress, settings, spillMs, log, jobs, offer, handOver, onFull }: QueueOptions,
   ) {
     this.#log = log;
     this.#jobs = jobs;
     this.#onFull = onFull;
-    this.tickets = new Tickets(broker, { ingress, spillMs, settings, offer, onFull });
+    this.tickets = new Tickets(broker, { ingress, spillMs, settings, offer, handOver, onFull });
     this.#streams = new TicketStreams(broker, {
       queue: settings,
       log,

@@ -15,7 +15,7 @@ import type { PriorityClass } from '#shared/core/priority-class.ts';
 const confirmMs = 2_000;
 
 /** Milliseconds after which a ticket that nobody has claimed may be lost, if its pool has free slots, although others are claimed. */
-const overdueMs = 2_000;
+const overdueMs = 1_000;
 
 export interface TicketsOptions {
   /** This ingress, as a subject token. */
@@ -23,8 +23,10 @@ export interface TicketsOptions {
   settings: QueueSettings;
   /** Milliseconds after which an unclaimed ticket goes to the next lane too. */
   spillMs: number;
-  /** Brings a job whose tickets nobody claims to a worker without them. Returns whether it waits no more. */
+  /** Offers a job that waits in a lane that stands still. Returns whether a worker is known to wait for one. */
   offer: (job: Job) => boolean;
+  /** Sends a job's ticket straight to a worker, once a second at most. */
+  handOver: (job: Job) => void;
   /** Called when as many jobs wait in all tiers of a job as may, or so many that it would wait for longer than it may. */
   onFull: (job: Job) => void;
 }
@@ -45,12 +47,14 @@ export class Tickets {
   readonly #maxQueued: number;
   readonly #onFull: (job: Job) => void;
   readonly #offer: TicketsOptions['offer'];
+  readonly #handOver: TicketsOptions['handOver'];
   readonly #lanes = new WeakMap<LivePool, Map<PriorityClass, FairLane<Job>>>();
 
-  constructor(broker: Broker, { ingress, spillMs, settings, offer, onFull }: TicketsOptions) {
+  constructor(broker: Broker, { ingress, spillMs, settings, offer, handOver, onFull }: TicketsOptions) {
     this.#maxQueued = settings.maxQueued;
     this.#onFull = onFull;
     this.#offer = offer;
+    this.#handOver = handOver;
     this.#broker = broker;
     this.#ingress = ingress;
     this.#spillMs = spillMs;
@@ -94,16 +98,20 @@ export class Tickets {
 
   /**
    * Maintains a waiting job's tickets: places one in the next lane when it is due, and publishes those again that were not stored.
-   * Where a lane stands still, or a ticket is overdue, the jobs with tickets are brought to workers without JetStream, which may
-   * have no leader or may have lost the ticket; each that leaves makes the next one publish its own.
+   * JetStream may have no leader, or may have lost a ticket: where a lane stands still, the jobs with tickets are offered, and a
+   * ticket that is overdue is sent straight to a worker. Each job that leaves makes the next one publish its own.
    */
   maintain(job: Job, now: number): void {
     if (now > job.tickets.spillAt) this.spill(job);
     for (const [pool, ticket] of job.tickets.placed) {
       const lane = this.laneOf(pool, job.request.class);
-      if (ticket.place.isHeld) lane.maintain(now, () => freeSlots(pool) > -pool.waiting);
-      else if ((lane.standsStill(now) || isOverdue(pool, ticket, now)) && this.#offer(job)) return;
-      else if (ticket.answer !== 'stored' && now - ticket.publishedAt > confirmMs) this.#publish(job, pool);
+      if (ticket.place.isHeld) {
+        lane.maintain(now, () => freeSlots(pool) + pool.waiting);
+        continue;
+      }
+      if (lane.standsStill(now) && this.#offer(job)) return;
+      if (isOverdue(pool, ticket, now)) this.#handOver(job);
+      if (ticket.answer !== 'stored' && now - ticket.publishedAt > confirmMs) this.#publish(job, pool);
     }
   }
 
