@@ -66,6 +66,8 @@ export interface ErrorDetails {
   param?: string | undefined;
   /** Seconds after which a retry makes sense, sent as `retry-after`; between 1 and 30 for errors that SDKs retry. */
   retryAfter?: number | undefined;
+  /** Whether the request has called tools that may have changed something: clients are then not to repeat it by themselves. */
+  hadEffects?: boolean | undefined;
   /** The underlying error. For logs only, never sent. */
   cause?: unknown;
   /** Facts as data, for formats whose errors carry them (`error.details` of the messages format). */
@@ -80,6 +82,7 @@ export class RouterError extends Error {
   readonly code: ErrorCode;
   readonly param: string | undefined;
   readonly retryAfter: number | undefined;
+  readonly hadEffects: boolean;
   readonly details: ErrorDetails['details'];
   readonly original: OriginalError | undefined;
 
@@ -88,6 +91,7 @@ export class RouterError extends Error {
     this.code = code;
     this.param = details.param;
     this.retryAfter = details.retryAfter;
+    this.hadEffects = details.hadEffects ?? false;
     this.details = details.details;
     this.original = details.original;
   }
@@ -99,8 +103,14 @@ export class RouterError extends Error {
 
   /** The same error, which clients of the original's format receive as the upstream wrote it. */
   quoting(original: OriginalError | undefined): RouterError {
-    const { code, message, param, retryAfter, cause, details } = this;
-    return new RouterError(code, message, { param, retryAfter, cause, details, original });
+    const { code, message, param, retryAfter, hadEffects, cause, details } = this;
+    return new RouterError(code, message, { param, retryAfter, hadEffects, cause, details, original });
+  }
+
+  /** The same error, of a request that has had effects. */
+  afterEffects(): RouterError {
+    const { code, message, param, retryAfter, cause, details, original } = this;
+    return new RouterError(code, message, { param, retryAfter, hadEffects: true, cause, details, original });
   }
 }
 

@@ -8,7 +8,7 @@ const defaultRetryAfter = 2;
  * between 1 and 30 whole seconds: one of the SDKs ignores more than 60, the other would wait for days.
  */
 export function retryHeaders(error: RouterError, status: number): Record<string, string> {
-  if (!errorTable[error.code].clientMayRetry) {
+  if (!errorTable[error.code].clientMayRetry || error.hadEffects) {
     // Clients do not retry these by themselves; the time is for people, so it has no upper limit.
     const seconds = Math.ceil(error.retryAfter ?? 0);
     return { 'x-should-retry': 'false', ...(seconds > 0 && { 'retry-after': String(seconds) }) };

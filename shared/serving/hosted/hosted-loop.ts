@@ -51,6 +51,8 @@ export class HostedLoop implements RunningRequest {
   /** Calls so far. */
   readonly #uses = new Map<HostedCall['hosted'], number>();
   #allUses = 0;
+  /** Whether a tool has been called that may change something. */
+  #hadEffects = false;
   #running: RunningRequest | undefined;
   #failure: RouterError | undefined;
 
@@ -93,11 +95,11 @@ export class HostedLoop implements RunningRequest {
       sink.end(Buffer.from(stream ? events : JSON.stringify(answer.whole())));
     } catch (error) {
       this.cancel();
-      sink.fail(
+      const failure =
         error instanceof RouterError
           ? error
-          : new RouterError('internal', 'The answer could not be put together.', { cause: error }),
-      );
+          : new RouterError('internal', 'The answer could not be put together.', { cause: error });
+      sink.fail(this.#hadEffects ? failure.afterEffects() : failure);
     }
   }
 
@@ -164,6 +166,7 @@ export class HostedLoop implements RunningRequest {
       return { kind: 'failed', reason: 'url_unknown', message: 'The conversation does not name this address.' };
     this.#uses.set(hosted, uses + 1);
     this.#allUses += 1;
+    this.#hadEffects ||= hosted.kind === 'mcp';
     const { stream, sink } = this.#parts;
     return this.#parts.call(call, this.#stopped.signal, () => {
       if (stream && !this.#isStopped) sink.keepAlive();

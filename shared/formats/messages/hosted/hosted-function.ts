@@ -27,6 +27,11 @@ const functions: Readonly<Record<'web_search' | 'web_fetch', { description: stri
 export function asFunction(tool: MessagesTool): MessagesTool {
   const kind = hostedKindOf(tool);
   if (kind === undefined) return tool;
-  const { name, cache_control: cache } = tool;
-  return { name, ...functions[kind], ...(cache !== undefined && { cache_control: cache }) };
+  const { name, cache_control: cache, defer_loading: deferred } = tool;
+  return {
+    name,
+    ...functions[kind],
+    ...(cache !== undefined && { cache_control: cache }),
+    ...(deferred !== undefined && { defer_loading: deferred }),
+  };
 }

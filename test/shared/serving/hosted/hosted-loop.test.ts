@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RouterError } from '#shared/core/errors.ts';
 import type { HostedAnswer, HostedCall } from '#shared/formats/hosted/hosted-request.ts';
+import { openaiErrorAnswer } from '#shared/formats/openai/error.ts';
 import type { ModelSink } from '#shared/serving/serve-model.ts';
 import { HostedLoop } from '#shared/serving/hosted/hosted-loop.ts';
 
@@ -80,6 +81,36 @@ describe('the hosted tools of an answer', () => {
     const answer = { ...answerWith([fetches]), namesAddress: () => false };
     expect(await runs(answer, 3)).toEqual({ turns: [false, false, false, true], calls: 0 });
   });
+
+  it.each([
+    ['mcp', 'false'],
+    ['web_search', 'true'],
+  ] as const)(
+    'after which the answer fails: a client may repeat the request only without effects: %s',
+    async (kind, mayRetry) => {
+      const failures: RouterError[] = [];
+      const { hosted, ...rest } = callOf('a');
+      let turns = 0;
+      const loop = await HostedLoop.begin({
+        answer: answerWith([{ ...rest, hosted: { ...hosted, kind } }]),
+        sink: { ...silentSink(), fail: (error) => void failures.push(error) },
+        stream: false,
+        count,
+        bounds: { max_uses: 10, max_ms: 10_000 },
+        ask: (_, turn) => {
+          turns += 1;
+          if (turns === 1) turn.end(Buffer.alloc(0));
+          else turn.fail(new RouterError('overloaded', 'All workers are busy.', { retryAfter: 3 }));
+          return Promise.resolve({ cancel: () => undefined, fail: () => undefined, finished: Promise.resolve() });
+        },
+        call: () => Promise.resolve({ kind: 'found', results: [] }),
+      });
+      await loop?.finished;
+      expect(failures.map(openaiErrorAnswer)).toMatchObject([
+        { headers: { 'x-should-retry': mayRetry }, body: { error: { code: 'overloaded' } } },
+      ]);
+    },
+  );
 
   it('fail an answer whose turns are too large together', async () => {
     const failures: RouterError[] = [];

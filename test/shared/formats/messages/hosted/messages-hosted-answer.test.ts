@@ -108,6 +108,12 @@ describe('an answer with hosted tools in the messages format', () => {
     expect(bodyOf(answer.next(true))['tool_choice']).toEqual({ type: 'none' });
   });
 
+  it('is offered a tool when the conversation refers to it, if the client defers it', () => {
+    expect(bodyOf(open({ tools: [{ ...search, defer_loading: true }] }).next(false))['tools']).toEqual([
+      expect.objectContaining({ name: 'web_search', defer_loading: true }),
+    ]);
+  });
+
   it('has the tools of the client alone at the last turn, if there are any', () => {
     const own = { name: 'f', input_schema: { type: 'object' } };
     const answer = open({ tools: [search, own], tool_choice: { type: 'any' } });
