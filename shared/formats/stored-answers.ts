@@ -21,6 +21,13 @@ export interface StoreRequest {
   resolved: (history: readonly JsonObject[], input: readonly JsonObject[]) => Buffer;
 }
 
+/** An answer that is worth storing. */
+export interface ReadAnswer {
+  answer: JsonObject;
+  /** Its JSON text, as it came. */
+  text: Uint8Array;
+}
+
 /** How the answers of a format are stored, and read again at paths of their own. */
 export interface StoredAnswers {
   /** The path below the API's prefixes. An id follows it. */
@@ -31,13 +38,13 @@ export interface StoredAnswers {
   lastEventAt: (piece: Uint8Array) => number;
   /** Bytes of the longest beginning by which such an event is recognised. */
   lastEventMark: number;
-  /** The answer's object of the event that ends a stream; undefined unless the answer is worth storing. */
-  readLastEvent: (event: Buffer) => JsonObject | undefined;
+  /** The answer of the event that ends a stream; undefined unless it is worth storing. */
+  readLastEvent: (event: Buffer) => ReadAnswer | undefined;
   /** The same of an answer that is not streamed. */
-  readWhole: (bytes: Buffer) => JsonObject | undefined;
+  readWhole: (bytes: Buffer) => ReadAnswer | undefined;
   /** The items of an answer's object. */
   outputOf: (answer: JsonObject) => readonly JsonObject[];
-  /** The answer as it is stored: with the id of the one that it continues. */
+  /** The answer as it is stored: with the id of the one that it continues. The same object if it is stored as it is. */
   storedForm: (answer: JsonObject, previous: string | undefined) => JsonObject;
   /** The items of a request's input as they are stored: without credentials for what they name. */
   storedInput: (items: readonly JsonObject[]) => JsonObject[];

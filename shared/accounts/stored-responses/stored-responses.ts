@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { Sealer } from '#shared/core/seal.ts';
@@ -24,6 +25,9 @@ const itemBytes = 256;
 
 /** Base64 has four characters for three bytes. */
 const sealedShare = 4 / 3;
+
+/** Characters of items that are written at once, for about a millisecond, unless one item is longer. */
+const pieceLength = 256 * 1024;
 
 /** An id as this router makes them, and as clients may give items. Any other is unknown. */
 const idPattern = /^[\w-]{1,128}$/;
@@ -81,12 +85,16 @@ export class StoredResponses {
     this.#report = parts.report;
   }
 
-  /** Stores a response, unless it is larger than all that may be stored, or has too many items, or its owner is gone for good. */
-  async keep(owner: string, stored: StoredResponse): Promise<KeepOutcome> {
+  /**
+   * Stores a response, unless it is larger than all that may be stored, or has too many items, or its owner is gone for good. A large one
+   * is written and sealed in pieces, between which the event loop goes on.
+   * @param text the JSON text of the response object, if that is known
+   */
+  async keep(owner: string, stored: StoredResponse, text?: Uint8Array): Promise<KeepOutcome> {
     const { id, previous } = stored;
     const items = [...itemsById(stored).keys()];
     if (items.length > mostItems) return 'too large';
-    const content = this.#sealer(owner).seal(JSON.stringify(stored));
+    const content = await this.#sealer(owner).sealBytes(await writePieces(stored, text));
     const { keepMs, ownerBytes, totalBytes } = this.#bounds;
     const args = { prefix: this.#prefix, owner, id, previous, mostLinks, keepMs, ownerBytes, totalBytes };
     const entry = JSON.stringify({ bytes: content.length + items.length * itemBytes, previous, items });
@@ -161,6 +169,24 @@ export class StoredResponses {
     if (!sealer) throw storeUnavailable('the secret of the cluster is not known yet');
     return sealer;
   }
+}
+
+/** The JSON text of a stored response, in pieces. Waits for the event loop after each large one. */
+async function writePieces(
+  { id, previous, response, input }: StoredResponse,
+  text: Uint8Array = Buffer.from(JSON.stringify(response)),
+): Promise<Uint8Array[]> {
+  const head = JSON.stringify({ id, previous });
+  const pieces: Uint8Array[] = [Buffer.from(`${head.slice(0, -1)},"response":`), text];
+  let written = ',"input":[';
+  for (const [at, item] of input.entries()) {
+    written += `${at === 0 ? '' : ','}${JSON.stringify(item)}`;
+    if (written.length < pieceLength) continue;
+    pieces.push(Buffer.from(written));
+    written = '';
+    await setImmediate();
+  }
+  return [...pieces, Buffer.from(`${written}]}`)];
 }
 
 /** The items of a response by their ids, those of its input and its output. */

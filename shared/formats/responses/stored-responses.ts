@@ -1,10 +1,12 @@
-import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
-import type { StoredAnswers } from '../stored-answers.ts';
+import { isJsonObject } from '#shared/core/json.ts';
+import type { ReadAnswer, StoredAnswers } from '../stored-answers.ts';
 import { listItems } from './list-items.ts';
 import { itemsWithoutSecrets, withoutSecrets } from './without-secrets.ts';
 
 /** A line break and the beginning of each event that ends a stream with a response that is worth storing. */
 const marks = ['completed', 'incomplete'].map((status) => Buffer.from(`\nevent: response.${status}`));
+
+const responseKey = '"response":';
 
 const worthStoring: ReadonlySet<unknown> = new Set(['completed', 'incomplete']);
 
@@ -24,27 +26,54 @@ export const storedResponses: StoredAnswers = {
   },
   lastEventMark: Math.max(...marks.map(({ length }) => length)),
   readLastEvent: (event) => {
-    const lines = event.toString().split('\n');
-    const data = lines.find((line) => line.startsWith('data:'));
-    const parsed = parse(data?.slice('data:'.length) ?? '');
-    return finished(isJsonObject(parsed) ? parsed['response'] : undefined);
+    const data = dataOf(event);
+    const text = responseIn(data);
+    const found = text && finished(parse(text.toString()), text);
+    if (found) return found;
+    const parsed = parse(data.toString());
+    const response = isJsonObject(parsed) ? parsed['response'] : undefined;
+    return finished(response, Buffer.from(JSON.stringify(response ?? null)));
   },
-  readWhole: (bytes) => finished(parse(bytes.toString())),
+  readWhole: (bytes) => finished(parse(bytes.toString()), bytes),
   outputOf: (response) => (Array.isArray(response['output']) ? response['output'].filter(isJsonObject) : []),
-  storedForm: ({ tools, ...response }, previous) => ({
-    ...response,
+  storedForm: (response, previous) => {
+    const { tools } = response;
     // Upstreams may repeat what the client has sent.
-    ...(tools !== undefined && { tools: Array.isArray(tools) ? tools.map(withoutSecrets) : [] }),
-    store: true,
-    previous_response_id: previous ?? null,
-  }),
+    const plain = Array.isArray(tools) ? tools.map(withoutSecrets) : [];
+    const own = { store: true, previous_response_id: previous ?? null };
+    const hasOwn = Object.entries(own).every(([field, value]) => response[field] === value);
+    const isPlain = Array.isArray(tools) && plain.every((tool, at) => tool === tools[at]);
+    if (hasOwn && (isPlain || tools === undefined)) return response;
+    return { ...response, ...(tools !== undefined && { tools: plain }), ...own };
+  },
   storedInput: itemsWithoutSecrets,
   listItems,
   removed: (id) => ({ id, object: 'response', deleted: true }),
 };
 
-function finished(response: unknown): JsonObject | undefined {
-  return isJsonObject(response) && worthStoring.has(response['status']) ? response : undefined;
+function finished(response: unknown, text: Uint8Array): ReadAnswer | undefined {
+  return isJsonObject(response) && worthStoring.has(response['status']) ? { answer: response, text } : undefined;
+}
+
+/** The data of an event, which is one line. */
+function dataOf(event: Buffer): Buffer {
+  const at = event.indexOf('\ndata:');
+  if (at === -1) return Buffer.alloc(0);
+  const start = at + '\ndata:'.length;
+  const end = event.indexOf('\n', start);
+  return event.subarray(start, end === -1 ? event.length : end);
+}
+
+/**
+ * The bytes of the response object in the data of an event, if it is the last of its fields, as upstreams and this router write it:
+ * whether they are one object shows when they are parsed.
+ */
+function responseIn(data: Buffer): Buffer | undefined {
+  const start = data.indexOf(responseKey);
+  const end = data.lastIndexOf('}');
+  // Nothing is nested in front of it.
+  if (start === -1 || data.indexOf('{', data.indexOf('{') + 1) < start) return undefined;
+  return data.subarray(start + responseKey.length, end);
 }
 
 /** What an upstream sent that is no JSON is not stored. */

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { StoredResponse, StoredResponses } from '#shared/accounts/stored-responses/stored-responses.ts';
 import type { Logger } from '#shared/core/log.ts';
-import type { JsonObject } from '#shared/core/json.ts';
-import type { StoredAnswers } from '#shared/formats/stored-answers.ts';
+import type { ReadAnswer, StoredAnswers } from '#shared/formats/stored-answers.ts';
 import type { ToStore } from './resolve-stored.ts';
+import { StoringRoom } from './storing-room.ts';
 
 /** Milliseconds that the end of an answer waits at most until it is stored. */
 const longestMs = 1_000;
@@ -11,12 +11,14 @@ const longestMs = 1_000;
 /** What became of an answer that was to be stored. */
 export type StoreOutcome = 'stored' | 'too_large' | 'failed';
 
+/** Bytes of all answers together that wait until they are stored. */
+const mostWaitingBytes = 32 * 1024 * 1024;
+
 /** An answer that is complete. */
-export interface FinishedAnswer {
+export interface FinishedAnswer extends ReadAnswer {
   requestId: string;
   owner: string;
   format: StoredAnswers;
-  answer: JsonObject;
   toStore: ToStore;
 }
 
@@ -24,6 +26,7 @@ export interface FinishedAnswer {
 export class AnswerStorer {
   readonly #responses: Pick<StoredResponses, 'keep'>;
   readonly #log: Pick<Logger, 'warn'>;
+  readonly room = new StoringRoom(mostWaitingBytes);
   readonly counts: Record<StoreOutcome, number> = { stored: 0, too_large: 0, failed: 0 };
 
   constructor(responses: Pick<StoredResponses, 'keep'>, log: Pick<Logger, 'warn'>) {
@@ -36,25 +39,34 @@ export class AnswerStorer {
     await Promise.race([this.#store(finished), pause(longestMs, undefined, { ref: false })]);
   }
 
+  /** Counts an answer that is not stored because too many wait for that. */
+  countNoRoom(requestId: string): void {
+    this.counts.failed += 1;
+    this.#log.warn({ requestId }, 'a response could not be stored: too many wait for that');
+  }
+
   /** Counts an answer that is too large to be stored. */
   countTooLarge(requestId: string): void {
     this.counts.too_large += 1;
     this.#log.warn({ requestId }, 'a response is too large to be stored');
   }
 
-  async #store({ requestId, owner, format, answer, toStore }: FinishedAnswer): Promise<void> {
+  async #store({ requestId, owner, format, answer, text, toStore }: FinishedAnswer): Promise<void> {
     const { id } = answer;
     if (typeof id !== 'string') return;
+    if (!this.room.take(text.length)) return this.countNoRoom(requestId);
     const { input, previous } = toStore;
     const response = format.storedForm(answer, previous);
     const stored: StoredResponse = { id, response, input: format.storedInput(input), previous };
     try {
-      const outcome = await this.#responses.keep(owner, stored);
+      const outcome = await this.#responses.keep(owner, stored, response === answer ? text : undefined);
       if (outcome === 'kept') this.counts.stored += 1;
       else if (outcome === 'too large') this.countTooLarge(requestId);
     } catch (error) {
       this.counts.failed += 1;
       this.#log.warn({ requestId, err: error }, 'a response could not be stored');
+    } finally {
+      this.room.give(text.length);
     }
   }
 }

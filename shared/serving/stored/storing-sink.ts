@@ -1,11 +1,11 @@
 import type { Job } from '#shared/broker/dispatch/job.ts';
 import { RouterError } from '#shared/core/errors.ts';
-import type { JsonObject } from '#shared/core/json.ts';
-import type { StoredAnswers } from '#shared/formats/stored-answers.ts';
+import type { ReadAnswer, StoredAnswers } from '#shared/formats/stored-answers.ts';
 import type { Caller } from '../caller.ts';
 import type { ModelSink } from '../serve-model.ts';
 import type { ToStore } from './resolve-stored.ts';
 import type { AnswerStorer } from './store-answers.ts';
+import type { StoringRoom } from './storing-room.ts';
 
 /** Bytes of the longest answer that is held back while it is stored. */
 const mostBytes = 8 * 1024 * 1024;
@@ -18,10 +18,14 @@ export interface StoringOptions {
   stream: boolean;
   /** Whether the caller no longer waits: its answer is not stored. */
   isGone: () => boolean;
-  /** Stores the answer's object. Never rejects, and waits for a bounded time. */
-  store: (answer: JsonObject) => Promise<void>;
+  /** Stores the answer. Never rejects, and waits for a bounded time. */
+  store: (answer: ReadAnswer) => Promise<void>;
+  /** Bounds what all answers hold back together. */
+  room: Pick<StoringRoom, 'take' | 'give'>;
   /** Called when the answer is too long to be stored. */
   onTooLarge: () => void;
+  /** Called when the answer is not stored because all answers together hold back too much. */
+  onNoRoom: () => void;
 }
 
 /** One answer that is to be stored. */
@@ -31,7 +35,7 @@ export interface StoredAnswerParts {
   format: StoredAnswers;
   stream: boolean;
   toStore: ToStore;
-  storer: Pick<AnswerStorer, 'store' | 'countTooLarge'>;
+  storer: Pick<AnswerStorer, 'store' | 'room' | 'countTooLarge' | 'countNoRoom'>;
 }
 
 /**
@@ -47,6 +51,8 @@ export class StoringSink implements ModelSink {
   #begun = nothing;
   #held: Buffer[] | undefined;
   #heldBytes = 0;
+  /** Whether the answer will not be stored: its last event passes. */
+  #isGivenUp = false;
 
   constructor(sink: ModelSink, options: StoringOptions) {
     this.#sink = sink;
@@ -79,6 +85,7 @@ export class StoringSink implements ModelSink {
   }
 
   fail(error: RouterError): void {
+    this.#release();
     this.#held = undefined;
     this.#sink.fail(error);
   }
@@ -87,6 +94,7 @@ export class StoringSink implements ModelSink {
     const last = Buffer.from(bytes);
     const answer = this.#options.stream ? this.#lastEvent(last) : this.#options.format.readWhole(last);
     if (answer && !this.#options.isGone()) await this.#options.store(answer);
+    this.#release();
     try {
       for (const piece of this.#held ?? []) this.#sink.data(piece);
       this.#sink.end(last);
@@ -96,8 +104,9 @@ export class StoringSink implements ModelSink {
   }
 
   /** The answer's object of the event that ends the stream, which may be among its last bytes. */
-  #lastEvent(last: Buffer): JsonObject | undefined {
+  #lastEvent(last: Buffer): ReadAnswer | undefined {
     const { lastEventAt, readLastEvent } = this.#options.format;
+    if (this.#isGivenUp) return undefined;
     if (this.#held) return readLastEvent(Buffer.concat([this.#begun, ...this.#held, last]));
     const whole = Buffer.concat([this.#line, last]);
     const at = lastEventAt(whole);
@@ -123,15 +132,28 @@ export class StoringSink implements ModelSink {
   }
 
   #hold(bytes: Uint8Array): void {
-    // The owner of the memory may reuse it.
-    this.#held?.push(Buffer.from(bytes));
-    this.#heldBytes += bytes.length;
-    if (this.#heldBytes <= mostBytes) return;
-    // Too long to be held: it is passed on, and not stored.
-    if (this.#heldBytes - bytes.length <= mostBytes) this.#options.onTooLarge();
+    const { room, onTooLarge, onNoRoom } = this.#options;
+    if (this.#isGivenUp) return this.#sink.data(bytes);
+    const isTooLarge = this.#heldBytes + bytes.length > mostBytes;
+    if (!isTooLarge && room.take(bytes.length)) {
+      this.#heldBytes += bytes.length;
+      // The owner of the memory may reuse it.
+      this.#held?.push(Buffer.from(bytes));
+      return;
+    }
+    if (isTooLarge) onTooLarge();
+    else onNoRoom();
+    this.#isGivenUp = true;
+    this.#release();
     for (const piece of this.#held ?? []) this.#sink.data(piece);
     this.#held = [];
     this.#begun = nothing;
+    this.#sink.data(bytes);
+  }
+
+  #release(): void {
+    this.#options.room.give(this.#heldBytes);
+    this.#heldBytes = 0;
   }
 }
 
@@ -147,7 +169,9 @@ export function storingSink(sink: ModelSink, answer: StoredAnswerParts): ModelSi
     format,
     stream,
     isGone: () => caller.isGone(),
-    store: (object) => storer.store({ requestId, owner, format, answer: object, toStore }),
+    store: (read) => storer.store({ requestId, owner, format, ...read, toStore }),
+    room: storer.room,
     onTooLarge: () => storer.countTooLarge(requestId),
+    onNoRoom: () => storer.countNoRoom(requestId),
   });
 }

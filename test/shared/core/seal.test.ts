@@ -4,7 +4,7 @@ import { derive, sealer } from '#shared/core/seal.ts';
 
 describe('a sealer', () => {
   const key = randomBytes(32);
-  const { seal, unseal } = sealer(key);
+  const { seal, sealBytes, unseal } = sealer(key);
 
   it('opens what it has sealed, and seals equal texts equally', () => {
     const sealed = seal('Grüße, 🦡');
@@ -12,6 +12,14 @@ describe('a sealer', () => {
     expect(unseal(sealed)).toBe('Grüße, 🦡');
     expect(seal('Grüße, 🦡')).toBe(sealed);
     expect(unseal(seal(''))).toBe('');
+  });
+
+  it('seals the bytes of a text as the text itself', async () => {
+    const text = 'Grüße, 🦡'.repeat(100_000);
+    const bytes = Buffer.from(text);
+    const pieces = [bytes.subarray(0, 3), bytes.subarray(3, 700_000), bytes.subarray(700_000)];
+    expect((await sealBytes(pieces)) === seal(text)).toBe(true);
+    expect(await sealBytes([])).toBe(seal(''));
   });
 
   it('opens nothing that another key has sealed, or that was changed', () => {

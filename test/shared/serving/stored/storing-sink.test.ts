@@ -3,7 +3,9 @@ import { RouterError } from '#shared/core/errors.ts';
 import type { JsonObject } from '#shared/core/json.ts';
 import { ResponseEvents } from '#shared/formats/responses/response-events.ts';
 import { storedResponses } from '#shared/formats/responses/stored-responses.ts';
+import type { ReadAnswer } from '#shared/formats/stored-answers.ts';
 import type { ModelSink } from '#shared/serving/serve-model.ts';
+import { StoringRoom } from '#shared/serving/stored/storing-room.ts';
 import { StoringSink } from '#shared/serving/stored/storing-sink.ts';
 import { until } from '../../../helpers/until.ts';
 
@@ -20,8 +22,14 @@ function stream(last: object = response, type = 'completed'): string {
   return delta + events.write(`response.${type}`, { response: last as JsonObject });
 }
 
+interface OpenOptions {
+  streams?: boolean;
+  isGone?: boolean;
+  room?: StoringRoom;
+}
+
 /** A sink and what has become of an answer. */
-function open({ streams = true, isGone = false }: { streams?: boolean; isGone?: boolean } = {}) {
+function open({ streams = true, isGone = false, room = new StoringRoom(20_000_000) }: OpenOptions = {}) {
   const sent: string[] = [];
   const stored: JsonObject[] = [];
   const release = Promise.withResolvers<void>();
@@ -33,13 +41,16 @@ function open({ streams = true, isGone = false }: { streams?: boolean; isGone?: 
     end: (bytes) => void sent.push(Buffer.from(bytes).toString(), '(end)'),
     fail: ({ code }) => void sent.push(`(${code})`),
   };
-  const store = (answer: JsonObject): Promise<void> => {
+  const store = ({ answer, text }: ReadAnswer): Promise<void> => {
+    expect(JSON.parse(Buffer.from(text).toString())).toEqual(answer);
     stored.push(answer);
     return release.promise;
   };
-  const counts = { tooLarge: 0 };
+  const counts = { tooLarge: 0, noRoom: 0 };
   const onTooLarge = (): void => void (counts.tooLarge += 1);
-  const options = { format: storedResponses, stream: streams, isGone: () => isGone, store, onTooLarge };
+  const onNoRoom = (): void => void (counts.noRoom += 1);
+  const over = { store, room, onTooLarge, onNoRoom };
+  const options = { format: storedResponses, stream: streams, isGone: () => isGone, ...over };
   return { sink: new StoringSink(inner, options), sent, stored, counts, release: () => release.resolve() };
 }
 
@@ -128,6 +139,31 @@ describe('an answer is not stored', () => {
     await until(() => sent.at(-1) === '(end)');
     expect(stored).toEqual([]);
     expect(sent.join('') === `${long}(end)`).toBe(true);
-    expect(counts).toEqual({ tooLarge: 1 });
+    expect(counts).toEqual({ tooLarge: 1, noRoom: 0 });
+  });
+
+  it('when all answers that wait hold back too much: it passes, is counted, and there is room once they are stored', async () => {
+    const room = new StoringRoom(1_500);
+    const large = stream({ ...response, text: 'x'.repeat(900) });
+    const [first, second] = [open({ room }), open({ room })];
+    for (const { sink } of [first, second]) {
+      sink.data(Buffer.from(large));
+      sink.end(Buffer.alloc(0));
+    }
+    await until(() => second.sent.at(-1) === '(end)');
+    expect(second.sent.join('')).toBe(`${large}(end)`);
+    expect([second.stored, second.counts]).toEqual([[], { tooLarge: 0, noRoom: 1 }]);
+    expect(first.stored).toHaveLength(1);
+    first.release();
+    await until(() => first.sent.at(-1) === '(end)');
+    const [failing, third] = [open({ room }), open({ room })];
+    failing.sink.data(Buffer.from(large));
+    failing.sink.fail(new RouterError('worker_lost', 'The worker is gone.'));
+    third.sink.data(Buffer.from(large));
+    third.release();
+    third.sink.end(Buffer.alloc(0));
+    await until(() => third.sent.at(-1) === '(end)');
+    expect(third.stored).toHaveLength(1);
+    expect(room.taken).toBe(0);
   });
 });

@@ -1,0 +1,29 @@
+/**
+ * Bounds the memory of answers that wait until they are stored, in sum: many may end at once while Redis is slow. An answer that finds
+ * no room is sent on and not stored.
+ */
+export class StoringRoom {
+  readonly #most: number;
+  #taken = 0;
+
+  /** @param most bytes of all answers together */
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  get taken(): number {
+    return this.#taken;
+  }
+
+  /** Takes room for so many bytes, unless there is too little. */
+  take(bytes: number): boolean {
+    if (this.#taken + bytes > this.#most) return false;
+    this.#taken += bytes;
+    return true;
+  }
+
+  /** Gives back what was taken. */
+  give(bytes: number): void {
+    this.#taken -= bytes;
+  }
+}
