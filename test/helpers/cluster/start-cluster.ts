@@ -16,6 +16,8 @@ export interface ClusterOptions {
   redisUrl?: string;
   /** Further environment of the ingress, each gpu-worker and the demo engine. */
   ingress?: Record<string, string>;
+  /** Node's flags for the ingress. Default: those of this process. */
+  ingressFlags?: readonly string[];
   worker?: Record<string, string>;
   engine?: Record<string, string>;
   /** How many gpu-workers serve the demo engine. Default 1. */
@@ -75,8 +77,8 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     RTR_PREFIX: prefix,
   };
   const started: ServiceProcess[] = [];
-  const start = (file: string, environment: Record<string, string>): ServiceProcess => {
-    const service = startProcess(file, { ...common, ...environment });
+  const start = (file: string, environment: Record<string, string>, nodeFlags?: readonly string[]): ServiceProcess => {
+    const service = startProcess(file, { ...common, ...environment }, [], nodeFlags);
     started.push(service);
     return service;
   };
@@ -89,13 +91,8 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     const findEngine = async () => options.engineUrl ?? String((await engine?.line('demo engine is ready'))?.['url']);
     const addKey = (settings: KeySettings) => makeKey(common.REDIS_URL, prefix, settings);
     const addIngress = async (environment: Record<string, string> = {}) => {
-      const process = start('services/ingress/main.ts', {
-        PORT: '0',
-        ADMIN_PORT: '0',
-        LEAVE_MS: '0',
-        ...options.ingress,
-        ...environment,
-      });
+      const settings = { PORT: '0', ADMIN_PORT: '0', LEAVE_MS: '0', ...options.ingress, ...environment };
+      const process = start('services/ingress/main.ts', settings, options.ingressFlags);
       const { address, admin } = await process.line('ingress is ready');
       return { process, url: urlOf(address as AddressInfo), adminUrl: urlOf(admin as AddressInfo) };
     };

@@ -19,15 +19,20 @@ export interface ServiceProcess {
   kill(): Promise<void>;
 }
 
-/** Starts a service's main file. The IPC channel makes it stop by itself when the test process dies. */
+/**
+ * Starts a service's main file. The IPC channel makes it stop by itself when the test process dies.
+ * @param nodeFlags Default: those of this process
+ */
 export function startProcess(
   file: string,
   environment: Record<string, string>,
   args: readonly string[] = [],
+  nodeFlags: readonly string[] = process.execArgv,
 ): ServiceProcess {
   const child = fork(file, args, {
     env: { PATH: process.env['PATH'], LOG_FORMAT: 'json', NODE_COMPILE_CACHE: compileCache, ...environment },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    execArgv: [...nodeFlags],
   });
   const lines: Record<string, unknown>[] = [];
   const waiting = new Set<() => void>();

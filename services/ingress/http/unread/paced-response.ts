@@ -1,25 +1,37 @@
 import type { ServerResponse } from 'node:http';
-import { blockBytes, type UnreadOutput, type UnreadOutputs } from './unread-outputs.ts';
+import { blockBytes } from './output-blocks.ts';
+import type { UnreadOutput, UnreadOutputs } from './unread-outputs.ts';
 
 /** Milliseconds without progress after which a client that does not read the end of its answer is disconnected. */
 const unreadMs = 30_000;
 
+/** Blocks that are handed to the socket together. */
+const blocksAtOnce = 4;
+
 interface Block {
   bytes: Buffer;
   used: number;
+  /** Bytes at its start that end a piece of which the block before has a part. */
+  carried: number;
+  /** Whether the next block has more of its last piece. */
+  isContinued: boolean;
 }
 
 /**
- * Writes an answer to its client at the pace at which the client reads. What the socket does not take waits here in a few large
- * blocks, because a socket's queue costs several times the bytes of small pieces and cannot be shortened.
+ * Writes an answer to its client at the pace at which the client reads. All of it passes through blocks that are used again:
+ * a piece is a view of what was read from the broker, which may be far larger, and a socket's own queue costs several times the
+ * bytes of small pieces and cannot be shortened.
  */
 export class PacedResponse implements UnreadOutput {
   readonly #response: ServerResponse;
   readonly #outputs: UnreadOutputs;
   readonly #onGivenUp: () => void;
-  /** What waits, whole pieces in each block. */
-  #blocks: Block[] = [];
-  #blocksBytes = 0;
+  /** What waits to be handed to the socket. */
+  #held: Block[] = [];
+  /** What the socket has and the system may not have taken yet. */
+  #sent: Block[] = [];
+  /** Whether the socket calls back when the system has taken what was sent. */
+  #isSending = false;
   #isEnding = false;
   #isFollowed = false;
 
@@ -31,7 +43,10 @@ export class PacedResponse implements UnreadOutput {
   }
 
   get unreadBytes(): number {
-    return this.#response.destroyed ? 0 : this.#blocksBytes + this.#response.writableLength;
+    const { destroyed, writableLength } = this.#response;
+    if (destroyed) return 0;
+    const sentBytes = writableLength === 0 ? 0 : Math.max(writableLength, this.#sent.length * blockBytes);
+    return this.#held.length * blockBytes + sentBytes;
   }
 
   get isEnding(): boolean {
@@ -41,15 +56,9 @@ export class PacedResponse implements UnreadOutput {
   /** Writes a piece. The owner of its memory may reuse it afterwards. */
   write(piece: Uint8Array | string): void {
     if (this.#isEnding || this.#response.destroyed) return;
-    if (this.#isBlocked) this.#hold(piece);
-    else {
-      // Unless the socket is corked already, the response corks it until the end of this turn of the event loop, and its
-      // pieces leave after the ends of other answers.
-      const { socket } = this.#response;
-      socket?.cork();
-      this.#response.write(this.#copyIfWaiting(piece));
-      socket?.uncork();
-    }
+    const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
+    if (this.#isBlocked) this.#hold(bytes);
+    else this.#sendAtOnce(bytes);
     this.#count();
   }
 
@@ -57,70 +66,141 @@ export class PacedResponse implements UnreadOutput {
   end(piece: Uint8Array | string): void {
     if (this.#isEnding || this.#response.destroyed) return;
     this.#isEnding = true;
-    if (this.#blocks.length > 0) this.#hold(piece);
-    else this.#response.end(this.#copyIfWaiting(piece));
+    const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
+    if (this.#isBlocked) this.#hold(bytes);
+    else this.#endAtOnce(bytes);
     if (this.unreadBytes > 0) this.#response.setTimeout(unreadMs, () => this.#response.destroy());
     this.#count();
   }
 
   /** Drops what waits. An answer that has its end already is cut off: nothing can be added to it. */
   giveUp(): void {
-    this.#drop();
-    if (this.#isEnding) this.#response.destroy();
-    else this.#onGivenUp();
+    if (this.#isEnding) {
+      this.#response.destroy();
+      return;
+    }
+    this.#dropHeld();
+    this.#onGivenUp();
   }
 
   get #isBlocked(): boolean {
-    return this.#blocks.length > 0 || this.#response.writableNeedDrain;
+    return this.#held.length > 0 || this.#response.writableLength > 0;
+  }
+
+  /**
+   * Hands a piece to the socket, which passes it on in one go. Unless the socket is corked already, the response corks it until
+   * the end of this turn of the event loop, and its pieces leave after the ends of other answers.
+   */
+  #sendAtOnce(bytes: Uint8Array): void {
+    const { socket } = this.#response;
+    socket?.cork();
+    for (let start = 0; start < bytes.length; start += blockBytes) {
+      const block = this.#blockOf(bytes.subarray(start, start + blockBytes));
+      this.#sent.push(block);
+      this.#response.write(block.bytes.subarray(0, block.used));
+    }
+    socket?.uncork();
+    if (this.#response.writableLength === 0) this.#giveSent();
+  }
+
+  /** A last piece that is larger than a block is sent from its own memory. */
+  #endAtOnce(bytes: Uint8Array): void {
+    if (bytes.length > blockBytes) return void this.#response.end(bytes);
+    const block = this.#blockOf(bytes);
+    this.#sent.push(block);
+    this.#response.end(block.bytes.subarray(0, block.used));
+    if (this.#response.writableLength === 0) this.#giveSent();
+  }
+
+  #hold(bytes: Uint8Array): void {
+    const last = this.#held.at(-1);
+    const fitting = last ? Math.min(bytes.length, blockBytes - last.used) : 0;
+    if (last && fitting > 0) {
+      last.bytes.set(bytes.subarray(0, fitting), last.used);
+      last.used += fitting;
+      last.isContinued = fitting < bytes.length;
+    }
+    for (let start = fitting; start < bytes.length; start += blockBytes) {
+      const block = this.#blockOf(bytes.subarray(start, start + blockBytes));
+      block.carried = start > 0 ? block.used : 0;
+      block.isContinued = start + blockBytes < bytes.length;
+      this.#held.push(block);
+    }
+    if (!this.#isSending) this.#sendHeld();
+  }
+
+  #sendHeld(): void {
+    const blocks = this.#held.splice(0, blocksAtOnce);
+    const last = blocks.at(-1);
+    if (!last) {
+      if (this.#isEnding) this.#response.end();
+      return;
+    }
+    this.#isSending = true;
+    this.#sent.push(...blocks);
+    for (const block of blocks) {
+      const bytes = block.bytes.subarray(0, block.used);
+      if (block === last) this.#response.write(bytes, (error) => this.#onSent(error));
+      else this.#response.write(bytes);
+    }
+  }
+
+  #onSent(error: Error | null | undefined): void {
+    // The socket is closed, or about to be.
+    if (error || this.#response.destroyed) return;
+    this.#isSending = false;
+    this.#giveSent();
+    this.#sendHeld();
+    this.#outputs.count(this);
   }
 
   #count(): void {
     if (!this.#isFollowed) {
       if (this.unreadBytes === 0) return;
       this.#isFollowed = true;
-      this.#response.on('drain', () => this.#writeHeld());
-      this.#response.on('close', () => {
-        this.#drop();
-        this.#outputs.count(this);
-      });
+      const { socket } = this.#response.req;
+      const onClose = (): void => {
+        this.#response.off('close', onClose);
+        socket.off('close', onClose);
+        this.#close();
+      };
+      this.#response.on('close', onClose);
+      // A response whose turn on its connection did not come does not close by itself.
+      socket.on('close', onClose);
     }
     this.#outputs.count(this);
   }
 
-  #writeHeld(): void {
-    while (this.#blocks.length > 0 && !this.#response.writableNeedDrain) {
-      const block = this.#blocks.shift();
-      if (!block) break;
-      this.#blocksBytes -= block.bytes.length;
-      this.#response.write(block.bytes.subarray(0, block.used));
-    }
-    if (this.#isEnding && this.#blocks.length === 0) this.#response.end();
+  #close(): void {
+    this.#giveSent();
+    for (const { bytes } of this.#held) this.#outputs.blocks.give(bytes);
+    this.#held = [];
     this.#outputs.count(this);
   }
 
-  #hold(piece: Uint8Array | string): void {
-    const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
-    const last = this.#blocks.at(-1);
-    if (last && last.used + bytes.length <= last.bytes.length) {
-      last.bytes.set(bytes, last.used);
-      last.used += bytes.length;
-      return;
+  /** Drops what waits, but for the rest of a piece that the socket has a part of. */
+  #dropHeld(): void {
+    const isWithin = this.#sent.at(-1)?.isContinued === true;
+    const end = isWithin
+      ? this.#held.findIndex(({ isContinued, carried, used }) => !isContinued || carried < used)
+      : -1;
+    const dropped = this.#held.splice(end + 1);
+    const last = this.#held.at(-1);
+    if (last) {
+      last.used = last.carried;
+      last.isContinued = false;
     }
-    const block = bytes.length > blockBytes ? Buffer.allocUnsafeSlow(bytes.length) : this.#outputs.takeBlock();
-    block.set(bytes);
-    this.#blocks.push({ bytes: block, used: bytes.length });
-    this.#blocksBytes += block.length;
+    for (const { bytes } of dropped) this.#outputs.blocks.give(bytes);
   }
 
-  #drop(): void {
-    for (const { bytes } of this.#blocks) this.#outputs.giveBlock(bytes);
-    this.#blocks = [];
-    this.#blocksBytes = 0;
+  #giveSent(): void {
+    for (const { bytes } of this.#sent) this.#outputs.blocks.give(bytes);
+    this.#sent = [];
   }
 
-  /** Copies bytes that cannot be sent at once: they may be a view of a much larger buffer read from the broker. */
-  #copyIfWaiting(piece: Uint8Array | string): Uint8Array | string {
-    const { socket, writableLength } = this.#response;
-    return typeof piece !== 'string' && (socket === null || writableLength > 0) ? Buffer.from(piece) : piece;
+  #blockOf(part: Uint8Array): Block {
+    const bytes = this.#outputs.blocks.take();
+    bytes.set(part);
+    return { bytes, used: part.length, carried: 0, isContinued: false };
   }
 }

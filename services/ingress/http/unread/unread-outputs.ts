@@ -1,11 +1,7 @@
+import { OutputBlocks } from './output-blocks.ts';
+
 /** Bytes of one stream that its client has not read, beyond which the stream ends. */
 const maxBytesOfOne = 8 * 1024 * 1024;
-
-/** Bytes of a block that small pieces share while they wait. */
-export const blockBytes = 16 * 1024;
-
-/** Blocks that may wait for other answers. */
-const maxFreeBlocks = 256;
 
 /** The part of the container's memory that unread output may take by default, and the most that it takes. */
 const defaultShare = 1 / 8;
@@ -25,9 +21,10 @@ export interface UnreadOutput {
  * unread bytes ends first.
  */
 export class UnreadOutputs {
+  /** The memory that they are held in. */
+  readonly blocks = new OutputBlocks();
   readonly #maxBytes: number;
   readonly #counted = new Map<UnreadOutput, number>();
-  readonly #free: Buffer[] = [];
   #bytes = 0;
   #givenUp = 0;
 
@@ -58,16 +55,6 @@ export class UnreadOutputs {
       if (!most) return;
       this.#giveUp(most);
     }
-  }
-
-  /** A block of memory, filled again and again: those of streams that end would wait for the next full collection. */
-  takeBlock(): Buffer {
-    return this.#free.pop() ?? Buffer.allocUnsafeSlow(blockBytes);
-  }
-
-  /** Takes back a block that nothing refers to any more. */
-  giveBlock(block: Buffer): void {
-    if (block.length === blockBytes && this.#free.length < maxFreeBlocks) this.#free.push(block);
   }
 
   #recount(output: UnreadOutput): void {

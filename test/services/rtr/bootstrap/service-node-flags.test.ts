@@ -34,6 +34,16 @@ new PerformanceObserver((list) => {
 }).observe({ type: 'gc' });
 `;
 
+/** Prints the most bytes, in MiB, that buffers which nothing refers to any more take at once. */
+const reading = `
+let most = 0;
+for (let count = 0; count < 20000; count++) {
+  new ArrayBuffer(64 * 1024);
+  if (count % 16 === 0) most = Math.max(most, process.memoryUsage().arrayBuffers);
+}
+console.log(most / 1024 ** 2);
+`;
+
 describe('an idle service', () => {
   it('keeps its code, which Node would discard', async () => {
     const all = { code: true, compiled: true };
@@ -43,8 +53,17 @@ describe('an idle service', () => {
   });
 });
 
-async function rest(flags: readonly string[]): Promise<unknown> {
-  const words = ['--allow-natives-syntax', ...restSoon, ...flags, '--eval', program];
-  const { stdout } = await promisify(execFile)(process.execPath, words, { timeout: 15_000 });
+it('buffers that were read take less than 32 MiB until they are collected, and far more without the flags', async () => {
+  const [withFlags, withoutFlags] = await Promise.all([run([...serviceNodeFlags], reading), run([], reading)]);
+  expect(withFlags).toBeLessThan(32);
+  expect(withoutFlags).toBeGreaterThan(45);
+});
+
+function rest(flags: readonly string[]): Promise<unknown> {
+  return run(['--allow-natives-syntax', ...restSoon, ...flags], program);
+}
+
+async function run(flags: readonly string[], code: string): Promise<unknown> {
+  const { stdout } = await promisify(execFile)(process.execPath, [...flags, '--eval', code], { timeout: 15_000 });
   return JSON.parse(stdout);
 }

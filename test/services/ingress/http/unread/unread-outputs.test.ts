@@ -30,9 +30,9 @@ async function unreadReply(unread: UnreadOutputs) {
   return { client, response, reply, errors };
 }
 
-/** Events of so many bytes in all, 1 KiB each, with the number of each. */
-function writeEvents(reply: ClientReply, bytes: number): void {
-  for (let at = 0; at < bytes / 1024; at += 1) reply.data(Buffer.from(`data: ${at}`.padEnd(1022, ' ') + '\n\n'));
+/** Events of so many bytes in all, with the number of each. */
+function writeEvents(reply: ClientReply, bytes: number, each = 1024): void {
+  for (let at = 0; at < bytes / each; at += 1) reply.data(Buffer.from(`data: ${at}`.padEnd(each - 2, ' ') + '\n\n'));
 }
 
 it('beyond the bound of all, the most unread stream ends with an error event behind whole events, and its memory is free', async () => {
@@ -54,6 +54,33 @@ it('beyond the bound of all, the most unread stream ends with an error event beh
   expect(seen).toMatch(/ \n\n[^]{0,20}data: \{"error":\{"message":"The answer was not read fast enough\./);
   less.client.destroy();
   await once(less.response, 'close');
+  expect(unread.bytes).toBe(0);
+});
+
+it('a stream of events larger than a block ends behind a whole event', async () => {
+  const unread = new UnreadOutputs(64 * mebibyte);
+  const { client, reply, errors } = await unreadReply(unread);
+  const each = 100_000;
+  for (let written = 0; errors.length === 0 && written < 1_000; written += 1) writeEvents(reply, 10 * each, each);
+  const seen = await text(client);
+  const [answer = ''] = seen.split('data: {"error"');
+  const content = withoutChunks(answer.slice(answer.indexOf('\r\n\r\n') + 4));
+  const events = content.split('\n\n').filter((event) => event.startsWith('data: '));
+  expect(events.length).toBeGreaterThan(10);
+  expect(new Set(events.map(({ length }) => length))).toEqual(new Set([each - 2]));
+  expect(events.map((event) => Number(event.slice(6)))).toEqual(events.map((_, at) => at % 10));
+});
+
+it('what waits behind another answer on its connection is counted until the connection is closed', async () => {
+  const { client, responses } = await startUnreadClient(2);
+  const [first, second] = responses as [ServerResponse, ServerResponse];
+  const unread = new UnreadOutputs(64 * mebibyte);
+  const options = { format: chatFormat, requestId: 'req_1', stream: true, unread, onBegin: () => undefined };
+  const reply = new ClientReply(second, options);
+  writeEvents(reply, mebibyte);
+  expect(unread.bytes).toBeGreaterThan(mebibyte);
+  client.destroy();
+  await once(first, 'close');
   expect(unread.bytes).toBe(0);
 });
 
@@ -83,3 +110,15 @@ it('a container with little memory keeps an eighth of it for unread output', () 
   // Without a limit, Node reports 0 or an absurdly large number.
   expect(defaultUnreadBytes(0)).toBe(32 * mebibyte);
 });
+
+/** The content of a chunked body. */
+function withoutChunks(body: string): string {
+  let content = '';
+  for (let rest = body; rest !== '';) {
+    const start = rest.indexOf('\r\n') + 2;
+    const end = start + Number.parseInt(rest, 16);
+    content += rest.slice(start, end);
+    rest = rest.slice(end + 2);
+  }
+  return content;
+}
