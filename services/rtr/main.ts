@@ -118,8 +118,9 @@ keys
   .description('create a router key and print it, once')
   .requiredOption('--name <name>', 'name of the key')
   .addOption(new Option('--class <class>', 'priority class of its requests').choices(priorityClasses).default('normal'))
+  .option('--weight <turns>', 'turns in the queue for each one of another key, 1 to 100')
   .addOption(json)
-  .action((options: { name: string; class: PriorityClass; json?: true }) =>
+  .action((options: { name: string; class: PriorityClass; weight?: string; json?: true }) =>
     withKeys(options, (context) => createRouterKey(context, options)),
   );
 keys

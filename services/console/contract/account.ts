@@ -71,6 +71,8 @@ export interface KeySettings {
   models?: string[];
   tiers?: Tier[];
   limits: Limits;
+  /** Turns in the queue for each one of another key of the same owner; absent: 1. */
+  weight?: number;
 }
 
 /** Admins may create router keys, a team's owners its keys. Members may not choose the class `high`. */
@@ -80,7 +82,7 @@ export interface NewKey extends KeySettings {
   teamId?: string;
 }
 
-/** `GET /users` (admins); `PATCH /users/<id>` `{ role?, blocked?, limits? }`; `POST /users/<id>/sign-out`. */
+/** `GET /users` (admins); `PATCH /users/<id>` `{ role?, blocked?, limits?, weight? }`; `POST /users/<id>/sign-out`. */
 export interface User {
   id: string;
   name: string;
@@ -88,19 +90,23 @@ export interface User {
   role: UserRole;
   blocked: boolean;
   limits: Limits;
+  /** Turns in the queue for each one of somebody else with the weight 1. */
+  weight: number;
   createdAt: number;
   lastSeenAt?: number;
 }
 
 /**
  * `GET /teams`: one's own; for an admin, all; `POST /teams` `{ name }` (admins); `PATCH /teams/<id>`
- * `{ name?, limits? }` (limits: admins; name: owners too); `DELETE /teams/<id>` (admins) revokes its keys;
+ * `{ name?, limits?, weight? }` (limits and weight: admins; name: owners too); `DELETE /teams/<id>` (admins) revokes its keys;
  * `PUT /teams/<id>/members/<user>` `{ role }` and `DELETE` the same (owners).
  */
 export interface Team {
   id: string;
   name: string;
   limits: Limits;
+  /** As of a person. */
+  weight: number;
   createdAt: number;
   members: { id: string; name: string; email: string; role: TeamRole }[];
 }

@@ -1,6 +1,7 @@
 import { createKey, type CreatedKey } from '#shared/accounts/keys/create-key.ts';
 import { isUsable, keyNameSchema, maskedKey, type FoundKey, type KeyRecord } from '#shared/accounts/keys/key-record.ts';
 import type { Revocation } from '#shared/accounts/keys/key-store.ts';
+import { weightSchema } from '#shared/accounts/limits/limits.ts';
 import type { AuditNote } from '#shared/accounts/people/audit-trail.ts';
 import { isKeyId, parseKey } from '#shared/accounts/keys/parse-key.ts';
 import { RouterError } from '#shared/core/errors.ts';
@@ -9,12 +10,12 @@ import { announceChange, type KeyCommandContext } from './key-command.ts';
 import { dateOf } from './date-of.ts';
 
 /**
- * `rtr keys create --name <name> [--class high|normal|low]`: creates a router key and prints it, once.
- * @throws RouterError `invalid_request` for an invalid name
+ * `rtr keys create --name <name> [--class high|normal|low] [--weight <turns>]`: creates a router key and prints it, once.
+ * @throws RouterError `invalid_request` for an invalid name or weight
  */
 export async function createRouterKey(
   context: KeyCommandContext,
-  options: { name: string; class: PriorityClass },
+  options: { name: string; class: PriorityClass; weight?: string | undefined },
 ): Promise<CreatedKey> {
   const { accounts } = context;
   const name = keyNameSchema.safeParse(options.name);
@@ -22,8 +23,10 @@ export async function createRouterKey(
     const reasons = name.error.issues.map(({ message }) => message).join(', ');
     throw new RouterError('invalid_request', `The name is invalid: ${reasons}.`, { param: 'name' });
   }
-  const created = await createKey(accounts.keys, { kind: 'router', name: name.data, class: options.class });
-  await accounts.audit.add(auditNote('key.create', created.record, { kind: 'router', class: options.class }));
+  const { class: priority } = options;
+  const weight = options.weight === undefined ? undefined : weightOf(options.weight);
+  const created = await createKey(accounts.keys, { kind: 'router', name: name.data, class: priority, weight });
+  await accounts.audit.add(auditNote('key.create', created.record, { kind: 'router', class: priority, weight }));
   const warning = await announceChange(context, created.record.id);
   if (context.json) {
     context.print(JSON.stringify({ key: created.raw, ...shown(created.record), warning }));
@@ -71,6 +74,12 @@ export async function revokeKey(context: KeyCommandContext, idOrRawKey: string):
     if (warning !== undefined) print(warning);
   }
   return outcome;
+}
+
+function weightOf(text: string): number {
+  const weight = weightSchema.safeParse(Number(text));
+  if (weight.success) return weight.data;
+  throw new RouterError('invalid_request', 'The weight must be a whole number from 1 to 100.', { param: 'weight' });
 }
 
 function shown(record: KeyRecord): Record<string, string | null> {

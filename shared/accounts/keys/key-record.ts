@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { priorityClasses, type PriorityClass } from '#shared/core/priority-class.ts';
 import { tiers, type Tier } from '#shared/core/tier.ts';
 import { keyKinds, keySpelling, type KeyKind } from './key-format.ts';
-import { storedLimitsSchema, type Limits, type PartyLimits } from '../limits/limits.ts';
+import { storedLimitsSchema, storedWeightSchema, type Limits, type PartyLimits } from '../limits/limits.ts';
 import { storedJson, storedList } from '../redis/stored-value.ts';
 
 /** What is stored of a key. The raw key is not among it and cannot be computed from it. Times in ms since 1970. */
@@ -30,6 +30,7 @@ export const keyRecordSchema = z.object({
   /** Tiers that may serve it; absent: all. None, where all of them are of another release. */
   tiers: storedList(tiers).optional(),
   limits: storedLimitsSchema.optional(),
+  weight: storedWeightSchema,
   /** The key that was made in its place. */
   replacedBy: z.string().optional(),
   revokedAt: z.coerce.number().optional(),
@@ -39,13 +40,25 @@ export type KeyRecord = z.infer<typeof keyRecordSchema>;
 
 /** What of a person's or a team's record matters to the keys that belong to them. */
 export const keyOwnerSchema = z
-  .object({ name: z.string(), limits: storedLimitsSchema.default({}), blockedAt: z.string().optional() })
-  .transform(({ name, limits, blockedAt }): KeyOwner => ({ name, limits, blocked: blockedAt !== undefined }));
+  .object({
+    name: z.string(),
+    limits: storedLimitsSchema.default({}),
+    weight: storedWeightSchema,
+    blockedAt: z.string().optional(),
+  })
+  .transform(({ name, limits, weight, blockedAt }): KeyOwner => ({
+    name,
+    limits,
+    weight,
+    blocked: blockedAt !== undefined,
+  }));
 
 /** The person or team that a key belongs to. */
 export interface KeyOwner {
   name: string;
   limits: Limits;
+  /** See `weightSchema`; undefined: 1. */
+  weight?: number | undefined;
   /** The keys of a blocked person are refused. */
   blocked: boolean;
 }
@@ -67,6 +80,10 @@ export interface KeyIdentity {
   readonly tiers: readonly Tier[] | undefined;
   /** The limits that a request with this key must be within: the key's own and its owner's, where they have any. */
   readonly limits: readonly PartyLimits[];
+  /** See `weightSchema`; undefined: 1. */
+  readonly weight?: number | undefined;
+  /** Of the person or team. */
+  readonly ownerWeight?: number | undefined;
 }
 
 /** Whether a key may be used at a time: not revoked, not expired, and its owner, if it has one, there and not blocked. */
@@ -77,13 +94,14 @@ export function isUsable({ revokedAt, expiresAt, ownerId, owner }: FoundKey, now
 
 /** Who a key stands for. */
 export function identityOfKey({ id, kind, name, class: priority, ...key }: FoundKey): KeyIdentity {
-  const { ownerId, models, tiers } = key;
+  const { ownerId, owner, models, tiers, weight } = key;
   const limits: PartyLimits[] = [];
   if (hasLimits(key.limits)) limits.push({ party: `key:${id}`, limits: key.limits });
-  if (ownerId !== undefined && kind !== 'router' && hasLimits(key.owner?.limits)) {
-    limits.push({ party: `${kind}:${ownerId}`, limits: key.owner.limits });
+  if (ownerId !== undefined && kind !== 'router' && hasLimits(owner?.limits)) {
+    limits.push({ party: `${kind}:${ownerId}`, limits: owner.limits });
   }
-  return Object.freeze({ id, kind, name, class: priority, ownerId, models, tiers, limits });
+  const weights = { weight, ownerWeight: owner?.weight };
+  return Object.freeze({ id, kind, name, class: priority, ownerId, models, tiers, limits, ...weights });
 }
 
 /** Whether there is anything in them. */

@@ -29,6 +29,15 @@ export const limitNames = Object.keys(limitsSchema.shape) as readonly (keyof Lim
 /** Limits as they are read from the store: those that only another release knows do not count here. */
 export const storedLimitsSchema = storedJson(z.object(limitsSchema.shape));
 
+/**
+ * How many turns a key, a person or a team has in a queue for each one of another with the weight 1. Among the keys of one owner, the
+ * key's counts; among owners, the owner's.
+ */
+export const weightSchema = z.number().int().min(1).max(100);
+
+/** A weight as it is read from the store: one that is not valid counts as 1. */
+export const storedWeightSchema = z.coerce.number().pipe(weightSchema).optional().catch(undefined);
+
 /** Whose limits they are: `key:<id>`, `user:<id>` or `team:<id>`. */
 export type LimitedParty = `${'key' | 'user' | 'team'}:${string}`;
 

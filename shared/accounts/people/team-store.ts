@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { accountNames, type AccountNames } from '../redis/account-names.ts';
 import { askRedis, askRedisAll, readHash } from '../redis/ask-redis.ts';
-import { limitNames, storedLimitsSchema, type Limits } from '../limits/limits.ts';
+import { limitNames, storedLimitsSchema, storedWeightSchema, type Limits } from '../limits/limits.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { mintId } from '../keys/mint-key.ts';
 import { StoredRecords, type ReportUnreadable } from '../redis/stored-records.ts';
@@ -21,10 +21,18 @@ const teamRecordSchema = z.object({
   name: z.string(),
   createdAt: z.coerce.number(),
   limits: storedLimitsSchema.optional(),
+  weight: storedWeightSchema,
 });
 
 /** What is stored of a team, its members aside. */
 export type TeamRecord = z.infer<typeof teamRecordSchema>;
+
+/** What of a team can be changed. */
+export interface TeamChange {
+  name?: string | undefined;
+  limits?: Limits | undefined;
+  weight?: number | undefined;
+}
 
 /** Roles by id, of a team's members or in a person's teams. */
 export type Roles = ReadonlyMap<string, TeamRole>;
@@ -80,7 +88,7 @@ export class TeamStore {
   }
 
   /** Changes what is given. False when there is no such team. */
-  async change(id: string, change: { name?: string | undefined; limits?: Limits | undefined }): Promise<boolean> {
+  async change(id: string, change: TeamChange): Promise<boolean> {
     const { limits } = change;
     const name = this.#names.team(id);
     const stored = limits && replaceJson(await askRedis(this.#redis.hget(name, 'limits')), limits, limitNames);

@@ -15,6 +15,7 @@ export interface UserChange {
   role?: UserRole | undefined;
   blocked?: boolean | undefined;
   limits?: Limits | undefined;
+  weight?: number | undefined;
 }
 
 /** The people, in Redis. They are made by links (see LinkStore). Every method throws `store_unavailable` as KeyStore does. */
@@ -62,12 +63,12 @@ export class UserStore {
    * Changes what is given. Blocking ends all sessions of the person. The last administrator cannot be lost; the open
    * invitations of another one who is lost are withdrawn.
    */
-  async change(id: string, { role, blocked, limits }: UserChange, now: number): Promise<UserChangeOutcome> {
+  async change(id: string, { role, blocked, limits, weight }: UserChange, now: number): Promise<UserChangeOutcome> {
     const { user, admins, invitations, invitation, invitationLink } = this.#names;
     const names = [user(id), admins, invitations];
     const prefixes = { invitationPrefix: invitation(''), linkPrefix: invitationLink('') };
     const stored = limits && replaceJson(await askRedis(this.#redis.hget(user(id), 'limits')), limits, limitNames);
-    const args = { id, now, role, blocked, limits: stored, ...prefixes };
+    const args = { id, now, role, blocked, limits: stored, weight, ...prefixes };
     return (await changeUser.run(this.#redis, { keys: names, args })) as UserChangeOutcome;
   }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { storedLimitsSchema } from '../limits/limits.ts';
+import { storedLimitsSchema, storedWeightSchema } from '../limits/limits.ts';
 
 export const userRoles = ['admin', 'member'] as const;
 export type UserRole = (typeof userRoles)[number];
@@ -19,6 +19,7 @@ export const userRecordSchema = z.object({
   createdAt: z.coerce.number(),
   blockedAt: z.coerce.number().optional(),
   limits: storedLimitsSchema.optional(),
+  weight: storedWeightSchema,
   /** Of the last request with a session, a minute late at most. */
   lastSeenAt: z.coerce.number().optional(),
 });

@@ -13,10 +13,16 @@ export interface JobRequest {
   stream: boolean;
   class: PriorityClass;
   /**
-   * Who sent it: a key, and the person or team that the key belongs to, or the key itself. They take turns in the queue, and a
-   * request that kills workers is refused for one owner only.
+   * Who sent it: a key, and the person or team that the key belongs to, or the key itself. They take turns in the queue, by weights
+   * of 1 or more, default 1. A request that kills workers is refused for one owner only.
    */
-  sender: { owner: string; key: string };
+  sender: {
+    owner: string;
+    key: string;
+    ownerWeight?: number | undefined;
+    /** Among the keys of the owner. */
+    keyWeight?: number | undefined;
+  };
   /** The request's place in a trace, when requests are traced. */
   trace?: TraceSpan | undefined;
   /** The client's headers that are for the worker to know. They go with the grant, so they must be few and short. */

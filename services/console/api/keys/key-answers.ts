@@ -7,7 +7,19 @@ export async function keyAnswers({ keys, users }: Pick<Accounts, 'keys' | 'users
   const makers = new Set(found.flatMap(({ createdBy }) => createdBy ?? []));
   const [uses, names] = await Promise.all([keys.lastUses(found.map(({ id }) => id)), users.namesOf([...makers])]);
   return found.map((key, at) => {
-    const { id, kind, name, class: priority, createdAt, expiresAt, revokedAt, models, tiers, limits = {} } = key;
+    const {
+      id,
+      kind,
+      name,
+      class: priority,
+      createdAt,
+      expiresAt,
+      revokedAt,
+      models,
+      tiers,
+      limits = {},
+      weight = 1,
+    } = key;
     const { ownerId, owner, createdBy } = key;
     const maker = createdBy === undefined ? undefined : names.get(createdBy);
     const lastUsedAt = uses[at];
@@ -19,6 +31,7 @@ export async function keyAnswers({ keys, users }: Pick<Accounts, 'keys' | 'users
       masked: maskedKey(key),
       createdAt,
       limits,
+      weight,
       ...(ownerId === undefined ? {} : { owner: { id: ownerId, name: owner?.name ?? 'a deleted team' } }),
       ...(maker === undefined ? {} : { createdBy: maker }),
       ...(expiresAt === undefined ? {} : { expiresAt }),

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { createKey, createOwnedKey, rotateKey, type CreatedKey } from '#shared/accounts/keys/create-key.ts';
 import { keyKinds } from '#shared/accounts/keys/key-format.ts';
 import type { FoundKey } from '#shared/accounts/keys/key-record.ts';
-import { limitsSchema } from '#shared/accounts/limits/limits.ts';
+import { limitsSchema, weightSchema } from '#shared/accounts/limits/limits.ts';
 import { isKeyId } from '#shared/accounts/keys/parse-key.ts';
 import { displayNameSchema } from '#shared/accounts/people/user.ts';
 import { priorityClasses } from '#shared/core/priority-class.ts';
@@ -30,6 +30,7 @@ const settings = z.strictObject({
   models: z.array(z.string().trim().min(1).max(200)).min(1).max(100).optional(),
   tiers: z.array(z.enum(tiers)).min(1).max(tiers.length).optional(),
   limits: limitsSchema.default({}),
+  weight: weightSchema.optional(),
 });
 const newKey = settings.extend({ kind: z.enum(keyKinds), teamId: z.string().optional() });
 /** The settings to change; null removes a restriction. */
@@ -40,6 +41,7 @@ const change = z.strictObject({
   models: settings.shape.models.nullable(),
   tiers: settings.shape.tiers.nullable(),
   limits: limitsSchema.optional(),
+  weight: weightSchema.optional(),
 });
 const rotation = z.strictObject({ overlapMs: z.number().int().min(0).max(longestOverlapMs) });
 

@@ -1,7 +1,7 @@
 import { Router } from 'express';
 import { z } from 'zod';
 import type { Accounts } from '#shared/accounts/accounts.ts';
-import { limitsSchema } from '#shared/accounts/limits/limits.ts';
+import { limitsSchema, weightSchema } from '#shared/accounts/limits/limits.ts';
 import { teamRoles, type TeamRecord } from '#shared/accounts/people/team-store.ts';
 import { displayNameSchema } from '#shared/accounts/people/user.ts';
 import type { Team } from '../../contract/account.ts';
@@ -12,7 +12,11 @@ import { parse } from '../parse.ts';
 import { signedInOf, type SignedIn } from '../session/signed-in.ts';
 
 const newTeam = z.strictObject({ name: displayNameSchema });
-const change = z.strictObject({ name: displayNameSchema.optional(), limits: limitsSchema.optional() });
+const change = z.strictObject({
+  name: displayNameSchema.optional(),
+  limits: limitsSchema.optional(),
+  weight: weightSchema.optional(),
+});
 const membership = z.strictObject({ role: z.enum(teamRoles) });
 
 /** The teams that a person may see, and their actions on them. */
@@ -37,11 +41,11 @@ export function teamRoutes(parts: ApiParts): Router {
     const before = await find(request.params.id, 'team.rename', person);
     const wanted = parse(change, request.body);
     const owner = { kind: 'team', id: before.id } as const;
-    if (wanted.limits !== undefined) requireAccess('team.limit', person, owner);
+    if (wanted.limits !== undefined || wanted.weight !== undefined) requireAccess('team.limit', person, owner);
     if (!(await teams.change(before.id, wanted))) throw notFound();
     await announce(`team:${before.id}`);
     await note('team.change', person, before, {
-      before: { name: before.name, limits: before.limits ?? {} },
+      before: { name: before.name, limits: before.limits ?? {}, weight: before.weight ?? 1 },
       after: wanted,
     });
     response.json(await teamAnswer(accounts, (await teams.find(before.id)) ?? before));
@@ -92,7 +96,7 @@ export function teamRoutes(parts: ApiParts): Router {
 
 async function teamAnswer(
   { teams, users }: Pick<Accounts, 'teams' | 'users'>,
-  { id, name, limits = {}, createdAt }: TeamRecord,
+  { id, name, limits = {}, weight = 1, createdAt }: TeamRecord,
 ): Promise<Team> {
   const roles = await teams.membersOf(id);
   const members = await users.findAll([...roles.keys()]);
@@ -100,6 +104,7 @@ async function teamAnswer(
     id,
     name,
     limits,
+    weight,
     createdAt,
     members: members.map((user) => ({
       id: user.id,

@@ -1,6 +1,6 @@
 import { Router } from 'express';
 import { z } from 'zod';
-import { limitsSchema } from '#shared/accounts/limits/limits.ts';
+import { limitsSchema, weightSchema } from '#shared/accounts/limits/limits.ts';
 import { userRoles, type UserRecord } from '#shared/accounts/people/user.ts';
 import type { User } from '../../contract/account.ts';
 import { requireAccess } from '../access.ts';
@@ -13,6 +13,7 @@ const change = z.strictObject({
   role: z.enum(userRoles).optional(),
   blocked: z.boolean().optional(),
   limits: limitsSchema.optional(),
+  weight: weightSchema.optional(),
 });
 
 /** Accounts, for administrators. */
@@ -68,10 +69,15 @@ async function noteChanges(parts: ApiParts, actor: SignedIn, before: UserRecord,
   if (JSON.stringify(limitsBefore) !== JSON.stringify(limitsAfter)) {
     notes.push({ action: 'user.limits', details: { before: limitsBefore, after: limitsAfter } });
   }
+  const [weightBefore, weightAfter] = [before, after].map(({ weight }) => weight ?? 1);
+  if (weightBefore !== weightAfter) {
+    notes.push({ action: 'user.weight', details: { before: weightBefore, after: weightAfter } });
+  }
   for (const { action, details } of notes) await record(parts, actor, { action, target, details });
 }
 
-function userAnswer({ id, name, email, role, blockedAt, limits = {}, createdAt, lastSeenAt }: UserRecord): User {
+function userAnswer({ id, name, email, role, blockedAt, createdAt, lastSeenAt, ...others }: UserRecord): User {
+  const { limits = {}, weight = 1 } = others;
   const seen = lastSeenAt === undefined ? {} : { lastSeenAt };
-  return { id, name, email, role, blocked: blockedAt !== undefined, limits, createdAt, ...seen };
+  return { id, name, email, role, blocked: blockedAt !== undefined, limits, weight, createdAt, ...seen };
 }

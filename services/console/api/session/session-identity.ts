@@ -22,7 +22,7 @@ export function sessionIdentity(sessions: Pick<SessionStore, 'find'>) {
     }
     const user = await sessions.find(sessionId);
     if (!user) throw new RouterError('invalid_api_key', 'Your session has ended. Please sign in again.');
-    const { id, name, limits } = user;
+    const { id, name, limits, weight } = user;
     return Object.freeze({
       id: `session:${id}`,
       kind: 'user',
@@ -32,6 +32,7 @@ export function sessionIdentity(sessions: Pick<SessionStore, 'find'>) {
       models: undefined,
       tiers: undefined,
       limits: hasLimits(limits) ? [{ party: `user:${id}`, limits } as const] : [],
+      ownerWeight: weight,
     });
   };
 }

@@ -1,4 +1,4 @@
--- Changes a person's role, blocks or unblocks them, or sets their limits. The last administrator stays one.
+-- Changes a person's role, blocks or unblocks them, or sets their limits or weight. The last administrator stays one.
 -- Blocking ends all sessions of the person. The open invitations of somebody who is no administrator any more, or is blocked, are
 -- withdrawn: their links would let that person, or anybody they like, in again.
 --
@@ -11,6 +11,7 @@
 --   role              absent: stays
 --   blocked           true or false; absent: stays
 --   limits            as JSON; absent: stay
+--   weight            absent: stays
 --   invitationPrefix  of the names of invitations' records
 --   linkPrefix        of the names of invitations' links
 -- Returns 'changed', 'last admin' or 'unknown'.
@@ -41,6 +42,9 @@ elseif not isBlocked then
 end
 if args.limits then
   redis.call('HSET', user, 'limits', args.limits)
+end
+if args.weight then
+  redis.call('HSET', user, 'weight', args.weight)
 end
 if serves then
   redis.call('SADD', admins, args.id)

@@ -1,4 +1,6 @@
+import type { JobRequest } from '../job-request.ts';
 import { DrainRate } from './drain-rate.ts';
+import { TurnOrder } from './turn-order.ts';
 
 /** Milliseconds of work that tickets of an ingress stand for in a lane, so that no worker waits for the next one. */
 const aheadMs = 50;
@@ -21,7 +23,7 @@ const maxLooks = 16;
 
 /** What of a job matters to its turn. */
 interface Sent {
-  readonly request: { readonly sender: { readonly owner: string; readonly key: string } };
+  readonly request: { readonly sender: Readonly<JobRequest['sender']> };
 }
 
 /** A job's place in one lane. */
@@ -45,9 +47,12 @@ interface KeyPlaces<Job extends Sent> {
   published: number;
 }
 
+/** The keys of an owner. */
+type OwnerPlaces<Job extends Sent> = TurnOrder<KeyPlaces<Job>>;
+
 /**
- * The jobs of one ingress that wait in one lane. Owners take turns, and so do the keys of each owner, however many requests they
- * have sent. Only a few jobs have a ticket: lanes are first come, first served, so a ticket for each would put everybody else
+ * The jobs of one ingress that wait in one lane. Owners take turns, and so do the keys of each owner, by their weights and however
+ * many requests they have sent. Only a few jobs have a ticket: lanes are first come, first served, so a ticket for each would put everybody else
  * behind the longest queue. A claim that comes for a ticket goes to the job whose turn it is, also when the ticket's own job is
  * over: its ticket stands for the next one, so that jobs which are cancelled do not fill the queue with tickets.
  */
@@ -55,8 +60,8 @@ export class FairLane<Job extends Sent> {
   readonly #publish: FairLaneOptions<Job>['publish'];
   readonly #onLeave: FairLaneOptions<Job>['onLeave'];
   /** By owner and key, in the order of turns: owners that have just come, and those that have had a turn. */
-  readonly #newcomers = new Map<string, Map<string, KeyPlaces<Job>>>();
-  readonly #regulars = new Map<string, Map<string, KeyPlaces<Job>>>();
+  readonly #newcomers = new TurnOrder<OwnerPlaces<Job>>();
+  readonly #regulars = new TurnOrder<OwnerPlaces<Job>>();
   /** Whether the last turn was a newcomer's: the next is not, so that nobody gains by leaving and coming back. */
   #wasNewcomer = false;
   #published = 0;
@@ -80,16 +85,17 @@ export class FairLane<Job extends Sent> {
   }
 
   /**
-   * Milliseconds until the last job of a key is claimed, or one that is not here yet. Others have a turn each for every one of
-   * its jobs, if they have as many.
+   * Milliseconds until the last job of a key is claimed, or one that is not here yet. For every one of its jobs, others have turns
+   * by their weights, if they have as many jobs.
    */
   expectedWaitMs({ request }: Job, now: number): number {
-    const { owner, key } = request.sender;
-    const owners = this.#newcomers.size + this.#regulars.size;
+    const { owner, key, ownerWeight = 1, keyWeight = 1 } = request.sender;
+    const weights = this.#newcomers.weights + this.#regulars.weights;
     const keys = this.#newcomers.get(owner) ?? this.#regulars.get(owner);
     const keyed = keys?.get(key);
     const own = keyed ? keyed.held.size + keyed.published : 1;
-    const ahead = Math.min(this.#held + this.#published, own * (keys?.size ?? 1) * owners);
+    const turns = own * ((keys?.weights ?? keyWeight) / keyWeight) * (weights / ownerWeight);
+    const ahead = Math.min(this.#held + this.#published, Math.ceil(turns));
     return this.#drainRate.waitMs(ahead, now);
   }
 
@@ -121,7 +127,7 @@ export class FairLane<Job extends Sent> {
    */
   leave(place: LanePlace<Job>, leavesTicket: boolean): void {
     const { owner, key } = place.job.request.sender;
-    const owners = this.#newcomers.has(owner) ? this.#newcomers : this.#regulars;
+    const owners = this.#newcomers.get(owner) ? this.#newcomers : this.#regulars;
     const keys = owners.get(owner);
     const keyed = keys?.get(key);
     if (!keys || !keyed) return;
@@ -190,19 +196,14 @@ export class FairLane<Job extends Sent> {
     this.#claimedAt = now;
     this.#drainRate.count(now);
     this.#progressAt = now;
-    const { owner, key } = request.sender;
+    const { owner, key, ownerWeight = 1 } = request.sender;
     const newcomer = this.#newcomers.get(owner);
-    const keys = newcomer ?? this.#regulars.get(owner);
     this.#wasNewcomer = newcomer !== undefined;
-    this.#newcomers.delete(owner);
-    this.#regulars.delete(owner);
-    if (!keys) return;
-    this.#regulars.set(owner, keys);
-    const places = keys.get(key);
-    if (places && keys.size > 1) {
-      keys.delete(key);
-      keys.set(key, places);
-    }
+    if (newcomer) {
+      this.#newcomers.delete(owner);
+      this.#regulars.add(owner, newcomer, ownerWeight);
+    } else this.#regulars.count(owner);
+    this.#regulars.get(owner)?.count(key);
   }
 
   /** The first job without a ticket that may be taken, unless the one that was claimed comes before it. */
@@ -235,7 +236,7 @@ export class FairLane<Job extends Sent> {
 
   #publishOne(): void {
     for (const [, keys] of this.#turns()) {
-      for (const keyed of keys.values()) if (this.#publishOf(keyed)) return;
+      for (const [, keyed] of keys) if (this.#publishOf(keyed)) return;
     }
   }
 
@@ -253,16 +254,22 @@ export class FairLane<Job extends Sent> {
   }
 
   #placesOf({ request }: Job): KeyPlaces<Job> {
-    const { owner, key } = request.sender;
+    const { owner, key, ownerWeight = 1, keyWeight = 1 } = request.sender;
     const known = this.#newcomers.get(owner) ?? this.#regulars.get(owner);
-    const keys = known ?? new Map<string, KeyPlaces<Job>>();
-    if (!known) this.#newcomers.set(owner, keys);
-    const keyed = keys.get(key) ?? { held: new Set<LanePlace<Job>>(), published: 0 };
-    keys.set(key, keyed);
-    return keyed;
+    const keys = known ?? new TurnOrder<KeyPlaces<Job>>();
+    if (!known) this.#newcomers.add(owner, keys, ownerWeight);
+    for (const owners of [this.#newcomers, this.#regulars]) owners.reweigh(owner, ownerWeight);
+    const keyed = keys.get(key);
+    if (keyed) {
+      keys.reweigh(key, keyWeight);
+      return keyed;
+    }
+    const places = { held: new Set<LanePlace<Job>>(), published: 0 };
+    keys.add(key, places, keyWeight);
+    return places;
   }
 
-  *#turns(): Generator<[string, Map<string, KeyPlaces<Job>>]> {
+  *#turns(): Generator<[string, OwnerPlaces<Job>]> {
     yield* this.#wasNewcomer ? this.#regulars : this.#newcomers;
     yield* this.#wasNewcomer ? this.#newcomers : this.#regulars;
   }

@@ -22,7 +22,7 @@ describe('a personal key', () => {
     const { firstAdmin, join, verifier } = await openConsole();
     const ada = await firstAdmin();
     const bob = await join(ada, 'bob@example.com');
-    await ada.patch(`/users/${bob.id}`, { limits: { requestsPerMinute: 60 } });
+    await ada.patch(`/users/${bob.id}`, { limits: { requestsPerMinute: 60 }, weight: 3 });
     const expiresAt = Date.now() + 60_000;
     const settings = {
       name: 'ci',
@@ -31,6 +31,7 @@ describe('a personal key', () => {
       models: ['auto'],
       tiers: ['gpu'],
       limits: { costPerDay: 2 },
+      weight: 2,
     };
     const { status, body } = await bob.post('/keys', { kind: 'user', ...settings });
     expect(status).toBe(201);
@@ -56,6 +57,8 @@ describe('a personal key', () => {
         { party: `key:${body.key.id}`, limits: { costPerDay: 2 } },
         { party: `user:${bob.id}`, limits: { requestsPerMinute: 60 } },
       ],
+      weight: 2,
+      ownerWeight: 3,
     });
     const listed = await bob.get('/keys');
     expect(listed.body).toEqual([body.key]);
@@ -87,10 +90,12 @@ describe('a personal key', () => {
       models: null,
       tiers: ['gpu'],
       limits: { tokensPerDay: 9 },
+      weight: 4,
     });
-    expect(changed.body).toEqual({ ...body.key, models: undefined, tiers: ['gpu'], limits: { tokensPerDay: 9 } });
+    const limits = { tokensPerDay: 9 };
+    expect(changed.body).toEqual({ ...body.key, models: undefined, tiers: ['gpu'], limits, weight: 4 });
     expect(announced).toEqual([body.key.id]);
-    expect(await verifier.verify(body.raw)).toMatchObject({ models: undefined, tiers: ['gpu'] });
+    expect(await verifier.verify(body.raw)).toMatchObject({ models: undefined, tiers: ['gpu'], weight: 4 });
   });
 
   it('is rotated into one with the same settings; both work until the overlap ends', async () => {
@@ -101,6 +106,7 @@ describe('a personal key', () => {
       ...plain,
       models: ['a'],
       limits: { tokensPerDay: 9 },
+      weight: 5,
     });
     await verifier.verify(old.raw);
     const rotated = await ada.post(`/keys/${old.key.id}/rotate`, { overlapMs: 600_000 });
@@ -173,6 +179,7 @@ describe('a personal key', () => {
     [{ kind: 'user', models: [] }, 'models'],
     [{ kind: 'user', tiers: ['moon'] }, 'tiers.0'],
     [{ kind: 'user', limits: { requestsPerMinute: 0 } }, 'limits.requestsPerMinute'],
+    [{ kind: 'user', weight: 101 }, 'weight'],
     [{ kind: 'user', ownerId: 'somebody else' }, 'ownerId'],
     [{ kind: 'team' }, 'teamId'],
   ])('is not made of %j', async (wrong, field) => {
@@ -239,13 +246,14 @@ describe('a team’s key', () => {
     expect(await ada.post('/keys', { ...wanted, teamId: '000000000000' })).toMatchObject(notFound);
   });
 
-  it('has the limits of its team and is revoked with it', async () => {
+  it('has the limits and the weight of its team and is revoked with it', async () => {
     const { ada, bob, teamId, verifier, announced } = await openTeam();
     const { body } = await bob.post('/keys', { kind: 'team', teamId, ...plain });
     await verifier.verify(body.raw);
-    await ada.patch(`/teams/${teamId}`, { limits: { concurrentRequests: 3 } });
+    await ada.patch(`/teams/${teamId}`, { limits: { concurrentRequests: 3 }, weight: 7 });
     expect(await verifier.verify(body.raw)).toMatchObject({
       limits: [{ party: `team:${teamId}`, limits: { concurrentRequests: 3 } }],
+      ownerWeight: 7,
     });
     expect((await ada.delete(`/teams/${teamId}`)).status).toBe(204);
     expect(announced).toEqual([`team:${teamId}`, `team:${teamId}`]);

@@ -28,7 +28,7 @@ describe('people', () => {
     const { body } = await ada.get('/users');
     expect(body).toEqual([
       expect.objectContaining({ id: ada.id, name: 'Ada', email: 'ada@example.com', role: 'admin', blocked: false }),
-      expect.objectContaining({ id: bob.id, role: 'member', limits: {}, lastSeenAt: expect.any(Number) }),
+      expect.objectContaining({ id: bob.id, role: 'member', limits: {}, weight: 1, lastSeenAt: expect.any(Number) }),
     ]);
     expect(JSON.stringify(body)).not.toContain('argon2');
     expect(await ada.patch('/users/000000000000', { role: 'admin' })).toMatchObject(notFound);
@@ -171,7 +171,14 @@ describe('a team', () => {
     const eve = await join(ada, 'eve@example.com');
     const { body: team } = await ada.post('/teams', { name: 'Blue' });
     const path = `/teams/${team.id}`;
-    expect(team).toEqual({ id: team.id, name: 'Blue', limits: {}, createdAt: expect.any(Number), members: [] });
+    expect(team).toEqual({
+      id: team.id,
+      name: 'Blue',
+      limits: {},
+      weight: 1,
+      createdAt: expect.any(Number),
+      members: [],
+    });
     expect(await bob.patch(path, { name: 'Mine' })).toMatchObject(notFound);
     await ada.put(`${path}/members/${bob.id}`, { role: 'owner' });
     expect(await bob.put(`${path}/members/${eve.id}`, { role: 'member' })).toMatchObject({
@@ -185,6 +192,8 @@ describe('a team', () => {
     expect(await eve.put(`${path}/members/${eve.id}`, { role: 'owner' })).toMatchObject(denied);
     expect(await bob.patch(path, { name: 'Bluer' })).toMatchObject({ body: { name: 'Bluer' } });
     expect(await bob.patch(path, { limits: { requestsPerMinute: 1_000 } })).toMatchObject(denied);
+    expect(await bob.patch(path, { weight: 9 })).toMatchObject(denied);
+    expect(await ada.patch(path, { weight: 9 })).toMatchObject({ body: { weight: 9 } });
     expect(await bob.delete(path)).toMatchObject(denied);
     expect((await bob.delete(`${path}/members/${eve.id}`)).body.members).toHaveLength(1);
     expect(await bob.delete(`${path}/members/${eve.id}`)).toMatchObject(notFound);
@@ -198,18 +207,19 @@ describe('the audit trail', () => {
     const { firstAdmin, join, accounts } = await openConsole();
     const ada = await firstAdmin();
     const bob = await join(ada, 'bob@example.com');
-    await ada.patch(`/users/${bob.id}`, { role: 'admin', limits: { costPerDay: 5 } });
+    await ada.patch(`/users/${bob.id}`, { role: 'admin', limits: { costPerDay: 5 }, weight: 2 });
     await ada.patch('/settings', { sessionHours: 8 });
     const { body } = await ada.get('/audit');
     expect(body.map(({ action }: { action: string }) => action)).toEqual([
       'settings.change',
+      'user.weight',
       'user.limits',
       'user.role',
       'user.create',
       'invitation.create',
       'user.create',
     ]);
-    expect(body[2]).toEqual({
+    expect(body[3]).toEqual({
       id: expect.stringMatching(/^\d{16}$/),
       at: expect.any(Number),
       actor: { id: ada.id, name: 'Ada' },

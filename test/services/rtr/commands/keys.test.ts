@@ -41,6 +41,17 @@ describe('rtr keys create', () => {
     expect(await verifier.verify(raw)).toEqual(identity);
   });
 
+  it('gives it turns by a weight', async () => {
+    const { raw } = await createRouterKey(context, { name: 'ci', class: 'normal', weight: '3' });
+    expect(await verifier.verify(raw)).toMatchObject({ weight: 3 });
+    for (const weight of ['0', '101', '1.5', 'x', '']) {
+      await expect(createRouterKey(context, { name: 'ci', class: 'normal', weight })).rejects.toMatchObject({
+        code: 'invalid_request',
+        param: 'weight',
+      });
+    }
+  });
+
   it('prints one object for machines', async () => {
     const { raw, record } = await createRouterKey({ ...context, json: true }, { name: 'ci', class: 'high' });
     expect(printed()).toEqual([

@@ -5,15 +5,16 @@ import { useState } from 'react';
 import type { ApiFailure } from '../../api/call-api.ts';
 import { Failure } from '../../parts/failure.tsx';
 import { LimitsFields } from '../../parts/limits-fields.tsx';
+import { WeightField } from '../../parts/weight-field.tsx';
 
 export interface LimitsModalProps {
   /** Whose limits are changed; undefined while the dialog is closed. */
-  party: { id: string; name: string; limits: Limits } | undefined;
-  change: UseMutationResult<unknown, ApiFailure, { id: string; limits: Limits }>;
+  party: { id: string; name: string; limits: Limits; weight: number } | undefined;
+  change: UseMutationResult<unknown, ApiFailure, { id: string; limits: Limits; weight: number }>;
   onClose: () => void;
 }
 
-/** Changes the limits of a person or a team, which apply over all their keys. */
+/** Changes the limits and the weight of a person or a team, which apply over all their keys. */
 export function LimitsModal({ party, change, onClose }: LimitsModalProps) {
   const close = (): void => {
     change.reset();
@@ -27,20 +28,25 @@ export function LimitsModal({ party, change, onClose }: LimitsModalProps) {
 }
 
 function Form({
-  party: { id, limits },
+  party: { id, limits, weight },
   change,
   onClose,
 }: LimitsModalProps & { party: NonNullable<LimitsModalProps['party']> }) {
   const [value, setValue] = useState(limits);
+  const [turns, setTurns] = useState(weight);
   return (
     <Stack gap="sm">
       <LimitsFields value={value} onChange={setValue} />
+      <WeightField among="people and teams" value={turns} onChange={setTurns} />
       {change.error ? <Failure title="The limits were not changed" error={change.error} /> : null}
       <Group justify="flex-end">
         <Button variant="default" onClick={onClose}>
           Cancel
         </Button>
-        <Button loading={change.isPending} onClick={() => change.mutate({ id, limits: value }, { onSuccess: onClose })}>
+        <Button
+          loading={change.isPending}
+          onClick={() => change.mutate({ id, limits: value, weight: turns }, { onSuccess: onClose })}
+        >
           Save
         </Button>
       </Group>

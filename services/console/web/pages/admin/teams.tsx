@@ -29,8 +29,8 @@ export function Teams() {
     ['/teams', '/keys', '/users'],
   );
   const limits = useChange(
-    (input: { id: string; limits: Limits }) =>
-      callApi('PATCH', `/teams/${encodeURIComponent(input.id)}`, { limits: input.limits }),
+    ({ id, limits, weight }: { id: string; limits: Limits; weight: number }) =>
+      callApi('PATCH', `/teams/${encodeURIComponent(id)}`, { limits, weight }),
     ['/teams'],
   );
   return (

@@ -42,8 +42,8 @@ export function Users() {
     ['/users'],
   );
   const limits = useChange(
-    (input: { id: string; limits: Limits }) =>
-      callApi('PATCH', `/users/${encodeURIComponent(input.id)}`, { limits: input.limits }),
+    ({ id, limits, weight }: { id: string; limits: Limits; weight: number }) =>
+      callApi('PATCH', `/users/${encodeURIComponent(id)}`, { limits, weight }),
     ['/users'],
   );
   return (

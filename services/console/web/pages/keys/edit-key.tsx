@@ -51,7 +51,7 @@ type KeyChange = Omit<KeySettings, 'expiresAt' | 'models' | 'tiers'> & {
   [Name in 'expiresAt' | 'models' | 'tiers']: NonNullable<KeySettings[Name]> | null;
 };
 
-function settingsOf({ name, class: priority, expiresAt, models, tiers, limits }: Key): KeySettings {
+function settingsOf({ name, class: priority, expiresAt, models, tiers, limits, weight = 1 }: Key): KeySettings {
   return {
     name,
     class: priority,
@@ -59,5 +59,6 @@ function settingsOf({ name, class: priority, expiresAt, models, tiers, limits }:
     ...(models === undefined ? {} : { models }),
     ...(tiers === undefined ? {} : { tiers }),
     limits,
+    weight,
   };
 }

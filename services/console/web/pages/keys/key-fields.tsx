@@ -7,6 +7,7 @@ import { useIsAdmin } from '../../api/session.ts';
 import { useApi } from '../../api/use-api.ts';
 import { LimitsFields } from '../../parts/limits-fields.tsx';
 import { tierNames } from '../../parts/tier-mark.tsx';
+import { WeightField } from '../../parts/weight-field.tsx';
 
 export interface KeyFieldsProps {
   value: KeySettings;
@@ -61,6 +62,7 @@ export function KeyFields({ value, problem, onChange }: KeyFieldsProps) {
         error={problemOf('class')}
         onChange={(chosen) => set({ class: priorityClasses.find((name) => name === chosen) ?? 'normal' })}
       />
+      <WeightField among="keys of the owner" value={value.weight ?? 1} onChange={(weight) => set({ weight })} />
       <TagsInput
         label="Models"
         description="Empty: all"

@@ -13,13 +13,13 @@ async function start(): Promise<Parties> {
 }
 
 /** A worker with one slot, where every job takes as long. */
-function addSlowWorker({ addWorker }: Parties, served: string[] = []) {
+function addSlowWorker({ addWorker }: Parties, served: string[] = [], ms = jobMs) {
   return addWorker({
     slots: 1,
     handler: async ({ requestId }, reply) => {
       served.push(requestId);
       reply.write('x');
-      await sleep(jobMs);
+      await sleep(ms);
       return { usage: noUsage, finishReason: 'stop' };
     },
   });
@@ -77,6 +77,38 @@ it('owners take turns, and so do the keys of one owner', async () => {
   const count = (name: string, upTo: number) => served.slice(1, upTo).filter((each) => each.startsWith(name)).length;
   expect(Math.abs(count('team', 13) - count('person', 13))).toBeLessThanOrEqual(3);
   expect(Math.abs(count('team.a', 13) - count('team.b', 13))).toBeLessThanOrEqual(3);
+});
+
+it('a weight of 3 has three turns for each one of a weight of 1, of owners and of the keys of one, and nobody starves', async () => {
+  const parties = await start();
+  const { ingress } = parties;
+  const served: string[] = [];
+  await addSlowWorker(parties, served, 20);
+  const first = ingress.send({ requestId: 'first' });
+  await until(() => first.job.state !== 'queued');
+  const weights = { heavy: 3, light: 1 };
+  const send = (owner: keyof typeof weights, key: keyof typeof weights, count: number) =>
+    Array.from({ length: count }, () =>
+      ingress.send({
+        sender: { owner, key: `${owner}.${key}`, ownerWeight: weights[owner], keyWeight: weights[key] },
+        requestId: `${owner}.${key}`,
+      }),
+    );
+  const jobs = [
+    ...send('light', 'light', 40),
+    ...send('light', 'heavy', 40),
+    ...send('heavy', 'light', 40),
+    ...send('heavy', 'heavy', 40),
+  ];
+  await until(() => served.length > 64);
+  for (const { cancel } of jobs) cancel();
+  const turns = served.slice(1, 65);
+  const count = (name: string) => turns.filter((each) => each.startsWith(name)).length;
+  // The two jobs that have a ticket already are served out of turn.
+  expect(Math.abs(count('heavy') - 48)).toBeLessThanOrEqual(3);
+  expect(Math.abs(count('heavy.heavy') - 36)).toBeLessThanOrEqual(4);
+  expect(Math.abs(count('light.heavy') - 12)).toBeLessThanOrEqual(4);
+  expect(count('light.light')).toBeGreaterThanOrEqual(2);
 });
 
 it('a queue of one key keeps every slot busy', async () => {

@@ -1,0 +1,24 @@
+import { NumberField } from './number-field.tsx';
+
+export interface WeightFieldProps {
+  /** Whom the turns are taken with. */
+  among: string;
+  value: number;
+  onChange: (weight: number) => void;
+}
+
+/** An input for a weight. An empty one means 1. */
+export function WeightField({ among, value, onChange }: WeightFieldProps) {
+  return (
+    <NumberField
+      label="Weight"
+      description={`Turns in the queue for each one of other ${among}`}
+      min={1}
+      max={100}
+      allowDecimal={false}
+      allowNegative={false}
+      number={value}
+      onNumber={(weight) => onChange(weight ?? 1)}
+    />
+  );
+}
