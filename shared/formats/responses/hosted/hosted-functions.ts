@@ -24,16 +24,23 @@ export function mcpFunctionName(label: string, name: string): string {
   return `mcp_${label}_${name}`.replaceAll(/[^\w-]/g, '_').slice(0, longestName);
 }
 
-/** The functions that stand for the hosted tools of a request, each with a name of its own. */
+/**
+ * The functions that stand for the hosted tools of a request, each with a name of its own. A tool that is offered again, as items of
+ * an input may do, keeps its name.
+ */
 export function hostedFunctions(request: ResponsesRequest, runnable: readonly RunnableTool[]): HostedFunction[] {
   const offered = offeredTools(request);
   const taken = new Set(offered.map(({ tool }) => (tool as JsonObject)['name']));
+  const names = new Map<string, string>();
   return runnable.flatMap(({ hosted, served }) =>
     served.map((each): HostedFunction => {
+      const key = JSON.stringify([hosted.kind, hosted.label, each.name]);
       const wanted = hosted.kind === 'mcp' ? mcpFunctionName(hosted.label ?? '', each.ownName) : searchName;
-      let name = wanted;
-      for (let copy = 2; taken.has(name); copy++) name = `${wanted.slice(0, longestName - 4)}_${copy}`;
+      let name = names.get(key) ?? wanted;
+      for (let copy = 2; !names.has(key) && taken.has(name); copy++)
+        name = `${wanted.slice(0, longestName - 4)}_${copy}`;
       taken.add(name);
+      names.set(key, name);
       return {
         name,
         hosted,

@@ -74,7 +74,8 @@ export class ResponsesHostedAnswer implements HostedAnswer {
     this.#pieces = new EventObjects();
     this.#turn = new ResponsesTurn({
       events: this.#events,
-      functionNamed: (name) => this.#functions.find((each) => each.name === name),
+      // Of a tool that is offered twice, the last one counts.
+      functionNamed: (name) => this.#functions.findLast((each) => each.name === name),
       onCreated: (response) => this.#begin(response),
       answerPart: () => this.#answerPart,
       found: this.#found,
@@ -179,6 +180,7 @@ export class ResponsesHostedAnswer implements HostedAnswer {
     );
     return this.#runnable.flatMap(({ hosted, served }) => {
       if (hosted.kind !== 'mcp' || known.has(hosted.label)) return [];
+      known.add(hosted.label);
       const tools = served.map(({ ownName, description, inputSchema }) => ({
         name: ownName,
         description,

@@ -10,8 +10,9 @@ const own = { type: 'function', name: 'f', parameters: { type: 'object' } };
 const base = { model: 'm', input: 'Look it up.' };
 
 function open(fields: object = {}): HostedAnswer {
-  const body = { ...base, tools: [search], ...fields };
-  const { hosted } = responsesFormat.read(Buffer.from(JSON.stringify(body)), 'generate');
+  const text = Buffer.from(JSON.stringify({ ...base, tools: [search], ...fields }));
+  const body = bodyOf(text);
+  const { hosted } = responsesFormat.read(text, 'generate');
   if (!hosted) throw new Error('the request has no hosted tools');
   const served = { name: 'find', ownName: 'find', description: '', inputSchema: {} };
   return hosted.open(
@@ -126,6 +127,19 @@ describe('an answer with hosted tools in the Responses format', () => {
     );
     expect(events.match(/event: response.output_text.annotation.added/g)).toHaveLength(1);
     expect(answer.whole()).toMatchObject({ output: { 1: { content: [{ annotations: [own] }] } } });
+  });
+
+  it('offers a tool under one name that is added again, and lists its server once', () => {
+    const server = { type: 'mcp', server_label: 'wiki', require_approval: 'never' };
+    const answer = open({ tools: [search, server], input: [{ type: 'additional_tools', tools: [search, server] }] });
+    const { tools, input } = bodyOf(answer.next(false));
+    const named = [{ name: 'web_search' }, { name: 'mcp_wiki_find' }];
+    expect(tools).toMatchObject(named);
+    expect(input).toMatchObject([{ tools: named }]);
+    answer.relay(turn([call('mcp_wiki_find')]));
+    expect(answer.endTurn()).toMatchObject([{ hosted: { param: 'input[0].tools[1].type' } }]);
+    expect(answer.finish().match(/event: response.mcp_call.failed/g)).toHaveLength(1);
+    expect(answer.whole()).toMatchObject({ output: [{ type: 'mcp_list_tools' }, { type: 'mcp_call' }] });
   });
 
   it.each(['additional_tools', 'tool_search_output'])('runs a tool that an item adds: %s', (type) => {
