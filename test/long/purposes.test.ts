@@ -26,7 +26,9 @@ const registry = `
 models:
   by-signs: ${rules}
       subagent: { targets: [{ model: small }] }
+      workflow: { targets: [{ model: small }] }
   by-hints: ${rules}
+      workflow: { targets: [{ model: small }] }
     agents:
       Explore: { targets: [{ model: small }] }
   codex: ${rules}
@@ -83,13 +85,15 @@ describe.skipIf(!claude)('Claude Code', () => {
     return start(model, ['--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose'], `${line}\n`);
   };
   const explore = '[demo call Agent {"description":"look","prompt":"Say hello.","subagent_type":"Explore"}]';
+  const script = "export const meta = { name: 'greet', description: 'Greets.' }\nreturn await agent('Say hello.')";
+  const workflow = `Use a workflow.\n[demo call Workflow ${JSON.stringify({ script })}]`;
   const search = '[demo call WebSearch {"query":"what is a badger"}]';
 
   it.each([
     ['by-signs', 'its signs', 'models.by-signs.purposes.subagent'],
     ['by-hints', 'its hint headers', 'models.by-hints.agents.Explore'],
   ])(
-    'asking for %s has its titles, agents, searches and compactions run on the model of the rules, by %s',
+    'asking for %s has its titles, agents, workflows, searches and compactions run on the model of the rules, by %s',
     async (name, _, rule) => {
       const title = await askForTitle(name);
       expect(await servedFor(name, allOf('auxiliary')), title.stderr).toEqual(['auxiliary: small']);
@@ -103,13 +107,23 @@ describe.skipIf(!claude)('Claude Code', () => {
       ]);
       expect((await readUsage(cluster.prefix)).find(({ purpose }) => purpose === 'subagent')).toMatchObject({ rule });
 
+      const flow = await ask(name, workflow, '--allowedTools', 'Workflow');
+      expect(JSON.parse(flow.stdout), flow.stderr).toMatchObject({ is_error: false });
+      expect(await servedFor(name, allOf('workflow'))).toContain('workflow: small');
+
       await ask(name, search, '--allowedTools', 'WebSearch');
       const { session_id: session } = JSON.parse(agent.stdout) as { session_id: string };
       await ask(name, '/compact', '--resume', session);
       const searched = (found: readonly UsageRecord[]) =>
         found.filter(({ purpose }) => purpose === 'auxiliary').length > 1;
       const served = await servedFor(name, (found) => searched(found) && allOf('compaction')(found));
-      expect(served).toEqual(['auxiliary: small', 'compaction: small', 'main: big', 'subagent: small']);
+      expect(served).toEqual([
+        'auxiliary: small',
+        'compaction: small',
+        'main: big',
+        'subagent: small',
+        'workflow: small',
+      ]);
     },
   );
 });

@@ -20,6 +20,7 @@ describe('a request of Claude Code', () => {
     ['a turn without tools', 'main'],
     ['a turn without a cache', 'main'],
     ['a turn of an agent', 'subagent'],
+    ['a turn of an agent of a workflow', 'workflow'],
     ['a title', 'auxiliary'],
     ['a web search', 'auxiliary'],
     ['a compaction', 'compaction'],
@@ -31,6 +32,7 @@ describe('a request of Claude Code', () => {
   it.each([
     ['a turn', 'main', undefined],
     ['a turn of an agent', 'subagent', 'Explore'],
+    ['a turn of an agent of a workflow', 'workflow', 'workflow-subagent'],
     ['a title', 'auxiliary', undefined],
     ['a web search', 'auxiliary', undefined],
     ['a compaction', 'compaction', undefined],
