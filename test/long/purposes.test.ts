@@ -33,6 +33,7 @@ models:
       Explore: { targets: [{ model: small }] }
   codex: ${rules}
       subagent: { targets: [{ model: small }] }
+  codex-memory: ${rules}
   chat: ${rules}
   messages: ${rules}
   responses: ${rules}
@@ -150,6 +151,21 @@ describe.skipIf(!codex)('Codex', () => {
     expect(long.stdout, long.stderr).toContain('"turn.completed"');
     const served = await servedFor('codex', allOf('main', 'compaction'));
     expect(served).toEqual(['compaction: small', 'main: big', 'subagent: small']);
+  });
+
+  it('has its memories written, and approvals reviewed, by the model of the rule', async () => {
+    const memories = ['features.memories=true', 'memories.min_rollout_idle_hours=0'];
+    const byModel = ['memories.extract_model="codex-memory"', 'memories.consolidation_model="codex-memory"'];
+    // The memories of earlier sessions are written while a turn runs.
+    const remembered = await ask('[demo call exec_command {"cmd":"sleep 4"}]', ...memories, ...byModel);
+    expect(remembered.stdout, remembered.stderr).toContain('"turn.completed"');
+    expect(await servedFor('codex-memory', allOf('auxiliary'))).toEqual(['auxiliary: small']);
+
+    const escalated = { cmd: 'echo hi', sandbox_permissions: 'require_escalated', justification: 'It is needed.' };
+    const call = `[demo call exec_command ${JSON.stringify(escalated)}]`;
+    const reviewed = await ask(call, 'approval_policy="on-request"', 'approvals_reviewer="auto_review"');
+    expect(reviewed.stdout, reviewed.stderr).toContain('"turn.completed"');
+    expect(await servedFor('codex', allOf('auxiliary'))).toContain('auxiliary: small');
   });
 });
 

@@ -2,13 +2,13 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isJsonObject, type JsonObject } from '#shared/core/json.ts';
 import type { ClientProgram } from './client-program.ts';
 
-/** Values of `x-openai-subagent` for requests that no conversation waits for. Other values name agents. */
+/** Values of `x-openai-subagent` for memories and for reviews of approvals. Other values name agents. */
 const backgroundAgents: ReadonlySet<unknown> = new Set(['memory_consolidation', 'guardian']);
 
 /**
  * Codex. As observed in release 0.169.0, it describes each request in `x-codex-turn-metadata`, a JSON object with
  * `request_kind` (`turn`, `compaction`) and `thread_source` (`user`, `subagent`), and names the kind of a spawned agent in
- * `x-openai-subagent`. Its memories are written with `x-openai-memgen-request`.
+ * `x-openai-subagent`. Its memories are written with `x-openai-memgen-request`. It does not call `/responses/compact`.
  */
 export const codex: ClientProgram = {
   isSender: ({ originator, 'x-codex-window-id': window, 'x-codex-turn-metadata': metadata }) =>

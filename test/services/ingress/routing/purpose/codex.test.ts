@@ -10,6 +10,8 @@ describe('a request of Codex', () => {
     ['a turn', 'main'],
     ['a turn of an agent', 'subagent'],
     ['a review', 'subagent'],
+    ['the writing of memories', 'auxiliary'],
+    ['a review of an approval', 'auxiliary'],
     ['a compaction', 'compaction'],
     ['a compaction by a trigger', 'compaction'],
     ['the first turn after a compaction', 'main'],
