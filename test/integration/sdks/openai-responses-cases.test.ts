@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sdkCluster } from '../../helpers/cluster/sdk-cluster.ts';
@@ -151,6 +153,18 @@ describe('every endpoint of responses, for the official SDK', () => {
     const input = [...compacted.output, { role: 'user', content: 'Go on.' }] as OpenAI.Responses.ResponseInput;
     const next = await responses.create({ model: 'demo', input, store: false });
     expect(next.output_text).toContain('Go on.');
+  });
+
+  it('has a list of models for Codex beside that of the SDK, and no WebSocket', async () => {
+    const query = { client_version: '0.169.0' };
+    const list = (await openai().get('/models', { query })) as { data: { id: string }[]; models: { slug: string }[] };
+    expect(list.data.map(({ id }) => id)).toContain('demo');
+    expect(list.models.map(({ slug }) => slug)).toEqual(list.data.map(({ id }) => id));
+    const socket = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' };
+    const headers = { ...socket, 'sec-websocket-key': 'CRC6vBixXlBWhTK7Oa88BQ==' };
+    const asked = request(`${cluster.url}/api/openai/v1/responses`, { headers }).end();
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+    expect(answer.resume().statusCode).toBe(426);
   });
 
   it('refuses a response in the background', async () => {
