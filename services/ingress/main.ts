@@ -215,7 +215,7 @@ await runService(async (environment, releases) => {
     recorded(request);
     webConsole.meter.countJob(request.origin.requestId, request.origin.identity, request.report);
   };
-  const mcp = createToolsMcp({ dispatcher, workers, limits: counted, record }, log);
+  const mcp = createToolsMcp({ dispatcher, workers, limits: counted, record }, unread, log);
   releases.add('MCP', () => mcp.close());
   const app = createApp({
     ...healthParts,

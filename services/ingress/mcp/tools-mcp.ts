@@ -1,6 +1,11 @@
 import type { Request, Response } from 'express';
 import { toNodeHandler } from '@modelcontextprotocol/node';
-import { createMcpHandler, Server, type McpRequestContext } from '@modelcontextprotocol/server';
+import {
+  createMcpHandler,
+  Server,
+  type McpHandlerRequestOptions,
+  type McpRequestContext,
+} from '@modelcontextprotocol/server';
 import type { JsonObject } from '#shared/core/json.ts';
 import type { Logger } from '#shared/core/log.ts';
 import { version } from '#shared/core/version.ts';
@@ -9,6 +14,8 @@ import type { ToolParts } from '#shared/serving/serve-tool.ts';
 import { requireToolsTier } from '#shared/serving/key-permits.ts';
 import { listTools } from '#shared/serving/list-tools.ts';
 import { identityOf } from '../http/require-key.ts';
+import { UnreadBody } from '../http/unread/unread-body.ts';
+import type { UnreadOutputs } from '../http/unread/unread-outputs.ts';
 import { callTool } from './call-tool.ts';
 import { isMessage, RunningCalls } from './running-calls.ts';
 import { ProgressReporter } from './progress-reporter.ts';
@@ -34,7 +41,7 @@ export interface ToolsMcp {
  * Makes an MCP server of the tools of all connected workers. It keeps no sessions, so any node serves any request: revision
  * 2026-07-28 of the protocol has none, and older revisions are served without them.
  */
-export function createToolsMcp(parts: ToolParts, log: Logger): ToolsMcp {
+export function createToolsMcp(parts: ToolParts, unread: UnreadOutputs, log: Logger): ToolsMcp {
   const { workers } = parts;
   const calls = new RunningCalls();
   const listening = new Set<Response>();
@@ -90,11 +97,15 @@ export function createToolsMcp(parts: ToolParts, log: Logger): ToolsMcp {
       }
       // The SDK passes `authInfo` through to `createServer`, so it carries the HTTP exchange.
       const authInfo = { token: '', clientId: '', scopes: [], extra: { response } };
-      await toNodeHandler({ fetch: (webRequest, options) => handler.fetch(webRequest, { ...options, authInfo }) })(
-        request,
-        response,
-        body,
-      );
+      const fetch = async (
+        webRequest: globalThis.Request,
+        options?: McpHandlerRequestOptions,
+      ): Promise<globalThis.Response> => {
+        const answer = await handler.fetch(webRequest, { ...options, authInfo });
+        if (!answer.body) return answer;
+        return new globalThis.Response(new UnreadBody(answer.body, response, unread).stream, answer);
+      };
+      await toNodeHandler({ fetch })(request, response, body);
     },
     stopListening() {
       for (const response of listening) response.destroy();

@@ -1,9 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { blockBytes } from './output-blocks.ts';
-import type { UnreadOutput, UnreadOutputs } from './unread-outputs.ts';
-
-/** Milliseconds without progress after which a client that does not read the end of its answer is disconnected. */
-const unreadMs = 30_000;
+import { unreadMs, type UnreadOutput, type UnreadOutputs } from './unread-outputs.ts';
 
 /** Blocks that are handed to the socket together. */
 const blocksAtOnce = 4;

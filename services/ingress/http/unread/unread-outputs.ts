@@ -3,6 +3,9 @@ import { OutputBlocks } from './output-blocks.ts';
 /** Bytes of one stream that its client has not read, beyond which the stream ends. */
 const maxBytesOfOne = 8 * 1024 * 1024;
 
+/** Milliseconds without progress after which a client that does not read the end of its answer is disconnected. */
+export const unreadMs = 30_000;
+
 /** The part of the container's memory that unread output may take by default, and the most that it takes. */
 const defaultShare = 1 / 8;
 const defaultMost = 32 * 1024 * 1024;
