@@ -7,6 +7,7 @@ import type { Ending, Minted } from '../translation.ts';
 import { readFinishReason } from '../upstreams/chat/finish-reason.ts';
 import { reasoningOf, reasoningSignatureField, unifyReasoning } from '../upstreams/chat/reasoning.ts';
 import { ToolCallOrder, toolCallPrefix } from '../upstreams/chat/tool-call-order.ts';
+import { textLogprobs } from './text-logprobs.ts';
 
 /** Writes the messages or deltas of a chat upstream's answer as items of a response. Results are text ready to be sent. */
 export class ChatOutput {
@@ -36,9 +37,10 @@ export class ChatOutput {
 
   /**
    * Adds a delta, or a whole message: thinking, text, refusal and tool calls. Changes it.
+   * @param logprobs of the choice that it belongs to
    * @param isWhole whether every tool call is complete, so that its index tells nothing
    */
-  add(delta: JsonObject, isWhole = false): string {
+  add(delta: JsonObject, logprobs: Json | undefined, isWhole = false): string {
     unifyReasoning(delta);
     const { content, refusal, tool_calls: calls } = delta;
     let events = '';
@@ -47,7 +49,7 @@ export class ChatOutput {
     const signed = carriedThinking({ type: 'thinking', signature: delta[reasoningSignatureField] }, this.#minted.model);
     if (signed) this.#answer.sealReasoning(signed);
     const text = this.#count(content);
-    if (text !== '') events += this.#answer.text(text);
+    if (text !== '') events += this.#answer.text(text, textLogprobs(logprobs, text));
     const refused = this.#count(refusal);
     if (refused !== '') events += this.#answer.refusal(refused);
     for (const [index, call] of (Array.isArray(calls) ? calls : []).entries()) {

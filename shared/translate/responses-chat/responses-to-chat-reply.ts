@@ -16,7 +16,7 @@ export function responsesToChatReply(body: JsonObject, minted: Minted): { body: 
     throw new RouterError('upstream_failed', 'The upstream sent an answer without a message.');
   }
   const output = new ChatOutput(minted);
-  output.add(choice['message'], true);
+  output.add(choice['message'], choice['logprobs'], true);
   const { ending } = output.finish(choice['finish_reason'], body['usage']);
   return { body: output.response, ending };
 }

@@ -42,6 +42,7 @@ export function responsesToChatRequest(body: JsonObject, target: Target): JsonOb
     ...(typeof reasoning?.effort === 'string' && { reasoning_effort: reasoning.effort }),
     ...(typeof text?.verbosity === 'string' && { verbosity: text.verbosity }),
     ...responseFormat(request),
+    ...logprobs(request),
     ...(request.stream === true && { stream: true, stream_options: { include_usage: true } }),
   };
 }
@@ -52,9 +53,13 @@ function refuse(request: ResponsesRequest): void {
     if (!isGiven(value) || value === false || value === 0 || (Array.isArray(value) && value.length === 0)) continue;
     throw unsupportedInChat(field, what);
   }
-  if (request.include?.includes('message.output_text.logprobs') === true) {
-    throw unsupportedInChat('include', 'log probabilities');
-  }
+}
+
+/** An upstream that has none ignores or refuses them by name. */
+function logprobs({ include, top_logprobs: top }: ResponsesRequest): JsonObject {
+  const count = typeof top === 'number' && top > 0 ? top : undefined;
+  if (count === undefined && include?.includes('message.output_text.logprobs') !== true) return {};
+  return { logprobs: true, ...(count !== undefined && { top_logprobs: count }) };
 }
 
 /** Fields without a rule: engines have many of their own, and ignore or refuse unknown ones. */

@@ -38,7 +38,7 @@ export class ResponsesToChatStream implements StreamTranslation {
     if (typeof choice['finish_reason'] === 'string') this.#finish = choice['finish_reason'];
     const begin = this.#started ? '' : this.#output.begin();
     this.#started = true;
-    return isJsonObject(choice['delta']) ? begin + this.#output.add(choice['delta']) : begin;
+    return isJsonObject(choice['delta']) ? begin + this.#output.add(choice['delta'], choice['logprobs']) : begin;
   }
 
   end(): { text: string; ending: Ending } {

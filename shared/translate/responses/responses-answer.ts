@@ -60,7 +60,12 @@ export class ResponsesAnswer {
     );
   }
 
-  text(delta: string): string {
+  /** @param logprobs of its tokens, where the upstream gives them */
+  text(delta: string, logprobs: readonly JsonObject[] = []): string {
+    if (logprobs.length > 0 && this.#summary === undefined) {
+      const last = this.#queue.last;
+      this.#writer.addLogprobs(last?.kind === 'text' ? last : this.#queue.append('text'), logprobs);
+    }
     return this.#text('text', delta);
   }
 

@@ -27,6 +27,8 @@ export class ResponsesBlockWriter implements BlockWriter<ResponsesBlockKind> {
   readonly output: JsonObject[] = [];
   /** What blocks carry beside their text: the item of a whole one, the sealed part of a reasoning one. */
   readonly carried = new Map<ResponsesBlock, JsonObject>();
+  /** Log probabilities of text that is not written yet. */
+  readonly #logprobs = new Map<ResponsesBlock, JsonObject[]>();
   /** The state of items that are closed from now on. */
   closingStatus: 'completed' | 'incomplete' = 'completed';
   #open: OpenItem | undefined;
@@ -41,8 +43,15 @@ export class ResponsesBlockWriter implements BlockWriter<ResponsesBlockKind> {
     return this.#open.begin();
   }
 
-  piece(_: ResponsesBlock, text: string): string {
-    return this.#open?.piece(text) ?? '';
+  piece(block: ResponsesBlock, text: string): string {
+    const logprobs = this.#logprobs.get(block);
+    this.#logprobs.delete(block);
+    return this.#open?.piece(text, logprobs) ?? '';
+  }
+
+  /** Adds log probabilities of the next piece of a text. */
+  addLogprobs(block: ResponsesBlock, logprobs: readonly JsonObject[]): void {
+    this.#logprobs.set(block, [...(this.#logprobs.get(block) ?? []), ...logprobs]);
   }
 
   close(block: ResponsesBlock): string {

@@ -1,3 +1,4 @@
+import OpenAI from 'openai';
 import { afterEach, describe, expect, it } from 'vitest';
 import { findLlamaServer, startLlamaServer, type LlamaServer } from '../../helpers/upstreams/start-llama-server.ts';
 import { startCluster, type Cluster } from '../../helpers/cluster/start-cluster.ts';
@@ -55,6 +56,28 @@ describe.skipIf(program === undefined)('a cluster on a real llama-server', () =>
     cluster = await startCluster({ engineUrl: server.url });
     const answer = await ask({ max_tokens: 20, reasoning_effort: 'none' });
     expect(await answer.json()).toMatchObject({ model: 'tiny', usage: { completion_tokens: expect.any(Number) } });
+
+    const openai = new OpenAI({ baseURL: `${cluster.url}/api/openai/v1`, apiKey: cluster.key, maxRetries: 0 });
+    const asked = { model: 'auto', input: 'Hello', max_output_tokens: 20, top_logprobs: 2, store: false };
+    const likely = {
+      ...asked,
+      include: ['message.output_text.logprobs' as const],
+      reasoning: { effort: 'none' as const },
+    };
+    for (const response of [
+      await openai.responses.create(likely),
+      await openai.responses.stream(likely).finalResponse(),
+    ]) {
+      const [part] = response.output.flatMap((item) => (item.type === 'message' ? item.content : []));
+      if (part?.type !== 'output_text') throw new Error('there is no text');
+      const tokens = part.logprobs ?? [];
+      expect(tokens.length).toBeGreaterThan(3);
+      expect(Buffer.from(tokens.flatMap(({ bytes }) => bytes)).toString()).toBe(part.text);
+      for (const { logprob, top_logprobs: top } of tokens) {
+        expect(logprob).toBeLessThanOrEqual(0);
+        expect(top).toHaveLength(2);
+      }
+    }
 
     const client = new AbortController();
     const stream = await ask({ stream: true, ignore_eos: true }, client.signal);

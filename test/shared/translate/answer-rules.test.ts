@@ -38,7 +38,10 @@ const chatExamples: Record<string, Example> = {
   'choices[].finish_reason': { with: chatAnswer({}, { finish_reason: 'length' }), without: chatAnswer({}) },
   'choices[].stop_reason': { with: chatAnswer({}, { stop_reason: 'END' }), without: chatAnswer({}) },
   'choices[].matched_stop': { with: chatAnswer({}, { matched_stop: 'END' }), without: chatAnswer({}) },
-  'choices[].logprobs': { with: chatAnswer({}, { logprobs: { content: [] } }), without: chatAnswer({}) },
+  'choices[].logprobs': {
+    with: chatAnswer({}, { logprobs: { content: [{ token: 'a', logprob: -1 }] } }),
+    without: chatAnswer({}),
+  },
   'usage.prompt_tokens': chatUsage({ prompt_tokens: 7 }),
   'usage.completion_tokens': chatUsage({ completion_tokens: 7 }),
   'usage.prompt_tokens_details.cached_tokens': chatUsage({ prompt_tokens_details: { cached_tokens: 2 } }),

@@ -5,6 +5,7 @@ import type { ItemEvents, OpenItem } from './open-item.ts';
 export class MessageItem implements OpenItem {
   readonly #events: ItemEvents;
   readonly #kind: 'text' | 'refusal';
+  readonly #logprobs: JsonObject[] = [];
   #text = '';
 
   constructor(events: ItemEvents, kind: 'text' | 'refusal') {
@@ -19,10 +20,11 @@ export class MessageItem implements OpenItem {
     );
   }
 
-  piece(text: string): string {
+  piece(text: string, logprobs: readonly JsonObject[] = []): string {
     this.#text += text;
     if (this.#kind === 'refusal') return this.#write('response.refusal.delta', { delta: text });
-    return this.#write('response.output_text.delta', { delta: text, logprobs: [] });
+    this.#logprobs.push(...logprobs);
+    return this.#write('response.output_text.delta', { delta: text, logprobs: [...logprobs] });
   }
 
   close(status: 'completed' | 'incomplete'): { events: string; item: JsonObject } {
@@ -30,7 +32,7 @@ export class MessageItem implements OpenItem {
     const done =
       this.#kind === 'refusal'
         ? this.#write('response.refusal.done', { refusal: this.#text })
-        : this.#write('response.output_text.done', { text: this.#text, logprobs: [] });
+        : this.#write('response.output_text.done', { text: this.#text, logprobs: this.#logprobs });
     const events =
       done +
       this.#write('response.content_part.done', { part: this.#part() }) +
@@ -44,7 +46,7 @@ export class MessageItem implements OpenItem {
 
   #part(): JsonObject {
     if (this.#kind === 'refusal') return { type: 'refusal', refusal: this.#text };
-    return { type: 'output_text', text: this.#text, annotations: [], logprobs: [] };
+    return { type: 'output_text', text: this.#text, annotations: [], logprobs: this.#logprobs };
   }
 
   #write(type: string, fields: JsonObject): string {

@@ -13,8 +13,8 @@ export interface ItemEvents {
 /** The output item that is being written. */
 export interface OpenItem {
   begin(): string;
-  /** Adds text: of a message, of thinking, or of a call's arguments. */
-  piece(text: string): string;
+  /** Adds text: of a message, of thinking, or of a call's arguments. `logprobs`: those of a message's text, if known. */
+  piece(text: string, logprobs?: readonly JsonObject[]): string;
   /** Ends the item. `carried`: what belongs to the item beside its text, if anything. */
   close(status: 'completed' | 'incomplete', carried?: JsonObject): { events: string; item: JsonObject };
 }

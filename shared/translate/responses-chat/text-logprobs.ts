@@ -1,0 +1,45 @@
+import { isJsonObject, type Json, type JsonObject } from '#shared/core/json.ts';
+
+/**
+ * The log probabilities of a text in a chat upstream's choice, as a Responses client reads them. Some engines report those of thinking and
+ * calls beside them, in one list: what does not belong to the text is left out.
+ * @param logprobs `choices[].logprobs` of an answer or a chunk
+ */
+export function textLogprobs(logprobs: Json | undefined, text: string): JsonObject[] {
+  const content = isJsonObject(logprobs) ? logprobs['content'] : undefined;
+  if (!Array.isArray(content) || text === '') return [];
+  const entries = content.filter(isJsonObject);
+  const [start, end] = rangeOf(entries.map(tokenOf), text) ?? [0, 0];
+  return entries.slice(start, end).map(written);
+}
+
+/** Which tokens the text consists of. All, if they are no part of a longer list: a token may have less than a character. */
+function rangeOf(tokens: readonly string[], text: string): [number, number] | undefined {
+  const all = tokens.join('');
+  if (all.length <= text.length) return [0, tokens.length];
+  const begin = all.lastIndexOf(text);
+  if (begin === -1) return undefined;
+  let at = 0;
+  let start: number | undefined;
+  for (const [index, token] of tokens.entries()) {
+    if (at === begin) start ??= index;
+    at += token.length;
+    if (start !== undefined && at >= begin + text.length) return [start, index + 1];
+  }
+  return undefined;
+}
+
+function written(entry: JsonObject): JsonObject {
+  const { top_logprobs: top } = entry;
+  return { ...probability(entry), top_logprobs: Array.isArray(top) ? top.filter(isJsonObject).map(probability) : [] };
+}
+
+function probability(entry: JsonObject): JsonObject {
+  const { logprob, bytes } = entry;
+  const token = tokenOf(entry);
+  return { token, bytes: Array.isArray(bytes) ? bytes : [...Buffer.from(token)], logprob: logprob ?? null };
+}
+
+function tokenOf({ token }: JsonObject): string {
+  return typeof token === 'string' ? token : '';
+}

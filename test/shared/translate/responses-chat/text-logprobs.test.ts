@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '#shared/core/json.ts';
+import { responsesToChat } from '#shared/translate/responses-chat/responses-to-chat.ts';
+import { textLogprobs } from '#shared/translate/responses-chat/text-logprobs.ts';
+import { assembleResponse } from '../responses/assemble-response.ts';
+import { runStream } from '../run-stream.ts';
+
+const minted = { id: 'resp_1', model: 'served', created: 7 };
+const entry = (token: string): JsonObject => ({ token, logprob: -0.5, bytes: [...Buffer.from(token)] });
+const full = (token: string): JsonObject => ({
+  ...entry(token),
+  top_logprobs: [entry(token), { ...entry('x'), logprob: -3 }],
+});
+const chosen = (...tokens: string[]): JsonObject => ({ content: tokens.map(full) });
+
+describe('log probabilities for a Responses client, of a chat upstream', () => {
+  it('are asked for with their number, or without, and not otherwise', () => {
+    const ask = (fields: JsonObject): JsonObject =>
+      responsesToChat.request({ model: 'm', input: 'hi', ...fields }, { model: 'm' });
+    const include = ['message.output_text.logprobs'];
+    expect(ask({ include, top_logprobs: 2 })).toMatchObject({ logprobs: true, top_logprobs: 2 });
+    expect(ask({ top_logprobs: 2 })).toMatchObject({ logprobs: true, top_logprobs: 2 });
+    const alone = ask({ include });
+    expect(alone).toMatchObject({ logprobs: true });
+    for (const request of [alone, ask({ include: [], top_logprobs: 0 })])
+      expect(request).not.toHaveProperty('top_logprobs');
+    expect(ask({ top_logprobs: 0 })).not.toHaveProperty('logprobs');
+  });
+
+  it('are in the events of a stream, and all in the item at its end', () => {
+    const chunk = (content: string, finish: string | null = null): object => ({
+      choices: [{ index: 0, delta: { content }, logprobs: chosen(content), finish_reason: finish }],
+    });
+    const events = [chunk('Hel'), chunk('lo'), { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }, '[DONE]'];
+    const { text } = runStream(responsesToChat.stream(minted), events);
+    const { events: sent, items, response } = assembleResponse(text);
+    const deltas = sent.filter(({ type }) => type === 'response.output_text.delta');
+    expect(deltas.map(({ logprobs }) => logprobs)).toEqual([[full('Hel')], [full('lo')]]);
+    expect(sent.find(({ type }) => type === 'response.output_text.done')).toMatchObject({
+      text: 'Hello',
+      logprobs: [full('Hel'), full('lo')],
+    });
+    const part = { type: 'output_text', text: 'Hello', logprobs: [full('Hel'), full('lo')] };
+    for (const output of [items, response['output']]) expect(output).toMatchObject([{ content: [part] }]);
+  });
+
+  it('are in a whole answer, without those of thinking and calls', () => {
+    const message = { role: 'assistant', content: 'Hello', reasoning_content: 'Hello?' };
+    const logprobs = chosen('Hello', '?', 'Hel', 'lo', '<end>');
+    const answer = { choices: [{ index: 0, message, logprobs, finish_reason: 'stop' }] };
+    const { body } = responsesToChat.reply(answer, minted);
+    expect(body['output']).toMatchObject([
+      { type: 'reasoning' },
+      { content: [{ logprobs: [full('Hel'), full('lo')] }] },
+    ]);
+  });
+
+  it('are all kept where tokens are parts of a character, and none where they are of another text', () => {
+    const parts = {
+      content: [
+        { token: '', bytes: [240, 159], logprob: -1 },
+        { token: '', bytes: [166, 161], logprob: -1 },
+      ],
+    };
+    expect(textLogprobs(parts, '🦡').map(({ bytes }) => bytes)).toEqual([
+      [240, 159],
+      [166, 161],
+    ]);
+    expect(textLogprobs(chosen('Something ', 'else'), 'Hello')).toEqual([]);
+    expect(textLogprobs(chosen('Hello'), '')).toEqual([]);
+    expect(textLogprobs(null, 'Hello')).toEqual([]);
+    expect(textLogprobs({ content: [{ token: 'é', logprob: -1 }] }, 'é')).toEqual([
+      { token: 'é', bytes: [195, 169], logprob: -1, top_logprobs: [] },
+    ]);
+  });
+});
