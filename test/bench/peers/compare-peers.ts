@@ -23,7 +23,7 @@ const sharedStreams = 256;
 
 /**
  * Measures all systems in all cells, taking turns. A system that cannot be had or started is reported as missing. Rounds for
- * which there is no time are left out.
+ * which there is no time, or that fail, are left out and reported.
  */
 export async function comparePeers(comparison: PeerComparison, releases: Releases): Promise<PeerResults> {
   const { plan, quick, cells } = comparison;
@@ -78,7 +78,14 @@ export async function comparePeers(comparison: PeerComparison, releases: Release
         leftOut.push(`${cell.name}, round ${round + 1}`);
         continue;
       }
-      await cell.measure(bench, round);
+      try {
+        await cell.measure(bench, round);
+      } catch (error) {
+        // What the other cells measured is not to be lost.
+        const reason = error instanceof Error ? error.message : String(error);
+        process.stderr.write(`${cell.name} failed: ${reason}\n`);
+        leftOut.push(`${cell.name}, round ${round + 1} (${reason.split('\n')[0]})`);
+      }
     }
   }
   return {

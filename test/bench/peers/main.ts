@@ -10,7 +10,8 @@ import { systems } from './systems/systems.ts';
 /**
  * `npm run bench -- --peers`: this router beside what else could be used, in front of the same upstream. `--quick` for a short
  * run, `--cells` and `--systems` for some of them (names separated by commas; a name followed by `*` is a prefix), `--rounds`,
- * `--seconds` and `--minutes` for how long, `--json <file>` for the figures, `--update` to keep them for the documentation.
+ * `--seconds` and `--minutes` for how long, `--streams` for how many are held, `--json <file>` for the figures, `--update` to
+ * keep them for the documentation.
  */
 export async function runPeers(args: readonly string[], releases: Releases): Promise<void> {
   const { values } = parseArgs({
@@ -25,12 +26,14 @@ export async function runPeers(args: readonly string[], releases: Releases): Pro
       rounds: { type: 'string' },
       seconds: { type: 'string' },
       minutes: { type: 'string' },
+      streams: { type: 'string' },
     },
   });
   const plan: PeerPlan = { ...(values.quick ? quickPeerPlan : fullPeerPlan) };
   for (const name of ['rounds', 'seconds', 'minutes'] as const) {
     if (values[name] !== undefined) plan[name] = positive(name, values[name]);
   }
+  if (values.streams !== undefined) plan.heldStreams = positive('streams', values.streams);
   const chosen = {
     cells: choose('cell', cells, values.cells),
     kinds: choose('system', systems, values.systems),
@@ -50,7 +53,7 @@ function choose<Item extends { name: string }>(kind: string, items: readonly Ite
   const unknown = patterns.filter((pattern) => !items.some(({ name }) => selects(pattern, name)));
   if (unknown.length > 0) {
     const names = items.map(({ name }) => name).join(', ');
-    throw new Error(`there is no ${kind} ${unknown.join(', ')}; there are ${names}`);
+    refuse(`There is no ${kind} ${unknown.join(', ')}. There are ${names}.`);
   }
   return items.filter(({ name }) => patterns.some((pattern) => selects(pattern, name)));
 }
@@ -58,5 +61,11 @@ function choose<Item extends { name: string }>(kind: string, items: readonly Ite
 function positive(name: string, text: string): number {
   const value = Number(text);
   if (value > 0) return value;
-  throw new Error(`--${name} must be a number above 0`);
+  return refuse(`--${name} must be a number above 0.`);
+}
+
+/** Ends the run before anything was started. */
+function refuse(message: string): never {
+  process.stderr.write(`${message}\n`);
+  process.exit(1);
 }

@@ -15,6 +15,9 @@ const route = { client: 'chat', upstream: 'chat' } as const;
 const otherFiles = 200;
 /** Time for timers and buffers of what just happened to go. */
 const settleMs = 3_000;
+/** Memory that changes by less than this part in that time is steady; waited for at most so many times. */
+const steady = 0.01;
+const settleTimes = 10;
 /** Addresses of this machine from which streams are opened, so that no pair of addresses runs out of ports. */
 const sources = 8;
 
@@ -54,8 +57,7 @@ async function measureOne(bench: PeerBench, kind: SystemKind, system: System, st
     rampSeconds: 0,
     timeoutMs: 30_000,
   });
-  await sleep(settleMs);
-  const before = treeUsage(system.roots());
+  const before = await steadyMemory(system);
   const opened = await ask({
     kind: 'open',
     target,
@@ -64,12 +66,23 @@ async function measureOne(bench: PeerBench, kind: SystemKind, system: System, st
     seconds: bench.plan.openSeconds,
     sources,
   });
-  await sleep(settleMs);
-  const after = treeUsage(system.roots());
+  const after = await steadyMemory(system);
   const { requests: held } = await ask({ kind: 'close' });
-  const kibPerStream = (after.rssBytes - before.rssBytes) / 1024 / held;
+  const kibPerStream = (after - before) / 1024 / held;
   const values = { held, kibPerStream, openedPerSecond: opened.requests / opened.seconds };
   bench.recorder.add({ name, title }, kind.name, values, opened.failures);
+}
+
+/** Resident bytes of a system once they hardly change: one that has just started gives some back. */
+async function steadyMemory(system: System): Promise<number> {
+  let last = treeUsage(system.roots()).rssBytes;
+  for (let time = 0; time < settleTimes; time += 1) {
+    await sleep(settleMs);
+    const now = treeUsage(system.roots()).rssBytes;
+    if (Math.abs(now - last) < steady * now) return now;
+    last = now;
+  }
+  return last;
 }
 
 /** Files that a process of this machine may have open: see proc_pid_limits(5). */

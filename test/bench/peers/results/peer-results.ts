@@ -15,7 +15,7 @@ export interface PeerResults {
   takenByOthers: number;
   systems: SystemResult[];
   cells: CellResult[];
-  /** Cells for which there was no time. */
+  /** Rounds of cells for which there was no time, or that failed. */
   leftOut: string[];
 }
 
@@ -55,7 +55,7 @@ export const metrics = {
   textP99: 'first text p99 ms',
   tokenP50: 'further text p50 ms',
   tokenP99: 'further text p99 ms',
-  thereP50: 'request p50 ms',
+  thereP50: 'way of the request p50 ms',
   chunksPerSecond: 'chunks a second',
   cpuPerChunk: 'CPU µs a chunk',
   held: 'streams held',

@@ -14,7 +14,7 @@ export function reportPeers(results: PeerResults): string {
     ...cells.flatMap(cellTable),
     '',
     ...table(['ratio', 'measured', 'aim'], ratiosOf(results).map(ratioRow)),
-    ...(leftOut.length === 0 ? [] : ['', `no time for ${leftOut.join('; ')}`]),
+    ...(leftOut.length === 0 ? [] : ['', `left out: ${leftOut.join('; ')}`]),
     '',
   ].join('\n');
 }
