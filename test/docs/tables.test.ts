@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { keptResults } from '../bench/peers/results/peer-results.ts';
+import { chartFile, performanceChart } from './performance-chart.ts';
 import { readPages } from './pages.ts';
 import { tables, withTables } from './tables/tables.ts';
 
@@ -21,5 +24,11 @@ describe('the generated tables', () => {
 
   it('have no empty cells', () => {
     for (const [name, render] of Object.entries(tables)) expect(render(), name).not.toMatch(/\| *\|/);
+  });
+});
+
+describe('the chart of the performance', () => {
+  it('is current (otherwise run `npm run docs`)', () => {
+    expect(readFileSync(chartFile, 'utf8')).toBe(performanceChart(keptResults()));
   });
 });

@@ -9,11 +9,14 @@ import { gpuWorkerConfig } from '#services/gpu-worker/config.ts';
 import { toolsWorkerConfig } from '#services/tools-worker/config.ts';
 import { upSettings } from '#services/rtr/config.ts';
 import { faultKinds } from '../../chaos/faults/fault-kinds.ts';
+import { keptResults as keptPeerResults } from '../../bench/peers/results/peer-results.ts';
 import { keptResults } from '../../clients/results.ts';
 import { mayImport } from '../../may-import.ts';
 import { providerRows } from './render-providers.ts';
 import { definedMetrics } from '../../helpers/cluster/metric-registries.ts';
 import { renderFieldRules } from './render-field-rules.ts';
+import { renderCells, renderRatios, renderRun, renderShortPerformance, renderSystems } from './render-performance.ts';
+import { renderTable } from './render-table.ts';
 import { renderRequestPath } from './request-path.ts';
 import { demoEngineSettings } from '#services/demo-engine/config.ts';
 
@@ -35,6 +38,11 @@ export const tables: Record<string, () => string> = {
   imports: renderImports,
   faults: renderFaults,
   clients: renderClients,
+  performance: () => renderShortPerformance(keptPeerResults()),
+  'performance:run': () => renderRun(keptPeerResults()),
+  'performance:ratios': () => renderRatios(keptPeerResults()),
+  'performance:systems': () => renderSystems(keptPeerResults()),
+  'performance:cells': () => renderCells(keptPeerResults()),
 };
 
 const metricHead = ['metric', 'kind', 'labels', 'meaning'];
@@ -111,12 +119,6 @@ function renderSettings(schema: z.ZodObject): string {
     return [`\`${name}\``, fallback === '' || fallback === '[]' ? '–' : `\`${fallback}\``, field.description ?? ''];
   });
   return renderTable(['variable', 'default', 'meaning'], rows);
-}
-
-function renderTable(head: string[], rows: string[][]): string {
-  const line = (cells: string[]): string =>
-    `| ${cells.map((cell) => cell.replaceAll('|', String.raw`\|`)).join(' | ')} |`;
-  return `${[line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')}\n`;
 }
 
 /** The rows of the documentation's table of a part's metrics: name, kind, labels, meaning. */

@@ -9,7 +9,7 @@ export const express: SystemKind = {
   name: 'express',
   title: 'Express and undici',
   settings:
-    'a bare proxy of 25 lines (`express-proxy.ts`), one process, connections kept, `NODE_ENV=production`, no log',
+    'a bare proxy of 25 lines (`express-proxy.ts`), one process, connections kept, Node in production mode, no log',
   socketsPerStream: 2,
   avoidsHungUpstreams: false,
 

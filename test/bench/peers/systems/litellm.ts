@@ -22,7 +22,7 @@ export const litellm: SystemKind = {
   name: 'litellm',
   title: 'LiteLLM proxy',
   settings:
-    'one worker process for each core, a master key, `LITELLM_LOG=ERROR`, `LITELLM_MODE=PRODUCTION`, no telemetry, no callbacks, no database (so without keys of its own); of several upstreams one without a first byte for two seconds is left out for ten',
+    'one worker process for each core, a master key, its production mode, a log of errors only, no telemetry, no callbacks, no database (so without keys of its own); of several upstreams one without a first byte for two seconds is left out for ten',
   socketsPerStream: 2,
   avoidsHungUpstreams: true,
 

@@ -14,7 +14,7 @@ const providers = { chat: 'openai', messages: 'anthropic' } as const;
 export const portkey: SystemKind = {
   name: 'portkey',
   title: 'Portkey gateway',
-  settings: `\`--headless\`, \`NODE_ENV=production\`, one process (it has no other mode), \`@hono/node-server\` ${serverVersion}, no key to check; of several upstreams a balanced one is followed by the next after two seconds`,
+  settings: `\`--headless\`, Node in production mode, one process (it has no other mode), \`@hono/node-server\` ${serverVersion}, no key to check; of several upstreams a balanced one is followed by the next after two seconds`,
   socketsPerStream: 2,
   avoidsHungUpstreams: true,
 

@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { Releases } from '#shared/core/release.ts';
 import { serviceNodeFlags } from '#services/rtr/bootstrap/service-node-flags.mjs';
 import { stopChild } from '#services/rtr/up/children/child.ts';
@@ -15,6 +17,7 @@ import { modelsOf, type BenchFormat } from '../upstream/scenarios.ts';
 import { RtrKeys } from './rtr-keys.ts';
 import { hungAfterMs, headersOf, type Access, type Route, type StartOptions, type SystemKind } from './system.ts';
 
+const run = promisify(execFile);
 const prefix = 'bench';
 const hungAfter = String(hungAfterMs);
 const clientPaths: Record<BenchFormat, string> = {
@@ -33,7 +36,8 @@ export const rtr: SystemKind = {
 
   async install() {
     for (const server of ['nats', 'redis'] as const) await provideServer(server, process.env, say);
-    return 'this commit';
+    const { stdout } = await run('git', ['rev-parse', '--short', 'HEAD'], { cwd: import.meta.dirname });
+    return `commit ${stdout.trim()}`;
   },
 
   async start(options) {
