@@ -6,11 +6,14 @@ import type { PartyLimits } from './limits.ts';
 import { RedisScript } from '../redis/redis-script.ts';
 import { explainExcess, explainRefusal } from './explain-refusal.ts';
 import { countable, readPartyUses, scriptParty, type Amount, type PartyUse } from './party-use.ts';
+import type { Share } from './share.ts';
+import { Shares } from './shares.ts';
 
 const scripts = {
   reserve: script('reserve'),
   commit: script('commit'),
   renew: script('renew'),
+  share: script('share'),
   readUse: script('read-use'),
 };
 
@@ -56,7 +59,8 @@ export type Verdict =
  * any number of nodes.
  *
  * A reservation lasts for a minute and is renewed while its request lives: what a killed node has reserved is free after that, and
- * counts as not used. What cannot be committed while Redis is away is committed when it is back, as long as this process lives.
+ * counts as not used. Where many requests come and all limits are far, they draw on a share that this node has reserved for them
+ * beforehand (see Share); otherwise each asks Redis. What cannot be committed while Redis is away is committed when it is back, as long as this process lives.
  * Budgets are those of the day and the month (UTC) in which a request began. Limits per minute are buckets: as much as the
  * limit may come at once, then it refills evenly.
  *
@@ -72,6 +76,7 @@ export class LimitKeeper {
   readonly #reserved = new Set<string>();
   /** What finished requests came to, by the reservation's id, until it is committed. */
   readonly #uncommitted = new Map<string, Amount>();
+  readonly #shares: Shares;
   readonly #timers: NodeJS.Timeout[];
   #retrying = false;
   /** Whether it was ever too much, so that use was lost. */
@@ -81,21 +86,31 @@ export class LimitKeeper {
     this.#redis = redis;
     this.#prefix = `${prefix}limit:`;
     this.#log = log;
-    this.#reservationMs = times.reservationMs ?? 60_000;
+    const { reservationMs = 60_000, renewEveryMs = 20_000 } = times;
+    this.#reservationMs = reservationMs;
+    this.#shares = new Shares(
+      {
+        redis,
+        log,
+        report: (args) => this.#run('share', args),
+        remove: (id) => this.#run('commit', { id, tokens: 0, cost: 0 }),
+      },
+      { keepMs: reservationMs, renewEveryMs },
+    );
     this.#timers = [
-      setInterval(() => void this.#renew(), times.renewEveryMs ?? 20_000),
+      setInterval(() => void this.#renew(), renewEveryMs),
       setInterval(() => void this.#retryCommits(), retryMs),
     ];
   }
 
   /** Running requests that something is reserved for. */
   get reserved(): number {
-    return this.#reserved.size;
+    return this.#reserved.size + this.#shares.running;
   }
 
   /** Requests that are over and are not committed yet. */
   get uncommitted(): number {
-    return this.#uncommitted.size;
+    return this.#uncommitted.size + this.#shares.uncounted;
   }
 
   /**
@@ -104,6 +119,31 @@ export class LimitKeeper {
    */
   async reserve(parties: readonly PartyLimits[], wanted: Amount): Promise<Verdict> {
     const amount = countable(wanted);
+    const now = performance.now();
+    const share = this.#shares.of(parties, now);
+    if (this.#redis.status === 'ready' && share?.draw(amount, now)) return this.#grantOf(share, amount);
+    const confirmed = share?.confirmed ?? 0;
+    const verdict = await this.#ask(parties, amount);
+    if (!share) return verdict;
+    const isFinal = verdict.granted || verdict.error.code === 'request_exceeds_limit';
+    if (isFinal || !share.isHolding) return { ...verdict, uses: share.observe(verdict.uses, confirmed) };
+    // It may have been refused for what is free in the share: it asks once more without that.
+    await this.#shares.giveBack(share);
+    return this.#ask(parties, amount);
+  }
+
+  #grantOf(share: Share, amount: Amount): Verdict {
+    let isOver = false;
+    const end = (spent: Amount): void => {
+      if (isOver) return;
+      isOver = true;
+      this.#shares.finish(share, amount, countable(spent));
+    };
+    const reservation = { commit: end, release: () => end({ tokens: 0, cost: 0 }) };
+    return { granted: true, reservation, uses: share.standing() };
+  }
+
+  async #ask(parties: readonly PartyLimits[], amount: Amount): Promise<Verdict> {
     const excess = explainExcess(parties, amount);
     if (excess) return { granted: false, error: excess, uses: await this.read(parties) };
     const id = randomUUID();
@@ -144,13 +184,18 @@ export class LimitKeeper {
   /** Commits what is left, for two seconds at most. The reservations of running requests expire. */
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
+    this.#shares.close();
     const deadline = performance.now() + closeMs;
-    while (this.#uncommitted.size > 0 && performance.now() < deadline) {
-      await this.#retryCommits();
-      if (this.#uncommitted.size > 0) await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-    if (this.#uncommitted.size > 0)
-      this.#log.error({ requests: this.#uncommitted.size }, 'some use could not be counted');
+    while (!(await this.#isSettled()) && performance.now() < deadline)
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    await this.#shares.end();
+    if (this.uncommitted > 0) this.#log.error({ requests: this.uncommitted }, 'some use could not be counted');
+  }
+
+  async #isSettled(): Promise<boolean> {
+    if (this.#uncommitted.size > 0) await this.#retryCommits();
+    const areSettled = await this.#shares.settle();
+    return areSettled && this.#uncommitted.size === 0;
   }
 
   #onOver(id: string, spent: Amount): void {

@@ -12,7 +12,11 @@ const most: Amount = { tokens: 1e12, cost: 1e15 };
 
 /** An amount in whole numbers that the scripts can count with, whatever a client asks for or a worker reports. */
 export function countable({ tokens, cost }: Amount): Amount {
-  return { tokens: Math.min(most.tokens, Math.ceil(tokens)), cost: Math.min(most.cost, Math.ceil(cost)) };
+  return { tokens: whole(tokens, most.tokens), cost: whole(cost, most.cost) };
+}
+
+function whole(count: number, largest: number): number {
+  return Number.isNaN(count) ? 0 : Math.max(0, Math.min(largest, Math.ceil(count)));
 }
 
 /** A party's use of a day's or a month's budget: what was spent, and what is reserved for requests that are not over. */

@@ -1,15 +1,21 @@
 -- What the scripts of this folder have in common: it stands before each of them. All names begin with one prefix:
 --
 --   <prefix>reservations             sorted set: ids of the reservations in force, by the time at which they expire
---   <prefix>reservation:<id>         hash: tokens, cost, day, month, parties (one a line); `expired` once it is out of force
+--   <prefix>reservation:<id>         hash: tokens, cost, day, month, parties (one a line); `expired` once it is out of force;
+--                                    of a share also `number`, of the last report, and `requests`
 --   <prefix><party>                  hash: active, reservedTokens; requests and tokens, the levels of two buckets, each with the
---                                    time (`…At`) at which it was true
+--                                    time (`…At`) at which it was true; `share:<id>` of each share that the party is in: when it
+--                                    expires, the requests that it holds, and those that run on it
 --   <prefix><party>:<day or month>   hash: tokens and cost that were spent, reservedTokens and reservedCost
 --
 -- A bucket contains what was used lately and leaks its limit in a minute. Levels are in units times 60000, so that what leaks in a
 -- millisecond is a whole number, the limit itself. What is reserved is not in the bucket and does not leak: it counts in full until
 -- the request is over, and then what the request came to goes into the bucket. Costs are nano-dollars. All numbers are whole and
 -- below 2^53.
+--
+-- A share is a reservation for requests that are still to come (see `share.lua`). It counts as one active request, like any
+-- reservation, so that releases without shares can take it out of force; the requests on it that make more or less of it stand in the
+-- parties' hashes, and count until the share expires.
 --
 -- The scripts make names themselves, so they do not run on a Redis cluster. The time is that of Redis, never a node's.
 --
@@ -60,12 +66,23 @@ end
 
 -- A reservation; nil where there is none, or one that cannot be read.
 local function readReservation(id)
-  local fields = redis.call('HMGET', prefix .. 'reservation:' .. id, 'tokens', 'cost', 'day', 'month', 'parties', 'expired')
+  local fields = redis.call('HMGET', prefix .. 'reservation:' .. id,
+    'tokens', 'cost', 'day', 'month', 'parties', 'expired', 'number', 'requests')
   local tokens, cost = tonumber(fields[1] or ''), tonumber(fields[2] or '')
   if not (tokens and cost and fields[3] and fields[4] and fields[5]) then
     return nil
   end
-  return { tokens = tokens, cost = cost, day = fields[3], month = fields[4], parties = fields[5], expired = fields[6] == '1' }
+  return {
+    id = id,
+    tokens = tokens,
+    cost = cost,
+    day = fields[3],
+    month = fields[4],
+    parties = fields[5],
+    expired = fields[6] == '1',
+    number = tonumber(fields[7] or ''),
+    requests = number(fields[8]),
+  }
 end
 
 local function addToPeriods(use, reservation, tokensField, tokens, costField, cost)
@@ -99,6 +116,15 @@ local function book(reservation, sign)
   for party in string.gmatch(reservation.parties, '[^\n]+') do
     local use = prefix .. party
     addToCount(use, 'active', sign)
+    if reservation.number then
+      if sign == 1 then
+        redis.call('HSET', use, 'share:' .. reservation.id, table.concat({
+          whole(reservation.expiresAt), whole(reservation.requests), whole(reservation.running),
+        }, ' '))
+      else
+        redis.call('HDEL', use, 'share:' .. reservation.id)
+      end
+    end
     addToCount(use, 'reservedTokens', sign * reservation.tokens)
     addToPeriods(use, reservation, 'reservedTokens', sign * reservation.tokens, 'reservedCost', sign * reservation.cost)
     redis.call('PEXPIRE', use, partyKeptMs)
@@ -108,7 +134,9 @@ end
 -- Counts what a request came to, for all its parties.
 local function spend(reservation, tokens, cost)
   for party in string.gmatch(reservation.parties, '[^\n]+') do
-    addToBucket(prefix .. party, tokens)
+    if tokens ~= 0 then
+      addToBucket(prefix .. party, tokens)
+    end
     redis.call('PEXPIRE', prefix .. party, partyKeptMs)
     addToPeriods(prefix .. party, reservation, 'tokens', tokens, 'cost', cost)
   end
@@ -133,13 +161,32 @@ local function sweep()
   return #ids
 end
 
-local function leaked(use, bucket, limit)
+local function leaked(fields, bucket, limit)
   if not limit then
     return 0
   end
-  local fields = redis.call('HMGET', use, bucket, bucket .. 'At')
-  local elapsed = math.max(0, now - (tonumber(fields[2] or '') or now))
-  return math.max(0, number(fields[1]) - elapsed * limit)
+  local elapsed = math.max(0, now - (tonumber(fields[bucket .. 'At'] or '') or now))
+  return math.max(0, number(fields[bucket]) - elapsed * limit)
+end
+
+-- The fields of a party's hash; and of the shares in force, the requests that they hold, and how many more run than shares are active.
+local function readParty(name)
+  local reply = redis.call('HGETALL', name)
+  local fields, held, running = {}, 0, 0
+  for at = 1, #reply, 2 do
+    local field, value = reply[at], reply[at + 1]
+    fields[field] = value
+    local expiresAt, requests, active = string.match(value, '^(%d+) (%d+) (%d+)$')
+    if expiresAt and string.sub(field, 1, 6) == 'share:' then
+      if tonumber(expiresAt) > now then
+        held = held + tonumber(requests)
+        running = running + tonumber(active) - 1
+      else
+        redis.call('HDEL', name, field)
+      end
+    end
+  end
+  return fields, held, running
 end
 
 local function readPeriod(name)
@@ -151,11 +198,12 @@ end
 local function readUse(party)
   local name = prefix .. party.party
   local use = { name = name, party = party.party, limits = party.limits }
-  use.requests = leaked(name, 'requests', party.limits.requestsPerMinute)
-  use.tokensLevel = leaked(name, 'tokens', party.limits.tokensPerMinute)
-  local counts = redis.call('HMGET', name, 'active', 'reservedTokens')
-  use.active = number(counts[1])
-  use.tokens = use.tokensLevel + number(counts[2]) * 60000
+  local fields, held, running = readParty(name)
+  use.requestsLevel = leaked(fields, 'requests', party.limits.requestsPerMinute)
+  use.requests = use.requestsLevel + held * 60000
+  use.tokensLevel = leaked(fields, 'tokens', party.limits.tokensPerMinute)
+  use.active = math.max(0, number(fields.active) + running)
+  use.tokens = use.tokensLevel + number(fields.reservedTokens) * 60000
   use.dayTokens, use.dayReservedTokens, use.dayCost, use.dayReservedCost = readPeriod(name .. ':' .. today)
   use.monthTokens, use.monthReservedTokens, use.monthCost, use.monthReservedCost = readPeriod(name .. ':' .. monthOf(today))
   return use

@@ -47,7 +47,7 @@ if granted then
   for index, use in ipairs(uses) do
     names[index] = use.party
     redis.call('HSET', use.name,
-      'requests', whole(use.requests + 60000), 'requestsAt', whole(now),
+      'requests', whole(use.requestsLevel + 60000), 'requestsAt', whole(now),
       'tokens', whole(use.tokensLevel), 'tokensAt', whole(now))
   end
   local reservation = {

@@ -1,0 +1,140 @@
+-- Takes a report of a share: counts what its requests came to, keeps what it holds, and reserves more for those to come if all limits are
+-- far from reached. A share that is not there or not in force any more is made anew, and what it holds is not kept where a
+-- report is missing: only what running requests have drawn. The same report again changes nothing.
+--
+-- ARGV[1]  JSON:
+--   prefix   of all names
+--   id       of the share
+--   number   of the report: 1, 2, …
+--   beganAt  the time that was returned for the first report, ms since 1970: requests count in its day and month; absent in the first
+--   keepMs   milliseconds until the share expires
+--   begun    requests that began since the last report
+--   running  requests that are not over
+--   spent    { tokens, cost } of requests that ended since the last report
+--   drawn    { tokens, cost } reserved for those that are not over
+--   free     { requests, tokens, cost } held for requests to come
+--   more     the same, wanted beyond that; absent when nothing is
+--   least    the same, of one request on average: with less than that a share is of no use
+--   parties  see reservations.lua
+-- Returns {1 or 0 (whether `free` is kept), 1 or 0 (whether all limits are far), requests, tokens and cost that were reserved more, the
+-- time in ms since 1970, then eleven numbers for each party: as they are now}.
+
+-- A limit counts as far while an eighth of it is left. A share may have one part in 32 of what is left.
+local farPart, sharePart = 8, 32
+
+local function eachLimit(use, call)
+  local limits = use.limits
+  call('requests', limits.requestsPerMinute, use.requests / 60000)
+  call('tokens', limits.tokensPerMinute, use.tokens / 60000)
+  call('tokens', limits.tokensPerDay, use.dayTokens + use.dayReservedTokens)
+  call('tokens', limits.tokensPerMonth, use.monthTokens + use.monthReservedTokens)
+  call('cost', limits.costPerDay, use.dayCost + use.dayReservedCost)
+  call('cost', limits.costPerMonth, use.monthCost + use.monthReservedCost)
+end
+
+local quantities = { 'requests', 'tokens', 'cost' }
+local none = { requests = 0, tokens = 0, cost = 0 }
+
+-- What may be reserved more, or nil: when a limit is near, or when it would be too little for a request.
+local function grant(uses, free)
+  local more = args.more or none
+  local given = { requests = more.requests, tokens = more.tokens, cost = more.cost }
+  local isFar = true
+  for _, use in ipairs(uses) do
+    eachLimit(use, function(quantity, limit, used)
+      if limit and args.least[quantity] > 0 then
+        given[quantity] = math.max(0, math.min(given[quantity], math.floor((limit - used) / sharePart)))
+        isFar = isFar and limit - used - given[quantity] >= limit / farPart
+      end
+    end)
+  end
+  for _, quantity in ipairs(quantities) do
+    isFar = isFar and (not args.more or free[quantity] + given[quantity] >= args.least[quantity])
+  end
+  return isFar and given or nil
+end
+
+local function readUses()
+  local uses = {}
+  for index, party in ipairs(args.parties) do
+    uses[index] = readUse(party)
+  end
+  return uses
+end
+
+-- Counts what ended at the time of the last begin, as a commit does, and what began now.
+local function count(share)
+  spend(share, args.spent.tokens, args.spent.cost)
+  if args.begun > 0 then
+    for _, use in ipairs(readUses()) do
+      redis.call('HSET', use.name,
+        'requests', whole(use.requestsLevel + args.begun * 60000), 'requestsAt', whole(now),
+        'tokens', whole(use.tokensLevel), 'tokensAt', whole(now))
+    end
+  end
+end
+
+local function names()
+  local parties = {}
+  for index, party in ipairs(args.parties) do
+    parties[index] = party.party
+  end
+  return table.concat(parties, '\n')
+end
+
+local function put(share)
+  redis.call('HSET', prefix .. 'reservation:' .. share.id,
+    'tokens', whole(share.tokens), 'cost', whole(share.cost), 'requests', whole(share.requests), 'number', whole(share.number),
+    'day', share.day, 'month', share.month, 'parties', share.parties)
+  redis.call('ZADD', reservations, whole(share.expiresAt), share.id)
+  book(share, 1)
+end
+
+while sweep() == sweptAtOnce do end
+local before = readReservation(args.id)
+local isInForce = before ~= nil and not before.expired
+-- After a failover, a report may be missing that said what is free.
+local isKept = isInForce and before.number == args.number - 1
+local free = isKept and args.free or none
+local given
+if args.number > (before and before.number or 0) then
+  if isInForce then
+    book(before, -1)
+  elseif before then
+    redis.call('HDEL', prefix .. 'reservation:' .. args.id, 'expired')
+    redis.call('PERSIST', prefix .. 'reservation:' .. args.id)
+  end
+  local day = math.floor((args.beganAt or now) / dayMs)
+  local share = {
+    id = args.id,
+    number = args.number,
+    day = whole(day),
+    month = monthOf(day),
+    parties = names(),
+    expiresAt = now + args.keepMs,
+    running = args.running,
+    requests = free.requests,
+    tokens = args.drawn.tokens + free.tokens,
+    cost = args.drawn.cost + free.cost,
+  }
+  count(share)
+  put(share)
+  given = grant(readUses(), free)
+  if given and args.more then
+    book(share, -1)
+    for _, quantity in ipairs(quantities) do
+      share[quantity] = share[quantity] + given[quantity]
+    end
+    put(share)
+  end
+end
+
+local reply = { isKept and 1 or 0, given and 1 or 0 }
+for _, quantity in ipairs(quantities) do
+  reply[#reply + 1] = (given or none)[quantity]
+end
+reply[#reply + 1] = now
+for _, use in ipairs(readUses()) do
+  addToReply(reply, use)
+end
+return reply

@@ -1,0 +1,149 @@
+import type { Redis } from 'ioredis';
+import type { Logger } from '#shared/core/log.ts';
+import type { PartyLimits } from './limits.ts';
+import { scriptParty, type Amount } from './party-use.ts';
+import { Share, type ShareReport, type ShareTimes } from './share.ts';
+
+/** Milliseconds between two looks for shares that have something to report. */
+const lookEveryMs = 50;
+
+/** How the shares of a node reach Redis. */
+export interface SharesAccess {
+  redis: Redis;
+  /** Runs `lua/share.lua`, and returns its reply. */
+  report: (args: ShareReport) => Promise<number[]>;
+  /** Removes a share that holds nothing. */
+  remove: (id: string) => Promise<unknown>;
+  log: Pick<Logger, 'debug'>;
+}
+
+/** The shares that this node holds, one for each set of parties and limits that requests come with. */
+export class Shares {
+  readonly #access: SharesAccess;
+  readonly #times: ShareTimes;
+  /** That requests draw on, by their parties. */
+  readonly #open = new Map<string, Share>();
+  /** Those, and others that wait for their requests to end. */
+  readonly #all = new Set<Share>();
+  readonly #sending = new Map<Share, Promise<void>>();
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(access: SharesAccess, times: ShareTimes) {
+    this.#access = access;
+    this.#times = times;
+    access.redis.on('close', this.#onLost);
+  }
+
+  /** Running requests that have drawn on a share. */
+  get running(): number {
+    return [...this.#all].reduce((sum, share) => sum + share.running, 0);
+  }
+
+  /** Requests that are over and are not counted in Redis yet. */
+  get uncounted(): number {
+    return [...this.#all].reduce((sum, share) => sum + share.uncounted, 0);
+  }
+
+  /** The share of parties; undefined where each request has to ask: for limits of requests at the same time. */
+  of(parties: readonly PartyLimits[], now: number): Share | undefined {
+    const key = keyOf(parties);
+    if (key === '' || this.#isClosed) return undefined;
+    const open = this.#open.get(key);
+    if (open && !open.isOver(now)) return open;
+    const share = new Share(parties, this.#times, now);
+    this.#open.set(key, share);
+    this.#all.add(share);
+    this.#timer ??= setInterval(() => this.#look(), lookEveryMs);
+    return share;
+  }
+
+  /** Counts what a request came to in place of what it has drawn. */
+  finish(share: Share, drawn: Amount, spent: Amount): void {
+    share.end(drawn, spent);
+    if (this.#isClosed) void this.settle();
+  }
+
+  /** Gives back what a share holds for requests to come. Resolves when that is done, or has failed. */
+  async giveBack(share: Share): Promise<void> {
+    await this.#sending.get(share);
+    await (share.isReporting || !share.isHolding ? this.#sending.get(share) : this.#send(share, true));
+  }
+
+  /** Stops to give shares out, and gives back what is held. Call `settle` until it returns true. */
+  close(): void {
+    clearInterval(this.#timer);
+    this.#isClosed = true;
+  }
+
+  /** Reports what is left; returns whether Redis knows everything. */
+  async settle(): Promise<boolean> {
+    await Promise.all(this.#sending.values());
+    const left = [...this.#all].filter((share) => share.uncounted > 0 || share.isHolding || share.isReporting);
+    await Promise.all(left.map((share) => this.#sending.get(share) ?? this.#send(share, true)));
+    return left.length === 0;
+  }
+
+  /** Removes the shares of which nothing is left. The others expire. */
+  async end(): Promise<void> {
+    this.#access.redis.off('close', this.#onLost);
+    const unused = [...this.#all].filter((share) => share.running === 0 && share.uncounted === 0);
+    await Promise.all(unused.map((share) => this.#remove(share)));
+  }
+
+  readonly #onLost = (): void => {
+    for (const share of this.#all) share.doubt();
+  };
+
+  #look(): void {
+    const now = performance.now();
+    for (const [key, share] of this.#open) if (share.isOver(now) || share.isIdle(now)) this.#open.delete(key);
+    for (const share of this.#all) {
+      if (share.isIdle(now)) void this.#remove(share);
+      else if (share.isDue(now) && this.#access.redis.status === 'ready') void this.#send(share);
+    }
+    if (this.#all.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #send(share: Share, givesBack = false): Promise<void> {
+    const sending = this.#report(share, givesBack).finally(() => this.#sending.delete(share));
+    this.#sending.set(share, sending);
+    return sending;
+  }
+
+  async #report(share: Share, givesBack: boolean): Promise<void> {
+    try {
+      const reply = await this.#access.report(share.report(performance.now(), givesBack));
+      share.confirm(performance.now(), reply);
+    } catch (error) {
+      share.fail();
+      this.#access.log.debug({ err: error }, 'a share of limits could not be reported');
+    }
+  }
+
+  async #remove(share: Share): Promise<void> {
+    this.#all.delete(share);
+    if (!share.isStored) return;
+    try {
+      await this.#access.remove(share.id);
+    } catch (error) {
+      // It holds nothing, and expires.
+      this.#access.log.debug({ err: error }, 'a share of limits could not be removed');
+    }
+  }
+}
+
+const keys = new WeakMap<readonly PartyLimits[], string>();
+
+/** Parties and limits as a text; empty for those that have no shares. */
+function keyOf(parties: readonly PartyLimits[]): string {
+  let key = keys.get(parties);
+  if (key === undefined) {
+    const isEach = parties.some(({ limits }) => limits.concurrentRequests !== undefined);
+    key = isEach ? '' : JSON.stringify(parties.map(scriptParty));
+    keys.set(parties, key);
+  }
+  return key;
+}

@@ -1,0 +1,48 @@
+import { onTestFinished, vi } from 'vitest';
+import { LimitKeeper, type LimitKeeperTimes } from '#shared/accounts/limits/limit-keeper.ts';
+import type { PartyLimits } from '#shared/accounts/limits/limits.ts';
+import type { Amount } from '#shared/accounts/limits/party-use.ts';
+import { createLog } from '#shared/core/log.ts';
+import { openKeyStore } from './open-key-store.ts';
+
+const log = createLog({ service: 'test', level: 'silent', format: 'json' });
+
+/** A keeper on a connection of its own, which is as much as limits know of a node. */
+export async function openLimitNode(url: string, prefix: string, times?: LimitKeeperTimes) {
+  const { connection } = await openKeyStore(url, prefix);
+  const { redis } = connection;
+  const sent = [vi.spyOn(redis, 'eval'), vi.spyOn(redis, 'evalsha')];
+  const keeper = new LimitKeeper(redis, prefix, log, times);
+  onTestFinished(() => keeper.close());
+  const args = () =>
+    sent.flatMap(({ mock }) => mock.calls).map((call) => JSON.parse(String(call[2])) as Record<string, unknown>);
+  return {
+    keeper,
+    connection,
+    redis,
+    /** Scripts that were run. */
+    runs: () => args().length,
+    /** Ids of all reservations, shares among them, that it ever asked for. */
+    ids: () => [...new Set(args().flatMap(({ id }) => (typeof id === 'string' ? [id] : [])))],
+    reports: () => args().filter(({ number }) => number !== undefined),
+  };
+}
+
+/** A keeper with its connection. */
+export type LimitNode = Awaited<ReturnType<typeof openLimitNode>>;
+
+/** Has a node serve requests, one after the other, until one has drawn on a share; returns how many. */
+export async function warm(
+  { keeper, runs }: LimitNode,
+  parties: readonly PartyLimits[],
+  amount: Amount,
+): Promise<number> {
+  for (let served = 1; ; served++) {
+    const before = runs();
+    const verdict = await keeper.reserve(parties, amount);
+    if (!verdict.granted) throw verdict.error;
+    verdict.reservation.commit(amount);
+    if (runs() === before) return served;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { Share } from '#shared/accounts/limits/share.ts';
+import { keyWith } from '../../../helpers/accounts/open-limit-keeper.ts';
+
+const midnight = Date.UTC(2026, 11, 1);
+const amount = { tokens: 100, cost: 0 };
+const noon = 43_200_000;
+
+/** A share whose first report Redis has answered, at a time of its clock, with enough for ten requests. Sent at 1,000. */
+function granted(at: number): Share {
+  const share = new Share([keyWith({ tokensPerDay: 1_000_000 })], { keepMs: 60_000, renewEveryMs: 20_000 }, 0);
+  for (let count = 0; count < 4; count++) share.draw(amount, 900);
+  share.report(1_000);
+  share.confirm(1_010, [0, 1, 10, 1_000, 0, at, 0, 0, 0, 0, 1_000, 0, 0, 0, 1_000, 0, 0]);
+  return share;
+}
+
+describe('a share', () => {
+  it('is drawn on until it is empty', () => {
+    const share = granted(midnight - noon);
+    const drawn = Array.from({ length: 12 }, () => share.draw(amount, 1_020));
+    expect(drawn.filter(Boolean)).toHaveLength(10);
+    expect(share.standing()[0]?.day.reserved.tokens).toBe(1_000);
+  });
+
+  it('has the rest of what a request has drawn again when it ends', () => {
+    const share = granted(midnight - noon);
+    expect(share.draw({ tokens: 1_000, cost: 0 }, 1_020)).toBe(true);
+    expect(share.draw(amount, 1_020)).toBe(false);
+    share.end({ tokens: 1_000, cost: 0 }, { tokens: 850, cost: 0 });
+    expect(share.draw({ tokens: 151, cost: 0 }, 1_020)).toBe(false);
+    expect(share.draw({ tokens: 150, cost: 0 }, 1_020)).toBe(true);
+  });
+
+  it('is not drawn on in the next day, by the most that may have passed for Redis', () => {
+    const share = granted(midnight - 50);
+    expect(share.draw(amount, 1_049)).toBe(true);
+    expect(share.draw(amount, 1_050)).toBe(false);
+    expect(share.isOver(1_050)).toBe(true);
+  });
+
+  it('is not drawn on when its time in Redis may soon be over', () => {
+    const share = granted(midnight - noon);
+    expect(share.draw(amount, 45_999)).toBe(true);
+    expect(share.draw(amount, 46_000)).toBe(false);
+  });
+
+  it('is not drawn on after a failed report until that one is confirmed, as it was', () => {
+    const share = granted(midnight - noon);
+    share.draw(amount, 1_020);
+    share.end(amount, { tokens: 30, cost: 0 });
+    const report = share.report(1_100);
+    share.fail();
+    expect(share.draw(amount, 1_110)).toBe(false);
+    expect(share.report(2_200)).toBe(report);
+    share.confirm(2_210, [1, 1, 0, 0, 0, midnight - noon + 1_200, 0, 0, 0, 30, 970, 0, 0, 30, 970, 0, 0]);
+    expect(share.draw(amount, 2_220)).toBe(true);
+  });
+
+  it('keeps nothing for requests to come once a limit is near', () => {
+    const share = granted(midnight - noon);
+    share.draw(amount, 1_020);
+    share.end(amount, amount);
+    share.report(1_100);
+    share.confirm(1_110, [1, 0, 0, 0, 0, midnight - noon + 100, 0, 0, 0, 100, 900, 0, 0, 100, 900, 0, 0]);
+    expect(share.isDue(1_160)).toBe(true);
+    expect(share.report(1_160)).toMatchObject({ free: { requests: 0, tokens: 0, cost: 0 }, more: undefined });
+    expect(share.draw(amount, 1_170)).toBe(false);
+  });
+});
