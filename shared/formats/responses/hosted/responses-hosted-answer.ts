@@ -65,8 +65,9 @@ export class ResponsesHostedAnswer implements HostedAnswer {
         isFirst: this.#turns === 0,
         isLast,
       }),
-      // The model's thinking is for its next turn, too.
-      include: [...new Set([...(include ?? []).filter(isOfModel), 'reasoning.encrypted_content'])],
+      ...(include && { include: include.filter(isOfModel) }),
+      // The model's thinking is for its next turn, too: it is complete in an answer that is stored. No turn is stored itself.
+      store: true,
       ...(left !== undefined && { max_output_tokens: left }),
       stream: true,
     };

@@ -13,7 +13,10 @@ import {
   plainItems,
   saysWhatCame,
 } from '#shared/formats/responses/hosted/plain-items.ts';
+import { responsesHostedRequest } from '#shared/formats/responses/hosted/responses-hosted-request.ts';
 import type { ResponsesItem, ResponsesRequest } from '#shared/formats/responses/request.ts';
+import { responsesToResponsesRequest } from '#shared/translate/responses-responses/responses-to-responses-request.ts';
+import type { Target } from '#shared/translate/translation.ts';
 
 const request = (...tools: JsonObject[]): ResponsesRequest => ({ model: 'm', input: 'hi', tools }) as ResponsesRequest;
 const mcp = (fields: JsonObject = {}): JsonObject => ({ type: 'mcp', server_label: 'wiki', ...fields });
@@ -69,6 +72,21 @@ describe('the hosted tools of a Responses request', () => {
     [{ require_approval: { always: { tool_names: ['a'], read_only: true } } }, ['a', 'b']],
   ])('need approval by %j', (fields, needed) => {
     expect(['a', 'b'].filter((name) => needsApproval(mcp(fields), name))).toEqual(needed);
+  });
+
+  it('have their turns ask for encrypted thinking only of upstreams that make it, unless the client asks', () => {
+    const turnOf = (fields: JsonObject, target: Partial<Target>): JsonObject => {
+      const asked = { ...request({ type: 'web_search' }), store: false, ...fields };
+      const body = JSON.parse(
+        responsesHostedRequest(asked)?.open(asked, runnable(asked)).next(false).toString() ?? '{}',
+      );
+      return responsesToResponsesRequest(body as JsonObject, { model: 'm', ...target });
+    };
+    const include = ['reasoning.encrypted_content'];
+    expect(turnOf({}, {})).toMatchObject({ store: false });
+    expect(turnOf({}, {})).not.toHaveProperty('include');
+    expect(turnOf({}, { encrypts: true })).toMatchObject({ store: false, include });
+    expect(turnOf({ include }, {})).toMatchObject({ include });
   });
 
   it('become functions whose names are free and valid', () => {
