@@ -818,8 +818,9 @@ describe('a Responses client on a Responses upstream', () => {
     });
     const next = { store: false, input: [...first.output, { role: 'user' as const, content: 'And?' }] } as object;
     const sentTo = async (model: string): Promise<unknown[]> => {
-      await (await ask(model, next)).text();
-      const sent = gpt.seen.at(-1)?.body as { input: JsonObject[] };
+      expect(await (await ask(model, next)).text()).toContain('event: response.completed');
+      // The new worker also reads the list of models.
+      const sent = gpt.seen.findLast(({ path }) => path === '/v1/responses')?.body as { input: JsonObject[] };
       return sent.input;
     };
     const here = await sentTo('gpt-5.1-codex');
